@@ -1,0 +1,24 @@
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# Debug information is worth its disk space only where somebody asks for it; assertions stay off in
+# Release, since every check that matters throws.
+find_program(FACEBENCH_CCACHE ccache)
+if(FACEBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${FACEBENCH_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FACEBENCH_CCACHE})
+endif()
+
+add_library(facebench_warnings INTERFACE)
+target_compile_options(facebench_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers>
+  # The same arithmetic for every compiler and every level of optimisation: a*b+c is fused only
+  # where a kernel says so.
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)

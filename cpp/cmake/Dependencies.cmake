@@ -1,0 +1,38 @@
+# Every outside library the C++ side is built on, found once, here.
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(HDF5 REQUIRED COMPONENTS C)
+
+if(FACEBENCH_FULL OR FACEBENCH_PYTHON)
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+endif()
+
+if(FACEBENCH_FULL)
+  include(LibTorch)
+  include(OpenCVCore)
+  find_package(dlib REQUIRED)
+  find_path(TURBOJPEG_INCLUDE_DIR turbojpeg.h REQUIRED)
+  find_library(TURBOJPEG_LIBRARY turbojpeg REQUIRED)
+  find_package(PNG REQUIRED)
+endif()
+
+if(FACEBENCH_PYTHON)
+  # torch's own copy of pybind11 where there is one: types and exceptions cross between our two
+  # modules and torch's only when all of them were compiled with the same headers.
+  if(TARGET facebench::torch)
+    set(FACEBENCH_PYBIND11_INCLUDE_DIR "${FACEBENCH_TORCH_DIR}/include")
+  else()
+    execute_process(COMMAND "${Python_EXECUTABLE}" -m pybind11 --cmakedir
+                    OUTPUT_VARIABLE pybind11_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    find_package(pybind11 CONFIG REQUIRED)
+    get_target_property(FACEBENCH_PYBIND11_INCLUDE_DIR pybind11::headers INTERFACE_INCLUDE_DIRECTORIES)
+  endif()
+endif()
+
+if(FACEBENCH_TESTS)
+  find_package(GTest REQUIRED)
+endif()

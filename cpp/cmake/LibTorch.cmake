@@ -1,0 +1,33 @@
+# facebench::torch, made from the torch package of the chosen interpreter. torch is found without
+# being imported, and torch's own CMake package is not used: with a CUDA build of torch it fails
+# where no CUDA toolkit is installed.
+if(NOT FACEBENCH_TORCH_DIR)
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" -c
+      "import importlib.util as u, os; s = u.find_spec('torch'); print(os.path.dirname(s.origin) if s else '')"
+    OUTPUT_VARIABLE torch_dir OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(FACEBENCH_TORCH_DIR "${torch_dir}" CACHE PATH "Folder of the torch package" FORCE)
+endif()
+if(NOT EXISTS "${FACEBENCH_TORCH_DIR}/include/ATen/core/Tensor.h")
+  message(FATAL_ERROR "${Python_EXECUTABLE} has no torch. Install it (pip install torch), or build "
+                      "the light library alone with -DFACEBENCH_FULL=OFF.")
+endif()
+
+file(STRINGS "${FACEBENCH_TORCH_DIR}/version.py" torch_version_line REGEX "^__version__")
+string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+[^'\"]*" FACEBENCH_TORCH_VERSION "${torch_version_line}")
+if(FACEBENCH_TORCH_VERSION VERSION_LESS 2.11)
+  message(FATAL_ERROR "torch ${FACEBENCH_TORCH_VERSION} is too old; facebench needs 2.11 or newer.")
+endif()
+
+add_library(facebench_torch INTERFACE)
+add_library(facebench::torch ALIAS facebench_torch)
+set(torch_lib "${FACEBENCH_TORCH_DIR}/lib")
+target_include_directories(facebench_torch SYSTEM INTERFACE
+  "$<BUILD_INTERFACE:${FACEBENCH_TORCH_DIR}/include>"
+  "$<BUILD_INTERFACE:${FACEBENCH_TORCH_DIR}/include/torch/csrc/api/include>")
+foreach(name torch torch_cpu c10)
+  find_library(FACEBENCH_LIB_${name} ${name} PATHS "${torch_lib}" NO_DEFAULT_PATH REQUIRED)
+  target_link_libraries(facebench_torch INTERFACE "$<BUILD_INTERFACE:${FACEBENCH_LIB_${name}}>")
+endforeach()
+find_library(FACEBENCH_LIB_torch_python torch_python PATHS "${torch_lib}" NO_DEFAULT_PATH)
+message(STATUS "torch ${FACEBENCH_TORCH_VERSION} in ${FACEBENCH_TORCH_DIR}")

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace facebench {
+
+// The known name nearest to `name` by edit distance, or "" when none is near enough to be meant
+// (distance above a third of the longer length).
+std::string closest_name(std::string_view name, std::span<const std::string> known);
+
+// Text for an unknown name: `unknown protocol 'lwf'; did you mean 'lfw'? (known: lfw, ...)`.
+std::string unknown_name_message(std::string_view kind, std::string_view name,
+                                 std::span<const std::string> known);
+
+// One family of named things (detectors, networks, losses, conventions, ...). Each family is an
+// explicit table in one source file; Entry has a member `std::string name` and, by convention, a
+// one-line `std::string doc`.
+template <class Entry>
+class Table {
+ public:
+  Table(std::string kind, std::initializer_list<Entry> entries)
+      : kind_(std::move(kind)), entries_(entries) {}
+
+  const std::string& kind() const { return kind_; }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    result.reserve(entries_.size());
+    for (const Entry& e : entries_) result.push_back(e.name);
+    return result;
+  }
+
+  const Entry* find(std::string_view name) const {
+    for (const Entry& e : entries_)
+      if (e.name == name) return &e;
+    return nullptr;
+  }
+
+  // The entry called `name`. Throws std::invalid_argument with "did you mean" where there is none.
+  const Entry& at(std::string_view name) const {
+    if (const Entry* e = find(name)) return *e;
+    throw std::invalid_argument(unknown_name_message(kind_, name, names()));
+  }
+
+ private:
+  std::string kind_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace facebench

@@ -1,0 +1,168 @@
+#include "facebench/core/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace facebench {
+namespace {
+
+template <class... Ts>
+struct Overload : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+Overload(Ts...) -> Overload<Ts...>;
+
+[[noreturn]] void refuse(std::string_view field, std::string_view what) {
+  throw std::invalid_argument(fmt::format("option '{}': {}", field, what));
+}
+
+std::string_view trim(std::string_view s) {
+  const auto first = s.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return s.substr(first, s.find_last_not_of(" \t") - first + 1);
+}
+
+template <class Number>
+Number parse_number(std::string_view field, std::string_view text, std::string_view type) {
+  text = trim(text);
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    refuse(field, fmt::format("'{}' is not {}", text, type));
+  return value;
+}
+
+std::vector<std::string_view> split_list(std::string_view text) {
+  text = trim(text);
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']')
+    text = text.substr(1, text.size() - 2);
+  std::vector<std::string_view> parts;
+  if (trim(text).empty()) return parts;
+  for (std::size_t start = 0;;) {
+    const std::size_t comma = text.find(',', start);
+    parts.push_back(trim(text.substr(start, comma - start)));
+    if (comma == std::string_view::npos) return parts;
+    start = comma + 1;
+  }
+}
+
+}  // namespace
+
+std::string_view option_type_name(const OptionValue& value) {
+  static constexpr std::string_view names[] = {"boolean",  "integer", "number", "text",
+                                               "integers", "numbers", "texts"};
+  return names[value.index()];
+}
+
+std::string option_text(const OptionValue& value) {
+  return std::visit(
+      Overload{
+          [](bool v) { return std::string(v ? "true" : "false"); },
+          [](const std::string& v) { return v; },
+          [](std::int64_t v) { return fmt::format("{}", v); },
+          [](double v) { return fmt::format("{}", v); },
+          [](const auto& list) { return fmt::format("[{}]", fmt::join(list, ", ")); },
+      },
+      value);
+}
+
+OptionValue parse_option(std::string_view field, std::string_view text, const OptionValue& like) {
+  return std::visit(
+      Overload{
+          [&](bool) -> OptionValue {
+            if (text == "true" || text == "yes" || text == "1") return true;
+            if (text == "false" || text == "no" || text == "0") return false;
+            refuse(field, fmt::format("'{}' is not true or false", text));
+          },
+          [&](std::int64_t) -> OptionValue {
+            return parse_number<std::int64_t>(field, text, "a whole number");
+          },
+          [&](double) -> OptionValue { return parse_number<double>(field, text, "a number"); },
+          [&](const std::string&) -> OptionValue { return std::string(text); },
+          [&](const std::vector<std::int64_t>&) -> OptionValue {
+            std::vector<std::int64_t> list;
+            for (std::string_view part : split_list(text))
+              list.push_back(parse_number<std::int64_t>(field, part, "a whole number"));
+            return list;
+          },
+          [&](const std::vector<double>&) -> OptionValue {
+            std::vector<double> list;
+            for (std::string_view part : split_list(text))
+              list.push_back(parse_number<double>(field, part, "a number"));
+            return list;
+          },
+          [&](const std::vector<std::string>&) -> OptionValue {
+            std::vector<std::string> list;
+            for (std::string_view part : split_list(text)) list.emplace_back(part);
+            return list;
+          },
+      },
+      like);
+}
+
+OptionValue convert_option(std::string_view field, const OptionValue& value,
+                           const OptionValue& like) {
+  if (value.index() == like.index()) return value;
+  if (std::holds_alternative<double>(like) && std::holds_alternative<std::int64_t>(value))
+    return static_cast<double>(std::get<std::int64_t>(value));
+  if (std::holds_alternative<std::int64_t>(like) && std::holds_alternative<double>(value)) {
+    const double number = std::get<double>(value);
+    if (std::abs(number) < 0x1p53 && number == std::floor(number))
+      return static_cast<std::int64_t>(number);
+  }
+  if (std::holds_alternative<std::vector<double>>(like)) {
+    if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&value))
+      return std::vector<double>(whole->begin(), whole->end());
+  }
+  const bool empty_list = std::visit(
+      Overload{[](bool) { return false; }, [](std::int64_t) { return false; },
+               [](double) { return false; }, [](const std::string&) { return false; },
+               [](const auto& list) { return list.empty(); }},
+      value);
+  if (empty_list) {
+    if (std::holds_alternative<std::vector<double>>(like)) return std::vector<double>{};
+    if (std::holds_alternative<std::vector<std::int64_t>>(like)) return std::vector<std::int64_t>{};
+    if (std::holds_alternative<std::vector<std::string>>(like)) return std::vector<std::string>{};
+  }
+  refuse(field, fmt::format("expected {} ({}), got {} ({})", option_type_name(like),
+                            option_text(like), option_type_name(value), option_text(value)));
+}
+
+void OptionField::check(const OptionValue& value) const {
+  const auto in_range = [&](double v) {
+    // Written so that NaN is refused.
+    if (!(v >= low && v <= high))
+      refuse(name, fmt::format("{} is outside [{}, {}]", v, low, high));
+  };
+  std::visit(Overload{
+                 [](bool) {},
+                 [&](const std::string& v) {
+                   if (!choices.empty() && std::find(choices.begin(), choices.end(), v) ==
+                                               choices.end())
+                     throw std::invalid_argument(
+                         unknown_name_message("value of option '" + name + "':", v, choices));
+                 },
+                 [](const std::vector<std::string>&) {},
+                 [&](std::int64_t v) { in_range(static_cast<double>(v)); },
+                 [&](double v) { in_range(v); },
+                 [&](const auto& list) {
+                   for (auto v : list) in_range(static_cast<double>(v));
+                 },
+             },
+             value);
+}
+
+const OptionField& OptionsSchema::at(std::string_view field) const {
+  std::vector<std::string> names;
+  for (const OptionField& f : fields) {
+    if (f.name == field) return f;
+    names.push_back(f.name);
+  }
+  throw std::invalid_argument(unknown_name_message("option of " + name, field, names));
+}
+
+}  // namespace facebench

@@ -1,0 +1,56 @@
+#include "facebench/core/registry.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace facebench {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Restricted Damerau-Levenshtein: a swap of neighbours, the commonest slip of the fingers, is one.
+  const std::size_t n = a.size(), m = b.size();
+  std::vector<std::vector<std::size_t>> d(n + 1, std::vector<std::size_t>(m + 1));
+  for (std::size_t i = 0; i <= n; ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= m; ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= n; ++i) {
+    for (std::size_t j = 1; j <= m; ++j) {
+      const std::size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + cost});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[n][m];
+}
+
+}  // namespace
+
+std::string closest_name(std::string_view name, std::span<const std::string> known) {
+  constexpr std::size_t kLongestName = 256;  // the table above is quadratic
+  if (name.size() > kLongestName) return {};
+  std::string best;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : known) {
+    if (candidate.size() > kLongestName) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    const std::size_t longest = std::max(name.size(), candidate.size());
+    if (distance * 3 > longest) continue;
+    if (best.empty() || distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string unknown_name_message(std::string_view kind, std::string_view name,
+                                 std::span<const std::string> known) {
+  std::string text = fmt::format("unknown {} '{}'", kind, name);
+  if (std::string best = closest_name(name, known); !best.empty())
+    text += fmt::format("; did you mean '{}'?", best);
+  return text + fmt::format(" (known: {})", fmt::join(known, ", "));
+}
+
+}  // namespace facebench
