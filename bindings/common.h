@@ -1,0 +1,142 @@
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "facebench/core/error.h"
+#include "facebench/core/job.h"
+#include "facebench/core/options.h"
+
+namespace facebench {
+
+namespace py = pybind11;
+
+// One C++ options aggregate as a Python class: keyword arguments, attributes, repr, equality,
+// pickle, to_dict() and fields(), all made from its description. Unknown keywords get "did you
+// mean" (ValueError).
+template <class T>
+py::class_<T> bind_options(py::module_& m) {
+  const OptionsSchema& schema = options_schema<T>();
+  const auto from_kwargs = [](const py::dict& kwargs) {
+    T options{};
+    for (const auto& [key, value] : kwargs)
+      set_option(options, py::cast<std::string>(key), py::cast<OptionValue>(value));
+    return options;
+  };
+  const auto to_dict = [](const T& self) {
+    py::dict result;
+    for (const OptionField& f : options_schema<T>().fields)
+      result[py::str(f.name)] = py::cast(f.get(&self));
+    return result;
+  };
+  std::string doc = schema.doc + "\n\nFields:\n";
+  for (const OptionField& f : schema.fields)
+    doc += "    " + f.name + " (" + std::string(option_type_name(f.default_value)) + ", default " +
+           option_text(f.default_value) + "): " + f.doc + "\n";
+
+  py::class_<T> c(m, schema.name.c_str(), doc.c_str());
+  c.def(py::init([from_kwargs](const py::kwargs& kwargs) { return from_kwargs(kwargs); }));
+  for (const OptionField& f : schema.fields) {
+    c.def_property(
+        f.name.c_str(), [&f](const T& self) { return f.get(&self); },
+        [&f](T& self, const OptionValue& value) { set_option(self, f.name, value); },
+        f.doc.c_str());
+  }
+  c.def("to_dict", to_dict, "All fields as a dict.");
+  c.def_static(
+      "fields",
+      [] {
+        py::list result;
+        for (const OptionField& f : options_schema<T>().fields) {
+          py::dict d;
+          d["name"] = f.name;
+          d["type"] = std::string(option_type_name(f.default_value));
+          d["default"] = f.default_value;
+          d["doc"] = f.doc;
+          d["low"] = f.low;
+          d["high"] = f.high;
+          d["choices"] = f.choices;
+          result.append(d);
+        }
+        return result;
+      },
+      "The description of every field: name, type, default, doc, low, high, choices.");
+  c.def("__repr__", [](const T& self) {
+    std::string text = options_schema<T>().name + "(";
+    bool first = true;
+    for (const OptionField& f : options_schema<T>().fields) {
+      text += (first ? "" : ", ") + f.name + "=" +
+              std::string(py::str(py::repr(py::cast(f.get(&self)))));
+      first = false;
+    }
+    return text + ")";
+  });
+  c.def("__eq__", [](const T& self, const py::object& other) {
+    return py::isinstance<T>(other) && equal_options(self, other.cast<const T&>());
+  });
+  c.attr("__hash__") = py::none();
+  c.def(py::pickle([to_dict](const T& self) { return to_dict(self); },
+                   [from_kwargs](const py::dict& state) { return from_kwargs(state); }));
+  return c;
+}
+
+// A Python object with begin(stage, total, unit), update(done, note) and end() as a ProgressSink;
+// and the Job that goes with it. While the C++ call runs the GIL is released; about ten times a
+// second it is taken to look for Ctrl-C on the calling thread.
+class PythonJob {
+ public:
+  PythonJob(int threads, py::object progress);
+  ~PythonJob();
+  PythonJob(const PythonJob&) = delete;
+  PythonJob& operator=(const PythonJob&) = delete;
+
+  // Runs body(job) without the GIL. A Python exception raised by the progress object or by a signal
+  // handler stops the C++ call (it sees Cancelled) and is raised again here.
+  template <class Body>
+  auto run(Body&& body) {
+    try {
+      py::gil_scoped_release release;
+      return std::forward<Body>(body)(std::as_const(job_));
+    } catch (const Cancelled&) {
+      rethrow_python_error();
+      throw;
+    }
+  }
+
+ private:
+  class Sink;
+  void rethrow_python_error();
+
+  Job job_;
+  std::unique_ptr<Sink> sink_;
+  py::object error_;
+};
+
+// `return with_job(threads, progress, [&](const Job& job) { return long_call(..., job); });`
+template <class Body>
+auto with_job(int threads, py::object progress, Body&& body) {
+  PythonJob job(threads, std::move(progress));
+  return job.run(std::forward<Body>(body));
+}
+
+// A numpy array that owns the vector's memory: no copy.
+template <class T>
+py::array_t<T> to_numpy(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+  auto* owner = new std::vector<T>(std::move(values));
+  py::capsule base(owner, [](void* p) { delete static_cast<std::vector<T>*>(p); });
+  return py::array_t<T>(std::move(shape), owner->data(), base);
+}
+template <class T>
+py::array_t<T> to_numpy(std::vector<T>&& values) {
+  const auto n = static_cast<py::ssize_t>(values.size());
+  return to_numpy(std::move(values), {n});
+}
+
+}  // namespace facebench

@@ -1,0 +1,40 @@
+#include "common.h"
+#include "facebench/core/isa.h"
+#include "facebench/core/version.h"
+#include "modules.h"
+
+namespace facebench {
+
+void bind_core(py::module_& m) {
+  py::register_exception<Error>(m, "Error", PyExc_RuntimeError).attr("__doc__") =
+      "Something is wrong with data or files. The text says what, where, and what to do.";
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const Cancelled&) {
+      PyErr_SetNone(PyExc_KeyboardInterrupt);
+    }
+  });
+  m.def("version", &version, "The version of the compiled library.");
+  m.def("compiler", &compiler, "The compiler that built the library.");
+  m.def("available_processors", &available_processors,
+        "Processors this process may use (affinity and cgroup quota respected).");
+  m.def(
+      "active_isa", [] { return std::string(isa_name(active_isa())); },
+      "The instruction set in use: 'plain', 'avx2' or 'avx512'.");
+  m.def(
+      "supported_isa", [] { return std::string(isa_name(supported_isa())); },
+      "The best instruction set that this processor runs.");
+  m.def(
+      "force_isa", [](const std::string& name) { force_isa(parse_isa(name)); }, py::arg("name"),
+      "Choose the instruction set for the whole process. ValueError where the processor lacks it.");
+  m.def(
+      "closest_name",
+      [](const std::string& name, const std::vector<std::string>& known) {
+        return closest_name(name, known);
+      },
+      py::arg("name"), py::arg("known"),
+      "The known name that `name` was probably meant to be, or ''.");
+}
+
+}  // namespace facebench

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+// One function a floor. bindings/CMakeLists.txt defines FACEBENCH_BIND_FLOOR for each floor that has
+// a bindings file.
+namespace facebench {
+
+void bind_core(pybind11::module_& m);
+void bind_io(pybind11::module_& m);
+void bind_metrics(pybind11::module_& m);
+void bind_protocols(pybind11::module_& m);
+void bind_reports(pybind11::module_& m);
+
+void bind_images(pybind11::module_& m);
+void bind_detection(pybind11::module_& m);
+void bind_crops(pybind11::module_& m);
+void bind_datasets(pybind11::module_& m);
+void bind_nn(pybind11::module_& m);
+void bind_losses(pybind11::module_& m);
+void bind_embedding(pybind11::module_& m);
+void bind_training(pybind11::module_& m);
+void bind_pipeline(pybind11::module_& m);
+
+}  // namespace facebench

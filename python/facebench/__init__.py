@@ -1,0 +1,60 @@
+"""facebench: reproducible face-recognition benchmarks.
+
+Modules and functions are loaded when they are first used, so that ``import facebench.protocols``
+needs neither torch nor time.
+
+>>> import facebench
+>>> facebench.__version__.count(".")
+2
+"""
+
+from importlib import import_module
+
+from facebench._eval import Error, version
+
+__version__ = version()
+
+_MODULES = (
+    "core",
+    "io",
+    "metrics",
+    "protocols",
+    "reports",
+    "images",
+    "detection",
+    "crops",
+    "datasets",
+    "nn",
+    "embedding",
+    "training",
+    "timing",
+    "pipeline",
+)
+
+# The verbs of the command line, and where each lives.
+_VERBS = {
+    "detect": "pipeline",
+    "pack": "pipeline",
+    "train": "pipeline",
+    "embed": "pipeline",
+    "evaluate": "pipeline",
+    "run": "pipeline",
+    "demo": "pipeline",
+    "verify": "pipeline",
+    "report": "pipeline",
+    "convert": "embedding",
+}
+
+__all__ = ["Error", "__version__", *_MODULES, *_VERBS]
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return import_module(f"facebench.{name}")
+    if name in _VERBS:
+        return getattr(import_module(f"facebench.{_VERBS[name]}"), name)
+    raise AttributeError(f"module 'facebench' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,32 @@
+"""The compiled module that needs torch, imported with a check that the torch at hand fits."""
+
+from importlib.util import find_spec
+
+if find_spec("torch") is None:
+    raise ImportError(
+        "this part of facebench needs torch: pip install torch, then reinstall facebench with "
+        "pip install --no-build-isolation (protocols, metrics and reports work without it)"
+    )
+if find_spec("facebench._full") is None:
+    raise ImportError(
+        "facebench was built without torch, so only protocols, metrics and reports are here. "
+        "Install torch, then reinstall facebench with pip install --no-build-isolation"
+    )
+
+import torch  # noqa: E402
+
+from facebench import _full as full  # noqa: E402
+
+
+def _major_minor(text: str) -> str:
+    return ".".join(text.split(".")[:2])
+
+
+if _major_minor(torch.__version__) != _major_minor(full.torch_version):
+    raise ImportError(
+        f"facebench was built for torch {full.torch_version}, but torch {torch.__version__} is "
+        "installed. Install that torch, or reinstall facebench with pip install "
+        "--no-build-isolation --force-reinstall --no-deps"
+    )
+
+__all__ = ["full"]

@@ -1,0 +1,23 @@
+"""Errors, instruction sets, version: what every other module stands on."""
+
+from facebench._eval import (
+    Error,
+    active_isa,
+    available_processors,
+    closest_name,
+    compiler,
+    force_isa,
+    supported_isa,
+    version,
+)
+
+__all__ = [
+    "Error",
+    "active_isa",
+    "available_processors",
+    "closest_name",
+    "compiler",
+    "force_isa",
+    "supported_isa",
+    "version",
+]
