@@ -107,13 +107,14 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
   const ProtocolSpec spec = load_protocol("lfw");
   const DataPlaces places{.root = at / "data" / "test", .images = {}, .lists = {}};
   const TrialSet trials = read_trials(spec, places);
+  const fs::path images = find_images(spec, trials, places);
   const auto pack = [&](const Dataset& dataset, const char* name) {
     return pack_dataset(dataset, preparation.detector.get(), preparation.selection,
                         preparation.crop, {}, at / name, job);
   };
   const PackSummary train_pack = pack(read_lfw_folder(at / "data" / "train"), "train.h5");
   const PackSummary test_pack =
-      pack(protocol_dataset(spec, trials, find_images(spec, trials, places)), "test.h5");
+      pack(protocol_dataset(spec, trials, images), "test.h5");
   steps.done("detect and crop",
              fmt::format("{} images, {} without a face", train_pack.images + test_pack.images,
                          train_pack.failures.size() + test_pack.failures.size()));
@@ -159,10 +160,14 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
   for (const Competitor& c : competitors) {
     EvaluationResult r = evaluate(spec, trials, c.embeddings, evaluation, job);
     r.embeddings = {{"manifest", c.embeddings.manifest}};
+    // The folder still has its temporary name; what is recorded is where things will lie.
+    for (RunInput& input : r.inputs) input.path = out / input.path.lexically_relative(at);
     RunInfo info;
     info.threads = job.threads;
-    info.root = places.root;
+    info.root = out / "data" / "test";
     info.content = {{"images_sha256", test_pack.tree_sha256}, {"synthetic", true}};
+    info.circumstance = {
+        {"images", fs::absolute(out / images.lexically_relative(at)).generic_string()}};
     save_run(at / c.name, r, info);
     result.runs.push_back(c.name);
     result.titles.push_back(c.title);
