@@ -4,7 +4,7 @@ source "$(dirname "$0")/common.sh"
 scripts/system_packages.sh
 scripts/environment.sh
 
-sources=$(fingerprint CMakeLists.txt pyproject.toml README.md LICENSE cpp bindings python protocols tools 2>/dev/null)
+sources=$(fingerprint CMakeLists.txt pyproject.toml README.md LICENSE cpp bindings python protocols scripts)
 stamp=$build/installed
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sources" ]; then
   say "build: up to date"

@@ -33,6 +33,9 @@ step() {
   fi
 }
 
+# A command that fails unexpectedly must not end the script without a word.
+trap 'printf "facebench: %s stopped at line %s: %s\n" "$0" "$LINENO" "$BASH_COMMAND" >&2' ERR
+
 # One number for the names, sizes and times of all files below the given folders.
 fingerprint() {
   find "$@" -name __pycache__ -prune -o -type f -printf '%p %s %T@\n' | sort | sha256sum | cut -c1-64
