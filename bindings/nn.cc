@@ -4,6 +4,7 @@
 
 #include "common.h"
 #include "facebench/nn/graph_summary.h"
+#include "facebench/nn/inference_network.h"
 #include "facebench/nn/initializers.h"
 #include "facebench/nn/network.h"
 #include "facebench/nn/networks.h"
@@ -176,12 +177,28 @@ void bind_network(py::module_& m) {
           "The same network for inference with its batch norms folded into the layers before.");
 }
 
+void bind_inference_network(py::module_& m) {
+  py::class_<InferenceNetwork>(
+      m, "InferenceNetwork",
+      "A network frozen for inference: batch norms folded, NHWC, packed weights. Its numbers differ "
+      "from Network.infer by rounding alone.")
+      .def(py::init<const Network&, std::int64_t>(), py::arg("network"), py::arg("batch") = 8)
+      .def(
+          "infer",
+          [](const InferenceNetwork& n, const at::Tensor& images, const std::string& tap) {
+            return n.infer(images, tap);
+          },
+          py::arg("images"), py::arg("tap") = "embedding",
+          py::call_guard<py::gil_scoped_release>(), "The tapped value for images (N, C, H, W).");
+}
+
 }  // namespace
 
 void bind_nn(py::module_& m) {
   bind_options<NetworkOptions>(m);
   bind_graph(m);
   bind_network(m);
+  bind_inference_network(m);
   m.def(
       "networks",
       [] {

@@ -14,6 +14,7 @@ True
 from facebench._torch import full as _full
 
 Graph = _full.Graph
+InferenceNetwork = _full.InferenceNetwork
 Network = _full.Network
 NetworkOptions = _full.NetworkOptions
 networks = _full.networks
@@ -22,6 +23,7 @@ count_rules = _full.count_rules
 
 __all__ = [
     "Graph",
+    "InferenceNetwork",
     "Network",
     "NetworkOptions",
     "count_rules",

@@ -290,7 +290,7 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
 }
 
 std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const int> wanted,
-                                     bool training) const {
+                                     bool training, const Override& override) const {
   check_images(images);
   // Only what the wanted values depend on, each value dropped after its last use.
   const std::vector<Node>& nodes = graph_.nodes();
@@ -304,7 +304,8 @@ std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const i
   values[0] = channels_last_ ? images.contiguous(at::MemoryFormat::ChannelsLast) : images;
   for (std::size_t i = 1; i < nodes.size(); ++i) {
     if (uses[i] == 0) continue;
-    values[i] = run_node(static_cast<int>(i), values, training);
+    if (override) values[i] = override(static_cast<int>(i), values);
+    if (!values[i].defined()) values[i] = run_node(static_cast<int>(i), values, training);
     for (const int input : nodes[i].inputs)
       if (--uses[static_cast<std::size_t>(input)] == 0)
         values[static_cast<std::size_t>(input)].reset();

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,9 +79,13 @@ class Network {
   struct Uninitialized {};
   Network(Graph graph, Uninitialized);
   friend Network fold_batch_norm(const Network& network);
+  friend class InferenceNetwork;
 
-  std::vector<at::Tensor> run(const at::Tensor& images, std::span<const int> wanted,
-                              bool training) const;
+  // A node's value computed in another way; an undefined tensor: run the node as it is.
+  using Override = std::function<at::Tensor(int index, const std::vector<at::Tensor>& values)>;
+
+  std::vector<at::Tensor> run(const at::Tensor& images, std::span<const int> wanted, bool training,
+                              const Override& override = nullptr) const;
   at::Tensor run_node(int index, const std::vector<at::Tensor>& values, bool training) const;
   void check_images(const at::Tensor& images) const;
 
