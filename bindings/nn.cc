@@ -74,7 +74,8 @@ void bind_graph(py::module_& m) {
           "Numbers of the network by a counting rule: 'parameters' (all), 'caffe_first_blob', "
           "'weights'.")
       .def("count_macs", &count_macs, "Multiply-accumulates for one image.")
-      .def("count_activations", &count_activations, "Numbers that all layers put out for one image.")
+      .def("count_activations", &count_activations,
+           "Numbers that all layers put out for one image.")
       .def("peak_activations", &peak_activations,
            "The most numbers alive at once for one image, in inference.")
       .def("summary", &summary, "A table of the layers, the taps and the totals.")
@@ -113,7 +114,8 @@ void bind_network(py::module_& m) {
           "The tapped value in evaluation mode, without gradients, whatever `training` says.")
       .def("parameters", [](const Network& n) { return unnamed(n.parameters()); })
       .def("buffers", [](const Network& n) { return unnamed(n.buffers()); })
-      .def("named_parameters", [](const Network& n) { return named(n.parameters()).attr("items")(); })
+      .def("named_parameters",
+           [](const Network& n) { return named(n.parameters()).attr("items")(); })
       .def("named_buffers", [](const Network& n) { return named(n.buffers()).attr("items")(); })
       .def(
           "state_dict",
@@ -178,18 +180,18 @@ void bind_network(py::module_& m) {
 }
 
 void bind_inference_network(py::module_& m) {
-  py::class_<InferenceNetwork>(
-      m, "InferenceNetwork",
-      "A network frozen for inference: batch norms folded, NHWC, packed weights. Its numbers differ "
-      "from Network.infer by rounding alone.")
+  py::class_<InferenceNetwork>(m, "InferenceNetwork",
+                               "A network frozen for inference: batch norms folded, NHWC, packed "
+                               "weights. Its numbers differ "
+                               "from Network.infer by rounding alone.")
       .def(py::init<const Network&, std::int64_t>(), py::arg("network"), py::arg("batch") = 8)
       .def(
           "infer",
           [](const InferenceNetwork& n, const at::Tensor& images, const std::string& tap) {
             return n.infer(images, tap);
           },
-          py::arg("images"), py::arg("tap") = "embedding",
-          py::call_guard<py::gil_scoped_release>(), "The tapped value for images (N, C, H, W).");
+          py::arg("images"), py::arg("tap") = "embedding", py::call_guard<py::gil_scoped_release>(),
+          "The tapped value for images (N, C, H, W).");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "facebench/nn/graph.h"
@@ -18,6 +19,12 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
+// Throws Error where `given` (names and shapes of tensors at hand) is not exactly what the graph
+// has. The message begins with `where`, as a file, and names the first tensor that is missing, not
+// expected or of another shape, what was expected and what was found.
+void check_tensors(const Graph& graph, std::span<const std::pair<std::string, Shape>> given,
+                   std::string_view where);
+
 // A graph with its tensors, run by torch. Parameters are leaves that require gradients, so that
 // autograd and any optimizer work on them. Moving (to) keeps each tensor's identity: an optimizer
 // that holds it goes on. Movable, not copyable; clone() copies the numbers.
@@ -28,6 +35,8 @@ class Network {
  public:
   // float32 on the CPU, filled by the named initialiser (nn/initializers.h), in training mode.
   explicit Network(Graph graph, std::string_view initializer = "torch", std::uint64_t seed = 0);
+  // The same with numbers at hand; load() says what is refused, before anything is allocated.
+  Network(Graph graph, std::span<const NamedTensor> tensors, std::string_view where);
   Network(Network&&) = default;
   Network& operator=(Network&&) = default;
   Network(const Network&) = delete;
@@ -43,9 +52,7 @@ class Network {
   // Throws std::invalid_argument with "did you mean".
   at::Tensor tensor(std::string_view name) const;
 
-  // Copies numbers in (converted to the tensors' type and device). `where` names the source, as a
-  // file. Throws Error where a tensor is missing, not expected or has another shape: the message
-  // names it, what was expected and what was found.
+  // Copies numbers in (converted to the tensors' type and device). Throws as check_tensors does.
   void load(std::span<const NamedTensor> tensors, std::string_view where);
 
   // Training mode: batch norm uses and updates statistics of the batch, dropout drops.
