@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
+#include <torch/version.h>
 
 #include <array>
 #include <cmath>
