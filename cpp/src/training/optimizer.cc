@@ -1,6 +1,7 @@
 #include "facebench/training/optimizer.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 namespace facebench {
 
