@@ -1,11 +1,13 @@
 #include "facebench/nn/losses.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 
+#include "facebench/core/error.h"
 #include "facebench/core/random.h"
 #include "facebench/nn/head.h"
 
@@ -225,10 +227,12 @@ TEST(Losses, LogitsCarryNoMarginAndNoGradient) {
 }
 
 TEST(Losses, WrongUseIsRefused) {
-  EXPECT_THROW(make_head("cosfase", {}, {4, 4}), std::invalid_argument);
-  EXPECT_THROW(make_head("cosface", {{"margin", 1}}, {4, 4}), Error);
-  EXPECT_THROW(make_head("cosface", {{"m", -1}}, {4, 4}), Error);
-  EXPECT_THROW(make_head("cosface", {}, {4, 0}), std::invalid_argument);
+  const HeadShape shape{4, 4}, no_classes{4, 0};
+  const Json unknown{{"margin", 1}}, negative{{"m", -1}};
+  EXPECT_THROW(make_head("cosfase", Json(), shape), std::invalid_argument);
+  EXPECT_THROW(make_head("cosface", unknown, shape), Error);
+  EXPECT_THROW(make_head("cosface", negative, shape), Error);
+  EXPECT_THROW(make_head("cosface", Json(), no_classes), std::invalid_argument);
   auto head = double_head("softmax");
   const at::Tensor x = random_tensor({kBatch, kFeatures}, "wrong", 1);
   EXPECT_THROW(head->loss(x.slice(1, 0, 2), some_labels()), std::invalid_argument);
