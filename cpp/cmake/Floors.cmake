@@ -3,12 +3,11 @@
 set(FACEBENCH_EVAL_FLOORS core io metrics protocols reports)
 set(FACEBENCH_FULL_FLOORS images detection crops datasets nn embedding training timing pipeline)
 
-# facebench_floor(NAME [LIBS lib...]): an object library of cpp/src/NAME/*.cc and of the folders in
-# it. The LIBS stay private.
+# facebench_floor(NAME [LIBS lib...]): an object library of cpp/src/NAME/*.cc. The LIBS stay private.
 function(facebench_floor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/src/${name}/*.cc"
-                                    "${PROJECT_SOURCE_DIR}/cpp/src/${name}/*/*.cc")
+       "${PROJECT_SOURCE_DIR}/cpp/src/${name}/*/*.cc")
   if(NOT sources)
     return()
   endif()

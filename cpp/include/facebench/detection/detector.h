@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facebench/core/job.h"
+#include "facebench/core/registry.h"
+#include "facebench/detection/face.h"
+#include "facebench/images/image.h"
+#include "facebench/io/json.h"
+
+namespace facebench {
+
+// Finds the faces of an image. Thread-safe once made: any number of threads may call detect() on
+// one object. The answer depends on the image (and the sample id) alone.
+class Detector {
+ public:
+  virtual ~Detector() = default;
+
+  // All faces, best score first; empty where there is none. `sample_id` is the sample's name in its
+  // data set (design: path relative to the root); only detectors that look faces up by name use it.
+  // Any colour order. Throws std::invalid_argument for an empty image.
+  std::vector<Face> detect(const Image& image, std::string_view sample_id = {}) const;
+
+  // {"detector": NAME, "options": {...}, ...}: all that decides the result, for manifests.
+  virtual Json description() const = 0;
+
+ private:
+  // `image` is rgb.
+  virtual std::vector<Face> find(const Image& image, std::string_view sample_id) const = 0;
+};
+
+struct DetectorEntry {
+  std::string name;
+  std::string doc;
+  const OptionsSchema* schema;
+  std::function<std::unique_ptr<Detector>(const Json& options)> make;
+};
+// mtcnn, hog, given.
+const Table<DetectorEntry>& detectors();
+
+// Throws std::invalid_argument for an unknown name or option (did you mean) or a value out of
+// range, Error where a file that it needs is missing or damaged.
+std::unique_ptr<Detector> make_detector(std::string_view name,
+                                        const Json& options = Json::object());
+
+// detector.detect() on every image, over job.workers() threads; the answers are those of single
+// calls. `sample_ids` is empty or as long as `images`.
+std::vector<std::vector<Face>> detect_all(const Detector& detector, std::span<const Image> images,
+                                          std::span<const std::string> sample_ids = {},
+                                          const Job& job = {});
+
+// A copy of the image (as rgb) with each face's box and landmarks drawn on it; the face `selected`
+// (an index, or -1) in another colour.
+Image draw_faces(const Image& image, std::span<const Face> faces, int selected = -1);
+
+}  // namespace facebench

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "facebench/core/options.h"
+#include "facebench/images/image.h"
+
+namespace facebench {
+
+struct DecodeOptions {
+  std::string color = "rgb";
+  std::int64_t max_pixels = 200'000'000;
+  bool exif_orientation = false;
+
+  static void describe(OptionsBuilder<DecodeOptions>& o) {
+    o.name("DecodeOptions", "How an image file becomes pixels.");
+    o.choice("color", &DecodeOptions::color, "colour order of the result", {"rgb", "bgr", "gray"});
+    o.field("max_pixels", &DecodeOptions::max_pixels,
+            "largest width x height that is accepted; checked before anything is allocated", 1,
+            2'000'000'000);
+    o.field("exif_orientation", &DecodeOptions::exif_orientation,
+            "turn a JPEG the way its Exif tag says (the references do not)");
+  }
+};
+
+// The pixels of a JPEG, PNG or PNM file in memory; the format is told by its first bytes, never by
+// a name. JPEG: the pixels of libjpeg's defaults (accurate integer DCT, smooth chroma upsampling),
+// which
+//   PIL and OpenCV give as well; grey, YCbCr, RGB, CMYK and YCCK (the latter two through
+//   R = (255 - C) (255 - K) / 255, no colour profile). A file that ends early or whose coded data
+//   is damaged is an Error; harmless garbage between markers is not.
+// PNG: 1 to 16 bits (16 become 8 by v * 255 / 65535, rounded), palette, interlaced; transparency is
+//   composited over black. Gamma and colour profiles are ignored.
+// PNM: P2, P3, P5, P6 with any maxval to 65535, scaled to 255 and rounded.
+// Throws Error beginning with `where`: an empty file, another format (named where it is known), a
+// truncated or damaged file, more pixels than allowed.
+Image decode_image(std::span<const std::byte> bytes, const DecodeOptions& options = {},
+                   std::string_view where = "image");
+
+// Reads and decodes a file. Throws Error naming the file.
+Image read_image(const std::filesystem::path& path, const DecodeOptions& options = {});
+
+}  // namespace facebench

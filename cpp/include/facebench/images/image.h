@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace facebench {
+
+// The meaning of an image's bytes. Part of the image, so that nothing has to guess.
+enum class ColorOrder : std::uint8_t { rgb, bgr, gray };
+
+// "rgb", "bgr", "gray".
+std::string_view color_order_name(ColorOrder order);
+// Throws std::invalid_argument with "did you mean".
+ColorOrder parse_color_order(std::string_view name);
+
+// 8-bit pixels in rows from top to bottom, colours interleaved, no padding. x points right, y down;
+// the centre of the first pixel is at (0, 0) for warps and landmarks.
+struct Image {
+  int width = 0;
+  int height = 0;
+  ColorOrder order = ColorOrder::rgb;
+  std::vector<std::uint8_t> data;  // height * width * channels()
+
+  Image() = default;
+  // Black. Throws std::invalid_argument unless both sides are at least 1 and the pixels number less
+  // than 2^31 - 1.
+  Image(int width, int height, ColorOrder order = ColorOrder::rgb);
+
+  bool empty() const { return data.empty(); }
+  int channels() const { return order == ColorOrder::gray ? 1 : 3; }
+  std::size_t stride() const { return static_cast<std::size_t>(width) * channels(); }
+  const std::uint8_t* row(int y) const { return data.data() + stride() * y; }
+  std::uint8_t* row(int y) { return data.data() + stride() * y; }
+  bool operator==(const Image&) const = default;
+};
+
+// Throws std::invalid_argument where `data` is not width * height * channels() bytes, or is empty.
+void check_image(const Image& image);
+
+// The same picture in another order. Grey is (19595 R + 38470 G + 7471 B + 32768) / 65536: ITU-R
+// BT.601 luma in 16-bit fixed point; grey to colour repeats the value.
+Image convert_color(const Image& image, ColorOrder order);
+Image convert_color(Image&& image, ColorOrder order);
+
+}  // namespace facebench

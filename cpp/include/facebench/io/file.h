@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace facebench {
+
+// The bytes of a regular file. Throws Error where it cannot be read, is not a regular file, or is
+// larger than `max_bytes` (nothing is allocated then).
+std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes = 1ull << 30);
+
+// Writes the whole file or nothing: into a temporary beside it, synced, renamed over `path`, the
+// folder synced. Missing folders on the way are made. Throws Error; the old file is then untouched.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
+// The frame of an atomic write for those who need a file name (HDF5, encoders): write to
+// temporary(), close it, commit(). Without commit() the temporary is removed and the target stays
+// as it was. The temporary is `.NAME.tmp-PID-N` in the target's own folder, so a rename suffices.
+class AtomicFile {
+ public:
+  // Makes missing folders. Throws Error where `target` is a folder or its folder cannot be made.
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  const std::filesystem::path& target() const { return target_; }
+  const std::filesystem::path& temporary() const { return temporary_; }
+  // Syncs the temporary, renames it over the target, syncs the folder. Throws Error;
+  // std::logic_error on a second call.
+  void commit();
+
+ private:
+  std::filesystem::path target_, temporary_;
+  bool open_ = true;
+};
+
+// The same for a folder: fill temporary(), commit(). Files in it need no care of their own:
+// commit() syncs each before the rename.
+class AtomicFolder {
+ public:
+  // Throws Error where `target` exists and is not an empty folder, unless `replace`: then the old
+  // folder is moved aside in commit(), and removed once the new one is in its place.
+  explicit AtomicFolder(std::filesystem::path target, bool replace = false);
+  ~AtomicFolder();
+  AtomicFolder(const AtomicFolder&) = delete;
+  AtomicFolder& operator=(const AtomicFolder&) = delete;
+
+  const std::filesystem::path& target() const { return target_; }
+  const std::filesystem::path& temporary() const { return temporary_; }
+  void commit();
+
+ private:
+  std::filesystem::path target_, temporary_;
+  bool replace_;
+  bool open_ = true;
+};
+
+// A file in memory, read-only, without reading it. An empty file has no bytes.
+class MappedFile {
+ public:
+  // Throws Error where it cannot be opened, is not a regular file, or cannot be mapped.
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+
+  // Valid while this object lives. Another process that shortens the file meanwhile makes access
+  // fail (SIGBUS); files that facebench writes are replaced, never shortened.
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace facebench

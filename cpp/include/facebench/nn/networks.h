@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "facebench/core/options.h"
+#include "facebench/core/registry.h"
+#include "facebench/nn/graph.h"
+
+namespace facebench {
+
+// What a network's builder is asked for. 0 stands for the network's own default.
+struct NetworkOptions {
+  int height = 0;
+  int width = 0;
+  int channels = 3;
+  int embedding = 0;
+  // With classes > 0 the graph has its classifier (tap "logits"), named and counted as its authors
+  // do; with 0 it ends at the embedding, and the classifier belongs to the loss.
+  int classes = 0;
+  double channel_multiplier = 1;
+
+  static void describe(OptionsBuilder<NetworkOptions>& o) {
+    o.name("NetworkOptions", "What a network is built for; 0 stands for its own default.");
+    o.field("height", &NetworkOptions::height, "height of the input, pixels", 0, 4096);
+    o.field("width", &NetworkOptions::width, "width of the input, pixels", 0, 4096);
+    o.field("channels", &NetworkOptions::channels, "channels of the input", 1, 64);
+    o.field("embedding", &NetworkOptions::embedding, "length of the embedding", 0, 65536);
+    o.field("classes", &NetworkOptions::classes, "classes of the classifier; 0: none", 0,
+            100'000'000);
+    o.field("channel_multiplier", &NetworkOptions::channel_multiplier,
+            "factor on the number of channels, where the network allows it", 0.01, 16);
+  }
+};
+
+struct NetworkEntry {
+  std::string name;
+  std::string doc;
+  std::string source;
+  NetworkOptions defaults;  // height, width, embedding
+  bool scalable = false;    // whether channel_multiplier may differ from 1
+  Graph (*build)(const NetworkOptions& resolved);
+};
+
+const Table<NetworkEntry>& networks();
+
+// `options` with the network's defaults in place of zeros. Throws std::invalid_argument for an
+// unknown network or an option that it does not have.
+NetworkOptions resolve_network_options(std::string_view name, const NetworkOptions& options);
+Graph build_network(std::string_view name, const NetworkOptions& options = {});
+
+}  // namespace facebench

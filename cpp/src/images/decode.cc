@@ -1,0 +1,80 @@
+#include "facebench/images/decode.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "facebench/core/error.h"
+#include "facebench/io/file.h"
+#include "images/formats.h"
+
+namespace facebench {
+namespace {
+
+using namespace std::string_view_literals;
+
+bool starts_with(std::string_view text, std::string_view prefix, std::size_t at = 0) {
+  return text.size() >= at + prefix.size() && text.substr(at, prefix.size()) == prefix;
+}
+
+// Formats that people do have and that this library leaves to others.
+std::string_view other_format(std::string_view text) {
+  if (starts_with(text, "GIF8")) return "a GIF file";
+  if (starts_with(text, "RIFF") && starts_with(text, "WEBP", 8)) return "a WebP file";
+  if (starts_with(text, "BM")) return "a BMP file";
+  if (starts_with(text, "II*\0"sv) || starts_with(text, "MM\0*"sv)) return "a TIFF file";
+  if (starts_with(text, "ftypavif", 4)) return "an AVIF file";
+  if (starts_with(text, "ftyp", 4)) return "a HEIF or MP4 file";
+  if (starts_with(text, "\0\0\0\x0cjP  "sv) || starts_with(text, "\xff\x4f\xff\x51"))
+    return "a JPEG 2000 file";
+  if (starts_with(text, "P1") || starts_with(text, "P4")) return "a bitmap (PBM)";
+  if (starts_with(text, "P7")) return "a PAM file";
+  if (starts_with(text, "\x1f\x8b")) return "a gzip file";
+  if (starts_with(text, "PK\x03\x04")) return "a ZIP archive";
+  if (starts_with(text, "%PDF")) return "a PDF file";
+  if (starts_with(text, "<")) return "an HTML or XML text";
+  return "not an image";
+}
+
+}  // namespace
+
+void DecodeLimits::check(std::uint64_t width, std::uint64_t height) const {
+  if (width == 0 || height == 0)
+    fail(where, fmt::format("the image is {} x {} pixels", width, height));
+  constexpr std::uint64_t side = std::numeric_limits<std::int32_t>::max();
+  if (width > side || height > side || width * height > static_cast<std::uint64_t>(max_pixels))
+    fail(where,
+         fmt::format("the image claims {} x {} pixels, more than the {} that are accepted", width,
+                     height, max_pixels),
+         "Raise the option max_pixels if you trust the file");
+}
+
+Image decode_image(std::span<const std::byte> bytes, const DecodeOptions& options,
+                   std::string_view where) {
+  check_options(options);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const DecodeLimits limits{options.max_pixels, where};
+  Image image;
+  if (bytes.empty()) fail(where, "the file is empty");
+  if (starts_with(text, "\xff\xd8\xff")) {
+    image = decode_jpeg(bytes, limits, options.exif_orientation);
+  } else if (starts_with(text, "\x89PNG\r\n\x1a\n")) {
+    image = decode_png(bytes, limits);
+  } else if (starts_with(text, "P2") || starts_with(text, "P3") || starts_with(text, "P5") ||
+             starts_with(text, "P6")) {
+    image = decode_pnm(bytes, limits);
+  } else {
+    fail(where, fmt::format("{}, by its first bytes", other_format(text)),
+         "JPEG, PNG and PNM are read; convert it, or pass pixels");
+  }
+  return convert_color(std::move(image), parse_color_order(options.color));
+}
+
+Image read_image(const std::filesystem::path& path, const DecodeOptions& options) {
+  const std::string bytes = read_file(path);
+  return decode_image(std::as_bytes(std::span(bytes)), options, path.string());
+}
+
+}  // namespace facebench

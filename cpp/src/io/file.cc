@@ -1,0 +1,216 @@
+#include "facebench/io/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "facebench/core/error.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_errno(const fs::path& path, std::string_view action, int error) {
+  std::string_view advice;
+  if (error == ENOSPC || error == EDQUOT) advice = "Free some space and try again";
+  if (error == EACCES || error == EPERM || error == EROFS) advice = "Check the permissions";
+  fail(path.string(), fmt::format("cannot {}: {}", action, std::strerror(error)), advice);
+}
+
+// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor(const fs::path& path, int flags, mode_t mode = 0)
+      : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  explicit operator bool() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  // Some file systems report a failed write only here.
+  int close() { return ::close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+// Opens a regular file for reading. A pipe or a device is refused before anything waits on it.
+std::uint64_t regular_file_size(const fs::path& path, const Descriptor& file) {
+  if (!file) fail_errno(path, "open", errno);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) fail_errno(path, "stat", errno);
+  if (S_ISDIR(info.st_mode)) fail(path.string(), "is a folder, not a file");
+  if (!S_ISREG(info.st_mode)) fail(path.string(), "is not a regular file");
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+void sync_path(const fs::path& path, int flags) {
+  const Descriptor file(path, O_RDONLY | flags);
+  if (!file) fail_errno(path, "open", errno);
+  // Some file systems cannot sync a folder and say so; the rename is still atomic there.
+  if (::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
+    fail_errno(path, "sync", errno);
+}
+
+// A trailing slash or dot would leave no name to build the temporary's from.
+fs::path cleaned_target(const fs::path& target) {
+  fs::path cleaned = target.lexically_normal();
+  if (!cleaned.has_filename()) cleaned = cleaned.parent_path();
+  if (cleaned.empty() || cleaned.filename() == "." || cleaned.filename() == "..")
+    fail(target.string(), "is not a name that can be written to");
+  return cleaned;
+}
+
+fs::path temporary_for(const fs::path& target) {
+  static std::atomic<std::uint64_t> counter{0};
+  return folder_of(target) /
+         fmt::format(".{}.tmp-{}-{}", target.filename().string(), ::getpid(), counter.fetch_add(1));
+}
+
+void make_folders(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail(folder.string(), fmt::format("cannot make this folder: {}", error.message()));
+}
+
+void rename_path(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail_errno(to, "write (rename into place)", errno);
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);
+  const std::uint64_t size = regular_file_size(path, file);
+  if (size > max_bytes)
+    fail(path.string(), fmt::format("has {} bytes; at most {} are expected here", size, max_bytes));
+  std::string bytes(size, '\0');
+  std::uint64_t done = 0;
+  while (done < size) {
+    const ssize_t n = ::read(file.get(), bytes.data() + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(path, "read", errno);
+    if (n == 0) fail(path.string(), "became shorter while it was read");
+    done += static_cast<std::uint64_t>(n);
+  }
+  return bytes;
+}
+
+void write_file(const fs::path& path, std::string_view bytes) {
+  AtomicFile atomic(path);
+  Descriptor file(atomic.temporary(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+  if (!file) fail_errno(path, "write", errno);
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(path, "write", errno);
+    done += static_cast<std::size_t>(n);
+  }
+  if (file.close() != 0) fail_errno(path, "write", errno);
+  atomic.commit();
+}
+
+AtomicFile::AtomicFile(fs::path target) : target_(cleaned_target(target)) {
+  make_folders(folder_of(target_));
+  if (fs::is_directory(target_)) fail(target_.string(), "is a folder, not a file");
+  temporary_ = temporary_for(target_);
+}
+
+AtomicFile::~AtomicFile() {
+  if (open_) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::commit() {
+  if (!open_) throw std::logic_error("AtomicFile::commit: called a second time");
+  sync_path(temporary_, 0);
+  rename_path(temporary_, target_);
+  open_ = false;
+  sync_path(folder_of(target_), O_DIRECTORY);
+}
+
+AtomicFolder::AtomicFolder(fs::path target, bool replace)
+    : target_(cleaned_target(target)), replace_(replace) {
+  make_folders(folder_of(target_));
+  const fs::file_status status = fs::symlink_status(target_);
+  if (fs::exists(status) && !fs::is_directory(status))
+    fail(target_.string(), "exists and is not a folder", "Choose another name");
+  if (!replace_ && fs::exists(status) && !fs::is_empty(target_))
+    fail(target_.string(), "exists and is not empty", "Choose another name, or remove it first");
+  temporary_ = temporary_for(target_);
+  if (::mkdir(temporary_.c_str(), 0777) != 0) fail_errno(target_, "write", errno);
+}
+
+AtomicFolder::~AtomicFolder() {
+  std::error_code ignored;
+  if (open_) fs::remove_all(temporary_, ignored);
+}
+
+void AtomicFolder::commit() {
+  if (!open_) throw std::logic_error("AtomicFolder::commit: called a second time");
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(temporary_)) {
+    if (entry.is_symlink()) continue;
+    if (entry.is_regular_file()) sync_path(entry.path(), 0);
+    if (entry.is_directory()) sync_path(entry.path(), O_DIRECTORY);
+  }
+  sync_path(temporary_, O_DIRECTORY);
+  fs::path aside;
+  if (replace_ && fs::exists(target_) && !fs::is_empty(target_)) {
+    aside = temporary_for(target_);
+    rename_path(target_, aside);
+  }
+  try {
+    rename_path(temporary_, target_);
+  } catch (...) {
+    if (!aside.empty()) ::rename(aside.c_str(), target_.c_str());
+    throw;
+  }
+  open_ = false;
+  sync_path(folder_of(target_), O_DIRECTORY);
+  if (!aside.empty()) {
+    std::error_code error;
+    fs::remove_all(aside, error);
+    if (error) fail(aside.string(), "the replaced folder cannot be removed", "Remove it by hand");
+  }
+}
+
+MappedFile::MappedFile(const fs::path& path) {
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);
+  const std::uint64_t size = regular_file_size(path, file);
+  if (size == 0) return;
+  void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (data == MAP_FAILED) fail_errno(path, "map into memory", errno);
+  data_ = static_cast<const std::byte*>(data);
+  size_ = size;
+}
+
+MappedFile::~MappedFile() {
+  if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+}  // namespace facebench

@@ -1,0 +1,369 @@
+#include "facebench/nn/network.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "facebench/core/error.h"
+#include "facebench/core/random.h"
+#include "facebench/core/registry.h"
+#include "facebench/nn/batch_norm_folding.h"
+#include "facebench/nn/initializers.h"
+
+namespace facebench {
+namespace {
+
+at::Tensor empty_parameter(const TensorSpec& spec) {
+  at::Tensor t = at::empty(spec.shape, at::kFloat);
+  if (spec.trainable()) t.set_requires_grad(true);
+  return t;
+}
+
+at::Tensor pad_sides(const at::Tensor& x, const Padding& p, double value) {
+  return at::constant_pad_nd(x, {p.left, p.right, p.top, p.bottom}, value);
+}
+
+at::Tensor run_conv(const at::Tensor& x, const ConvOptions& o, const std::vector<at::Tensor>& t) {
+  const std::optional<at::Tensor> bias = o.bias ? std::optional(t[1]) : std::nullopt;
+  const bool symmetric = o.padding.symmetric();
+  const at::Tensor padded = symmetric ? x : pad_sides(x, o.padding, 0);
+  const std::vector<std::int64_t> padding =
+      symmetric ? std::vector<std::int64_t>{o.padding.top, o.padding.left}
+                : std::vector<std::int64_t>{0, 0};
+  return at::conv2d(padded, t[0], bias, {o.stride.height, o.stride.width}, padding,
+                    {o.dilation.height, o.dilation.width}, o.groups);
+}
+
+at::Tensor run_batch_norm(const at::Tensor& x, const BatchNormOptions& o,
+                          const std::vector<at::Tensor>& t, bool training) {
+  std::size_t next = 0;
+  std::optional<at::Tensor> scale, shift;
+  if (o.scale) scale = t[next++];
+  if (o.shift) shift = t[next++];
+  return at::batch_norm(x, scale, shift, t[next], t[next + 1], training, o.momentum, o.eps,
+                        /*cudnn_enabled=*/true);
+}
+
+at::Tensor run_max_pool(const at::Tensor& x, const PoolOptions& o) {
+  const std::vector<std::int64_t> kernel{o.kernel.height, o.kernel.width};
+  const std::vector<std::int64_t> stride{o.stride.height, o.stride.width};
+  if (o.padding.symmetric())
+    return at::max_pool2d(x, kernel, stride, {o.padding.top, o.padding.left}, {1, 1}, o.ceil_mode);
+  const double lowest = -std::numeric_limits<double>::infinity();
+  return at::max_pool2d(pad_sides(x, o.padding, lowest), kernel, stride, {0, 0}, {1, 1},
+                        o.ceil_mode);
+}
+
+// torch has no operation for it; the sum over neighbouring channels is an average pool in 3-D.
+at::Tensor run_lrn(const at::Tensor& x, const LrnOptions& o) {
+  const auto sizes = x.sizes();
+  at::Tensor squares = (x * x).reshape({sizes[0], 1, sizes[1], sizes[2] * sizes[3], 1});
+  squares = at::constant_pad_nd(squares, {0, 0, 0, 0, o.size / 2, (o.size - 1) / 2});
+  const at::Tensor mean = at::avg_pool3d(squares, {o.size, 1, 1}, {1, 1, 1}).reshape(sizes);
+  return x / (mean * o.alpha + o.k).pow(o.beta);
+}
+
+at::Tensor run_dropout(const at::Tensor& x, double p, Random random) {
+  at::Tensor mask = at::empty(x.sizes(), at::kFloat);
+  const auto threshold = static_cast<std::uint64_t>(p * 4294967296.0);
+  const auto kept = static_cast<float>(1 / (1 - p));
+  float* m = mask.data_ptr<float>();
+  for (std::int64_t i = 0, n = mask.numel(); i < n; ++i)
+    m[i] = random.next_u32() < threshold ? 0.0F : kept;
+  return x * mask.to(x.options());
+}
+
+std::string sizes_text(const at::Tensor& t) {
+  return fmt::format("({})", fmt::join(t.sizes().begin(), t.sizes().end(), ", "));
+}
+
+// torch's own precision rule for batch norm: its vectors stay float32 beside 16-bit values.
+bool stays_float(const TensorSpec& spec, at::ScalarType dtype) {
+  return spec.op == Op::batch_norm && (dtype == at::kHalf || dtype == at::kBFloat16);
+}
+
+}  // namespace
+
+Network::Network(Graph graph, Uninitialized) : graph_(std::move(graph)) {
+  layers_.resize(graph_.nodes().size());
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    for (const TensorSpec& spec : graph_.tensors(graph_.nodes()[i])) {
+      const at::Tensor t = empty_parameter(spec);
+      layers_[i].push_back(t);
+      (spec.trainable() ? parameters_ : buffers_).push_back({spec.name, t});
+    }
+}
+
+Network::Network(Graph graph, std::string_view initializer, std::uint64_t seed)
+    : Network(std::move(graph), Uninitialized{}) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const std::vector<TensorSpec> specs = graph_.tensors(graph_.nodes()[i]);
+    for (std::size_t k = 0; k < specs.size(); ++k)
+      initialize(
+          specs[k], initializer, seed,
+          {layers_[i][k].data_ptr<float>(), static_cast<std::size_t>(layers_[i][k].numel())});
+  }
+}
+
+Network Network::clone() const {
+  Network copy(graph_, Uninitialized{});
+  copy.to(device(), dtype_);
+  copy.channels_last(channels_last_);
+  copy.load(tensors(), "network");
+  copy.training_ = training_;
+  copy.set_dropout(dropout_seed_, dropout_step_);
+  return copy;
+}
+
+std::vector<NamedTensor> Network::tensors() const {
+  std::vector<NamedTensor> result;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const std::vector<TensorSpec> specs = graph_.tensors(graph_.nodes()[i]);
+    for (std::size_t k = 0; k < specs.size(); ++k) result.push_back({specs[k].name, layers_[i][k]});
+  }
+  return result;
+}
+
+at::Tensor Network::tensor(std::string_view name) const {
+  std::vector<std::string> known;
+  for (const NamedTensor& t : tensors()) {
+    if (t.name == name) return t.tensor;
+    known.push_back(t.name);
+  }
+  throw std::invalid_argument(unknown_name_message("tensor", name, known));
+}
+
+void Network::load(std::span<const NamedTensor> given, std::string_view where) {
+  const std::vector<NamedTensor> own = tensors();
+  std::unordered_map<std::string_view, const at::Tensor*> found;
+  std::vector<std::string> given_names, own_names;
+  for (const NamedTensor& t : own) own_names.push_back(t.name);
+  for (const NamedTensor& t : given) {
+    given_names.push_back(t.name);
+    if (!found.emplace(t.name, &t.tensor).second)
+      fail(where, fmt::format("tensor '{}' is there twice", t.name));
+  }
+  for (const NamedTensor& t : own) {
+    const auto it = found.find(t.name);
+    if (it == found.end()) {
+      const std::string near = closest_name(t.name, given_names);
+      fail(where, fmt::format("tensor '{}' {} is missing", t.name, sizes_text(t.tensor)),
+           near.empty() ? "These are not the weights of this network"
+                        : fmt::format("The nearest name there is '{}'", near));
+    }
+    if (it->second->sizes() != t.tensor.sizes())
+      fail(where,
+           fmt::format("tensor '{}' is {}, expected {}", t.name, sizes_text(*it->second),
+                       sizes_text(t.tensor)),
+           "The weights are of a network with other options (input size, embedding, classes)");
+  }
+  if (given.size() != own.size())
+    for (const NamedTensor& t : given) {
+      bool known = false;
+      for (const NamedTensor& o : own) known = known || o.name == t.name;
+      if (known) continue;
+      const std::string near = closest_name(t.name, own_names);
+      fail(where,
+           fmt::format("tensor '{}' {} is not part of the network", t.name, sizes_text(t.tensor)),
+           near.empty() ? "" : fmt::format("Did you mean '{}'?", near));
+    }
+  const c10::NoGradGuard no_grad;
+  for (const NamedTensor& t : own) {
+    at::Tensor target = t.tensor;
+    target.copy_(*found.at(t.name));
+  }
+}
+
+void Network::to(at::Device device, at::ScalarType dtype) {
+  if (!at::isFloatingType(dtype))
+    throw std::invalid_argument("a network's type is a floating point type");
+  const c10::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const std::vector<TensorSpec> specs = graph_.tensors(graph_.nodes()[i]);
+    for (std::size_t k = 0; k < specs.size(); ++k) {
+      const at::ScalarType type = stays_float(specs[k], dtype) ? at::kFloat : dtype;
+      at::Tensor& t = layers_[i][k];
+      t.mutable_grad().reset();
+      t.set_data(t.detach().to(device, type));
+    }
+  }
+  dtype_ = dtype;
+}
+
+void Network::channels_last(bool on) {
+  const c10::NoGradGuard no_grad;
+  const auto format = on ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  for (std::vector<at::Tensor>& layer : layers_)
+    for (at::Tensor& t : layer)
+      if (t.dim() == 4) {
+        t.mutable_grad().reset();
+        t.set_data(t.detach().contiguous(format));
+      }
+  channels_last_ = on;
+}
+
+at::Device Network::device() const {
+  for (const std::vector<at::Tensor>& layer : layers_)
+    if (!layer.empty()) return layer.front().device();
+  return at::kCPU;
+}
+
+void Network::check_images(const at::Tensor& images) const {
+  const Shape& s = graph_.input_shape();
+  if (!images.defined() || images.dim() != 4 || images.sizes().slice(1) != at::IntArrayRef(s))
+    throw std::invalid_argument(fmt::format("the network takes images of (N, {}), got {}",
+                                            fmt::join(s, ", "),
+                                            images.defined() ? sizes_text(images) : "no tensor"));
+  if (images.scalar_type() != dtype_)
+    throw std::invalid_argument(fmt::format("the network computes in {}, the images are {}",
+                                            c10::toString(dtype_),
+                                            c10::toString(images.scalar_type())));
+  if (images.device() != device())
+    throw std::invalid_argument(fmt::format("the network is on {}, the images on {}",
+                                            device().str(), images.device().str()));
+}
+
+at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
+                             bool training) const {
+  const Node& node = graph_.nodes()[static_cast<std::size_t>(index)];
+  const std::vector<at::Tensor>& t = layers_[static_cast<std::size_t>(index)];
+  const auto in = [&](std::size_t i) -> const at::Tensor& {
+    return values[static_cast<std::size_t>(node.inputs[i])];
+  };
+  switch (node.op) {
+    case Op::input:
+      break;
+    case Op::conv:
+      return run_conv(in(0), std::get<ConvOptions>(node.options), t);
+    case Op::linear:
+      return at::linear(in(0), t[0], t.size() > 1 ? std::optional(t[1]) : std::nullopt);
+    case Op::batch_norm:
+      return run_batch_norm(in(0), std::get<BatchNormOptions>(node.options), t, training);
+    case Op::prelu:
+      return at::prelu(in(0), t[0]);
+    case Op::relu:
+      return at::relu(in(0));
+    case Op::relu6:
+      return at::hardtanh(in(0), 0, 6);
+    case Op::max_pool:
+      return run_max_pool(in(0), std::get<PoolOptions>(node.options));
+    case Op::avg_pool: {
+      const auto& o = std::get<PoolOptions>(node.options);
+      return at::avg_pool2d(in(0), {o.kernel.height, o.kernel.width},
+                            {o.stride.height, o.stride.width}, {o.padding.top, o.padding.left},
+                            o.ceil_mode, o.count_include_pad);
+    }
+    case Op::adaptive_avg_pool: {
+      const Size2 out = std::get<AdaptivePoolOptions>(node.options).out;
+      return at::adaptive_avg_pool2d(in(0), {out.height, out.width});
+    }
+    case Op::add:
+      return in(0) + in(1);
+    case Op::scale:
+      return in(0) * std::get<ScaleOptions>(node.options).factor;
+    case Op::concat: {
+      std::vector<at::Tensor> parts;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) parts.push_back(in(i));
+      return at::cat(parts, 1);
+    }
+    case Op::dropout: {
+      const double p = std::get<DropoutOptions>(node.options).p;
+      if (!training || p == 0) return in(0);
+      return run_dropout(in(0), p, Random(dropout_seed_, "dropout/" + node.name, {dropout_step_}));
+    }
+    case Op::flatten:
+      return in(0).flatten(1);
+    case Op::lrn:
+      return run_lrn(in(0), std::get<LrnOptions>(node.options));
+    case Op::mfm: {
+      const std::vector<at::Tensor> halves = in(0).chunk(2, 1);
+      return at::maximum(halves[0], halves[1]);
+    }
+  }
+  throw std::logic_error("run_node");
+}
+
+std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const int> wanted,
+                                     bool training) const {
+  check_images(images);
+  // Only what the wanted values depend on, each value dropped after its last use.
+  const std::vector<Node>& nodes = graph_.nodes();
+  std::vector<int> uses(nodes.size(), 0);
+  for (const int w : wanted) ++uses[static_cast<std::size_t>(w)];
+  for (std::size_t i = nodes.size(); i-- > 0;)
+    if (uses[i] > 0)
+      for (const int input : nodes[i].inputs) ++uses[static_cast<std::size_t>(input)];
+
+  std::vector<at::Tensor> values(nodes.size());
+  values[0] = channels_last_ ? images.contiguous(at::MemoryFormat::ChannelsLast) : images;
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    if (uses[i] == 0) continue;
+    values[i] = run_node(static_cast<int>(i), values, training);
+    for (const int input : nodes[i].inputs)
+      if (--uses[static_cast<std::size_t>(input)] == 0)
+        values[static_cast<std::size_t>(input)].reset();
+  }
+  std::vector<at::Tensor> result;
+  for (const int w : wanted) result.push_back(values[static_cast<std::size_t>(w)]);
+  return result;
+}
+
+std::vector<at::Tensor> Network::forward(const at::Tensor& images,
+                                         std::span<const std::string> taps) {
+  std::vector<int> wanted;
+  for (const std::string& tap : taps) wanted.push_back(graph_.tap_node(tap));
+  std::vector<at::Tensor> result = run(images, wanted, training_);
+  if (training_) ++dropout_step_;
+  return result;
+}
+
+at::Tensor Network::forward(const at::Tensor& images, std::string_view tap) {
+  const std::string name(tap);
+  return forward(images, std::span<const std::string>(&name, 1)).front();
+}
+
+at::Tensor Network::infer(const at::Tensor& images, std::string_view tap) const {
+  const c10::NoGradGuard no_grad;
+  const int wanted = graph_.tap_node(tap);
+  return run(images, std::span<const int>(&wanted, 1), false).front();
+}
+
+Network fold_batch_norm(const Network& network) {
+  const c10::NoGradGuard no_grad;
+  FoldedGraph folded = fold_batch_norm(network.graph());
+  std::unordered_map<std::string, at::Tensor> old;
+  for (const NamedTensor& t : network.tensors()) old.emplace(t.name, t.tensor);
+  const auto given = [&](const std::string& name) {
+    const auto it = old.find(name);
+    return it == old.end() ? at::Tensor() : it->second.detach().to(at::kDouble);
+  };
+  for (const FoldedNorm& f : folded.folds) {
+    at::Tensor s = at::rsqrt(given(f.norm + ".running_var") + f.options.eps);
+    if (f.options.scale) s = s * given(f.norm + ".weight");
+    const at::Tensor weight = given(f.layer + ".weight");
+    std::vector<std::int64_t> per_output(static_cast<std::size_t>(weight.dim()), 1);
+    per_output[0] = -1;
+    at::Tensor bias = -given(f.norm + ".running_mean");
+    if (f.layer_had_bias) bias = bias + given(f.layer + ".bias");
+    bias = bias * s;
+    if (f.options.shift) bias = bias + given(f.norm + ".bias");
+    old[f.layer + ".weight"] = weight * s.reshape(per_output);
+    old[f.layer + ".bias"] = bias;
+  }
+  std::vector<NamedTensor> tensors;
+  for (const TensorSpec& spec : folded.graph.tensors())
+    tensors.push_back({spec.name, old.at(spec.name)});
+  Network result(std::move(folded.graph), Network::Uninitialized{});
+  result.to(network.device(), network.dtype());
+  result.load(tensors, "network");
+  result.train(false);
+  return result;
+}
+
+}  // namespace facebench
