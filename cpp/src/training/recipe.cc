@@ -1,11 +1,13 @@
 #include "facebench/training/recipe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/io/file.h"
 #include "facebench/io/toml.h"
 #include "facebench/nn/head.h"
 #include "facebench/nn/initializers.h"

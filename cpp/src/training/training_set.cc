@@ -10,6 +10,34 @@
 
 namespace facebench {
 
+TrainingSet training_set(const Pack& pack) {
+  TrainingSet set;
+  set.images = &pack;
+  set.labels.assign(pack.labels().begin(), pack.labels().end());
+  // A pack made by hand may say less than ours do; what it does not say stays at its default.
+  const Json& manifest = pack.manifest();
+  const auto text = [](const Json& from, const char* key) {
+    return from.is_object() && from.contains(key) && from[key].is_string()
+               ? from[key].get<std::string>()
+               : std::string();
+  };
+  const auto part = [](const Json& from, const char* key) {
+    return from.is_object() && from.contains(key) ? from[key] : Json();
+  };
+  set.content_hash = text(manifest, "tree_sha256");
+  const Json detector = part(manifest, "detector");
+  const std::string name = text(detector, "detector");
+  if (!name.empty()) {
+    set.preparation["detector"] = name;
+    set.preparation["detector_mode"] = text(part(detector, "options"), "mode");
+  }
+  if (const std::string selection = text(manifest, "selection"); !selection.empty())
+    set.preparation["selection"] = selection;
+  if (const std::string crop = text(part(manifest, "crop"), "name"); !crop.empty())
+    set.preparation["crop"] = crop;
+  return set;
+}
+
 TrainingClasses training_classes(const TrainingSet& set) {
   if (!set.images) throw std::invalid_argument("training set: no images");
   const std::int64_t n = set.images->size();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "facebench/datasets/image_source.h"
+#include "facebench/datasets/pack.h"
 #include "facebench/io/json.h"
 
 namespace facebench {
@@ -21,6 +22,9 @@ struct TrainingSet {
   // How the crops were made (detector, selection, crop), copied into the model file.
   Json preparation = Json::object();
 };
+
+// All of a pack, which must outlive the result.
+TrainingSet training_set(const Pack& pack);
 
 // The images to train on, with the labels numbered 0, 1, ... in the order of the persons' numbers.
 struct TrainingClasses {
