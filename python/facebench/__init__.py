@@ -25,6 +25,7 @@ _MODULES = (
     "crops",
     "datasets",
     "nn",
+    "losses",
     "embedding",
     "training",
     "timing",
