@@ -10,9 +10,15 @@ if(missing EQUAL 0)
     OUTPUT "${FACEBENCH_MTCNN_WEIGHTS}"
     COMMAND "${Python_EXECUTABLE}" "${converter}" --out "${FACEBENCH_MTCNN_WEIGHTS}"
     DEPENDS "${converter}" VERBATIM COMMENT "MTCNN's weights: mtcnn.safetensors")
-  add_custom_target(facebench_mtcnn_weights ALL DEPENDS "${FACEBENCH_MTCNN_WEIGHTS}")
+  add_custom_target(facebench_weights ALL DEPENDS "${FACEBENCH_MTCNN_WEIGHTS}")
 elseif(NOT EXISTS "${FACEBENCH_MTCNN_WEIGHTS}")
   message(WARNING "MTCNN's weights are not made: ${Python_EXECUTABLE} lacks the package that carries "
     "them. Run: pip install mtcnn==1.0.0 --no-deps joblib lz4, then configure again. Everything "
     "else builds; the detector mtcnn says the same when it is used.")
 endif()
+foreach(place "python facebench" "cpp ${CMAKE_INSTALL_LIBDIR}")
+  separate_arguments(place)
+  list(GET place 0 component)
+  list(GET place 1 folder)
+  install(FILES "${FACEBENCH_MTCNN_WEIGHTS}" DESTINATION ${folder} COMPONENT ${component} OPTIONAL)
+endforeach()

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facebench/core/job.h"
+#include "facebench/core/options.h"
+#include "facebench/metrics/comparisons.h"
+
+namespace facebench {
+
+// A confidence interval, two-sided. The bounds are rounded to 2^-40, so that they do not show the
+// last bits of one machine's exp and log.
+struct Interval {
+  double low = 0;
+  double high = 0;
+  double level = 0.95;
+  std::string method;
+  int replicates = 0;  // of a bootstrap
+  int undefined = 0;   // replicates left out, the statistic being undefined there
+};
+
+// The standard normal quantile, p in (0, 1), to about 1e-15.
+double normal_quantile(double p);
+
+// Wilson's score interval for k successes in n independent trials (Wilson 1927). It knows nothing
+// of shared identities nor of a threshold chosen on data: use it for a fixed threshold and
+// independent trials. Throws std::invalid_argument unless 0 <= k <= n, n > 0, level in (0, 1).
+Interval wilson(std::int64_t k, std::int64_t n, double level = 0.95);
+
+// A number computed from weighted comparisons; NaN where it is undefined. It is called by several
+// threads at once.
+struct Statistic {
+  std::string name;
+  std::function<double(std::span<const Weight>)> evaluate;  // weights in the caller's order
+  // The smallest step of the value, e.g. 1/genuine for a TAR: 0 and 1 are held half a step away
+  // from the ends on the logit scale.
+  double resolution = 0;
+};
+
+Statistic auc_statistic(std::shared_ptr<const Comparisons> comparisons);
+Statistic eer_statistic(std::shared_ptr<const Comparisons> comparisons);
+// The threshold is chosen again in each replicate. Throw as tar_at_far() and accuracy() do.
+Statistic tar_at_far_statistic(std::shared_ptr<const Comparisons> comparisons, double far,
+                               std::string_view convention = "exact");
+Statistic accuracy_statistic(std::shared_ptr<const Comparisons> comparisons,
+                             std::string_view convention = "exact");
+
+// Who is compared with whom: identities are the vertices, comparisons the edges. Comparison i is of
+// identity first[i] with identity second[i] (the same for a genuine one), numbers >= 0.
+struct ComparisonGraph {
+  std::span<const std::int32_t> first;
+  std::span<const std::int32_t> second;
+  std::span<const std::int32_t> folds;  // empty = one fold
+};
+
+// Connected components within each fold: comparisons in different ones share no identity.
+struct Components {
+  std::vector<std::int32_t> of_comparison;  // numbers from 0, by first appearance
+  std::vector<std::int32_t> fold;           // of each component, as numbers from 0
+  std::int64_t identities = 0;
+  std::int64_t largest = 0;  // comparisons in the largest component
+  int count() const { return static_cast<int>(fold.size()); }
+};
+// Throws std::invalid_argument for lengths that differ, an empty graph and a negative identity.
+Components connected_components(const ComparisonGraph& graph);
+
+struct BootstrapOptions {
+  std::int64_t replicates = 1000;
+  double level = 0.95;
+  std::int64_t seed = 0;
+  static void describe(OptionsBuilder<BootstrapOptions>& o) {
+    o.name("BootstrapOptions", "How an interval is bootstrapped.");
+    o.field("replicates", &BootstrapOptions::replicates, "resampled data sets", 20, 10'000'000);
+    o.field("level", &BootstrapOptions::level, "confidence level of the interval", 0.5, 0.9999);
+    o.field("seed", &BootstrapOptions::seed, "seed of the resampling", 0, 9e15);
+  }
+};
+
+// For sparse lists (LFW and its kin). Each replicate draws, within each fold, as many components as
+// the fold has, with replacement; a comparison counts as often as its component was drawn.
+// Percentile interval. Throws std::invalid_argument where every fold is one component (nothing to
+// resample: such comparisons are dense, use vertex_bootstrap).
+//
+// One interval for each statistic, all from the same replicates. The same bits for any number of
+// threads. Where all replicates give the same 0 or 1 the bootstrap knows nothing: the interval is
+// then Wilson's with the components as trials (method "wilson_over_components").
+std::vector<Interval> component_bootstrap(const ComparisonGraph& graph,
+                                          std::span<const Statistic> statistics,
+                                          const BootstrapOptions& options = {},
+                                          const Job& job = {});
+Interval component_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
+                             const BootstrapOptions& options = {}, const Job& job = {});
+
+// For dense comparisons (all pairs, quality sets). Each replicate draws as many identities as there
+// are, with replacement; identity i is drawn w_i times; a comparison of i with itself counts w_i
+// times and one of i with j w_i * w_j times. Folds are not used. The interval is normal on the
+// logit scale: logit(value) -+ z * sd(logit(replicates)), transformed back. Source: Snijders
+// & Borgatti, "Non-parametric standard errors and tests for network statistics", Connections 1999.
+// Degenerate case as above ("wilson_over_identities").
+std::vector<Interval> vertex_bootstrap(const ComparisonGraph& graph,
+                                       std::span<const Statistic> statistics,
+                                       const BootstrapOptions& options = {}, const Job& job = {});
+Interval vertex_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
+                          const BootstrapOptions& options = {}, const Job& job = {});
+
+}  // namespace facebench

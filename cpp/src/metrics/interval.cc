@@ -1,0 +1,341 @@
+#include "facebench/metrics/interval.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+#include "facebench/core/random.h"
+#include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/tar_at_far.h"
+#include "metrics/measures.h"
+
+namespace facebench {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+double rounded(double bound) { return std::nearbyint(bound * 0x1p40) * 0x1p-40; }
+
+double half_level(double level) {
+  if (!(level > 0 && level < 1))
+    throw std::invalid_argument(fmt::format("level is {}; it must lie in (0, 1)", level));
+  return (1 + level) / 2;
+}
+
+// The quantile at position p * (n + 1) of sorted values, linear between neighbours.
+double quantile(std::span<const double> sorted, double p) {
+  const double position =
+      std::clamp(p * (static_cast<double>(sorted.size()) + 1) - 1, 0.0,
+                 static_cast<double>(sorted.size() - 1));
+  const auto i = static_cast<std::size_t>(position);
+  if (i + 1 == sorted.size()) return sorted[i];
+  return sorted[i] + (position - static_cast<double>(i)) * (sorted[i + 1] - sorted[i]);
+}
+
+double logit(double value, double resolution) {
+  const double edge = std::clamp(resolution / 2, 1e-12, 0.25);
+  const double v = std::clamp(value, edge, 1 - edge);
+  return std::log(v / (1 - v));
+}
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+enum class Scale { percentile, logit };
+
+// What the two bootstraps share. `resample(replicate, weights)` fills the weights of a replicate.
+struct Scheme {
+  std::string method;
+  std::string degenerate_method;
+  Scale scale = Scale::percentile;
+  std::int64_t units = 0;  // what is resampled, in all
+  std::function<void(std::int64_t replicate, std::span<Weight> weights)> resample;
+};
+
+Interval interval_of(const Statistic& statistic, double point, std::vector<double> values,
+                     const Scheme& scheme, double level) {
+  Interval result;
+  result.level = level;
+  result.method = scheme.method;
+  result.replicates = static_cast<int>(values.size());
+  std::erase_if(values, [](double v) { return std::isnan(v); });
+  result.undefined = result.replicates - static_cast<int>(values.size());
+  result.low = result.high = nan;
+  // Where half of the replicates are undefined the others are a biased selection.
+  if (values.size() * 2 < static_cast<std::size_t>(result.replicates)) return result;
+
+  const double upper = half_level(level);
+  std::sort(values.begin(), values.end());
+  if (values.front() == values.back() && values.front() == point && (point == 0 || point == 1)) {
+    const Interval w = wilson(point == 1 ? scheme.units : 0, scheme.units, level);
+    result.low = w.low;
+    result.high = w.high;
+    result.method = scheme.degenerate_method;
+    return result;
+  }
+  if (scheme.scale == Scale::percentile) {
+    result.low = rounded(quantile(values, 1 - upper));
+    result.high = rounded(quantile(values, upper));
+    return result;
+  }
+  if (values.front() < 0 || values.back() > 1)
+    throw std::invalid_argument(fmt::format(
+        "statistic '{}' leaves [0, 1], so it has no interval on the logit scale", statistic.name));
+  for (double& v : values) v = logit(v, statistic.resolution);
+  double mean = 0, squares = 0;
+  for (const double v : values) mean += v;
+  mean /= static_cast<double>(values.size());
+  for (const double v : values) squares += (v - mean) * (v - mean);
+  const double half = normal_quantile(upper) *
+                      std::sqrt(squares / static_cast<double>(values.size() - 1));
+  const double centre = logit(point, statistic.resolution);
+  // A value of 0 or 1 stays inside its own interval.
+  result.low = std::min(rounded(logistic(centre - half)), point);
+  result.high = std::max(rounded(logistic(centre + half)), point);
+  return result;
+}
+
+std::vector<Interval> bootstrap(std::size_t comparisons, const Scheme& scheme,
+                                std::span<const Statistic> statistics,
+                                const BootstrapOptions& options, const Job& job) {
+  check_options(options);
+  const std::vector<Weight> once(comparisons, 1);
+  std::vector<double> points;
+  for (const Statistic& s : statistics) {
+    points.push_back(s.evaluate(once));
+    if (std::isnan(points.back()))
+      throw std::invalid_argument(
+          fmt::format("statistic '{}' is undefined on these comparisons", s.name));
+  }
+  std::vector<std::vector<double>> values(statistics.size(),
+                                          std::vector<double>(options.replicates));
+  std::vector<std::vector<Weight>> scratch(job.workers());
+  Stage stage(job, scheme.method, options.replicates, "replicates");
+  parallel_for(
+      options.replicates, job,
+      [&](std::int64_t replicate, int worker) {
+        std::vector<Weight>& weights = scratch[worker];
+        weights.resize(comparisons);
+        scheme.resample(replicate, weights);
+        for (std::size_t s = 0; s < statistics.size(); ++s)
+          values[s][replicate] = statistics[s].evaluate(weights);
+      },
+      &stage);
+  std::vector<Interval> result;
+  for (std::size_t s = 0; s < statistics.size(); ++s)
+    result.push_back(
+        interval_of(statistics[s], points[s], std::move(values[s]), scheme, options.level));
+  return result;
+}
+
+void check_graph(const ComparisonGraph& graph) {
+  const std::size_t n = graph.first.size();
+  if (n == 0) throw std::invalid_argument("the comparison graph is empty");
+  if (graph.second.size() != n || (!graph.folds.empty() && graph.folds.size() != n))
+    throw std::invalid_argument(
+        fmt::format("the comparison graph has {} first and {} second identities and {} folds", n,
+                    graph.second.size(), graph.folds.size()));
+  for (std::size_t i = 0; i < n; ++i)
+    if (graph.first[i] < 0 || graph.second[i] < 0)
+      throw std::invalid_argument(fmt::format("the identity of comparison [{}] is negative", i));
+}
+
+template <class T>
+void sort_unique(std::vector<T>& v) {
+  std::sort(v.begin(), v.end());
+  v.erase(std::unique(v.begin(), v.end()), v.end());
+}
+
+template <class T>
+std::int32_t position(const std::vector<T>& sorted, T value) {
+  return static_cast<std::int32_t>(std::lower_bound(sorted.begin(), sorted.end(), value) -
+                                   sorted.begin());
+}
+
+}  // namespace
+
+double normal_quantile(double p) {
+  if (!(p > 0 && p < 1))
+    throw std::invalid_argument(fmt::format("p is {}; it must lie in (0, 1)", p));
+  if (p == 0.5) return 0;
+  const double tail = std::min(p, 1 - p);
+  // Newton's method on the upper tail, which is convex: from 0 it rises to the root and never past.
+  double z = 0;
+  for (int i = 0; i < 200; ++i) {
+    const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+    const double step = (std::erfc(z / std::numbers::sqrt2) / 2 - tail) / density;
+    z += step;
+    if (std::abs(step) <= 1e-15 * z) break;
+  }
+  return p < 0.5 ? -z : z;
+}
+
+Interval wilson(std::int64_t k, std::int64_t n, double level) {
+  const double z = normal_quantile(half_level(level));
+  if (n <= 0 || k < 0 || k > n)
+    throw std::invalid_argument(fmt::format("{} successes in {} trials", k, n));
+  const auto kd = static_cast<double>(k), nd = static_cast<double>(n);
+  const double centre = kd + z * z / 2;
+  const double half = z * std::sqrt(kd * (nd - kd) / nd + z * z / 4);
+  Interval result;
+  result.low = k == 0 ? 0 : rounded((centre - half) / (nd + z * z));
+  result.high = k == n ? 1 : rounded((centre + half) / (nd + z * z));
+  result.level = level;
+  result.method = "wilson";
+  return result;
+}
+
+Statistic auc_statistic(std::shared_ptr<const Comparisons> c) {
+  const double step = 1 / (static_cast<double>(c->genuine()) * static_cast<double>(c->impostor()));
+  return {"auc",
+          [c](std::span<const Weight> w) { return measure_auc(roc(*c, w)); }, step};
+}
+
+Statistic eer_statistic(std::shared_ptr<const Comparisons> c) {
+  const double step = 1 / static_cast<double>(std::min(c->genuine(), c->impostor()));
+  return {"eer",
+          [c](std::span<const Weight> w) { return measure_eer(roc(*c, w)); }, step};
+}
+
+Statistic tar_at_far_statistic(std::shared_ptr<const Comparisons> c, double far,
+                               std::string_view convention) {
+  tar_at_far(*c, far, convention);  // throws for wrong use, once instead of in each replicate
+  const TarAtFarConvention& rule = tar_at_far_conventions().at(convention);
+  return {"tar_at_far",
+          [c, far, &rule](std::span<const Weight> w) {
+            return rule.measure(*c, c->sorted_weights(w), far).value;
+          },
+          1 / static_cast<double>(c->genuine())};
+}
+
+Statistic accuracy_statistic(std::shared_ptr<const Comparisons> c, std::string_view convention) {
+  accuracy(*c, convention);
+  const AccuracyConvention& rule = accuracy_conventions().at(convention);
+  return {"accuracy",
+          [c, &rule](std::span<const Weight> w) {
+            return measure_accuracy(*c, rule, c->sorted_weights(w)).value;
+          },
+          1 / static_cast<double>(c->size())};
+}
+
+Components connected_components(const ComparisonGraph& graph) {
+  check_graph(graph);
+  const std::size_t n = graph.first.size();
+  // The same identity in two folds is two vertices.
+  const auto vertex = [&](std::size_t i, std::int32_t identity) {
+    const std::int64_t fold = graph.folds.empty() ? 0 : graph.folds[i];
+    return fold * (std::int64_t{1} << 32) + identity;
+  };
+  std::vector<std::int64_t> vertices;
+  std::vector<std::int32_t> identities;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (const std::int32_t identity : {graph.first[i], graph.second[i]}) {
+      vertices.push_back(vertex(i, identity));
+      identities.push_back(identity);
+    }
+  }
+  sort_unique(vertices);
+  sort_unique(identities);
+
+  std::vector<std::int32_t> parent(vertices.size());
+  for (std::size_t v = 0; v < parent.size(); ++v) parent[v] = static_cast<std::int32_t>(v);
+  const auto root = [&](std::int32_t v) {
+    while (parent[v] != v) v = parent[v] = parent[parent[v]];
+    return v;
+  };
+  std::vector<std::int32_t> first(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    first[i] = position(vertices, vertex(i, graph.first[i]));
+    const std::int32_t a = root(first[i]);
+    const std::int32_t b = root(position(vertices, vertex(i, graph.second[i])));
+    parent[std::max(a, b)] = std::min(a, b);
+  }
+
+  std::vector<std::int32_t> folds(graph.folds.begin(), graph.folds.end());
+  sort_unique(folds);
+  Components result;
+  result.identities = static_cast<std::int64_t>(identities.size());
+  result.of_comparison.resize(n);
+  std::vector<std::int32_t> number(vertices.size(), -1);
+  std::vector<std::int64_t> members;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::int32_t& c = number[root(first[i])];
+    if (c < 0) {
+      c = result.count();
+      result.fold.push_back(graph.folds.empty() ? 0 : position(folds, graph.folds[i]));
+      members.push_back(0);
+    }
+    result.of_comparison[i] = c;
+    result.largest = std::max(result.largest, ++members[c]);
+  }
+  return result;
+}
+
+std::vector<Interval> component_bootstrap(const ComparisonGraph& graph,
+                                          std::span<const Statistic> statistics,
+                                          const BootstrapOptions& options, const Job& job) {
+  const Components components = connected_components(graph);
+  std::vector<std::vector<std::int32_t>> by_fold;
+  for (std::int32_t c = 0; c < components.count(); ++c) {
+    by_fold.resize(std::max<std::size_t>(by_fold.size(), components.fold[c] + 1));
+    by_fold[components.fold[c]].push_back(c);
+  }
+  if (components.count() == static_cast<int>(by_fold.size()))
+    throw std::invalid_argument(
+        "every fold's comparisons are one connected component, so there is nothing to resample; use "
+        "the vertex bootstrap");
+  Scheme scheme{"component_bootstrap", "wilson_over_components", Scale::percentile,
+                components.count()};
+  scheme.resample = [&](std::int64_t replicate, std::span<Weight> weights) {
+    Random random(static_cast<std::uint64_t>(options.seed), "component_bootstrap",
+                  {static_cast<std::uint64_t>(replicate)});
+    std::vector<Weight> drawn(components.count(), 0);
+    for (const auto& members : by_fold)
+      for (std::size_t d = 0; d < members.size(); ++d) ++drawn[members[random.below(members.size())]];
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] = drawn[components.of_comparison[i]];
+  };
+  return bootstrap(graph.first.size(), scheme, statistics, options, job);
+}
+
+std::vector<Interval> vertex_bootstrap(const ComparisonGraph& graph,
+                                       std::span<const Statistic> statistics,
+                                       const BootstrapOptions& options, const Job& job) {
+  check_graph(graph);
+  std::vector<std::int32_t> identities(graph.first.begin(), graph.first.end());
+  identities.insert(identities.end(), graph.second.begin(), graph.second.end());
+  sort_unique(identities);
+  if (identities.size() < 2)
+    throw std::invalid_argument("the vertex bootstrap needs at least two identities");
+  std::vector<std::int32_t> first(graph.first.size()), second(graph.first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    first[i] = position(identities, graph.first[i]);
+    second[i] = position(identities, graph.second[i]);
+  }
+  Scheme scheme{"vertex_bootstrap_logit", "wilson_over_identities", Scale::logit,
+                static_cast<std::int64_t>(identities.size())};
+  scheme.resample = [&](std::int64_t replicate, std::span<Weight> weights) {
+    Random random(static_cast<std::uint64_t>(options.seed), "vertex_bootstrap",
+                  {static_cast<std::uint64_t>(replicate)});
+    std::vector<Weight> drawn(identities.size(), 0);
+    for (std::size_t d = 0; d < drawn.size(); ++d) ++drawn[random.below(drawn.size())];
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] = first[i] == second[i] ? drawn[first[i]] : drawn[first[i]] * drawn[second[i]];
+  };
+  return bootstrap(first.size(), scheme, statistics, options, job);
+}
+
+Interval component_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
+                             const BootstrapOptions& options, const Job& job) {
+  return component_bootstrap(graph, std::span(&statistic, 1), options, job).front();
+}
+
+Interval vertex_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
+                          const BootstrapOptions& options, const Job& job) {
+  return vertex_bootstrap(graph, std::span(&statistic, 1), options, job).front();
+}
+
+}  // namespace facebench

@@ -1,0 +1,156 @@
+#include "facebench/metrics/roc.h"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "metrics/measures.h"
+
+namespace facebench {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> rates(const std::vector<std::int64_t>& counts, std::int64_t total) {
+  std::vector<double> result(counts.size(), nan);
+  if (total > 0)
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      result[i] = static_cast<double>(counts[i]) / static_cast<double>(total);
+  return result;
+}
+
+bool has_both(const RocCurve& c) { return c.genuine > 0 && c.impostor > 0; }
+
+void require_both(const RocCurve& c, const char* what) {
+  if (has_both(c)) return;
+  throw std::invalid_argument(std::string(what) + " is undefined: there are no " +
+                              (c.genuine > 0 ? "impostor" : "genuine") + " comparisons");
+}
+
+// Where the segment from a to b of the ROC crosses FPR = FNR, given FPR < FNR at a and >= at b.
+// With d = FA * genuine - FR * impostor (an integer) the crossing is at the share -d_a / (d_b - d_a)
+// of the segment.
+double crossing(const RocCurve& c, std::size_t a, std::size_t b) {
+  const auto difference = [&](std::size_t i) {
+    return Wide(c.false_accepts[i]) * c.genuine -
+           Wide(c.genuine - c.true_accepts[i]) * c.impostor;
+  };
+  const Wide da = difference(a), db = difference(b);
+  const double share = static_cast<double>(-da) / static_cast<double>(db - da);
+  const auto rise = static_cast<double>(c.false_accepts[b] - c.false_accepts[a]);
+  return (static_cast<double>(c.false_accepts[a]) + share * rise) / static_cast<double>(c.impostor);
+}
+
+// The first point with FPR >= FNR. Point 0 has FPR 0 and FNR 1, the last one FPR 1 and FNR 0.
+bool past_equality(const RocCurve& c, std::size_t i) {
+  return Wide(c.false_accepts[i]) * c.genuine >=
+         Wide(c.genuine - c.true_accepts[i]) * c.impostor;
+}
+
+}  // namespace
+
+std::vector<double> RocCurve::tpr() const { return rates(true_accepts, genuine); }
+std::vector<double> RocCurve::fpr() const { return rates(false_accepts, impostor); }
+std::vector<double> RocCurve::fnr() const {
+  std::vector<std::int64_t> rejects(true_accepts.size());
+  for (std::size_t i = 0; i < rejects.size(); ++i) rejects[i] = genuine - true_accepts[i];
+  return rates(rejects, genuine);
+}
+
+RocCurve measure_roc(const Comparisons& comparisons, std::span<const Weight> weights) {
+  const auto scores = comparisons.scores();
+  const auto labels = comparisons.labels();
+  RocCurve c;
+  c.threshold.push_back(std::numeric_limits<double>::infinity());
+  c.true_accepts.push_back(0);
+  c.false_accepts.push_back(0);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (weights[i] == 0) continue;
+    (labels[i] ? c.genuine : c.impostor) += weights[i];
+    if (c.threshold.back() != scores[i]) {
+      c.threshold.push_back(scores[i]);
+      c.true_accepts.push_back(c.genuine);
+      c.false_accepts.push_back(c.impostor);
+    } else {
+      c.true_accepts.back() = c.genuine;
+      c.false_accepts.back() = c.impostor;
+    }
+  }
+  return c;
+}
+
+double measure_auc(const RocCurve& c) {
+  if (!has_both(c)) return nan;
+  // Twice the area of the trapezoids, in units of 1 / (genuine * impostor).
+  Wide doubled = 0;
+  for (std::size_t i = 1; i < c.size(); ++i)
+    doubled += Wide(c.false_accepts[i] - c.false_accepts[i - 1]) *
+               (c.true_accepts[i] + c.true_accepts[i - 1]);
+  return static_cast<double>(doubled) / static_cast<double>(Wide(2) * c.genuine * c.impostor);
+}
+
+double measure_eer(const RocCurve& c) {
+  if (!has_both(c)) return nan;
+  std::size_t i = 1;
+  while (!past_equality(c, i)) ++i;
+  return crossing(c, i - 1, i);
+}
+
+double measure_eer_convex_hull(const RocCurve& c) {
+  if (!has_both(c)) return nan;
+  // The upper hull of (FA, TA), points left to right; scaling the axes does not change it.
+  std::vector<std::size_t> hull;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    while (hull.size() >= 2) {
+      const std::size_t o = hull[hull.size() - 2], a = hull.back();
+      const Wide turn = Wide(c.false_accepts[a] - c.false_accepts[o]) *
+                            (c.true_accepts[i] - c.true_accepts[o]) -
+                        Wide(c.true_accepts[a] - c.true_accepts[o]) *
+                            (c.false_accepts[i] - c.false_accepts[o]);
+      if (turn < 0) break;  // a right turn: `a` is a corner of the hull
+      hull.pop_back();
+    }
+    hull.push_back(i);
+  }
+  std::size_t k = 1;
+  while (!past_equality(c, hull[k])) ++k;
+  return crossing(c, hull[k - 1], hull[k]);
+}
+
+RocCurve roc(const Comparisons& comparisons, std::span<const Weight> weights) {
+  return measure_roc(comparisons, comparisons.sorted_weights(weights));
+}
+RocCurve roc(std::span<const double> scores, std::span<const std::uint8_t> labels) {
+  return roc(Comparisons(scores, labels));
+}
+
+double auc(const RocCurve& curve) {
+  require_both(curve, "the AUC");
+  return measure_auc(curve);
+}
+double auc(const Comparisons& c, std::span<const Weight> weights) { return auc(roc(c, weights)); }
+double auc(std::span<const double> scores, std::span<const std::uint8_t> labels) {
+  return auc(roc(scores, labels));
+}
+
+double eer(const RocCurve& curve) {
+  require_both(curve, "the EER");
+  return measure_eer(curve);
+}
+double eer(const Comparisons& c, std::span<const Weight> weights) { return eer(roc(c, weights)); }
+double eer(std::span<const double> scores, std::span<const std::uint8_t> labels) {
+  return eer(roc(scores, labels));
+}
+
+double eer_convex_hull(const RocCurve& curve) {
+  require_both(curve, "the EER");
+  return measure_eer_convex_hull(curve);
+}
+double eer_convex_hull(const Comparisons& c, std::span<const Weight> weights) {
+  return eer_convex_hull(roc(c, weights));
+}
+double eer_convex_hull(std::span<const double> scores, std::span<const std::uint8_t> labels) {
+  return eer_convex_hull(roc(scores, labels));
+}
+
+}  // namespace facebench

@@ -1,0 +1,163 @@
+#include "facebench/metrics/tar_at_far.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "metrics/measures.h"
+
+namespace facebench {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+double ratio(std::int64_t part, std::int64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+TarAtFar undefined_cell(double far) {
+  TarAtFar cell;
+  cell.far_target = far;
+  cell.value = cell.far_achieved = cell.threshold = nan;
+  return cell;
+}
+
+void finish(TarAtFar& cell) {
+  cell.expected_false_accepts = cell.far_target * static_cast<double>(cell.impostor);
+  // 0.01 * 1000 must count as 10 whatever its last bit.
+  cell.reliable = cell.expected_false_accepts >= 10 * (1 - 1e-12);
+}
+
+TarAtFar measure_exact(const Comparisons& comparisons, std::span<const Weight> weights,
+                       double far) {
+  const RocCurve curve = measure_roc(comparisons, weights);
+  if (curve.genuine == 0 || curve.impostor == 0) return undefined_cell(far);
+  // k / n rounds to the double nearest to the fraction, as the literal 0.001 does: a FAR of exactly
+  // the target is not lost to rounding, which far * n could do.
+  std::size_t i = 0;
+  while (i + 1 < curve.size() && ratio(curve.false_accepts[i + 1], curve.impostor) <= far) ++i;
+  TarAtFar cell;
+  cell.far_target = far;
+  cell.genuine = curve.genuine;
+  cell.impostor = curve.impostor;
+  cell.genuine_accepted = curve.true_accepts[i];
+  cell.false_accepts = curve.false_accepts[i];
+  cell.value = ratio(cell.genuine_accepted, cell.genuine);
+  cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
+  if (i == 0) cell.threshold = threshold_above(curve.threshold[1]);
+  else if (i + 1 == curve.size()) cell.threshold = curve.threshold[i];
+  else cell.threshold = threshold_between(curve.threshold[i + 1], curve.threshold[i]);
+  finish(cell);
+  return cell;
+}
+
+// facenet's calculate_val. Distances ascend along the sorted comparisons.
+double facenet_threshold(const Comparisons& comparisons, std::span<const Weight> weights,
+                         std::span<const double> distances, int fold, double far) {
+  static const std::vector<double> grid = arange(0, 4, 0.001);
+  const auto folds = comparisons.folds();
+  const auto labels = comparisons.labels();
+  std::int64_t impostor = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (folds[i] != fold && !labels[i]) impostor += weights[i];
+  if (impostor == 0) return nan;
+
+  std::size_t i = 0;
+  std::int64_t accepted = 0;
+  double below = 0;  // FAR at the grid point before
+  for (std::size_t g = 0; g < grid.size(); ++g) {
+    for (; i < distances.size() && distances[i] < grid[g]; ++i)
+      if (folds[i] != fold && !labels[i]) accepted += weights[i];
+    const double here = ratio(accepted, impostor);
+    // Between the last grid point with FAR <= target and the first above it. (At grid[0] = 0
+    // nothing is accepted, so g >= 1 here.)
+    if (here > far)
+      return grid[g - 1] + (far - below) / (here - below) * (grid[g] - grid[g - 1]);
+    below = here;
+  }
+  return below == far ? grid.back() : 0.0;
+}
+
+TarAtFar measure_facenet(const Comparisons& comparisons, std::span<const Weight> weights,
+                         double far) {
+  const auto labels = comparisons.labels();
+  std::vector<double> distances(comparisons.size());
+  for (std::size_t i = 0; i < distances.size(); ++i)
+    distances[i] = -negative_squared_distance(comparisons.scores()[i]);
+
+  TarAtFar cell;
+  cell.far_target = far;
+  double tar_sum = 0, far_sum = 0, threshold_sum = 0;
+  for (int fold = 0; fold < comparisons.fold_count(); ++fold) {
+    const double threshold = facenet_threshold(comparisons, weights, distances, fold, far);
+    std::int64_t counts[2] = {0, 0}, accepted[2] = {0, 0};
+    for (const std::uint32_t i : comparisons.fold_members(fold)) {
+      counts[labels[i]] += weights[i];
+      if (distances[i] < threshold) accepted[labels[i]] += weights[i];
+    }
+    if (std::isnan(threshold) || counts[0] == 0 || counts[1] == 0) return undefined_cell(far);
+    tar_sum += ratio(accepted[1], counts[1]);
+    far_sum += ratio(accepted[0], counts[0]);
+    threshold_sum += 1 - threshold / 2;
+    cell.genuine += counts[1];
+    cell.impostor += counts[0];
+    cell.genuine_accepted += accepted[1];
+    cell.false_accepts += accepted[0];
+  }
+  cell.value = tar_sum / comparisons.fold_count();
+  cell.far_achieved = far_sum / comparisons.fold_count();
+  cell.threshold = threshold_sum / comparisons.fold_count();
+  finish(cell);
+  return cell;
+}
+
+}  // namespace
+
+const Table<TarAtFarConvention>& tar_at_far_conventions() {
+  static const Table<TarAtFarConvention> table(
+      "TAR@FAR convention",
+      {
+          {"exact", "lowest threshold whose FAR does not exceed the target, ties grouped, accept >=",
+           "this project", false, false, measure_exact},
+          {"facenet",
+           "per fold, threshold from the other folds: FAR on the grid 0, 0.001, ... 4 of squared "
+           "distances, linearly interpolated to the target, accept <; mean over folds of TAR and "
+           "FAR. Interpolates between the last grid point with FAR <= target and the first above "
+           "(the script's interpolation fails on equal FARs in current SciPy). A training FAR that "
+           "never reaches the target gives threshold 0, so TAR 0, as in the script",
+           "davidsandberg/facenet src/facenet.py calculate_val", true, true, measure_facenet},
+          {"insightface", "the facenet rule; the projects differ in how images become embeddings",
+           "deepinsight/insightface recognition/arcface_torch/eval/verification.py calculate_val",
+           true, true, measure_facenet},
+      });
+  return table;
+}
+
+TarAtFar tar_at_far(const Comparisons& comparisons, double far, std::string_view convention,
+                    std::span<const Weight> weights) {
+  if (!(far >= 0 && far <= 1))
+    throw std::invalid_argument(fmt::format("the target FAR is {}; it must lie in [0, 1]", far));
+  const TarAtFarConvention& entry = tar_at_far_conventions().at(convention);
+  if (entry.needs_folds && comparisons.fold_count() < 2)
+    throw std::invalid_argument(fmt::format(
+        "TAR@FAR convention '{}' chooses thresholds on other folds: give at least two folds",
+        entry.name));
+  if (entry.cosine_only) check_cosines(comparisons, "TAR@FAR", entry.name);
+  TarAtFar cell = entry.measure(comparisons, comparisons.sorted_weights(weights), far);
+  if (std::isnan(cell.value))
+    throw std::invalid_argument(fmt::format(
+        "the TAR at a FAR is undefined: no genuine or no impostor comparisons{}",
+        entry.needs_folds ? " in one of the folds" : ""));
+  cell.convention = entry.name;
+  return cell;
+}
+
+TarAtFar tar_at_far(std::span<const double> scores, std::span<const std::uint8_t> labels,
+                    double far) {
+  return tar_at_far(Comparisons(scores, labels), far);
+}
+
+}  // namespace facebench
