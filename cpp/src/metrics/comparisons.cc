@@ -27,7 +27,8 @@ Comparisons::Comparisons(std::span<const double> scores, std::span<const std::ui
   std::vector<Entry> order(n);
   for (std::size_t i = 0; i < n; ++i) {
     if (!std::isfinite(scores[i]))
-      throw std::invalid_argument(fmt::format("score [{}] is {}; scores must be finite", i, scores[i]));
+      throw std::invalid_argument(
+          fmt::format("score [{}] is {}; scores must be finite", i, scores[i]));
     if (labels[i] > 1)
       throw std::invalid_argument(
           fmt::format("label [{}] is {}; labels are 1 (genuine) or 0 (impostor)", i, labels[i]));
@@ -61,14 +62,14 @@ Comparisons::Comparisons(std::span<const double> scores, std::span<const std::ui
   for (std::size_t k = 0; k < fold_names_.size(); ++k) fold_begin_[k + 1] += fold_begin_[k];
   members_.resize(n);
   std::vector<std::size_t> next(fold_begin_.begin(), fold_begin_.end() - 1);
-  for (std::size_t i = 0; i < n; ++i)
-    members_[next[folds_[i]]++] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < n; ++i) members_[next[folds_[i]]++] = static_cast<std::uint32_t>(i);
 }
 
 std::vector<Weight> Comparisons::sorted_weights(std::span<const Weight> weights) const {
   if (weights.empty()) return std::vector<Weight>(size(), 1);
   if (weights.size() != size())
-    throw std::invalid_argument(fmt::format("{} comparisons but {} weights", size(), weights.size()));
+    throw std::invalid_argument(
+        fmt::format("{} comparisons but {} weights", size(), weights.size()));
   std::vector<Weight> sorted(size());
   for (std::size_t i = 0; i < size(); ++i) sorted[i] = weights[index_[i]];
   return sorted;
