@@ -93,22 +93,23 @@ class ResultClass {
     class_.def("__eq__", [fields](const py::object& self, const py::object& other) {
       if (!py::isinstance<T>(other)) return false;
       const py::object same = py::module_::import("numpy").attr("array_equal");
+      const auto is_nan = [](const py::object& o) {
+        return py::isinstance<py::float_>(o) && std::isnan(o.cast<double>());
+      };
       for (const Field& f : *fields) {
         const py::object a = f.get(self), b = f.get(other);
-        const bool equal = py::isinstance<py::array>(a) ? same(a, b).cast<bool>() : a.equal(b);
+        const bool equal = py::isinstance<py::array>(a) ? same(a, b).cast<bool>()
+                                                        : a.equal(b) || (is_nan(a) && is_nan(b));
         if (!equal) return false;
       }
       return true;
     });
     class_.attr("__hash__") = py::none();
-    class_.def("__reduce__", [to_dict](const py::object& self) {
-      return py::make_tuple(self.attr("__class__").attr("_restore"), py::make_tuple(to_dict(self)));
-    });
-    class_.def_static("_restore", [fields](const py::dict& state) {
+    class_.def(py::pickle(to_dict, [fields](const py::dict& state) {
       T result{};
       for (const Field& f : *fields) f.set(result, state[py::str(f.name)]);
       return result;
-    });
+    }));
   }
 
   template <class M>
