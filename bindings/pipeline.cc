@@ -69,13 +69,12 @@ void bind_pipeline(py::module_& m) {
         if (py::isinstance<py::function>(model)) {
           const Embedder embedder = python_embedder(model.cast<py::function>(), description,
                                                     model_preparation, model_files);
-          with_job(threads, std::move(progress),
-                   [&](const Job& job) { run(request, embedder, out, job); });
-        } else {
-          const auto path = model.cast<fs::path>();
-          with_job(threads, std::move(progress),
-                   [&](const Job& job) { run(request, path, out, job); });
+          return with_job(threads, std::move(progress),
+                          [&](const Job& job) { return run(request, embedder, out, job); });
         }
+        const auto path = model.cast<fs::path>();
+        return with_job(threads, std::move(progress),
+                        [&](const Job& job) { return run(request, path, out, job); });
       },
       py::arg("protocol"), py::arg("model"), py::arg("out"), py::kw_only(), py::arg("root") = "",
       py::arg("images") = "", py::arg("lists") = "",

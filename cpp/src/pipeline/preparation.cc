@@ -1,5 +1,7 @@
 #include "facebench/pipeline/preparation.h"
 
+#include "facebench/detection/selection.h"
+
 #include <stdexcept>
 
 namespace facebench {
