@@ -113,15 +113,20 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {
+  write_file(path, std::span(&bytes, 1));
+}
+
+void write_file(const fs::path& path, std::span<const std::string_view> pieces) {
   AtomicFile atomic(path);
   Descriptor file(atomic.temporary(), O_WRONLY | O_CREAT | O_EXCL, 0666);
   if (!file) fail_errno(path, "write", errno);
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::write(file.get(), bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_errno(path, "write", errno);
-    done += static_cast<std::size_t>(n);
+  for (std::string_view bytes : pieces) {
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(path, "write", errno);
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
   }
   if (file.close() != 0) fail_errno(path, "write", errno);
   atomic.commit();

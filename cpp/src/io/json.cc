@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/io/text.h"
 
 namespace facebench {
 namespace {
@@ -27,32 +28,6 @@ std::string trail_text(const Trail& trail) {
     text += part;
   }
   return text.empty() ? "JSON" : "JSON value " + text;
-}
-
-// The length of the UTF-8 sequence at the start of `s`, 0 where there is none that is valid.
-std::size_t utf8_length(std::string_view s) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const auto follows = [&](std::size_t n) {
-    for (std::size_t i = 1; i < n; ++i)
-      if (i >= s.size() || (byte(i) & 0xC0) != 0x80) return false;
-    return true;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(2) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!follows(3)) return 0;
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
-    if (first == 0xED && byte(1) > 0x9F) return 0;  // a surrogate
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!follows(4)) return 0;
-    if (first == 0xF0 && byte(1) < 0x90) return 0;
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
-    return 4;
-  }
-  return 0;
 }
 
 // As Python's repr(): the fewest digits, an exponent below 1e-4 and from 1e16 on.

@@ -16,6 +16,8 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 // Writes the whole file or nothing: into a temporary beside it, synced, renamed over `path`, the
 // folder synced. Missing folders on the way are made. Throws Error; the old file is then untouched.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
+// The same for bytes that lie in pieces, in order.
+void write_file(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 
 // The frame of an atomic write for those who need a file name (HDF5, encoders): write to
 // temporary(), close it, commit(). Without commit() the temporary is removed and the target stays
@@ -63,6 +65,7 @@ class AtomicFolder {
 // A file in memory, read-only, without reading it. An empty file has no bytes.
 class MappedFile {
  public:
+  MappedFile() = default;
   // Throws Error where it cannot be opened, is not a regular file, or cannot be mapped.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();

@@ -1,0 +1,53 @@
+# The front door. Each target is one script in scripts/, which says what it does, skips what is
+# already done and, where it cannot go on, says what to do.
+#
+#   make demo         system packages, environment, build, then the main job on synthetic faces
+#   make test         builds and runs every test: C++ (ctest) and Python (pytest)
+#   make build        environment in .venv, build and install there, nothing else
+#   make test-slow    the tests marked slow
+#   make bench        the benchmarks of tests/bench
+#   make lint         clang-format, ruff
+#   make docs         the documentation as a site in docs/_build
+#   make wheel        a wheel in dist/
+#   make install PREFIX=/opt/facebench    the C++ library, headers and CMake package
+#   make clean        removes the build folder (not .venv, not runs/)
+#
+#   PYTHON=python3.12   the interpreter that .venv is made from (3.11 or newer)
+#   TORCH=2.11.0        the version of torch; TORCH=none builds the light library alone
+PYTHON ?=
+TORCH ?= 2.11.0
+PREFIX ?=
+export PYTHON TORCH PREFIX
+
+.PHONY: demo test build test-slow bench lint docs wheel install clean
+.DEFAULT_GOAL := build
+
+build:
+	@scripts/build.sh
+
+demo: build
+	@scripts/demo.sh
+
+test: build
+	@scripts/test.sh fast
+
+test-slow: build
+	@scripts/test.sh slow
+
+bench: build
+	@scripts/bench.sh
+
+lint:
+	@scripts/lint.sh
+
+docs:
+	@scripts/docs.sh
+
+wheel: build
+	@scripts/wheel.sh
+
+install: build
+	@scripts/install.sh
+
+clean:
+	rm -rf build

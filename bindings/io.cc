@@ -1,0 +1,241 @@
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "common.h"
+#include "facebench/io/embeddings.h"
+#include "facebench/io/hdf5.h"
+#include "facebench/io/manifest.h"
+#include "facebench/io/mat5.h"
+#include "facebench/io/safetensors.h"
+#include "facebench/io/sha256.h"
+#include "json.h"
+#include "modules.h"
+
+namespace facebench {
+namespace {
+
+using FloatRows = py::array_t<float, py::array::c_style | py::array::forcecast>;
+using Bytes = py::array_t<std::uint8_t, py::array::c_style | py::array::forcecast>;
+
+EmbeddingSet make_set(const FloatRows& values, std::vector<std::string> names,
+                      const std::optional<Bytes>& status, const py::object& manifest) {
+  if (values.ndim() != 2)
+    throw std::invalid_argument(
+        fmt::format("embeddings: expected (N, D), got {} dimensions", values.ndim()));
+  EmbeddingSet set;
+  set.dim = values.shape(1);
+  set.values.assign(values.data(), values.data() + values.size());
+  set.names = std::move(names);
+  set.status.assign(set.names.size(), SampleStatus::ok);
+  if (status) {
+    if (status->ndim() != 1)
+      throw std::invalid_argument("embeddings: status must have one dimension");
+    set.status.clear();
+    for (py::ssize_t i = 0; i < status->size(); ++i)
+      set.status.push_back(sample_status_of(status->at(i)));
+  }
+  if (!manifest.is_none()) set.manifest = json_from_python(manifest);
+  check_embeddings(set, "embeddings");
+  return set;
+}
+
+// A view that keeps its set alive.
+py::array values_of(const py::object& self) {
+  const auto& set = self.cast<const EmbeddingSet&>();
+  const py::array_t<float> view({static_cast<py::ssize_t>(set.size()), py::ssize_t{set.dim}},
+                                set.values.data(), self);
+  view.attr("flags").attr("writeable") = false;
+  return view;
+}
+
+py::array status_of(const EmbeddingSet& set) {
+  std::vector<std::uint8_t> numbers;
+  for (SampleStatus s : set.status) numbers.push_back(static_cast<std::uint8_t>(s));
+  return to_numpy(std::move(numbers));
+}
+
+// numpy's name of a type; bfloat16, which numpy lacks, comes as float32.
+const char* numpy_type(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return "<f8";
+    case DType::f32:
+    case DType::bf16:
+      return "<f4";
+    case DType::f16:
+      return "<f2";
+    case DType::i64:
+      return "<i8";
+    case DType::i32:
+      return "<i4";
+    case DType::i16:
+      return "<i2";
+    case DType::i8:
+      return "|i1";
+    case DType::u64:
+      return "<u8";
+    case DType::u32:
+      return "<u4";
+    case DType::u16:
+      return "<u2";
+    case DType::u8:
+      return "|u1";
+    case DType::boolean:
+      return "|b1";
+  }
+  throw std::logic_error("numpy_type");
+}
+
+py::array tensor_to_numpy(const TensorInfo& info) {
+  py::array result(py::dtype(numpy_type(info.dtype)),
+                   std::vector<py::ssize_t>(info.shape.begin(), info.shape.end()));
+  auto* out = static_cast<std::uint8_t*>(result.mutable_data());
+  if (info.bytes.empty()) return result;
+  if (info.dtype != DType::bf16) {
+    std::memcpy(out, info.bytes.data(), info.bytes.size());
+  } else {  // the upper half of a float32
+    std::memset(out, 0, info.bytes.size() * 2);
+    for (std::size_t i = 0; i < info.bytes.size() / 2; ++i)
+      std::memcpy(out + 4 * i + 2, info.bytes.data() + 2 * i, 2);
+  }
+  return result;
+}
+
+py::tuple read_safetensors(const std::filesystem::path& path) {
+  const SafetensorsFile file(path);
+  py::dict tensors;
+  for (const auto& [name, info] : file.tensors()) tensors[py::str(name)] = tensor_to_numpy(info);
+  return py::make_tuple(tensors, file.metadata());
+}
+
+DType dtype_of(const py::array& array, const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(DType::boolean); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (dtype != DType::bf16 && array.dtype().equal(py::dtype(numpy_type(dtype)))) return dtype;
+  }
+  throw std::invalid_argument(fmt::format("tensor '{}': safetensors has no type for {}", name,
+                                          std::string(py::str(array.dtype()))));
+}
+
+void write_arrays(const std::filesystem::path& path, const py::dict& arrays,
+                  const std::map<std::string, std::string>& metadata) {
+  std::vector<py::array> kept;
+  std::map<std::string, TensorInfo, std::less<>> tensors;
+  for (const auto& [key, value] : arrays) {
+    const auto name = py::cast<std::string>(key);
+    const py::array array = py::array::ensure(value, py::array::c_style);
+    if (!array) throw std::invalid_argument(fmt::format("tensor '{}' is not an array", name));
+    kept.push_back(array);
+    TensorInfo& info = tensors[name];
+    info.dtype = dtype_of(array, name);
+    info.shape.assign(array.shape(), array.shape() + array.ndim());
+    info.bytes = {static_cast<const std::byte*>(array.data()),
+                  static_cast<std::size_t>(array.nbytes())};
+  }
+  const py::gil_scoped_release release;
+  write_safetensors(path, tensors, metadata);
+}
+
+// Nested lists for cells, str for text, float64 arrays for numbers, None for what is not read.
+py::object mat_to_python(const MatArray& array) {
+  switch (array.kind) {
+    case MatArray::Kind::text:
+      return py::str(array.text);
+    case MatArray::Kind::numbers: {
+      const py::array_t<double, py::array::f_style> result(
+          std::vector<py::ssize_t>(array.shape.begin(), array.shape.end()));
+      std::copy(array.numbers.begin(), array.numbers.end(),
+                const_cast<double*>(static_cast<const double*>(result.data())));
+      return result;
+    }
+    case MatArray::Kind::cell: {
+      py::list flat;
+      for (const MatArray& cell : array.cells) flat.append(mat_to_python(cell));
+      const py::module_ numpy = py::module_::import("numpy");
+      py::object result = numpy.attr("empty")(flat.size(), py::arg("dtype") = "object");
+      for (std::size_t i = 0; i < flat.size(); ++i) result[py::int_(i)] = flat[i];
+      return result.attr("reshape")(array.shape, py::arg("order") = "F");
+    }
+    case MatArray::Kind::other:
+      break;
+  }
+  return py::none();
+}
+
+}  // namespace
+
+void bind_io(py::module_& m) {
+  py::enum_<SampleStatus>(m, "SampleStatus", "What became of one sample.")
+      .value("ok", SampleStatus::ok)
+      .value("no_face", SampleStatus::no_face)
+      .value("unreadable", SampleStatus::unreadable)
+      .value("missing", SampleStatus::missing)
+      .value("rejected", SampleStatus::rejected);
+
+  py::class_<EmbeddingSet>(m, "EmbeddingSet",
+                           "One vector per sample, and what became of each sample.\n\n"
+                           "    values: float32 (N, D), zeros where the status is not ok\n"
+                           "    names: N sample ids, each once\n"
+                           "    status: N numbers of SampleStatus (default: all ok)\n"
+                           "    manifest: a dict of what decided the numbers")
+      .def(py::init(&make_set), py::arg("values"), py::arg("names"), py::arg("status") = py::none(),
+           py::arg("manifest") = py::none())
+      .def_property_readonly("values", &values_of, "float32 (N, D), a read-only view.")
+      .def_readonly("names", &EmbeddingSet::names, "The sample ids.")
+      .def_property_readonly("status", &status_of, "uint8 (N), numbers of SampleStatus.")
+      .def_property_readonly(
+          "manifest", [](const EmbeddingSet& set) { return json_to_python(set.manifest); },
+          "What decided the numbers, as a dict.")
+      .def_readonly("dim", &EmbeddingSet::dim, "Numbers per vector.")
+      .def("__len__", &EmbeddingSet::size)
+      .def("__repr__", [](const EmbeddingSet& set) {
+        const auto ok = std::count(set.status.begin(), set.status.end(), SampleStatus::ok);
+        return fmt::format("EmbeddingSet({} x {}, {} ok)", set.size(), set.dim, ok);
+      });
+
+  m.def("read_embeddings", &read_embeddings, py::arg("path"),
+        py::call_guard<py::gil_scoped_release>());
+  m.def("write_embeddings", &write_embeddings, py::arg("path"), py::arg("embeddings"),
+        py::call_guard<py::gil_scoped_release>());
+  m.def("read_safetensors", &read_safetensors, py::arg("path"));
+  m.def("write_safetensors", &write_arrays, py::arg("path"), py::arg("tensors"),
+        py::arg("metadata") = std::map<std::string, std::string>{});
+  m.def(
+      "sha256_file",
+      [](const std::filesystem::path& path, py::object progress) {
+        return with_job(1, std::move(progress),
+                        [&](const Job& job) { return sha256_file(path, job); });
+      },
+      py::arg("path"), py::arg("progress") = py::none());
+  m.def(
+      "sha256_hex", [](const py::bytes& bytes) { return sha256_hex(std::string_view(bytes)); },
+      py::arg("bytes"));
+  m.def(
+      "canonical_json",
+      [](const py::object& value) { return canonical_json(json_from_python(value)); },
+      py::arg("value"));
+  m.def(
+      "read_h5_manifest",
+      [](const std::filesystem::path& path) {
+        return json_to_python(H5Reader(path).read_json("/manifest"));
+      },
+      py::arg("path"));
+  m.def(
+      "read_manifest",
+      [](const std::filesystem::path& path) {
+        return json_to_python(manifest_to_json(read_manifest(path)));
+      },
+      py::arg("path"));
+  m.def(
+      "read_mat5",
+      [](const std::filesystem::path& path) {
+        py::dict result;
+        for (const auto& [name, array] : read_mat5(path))
+          result[py::str(name)] = mat_to_python(array);
+        return result;
+      },
+      py::arg("path"));
+}
+
+}  // namespace facebench

@@ -1,0 +1,60 @@
+# What is installed, in two components: `python` (the package of a wheel) and `cpp` (libraries,
+# headers and the CMake package of `make install`).
+include(CMakePackageConfigHelpers)
+
+# --- python -----------------------------------------------------------------------------------------
+# facebench_package: all that a wheel holds and nothing else, so that a wheel costs no tests.
+add_custom_target(facebench_package)
+foreach(target facebench_eval facebench _eval _full facebench_cuda facebench_mtcnn_weights)
+  if(TARGET ${target})
+    add_dependencies(facebench_package ${target})
+  endif()
+endforeach()
+foreach(target facebench_eval facebench facebench_cuda _eval _full)
+  if(TARGET ${target})
+    install(TARGETS ${target} LIBRARY DESTINATION facebench COMPONENT python)
+  endif()
+endforeach()
+if(TARGET facebench_mtcnn_weights)
+  # Beside the library, which looks for them there; the file carries its licence in its metadata.
+  install(FILES "${PROJECT_BINARY_DIR}/cpp/mtcnn.safetensors" DESTINATION facebench COMPONENT python)
+endif()
+
+# --- cpp --------------------------------------------------------------------------------------------
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/facebench")
+install(TARGETS facebench_eval EXPORT facebench_eval_targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
+foreach(floor ${FACEBENCH_EVAL_FLOORS})
+  list(APPEND header_floors ${floor})
+endforeach()
+if(TARGET facebench)
+  list(APPEND header_floors ${FACEBENCH_FULL_FLOORS})
+  install(TARGETS facebench facebench_torch EXPORT facebench_all_targets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
+  if(TARGET facebench_cuda)
+    install(TARGETS facebench_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
+  endif()
+  if(TARGET facebench_mtcnn_weights)
+    install(FILES "${PROJECT_BINARY_DIR}/cpp/mtcnn.safetensors" DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
+  endif()
+  # A wheel lies beside torch; a prefix lies anywhere, so its library has to name torch's folder.
+  install(CODE "
+    file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libfacebench.so\"
+         NEW_RPATH \"$ORIGIN:${FACEBENCH_TORCH_DIR}/lib\")" COMPONENT cpp)
+  install(EXPORT facebench_all_targets NAMESPACE facebench:: DESTINATION ${package_dir} COMPONENT cpp)
+endif()
+foreach(floor ${header_floors})
+  if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/facebench/${floor}")
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/facebench/${floor}"
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/facebench COMPONENT cpp)
+  endif()
+endforeach()
+install(EXPORT facebench_eval_targets NAMESPACE facebench:: DESTINATION ${package_dir} COMPONENT cpp)
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cpp/cmake/facebenchConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/facebenchConfig.cmake" INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/facebenchConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/facebenchConfig.cmake"
+              "${PROJECT_BINARY_DIR}/facebenchConfigVersion.cmake"
+        DESTINATION ${package_dir} COMPONENT cpp)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DATADIR}/facebench COMPONENT cpp)

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "facebench/io/json.h"
+
+namespace facebench {
+
+// Where a result comes from, in two parts. Equal content means equal numbers (on the same build and
+// instruction set, to the bit); the circumstance says how it happened to be made and decides
+// nothing, so nothing of it goes into files that are hashed.
+struct Manifest {
+  // Resolved configuration, SHA-256 of every list, pack, weights and spec, counts, seeds, ...
+  Json content = Json::object();
+  // Command, host, threads, times, load, where each input lay, ...
+  Json circumstance = Json::object();
+};
+
+// {"content": ..., "circumstance": ...} and back. Throws Error naming `where`.
+Json manifest_to_json(const Manifest& manifest);
+Manifest manifest_from_json(const Json& value, std::string_view where);
+Manifest read_manifest(const std::filesystem::path& path);
+void write_manifest(const std::filesystem::path& path, const Manifest& manifest);
+// SHA-256 of the content's canonical JSON.
+std::string content_hash(const Manifest& manifest);
+
+// What every content has: "facebench" (version), "compiler", "isa" (the instruction set in use).
+Json content_basics();
+// What every circumstance has: "command" (null where not given), "host", "system", "cpu",
+// "processors" (that this process may use), "threads" (0 = all), "load" (three averages), "started"
+// (now, see utc_now), "libraries" (their versions).
+Json circumstance_of_this_process(std::string_view command = {}, int threads = 0);
+// ISO 8601 with seconds, e.g. "2026-01-31T12:00:00Z".
+std::string utc_now();
+
+}  // namespace facebench

@@ -1,0 +1,86 @@
+#include "facebench/io/embeddings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+#include <unordered_set>
+
+#include "facebench/core/error.h"
+#include "facebench/io/hdf5.h"
+#include "facebench/io/text.h"
+
+namespace facebench {
+
+void check_embeddings(const EmbeddingSet& set, std::string_view where) {
+  const std::size_t n = set.names.size();
+  if (set.dim <= 0 || set.status.size() != n ||
+      set.values.size() != n * static_cast<std::size_t>(set.dim))
+    throw std::invalid_argument(
+        fmt::format("embeddings: {} names, {} statuses and {} numbers do not make rows of {}", n,
+                    set.status.size(), set.values.size(), set.dim));
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string& name = set.names[i];
+    if (name.empty()) fail(where, fmt::format("row {} has no name", i));
+    if (!is_utf8(name)) fail(where, fmt::format("the name of row {} is not UTF-8", i));
+    if (!seen.insert(name).second)
+      fail(where, fmt::format("row {}: the name '{}' is there twice", i, name));
+    const auto row = set.row(i);
+    if (set.status[i] == SampleStatus::ok) {
+      if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); }))
+        fail(where, fmt::format("row {} ('{}') holds NaN or an infinity", i, name),
+             "Find out why its embedding failed, or give the row a status other than ok and zeros");
+    } else if (!std::all_of(row.begin(), row.end(), [](float v) { return v == 0; })) {
+      fail(where, fmt::format("row {} ('{}') has status {} but is not zeros", i, name,
+                              sample_status_name(set.status[i])));
+    }
+  }
+}
+
+EmbeddingSet read_embeddings(const std::filesystem::path& path) {
+  const H5Reader file(path);
+  const std::string where = path.string();
+  EmbeddingSet set;
+  set.values = file.read<float>("/embedding", 2);
+  const std::vector<std::int64_t> shape = file.shape("/embedding");
+  set.dim = shape[1];
+  set.names = file.read_texts("/name");
+  if (file.has("/status")) {
+    for (const std::uint8_t value : file.read<std::uint8_t>("/status", 1)) {
+      if (value >= kSampleStatusCount)
+        fail(where + ": /status",
+             fmt::format("row {} holds {}, which is no status", set.status.size(), value));
+      set.status.push_back(static_cast<SampleStatus>(value));
+    }
+  } else {
+    set.status.assign(set.names.size(), SampleStatus::ok);
+  }
+  if (file.has("/manifest")) set.manifest = file.read_json("/manifest");
+  const auto rows = static_cast<std::size_t>(shape[0]);
+  if (set.dim == 0) fail(where, "/embedding has rows of no numbers");
+  if (set.names.size() != rows || set.status.size() != rows)
+    fail(where, fmt::format("/embedding has {} rows, /name {}, /status {}", rows, set.names.size(),
+                            set.status.size()));
+  check_embeddings(set, where);
+  return set;
+}
+
+void write_embeddings(const std::filesystem::path& path, const EmbeddingSet& set) {
+  check_embeddings(set, path.string());
+  H5Writer file(path);
+  const auto n = static_cast<std::int64_t>(set.size());
+  std::vector<std::uint8_t> status(set.size());
+  std::transform(set.status.begin(), set.status.end(), status.begin(),
+                 [](SampleStatus s) { return static_cast<std::uint8_t>(s); });
+  file.write<float>("/embedding", set.values, {n, set.dim});
+  file.write_texts("/name", set.names);
+  file.write<std::uint8_t>("/status", status, {n});
+  file.write_json("/manifest", set.manifest);
+  file.commit();
+}
+
+}  // namespace facebench

@@ -1,0 +1,89 @@
+#include "facebench/io/manifest.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <hdf5.h>
+#include <sys/utsname.h>
+#include <zlib.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+
+#include "facebench/core/error.h"
+#include "facebench/core/isa.h"
+#include "facebench/core/job.h"
+#include "facebench/core/version.h"
+#include "facebench/io/file.h"
+#include "facebench/io/text.h"
+
+namespace facebench {
+namespace {
+
+Json cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (line.starts_with("model name") && colon != std::string::npos)
+      return std::string(trim(std::string_view(line).substr(colon + 1)));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Json manifest_to_json(const Manifest& manifest) {
+  return {{"content", manifest.content}, {"circumstance", manifest.circumstance}};
+}
+
+Manifest manifest_from_json(const Json& value, std::string_view where) {
+  const auto part = [&](const char* key) {
+    if (!value.is_object() || !value.contains(key) || !value[key].is_object())
+      fail(where, fmt::format("is not a manifest: it has no object '{}'", key));
+    return value[key];
+  };
+  return {part("content"), part("circumstance")};
+}
+
+Manifest read_manifest(const std::filesystem::path& path) {
+  return manifest_from_json(parse_json(read_file(path), path.string()), path.string());
+}
+
+void write_manifest(const std::filesystem::path& path, const Manifest& manifest) {
+  write_file(path, pretty_json(manifest_to_json(manifest)));
+}
+
+std::string content_hash(const Manifest& manifest) {
+  return sha256_hex(canonical_json(manifest.content));
+}
+
+Json content_basics() {
+  return {{"facebench", version()}, {"compiler", compiler()}, {"isa", isa_name(active_isa())}};
+}
+
+Json circumstance_of_this_process(std::string_view command, int threads) {
+  utsname system{};
+  ::uname(&system);
+  double load[3] = {};
+  Json load_averages = nullptr;
+  if (::getloadavg(load, 3) == 3) load_averages = {load[0], load[1], load[2]};
+  return {
+      {"command", command.empty() ? Json(nullptr) : Json(command)},
+      {"host", system.nodename},
+      {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
+      {"cpu", cpu_model()},
+      {"processors", available_processors()},
+      {"threads", threads},
+      {"load", load_averages},
+      {"started", utc_now()},
+      {"libraries",
+       {{"hdf5", fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE)},
+        {"zlib", zlibVersion()}}},
+  };
+}
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace facebench

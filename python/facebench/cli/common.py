@@ -1,0 +1,116 @@
+"""What every verb shares: its options, where results go, how errors end."""
+
+import errno
+import functools
+import json as json_module
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import facebench
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_STOPPED = 130
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is random.")]
+Threads = Annotated[
+    int, typer.Option("--threads", min=0, help="Worker threads; 0 = one for each processor.")
+]
+Device = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:N.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Where the result goes; left out: runs/VERB-NAME-N, printed."),
+]
+Root = Annotated[Path, typer.Option("--root", help="The data set as its authors unpack it.")]
+Images = Annotated[
+    Path | None, typer.Option("--images", help="The folder of images, where not found in --root.")
+]
+Lists = Annotated[
+    Path | None, typer.Option("--lists", help="The folder of lists, where not found in --root.")
+]
+
+
+def complain(text: str) -> None:
+    print(f"facebench: {text}", file=sys.stderr, flush=True)
+
+
+def verb(function: Callable) -> Callable:
+    """Turns what a user can mend into a sentence and an exit code; anything else is a bug of ours
+    and keeps its traceback.
+
+    1: data or files are wrong, or a module is absent. 2: wrong use. 130: stopped by Ctrl-C.
+    """
+
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except KeyboardInterrupt:
+            complain("stopped")
+            raise typer.Exit(EXIT_STOPPED) from None
+        except (facebench.Error, ImportError) as error:
+            complain(str(error))
+            raise typer.Exit(EXIT_FAILED) from None
+        except (ValueError, IndexError) as error:
+            complain(str(error))
+            raise typer.Exit(EXIT_USAGE) from None
+        except BrokenPipeError:
+            # The reader (head, less) has seen enough. Nothing more may be flushed into the pipe.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            what = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
+            complain(f"{place}{what}")
+            raise typer.Exit(EXIT_FAILED) from None
+
+    return wrapped
+
+
+def print_json(value: Any) -> None:
+    print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def show(result: Any, json: bool) -> None:
+    """Prints a result object: its ``to_dict()`` as JSON, or the text it shows itself as."""
+    if json:
+        print_json(result.to_dict() if hasattr(result, "to_dict") else result)
+    else:
+        print(result)
+
+
+def out_path(out: Path | None, verb_name: str, name: str = "", suffix: str = "") -> Path:
+    """`out`, or the first free ``runs/VERB-NAME-N`` (printed, so that it can be found)."""
+    if out is not None:
+        return out
+    stem = "-".join(part for part in (verb_name, name) if part)
+    number = 1
+    while (path := Path("runs") / f"{stem}-{number}{suffix}").exists():
+        number += 1
+    path.parent.mkdir(exist_ok=True)
+    print(f"out: {path}", file=sys.stderr, flush=True)
+    return path
+
+
+def parse_assignments(texts: list[str]) -> dict[str, Any]:
+    """``["size=112", "crop=paper"]`` as a dict; a value that reads as JSON is taken as such.
+
+    >>> parse_assignments(["size=112", "rule=largest"])
+    {'size': 112, 'rule': 'largest'}
+    """
+    result: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise ValueError(f"'{text}' is not of the form NAME=VALUE")
+        try:
+            result[key] = json_module.loads(value)
+        except json_module.JSONDecodeError:
+            result[key] = value
+    return result

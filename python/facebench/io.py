@@ -1,0 +1,115 @@
+"""Files: embeddings, safetensors, hashes, manifests, MATLAB lists.
+
+>>> import tempfile, pathlib, numpy as np
+>>> folder = tempfile.TemporaryDirectory()
+>>> path = pathlib.Path(folder.name) / "e.h5"
+>>> made = EmbeddingSet(np.eye(2, dtype=np.float32), ["a.jpg", "b.jpg"])
+>>> write_embeddings(path, made)
+>>> read_embeddings(path)
+EmbeddingSet(2 x 2, 2 ok)
+>>> len(sha256_file(path))
+64
+"""
+
+from facebench import _eval
+from facebench._eval import EmbeddingSet, SampleStatus
+
+__all__ = [
+    "EmbeddingSet",
+    "SampleStatus",
+    "canonical_json",
+    "read_embeddings",
+    "read_h5_manifest",
+    "read_manifest",
+    "read_mat5",
+    "read_safetensors",
+    "sha256_file",
+    "sha256_hex",
+    "write_embeddings",
+    "write_safetensors",
+]
+
+
+def read_embeddings(path):
+    """Read an embeddings file (HDF5 with ``/embedding`` float32 (N, D) and ``/name``).
+
+    ``/status`` and ``/manifest`` may be absent: then every row is ok. Raises
+    :class:`facebench.Error` for a damaged file, NaN in an ok row, or a name given twice.
+    """
+    return _eval.read_embeddings(path)
+
+
+def write_embeddings(path, embeddings):
+    """Write an :class:`EmbeddingSet`, whole or not at all. The same content gives the same bytes.
+
+    >>> import tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
+    ...     read_embeddings(folder + "/e.h5").dim
+    4
+    """
+    _eval.write_embeddings(path, embeddings)
+
+
+def read_safetensors(path):
+    """All tensors of a safetensors file as ``({name: array}, {metadata key: text})``.
+
+    bfloat16, which numpy lacks, comes as float32 (exactly). Raises :class:`facebench.Error` where
+    header and data disagree in any way.
+    """
+    return _eval.read_safetensors(path)
+
+
+def write_safetensors(path, tensors, metadata=None):
+    """Write a dict of numpy arrays, whole or not at all. The same content gives the same bytes.
+
+    >>> import tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_safetensors(folder + "/m.safetensors", {"w": np.arange(3.0)}, {"network": "toy"})
+    ...     tensors, metadata = read_safetensors(folder + "/m.safetensors")
+    >>> tensors["w"], metadata
+    (array([0., 1., 2.]), {'network': 'toy'})
+    """
+    _eval.write_safetensors(path, tensors, metadata or {})
+
+
+def sha256_file(path, progress=None):
+    """The SHA-256 of a file, 64 lower-case digits."""
+    return _eval.sha256_file(path, progress)
+
+
+def sha256_hex(data):
+    """The SHA-256 of bytes.
+
+    >>> sha256_hex(b"abc")[:8]
+    'ba7816bf'
+    """
+    return _eval.sha256_hex(data)
+
+
+def canonical_json(value):
+    """The one spelling of a content that facebench hashes: keys in order, no spaces.
+
+    >>> canonical_json({"b": 1, "a": [0.1, None]})
+    '{"a":[0.1,null],"b":1}'
+    """
+    return _eval.canonical_json(value)
+
+
+def read_h5_manifest(path):
+    """The ``/manifest`` of a pack or an embeddings file, as a dict."""
+    return _eval.read_h5_manifest(path)
+
+
+def read_manifest(path):
+    """A run's ``run.json``: ``{"content": ..., "circumstance": ...}``."""
+    return _eval.read_manifest(path)
+
+
+def read_mat5(path):
+    """The variables of a MAT file, versions 5 to 7.
+
+    Numeric arrays are float64, rows of characters are ``str``, cell arrays are object arrays of
+    them; anything else is ``None``.
+    """
+    return _eval.read_mat5(path)

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# test.sh fast: every test but those marked slow. test.sh slow: those alone.
+source "$(dirname "$0")/common.sh"
+kind=${1:-fast}
+if [ -n "${FACEBENCH_DATA:-}" ]; then
+  export FACEBENCH_DATA
+  say "real data: $FACEBENCH_DATA"
+else
+  say "FACEBENCH_DATA is not set: tests on real photographs will be skipped"
+fi
+
+failed=()
+if [ "$kind" = fast ]; then
+  advice="The first line with 'error' above says why."
+  step "Building the C++ tests" cmake --build "$build" --parallel "$jobs"
+  started=$SECONDS
+  ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --no-tests=error | tee "$build/logs/ctest.log" |
+    grep -v -E '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' || true
+  [ "${PIPESTATUS[0]}" = 0 ] || failed+=("C++ (build/logs/ctest.log)")
+  say "C++ tests: $((SECONDS - started)) s"
+fi
+
+started=$SECONDS
+marker="not slow"
+[ "$kind" = fast ] || marker=slow
+"$venv/bin/python" -m pytest -q -m "$marker" || failed+=("Python")
+say "Python tests: $((SECONDS - started)) s"
+
+[ ${#failed[@]} -eq 0 ] || die "tests failed: ${failed[*]}." "Their names are in the lines above."
+say "all tests passed"
