@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 #include <fmt/format.h>
 
 #include <optional>
@@ -11,32 +10,19 @@
 #include "facebench/datasets/synthetic/writer.h"
 #include "images.h"
 #include "json.h"
-=======
-#include "common.h"
-#include "facebench/datasets/image_source.h"
->>>>>>> detection
 #include "modules.h"
 
 namespace facebench {
 namespace {
 
-<<<<<<< HEAD
 // A read-only view of memory that belongs to `owner`, which it keeps alive.
 template <class T>
 py::array view_of(const py::object& owner, const T* data, std::vector<py::ssize_t> shape) {
   py::array_t<T> view(std::move(shape), data, owner);
-=======
-// A view of one image that keeps its source alive.
-py::array pixels_of(const py::object& self, std::int64_t index) {
-  const auto& source = self.cast<const ImageSource&>();
-  const ImageShape shape = source.shape();
-  const py::array_t<std::uint8_t> view({shape.height, shape.width, 3}, source.pixels(index), self);
->>>>>>> detection
   view.attr("flags").attr("writeable") = false;
   return view;
 }
 
-<<<<<<< HEAD
 py::dict table_dict(const auto& entries) {
   py::dict result;
   for (const auto& entry : entries) result[py::str(entry.name)] = entry.doc;
@@ -100,6 +86,29 @@ void bind_folders(py::module_& m) {
       py::arg("progress") = py::none());
 }
 
+void bind_sources(py::module_& m) {
+  py::class_<ImageSource>(m, "ImageSource", "Equally large RGB crops, by index.")
+      .def("__len__", &ImageSource::size)
+      .def_property_readonly(
+          "shape",
+          [](const ImageSource& s) {
+            return py::make_tuple(s.size(), s.shape().height, s.shape().width, 3);
+          },
+          "(N, H, W, 3).")
+      .def("name", &ImageSource::name, py::arg("index"), "The sample's id.")
+      .def(
+          "status",
+          [](const ImageSource& s, std::int64_t i) { return static_cast<int>(s.status(i)); },
+          py::arg("index"), "What became of the sample; a number of SampleStatus.")
+      .def(
+          "pixels",
+          [](const py::object& self, std::int64_t index) {
+            const auto& s = self.cast<const ImageSource&>();
+            return view_of(self, s.pixels(index), {s.shape().height, s.shape().width, 3});
+          },
+          py::arg("index"), "uint8 (H, W, 3), a read-only view.");
+}
+
 void bind_packs(py::module_& m) {
   bind_options<PackOptions>(m);
   py::class_<PackFailure>(m, "PackFailure", "A sample that is a row without a face.")
@@ -134,9 +143,7 @@ void bind_packs(py::module_& m) {
       py::arg("options") = PackOptions{}, py::arg("threads") = 0,
       py::arg("progress") = py::none());
 
-  py::class_<ImageSource, std::shared_ptr<ImageSource>>(
-      m, "ImageSource", "Equally large crops in memory: what extraction and training read.");
-  py::class_<Pack, ImageSource, std::shared_ptr<Pack>>(m, "Pack", "A pack, mapped into memory.")
+  py::class_<Pack, ImageSource>(m, "Pack", "A pack, mapped into memory.")
       .def(py::init<const std::filesystem::path&>(), py::arg("path"))
       .def("__len__", &Pack::size)
       .def_property_readonly(
@@ -152,7 +159,7 @@ void bind_packs(py::module_& m) {
                                const auto& p = self.cast<const Pack&>();
                                return view_of(self, p.labels().data(), {p.size()});
                              })
-      .def_property_readonly("status",
+      .def_property_readonly("statuses",
                              [](const py::object& self) {
                                const auto& p = self.cast<const Pack&>();
                                return view_of(self, p.statuses().data(), {p.size()});
@@ -261,27 +268,9 @@ void bind_synthetic(py::module_& m) {
 
 void bind_datasets(py::module_& m) {
   bind_folders(m);
+  bind_sources(m);
   bind_packs(m);
   bind_synthetic(m);
-=======
-}  // namespace
-
-void bind_datasets(py::module_& m) {
-  py::class_<ImageSource>(m, "ImageSource", "Equally large RGB crops, by index.")
-      .def("__len__", &ImageSource::size)
-      .def_property_readonly(
-          "shape",
-          [](const ImageSource& s) {
-            return py::make_tuple(s.size(), s.shape().height, s.shape().width, 3);
-          },
-          "(N, H, W, 3).")
-      .def("name", &ImageSource::name, py::arg("index"), "The sample's id.")
-      .def(
-          "status",
-          [](const ImageSource& s, std::int64_t i) { return static_cast<int>(s.status(i)); },
-          py::arg("index"), "What became of the sample; a number of SampleStatus.")
-      .def("pixels", &pixels_of, py::arg("index"), "uint8 (H, W, 3), a read-only view.");
->>>>>>> detection
 }
 
 }  // namespace facebench

@@ -99,7 +99,7 @@ def test_bad_files_are_rows_and_findings(tmp_path, faces):
         datasets.select_samples(dataset, names), tmp_path / "p.h5", threads=1
     )
     assert [f.status for f in summary.failures] == ["unreadable"] * 3 + ["missing"]
-    assert list(datasets.Pack(tmp_path / "p.h5").status) == [0, 2, 2, 2, 3]
+    assert list(datasets.Pack(tmp_path / "p.h5").statuses) == [0, 2, 2, 2, 3]
 
 
 def test_errors_are_clear(tmp_path):
