@@ -61,10 +61,11 @@ class PairsParser {
     const auto lines = static_cast<std::int64_t>(text_.lines().size());
     const std::int64_t sets = std::max<std::int64_t>(folds_, 1);
     if (sets > lines || size_ > lines || 1 + sets * 2 * size_ != lines)
-      fail(at_line(text_.name(), lines),
-           fmt::format("the list ends after {} lines; its first line announces {} x ({} + {}) pairs",
-                       lines, sets, size_, size_),
-           "It was cut off or lines were added; download it again.");
+      fail(
+          at_line(text_.name(), lines),
+          fmt::format("the list ends after {} lines; its first line announces {} x ({} + {}) pairs",
+                      lines, sets, size_, size_),
+          "It was cut off or lines were added; download it again.");
   }
 
   static std::int64_t positive(std::string_view field, const Place& place, std::string_view what) {
@@ -93,10 +94,10 @@ class PairsParser {
   std::vector<std::string_view> fields(const TextLine& line, std::size_t count) {
     auto result = split_tabs(line.text);
     if (result.size() != count)
-      refuse(line, fmt::format("{} fields between tabs where {} are expected ({})", result.size(),
-                               count,
-                               count == 3 ? "a genuine pair: NAME I J"
-                                          : "an impostor pair: NAME_A I NAME_B J"));
+      refuse(line,
+             fmt::format(
+                 "{} fields between tabs where {} are expected ({})", result.size(), count,
+                 count == 3 ? "a genuine pair: NAME I J" : "an impostor pair: NAME_A I NAME_B J"));
     return result;
   }
 

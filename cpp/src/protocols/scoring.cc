@@ -88,7 +88,7 @@ SampleRows find_samples(const TrialSet& trials, const EmbeddingSet& embeddings,
 double failed_score(std::span<const double> scores) {
   double lowest = -1;
   for (const double s : scores) lowest = std::min(lowest, s);
-  return lowest - 1;
+  return lowest;
 }
 
 std::vector<double> cosine_scores(const Track& track, const SampleRows& samples,
@@ -130,8 +130,7 @@ std::vector<double> cosine_scores(const Track& track, const SampleRows& samples,
   parallel_for((n + 1023) / 1024, job, [&](std::int64_t block, int) {
     for (std::int64_t k = block * 1024; k < std::min(n, block * 1024 + 1024); ++k) {
       const auto [a, b] = track.comparisons[static_cast<std::size_t>(k)];
-      const double both =
-          length[static_cast<std::size_t>(a)] * length[static_cast<std::size_t>(b)];
+      const double both = length[static_cast<std::size_t>(a)] * length[static_cast<std::size_t>(b)];
       scores[static_cast<std::size_t>(k)] =
           both == 0 ? failed_score({}) : std::clamp(dot(row_of(a), row_of(b)) / both, -1.0, 1.0);
     }

@@ -39,10 +39,11 @@ void TrialSet::check() const {
             fmt::format("track {}, comparison {}: samples {} and {} of {}", t.name, k, a, b, size));
       require(a != b, fmt::format("track {}, comparison {}: {} is compared with itself", t.name, k,
                                   names[static_cast<std::size_t>(a)]));
-      const bool same = identity[static_cast<std::size_t>(a)] == identity[static_cast<std::size_t>(b)];
-      require(t.genuine[k] <= 1 && (t.genuine[k] == 1) == same,
-              fmt::format("track {}, comparison {}: the label contradicts the identities", t.name,
-                          k));
+      const bool same =
+          identity[static_cast<std::size_t>(a)] == identity[static_cast<std::size_t>(b)];
+      require(
+          t.genuine[k] <= 1 && (t.genuine[k] == 1) == same,
+          fmt::format("track {}, comparison {}: the label contradicts the identities", t.name, k));
       require(t.fold.empty() || t.fold[k] >= 0,
               fmt::format("track {}, comparison {}: fold below 0", t.name, k));
     }

@@ -44,8 +44,8 @@ SampleRows find_samples(const TrialSet& trials, const EmbeddingSet& embeddings,
 std::vector<double> cosine_scores(const Track& track, const SampleRows& samples,
                                   const EmbeddingSet& embeddings, const Job& job = {});
 
-// The score of a comparison with a failed side: below every other (`scores` are those of the
-// comparisons that did not fail, all finite), -2 for cosines.
+// The score of a comparison with a failed side: -1, the lowest cosine, or the lowest of `scores`
+// (those of the comparisons that did not fail, all finite) where that is lower still.
 double failed_score(std::span<const double> scores);
 
 }  // namespace facebench
