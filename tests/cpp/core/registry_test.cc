@@ -54,6 +54,16 @@ TEST(Error, Text) {
   }
 }
 
+// Bytes out of a file reach messages; they must not break a terminal or a Python string.
+TEST(Error, IsPrintable) {
+  try {
+    fail("f", "got '\x1b[31m\xff caf\xC3\xA9'");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "f: got '\\x1b[31m\\xff caf\xC3\xA9'");
+  }
+}
+
 TEST(Isa, Names) {
   for (Isa isa : {Isa::plain, Isa::avx2, Isa::avx512}) EXPECT_EQ(parse_isa(isa_name(isa)), isa);
   EXPECT_THROW(parse_isa("avx521"), std::invalid_argument);
