@@ -1,4 +1,5 @@
 #include "common.h"
+#include "facebench/core/devices.h"
 #include "facebench/core/isa.h"
 #include "facebench/core/version.h"
 #include "modules.h"
@@ -28,6 +29,27 @@ void bind_core(py::module_& m) {
   m.def(
       "force_isa", [](const std::string& name) { force_isa(parse_isa(name)); }, py::arg("name"),
       "Choose the instruction set for the whole process. ValueError where the processor lacks it.");
+  m.def(
+      "cuda_devices",
+      [] {
+        const CudaDevices found = cuda_devices();
+        py::list devices;
+        for (const CudaDevice& d : found.devices) {
+          py::dict device;
+          device["name"] = "cuda:" + std::to_string(d.index);
+          device["model"] = d.name;
+          device["memory_bytes"] = d.memory_bytes;
+          device["compute_capability"] =
+              std::to_string(d.compute_major) + "." + std::to_string(d.compute_minor);
+          devices.append(device);
+        }
+        py::dict result;
+        result["devices"] = devices;
+        result["reason"] = found.reason;
+        return result;
+      },
+      "The CUDA devices: {'devices': [{name, model, memory_bytes, compute_capability}], 'reason'};\n"
+      "where there are none, 'reason' says why.");
   m.def(
       "closest_name",
       [](const std::string& name, const std::vector<std::string>& known) {

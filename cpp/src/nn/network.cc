@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -88,7 +90,48 @@ bool stays_float(const TensorSpec& spec, at::ScalarType dtype) {
   return spec.op == Op::batch_norm && (dtype == at::kHalf || dtype == at::kBFloat16);
 }
 
+std::vector<std::pair<std::string, Shape>> shapes_of(std::span<const NamedTensor> tensors) {
+  std::vector<std::pair<std::string, Shape>> result;
+  for (const NamedTensor& t : tensors) result.emplace_back(t.name, t.tensor.sizes().vec());
+  return result;
+}
+
 }  // namespace
+
+void check_tensors(const Graph& graph, std::span<const std::pair<std::string, Shape>> given,
+                   std::string_view where) {
+  const std::vector<TensorSpec> own = graph.tensors();
+  std::map<std::string_view, const Shape*> found;
+  std::vector<std::string> given_names, own_names;
+  for (const TensorSpec& t : own) own_names.push_back(t.name);
+  for (const auto& [name, shape] : given) {
+    given_names.push_back(name);
+    if (!found.emplace(name, &shape).second)
+      fail(where, fmt::format("tensor '{}' is there twice", name));
+  }
+  for (const TensorSpec& t : own) {
+    const auto it = found.find(t.name);
+    if (it == found.end()) {
+      const std::string near = closest_name(t.name, given_names);
+      fail(where, fmt::format("tensor '{}' ({}) is missing", t.name, shape_text(t.shape)),
+           near.empty() ? "These are not the weights of this network"
+                        : fmt::format("The nearest name there is '{}'", near));
+    }
+    if (*it->second != t.shape)
+      fail(where,
+           fmt::format("tensor '{}' is ({}), expected ({})", t.name, shape_text(*it->second),
+                       shape_text(t.shape)),
+           "The weights are of a network with other options (input size, embedding, classes)");
+  }
+  if (given.size() == own.size()) return;
+  const std::set<std::string_view> known(own_names.begin(), own_names.end());
+  for (const auto& [name, shape] : given) {
+    if (known.contains(name)) continue;
+    const std::string near = closest_name(name, own_names);
+    fail(where, fmt::format("tensor '{}' ({}) is not part of the network", name, shape_text(shape)),
+         near.empty() ? "" : fmt::format("Did you mean '{}'?", near));
+  }
+}
 
 Network::Network(Graph graph, Uninitialized) : graph_(std::move(graph)) {
   layers_.resize(graph_.nodes().size());
@@ -109,6 +152,11 @@ Network::Network(Graph graph, std::string_view initializer, std::uint64_t seed)
           specs[k], initializer, seed,
           {layers_[i][k].data_ptr<float>(), static_cast<std::size_t>(layers_[i][k].numel())});
   }
+}
+
+Network::Network(Graph graph, std::span<const NamedTensor> given, std::string_view where)
+    : Network((check_tensors(graph, shapes_of(given), where), std::move(graph)), Uninitialized{}) {
+  load(given, where);
 }
 
 Network Network::clone() const {
@@ -140,41 +188,11 @@ at::Tensor Network::tensor(std::string_view name) const {
 }
 
 void Network::load(std::span<const NamedTensor> given, std::string_view where) {
-  const std::vector<NamedTensor> own = tensors();
+  check_tensors(graph_, shapes_of(given), where);
   std::unordered_map<std::string_view, const at::Tensor*> found;
-  std::vector<std::string> given_names, own_names;
-  for (const NamedTensor& t : own) own_names.push_back(t.name);
-  for (const NamedTensor& t : given) {
-    given_names.push_back(t.name);
-    if (!found.emplace(t.name, &t.tensor).second)
-      fail(where, fmt::format("tensor '{}' is there twice", t.name));
-  }
-  for (const NamedTensor& t : own) {
-    const auto it = found.find(t.name);
-    if (it == found.end()) {
-      const std::string near = closest_name(t.name, given_names);
-      fail(where, fmt::format("tensor '{}' {} is missing", t.name, sizes_text(t.tensor)),
-           near.empty() ? "These are not the weights of this network"
-                        : fmt::format("The nearest name there is '{}'", near));
-    }
-    if (it->second->sizes() != t.tensor.sizes())
-      fail(where,
-           fmt::format("tensor '{}' is {}, expected {}", t.name, sizes_text(*it->second),
-                       sizes_text(t.tensor)),
-           "The weights are of a network with other options (input size, embedding, classes)");
-  }
-  if (given.size() != own.size())
-    for (const NamedTensor& t : given) {
-      bool known = false;
-      for (const NamedTensor& o : own) known = known || o.name == t.name;
-      if (known) continue;
-      const std::string near = closest_name(t.name, own_names);
-      fail(where,
-           fmt::format("tensor '{}' {} is not part of the network", t.name, sizes_text(t.tensor)),
-           near.empty() ? "" : fmt::format("Did you mean '{}'?", near));
-    }
+  for (const NamedTensor& t : given) found.emplace(t.name, &t.tensor);
   const c10::NoGradGuard no_grad;
-  for (const NamedTensor& t : own) {
+  for (const NamedTensor& t : tensors()) {
     at::Tensor target = t.tensor;
     target.copy_(*found.at(t.name));
   }
@@ -290,7 +308,7 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
 }
 
 std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const int> wanted,
-                                     bool training) const {
+                                     bool training, const Override& override) const {
   check_images(images);
   // Only what the wanted values depend on, each value dropped after its last use.
   const std::vector<Node>& nodes = graph_.nodes();
@@ -304,7 +322,8 @@ std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const i
   values[0] = channels_last_ ? images.contiguous(at::MemoryFormat::ChannelsLast) : images;
   for (std::size_t i = 1; i < nodes.size(); ++i) {
     if (uses[i] == 0) continue;
-    values[i] = run_node(static_cast<int>(i), values, training);
+    if (override) values[i] = override(static_cast<int>(i), values);
+    if (!values[i].defined()) values[i] = run_node(static_cast<int>(i), values, training);
     for (const int input : nodes[i].inputs)
       if (--uses[static_cast<std::size_t>(input)] == 0)
         values[static_cast<std::size_t>(input)].reset();

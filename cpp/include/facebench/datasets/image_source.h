@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "facebench/io/sample_status.h"
 
@@ -29,6 +30,29 @@ class ImageSource {
   virtual std::string name(std::int64_t index) const = 0;
   // shape().bytes() bytes, valid as long as the source. Throws std::out_of_range.
   virtual const std::uint8_t* pixels(std::int64_t index) const = 0;
+};
+
+// Pixels that lie somewhere else, image after image, as an array (N, H, W, 3). Does not own them.
+class ImageArray : public ImageSource {
+ public:
+  // `names` and `statuses` are empty (no names; all ok) or of `size`. Throws std::invalid_argument.
+  ImageArray(const std::uint8_t* pixels, std::int64_t size, ImageShape shape,
+             std::vector<std::string> names = {}, std::vector<SampleStatus> statuses = {});
+
+  std::int64_t size() const override { return size_; }
+  ImageShape shape() const override { return shape_; }
+  SampleStatus status(std::int64_t index) const override;
+  std::string name(std::int64_t index) const override;
+  const std::uint8_t* pixels(std::int64_t index) const override;
+
+ private:
+  void check(std::int64_t index) const;
+
+  const std::uint8_t* pixels_;
+  std::int64_t size_;
+  ImageShape shape_;
+  std::vector<std::string> names_;
+  std::vector<SampleStatus> statuses_;
 };
 
 }  // namespace facebench

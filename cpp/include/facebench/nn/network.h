@@ -3,9 +3,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "facebench/nn/graph.h"
@@ -17,6 +19,12 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
+// Throws Error where `given` (names and shapes of tensors at hand) is not exactly what the graph
+// has. The message begins with `where`, as a file, and names the first tensor that is missing, not
+// expected or of another shape, what was expected and what was found.
+void check_tensors(const Graph& graph, std::span<const std::pair<std::string, Shape>> given,
+                   std::string_view where);
+
 // A graph with its tensors, run by torch. Parameters are leaves that require gradients, so that
 // autograd and any optimizer work on them. Moving (to) keeps each tensor's identity: an optimizer
 // that holds it goes on. Movable, not copyable; clone() copies the numbers.
@@ -27,6 +35,8 @@ class Network {
  public:
   // float32 on the CPU, filled by the named initialiser (nn/initializers.h), in training mode.
   explicit Network(Graph graph, std::string_view initializer = "torch", std::uint64_t seed = 0);
+  // The same with numbers at hand; load() says what is refused, before anything is allocated.
+  Network(Graph graph, std::span<const NamedTensor> tensors, std::string_view where);
   Network(Network&&) = default;
   Network& operator=(Network&&) = default;
   Network(const Network&) = delete;
@@ -42,9 +52,7 @@ class Network {
   // Throws std::invalid_argument with "did you mean".
   at::Tensor tensor(std::string_view name) const;
 
-  // Copies numbers in (converted to the tensors' type and device). `where` names the source, as a
-  // file. Throws Error where a tensor is missing, not expected or has another shape: the message
-  // names it, what was expected and what was found.
+  // Copies numbers in (converted to the tensors' type and device). Throws as check_tensors does.
   void load(std::span<const NamedTensor> tensors, std::string_view where);
 
   // Training mode: batch norm uses and updates statistics of the batch, dropout drops.
@@ -78,9 +86,13 @@ class Network {
   struct Uninitialized {};
   Network(Graph graph, Uninitialized);
   friend Network fold_batch_norm(const Network& network);
+  friend class InferenceNetwork;
 
-  std::vector<at::Tensor> run(const at::Tensor& images, std::span<const int> wanted,
-                              bool training) const;
+  // A node's value computed in another way; an undefined tensor: run the node as it is.
+  using Override = std::function<at::Tensor(int index, const std::vector<at::Tensor>& values)>;
+
+  std::vector<at::Tensor> run(const at::Tensor& images, std::span<const int> wanted, bool training,
+                              const Override& override = nullptr) const;
   at::Tensor run_node(int index, const std::vector<at::Tensor>& values, bool training) const;
   void check_images(const at::Tensor& images) const;
 

@@ -18,10 +18,10 @@ Value bottleneck(Graph& g, const std::string& name, Value x, std::int64_t hidden
   return g.shape(y) == g.shape(x) ? g.add(x, y) : y;
 }
 
-struct Stage {
+struct BottleneckStage {
   std::int64_t expansion, out, blocks, stride;
 };
-constexpr Stage kStages[] = {
+constexpr BottleneckStage kStages[] = {
     {2, 64, 5, 2}, {4, 128, 1, 2}, {2, 128, 6, 1}, {4, 128, 1, 2}, {2, 128, 2, 1}};
 
 }  // namespace
@@ -36,7 +36,7 @@ Graph build_mobilefacenet(const NetworkOptions& o) {
   x = g.conv("dw_conv.pointwise", x, {.out = 64});
   x = g.relu(g.batch_norm("dw_conv.bn2", x));
   int index = 0;
-  for (const Stage& stage : kStages)
+  for (const BottleneckStage& stage : kStages)
     for (std::int64_t b = 0; b < stage.blocks; ++b)
       x = bottleneck(g, "features." + std::to_string(index++), x, stage.expansion * g.shape(x)[0],
                      stage.out, b == 0 ? stage.stride : 1);

@@ -1,0 +1,248 @@
+#include <torch/csrc/utils/pybind.h>
+
+#include <map>
+
+#include "common.h"
+#include "facebench/nn/graph_summary.h"
+#include "facebench/nn/inference_network.h"
+#include "facebench/nn/initializers.h"
+#include "facebench/nn/network.h"
+#include "facebench/nn/networks.h"
+#include "modules.h"
+
+namespace facebench {
+namespace {
+
+py::dict named(const std::vector<NamedTensor>& tensors) {
+  py::dict result;
+  for (const NamedTensor& t : tensors) result[py::str(t.name)] = t.tensor;
+  return result;
+}
+
+std::vector<at::Tensor> unnamed(const std::vector<NamedTensor>& tensors) {
+  std::vector<at::Tensor> result;
+  for (const NamedTensor& t : tensors) result.push_back(t.tensor);
+  return result;
+}
+
+at::Device device_of(const py::object& device, at::Device current) {
+  if (device.is_none()) return current;
+  if (py::isinstance<py::str>(device)) return at::Device(device.cast<std::string>());
+  return device.cast<at::Device>();
+}
+
+void bind_graph(py::module_& m) {
+  py::class_<Graph>(m, "Graph", "A network as data: layers, shapes, taps. Read-only.")
+      .def_property_readonly("input_shape", &Graph::input_shape, "[C, H, W] of one image.")
+      .def_property_readonly(
+          "taps",
+          [](const Graph& g) {
+            std::map<std::string, Shape> taps;
+            for (const auto& [name, node] : g.taps()) taps[name] = g.shape({node});
+            return taps;
+          },
+          "Name -> shape (without the batch) of every tapped value.")
+      .def_property_readonly(
+          "tensors",
+          [](const Graph& g) {
+            py::dict shapes;
+            for (const TensorSpec& t : g.tensors()) shapes[py::str(t.name)] = t.shape;
+            return shapes;
+          },
+          "Name -> shape of every parameter and buffer, in the order of the layers.")
+      .def_property_readonly(
+          "nodes",
+          [](const Graph& g) {
+            py::list nodes;
+            for (const Node& n : g.nodes()) {
+              py::dict d;
+              d["name"] = n.name;
+              d["op"] = std::string(op_name(n.op));
+              d["inputs"] = n.inputs;
+              d["shape"] = n.shape;
+              nodes.append(d);
+            }
+            return nodes;
+          },
+          "Every node: name, op, inputs (indices of nodes), shape.")
+      .def(
+          "count_parameters",
+          [](const Graph& g, const std::string& rule) {
+            return count_parameters(g, parse_count_rule(rule));
+          },
+          py::arg("rule") = "parameters",
+          "Numbers of the network by a counting rule: 'parameters' (all), 'caffe_first_blob', "
+          "'weights'.")
+      .def("count_macs", &count_macs, "Multiply-accumulates for one image.")
+      .def("count_activations", &count_activations,
+           "Numbers that all layers put out for one image.")
+      .def("peak_activations", &peak_activations,
+           "The most numbers alive at once for one image, in inference.")
+      .def("summary", &summary, "A table of the layers, the taps and the totals.")
+      .def("__str__", &summary);
+}
+
+void bind_network(py::module_& m) {
+  const auto no_gil = py::call_guard<py::gil_scoped_release>();
+  py::class_<Network>(m, "Network", "A network run by torch; see facebench.nn.network.")
+      .def_property_readonly("graph", &Network::graph, py::return_value_policy::reference_internal)
+      .def(
+          "forward",
+          [](Network& n, const at::Tensor& images, const std::string& tap) {
+            return n.forward(images, tap);
+          },
+          py::arg("images"), py::arg("tap") = "embedding", no_gil,
+          "The tapped value for images (N, C, H, W); recorded by autograd.")
+      .def(
+          "__call__",
+          [](Network& n, const at::Tensor& images, const std::string& tap) {
+            return n.forward(images, tap);
+          },
+          py::arg("images"), py::arg("tap") = "embedding", no_gil)
+      .def(
+          "forward_taps",
+          [](Network& n, const at::Tensor& images, const std::vector<std::string>& taps) {
+            return n.forward(images, std::span<const std::string>(taps));
+          },
+          py::arg("images"), py::arg("taps"), no_gil, "Several tapped values of one pass.")
+      .def(
+          "infer",
+          [](const Network& n, const at::Tensor& images, const std::string& tap) {
+            return n.infer(images, tap);
+          },
+          py::arg("images"), py::arg("tap") = "embedding", no_gil,
+          "The tapped value in evaluation mode, without gradients, whatever `training` says.")
+      .def("parameters", [](const Network& n) { return unnamed(n.parameters()); })
+      .def("buffers", [](const Network& n) { return unnamed(n.buffers()); })
+      .def("named_parameters",
+           [](const Network& n) { return named(n.parameters()).attr("items")(); })
+      .def("named_buffers", [](const Network& n) { return named(n.buffers()).attr("items")(); })
+      .def(
+          "state_dict",
+          [](const Network& n) {
+            py::dict result;
+            for (const NamedTensor& t : n.tensors()) result[py::str(t.name)] = t.tensor.detach();
+            return result;
+          },
+          "Name -> tensor (sharing memory) of every parameter and buffer.")
+      .def(
+          "load_state_dict",
+          [](Network& n, const std::map<std::string, at::Tensor>& tensors,
+             const std::string& where) {
+            std::vector<NamedTensor> list;
+            for (const auto& [name, tensor] : tensors) list.push_back({name, tensor});
+            n.load(list, where);
+          },
+          py::arg("tensors"), py::arg("where") = "state dict",
+          "Copy numbers in. facebench.Error names a tensor that is missing, unexpected or of "
+          "another shape.")
+      .def(
+          "train",
+          [](Network& n, bool mode) -> Network& {
+            n.train(mode);
+            return n;
+          },
+          py::arg("mode") = true, py::return_value_policy::reference_internal)
+      .def(
+          "eval",
+          [](Network& n) -> Network& {
+            n.train(false);
+            return n;
+          },
+          py::return_value_policy::reference_internal)
+      .def_property_readonly("training", &Network::training)
+      .def_property_readonly("device", &Network::device)
+      .def_property_readonly("dtype", &Network::dtype)
+      .def(
+          "to",
+          [](Network& n, const py::object& device, const py::object& dtype) -> Network& {
+            n.to(device_of(device, n.device()),
+                 dtype.is_none() ? n.dtype() : dtype.cast<at::ScalarType>());
+            return n;
+          },
+          py::arg("device") = py::none(), py::arg("dtype") = py::none(),
+          py::return_value_policy::reference_internal,
+          "Move every tensor (each keeps its identity; gradients are dropped).")
+      .def(
+          "channels_last",
+          [](Network& n, bool on) -> Network& {
+            n.channels_last(on);
+            return n;
+          },
+          py::arg("on") = true, py::return_value_policy::reference_internal,
+          "Lay values out as NHWC: the same numbers, faster.")
+      .def("set_dropout", &Network::set_dropout, py::arg("seed"), py::arg("step"),
+           "Dropout's masks depend on these and the layer alone.")
+      .def("clone", &Network::clone)
+      .def(
+          "fold_batch_norm", [](const Network& n) { return fold_batch_norm(n); },
+          "The same network for inference with its batch norms folded into the layers before.");
+}
+
+void bind_inference_network(py::module_& m) {
+  py::class_<InferenceNetwork>(m, "InferenceNetwork",
+                               "A network frozen for inference: batch norms folded, NHWC, packed "
+                               "weights. Its numbers differ "
+                               "from Network.infer by rounding alone.")
+      .def(py::init<const Network&, std::int64_t>(), py::arg("network"), py::arg("batch") = 8)
+      .def(
+          "infer",
+          [](const InferenceNetwork& n, const at::Tensor& images, const std::string& tap) {
+            return n.infer(images, tap);
+          },
+          py::arg("images"), py::arg("tap") = "embedding", py::call_guard<py::gil_scoped_release>(),
+          "The tapped value for images (N, C, H, W).");
+}
+
+}  // namespace
+
+void bind_nn(py::module_& m) {
+  bind_options<NetworkOptions>(m);
+  bind_graph(m);
+  bind_network(m);
+  bind_inference_network(m);
+  m.def(
+      "networks",
+      [] {
+        py::list result;
+        for (const NetworkEntry& e : networks().entries()) {
+          py::dict d;
+          d["name"] = e.name;
+          d["doc"] = e.doc;
+          d["source"] = e.source;
+          d["options"] = resolve_network_options(e.name, {});
+          result.append(d);
+        }
+        return result;
+      },
+      "Every network: name, doc, source, options (its defaults).");
+  m.def(
+      "initializers",
+      [] {
+        py::list result;
+        for (const InitializerEntry& e : initializers().entries()) {
+          py::dict d;
+          d["name"] = e.name;
+          d["doc"] = e.doc;
+          d["source"] = e.source;
+          result.append(d);
+        }
+        return result;
+      },
+      "Every initialiser: name, doc, source.");
+  m.def("count_rules", &count_rule_names, "The counting rules of Graph.count_parameters.");
+  m.def(
+      "build_graph",
+      [](const std::string& name, const NetworkOptions& options) {
+        return build_network(name, options);
+      },
+      py::arg("name"), py::arg("options"));
+  m.def(
+      "build_network",
+      [](const std::string& name, const NetworkOptions& options, const std::string& initializer,
+         std::uint64_t seed) { return Network(build_network(name, options), initializer, seed); },
+      py::arg("name"), py::arg("options"), py::arg("initializer"), py::arg("seed"),
+      py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace facebench

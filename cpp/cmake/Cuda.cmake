@@ -1,0 +1,24 @@
+# libfacebench_cuda, where there is an nvcc and torch has CUDA. The library finds it by name when it
+# is first asked for, so that one build serves machines with and without a GPU.
+if(FACEBENCH_CUDA AND EXISTS "${FACEBENCH_TORCH_DIR}/lib/libtorch_cuda.so")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(FACEBENCH_CCACHE)
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${FACEBENCH_CCACHE})
+    endif()
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+      # Code for A100 and H100, and PTX that later devices compile for themselves.
+      set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;90-virtual")
+    endif()
+    enable_language(CUDA)
+    file(GLOB cuda_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/src/*/*.cu")
+    add_library(facebench_cuda SHARED ${cuda_sources})
+    target_include_directories(facebench_cuda PRIVATE "${PROJECT_SOURCE_DIR}/cpp/include"
+                                                      "${PROJECT_SOURCE_DIR}/cpp/src")
+    set_target_properties(facebench_cuda PROPERTIES CUDA_STANDARD 17 INSTALL_RPATH "$ORIGIN")
+    message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: libfacebench_cuda is built")
+  else()
+    message(STATUS "no nvcc: libfacebench_cuda is left out")
+  endif()
+endif()

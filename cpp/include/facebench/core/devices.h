@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace facebench {
+
+// One CUDA device, in the order in which CUDA numbers them ("cuda:0", "cuda:1", ...).
+struct CudaDevice {
+  int index = 0;
+  std::string name;
+  std::int64_t memory_bytes = 0;
+  // Compute capability, e.g. 9 and 0.
+  int compute_major = 0;
+  int compute_minor = 0;
+};
+
+struct CudaDevices {
+  std::vector<CudaDevice> devices;
+  // Why there are none; empty where there are some.
+  std::string reason;
+};
+
+// Asks libfacebench_cuda, which is loaded on the first call from the folder of this library. That
+// there is no such library, no driver or no device is an answer (with its reason), not an error.
+CudaDevices cuda_devices();
+
+}  // namespace facebench

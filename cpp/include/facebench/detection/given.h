@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facebench/core/options.h"
+#include "facebench/detection/detector.h"
+
+namespace facebench {
+
+// Faces that somebody else found, looked up by sample id. A row of the file is one face; several
+// rows may share a name. Columns, by name, in any order; others are ignored:
+//   name                        the sample id
+//   x0 y0 x1 y1, or x y width height    the box; where absent, the extent of the landmarks
+//   score                       1 where absent
+//   left_eye_x left_eye_y right_eye_x right_eye_y nose_x nose_y
+//   left_mouth_x left_mouth_y right_mouth_x right_mouth_y   all or none
+// A row whose landmark cells are all empty has none. A sample that no row names has no face.
+struct GivenOptions {
+  std::string file;
+  std::vector<std::string> columns;
+  std::string separator = "comma";
+  std::string match = "exact";
+  double scale = 1;
+
+  static void describe(OptionsBuilder<GivenOptions>& o) {
+    o.name("GivenOptions", "Boxes and landmarks from a file.");
+    o.field("file", &GivenOptions::file, "the file");
+    o.field(
+        "columns", &GivenOptions::columns,
+        "names of the columns of a file without a header line; empty = the first line has them");
+    o.choice("separator", &GivenOptions::separator, "between cells", {"comma", "tab", "blanks"});
+    o.choice("match", &GivenOptions::match,
+             "names: exact, or stem = without extension (and without any #k)", {"exact", "stem"});
+    o.field("scale", &GivenOptions::scale,
+            "coordinates are multiplied by it (0.6 for a 250-pixel list on 150-pixel images)", 1e-6,
+            1e6);
+  }
+};
+
+// Reads the whole file. Throws Error with file and line for what is malformed, a number that is not
+// finite, a box without area.
+std::unique_ptr<Detector> make_given(const GivenOptions& options);
+
+// What a file of faces looks like when this library writes it, so that `given` reads it again.
+std::string face_csv_header();
+std::string face_csv_record(std::string_view name, const Face& face);
+
+}  // namespace facebench

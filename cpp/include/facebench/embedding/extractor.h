@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "facebench/core/job.h"
+#include "facebench/core/options.h"
+#include "facebench/datasets/image_source.h"
+#include "facebench/embedding/model.h"
+#include "facebench/io/embeddings.h"
+
+namespace facebench {
+
+struct ExtractOptions {
+  std::string flip = "model";
+  std::string normalization = "model";
+  int micro_batch = 8;
+
+  static void describe(OptionsBuilder<ExtractOptions>& o) {
+    o.name("ExtractOptions", "How images become embeddings.");
+    o.choice("flip", &ExtractOptions::flip,
+             "of the mirrored image: left out, its output added, appended, or as the model says",
+             {"model", "none", "sum", "concat"});
+    o.choice("normalization", &ExtractOptions::normalization,
+             "unit length, as they are, or as the model says", {"model", "unit", "none"});
+    o.field("micro_batch", &ExtractOptions::micro_batch,
+            "images that go through the network together; decides the last bits", 1, 1024);
+  }
+};
+
+// One embedding for each image of `images`, in their order; a row whose status is not ok is zeros
+// and its image is not looked at. Length D of a row: the model's embedding_size(), twice that with
+// flip "concat". With unit normalisation each row is divided by its Euclidean norm (a row of zeros
+// stays); flips are joined before that.
+//
+// Images go through in micro-batches of fixed size, the last one filled up with black images, one
+// thread of torch for each: the same bits for any number of threads, and for the same build, torch
+// and instruction set. The manifest says what was computed with what.
+//
+// Throws std::invalid_argument where the images' size is not the network's.
+EmbeddingSet extract(const Model& model, const ImageSource& images,
+                     const ExtractOptions& options = {}, const Job& job = {});
+
+// The same as a reusable object: weights are folded and packed once.
+class Extractor {
+ public:
+  explicit Extractor(const Model& model, const ExtractOptions& options = {});
+  ~Extractor();
+  Extractor(Extractor&&) noexcept;
+  Extractor& operator=(Extractor&&) noexcept;
+
+  // Length of a row.
+  std::int64_t dim() const;
+  EmbeddingSet extract(const ImageSource& images, const Job& job = {}) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace facebench

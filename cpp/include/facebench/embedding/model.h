@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "facebench/core/options.h"
+#include "facebench/io/json.h"
+#include "facebench/nn/network.h"
+#include "facebench/nn/networks.h"
+
+namespace facebench {
+
+// What a model expects of its images and does with its outputs: how it was trained, hence the
+// default for every step before and after the network. A data set or a caller may overrule.
+struct ModelOptions {
+  std::string tap = "embedding";
+  std::string color = "rgb";
+  std::vector<double> mean = {127.5};
+  std::vector<double> std = {128};
+  std::string detector = "mtcnn";
+  std::string detector_mode = "facenet_pytorch";
+  std::string selection = "nearest_center";
+  std::string crop = "arcface112";
+  std::string flip = "none";
+  std::string normalization = "unit";
+  std::string training_run;
+  std::string origin;
+
+  static void describe(OptionsBuilder<ModelOptions>& o) {
+    o.name("ModelOptions", "What a model expects of its images and does with its outputs.");
+    o.field("tap", &ModelOptions::tap, "the value of the network that is the embedding");
+    o.choice("color", &ModelOptions::color, "order of the input's channels",
+             {"rgb", "bgr", "gray"});
+    o.field("mean", &ModelOptions::mean,
+            "subtracted from pixels 0..255: one number, or one for each channel", -1e6, 1e6);
+    o.field("std", &ModelOptions::std, "divides after that: one number, or one for each channel",
+            1e-6, 1e6);
+    o.field("detector", &ModelOptions::detector, "detector of the training images");
+    o.field("detector_mode", &ModelOptions::detector_mode, "its conformance mode; may be empty");
+    o.field("selection", &ModelOptions::selection, "which of several faces");
+    o.field("crop", &ModelOptions::crop, "crop of the training images");
+    o.choice("flip", &ModelOptions::flip,
+             "none, or the mirrored image's output added (sum) or appended (concat)",
+             {"none", "sum", "concat"});
+    o.choice("normalization", &ModelOptions::normalization, "embeddings of unit length, or as is",
+             {"unit", "none"});
+    o.field("training_run", &ModelOptions::training_run, "hash of the run that trained it");
+    o.field("origin", &ModelOptions::origin, "where the weights come from");
+  }
+};
+
+// A network with its weights and all that is needed to use it.
+struct Model {
+  std::string network;             // a name of networks()
+  NetworkOptions network_options;  // resolved; its height and width are the crop's
+  ModelOptions options;
+  Network weights;     // in evaluation mode when loaded
+  std::string sha256;  // of the file it was loaded from; empty otherwise
+
+  // The number of values of one embedding before flips.
+  std::int64_t embedding_size() const;
+};
+
+// A fresh model, its weights initialised. Throws std::invalid_argument for wrong names or options
+// (an unknown tap, or mean and std that do not fit the channels).
+Model make_model(std::string_view network, const NetworkOptions& network_options = {},
+                 const ModelOptions& options = {}, std::string_view initializer = "torch",
+                 std::uint64_t seed = 0);
+
+// Everything but the weights: {"network", "network_options", "options"}, as it stands in a model
+// file's metadata; for manifests.
+Json model_description(const Model& model);
+
+// A model file is safetensors (float32, on the CPU, by the network's tensor names) whose metadata
+// has "format" = "facebench-model", "version" = "1" and "model" = model_description() as JSON. Same
+// model, same bytes. save_model writes the whole file or nothing. Throw Error naming the file and
+// what is wrong: not a model file, a newer version, an unknown network or option, a tensor that is
+// missing, unexpected, of another type or of another shape.
+void save_model(const Model& model, const std::filesystem::path& path);
+Model load_model(const std::filesystem::path& path);
+
+}  // namespace facebench

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "facebench/core/job.h"
+
+namespace facebench {
+
+// parallel_for (core/job.h) for bodies that call torch: inside, torch runs each operation on one
+// thread, so that the workers do not fight over cores and results do not depend on their number.
+//
+// torch keeps its number of threads for each OS thread, but every new thread begins with what was
+// set last by anybody; so the workers' 1 is undone for the process when this returns. A thread that
+// somebody else starts meanwhile begins with 1.
+void torch_parallel_for(std::int64_t n, const Job& job,
+                        const std::function<void(std::int64_t, int)>& body, Stage* stage = nullptr);
+
+}  // namespace facebench

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace facebench {
+
+// One TOML file of the project's folder protocols/, carried in the library's text. `name` is its
+// path below that folder without ".toml": "lfw", "recipes/demo", "published/wang-guo-2019".
+struct EmbeddedFile {
+  std::string_view name;
+  std::string_view text;
+};
+
+// All of them, sorted by name. The source is generated at build time.
+std::span<const EmbeddedFile> embedded_files();
+
+}  // namespace facebench

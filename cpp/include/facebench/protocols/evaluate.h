@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "facebench/core/job.h"
+#include "facebench/core/options.h"
+#include "facebench/io/embeddings.h"
+#include "facebench/protocols/measures.h"
+#include "facebench/protocols/spec.h"
+#include "facebench/protocols/trials.h"
+
+namespace facebench {
+
+struct EvaluationOptions {
+  std::string convention;         // conventions(); "" = the protocol's
+  std::string failed_enrolments;  // failure_policies(); "" = the protocol's
+  std::string interval;           // interval_methods(); "" = the protocol's
+  std::int64_t replicates = 1000;
+  double level = 0.95;
+  std::int64_t seed = 0;
+  bool strict = false;
+  static void describe(OptionsBuilder<EvaluationOptions>& o) {
+    o.name("EvaluationOptions", "How a protocol is evaluated.");
+    o.field("convention", &EvaluationOptions::convention,
+            "named way of computing the numbers; empty = the protocol's");
+    o.field("failed_enrolments", &EvaluationOptions::failed_enrolments,
+            "what a failed enrolment scores; empty = the protocol's");
+    o.field("interval", &EvaluationOptions::interval,
+            "how intervals are made; empty = the protocol's");
+    o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
+    o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
+    o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
+    o.field("strict", &EvaluationOptions::strict, "any failed enrolment is an error");
+  }
+};
+
+// A sample that could not be enrolled.
+struct FailedSample {
+  std::string name;
+  SampleStatus status = SampleStatus::ok;
+};
+
+// The numbers of one track.
+struct TrackResult {
+  std::string name;
+  // Of the comparisons that were measured; `dropped` ones are not among them.
+  std::int64_t comparisons = 0;
+  std::int64_t genuine = 0;
+  std::int64_t impostor = 0;
+  std::int64_t dropped = 0;
+  std::int64_t failed_comparisons = 0;  // with a failed side, measured or dropped
+  std::int64_t samples = 0;             // distinct samples that the track compares
+  std::int64_t identities = 0;
+  std::vector<FailedSample> failed;  // in order of first appearance
+  std::vector<MetricCell> cells;
+
+  // Throws std::invalid_argument with "did you mean".
+  const MetricCell& cell(std::string_view metric) const;
+};
+
+// A file that decides the numbers. `sha256` is of its bytes.
+struct RunInput {
+  std::string role;  // "pairs", "embeddings"
+  std::filesystem::path path;
+  std::string sha256;
+};
+
+// A result, whole enough to be written as a run folder.
+struct EvaluationResult {
+  ProtocolSpec spec;
+  EvaluationOptions options;  // resolved: nothing is empty
+  TrialSet trials;
+  std::vector<SampleStatus> status;         // per sample of the trials
+  std::vector<std::vector<double>> scores;  // per track, in the list's order
+  std::string score;                        // "cosine" or "given"
+  std::vector<TrackResult> tracks;
+  std::vector<RunInput> inputs;      // the lists; callers add what else they read
+  std::vector<std::string> notes;    // about the lists, one sentence each
+  Json embeddings = Json::object();  // hash and manifest of the embeddings, where there were any
+
+  // Throws std::invalid_argument with "did you mean".
+  const TrackResult& track(std::string_view name) const;
+};
+
+// Cosine similarities of embeddings under a protocol. Samples without an embedding are `missing`.
+// Throws Error for embeddings that do not belong to the lists or hold bad numbers, for a metric
+// that a track cannot have (accuracy without folds; one class empty), and with `strict` for any
+// failed enrolment. The same numbers for any number of threads.
+EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
+                          const EmbeddingSet& embeddings, const EvaluationOptions& options = {},
+                          const Job& job = {});
+
+// Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
+// order of the lists. `status` is per sample, empty = all ok; the score of a comparison with a
+// failed side is not looked at. Throws Error for another number of scores and, naming the row, for
+// one that is not finite.
+EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trials,
+                                 std::span<const double> scores,
+                                 std::span<const SampleStatus> status = {},
+                                 const EvaluationOptions& options = {}, const Job& job = {});
+
+// The scores in a CSV file: column `score`, one row a comparison, in the order of the lists;
+// columns `first` and `second`, where they exist, must be the names of the samples. Throws Error
+// with file and line.
+std::vector<double> read_scores_csv(const std::filesystem::path& path, const TrialSet& trials);
+
+// The numbers of all tracks out of scores; `options` resolved. What evaluate() and verification
+// share.
+std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
+                                        const TrialSet& trials,
+                                        std::span<const SampleStatus> status,
+                                        std::span<const std::vector<double>> scores,
+                                        const Job& job = {});
+
+// `options` with the protocol's words where they are empty. Throws std::invalid_argument for
+// unknown words.
+EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);
+
+// The content of metrics.json.
+Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,
+                  std::span<const TrackResult> tracks);
+
+}  // namespace facebench

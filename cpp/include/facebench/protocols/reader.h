@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "facebench/core/registry.h"
+#include "facebench/io/json.h"
+#include "facebench/io/toml.h"
+#include "facebench/protocols/trials.h"
+
+namespace facebench {
+
+// Reads the lists of one data set's format. Made from the table [reader] of a protocol's TOML.
+class TrialReader {
+ public:
+  virtual ~TrialReader() = default;
+  // Its resolved options, for descriptions and manifests.
+  virtual Json options() const = 0;
+  // The files it reads, relative to the folder of the lists.
+  virtual std::vector<std::string> files() const = 0;
+  // Reads them strictly: anything malformed is an Error with file and line, and there is no partial
+  // result. The set that comes back has passed TrialSet::check() and names the files it was read
+  // from with their SHA-256.
+  virtual TrialSet read(const std::filesystem::path& lists) const = 0;
+};
+
+struct TrialReaderEntry {
+  std::string name;
+  std::string doc;
+  // Takes the reader's own keys out of the table; errors carry file and line.
+  std::function<std::unique_ptr<TrialReader>(const TomlTable&)> make;
+};
+
+const Table<TrialReaderEntry>& trial_readers();
+
+}  // namespace facebench

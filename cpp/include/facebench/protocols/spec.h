@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facebench/protocols/reader.h"
+
+namespace facebench {
+
+// A metric that a protocol asks for. `targets` are FARs in (0, 1), for the metrics that take them.
+struct MetricRequest {
+  std::string name;
+  std::vector<double> targets;
+  std::string source;  // citation, may be empty
+};
+
+// What the official list of a track is known to hold; -1 = not stated. Other lists in the same
+// format are evaluated too, and the result then says that they are not the official ones.
+struct ExpectedCounts {
+  std::string track;
+  std::int64_t comparisons = -1;
+  std::int64_t genuine = -1;
+  std::int64_t impostor = -1;
+  std::int64_t folds = -1;
+  std::int64_t samples = -1;
+  std::int64_t identities = -1;
+};
+
+// A protocol as its TOML states it. The vocabulary is closed: an unknown key or word is an Error
+// with file, line and "did you mean".
+struct ProtocolSpec {
+  std::string id;
+  std::int64_t version = 0;
+  std::string title;
+  std::string description;
+  std::vector<std::string> citations;
+
+  // Folders below the data set's root, tried in this order ("." is the root itself).
+  std::vector<std::string> image_folders;
+  std::vector<std::string> list_folders;
+  std::string match;  // name_matchings()
+
+  std::string reader_name;  // trial_readers()
+  std::shared_ptr<const TrialReader> reader;
+
+  std::string convention;         // conventions() of the metrics floor
+  std::string interval;           // interval_methods()
+  std::string failed_enrolments;  // failure_policies()
+  std::vector<MetricRequest> metrics;
+  std::vector<ExpectedCounts> expected;
+
+  std::string text;    // the TOML itself
+  std::string sha256;  // of the text
+};
+
+// Throws Error as described above. `file` names the text in messages.
+ProtocolSpec parse_protocol(std::string_view text, std::string_view file);
+
+// An embedded protocol by name, or a user's own file (anything that ends in ".toml"). Throws
+// std::invalid_argument with "did you mean" for a name that does not exist.
+ProtocolSpec load_protocol(const std::string& name_or_path);
+
+// Names of the embedded protocols, sorted.
+std::vector<std::string> protocol_names();
+
+// Where a data set lies. Whatever is empty is looked for below `root`, in the places the protocol
+// names; `images` and `lists` given here are used as they are.
+struct DataPlaces {
+  std::filesystem::path root;
+  std::filesystem::path images;
+  std::filesystem::path lists;
+};
+
+// The folder that holds all list files of the protocol. Throws Error naming every place looked at.
+std::filesystem::path find_lists(const ProtocolSpec& spec, const DataPlaces& places);
+
+// find_lists, then the reader.
+TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places);
+
+// The first folder that holds at least one of the samples. Throws Error where there is none: lists
+// that name nothing that exists belong to other data.
+std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& trials,
+                                  const DataPlaces& places);
+
+// In which ways the lists differ from the official ones that `expected` describes, one sentence
+// each; empty = the same counts.
+std::vector<std::string> differences_from_official(const ProtocolSpec& spec,
+                                                   const TrialSet& trials);
+
+}  // namespace facebench

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "facebench/core/job.h"
+
+namespace facebench {
+
+// One thing that was compared again.
+struct Check {
+  std::string name;  // "scores.h5", "metrics.json", "input pairs"
+  bool same = false;
+  std::string detail;  // what was compared, or how it differs
+};
+
+// The files of the run against the hashes in run.json, and metrics.json computed again from
+// scores.h5 and compared byte by byte. Damage is a failed check, not an exception; throws Error
+// only where run.json or metrics.json cannot be read at all.
+std::vector<Check> verify_scores(const std::filesystem::path& run, const Job& job = {});
+
+// The SHA-256 of every input that the manifest records, against the files as they are now: below
+// `root` where it is given and the input lay below the root then, else where they were.
+std::vector<Check> verify_inputs(const std::filesystem::path& run,
+                                 const std::filesystem::path& root = {}, const Job& job = {});
+
+bool all_same(const std::vector<Check>& checks);
+
+}  // namespace facebench

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+namespace facebench {
+
+// The box arithmetic of MTCNN, in the precision T that a mode asks for. Each expression keeps the
+// order of its reference, since boxes are compared with thresholds and truncated to whole pixels.
+template <class T>
+struct Candidate {
+  T x0, y0, x1, y1;
+  float score;
+  float correction[4];
+  float landmarks[10];
+
+  // Nothing but damaged weights sends a box further out; whole pixels must fit an int.
+  bool within(T limit) const {
+    return x0 >= -limit && y0 >= -limit && x1 <= limit && y1 <= limit && x0 <= limit &&
+           y0 <= limit && x1 >= -limit && y1 >= -limit;
+  }
+};
+
+struct NmsRule {
+  double threshold;    // overlap above it suppresses
+  bool of_smaller;     // overlap = intersection / smaller area, else / union
+  bool plus_one;       // sides are x1 - x0 + 1
+  bool last_of_equal;  // of equal scores the last goes first, else the first
+};
+
+// Keeps the best box of each heap, best first.
+template <class T>
+std::vector<Candidate<T>> suppress(const std::vector<Candidate<T>>& boxes, const NmsRule& rule) {
+  std::vector<std::size_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (rule.last_of_equal) std::reverse(order.begin(), order.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return boxes[a].score > boxes[b].score; });
+  const T extra = rule.plus_one ? 1 : 0;
+  std::vector<T> area(boxes.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    area[i] = (boxes[i].x1 - boxes[i].x0 + extra) * (boxes[i].y1 - boxes[i].y0 + extra);
+
+  std::vector<Candidate<T>> kept;
+  std::vector<char> gone(boxes.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (gone[i]) continue;
+    const Candidate<T>& best = boxes[order[i]];
+    kept.push_back(best);
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      if (gone[j]) continue;
+      const Candidate<T>& other = boxes[order[j]];
+      const T w = std::max(T{0}, std::min(best.x1, other.x1) - std::max(best.x0, other.x0) + extra);
+      const T h = std::max(T{0}, std::min(best.y1, other.y1) - std::max(best.y0, other.y0) + extra);
+      const T both = w * h;
+      const T a = area[order[i]], b = area[order[j]];
+      const T overlap = both / (rule.of_smaller ? std::min(a, b) : a + b - both);
+      gone[j] = overlap > rule.threshold;
+    }
+  }
+  return kept;
+}
+
+// P-Net's corrections are shares of the side; those of the later networks of the side + 1.
+template <class T>
+void apply_correction(Candidate<T>& c, T extra) {
+  const T w = c.x1 - c.x0 + extra, h = c.y1 - c.y0 + extra;
+  c.x0 = c.x0 + static_cast<T>(c.correction[0]) * w;
+  c.y0 = c.y0 + static_cast<T>(c.correction[1]) * h;
+  c.x1 = c.x1 + static_cast<T>(c.correction[2]) * w;
+  c.y1 = c.y1 + static_cast<T>(c.correction[3]) * h;
+}
+
+// The square around the same centre with the longer side.
+template <class T>
+void make_square(Candidate<T>& c, bool round_toward_zero) {
+  const T w = c.x1 - c.x0, h = c.y1 - c.y0;
+  const T side = std::max(w, h);
+  c.x0 = c.x0 + w * T(0.5) - side * T(0.5);
+  c.y0 = c.y0 + h * T(0.5) - side * T(0.5);
+  c.x1 = c.x0 + side;
+  c.y1 = c.y0 + side;
+  if (!round_toward_zero) return;
+  for (T* v : {&c.x0, &c.y0, &c.x1, &c.y1}) *v = std::trunc(*v);
+}
+
+}  // namespace facebench

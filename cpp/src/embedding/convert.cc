@@ -1,0 +1,77 @@
+#include "facebench/embedding/convert.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "facebench/core/error.h"
+
+namespace facebench {
+namespace {
+
+std::string own_name(std::string_view foreign, const ConversionEntry* entry) {
+  if (foreign.starts_with("module.")) foreign.remove_prefix(7);
+  if (entry)
+    for (const auto& [from, to] : entry->renames)
+      if (foreign.starts_with(from)) return to + std::string(foreign.substr(from.size()));
+  return std::string(foreign);
+}
+
+bool left_out(std::string_view name, std::span<const std::string> drop) {
+  if (name.ends_with(".num_batches_tracked")) return true;
+  for (const std::string& prefix : drop)
+    if (!prefix.empty() && name.starts_with(prefix)) return true;
+  return false;
+}
+
+}  // namespace
+
+const Table<ConversionEntry>& conversions() {
+  static const Table<ConversionEntry> table(
+      "conversion",
+      {
+          {.name = "mobilefacenet",
+           .doc =
+               "PyTorch MobileFaceNet with ReLU6, normalised by ImageNet's mean and deviation; our "
+               "names are its own",
+           .renames = {},
+           .options = {.mean = {123.675, 116.28, 103.53},
+                       .std = {58.395, 57.12, 57.375},
+                       .detector = "mtcnn",
+                       .detector_mode = "facenet_pytorch",
+                       .selection = "nearest_center",
+                       .crop = "arcface112",
+                       .flip = "sum",
+                       .normalization = "unit"}},
+      });
+  return table;
+}
+
+ModelOptions conversion_defaults(std::string_view network) {
+  networks().at(network);
+  const ConversionEntry* entry = conversions().find(network);
+  return entry ? entry->options : ModelOptions{};
+}
+
+Model convert_weights(std::string_view network, std::span<const NamedTensor> tensors,
+                      const NetworkOptions& network_options, const ModelOptions& options,
+                      std::span<const std::string> drop, std::string_view where) {
+  const NetworkOptions resolved = resolve_network_options(network, network_options);
+  const ConversionEntry* entry = conversions().find(network);
+  std::vector<NamedTensor> own;
+  for (const NamedTensor& t : tensors) {
+    const std::string name = own_name(t.name, entry);
+    if (left_out(name, drop)) continue;
+    if (!t.tensor.defined() || !t.tensor.is_floating_point())
+      fail(where, fmt::format("tensor '{}' is not of a floating point type", t.name),
+           "Quantised or integer weights cannot be converted");
+    own.push_back({name, t.tensor});
+  }
+  Model model = make_model(network, resolved, options);
+  model.weights.load(own, where);
+  model.weights.train(false);
+  return model;
+}
+
+}  // namespace facebench

@@ -1,0 +1,134 @@
+#include "facebench/embedding/model.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "facebench/core/error.h"
+#include "facebench/core/registry.h"
+#include "facebench/io/safetensors.h"
+#include "facebench/io/sha256.h"
+
+namespace facebench {
+namespace {
+
+constexpr const char* kFormat = "facebench-model";
+constexpr const char* kVersion = "1";
+
+void check_per_channel(const std::vector<double>& values, const char* name, int channels) {
+  if (values.size() != 1 && values.size() != static_cast<std::size_t>(channels))
+    throw std::invalid_argument(
+        fmt::format("{} has {} numbers; it takes one, or one for each of the {} channels", name,
+                    values.size(), channels));
+}
+
+// What the described fields alone cannot tell.
+void check_model_options(const ModelOptions& options, const NetworkOptions& network,
+                         const Graph& graph) {
+  check_options(options);
+  graph.tap_node(options.tap);
+  check_per_channel(options.mean, "mean", network.channels);
+  check_per_channel(options.std, "std", network.channels);
+  if (network.channels != (options.color == "gray" ? 1 : 3))
+    throw std::invalid_argument(fmt::format("color '{}' does not fit a network with {} channels",
+                                            options.color, network.channels));
+}
+
+}  // namespace
+
+std::int64_t Model::embedding_size() const {
+  const Graph& graph = weights.graph();
+  return element_count(graph.shape({graph.tap_node(options.tap)}));
+}
+
+Model make_model(std::string_view network, const NetworkOptions& network_options,
+                 const ModelOptions& options, std::string_view initializer, std::uint64_t seed) {
+  const NetworkOptions resolved = resolve_network_options(network, network_options);
+  Graph graph = build_network(network, resolved);
+  check_model_options(options, resolved, graph);
+  return {std::string(network), resolved, options, Network(std::move(graph), initializer, seed),
+          ""};
+}
+
+Json model_description(const Model& model) {
+  return {{"network", model.network},
+          {"network_options", options_to_json(model.network_options)},
+          {"options", options_to_json(model.options)}};
+}
+
+void save_model(const Model& model, const std::filesystem::path& path) {
+  std::vector<at::Tensor> kept;  // the bytes that the infos point into
+  std::map<std::string, TensorInfo, std::less<>> tensors;
+  for (const NamedTensor& t : model.weights.tensors()) {
+    const at::Tensor& numbers =
+        kept.emplace_back(t.tensor.detach().to(at::kCPU, at::kFloat).contiguous());
+    tensors[t.name] = {DType::f32,
+                       numbers.sizes().vec(),
+                       {static_cast<const std::byte*>(numbers.const_data_ptr()),
+                        static_cast<std::size_t>(numbers.nbytes())}};
+  }
+  write_safetensors(path, tensors,
+                    {{"format", kFormat},
+                     {"version", kVersion},
+                     {"model", canonical_json(model_description(model))}});
+}
+
+Model load_model(const std::filesystem::path& path) {
+  const SafetensorsFile file(path);
+  const std::string& where = file.name();
+  const auto& metadata = file.metadata();
+  const auto entry = [&](const char* key) {
+    const auto it = metadata.find(key);
+    return it == metadata.end() ? std::string() : it->second;
+  };
+  if (entry("format") != kFormat)
+    fail(where, "a safetensors file, but not a facebench model",
+         "Make one out of foreign weights with 'facebench convert'");
+  if (entry("version") != kVersion)
+    fail(where,
+         fmt::format("model file of version '{}', this library reads {}", entry("version"),
+                     kVersion),
+         "Read it with a newer facebench");
+  const Json json = parse_json(entry("model"), where + " (metadata 'model')");
+  const std::array<std::string, 3> keys{"network", "network_options", "options"};
+  if (!json.is_object()) fail(where, "metadata 'model' is not an object");
+  for (const auto& [key, value] : json.items())
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      fail(where, unknown_name_message("key of metadata 'model'", key, keys));
+  for (const std::string& key : keys)
+    if (!json.contains(key)) fail(where, fmt::format("metadata 'model' has no '{}'", key));
+  if (!json["network"].is_string()) fail(where, "metadata 'model': 'network' is not a text");
+
+  const std::string network = json["network"];
+  NetworkOptions network_options;
+  ModelOptions options;
+  options_from_json(network_options, json["network_options"], where);
+  options_from_json(options, json["options"], where);
+  Graph graph;
+  try {
+    network_options = resolve_network_options(network, network_options);
+    graph = build_network(network, network_options);
+    check_model_options(options, network_options, graph);
+  } catch (const std::invalid_argument& e) {
+    fail(where, e.what());
+  }
+
+  std::vector<NamedTensor> tensors;
+  for (const auto& [name, info] : file.tensors()) {
+    if (info.dtype != DType::f32)
+      fail(where, fmt::format("tensor '{}' is {}, expected F32", name, dtype_name(info.dtype)));
+    // Read and copied only; torch has no read-only view.
+    tensors.push_back(
+        {name, at::from_blob(const_cast<std::byte*>(info.bytes.data()), info.shape, at::kFloat)});
+  }
+  Network weights(std::move(graph), tensors, where);
+  weights.train(false);
+  return {network, network_options, options, std::move(weights), sha256_file(path)};
+}
+
+}  // namespace facebench

@@ -1,0 +1,170 @@
+#include "protocols/lfw_pairs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "facebench/core/error.h"
+#include "facebench/io/sha256.h"
+#include "facebench/io/text.h"
+
+namespace facebench {
+namespace {
+
+struct Keys {
+  std::string pairs, track, extension;
+};
+
+// One pass over a list file.
+class PairsParser {
+ public:
+  PairsParser(const TextFile& text, const Keys& keys) : text_(text), keys_(keys), builder_(set_) {}
+
+  TrialSet parse() {
+    Track track;
+    track.name = keys_.track;
+    read_header();
+    std::size_t line = 1;
+    for (std::int64_t fold = 0; fold < std::max<std::int64_t>(folds_, 1); ++fold) {
+      for (std::int64_t k = 0; k < 2 * size_; ++k, ++line) {
+        const bool genuine = k < size_;
+        const TextLine& at = text_.lines()[line];
+        track.comparisons.push_back(genuine ? genuine_pair(at) : impostor_pair(at));
+        track.genuine.push_back(genuine ? 1 : 0);
+        if (folds_ > 0) track.fold.push_back(static_cast<std::int32_t>(fold));
+        refuse_duplicate(track.comparisons.back(), at);
+      }
+    }
+    set_.tracks.push_back(std::move(track));
+    return std::move(set_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const TextLine& line, const std::string& what,
+                           const std::string& advice = "Use the list as the data set gives it.") {
+    fail(at_line(text_.name(), line.number), what, advice);
+  }
+
+  void read_header() {
+    if (text_.lines().empty())
+      fail(at_line(text_.name(), 1), "the list is empty", "Download it again.");
+    const TextLine& line = text_.lines()[0];
+    const auto fields = split_tabs(line.text);
+    if (fields.size() > 2)
+      refuse(line, fmt::format("the first line has {} fields", fields.size()),
+             "It is 'FOLDS<tab>N' or 'N'.");
+    const Place place = text_.place(line);
+    if (fields.size() == 2) folds_ = positive(fields[0], place, "the number of folds");
+    size_ = positive(fields.back(), place, "the number of pairs");
+    // Neither number can exceed the number of lines, so the product below cannot overflow.
+    const auto lines = static_cast<std::int64_t>(text_.lines().size());
+    const std::int64_t sets = std::max<std::int64_t>(folds_, 1);
+    if (sets > lines || size_ > lines || 1 + sets * 2 * size_ != lines)
+      fail(
+          at_line(text_.name(), lines),
+          fmt::format("the list ends after {} lines; its first line announces {} x ({} + {}) pairs",
+                      lines, sets, size_, size_),
+          "It was cut off or lines were added; download it again.");
+  }
+
+  static std::int64_t positive(std::string_view field, const Place& place, std::string_view what) {
+    const std::int64_t value = parse_int(field, place, what);
+    if (value < 1 || value > 999'999)
+      fail(at_line(place.file, place.line),
+           fmt::format("{} must be from 1 to 999999, got {}", what, value));
+    return value;
+  }
+
+  // Names become folders and files below the image folder, so nothing may lead out of it.
+  std::string name(std::string_view field, const TextLine& line) {
+    if (field.empty()) refuse(line, "a name is empty");
+    if (field == "." || field == ".." || field.find_first_of("/\\") != std::string_view::npos ||
+        field != trim(field))
+      refuse(line, fmt::format("'{}' is not a person's name", field));
+    return std::string(field);
+  }
+
+  std::int32_t sample(const std::string& person, std::string_view number, const TextLine& line) {
+    const std::int64_t n = positive(number, text_.place(line), "the number of a photograph");
+    return builder_.sample(fmt::format("{}/{}_{:04}{}", person, person, n, keys_.extension),
+                           person);
+  }
+
+  std::vector<std::string_view> fields(const TextLine& line, std::size_t count) {
+    auto result = split_tabs(line.text);
+    if (result.size() != count)
+      refuse(line,
+             fmt::format(
+                 "{} fields between tabs where {} are expected ({})", result.size(), count,
+                 count == 3 ? "a genuine pair: NAME I J" : "an impostor pair: NAME_A I NAME_B J"));
+    return result;
+  }
+
+  Comparison genuine_pair(const TextLine& line) {
+    const auto f = fields(line, 3);
+    const std::string person = name(f[0], line);
+    const std::int32_t a = sample(person, f[1], line), b = sample(person, f[2], line);
+    if (a == b) refuse(line, "a photograph is compared with itself");
+    return {a, b};
+  }
+
+  Comparison impostor_pair(const TextLine& line) {
+    const auto f = fields(line, 4);
+    const std::string first = name(f[0], line), second = name(f[2], line);
+    if (first == second)
+      refuse(line, fmt::format("an impostor pair names {} on both sides", first));
+    const std::int32_t a = sample(first, f[1], line), b = sample(second, f[3], line);
+    return {a, b};
+  }
+
+  void refuse_duplicate(const Comparison& c, const TextLine& line) {
+    const auto [low, high] = std::minmax(c.first, c.second);
+    const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
+    const auto [found, added] = lines_of_.try_emplace(key, line.number);
+    if (!added) refuse(line, fmt::format("the same pair as in line {}", found->second));
+  }
+
+  const TextFile& text_;
+  const Keys& keys_;
+  TrialSet set_;
+  TrialSetBuilder builder_;
+  std::int64_t folds_ = 0;  // 0 = one set without folds
+  std::int64_t size_ = 0;   // genuine pairs of a set, and as many impostor pairs
+  std::unordered_map<std::uint64_t, std::int64_t> lines_of_;
+};
+
+class LfwPairsReader : public TrialReader {
+ public:
+  explicit LfwPairsReader(Keys keys) : keys_(std::move(keys)) {}
+
+  Json options() const override {
+    return {{"pairs", keys_.pairs}, {"track", keys_.track}, {"extension", keys_.extension}};
+  }
+  std::vector<std::string> files() const override { return {keys_.pairs}; }
+
+  TrialSet read(const std::filesystem::path& lists) const override {
+    const std::filesystem::path path = lists / keys_.pairs;
+    const TextFile text(path);
+    TrialSet set = PairsParser(text, keys_).parse();
+    TrialList list{"pairs", path, sha256_hex(text.bytes()), {}};
+    if (text.has_bom()) list.notes.push_back("begins with a byte order mark, passed over");
+    if (text.has_crlf()) list.notes.push_back("has CRLF line ends");
+    set.lists.push_back(std::move(list));
+    set.check();
+    return set;
+  }
+
+ private:
+  Keys keys_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrialReader> make_lfw_pairs_reader(const TomlTable& table) {
+  return std::make_unique<LfwPairsReader>(Keys{table.text("pairs", "pairs.txt"),
+                                               table.text("track", "pairs"),
+                                               table.text("extension", ".jpg")});
+}
+
+}  // namespace facebench

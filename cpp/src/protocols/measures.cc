@@ -1,0 +1,119 @@
+#include "facebench/protocols/measures.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/roc.h"
+#include "facebench/metrics/tar_at_far.h"
+
+namespace facebench {
+namespace {
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+MetricCell measure_accuracy_cell(const Comparisons& c, double, const Convention& convention) {
+  const Accuracy a = accuracy(c, convention.accuracy);
+  MetricCell cell{"accuracy", a.value, {}, Json::object()};
+  cell.details["convention"] = a.convention;
+  cell.details["sd"] = number_or_null(a.sd);
+  cell.details["standard_error"] = number_or_null(a.standard_error);
+  cell.details["spread"] = number_or_null(a.spread);
+  cell.details["wrong"] = a.wrong;
+  cell.details["comparisons"] = a.comparisons;
+  Json& folds = cell.details["folds"] = Json::array();
+  for (std::size_t i = 0; i < a.fold_accuracy.size(); ++i)
+    folds.push_back({{"fold", a.folds[i]},
+                     {"accuracy", a.fold_accuracy[i]},
+                     {"threshold", number_or_null(a.fold_threshold[i])}});
+  return cell;
+}
+
+MetricCell measure_tar_cell(const Comparisons& c, double far, const Convention& convention) {
+  const TarAtFar t = tar_at_far(c, far, convention.tar_at_far);
+  MetricCell cell{fmt::format("tar@far={}", far), t.value, {}, Json::object()};
+  cell.details = {{"convention", t.convention},
+                  {"far_target", t.far_target},
+                  {"far_achieved", number_or_null(t.far_achieved)},
+                  {"false_accepts", t.false_accepts},
+                  {"expected_false_accepts", t.expected_false_accepts},
+                  {"threshold", number_or_null(t.threshold)},
+                  {"reliable", t.reliable},
+                  {"genuine_accepted", t.genuine_accepted}};
+  return cell;
+}
+
+// Components where there is more than one in some fold; where people connect everything there is
+// nothing to draw again but the people themselves.
+std::vector<Interval> components_or_vertex(const ComparisonGraph& graph,
+                                           std::span<const Statistic> statistics,
+                                           const BootstrapOptions& options, const Job& job) {
+  const Components components = connected_components(graph);
+  std::int32_t folds = 0;
+  for (const std::int32_t f : components.fold) folds = std::max(folds, f + 1);
+  if (components.count() > folds) return component_bootstrap(graph, statistics, options, job);
+  return vertex_bootstrap(graph, statistics, options, job);
+}
+
+}  // namespace
+
+const Table<Convention>& conventions() {
+  static const Table<Convention> table(
+      "convention",
+      {{"exact", "thresholds between sorted scores, ties grouped, FAR never above the target",
+        "exact", "exact"},
+       {"facenet", "facenet's grids on the squared distance, TAR interpolated over nine folds",
+        "facenet", "facenet"},
+       {"insightface", "the grids of insightface's verification script", "insightface",
+        "insightface"}});
+  return table;
+}
+
+const Table<FailurePolicy>& failure_policies() {
+  static const Table<FailurePolicy> table(
+      "treatment of failed enrolments",
+      {{"lowest_score", "a comparison with a failed side gets the lowest score, and counts", false},
+       {"drop", "a comparison with a failed side is left out; the number left out is given",
+        true}});
+  return table;
+}
+
+const Table<IntervalMethod>& interval_methods() {
+  static const Table<IntervalMethod> table(
+      "interval method",
+      {{"components",
+        "bootstrap of the connected components within folds; of people where all are connected",
+        components_or_vertex},
+       {"vertex", "bootstrap of people, on the logit scale (dense comparisons)",
+        [](const ComparisonGraph& g, std::span<const Statistic> s, const BootstrapOptions& o,
+           const Job& j) { return vertex_bootstrap(g, s, o, j); }},
+       {"none", "no interval", nullptr}});
+  return table;
+}
+
+const Table<Metric>& protocol_metrics() {
+  using Data = std::shared_ptr<const Comparisons>;
+  static const Table<Metric> table(
+      "metric",
+      {{"accuracy", "mean over folds, thresholds from the other folds", false, true,
+        measure_accuracy_cell,
+        [](Data d, double, const Convention& c) { return accuracy_statistic(d, c.accuracy); }},
+       {"auc", "area under the ROC curve", false, false,
+        [](const Comparisons& c, double, const Convention&) {
+          return MetricCell{"auc", auc(c), {}, Json::object()};
+        },
+        [](Data d, double, const Convention&) { return auc_statistic(d); }},
+       {"eer", "equal error rate", false, false,
+        [](const Comparisons& c, double, const Convention&) {
+          return MetricCell{"eer", eer(c), {}, Json::object()};
+        },
+        [](Data d, double, const Convention&) { return eer_statistic(d); }},
+       {"tar_at_far", "true accept rate at given false accept rates", true, false, measure_tar_cell,
+        [](Data d, double far, const Convention& c) {
+          return tar_at_far_statistic(d, far, c.tar_at_far);
+        }}});
+  return table;
+}
+
+}  // namespace facebench

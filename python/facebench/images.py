@@ -1,0 +1,112 @@
+"""Image files to pixels and back, and resizing. Pixels are uint8, (height, width, 3), RGB.
+
+>>> import numpy as np
+>>> from facebench import images
+>>> gray = np.full((4, 6), 128, np.uint8)
+>>> images.decode(images.encode_png(gray), color="gray").shape
+(4, 6)
+"""
+
+import os
+
+import numpy as np
+
+from facebench._torch import full
+
+DecodeOptions = full.DecodeOptions
+
+
+def read(path: str | os.PathLike, **options) -> np.ndarray:
+    """The pixels of a JPEG, PNG or PNM file, told apart by its first bytes.
+
+    Options are those of `DecodeOptions`: `color`, `max_pixels`, `exif_orientation`. Raises
+    `facebench.Error` for a file that is damaged, truncated or of another format.
+
+    >>> import tempfile, numpy as np
+    >>> from facebench import images
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     images.write(f"{folder}/a.png", np.zeros((2, 3, 3), np.uint8))
+    ...     images.read(f"{folder}/a.png").shape
+    (2, 3, 3)
+    """
+    return full.read_image(path, DecodeOptions(**options))
+
+
+def decode(data: bytes, where: str = "image", **options) -> np.ndarray:
+    """As `read()`, for bytes at hand; `where` stands in messages."""
+    return full.decode_image(data, DecodeOptions(**options), where)
+
+
+def write(
+    path: str | os.PathLike, image: np.ndarray, color: str = "rgb", jpeg_quality: int = 95
+) -> None:
+    """Writes the whole file or nothing; the format by extension (.jpg, .png, .ppm)."""
+    full.write_image(path, image, color, jpeg_quality)
+
+
+encode_jpeg = full.encode_jpeg
+encode_png = full.encode_png
+encode_pnm = full.encode_pnm
+
+
+def convert_color(image: np.ndarray, to: str, from_: str = "rgb") -> np.ndarray:
+    """The picture in another order: 'rgb', 'bgr' or 'gray'.
+
+    >>> import numpy as np
+    >>> from facebench import images
+    >>> images.convert_color(np.array([[[1, 2, 3]]], np.uint8), "bgr").tolist()
+    [[[3, 2, 1]]]
+    """
+    return full.convert_color(image, to, from_)
+
+
+def resize(
+    image: np.ndarray, width: int, height: int, interpolation: str = "bilinear"
+) -> np.ndarray:
+    """The image at another size; `interpolations()` names the filters.
+
+    >>> import numpy as np
+    >>> from facebench import images
+    >>> images.resize(np.zeros((10, 10, 3), np.uint8), 5, 4, "area").shape
+    (4, 5, 3)
+    """
+    return full.resize(image, width, height, interpolation)
+
+
+def area_mean(image: np.ndarray, width: int, height: int) -> np.ndarray:
+    """float32 means over rectangles of whole pixels: torch's interpolate(mode="area").
+
+    >>> import numpy as np
+    >>> from facebench import images
+    >>> float(images.area_mean(np.full((3, 3, 3), 7, np.uint8), 2, 2)[0, 0, 0])
+    7.0
+    """
+    return full.area_mean(image, width, height)
+
+
+def warp_affine(
+    image: np.ndarray, matrix, width: int, height: int, border: int = 0
+) -> np.ndarray:
+    """The image moved by a 2 x 3 matrix (source to target), bilinear, `border` outside."""
+    return full.warp_affine(image, np.asarray(matrix, float).tolist(), width, height, border)
+
+
+def interpolations() -> dict[str, str]:
+    """Filter name -> one line about it."""
+    return full.interpolations()
+
+
+__all__ = [
+    "DecodeOptions",
+    "area_mean",
+    "convert_color",
+    "decode",
+    "encode_jpeg",
+    "encode_png",
+    "encode_pnm",
+    "interpolations",
+    "read",
+    "resize",
+    "warp_affine",
+    "write",
+]

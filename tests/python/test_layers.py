@@ -1,0 +1,261 @@
+"""The floors: a file includes (imports) its own floor and lower ones, nothing else."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOORS = [
+    "core",
+    "io",
+    "metrics",
+    "protocols",
+    "reports",
+    "images",
+    "detection",
+    "crops",
+    "datasets",
+    "nn",
+    "embedding",
+    "training",
+    "timing",
+    "pipeline",
+]
+# Which floors may include an outside library. A name that is not listed is allowed to none.
+LIBRARIES = {
+    "fmt/": set(FLOORS),
+    "nlohmann/": set(FLOORS) - {"core", "metrics"},
+    "toml++/": {"io"},
+    "hdf5.h": {"io"},
+    "zlib.h": {"io"},
+    "Eigen/": set(FLOORS) - {"core", "io"},
+    "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline"},
+    "turbojpeg.h": {"images"},
+    "png.h": {"images"},
+    "dlib/": {"detection"},
+    "torch/": {"nn", "embedding", "training", "timing", "pipeline"},
+    "ATen/": {"nn", "embedding", "training", "timing", "pipeline"},
+    "c10/": {"nn", "embedding", "training", "timing", "pipeline"},
+}
+# In one file only, so that replacing the library means replacing the file.
+ONE_FILE = {"dlib/": 1, "turbojpeg.h": 2, "png.h": 2, "hdf5.h": 2, "zlib.h": 2, "toml++/": 2}
+
+
+def includes(path: Path) -> list[str]:
+    return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.MULTILINE)
+
+
+def sources(folder: str) -> list[tuple[str, Path]]:
+    """Every C++ file below cpp/FOLDER, with its floor."""
+    base = ROOT / "cpp" / folder
+    files = [p for p in base.rglob("*") if p.suffix in {".h", ".cc", ".cu"}]
+    return [(p.relative_to(base).parts[0], p) for p in sorted(files)]
+
+
+def headers() -> list[tuple[str, Path]]:
+    return sources("include/facebench")
+
+
+def all_cpp() -> list[tuple[str, Path]]:
+    return headers() + sources("src")
+
+
+def test_the_floors_are_those_of_the_build():
+    text = (ROOT / "cpp/cmake/Floors.cmake").read_text()
+    listed = re.findall(r"set\(FACEBENCH_(?:EVAL|FULL)_FLOORS ([a-z ]+)\)", text)
+    assert " ".join(listed).split() == FLOORS
+
+
+def test_every_cpp_file_lies_on_a_floor():
+    assert all_cpp()
+    assert [str(p) for floor, p in all_cpp() if floor not in FLOORS] == []
+
+
+def upward_includes(floor: str, path: Path) -> list[str]:
+    wrong = []
+    for include in includes(path):
+        match = re.match(r"facebench/(\w+)/", include)
+        other = match.group(1) if match else None
+        if other and (other not in FLOORS or FLOORS.index(other) > FLOORS.index(floor)):
+            wrong.append(f"{path.relative_to(ROOT)} includes {include}")
+    return wrong
+
+
+def test_no_file_includes_a_higher_floor():
+    assert [w for floor, p in all_cpp() for w in upward_includes(floor, p)] == []
+
+
+def test_the_check_sees_a_higher_floor(tmp_path):
+    bad = ROOT / "cpp/src/core/error.cc"
+    text = tmp_path / "x.cc"
+    text.write_text(bad.read_text() + '\n#include "facebench/pipeline/run.h"\n')
+    found = [i for i in includes(text) if i.startswith("facebench/pipeline/")]
+    assert found == ["facebench/pipeline/run.h"]
+    assert FLOORS.index("pipeline") > FLOORS.index("core")
+
+
+def test_outside_libraries_are_included_where_they_may_be():
+    wrong = []
+    for floor, path in all_cpp():
+        for include in includes(path):
+            for library, allowed in LIBRARIES.items():
+                if include.startswith(library) and floor not in allowed:
+                    wrong.append(f"{path.relative_to(ROOT)} includes {include}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("library", sorted(ONE_FILE))
+def test_replaceable_libraries_stay_in_few_files(library):
+    users = {
+        str(p.relative_to(ROOT))
+        for _, p in all_cpp()
+        if any(i.startswith(library) for i in includes(p))
+    }
+    assert len(users) <= ONE_FILE[library], sorted(users)
+
+
+def test_public_headers_do_not_pull_in_heavy_libraries():
+    heavy = ("torch/torch.h", "torch/extension.h", "opencv2/", "dlib/", "hdf5.h", "toml++/", "fmt/")
+    wrong = [
+        f"{p.relative_to(ROOT)} includes {i}"
+        for _, p in headers()
+        for i in includes(p)
+        if i.startswith(heavy)
+    ]
+    assert wrong == []
+
+
+def is_header_only(text: str) -> bool:
+    """Declares nothing that a source would have to define."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    code = re.sub(r"=\s*(default|delete|0)\s*;", "{}", code)
+    # A function declared and not defined: `name(...) qualifiers ;` that is no macro or cast.
+    depth_free = re.sub(r"\{[^{}]*\}", "{}", code)
+    while (again := re.sub(r"\{[^{}]*\}", "{}", depth_free)) != depth_free:
+        depth_free = again
+    return not re.search(r"\b\w+\([^;{}]*\)\s*(const)?\s*(noexcept)?\s*;", code)
+
+
+def test_every_header_has_its_source_or_is_header_only():
+    wrong = []
+    for floor, path in headers():
+        relative = path.relative_to(ROOT / "cpp/include/facebench" / floor)
+        base = ROOT / "cpp/src" / floor / relative
+        if any(base.with_suffix(s).exists() for s in (".cc", ".cu")):
+            continue
+        # A header may be answered by several sources in a folder of its name.
+        if base.with_suffix("").is_dir() or base.parent.with_suffix(".cc").exists():
+            continue
+        if not is_header_only(path.read_text()):
+            wrong.append(str(path.relative_to(ROOT)))
+    assert wrong == []
+
+
+def test_every_public_header_carries_comments():
+    wrong = [
+        str(p.relative_to(ROOT))
+        for _, p in headers()
+        if len(re.findall(r"^\s*//", p.read_text(), re.MULTILINE)) < 2
+    ]
+    assert wrong == []
+
+
+def test_headers_guard_by_pragma_once_and_use_one_namespace():
+    wrong = []
+    for _, path in headers():
+        text = path.read_text()
+        if not text.startswith("#pragma once"):
+            wrong.append(f"{path.relative_to(ROOT)}: does not start with #pragma once")
+        for name in re.findall(r"^namespace (\S+) \{", text, re.MULTILINE):
+            if name != "facebench":
+                wrong.append(f"{path.relative_to(ROOT)}: namespace {name}")
+    assert wrong == []
+
+
+def test_files_can_be_read_in_a_sitting():
+    long = [
+        f"{p.relative_to(ROOT)}: {n} lines"
+        for p in [
+            *(p for _, p in all_cpp()),
+            *(ROOT / "bindings").glob("*"),
+            *(ROOT / "python").rglob("*.py"),
+        ]
+        if (n := p.read_text().count("\n")) > 700
+    ]
+    assert long == []
+
+
+def test_bindings_hold_the_floor_of_their_name():
+    # Beside the floors: the two modules, the helpers, and parts of a floor too long for one file.
+    allowed = {"eval_module", "full_module", "common", "modules"}
+    wrong = []
+    for path in (ROOT / "bindings").glob("*.cc"):
+        if path.stem in allowed:
+            continue
+        floor = next((f for f in FLOORS if path.stem == f or path.stem.startswith(f + "_")), None)
+        floor = {"losses": "nn"}.get(path.stem, floor)
+        if floor is None:
+            wrong.append(f"{path.name}: no floor of that name")
+        else:
+            wrong += upward_includes(floor, path)
+    assert wrong == []
+
+
+def imported_modules(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return names
+
+
+def test_python_modules_import_their_own_floor_and_lower_ones():
+    wrong = []
+    for path in (ROOT / "python/facebench").glob("*.py"):
+        if path.stem not in FLOORS:
+            continue
+        for name in imported_modules(path):
+            parts = name.split(".")
+            if parts[0] != "facebench" or len(parts) < 2 or parts[1] not in FLOORS:
+                continue
+            if FLOORS.index(parts[1]) > FLOORS.index(path.stem):
+                wrong.append(f"{path.name} imports {name}")
+    assert wrong == []
+
+
+def test_light_python_modules_do_not_import_torch():
+    light = FLOORS[: FLOORS.index("reports") + 1]
+    wrong = []
+    for floor in light:
+        path = ROOT / f"python/facebench/{floor}.py"
+        if not path.exists():
+            continue
+        for name in imported_modules(path):
+            if name.split(".")[0] in {"torch", "cv2"} or name.startswith("facebench._torch"):
+                wrong.append(f"{path.name} imports {name}")
+    assert wrong == []
+
+
+def test_nothing_names_the_machine_it_was_written_on():
+    places = [r"/ro" + r"ot/", r"/ho" + r"me/\w+/", r"/tm" + r"p/w/", r"/wo" + r"rk/"]
+    wrong = []
+    for folder in (
+        "cpp",
+        "bindings",
+        "python",
+        "protocols",
+        "docs",
+        "examples",
+        "tests",
+        "scripts",
+    ):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in {".h", ".cc", ".cu", ".py", ".toml", ".md", ".sh", ".cmake", ".txt"}:
+                text = path.read_text(errors="replace")
+                wrong += [f"{path.relative_to(ROOT)}: {p}" for p in places if re.search(p, text)]
+    assert wrong == []
