@@ -244,7 +244,16 @@ def test_light_python_modules_do_not_import_torch():
 def test_nothing_names_the_machine_it_was_written_on():
     places = [r"/ro" + r"ot/", r"/ho" + r"me/\w+/", r"/tm" + r"p/w/", r"/wo" + r"rk/"]
     wrong = []
-    for folder in ("cpp", "bindings", "python", "protocols", "docs", "examples", "tests", "scripts"):
+    for folder in (
+        "cpp",
+        "bindings",
+        "python",
+        "protocols",
+        "docs",
+        "examples",
+        "tests",
+        "scripts",
+    ):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in {".h", ".cc", ".cu", ".py", ".toml", ".md", ".sh", ".cmake", ".txt"}:
                 text = path.read_text(errors="replace")

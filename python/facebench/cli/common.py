@@ -4,6 +4,7 @@ import errno
 import functools
 import json as json_module
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +35,33 @@ Images = Annotated[
 Lists = Annotated[
     Path | None, typer.Option("--lists", help="The folder of lists, where not found in --root.")
 ]
+
+
+Detector = Annotated[str, typer.Option("--detector", help="See: facebench list detectors.")]
+DetectorOption = Annotated[
+    list[str] | None,
+    typer.Option("--detector-option", help="NAME=VALUE, e.g. mode=facenet; may be repeated."),
+]
+Selection = Annotated[
+    str, typer.Option("--selection", help="Which of several faces; see: facebench list selections.")
+]
+Crop = Annotated[str, typer.Option("--crop", help="How a face is cut; see: facebench list crops.")]
+Convention = Annotated[
+    str, typer.Option("--convention", help="How the numbers are computed; default: the protocol's.")
+]
+FailedEnrolments = Annotated[
+    str,
+    typer.Option(
+        "--failed-enrolments", help="What a failed enrolment scores; default: protocol's."
+    ),
+]
+Interval = Annotated[
+    str, typer.Option("--interval", help="How intervals are made; default: the protocol's.")
+]
+Replicates = Annotated[int, typer.Option("--replicates", help="Bootstrap replicates.")]
+Level = Annotated[float, typer.Option("--level", help="Level of the intervals.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Any failed enrolment is a failure.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing result.")]
 
 
 def complain(text: str) -> None:
@@ -114,3 +142,22 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
         except json_module.JSONDecodeError:
             result[key] = value
     return result
+
+
+def command_line() -> str:
+    """What was typed, for a run's manifest."""
+    return shlex.join(["facebench", *sys.argv[1:]])
+
+
+def check_device(device: str) -> str:
+    """`device`, where this machine has it. ValueError names what there is."""
+    if device == "cpu":
+        return device
+    kind, _, number = device.partition(":")
+    if kind != "cuda" or not (number or "0").isdigit():
+        raise ValueError(f"unknown device '{device}' (known: cpu, cuda, cuda:N)")
+    found = facebench.core.cuda_devices()
+    if int(number or 0) >= len(found["devices"]):
+        why = found["reason"] or f"there are {len(found['devices'])}"
+        raise ValueError(f"no device '{device}' on this machine: {why}")
+    return device

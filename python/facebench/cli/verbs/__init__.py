@@ -1,5 +1,31 @@
-"""One module a verb; importing this package adds them all to the command line."""
+"""One module a verb; importing this package adds them all to the command line, in this order."""
 
-from facebench.cli.verbs import listing
+from facebench.cli.verbs import (  # isort: skip
+    demo,
+    listing,
+    detect,
+    pack,
+    train,
+    convert,
+    embed,
+    evaluate,
+    run,
+    report,
+    verify,
+    data,
+)
 
-__all__ = ["listing"]
+__all__ = [
+    "convert",
+    "data",
+    "demo",
+    "detect",
+    "embed",
+    "evaluate",
+    "listing",
+    "pack",
+    "report",
+    "run",
+    "train",
+    "verify",
+]

@@ -6,20 +6,80 @@ import typer
 
 import facebench
 from facebench.cli.app import app
-from facebench.cli.common import Json, print_json, verb
+from facebench.cli.common import Json, complain, print_json, verb
 
 
-def _protocols() -> list[dict]:
-    return facebench.protocols.list_protocols()
+def _named(table: dict[str, str]) -> list[dict]:
+    return [{"name": name, "doc": doc} for name, doc in table.items()]
 
 
-# Each kind as (where it is looked up, as a list of dicts with "name" and "doc").
+def _networks() -> list[dict]:
+    """For 10,575 classes, as the published tables count."""
+    result = []
+    for entry in facebench.nn.networks():
+        graph = facebench.nn.graph(entry["name"], classes=10575)
+        options = entry["options"]
+        result.append(
+            {
+                "name": entry["name"],
+                "parameters": graph.count_parameters(),
+                "parameters_caffe_first_blob": graph.count_parameters("caffe_first_blob"),
+                "macs": graph.count_macs(),
+                "input": [options.height, options.width, options.channels],
+                "embedding": options.embedding,
+                "source": entry["source"],
+                "doc": entry["doc"],
+            }
+        )
+    return result
+
+
+def _detectors() -> list[dict]:
+    return _named(facebench.detection.detectors()) + [
+        {"name": f"mtcnn, mode={name}", "doc": doc}
+        for name, doc in facebench.detection.mtcnn_modes().items()
+    ]
+
+
+def _recipes() -> list[dict]:
+    return [{"name": name} for name in facebench.training.recipe_names()]
+
+
+def _devices() -> list[dict]:
+    found = facebench.core.cuda_devices()
+    cpu = {
+        "name": "cpu",
+        "doc": f"{facebench.core.available_processors()} processors, "
+        f"{facebench.core.active_isa()} kernels",
+    }
+    if not found["devices"]:
+        complain(f"no CUDA device: {found['reason']}")
+    return [cpu] + [
+        device
+        | {
+            "doc": f"{device['model']}, {device['memory_bytes'] / 2**30:.0f} GiB, "
+            f"compute capability {device['compute_capability']}"
+        }
+        for device in found["devices"]
+    ]
+
+
+# Each kind: how its entries are made, a list of dicts with at least "name".
 KINDS = {
-    "protocols": _protocols,
+    "protocols": lambda: facebench.protocols.protocols(),
+    "conventions": lambda: _named(facebench.protocols.conventions()),
+    "networks": _networks,
+    "losses": lambda: facebench.losses.losses(),
+    "recipes": _recipes,
+    "detectors": _detectors,
+    "selections": lambda: _named(facebench.detection.selection_rules()),
+    "crops": lambda: _named(facebench.crops.crops()),
+    "datasets": lambda: _named(facebench.datasets.dataset_readers()),
+    "devices": _devices,
 }
 
 
-@app.command("list", epilog="Example: facebench list protocols --json")
+@app.command("list", epilog="Example: facebench list networks --json")
 @verb
 def list_command(
     kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}.")],
@@ -34,6 +94,6 @@ def list_command(
     if json:
         print_json(entries)
         return
-    width = max((len(e["name"]) for e in entries), default=0)
+    width = max((len(entry["name"]) for entry in entries), default=0)
     for entry in entries:
         print(f"{entry['name']:<{width}}  {entry.get('doc', '')}".rstrip())

@@ -1,0 +1,105 @@
+#include <torch/csrc/utils/pybind.h>
+
+#include <map>
+#include <optional>
+
+#include "common.h"
+#include "facebench/embedding/convert.h"
+#include "facebench/embedding/extractor.h"
+#include "json.h"
+#include "modules.h"
+
+namespace facebench {
+namespace {
+
+using Pixels = py::array_t<std::uint8_t, py::array::c_style>;
+
+std::vector<SampleStatus> statuses_of(const std::vector<std::int64_t>& numbers) {
+  std::vector<SampleStatus> result;
+  for (const std::int64_t n : numbers) result.push_back(sample_status_of(n));
+  return result;
+}
+
+// An array (N, H, W, 3) as a source; the array outlives it in the caller's argument.
+ImageArray array_source(const Pixels& images, std::vector<std::string> names,
+                        const std::vector<std::int64_t>& status) {
+  if (images.ndim() != 4 || images.shape(3) != 3)
+    throw std::invalid_argument("images are an array uint8 (N, H, W, 3), RGB");
+  const ImageShape shape{static_cast<int>(images.shape(1)), static_cast<int>(images.shape(2))};
+  return {images.data(), images.shape(0), shape, std::move(names), statuses_of(status)};
+}
+
+std::vector<NamedTensor> named_tensors(const std::map<std::string, at::Tensor>& tensors) {
+  std::vector<NamedTensor> result;
+  for (const auto& [name, tensor] : tensors) result.push_back({name, tensor});
+  return result;
+}
+
+void bind_model(py::module_& m) {
+  py::class_<Model>(m, "Model", "A network with its weights and all that is needed to use it.")
+      .def_readonly("network", &Model::network, "The network's name.")
+      .def_readonly("network_options", &Model::network_options, "What the network was built for.")
+      .def_readwrite("options", &Model::options, "What it expects of images; see ModelOptions.")
+      .def_readonly("weights", &Model::weights, "The Network.")
+      .def_readonly("sha256", &Model::sha256, "Of the file it was loaded from, or ''.")
+      .def_property_readonly("embedding_size", &Model::embedding_size,
+                             "Values of one embedding, before flips.")
+      .def(
+          "description",
+          [](const Model& model) { return json_to_python(model_description(model)); },
+          "Everything but the weights, as a dict.")
+      .def("save", &save_model, py::arg("path"), py::call_guard<py::gil_scoped_release>(),
+           "Write a model file (safetensors), whole or not at all.");
+  m.def(
+      "make_model",
+      [](const std::string& network, const NetworkOptions& network_options,
+         const ModelOptions& options, const std::string& initializer, std::uint64_t seed) {
+        return make_model(network, network_options, options, initializer, seed);
+      },
+      py::arg("network"), py::arg("network_options"), py::arg("options"), py::arg("initializer"),
+      py::arg("seed"), py::call_guard<py::gil_scoped_release>());
+  m.def("load_model", &load_model, py::arg("path"), py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "conversion_defaults", [](const std::string& n) { return conversion_defaults(n); },
+      py::arg("network"));
+  m.def(
+      "convert_weights",
+      [](const std::string& network, const std::map<std::string, at::Tensor>& tensors,
+         const NetworkOptions& network_options, const ModelOptions& options,
+         const std::vector<std::string>& drop, const std::string& where) {
+        return convert_weights(network, named_tensors(tensors), network_options, options, drop,
+                               where);
+      },
+      py::arg("network"), py::arg("tensors"), py::arg("network_options"), py::arg("options"),
+      py::arg("drop"), py::arg("where"));
+}
+
+}  // namespace
+
+void bind_embedding(py::module_& m) {
+  bind_options<ModelOptions>(m);
+  bind_options<ExtractOptions>(m);
+  bind_model(m);
+  m.def(
+      "extract",
+      [](const Model& model, const ImageSource& images, const ExtractOptions& options, int threads,
+         py::object progress) {
+        return with_job(threads, std::move(progress),
+                        [&](const Job& job) { return extract(model, images, options, job); });
+      },
+      py::arg("model"), py::arg("images"), py::arg("options"), py::arg("threads"),
+      py::arg("progress"));
+  m.def(
+      "extract_array",
+      [](const Model& model, const Pixels& images, const ExtractOptions& options, int threads,
+         py::object progress, std::vector<std::string> names,
+         const std::vector<std::int64_t>& status) {
+        const ImageArray source = array_source(images, std::move(names), status);
+        return with_job(threads, std::move(progress),
+                        [&](const Job& job) { return extract(model, source, options, job); });
+      },
+      py::arg("model"), py::arg("images"), py::arg("options"), py::arg("threads"),
+      py::arg("progress"), py::arg("names"), py::arg("status"));
+}
+
+}  // namespace facebench

@@ -1,0 +1,219 @@
+"""Model files, conversion and extraction."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from facebench import Error, embedding, io, nn  # noqa: E402
+
+DATA = os.environ.get("FACEBENCH_DATA")
+
+
+def faces(n, size, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, (n, size, size, 3), np.uint8)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return embedding.make_model(
+        "small4", height=32, width=32, embedding=16, flip="sum", mean=[120, 110, 100], std=[60]
+    )
+
+
+def test_equals_plain_pytorch(model):
+    images = faces(5, 32)
+    x = (images.astype(np.float64) - [120, 110, 100]) / 60
+    x = torch.from_numpy(x.transpose(0, 3, 1, 2).astype(np.float32).copy())
+    expected = model.weights.infer(x) + model.weights.infer(x.flip(3))
+    got = embedding.extract(model, images, threads=1)
+    unit = torch.nn.functional.normalize(expected).numpy()
+    np.testing.assert_allclose(got.values, unit, atol=1e-5)
+    raw = embedding.ExtractOptions(flip="concat", normalization="none")
+    both = embedding.extract(model, images, raw, threads=1).values
+    np.testing.assert_allclose(both[:, :16] + both[:, 16:], expected.numpy(), atol=1e-4)
+
+
+def test_colour_orders():
+    images = faces(2, 16)
+    rgb = embedding.make_model("small4", height=16, width=16)
+    bgr = embedding.make_model("small4", height=16, width=16, color="bgr")
+    np.testing.assert_array_equal(
+        embedding.extract(bgr, images[..., ::-1].copy()).values,
+        embedding.extract(rgb, images).values,
+    )
+    gray = embedding.make_model("small4", height=16, width=16, channels=1, color="gray")
+    assert embedding.extract(gray, images).values.shape == (2, 128)
+    with pytest.raises(ValueError, match="does not fit"):
+        embedding.make_model("small4", channels=1)
+
+
+@pytest.mark.parametrize(("name", "size"), [("small4", 32), ("mobilefacenet", 112)])
+def test_same_bits_for_any_threads_and_place(name, size):
+    model = embedding.make_model(name, height=size, width=size)
+    images = faces(11, size)
+    options = embedding.ExtractOptions(micro_batch=4)
+    one = embedding.extract(model, images, options, threads=1).values
+    assert one.tobytes() == embedding.extract(model, images, options, threads=2).values.tobytes()
+    torch.set_num_threads(2)
+    assert one.tobytes() == embedding.extract(model, images, options, threads=3).values.tobytes()
+    assert torch.get_num_threads() == 2
+    # Another place in the micro-batch, other neighbours.
+    order = np.random.default_rng(1).permutation(11)
+    moved = embedding.extract(model, images[order], options, threads=2).values
+    assert moved.tobytes() == one[order].tobytes()
+    alone = embedding.extract(model, images[7:8], options, threads=1).values
+    assert alone.tobytes() == one[7:8].tobytes()
+
+
+def test_failed_rows_are_zeros(model):
+    images = faces(4, 32)
+    status = [0, 1, 0, 3]
+    got = embedding.extract(model, images, names=list("abcd"), status=status)
+    assert got.names == list("abcd")
+    assert got.status.tolist() == status
+    assert not got.values[[1, 3]].any()
+    assert got.values[[0, 2]].any(1).all()
+    full = embedding.extract(model, images)
+    assert got.values[2].tobytes() == full.values[2].tobytes()
+    none = embedding.extract(model, images, status=[2] * 4)
+    assert not none.values.any()
+    assert got.manifest["extract"]["flip"] == "sum"
+    with pytest.raises(ValueError, match="takes 32 x 32"):
+        embedding.extract(model, faces(1, 16))
+
+
+def test_model_file_round_trip(model, tmp_path):
+    path, again = tmp_path / "m.safetensors", tmp_path / "n.safetensors"
+    model.save(path)
+    loaded = embedding.load_model(path)
+    assert loaded.options == model.options
+    assert loaded.network_options == model.network_options
+    assert loaded.sha256 == io.sha256_file(path)
+    assert not loaded.weights.training
+    images = faces(3, 32)
+    assert (
+        embedding.extract(loaded, images).values.tobytes()
+        == embedding.extract(model, images).values.tobytes()
+    )
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_wrong_model_files_are_refused(model, tmp_path):
+    path = tmp_path / "m.safetensors"
+    model.save(path)
+    tensors, metadata = io.read_safetensors(path)
+
+    def refusal(change_tensors=None, **change_metadata):
+        io.write_safetensors(path, tensors | (change_tensors or {}), metadata | change_metadata)
+        with pytest.raises(Error) as e:
+            embedding.load_model(path)
+        assert str(path) in str(e.value)
+        return str(e.value)
+
+    assert "'fc.weight' is (3x3), expected (16x1024)" in refusal(
+        {"fc.weight": np.zeros((3, 3), np.float32)}
+    )
+    assert "'extra' (1) is not part" in refusal({"extra": np.zeros(1, np.float32)})
+    assert "is F64, expected F32" in refusal({"fc.weight": np.zeros((16, 1024))})
+    assert "not a facebench model" in refusal(format="pt")
+    assert "version '2'" in refusal(version="2")
+    text = metadata["model"]
+    assert "did you mean 'small4'" in refusal(model=text.replace('"small4"', '"smal4"'))
+    assert "did you mean 'flip'" in refusal(model=text.replace('"flip"', '"flipp"'))
+    assert "did you mean 'embedding'" in refusal(
+        model=text.replace('"tap":"embedding"', '"tap":"embeding"')
+    )
+    # A size that would need 270 GB is refused by the file's own shapes, before anything is made.
+    assert "'classifier.weight' (100000000x16) is missing" in refusal(
+        model=text.replace('"classes":0', '"classes":100000000')
+    )
+    del tensors["bn1.bias"]
+    assert "'bn1.bias' (32) is missing" in refusal()
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("evil-was-here",)
+
+
+def test_convert(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    theirs = nn.network("mobilefacenet", seed=3)
+    state = {"module." + k: v for k, v in theirs.state_dict().items()}
+    state["module.bn.num_batches_tracked"] = torch.tensor(7)
+    state["module.classifier.weight"] = torch.zeros(5, 128)
+    torch.save({"state_dict": state, "epoch": 3}, "w.pt")
+    with pytest.raises(Error, match="'classifier.weight'.*not part"):
+        embedding.convert("w.pt", network="mobilefacenet")
+    model = embedding.convert(
+        "w.pt", network="mobilefacenet", out="m.safetensors", drop=["classifier"], flip="none"
+    )
+    loaded = embedding.load_model("m.safetensors")
+    assert loaded.options == model.options
+    assert (loaded.options.flip, loaded.options.crop) == ("none", "arcface112")
+    assert loaded.options.detector_mode == "facenet_pytorch"
+    assert loaded.options.selection == "nearest_center"
+    assert loaded.options.mean == [123.675, 116.28, 103.53]
+    assert torch.equal(loaded.weights.state_dict()["bn.bias"], theirs.state_dict()["bn.bias"])
+
+    torch.save(Evil(), "evil.pt")
+    with pytest.raises(Error, match="without running code"):
+        embedding.convert("evil.pt", network="mobilefacenet")
+    assert not Path("evil-was-here").exists()
+    torch.save({"weights": [1, 2]}, "odd.pt")
+    with pytest.raises(Error, match="'weights' is a list"):
+        embedding.convert("odd.pt", network="mobilefacenet")
+    with pytest.raises(Error, match="no such file"):
+        embedding.convert("absent.pt", network="mobilefacenet")
+    with pytest.raises(ValueError, match="did you mean 'flip'"):
+        embedding.convert("w.pt", network="mobilefacenet", flib="sum")
+
+
+def test_convert_safetensors(tmp_path):
+    state = {k: v.numpy() for k, v in nn.network("small4", seed=2).state_dict().items()}
+    io.write_safetensors(tmp_path / "w.safetensors", state)
+    model = embedding.convert(tmp_path / "w.safetensors", network="small4", mean=[0.0])
+    assert model.options.mean == [0.0]
+
+
+def test_foreign_callables(tmp_path):
+    def mean_colour(batch):
+        assert batch.dtype == np.uint8
+        assert batch.shape[1:] == (8, 8, 3)
+        return batch.reshape(len(batch), -1)[:, :5]
+
+    images = faces(5, 8)
+    options = embedding.ExtractOptions(micro_batch=2, flip="concat", normalization="none")
+    got = embedding.extract(mean_colour, images, options, status=[0, 0, 1, 0, 0])
+    np.testing.assert_array_equal(got.values[4, :5], images[4].reshape(-1)[:5])
+    np.testing.assert_array_equal(got.values[4, 5:], images[4, :, ::-1].reshape(-1)[:5])
+    assert not got.values[2].any()
+    unit = embedding.extract(mean_colour, images).values
+    np.testing.assert_allclose((unit**2).sum(1), 1, rtol=1e-5)
+    with pytest.raises(ValueError, match="expected \\(2, D\\)"):
+        embedding.extract(lambda batch: np.zeros(3), images[:2])
+    with pytest.raises(ValueError, match="expected FILE.safetensors"):
+        embedding.load_embedder("model.pkl")
+    with pytest.raises(ValueError, match="no_such_thing"):
+        embedding.load_embedder("math:no_such_thing")
+
+
+def test_mobilefacenet_weights_and_onnx_agree():
+    if not DATA:
+        pytest.skip("FACEBENCH_DATA is not set: no weights")
+    pytest.importorskip("onnxruntime")
+    folder = Path(DATA) / "weights" / "mobilefacenet"
+    model = embedding.convert(folder / "mobilefacenet.pt", network="mobilefacenet")
+    theirs = embedding.load_embedder(
+        str(folder / "mobilefacenet.onnx"), mean=model.options.mean, std=model.options.std
+    )
+    images = faces(3, 112)
+    options = embedding.ExtractOptions(flip="sum")
+    a = embedding.extract(model, images, options).values
+    b = embedding.extract(theirs, images, options).values
+    assert np.abs(a - b).max() < 1e-4
