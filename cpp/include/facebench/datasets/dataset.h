@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facebench/core/registry.h"
+
+namespace facebench {
+
+struct Sample {
+  std::string id;              // path relative to the data set's root, with '/'
+  std::filesystem::path path;  // where the file should be
+  std::int32_t label = 0;      // index into Dataset::label_names
+};
+
+// Images of people, in a fixed order. Nothing is decoded or opened yet.
+struct Dataset {
+  std::string name;
+  std::filesystem::path root;
+  std::vector<Sample> samples;
+  std::vector<std::string> label_names;  // one a person
+};
+
+// The layout of Labeled Faces in the Wild: ROOT/NAME/NAME_0001.jpg; where ROOT/images exists, the
+// people are looked for there. Files and folders in natural order. Throws Error where there is no
+// image, or an image file is not named after its folder.
+Dataset read_lfw_folder(const std::filesystem::path& root);
+
+// One folder for each person with any images in it (JPEG, PNG or PNM, told by extension, else by
+// the first bytes); folders inside of a person's folder belong to the person. Other files are
+// passed over. People and images in natural order (2 before 10). Throws Error where there is no
+// image.
+Dataset read_image_folder(const std::filesystem::path& root);
+
+// The named samples in the given order, each once (the first mention counts). Names match ids
+// exactly or, with `by_stem`, without their extensions; a name that matches several samples is an
+// Error. A name that is not there becomes a sample whose file is missing (its person is the name's
+// folder), so that it is counted later on.
+Dataset select_samples(const Dataset& dataset, std::span<const std::string> names,
+                       bool by_stem = false);
+
+struct DatasetEntry {
+  std::string name;
+  std::string doc;
+  std::function<Dataset(const std::filesystem::path& root)> read;
+};
+// lfw, folder.
+const Table<DatasetEntry>& datasets();
+// Throws std::invalid_argument for an unknown name (did you mean), Error as the reader does.
+Dataset read_dataset(std::string_view name, const std::filesystem::path& root);
+
+// Order in which runs of digits count as numbers: a2 before a10. Total: texts that differ are never
+// equal.
+bool natural_less(std::string_view a, std::string_view b);
+
+}  // namespace facebench

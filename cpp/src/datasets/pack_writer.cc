@@ -1,0 +1,249 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "facebench/core/error.h"
+#include "facebench/datasets/pack.h"
+#include "facebench/detection/selection.h"
+#include "facebench/images/decode.h"
+#include "facebench/images/resize.h"
+#include "facebench/io/file.h"
+#include "facebench/io/hdf5.h"
+#include "facebench/io/sha256.h"
+
+namespace facebench {
+namespace {
+
+ImageShape crop_shape(const CropOptions& options) {
+  const CropEntry& entry = crops().at(options.name);
+  return {options.height > 0 ? static_cast<int>(options.height) : entry.height,
+          options.width > 0 ? static_cast<int>(options.width) : entry.width};
+}
+
+// What became of one sample.
+struct Row {
+  SampleStatus status = SampleStatus::ok;
+  std::string reason;
+  std::string sha256;
+  Face face;
+  Image image;
+};
+
+// From file to crop, for one sample; thread-safe.
+class Cutter {
+ public:
+  Cutter(const Detector* detector, std::string_view selection, const CropOptions& crop,
+         const PackOptions& options)
+      : detector_(detector), selection_(selection), crop_(crop), shape_(crop_shape(crop)) {
+    decode_.max_pixels = options.max_pixels;
+    decode_.exif_orientation = options.exif_orientation;
+  }
+
+  ImageShape shape() const { return shape_; }
+  Json decode_description() const { return options_to_json(decode_); }
+
+  Row cut_out(const Sample& sample) const {
+    Row row;
+    std::error_code error;
+    if (!std::filesystem::exists(sample.path, error))
+      return failed(std::move(row), SampleStatus::missing, "no such file");
+    std::string bytes;
+    Image image;
+    try {
+      bytes = read_file(sample.path);
+      row.sha256 = sha256_hex(bytes);
+      image = decode_image(std::as_bytes(std::span(bytes)), decode_, sample.id);
+    } catch (const Error& e) {
+      return failed(std::move(row), SampleStatus::unreadable, plain_reason(e.what(), sample));
+    }
+    if (detector_ == nullptr) return whole(std::move(row), image);
+    return face(std::move(row), image, sample);
+  }
+
+ private:
+  static Row failed(Row row, SampleStatus status, std::string reason) {
+    row.status = status;
+    row.reason = std::move(reason);
+    row.image = {};
+    row.face = {};
+    return row;
+  }
+
+  // Without the path: the same images anywhere give the same pack.
+  static std::string plain_reason(std::string text, const Sample& sample) {
+    for (const std::string& prefix : {sample.path.string(), sample.id})
+      if (text.starts_with(prefix + ": ")) text.erase(0, prefix.size() + 2);
+    return text;
+  }
+
+  Row whole(Row row, const Image& image) const {
+    row.face.box = {0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
+    row.image = image.width == shape_.width && image.height == shape_.height
+                    ? image
+                    : resize(image, shape_.width, shape_.height,
+                             parse_interpolation(crop_.interpolation));
+    return row;
+  }
+
+  Row face(Row row, const Image& image, const Sample& sample) const {
+    const std::vector<Face> faces = detector_->detect(image, sample.id);
+    const auto chosen = select_face(faces, image.width, image.height, selection_);
+    if (!chosen) return failed(std::move(row), SampleStatus::no_face, "no face found");
+    Crop crop = crop_face(image, faces[*chosen], crop_);
+    if (crop.status != SampleStatus::ok)
+      return failed(std::move(row), crop.status, std::move(crop.reason));
+    row.face = faces[*chosen];
+    row.image = std::move(crop.image);
+    return row;
+  }
+
+  const Detector* detector_;
+  std::string selection_;
+  CropOptions crop_;
+  ImageShape shape_;
+  DecodeOptions decode_;
+};
+
+// The columns of a pack that are small enough to be kept until the end.
+struct Columns {
+  explicit Columns(std::size_t n)
+      : status(n), box(4 * n), landmarks(10 * n), sha256(n), reason(n) {}
+
+  void set(std::size_t i, const Row& row) {
+    status[i] = static_cast<std::uint8_t>(row.status);
+    reason[i] = row.reason;
+    sha256[i] = row.sha256.empty() ? std::string(64, '0') : row.sha256;
+    const Box& b = row.face.box;
+    std::copy_n(std::array{b.x0, b.y0, b.x1, b.y1}.begin(), 4, box.begin() + 4 * i);
+    for (std::size_t k = 0; k < 5; ++k) {
+      landmarks[10 * i + 2 * k] = row.face.landmarks[k].x;
+      landmarks[10 * i + 2 * k + 1] = row.face.landmarks[k].y;
+    }
+  }
+
+  std::vector<std::uint8_t> status;
+  std::vector<float> box, landmarks;
+  std::vector<std::string> sha256, reason;
+};
+
+std::vector<std::uint8_t> hash_bytes(const std::vector<std::string>& hashes) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(32 * hashes.size());
+  for (const std::string& hash : hashes)
+    for (std::size_t k = 0; k < 64; k += 2)
+      bytes.push_back(static_cast<std::uint8_t>(digit(hash[k]) * 16 + digit(hash[k + 1])));
+  return bytes;
+}
+
+PackSummary summarize(const Dataset& dataset, const Columns& columns) {
+  PackSummary summary;
+  summary.images = static_cast<std::int64_t>(dataset.samples.size());
+  Sha256 tree;
+  for (std::size_t i = 0; i < dataset.samples.size(); ++i) {
+    const std::string& id = dataset.samples[i].id;
+    const SampleStatus status = sample_status_of(columns.status[i]);
+    ++summary.counts[columns.status[i]];
+    if (status != SampleStatus::ok) summary.failures.push_back({id, status, columns.reason[i]});
+    tree.update(columns.sha256[i]);
+    tree.update("  ");
+    tree.update(id);
+    tree.update("\n");
+  }
+  summary.tree_sha256 = tree.hex();
+  return summary;
+}
+
+Json counts_json(const PackSummary& summary) {
+  Json counts = Json::object();
+  for (int s = 0; s < kSampleStatusCount; ++s)
+    counts[std::string(sample_status_name(sample_status_of(s)))] = summary.counts[s];
+  return counts;
+}
+
+Json failures_json(const PackSummary& summary) {
+  Json list = Json::array();
+  for (const PackFailure& f : summary.failures)
+    list.push_back(
+        {{"id", f.id}, {"status", std::string(sample_status_name(f.status))}, {"reason", f.reason}});
+  return list;
+}
+
+}  // namespace
+
+void PackOptions::describe(OptionsBuilder<PackOptions>& o) {
+  o.name("PackOptions", "How image files become a pack.");
+  o.field("max_pixels", &PackOptions::max_pixels,
+          "larger images are unreadable; checked before anything is allocated", 1, 2'000'000'000);
+  o.field("exif_orientation", &PackOptions::exif_orientation,
+          "turn a JPEG the way its Exif tag says");
+}
+
+PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
+                         std::string_view selection, const CropOptions& crop,
+                         const PackOptions& options, const std::filesystem::path& out,
+                         const Job& job) {
+  check_options(options);
+  check_options(crop);
+  if (detector != nullptr) selection_rules().at(selection);
+  if (dataset.samples.empty())
+    fail(dataset.root.string(), "the data set has no images", "There is nothing to pack.");
+
+  const Cutter cutter(detector, selection, crop, options);
+  const ImageShape shape = cutter.shape();
+  const auto n = static_cast<std::int64_t>(dataset.samples.size());
+  Columns columns(dataset.samples.size());
+
+  H5Writer writer(out);
+  writer.create_dataset("/images", H5Type::uint8, {n, shape.height, shape.width, 3});
+  {
+    Stage stage(job, "pack", n, "images");
+    std::mutex writing;
+    parallel_for(
+        n, job,
+        [&](std::int64_t i, int) {
+          Row row = cutter.cut_out(dataset.samples[i]);
+          columns.set(static_cast<std::size_t>(i), row);
+          if (row.image.empty()) row.image = Image(shape.width, shape.height);
+          const std::lock_guard lock(writing);
+          writer.write_rows<std::uint8_t>("/images", i, row.image.data);
+        },
+        &stage);
+  }
+
+  PackSummary summary = summarize(dataset, columns);
+  summary.path = out;
+  summary.shape = shape;
+  std::vector<std::int32_t> labels;
+  std::vector<std::string> names;
+  for (const Sample& sample : dataset.samples) {
+    labels.push_back(sample.label);
+    names.push_back(sample.id);
+  }
+  writer.write<std::int32_t>("/label", labels, {n});
+  writer.write_texts("/name", names);
+  writer.write<float>("/box", columns.box, {n, 4});
+  writer.write<float>("/landmarks", columns.landmarks, {n, 5, 2});
+  writer.write<std::uint8_t>("/status", columns.status, {n});
+  writer.write<std::uint8_t>("/file_sha256", hash_bytes(columns.sha256), {n, 32});
+  writer.write_json(
+      "/manifest",
+      {{"kind", "pack"},
+       {"format", 1},
+       {"dataset", {{"name", dataset.name}, {"images", n}, {"people", dataset.label_names.size()}}},
+       {"label_names", dataset.label_names},
+       {"decode", cutter.decode_description()},
+       {"detector", detector ? detector->description() : Json{{"detector", "none"}}},
+       {"selection", detector ? Json(selection) : Json()},
+       {"crop", options_to_json(crop)},
+       {"image", {{"height", shape.height}, {"width", shape.width}}},
+       {"counts", counts_json(summary)},
+       {"failures", failures_json(summary)},
+       {"tree_sha256", summary.tree_sha256}});
+  writer.commit();
+  return summary;
+}
+
+}  // namespace facebench
