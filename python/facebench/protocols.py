@@ -191,7 +191,7 @@ class Result:
         return self._raw.metrics()
 
     def save(self, path, overwrite=False, command=""):
-        """Write a run folder (run.json, scores.h5, metrics.json, report.md), whole or not at all."""
+        """Write a run folder: run.json, scores.h5, metrics.json, report.md; whole or not at all."""
         _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads)
 
     def __repr__(self):
