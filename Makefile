@@ -7,7 +7,7 @@
 #   make test-slow    the tests marked slow
 #   make bench        the benchmarks of tests/bench
 #   make lint         clang-format, ruff
-#   make docs         the documentation as a site in docs/_build
+#   make docs         the documentation as a site in build/docs
 #   make wheel        a wheel in dist/
 #   make install PREFIX=/opt/facebench    the C++ library, headers and CMake package
 #   make clean        removes the build folder (not .venv, not runs/)

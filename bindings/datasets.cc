@@ -1,22 +1,92 @@
+#include <fmt/format.h>
+
+#include <optional>
+
 #include "common.h"
-#include "facebench/datasets/image_source.h"
+#include "facebench/datasets/check.h"
+#include "facebench/datasets/dataset.h"
+#include "facebench/datasets/pack.h"
+#include "facebench/datasets/synthetic/render.h"
+#include "facebench/datasets/synthetic/writer.h"
+#include "images.h"
+#include "json.h"
 #include "modules.h"
 
 namespace facebench {
 namespace {
 
-// A view of one image that keeps its source alive.
-py::array pixels_of(const py::object& self, std::int64_t index) {
-  const auto& source = self.cast<const ImageSource&>();
-  const ImageShape shape = source.shape();
-  const py::array_t<std::uint8_t> view({shape.height, shape.width, 3}, source.pixels(index), self);
+// A read-only view of memory that belongs to `owner`, which it keeps alive.
+template <class T>
+py::array view_of(const py::object& owner, const T* data, std::vector<py::ssize_t> shape) {
+  py::array_t<T> view(std::move(shape), data, owner);
   view.attr("flags").attr("writeable") = false;
   return view;
 }
 
-}  // namespace
+py::dict table_dict(const auto& entries) {
+  py::dict result;
+  for (const auto& entry : entries) result[py::str(entry.name)] = entry.doc;
+  return result;
+}
 
-void bind_datasets(py::module_& m) {
+void bind_folders(py::module_& m) {
+  py::class_<Sample>(m, "Sample", "One image of a data set: id, path, label.")
+      .def_readonly("id", &Sample::id, "path relative to the data set's root")
+      .def_readonly("path", &Sample::path)
+      .def_readonly("label", &Sample::label, "index into Dataset.label_names")
+      .def("__repr__", [](const Sample& s) {
+        return fmt::format("Sample(id='{}', label={})", s.id, s.label);
+      });
+  py::class_<Dataset>(m, "Dataset", "Images of people, in a fixed order.")
+      .def_readonly("name", &Dataset::name)
+      .def_readonly("root", &Dataset::root)
+      .def_readonly("samples", &Dataset::samples)
+      .def_readonly("label_names", &Dataset::label_names)
+      .def("__len__", [](const Dataset& d) { return d.samples.size(); })
+      .def("__repr__", [](const Dataset& d) {
+        return fmt::format("Dataset('{}', {} images of {} people)", d.name, d.samples.size(),
+                           d.label_names.size());
+      });
+  m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
+  m.def("read_image_folder", &read_image_folder, py::arg("root"));
+  m.def("read_dataset", &read_dataset, py::arg("name"), py::arg("root"));
+  m.def("dataset_readers", [] { return table_dict(datasets().entries()); });
+  m.def(
+      "select_samples",
+      [](const Dataset& d, const std::vector<std::string>& names, bool by_stem) {
+        return select_samples(d, names, by_stem);
+      },
+      py::arg("dataset"), py::arg("names"), py::arg("by_stem") = false);
+
+  bind_options<CheckOptions>(m);
+  py::class_<DatasetFinding>(m, "DatasetFinding", "Something wrong in a data set.")
+      .def_readonly("kind", &DatasetFinding::kind,
+                    "missing, empty, unreadable, duplicate or too_few_images")
+      .def_readonly("id", &DatasetFinding::id)
+      .def_readonly("detail", &DatasetFinding::detail)
+      .def("__repr__", [](const DatasetFinding& f) {
+        return fmt::format("DatasetFinding({}: {}: {})", f.kind, f.id, f.detail);
+      });
+  py::class_<DatasetReport>(m, "DatasetReport", "What check_dataset found.")
+      .def_readonly("images", &DatasetReport::images)
+      .def_readonly("people", &DatasetReport::people)
+      .def_readonly("listed", &DatasetReport::listed)
+      .def_readonly("findings", &DatasetReport::findings)
+      .def("count", &DatasetReport::count, py::arg("kind"));
+  m.def(
+      "check_dataset",
+      [](const Dataset& dataset, const std::vector<std::string>& listed,
+         const CheckOptions& options, int threads, py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return check_dataset(dataset, listed, options, job);
+        });
+      },
+      py::arg("dataset"), py::arg("listed") = std::vector<std::string>{},
+      py::arg("options") = CheckOptions{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+}
+
+void bind_sources(py::module_& m) {
   py::class_<ImageSource>(m, "ImageSource", "Equally large RGB crops, by index.")
       .def("__len__", &ImageSource::size)
       .def_property_readonly(
@@ -30,7 +100,177 @@ void bind_datasets(py::module_& m) {
           "status",
           [](const ImageSource& s, std::int64_t i) { return static_cast<int>(s.status(i)); },
           py::arg("index"), "What became of the sample; a number of SampleStatus.")
-      .def("pixels", &pixels_of, py::arg("index"), "uint8 (H, W, 3), a read-only view.");
+      .def(
+          "pixels",
+          [](const py::object& self, std::int64_t index) {
+            const auto& s = self.cast<const ImageSource&>();
+            return view_of(self, s.pixels(index), {s.shape().height, s.shape().width, 3});
+          },
+          py::arg("index"), "uint8 (H, W, 3), a read-only view.");
+}
+
+void bind_packs(py::module_& m) {
+  bind_options<PackOptions>(m);
+  py::class_<PackFailure>(m, "PackFailure", "A sample that is a row without a face.")
+      .def_readonly("id", &PackFailure::id)
+      .def_property_readonly("status",
+                             [](const PackFailure& f) {
+                               return std::string(sample_status_name(f.status));
+                             })
+      .def_readonly("reason", &PackFailure::reason);
+  py::class_<PackSummary>(m, "PackSummary", "What pack_dataset wrote.")
+      .def_readonly("path", &PackSummary::path)
+      .def_readonly("images", &PackSummary::images)
+      .def_readonly("failures", &PackSummary::failures)
+      .def_readonly("tree_sha256", &PackSummary::tree_sha256)
+      .def_property_readonly("counts", [](const PackSummary& s) {
+        py::dict counts;
+        for (int i = 0; i < kSampleStatusCount; ++i)
+          counts[py::str(std::string(sample_status_name(sample_status_of(i))))] = s.counts[i];
+        return counts;
+      });
+  m.def(
+      "pack_dataset",
+      [](const Dataset& dataset, const std::filesystem::path& out, const Detector* detector,
+         const std::string& selection, const CropOptions& crop, const PackOptions& options,
+         int threads, py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return pack_dataset(dataset, detector, selection, crop, options, out, job);
+        });
+      },
+      py::arg("dataset"), py::arg("out"), py::arg("detector").none(true) = py::none(),
+      py::arg("selection") = "nearest_center", py::arg("crop") = CropOptions{},
+      py::arg("options") = PackOptions{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+
+  py::class_<Pack, ImageSource>(m, "Pack", "A pack, mapped into memory.")
+      .def(py::init<const std::filesystem::path&>(), py::arg("path"))
+      .def("__len__", &Pack::size)
+      .def_property_readonly(
+          "images",
+          [](const py::object& self) {
+            const auto& p = self.cast<const Pack&>();
+            return view_of(self, p.pixels(0),
+                           {p.size(), p.shape().height, p.shape().width, py::ssize_t{3}});
+          },
+          "uint8 (N, H, W, 3), a view of the file")
+      .def_property_readonly("labels",
+                             [](const py::object& self) {
+                               const auto& p = self.cast<const Pack&>();
+                               return view_of(self, p.labels().data(), {p.size()});
+                             })
+      .def_property_readonly("statuses",
+                             [](const py::object& self) {
+                               const auto& p = self.cast<const Pack&>();
+                               return view_of(self, p.statuses().data(), {p.size()});
+                             })
+      .def_property_readonly("boxes",
+                             [](const py::object& self) {
+                               const auto& p = self.cast<const Pack&>();
+                               return view_of(self, p.boxes().data(), {p.size(), py::ssize_t{4}});
+                             })
+      .def_property_readonly("landmarks",
+                             [](const py::object& self) {
+                               const auto& p = self.cast<const Pack&>();
+                               return view_of(self, p.all_landmarks().data(),
+                                              {p.size(), py::ssize_t{5}, py::ssize_t{2}});
+                             })
+      .def_property_readonly("names", &Pack::names)
+      .def_property_readonly("label_names", &Pack::label_names)
+      .def_property_readonly("path", &Pack::path)
+      .def_property_readonly("manifest",
+                             [](const Pack& p) { return json_to_python(p.manifest()); });
+}
+
+void bind_synthetic(py::module_& m) {
+  bind_options<FaceNuisance>(m);
+  bind_options<SyntheticOptions>(m);
+  bind_options<SheetOptions>(m);
+  py::class_<FaceIdentity>(m, "FaceIdentity", "What makes one synthetic person.")
+      .def_readonly("index", &FaceIdentity::index)
+      .def_property_readonly("traits", [](const FaceIdentity& identity) {
+        py::dict traits;
+        for (int i = 0; i < kFaceTraits; ++i)
+          traits[py::str(face_trait_names()[i])] = identity.traits[i];
+        return traits;
+      });
+  m.def("make_identity", &make_identity, py::arg("seed"), py::arg("index"),
+        py::arg("spread") = 0.6);
+  m.def("nuisance_kinds", [] { return table_dict(nuisance_kinds().entries()); });
+  m.def("synthetic_layouts", [] { return table_dict(synthetic_layouts().entries()); });
+  m.def(
+      "make_nuisance",
+      [](const std::string& kind, std::uint64_t seed, std::uint64_t number) {
+        Random random(seed, "synthetic.nuisance", {number});
+        return make_nuisance(kind, random);
+      },
+      py::arg("kind"), py::arg("seed") = 0, py::arg("number") = 0);
+  py::class_<SyntheticFace>(m, "SyntheticFace", "A picture and everything known about it.")
+      .def_property_readonly(
+          "image",
+          [](const py::object& self) {
+            const Image& image = self.cast<const SyntheticFace&>().image;
+            return view_of(self, image.data.data(),
+                           {image.height, image.width, py::ssize_t{3}});
+          },
+          "uint8 (size, size, 3) RGB")
+      .def_property_readonly("box",
+                             [](const SyntheticFace& f) {
+                               return py::make_tuple(f.box.x0, f.box.y0, f.box.x1, f.box.y1);
+                             })
+      .def_property_readonly("landmarks",
+                             [](const SyntheticFace& f) {
+                               std::vector<float> values;
+                               for (const Point& p : f.landmarks) {
+                                 values.push_back(p.x);
+                                 values.push_back(p.y);
+                               }
+                               return to_numpy(std::move(values), {5, 2});
+                             })
+      .def_readonly("yaw", &SyntheticFace::yaw)
+      .def_readonly("quality", &SyntheticFace::quality)
+      .def_property_readonly(
+          "age_group",
+          [](const SyntheticFace& f) { return std::string(age_group_name(f.age_group)); })
+      .def_property_readonly("disguise", [](const SyntheticFace& f) {
+        return std::string(disguise_name(f.disguise));
+      });
+  m.def("render_face", &render_face, py::arg("identity"), py::arg("nuisance"),
+        py::arg("size") = 160, py::arg("supersampling") = 2,
+        py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "render_sheet",
+      [](const SheetOptions& options, int threads, py::object progress) {
+        return image_to_numpy(with_job(threads, std::move(progress), [&](const Job& job) {
+          return render_sheet(options, job);
+        }));
+      },
+      py::arg("options") = SheetOptions{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+  py::class_<SyntheticSummary>(m, "SyntheticSummary", "What write_synthetic_dataset wrote.")
+      .def_readonly("folder", &SyntheticSummary::folder)
+      .def_readonly("people", &SyntheticSummary::people)
+      .def_readonly("images", &SyntheticSummary::images)
+      .def_readonly("tree_sha256", &SyntheticSummary::tree_sha256);
+  m.def(
+      "write_synthetic_dataset",
+      [](const SyntheticOptions& options, const std::filesystem::path& folder, int threads,
+         py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return write_synthetic_dataset(options, folder, job);
+        });
+      },
+      py::arg("options"), py::arg("folder"), py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+}
+
+}  // namespace
+
+void bind_datasets(py::module_& m) {
+  bind_folders(m);
+  bind_sources(m);
+  bind_packs(m);
+  bind_synthetic(m);
 }
 
 }  // namespace facebench

@@ -25,6 +25,10 @@ set(torch_lib "${FACEBENCH_TORCH_DIR}/lib")
 target_include_directories(facebench_torch SYSTEM INTERFACE
   "$<BUILD_INTERFACE:${FACEBENCH_TORCH_DIR}/include>"
   "$<BUILD_INTERFACE:${FACEBENCH_TORCH_DIR}/include/torch/csrc/api/include>")
+# torch's libraries export their own, older copies of std::filesystem's functions, which crash with
+# the objects of this compiler: the standard library must come first in the order of search.
+target_link_libraries(facebench_torch INTERFACE
+  "$<BUILD_INTERFACE:-Wl,--push-state,--no-as-needed,-lstdc++,--pop-state>")
 foreach(name torch torch_cpu c10)
   find_library(FACEBENCH_LIB_${name} ${name} PATHS "${torch_lib}" NO_DEFAULT_PATH REQUIRED)
   target_link_libraries(facebench_torch INTERFACE "$<BUILD_INTERFACE:${FACEBENCH_LIB_${name}}>")

@@ -148,7 +148,7 @@ def test_convert(tmp_path, monkeypatch):
     state["module.bn.num_batches_tracked"] = torch.tensor(7)
     state["module.classifier.weight"] = torch.zeros(5, 128)
     torch.save({"state_dict": state, "epoch": 3}, "w.pt")
-    with pytest.raises(Error, match="'classifier.weight'.*not part"):
+    with pytest.raises(Error, match=r"'classifier.weight'.*not part"):
         embedding.convert("w.pt", network="mobilefacenet")
     model = embedding.convert(
         "w.pt", network="mobilefacenet", out="m.safetensors", drop=["classifier"], flip="none"
@@ -197,7 +197,7 @@ def test_foreign_callables(tmp_path):
     np.testing.assert_allclose((unit**2).sum(1), 1, rtol=1e-5)
     with pytest.raises(ValueError, match="expected \\(2, D\\)"):
         embedding.extract(lambda batch: np.zeros(3), images[:2])
-    with pytest.raises(ValueError, match="expected FILE.safetensors"):
+    with pytest.raises(ValueError, match=r"expected FILE\.safetensors"):
         embedding.load_embedder("model.pkl")
     with pytest.raises(ValueError, match="no_such_thing"):
         embedding.load_embedder("math:no_such_thing")

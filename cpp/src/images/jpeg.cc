@@ -101,24 +101,23 @@ Image turn(const Image& image, int orientation) {
   return result;
 }
 
-// A warning of the decoder means missing pixels or harmless dirt; the text tells which.
-[[noreturn]] void fail_to_decode(const DecodeLimits& limits, const std::string& message) {
-  if (message.find("remature end") != std::string::npos)
-    fail(limits.where, fmt::format("the JPEG file is truncated ({})", message),
-         "Fetch the file again");
-  fail(limits.where, fmt::format("the JPEG file is damaged ({})", message), "Fetch the file again");
-}
-
+// Whether a warning of the decoder means missing pixels, or harmless dirt.
 bool pixels_are_missing(const std::string& warning) {
   return warning.find("remature end") != std::string::npos ||
          warning.find("bad Huffman code") != std::string::npos;
 }
 
-// The last end-of-image marker, if any: garbage before the data may be the decoder's first and only
-// reported warning, and then hides that the data end early.
 bool has_end_marker(std::span<const std::uint8_t> b) {
   static constexpr std::uint8_t end[] = {0xff, 0xd9};
   return std::find_end(b.begin(), b.end(), std::begin(end), std::end(end)) != b.end();
+}
+
+[[noreturn]] void fail_to_decode(const DecodeLimits& limits, std::span<const std::uint8_t> b,
+                                 const std::string& message) {
+  const bool cut = !has_end_marker(b) || message.find("remature end") != std::string::npos;
+  fail(limits.where,
+       fmt::format("the JPEG file is {} ({})", cut ? "truncated" : "damaged", message),
+       "Fetch the file again");
 }
 
 }  // namespace
@@ -131,7 +130,8 @@ Image decode_jpeg(std::span<const std::byte> bytes, const DecodeLimits& limits,
   int width = 0, height = 0, subsampling = 0, space = 0;
   const auto size = static_cast<unsigned long>(b.size());
   if (tjDecompressHeader3(handle.get(), b.data(), size, &width, &height, &subsampling, &space) != 0)
-    fail_to_decode(limits, tjGetErrorStr2(handle.get()));
+    fail_to_decode(limits, b, tjGetErrorStr2(handle.get()));
+  if (width < 1 || height < 1) fail_to_decode(limits, b, "no picture in it");
   limits.check(width, height);
 
   const Markers markers = read_markers(b);
@@ -148,8 +148,9 @@ Image decode_jpeg(std::span<const std::byte> bytes, const DecodeLimits& limits,
   if (status != 0) {
     const std::string message = tjGetErrorStr2(handle.get());
     if (tjGetErrorCode(handle.get()) == TJERR_FATAL || pixels_are_missing(message))
-      fail_to_decode(limits, message);
-    if (!has_end_marker(b)) fail_to_decode(limits, "Premature end of JPEG file");
+      fail_to_decode(limits, b, message);
+    // Only the first warning is told: dirt before the data must not hide that they end early.
+    if (!has_end_marker(b)) fail_to_decode(limits, b, message);
   }
   if (four) {
     const std::size_t pixels = static_cast<std::size_t>(width) * height;

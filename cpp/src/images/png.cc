@@ -53,6 +53,12 @@ bool read_header(png_structp png, png_infop info, ReadState& state) {
   png_read_info(png, info);
   state.width = png_get_image_width(png, info);
   state.height = png_get_image_height(png, info);
+  return true;
+}
+
+// Comes after the check of the size: libpng takes memory for rows here.
+bool choose_layout(png_structp png, png_infop info, ReadState& state) {
+  if (setjmp(png_jmpbuf(png))) return false;
   const int type = png_get_color_type(png, info);
   const int depth = png_get_bit_depth(png, info);
   const bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
@@ -140,6 +146,7 @@ Image decode_png(std::span<const std::byte> bytes, const DecodeLimits& limits) {
   png_set_chunk_cache_max(reader.png, 256);
   if (!read_header(reader.png, reader.info, state)) fail_to_decode(limits, state);
   limits.check(state.width, state.height);
+  if (!choose_layout(reader.png, reader.info, state)) fail_to_decode(limits, state);
 
   const std::size_t colors = state.gray ? 1 : 3;
   const std::size_t channels = colors + (state.alpha ? 1 : 0);

@@ -54,7 +54,8 @@ class Counter {
     const auto labels = t_.comparisons.labels();
     for (; i_ < t_.keys.size() && (equal_ ? t_.keys[i_] >= threshold : t_.keys[i_] > threshold);
          ++i_)
-      if (t_.comparisons.folds()[i_] != t_.fold) (labels[i_] ? genuine : impostor) += t_.weights[i_];
+      if (t_.comparisons.folds()[i_] != t_.fold)
+        (labels[i_] ? genuine : impostor) += t_.weights[i_];
   }
   std::int64_t genuine = 0;
   std::int64_t impostor = 0;
@@ -161,10 +162,18 @@ void finish(Accuracy& a, Spread spread) {
   a.sd = std::sqrt(squares / (n - 1));
   a.standard_error = a.sd / std::sqrt(n);
   switch (spread) {
-    case Spread::sd: a.spread = a.sd; break;
-    case Spread::population_sd: a.spread = std::sqrt(squares / n); break;
-    case Spread::standard_error: a.spread = a.standard_error; break;
-    case Spread::none: a.spread = nan; break;
+    case Spread::sd:
+      a.spread = a.sd;
+      break;
+    case Spread::population_sd:
+      a.spread = std::sqrt(squares / n);
+      break;
+    case Spread::standard_error:
+      a.spread = a.standard_error;
+      break;
+    case Spread::none:
+      a.spread = nan;
+      break;
   }
 }
 
@@ -188,10 +197,11 @@ AccuracyConvention exact_rule() {
 }
 
 AccuracyConvention facexzoo_rule() {
-  AccuracyConvention c{"facexzoo",
-                       "1000 thresholds from the lowest to the highest training score, maximal "
-                       "TPR - FPR, first; a score at the threshold is wrong; spread: standard error",
-                       "JDAI-CV/FaceX-Zoo test_protocol/lfw/lfw_evaluator.py"};
+  AccuracyConvention c{
+      "facexzoo",
+      "1000 thresholds from the lowest to the highest training score, maximal "
+      "TPR - FPR, first; a score at the threshold is wrong; spread: standard error",
+      "JDAI-CV/FaceX-Zoo test_protocol/lfw/lfw_evaluator.py"};
   c.span_steps = 1000;
   c.criterion = Criterion::youden;
   c.equal_is_wrong = true;
@@ -213,10 +223,11 @@ AccuracyConvention sphereface_rule() {
 }
 
 AccuracyConvention sphereface_pytorch_rule() {
-  AccuracyConvention c{"sphereface_pytorch",
-                       "cosines -1, -0.995, ... 0.995, maximal accuracy, last, accept >; spread: sd "
-                       "(n)",
-                       "clcarwin/sphereface_pytorch lfw_eval.py", true};
+  AccuracyConvention c{
+      "sphereface_pytorch",
+      "cosines -1, -0.995, ... 0.995, maximal accuracy, last, accept >; spread: sd "
+      "(n)",
+      "clcarwin/sphereface_pytorch lfw_eval.py", true};
   c.grid = arange(-1.0, 1.0, 0.005);
   c.tie_rule = TieRule::last;
   c.spread = Spread::population_sd;
@@ -224,11 +235,12 @@ AccuracyConvention sphereface_pytorch_rule() {
 }
 
 AccuracyConvention magface_rule() {
-  AccuracyConvention c{"magface",
-                       "angle / pi on the grid 0, 0.01, ... 4 (so about 100 thresholds matter), "
-                       "maximal accuracy, first, accept <; spread: sd (n) (the script also subtracts "
-                       "the training folds' mean from the embeddings: not part of this)",
-                       "IrvingMeng/MagFace eval/eval_recognition/eval_1v1.py", true};
+  AccuracyConvention c{
+      "magface",
+      "angle / pi on the grid 0, 0.01, ... 4 (so about 100 thresholds matter), "
+      "maximal accuracy, first, accept <; spread: sd (n) (the script also subtracts "
+      "the training folds' mean from the embeddings: not part of this)",
+      "IrvingMeng/MagFace eval/eval_recognition/eval_1v1.py", true};
   c.key = negative_angle;
   c.to_score = cosine_of_angle;
   c.grid = negated(arange(0, 4, 0.01));
@@ -248,14 +260,15 @@ std::vector<double> arange(double start, double stop, double step) {
 
 double negative_squared_distance(double cosine) { return std::min(2 * cosine - 2, 0.0); }
 
-void check_cosines(const Comparisons& comparisons, const char* kind, const std::string& convention) {
+void check_cosines(const Comparisons& comparisons, const char* kind,
+                   const std::string& convention) {
   constexpr double slack = 1e-5;
   const auto scores = comparisons.scores();
   for (const std::size_t i : {std::size_t{0}, scores.size() - 1})
     if (std::abs(scores[i]) > 1 + slack)
-      throw std::invalid_argument(fmt::format(
-          "{} convention '{}' needs cosines in [-1, 1]; score [{}] is {}", kind, convention,
-          comparisons.index()[i], scores[i]));
+      throw std::invalid_argument(
+          fmt::format("{} convention '{}' needs cosines in [-1, 1]; score [{}] is {}", kind,
+                      convention, comparisons.index()[i], scores[i]));
 }
 
 const Table<AccuracyConvention>& accuracy_conventions() {
@@ -295,8 +308,8 @@ Accuracy measure_accuracy(const Comparisons& comparisons, const AccuracyConventi
     for (const std::uint32_t i : comparisons.fold_members(fold)) {
       total += weights[i];
       const bool accepted = rule.accept_equal ? keys[i] >= threshold : keys[i] > threshold;
-      const bool right = labels[i] ? accepted
-                                   : !accepted && !(rule.equal_is_wrong && keys[i] == threshold);
+      const bool right =
+          labels[i] ? accepted : !accepted && !(rule.equal_is_wrong && keys[i] == threshold);
       if (right) correct += weights[i];
     }
     const bool undefined = std::isnan(threshold) || total == 0;
@@ -320,7 +333,8 @@ Accuracy accuracy(const Comparisons& comparisons, std::string_view convention,
   Accuracy result = measure_accuracy(comparisons, rule, comparisons.sorted_weights(weights));
   if (std::isnan(result.value))
     throw std::invalid_argument(
-        "the accuracy is undefined: a fold, or what a threshold is chosen on, has no comparisons of "
+        "the accuracy is undefined: a fold, or what a threshold is chosen on, has no comparisons "
+        "of "
         "a kind that the convention needs");
   return result;
 }

@@ -7,16 +7,31 @@
 #include <limits>
 #include <stdexcept>
 
+#include "metrics/measures.h"
+
 namespace facebench {
 
-Comparisons::Comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels,
-                         std::span<const std::int32_t> folds) {
+void check_comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels) {
   const std::size_t n = scores.size();
   if (n == 0) throw std::invalid_argument("no comparisons");
   if (n > std::numeric_limits<std::uint32_t>::max())
     throw std::invalid_argument(fmt::format("{} comparisons are more than 2^32 - 1", n));
   if (labels.size() != n)
     throw std::invalid_argument(fmt::format("{} scores but {} labels", n, labels.size()));
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!std::isfinite(scores[i]))
+      throw std::invalid_argument(
+          fmt::format("score [{}] is {}; scores must be finite", i, scores[i]));
+    if (labels[i] > 1)
+      throw std::invalid_argument(
+          fmt::format("label [{}] is {}; labels are 1 (genuine) or 0 (impostor)", i, labels[i]));
+  }
+}
+
+Comparisons::Comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels,
+                         std::span<const std::int32_t> folds) {
+  check_comparisons(scores, labels);
+  const std::size_t n = scores.size();
   if (!folds.empty() && folds.size() != n)
     throw std::invalid_argument(fmt::format("{} scores but {} folds", n, folds.size()));
 
@@ -26,11 +41,6 @@ Comparisons::Comparisons(std::span<const double> scores, std::span<const std::ui
   };
   std::vector<Entry> order(n);
   for (std::size_t i = 0; i < n; ++i) {
-    if (!std::isfinite(scores[i]))
-      throw std::invalid_argument(fmt::format("score [{}] is {}; scores must be finite", i, scores[i]));
-    if (labels[i] > 1)
-      throw std::invalid_argument(
-          fmt::format("label [{}] is {}; labels are 1 (genuine) or 0 (impostor)", i, labels[i]));
     genuine_ += labels[i];
     order[i] = {scores[i], static_cast<std::uint32_t>(i)};
   }
@@ -61,14 +71,14 @@ Comparisons::Comparisons(std::span<const double> scores, std::span<const std::ui
   for (std::size_t k = 0; k < fold_names_.size(); ++k) fold_begin_[k + 1] += fold_begin_[k];
   members_.resize(n);
   std::vector<std::size_t> next(fold_begin_.begin(), fold_begin_.end() - 1);
-  for (std::size_t i = 0; i < n; ++i)
-    members_[next[folds_[i]]++] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < n; ++i) members_[next[folds_[i]]++] = static_cast<std::uint32_t>(i);
 }
 
 std::vector<Weight> Comparisons::sorted_weights(std::span<const Weight> weights) const {
   if (weights.empty()) return std::vector<Weight>(size(), 1);
   if (weights.size() != size())
-    throw std::invalid_argument(fmt::format("{} comparisons but {} weights", size(), weights.size()));
+    throw std::invalid_argument(
+        fmt::format("{} comparisons but {} weights", size(), weights.size()));
   std::vector<Weight> sorted(size());
   for (std::size_t i = 0; i < size(); ++i) sorted[i] = weights[index_[i]];
   return sorted;

@@ -28,9 +28,8 @@ double half_level(double level) {
 
 // The quantile at position p * (n + 1) of sorted values, linear between neighbours.
 double quantile(std::span<const double> sorted, double p) {
-  const double position =
-      std::clamp(p * (static_cast<double>(sorted.size()) + 1) - 1, 0.0,
-                 static_cast<double>(sorted.size() - 1));
+  const double position = std::clamp(p * (static_cast<double>(sorted.size()) + 1) - 1, 0.0,
+                                     static_cast<double>(sorted.size() - 1));
   const auto i = static_cast<std::size_t>(position);
   if (i + 1 == sorted.size()) return sorted[i];
   return sorted[i] + (position - static_cast<double>(i)) * (sorted[i + 1] - sorted[i]);
@@ -89,8 +88,8 @@ Interval interval_of(const Statistic& statistic, double point, std::vector<doubl
   for (const double v : values) mean += v;
   mean /= static_cast<double>(values.size());
   for (const double v : values) squares += (v - mean) * (v - mean);
-  const double half = normal_quantile(upper) *
-                      std::sqrt(squares / static_cast<double>(values.size() - 1));
+  const double half =
+      normal_quantile(upper) * std::sqrt(squares / static_cast<double>(values.size() - 1));
   const double centre = logit(point, statistic.resolution);
   // A value of 0 or 1 stays inside its own interval.
   result.low = std::min(rounded(logistic(centre - half)), point);
@@ -190,14 +189,12 @@ Interval wilson(std::int64_t k, std::int64_t n, double level) {
 
 Statistic auc_statistic(std::shared_ptr<const Comparisons> c) {
   const double step = 1 / (static_cast<double>(c->genuine()) * static_cast<double>(c->impostor()));
-  return {"auc",
-          [c](std::span<const Weight> w) { return measure_auc(roc(*c, w)); }, step};
+  return {"auc", [c](std::span<const Weight> w) { return measure_auc(roc(*c, w)); }, step};
 }
 
 Statistic eer_statistic(std::shared_ptr<const Comparisons> c) {
   const double step = 1 / static_cast<double>(std::min(c->genuine(), c->impostor()));
-  return {"eer",
-          [c](std::span<const Weight> w) { return measure_eer(roc(*c, w)); }, step};
+  return {"eer", [c](std::span<const Weight> w) { return measure_eer(roc(*c, w)); }, step};
 }
 
 Statistic tar_at_far_statistic(std::shared_ptr<const Comparisons> c, double far,
@@ -285,7 +282,8 @@ std::vector<Interval> component_bootstrap(const ComparisonGraph& graph,
   }
   if (components.count() == static_cast<int>(by_fold.size()))
     throw std::invalid_argument(
-        "every fold's comparisons are one connected component, so there is nothing to resample; use "
+        "every fold's comparisons are one connected component, so there is nothing to resample; "
+        "use "
         "the vertex bootstrap");
   Scheme scheme{"component_bootstrap", "wilson_over_components", Scale::percentile,
                 components.count()};
@@ -294,7 +292,8 @@ std::vector<Interval> component_bootstrap(const ComparisonGraph& graph,
                   {static_cast<std::uint64_t>(replicate)});
     std::vector<Weight> drawn(components.count(), 0);
     for (const auto& members : by_fold)
-      for (std::size_t d = 0; d < members.size(); ++d) ++drawn[members[random.below(members.size())]];
+      for (std::size_t d = 0; d < members.size(); ++d)
+        ++drawn[members[random.below(members.size())]];
     for (std::size_t i = 0; i < weights.size(); ++i)
       weights[i] = drawn[components.of_comparison[i]];
   };

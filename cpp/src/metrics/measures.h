@@ -13,6 +13,8 @@ namespace facebench {
 
 __extension__ typedef __int128 Wide;  // products of two counts stay exact
 
+// Throws std::invalid_argument as the constructor of Comparisons says.
+void check_comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels);
 // Throws std::invalid_argument where a score is no cosine, allowing for the rounding of fp32.
 void check_cosines(const Comparisons& comparisons, const char* kind, const std::string& convention);
 // The squared distance of unit vectors with that cosine, negated: a key that rises with the score.

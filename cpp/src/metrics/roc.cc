@@ -28,12 +28,11 @@ void require_both(const RocCurve& c, const char* what) {
 }
 
 // Where the segment from a to b of the ROC crosses FPR = FNR, given FPR < FNR at a and >= at b.
-// With d = FA * genuine - FR * impostor (an integer) the crossing is at the share -d_a / (d_b - d_a)
-// of the segment.
+// With d = FA * genuine - FR * impostor (an integer) the crossing is at the share -d_a / (d_b -
+// d_a) of the segment.
 double crossing(const RocCurve& c, std::size_t a, std::size_t b) {
   const auto difference = [&](std::size_t i) {
-    return Wide(c.false_accepts[i]) * c.genuine -
-           Wide(c.genuine - c.true_accepts[i]) * c.impostor;
+    return Wide(c.false_accepts[i]) * c.genuine - Wide(c.genuine - c.true_accepts[i]) * c.impostor;
   };
   const Wide da = difference(a), db = difference(b);
   const double share = static_cast<double>(-da) / static_cast<double>(db - da);
@@ -43,8 +42,7 @@ double crossing(const RocCurve& c, std::size_t a, std::size_t b) {
 
 // The first point with FPR >= FNR. Point 0 has FPR 0 and FNR 1, the last one FPR 1 and FNR 0.
 bool past_equality(const RocCurve& c, std::size_t i) {
-  return Wide(c.false_accepts[i]) * c.genuine >=
-         Wide(c.genuine - c.true_accepts[i]) * c.impostor;
+  return Wide(c.false_accepts[i]) * c.genuine >= Wide(c.genuine - c.true_accepts[i]) * c.impostor;
 }
 
 }  // namespace
@@ -103,10 +101,9 @@ double measure_eer_convex_hull(const RocCurve& c) {
   for (std::size_t i = 0; i < c.size(); ++i) {
     while (hull.size() >= 2) {
       const std::size_t o = hull[hull.size() - 2], a = hull.back();
-      const Wide turn = Wide(c.false_accepts[a] - c.false_accepts[o]) *
-                            (c.true_accepts[i] - c.true_accepts[o]) -
-                        Wide(c.true_accepts[a] - c.true_accepts[o]) *
-                            (c.false_accepts[i] - c.false_accepts[o]);
+      const Wide turn =
+          Wide(c.false_accepts[a] - c.false_accepts[o]) * (c.true_accepts[i] - c.true_accepts[o]) -
+          Wide(c.true_accepts[a] - c.true_accepts[o]) * (c.false_accepts[i] - c.false_accepts[o]);
       if (turn < 0) break;  // a right turn: `a` is a corner of the hull
       hull.pop_back();
     }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "facebench/metrics/comparisons.h"
+#include "metrics/measures.h"
 
 namespace facebench {
 
@@ -30,7 +31,7 @@ Moments moments(std::span<const double> values) {
 }
 
 ScoreSummary summarize(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  const Comparisons checked(scores, labels);
+  check_comparisons(scores, labels);
   std::vector<double> by_label[2];
   for (std::size_t i = 0; i < scores.size(); ++i) by_label[labels[i]].push_back(scores[i]);
   ScoreSummary s{moments(by_label[1]), moments(by_label[0])};

@@ -47,9 +47,12 @@ TarAtFar measure_exact(const Comparisons& comparisons, std::span<const Weight> w
   cell.false_accepts = curve.false_accepts[i];
   cell.value = ratio(cell.genuine_accepted, cell.genuine);
   cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
-  if (i == 0) cell.threshold = threshold_above(curve.threshold[1]);
-  else if (i + 1 == curve.size()) cell.threshold = curve.threshold[i];
-  else cell.threshold = threshold_between(curve.threshold[i + 1], curve.threshold[i]);
+  if (i == 0)
+    cell.threshold = threshold_above(curve.threshold[1]);
+  else if (i + 1 == curve.size())
+    cell.threshold = curve.threshold[i];
+  else
+    cell.threshold = threshold_between(curve.threshold[i + 1], curve.threshold[i]);
   finish(cell);
   return cell;
 }
@@ -74,8 +77,7 @@ double facenet_threshold(const Comparisons& comparisons, std::span<const Weight>
     const double here = ratio(accepted, impostor);
     // Between the last grid point with FAR <= target and the first above it. (At grid[0] = 0
     // nothing is accepted, so g >= 1 here.)
-    if (here > far)
-      return grid[g - 1] + (far - below) / (here - below) * (grid[g] - grid[g - 1]);
+    if (here > far) return grid[g - 1] + (far - below) / (here - below) * (grid[g] - grid[g - 1]);
     below = here;
   }
   return below == far ? grid.back() : 0.0;
@@ -120,7 +122,8 @@ const Table<TarAtFarConvention>& tar_at_far_conventions() {
   static const Table<TarAtFarConvention> table(
       "TAR@FAR convention",
       {
-          {"exact", "lowest threshold whose FAR does not exceed the target, ties grouped, accept >=",
+          {"exact",
+           "lowest threshold whose FAR does not exceed the target, ties grouped, accept >=",
            "this project", false, false, measure_exact},
           {"facenet",
            "per fold, threshold from the other folds: FAR on the grid 0, 0.001, ... 4 of squared "
@@ -148,9 +151,9 @@ TarAtFar tar_at_far(const Comparisons& comparisons, double far, std::string_view
   if (entry.cosine_only) check_cosines(comparisons, "TAR@FAR", entry.name);
   TarAtFar cell = entry.measure(comparisons, comparisons.sorted_weights(weights), far);
   if (std::isnan(cell.value))
-    throw std::invalid_argument(fmt::format(
-        "the TAR at a FAR is undefined: no genuine or no impostor comparisons{}",
-        entry.needs_folds ? " in one of the folds" : ""));
+    throw std::invalid_argument(
+        fmt::format("the TAR at a FAR is undefined: no genuine or no impostor comparisons{}",
+                    entry.needs_folds ? " in one of the folds" : ""));
   cell.convention = entry.name;
   return cell;
 }

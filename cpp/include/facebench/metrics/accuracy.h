@@ -38,7 +38,7 @@ struct AccuracyConvention {
   std::string name;
   std::string doc;
   std::string source;
-  bool cosine_only = false;              // needs scores in [-1, 1]
+  bool cosine_only = false;                  // needs scores in [-1, 1]
   double (*key)(double score) = nullptr;     // null = the score itself
   double (*to_score)(double key) = nullptr;  // its inverse
   std::vector<double> grid;  // thresholds as keys, in the order in which they are tried, monotone
@@ -47,8 +47,8 @@ struct AccuracyConvention {
   int span_steps = 0;
   Criterion criterion = Criterion::accuracy;
   TieRule tie_rule = TieRule::first;
-  bool accept_equal = false;        // key >= threshold instead of key > threshold
-  bool equal_is_wrong = false;      // an impostor at the threshold is wrong too
+  bool accept_equal = false;          // key >= threshold instead of key > threshold
+  bool equal_is_wrong = false;        // an impostor at the threshold is wrong too
   bool train_equal_is_wrong = false;  // the same while choosing the threshold
   Spread spread = Spread::sd;
 };

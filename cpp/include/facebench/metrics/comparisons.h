@@ -15,7 +15,8 @@ using Weight = std::uint32_t;
 // bootstrap's thousand replicates, is one pass over them.
 //
 // A score is a similarity (higher = more alike), finite, in any unit. A label is 1 for a genuine
-// comparison (same person) and 0 for an impostor. Folds are optional: any numbers, one a comparison.
+// comparison (same person) and 0 for an impostor. Folds are optional: any numbers, one a
+// comparison.
 class Comparisons {
  public:
   // Throws std::invalid_argument, naming the first index at fault, for a NaN or infinite score and
@@ -42,7 +43,8 @@ class Comparisons {
   std::span<const std::int32_t> fold_names() const { return fold_names_; }
   // Positions (in the sorted order) of a fold's comparisons, ascending.
   std::span<const std::uint32_t> fold_members(int fold) const {
-    return std::span(members_).subspan(fold_begin_[fold], fold_begin_[fold + 1] - fold_begin_[fold]);
+    return std::span(members_).subspan(fold_begin_[fold],
+                                       fold_begin_[fold + 1] - fold_begin_[fold]);
   }
 
   // The caller's weights brought into the sorted order; all 1 for empty weights. Throws

@@ -48,7 +48,8 @@ double eer(const Comparisons& comparisons, std::span<const Weight> weights = {})
 double eer(std::span<const double> scores, std::span<const std::uint8_t> labels);
 
 // Equal error rate on the ROC's convex hull (ROCCH-EER), as in Brummer & de Villiers, "The BOSARIS
-// toolkit", 2011, and bob.measure: never above eer(), and the largest minimum error over all priors.
+// toolkit", 2011, and bob.measure: never above eer(), and the largest minimum error over all
+// priors.
 double eer_convex_hull(const RocCurve& curve);
 double eer_convex_hull(const Comparisons& comparisons, std::span<const Weight> weights = {});
 double eer_convex_hull(std::span<const double> scores, std::span<const std::uint8_t> labels);

@@ -116,7 +116,8 @@ AgeGroup age_group_of(const FaceNuisance& n) {
 
 double quality_score(const FaceNuisance& n) {
   const double sharp = 1 / (1 + 0.12 * n.blur * n.blur);
-  const double detail = std::sqrt(std::clamp(n.resolution, 0.0, 1.0));
+  const double root = std::sqrt(std::clamp(n.resolution, 0.0, 1.0));
+  const double detail = root * std::sqrt(root);
   const double clean = 1 / (1 + n.noise * n.noise / 500);
   const double whole = std::min(1.0, 0.5 + static_cast<double>(n.jpeg_quality) / 100);
   const double front = 1 - 0.5 * std::min(1.0, std::abs(n.yaw) / 90);

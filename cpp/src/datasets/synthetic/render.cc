@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -24,11 +25,12 @@ struct Layer {
   Visibility visibility;
 };
 
-// The layers that one sample (or one whole pixel) shows, the nearest first.
+// The layers that one sample (or one whole pixel) shows, the nearest first. Only the first `count`
+// are set: clearing the rest, for every sample of every pixel, would cost more than filling them.
 struct Stack {
-  std::array<const Layer*, kMaxLayers> layer{};
-  std::array<float, kMaxLayers> depth{};
-  int count = 0;
+  std::array<const Layer*, kMaxLayers> layer;
+  std::array<float, kMaxLayers> depth;
+  int count;
 
   void add(const Layer& l, float d) {
     int i = count++;
@@ -56,7 +58,7 @@ class Compositor {
     std::array<Stack, 16> stacks;
     bool any = false, alike = true;
     for (int k = 0; k < samples_ * samples_; ++k) {
-      stacks[k] = stack(x0 + k % samples_, y0 + k / samples_);
+      fill_stack(stacks[k], x0 + k % samples_, y0 + k / samples_);
       any = any || stacks[k].count > 0;
       alike = alike && stacks[k].same_order(stacks[0]);
     }
@@ -80,11 +82,10 @@ class Compositor {
   }
 
  private:
-  Stack stack(int x, int y) const {
-    Stack s;
+  void fill_stack(Stack& s, int x, int y) const {
+    s.count = 0;
     for (const Layer& layer : layers_)
       if (layer.visibility.covers(x, y)) s.add(layer, layer.visibility.depth(x, y));
-    return s;
   }
 
   // Lays the stack of sample (x, y), looked up at (px, py), over `color`. With `stop_at_detail`,

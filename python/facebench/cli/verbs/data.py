@@ -104,7 +104,7 @@ def check_command(
     options = datasets.CheckOptions(**parse_assignments(setting or []))
     listed: list[str] = []
     if protocol:
-        listed = facebench.protocols.read_trials(protocol, root=root, lists=lists or "").samples
+        listed = list(facebench.protocols.read_trials(protocol, root, lists).names)
     report = datasets.check_dataset(
         datasets.read_dataset(dataset, root), listed, options, threads, make_progress()
     )

@@ -10,7 +10,6 @@ from facebench.cli.app import app
 from facebench.cli.common import (
     Convention,
     FailedEnrolments,
-    Images,
     Interval,
     Json,
     Level,
@@ -43,7 +42,6 @@ def eval_command(
     ] = None,
     out: Out = None,
     lists: Lists = None,
-    images: Images = None,
     convention: Convention = "",
     failed_enrolments: FailedEnrolments = "",
     interval: Interval = "",
@@ -58,24 +56,22 @@ def eval_command(
     """Score and measure embeddings, or scores, from anywhere. Needs neither torch nor images."""
     if (embeddings is None) == (scores is None):
         raise ValueError("give either --embeddings or --scores")
-    result = facebench.evaluate(
+    target = out_path(out, "eval", Path(protocol).stem)
+    result = facebench.protocols.evaluate(
         protocol,
-        embeddings=embeddings,
+        embeddings,
         scores=scores,
         root=root,
-        lists=lists or "",
-        images=images or "",
-        out=out_path(out, "eval", Path(protocol).stem),
+        lists=lists,
         convention=convention,
         failed_enrolments=failed_enrolments,
         interval=interval,
         replicates=replicates,
         level=level,
         strict=strict,
-        overwrite=overwrite,
         seed=seed,
         threads=threads,
         progress=make_progress(),
-        command=command_line(),
     )
+    result.save(target, overwrite=overwrite, command=command_line())
     show(result, json)

@@ -66,8 +66,8 @@ def _devices() -> list[dict]:
 
 # Each kind: how its entries are made, a list of dicts with at least "name".
 KINDS = {
-    "protocols": lambda: facebench.protocols.protocols(),
-    "conventions": lambda: _named(facebench.protocols.conventions()),
+    "protocols": lambda: facebench.protocols.list_protocols(),
+    "conventions": lambda: facebench.protocols.list_conventions(),
     "networks": _networks,
     "losses": lambda: facebench.losses.losses(),
     "recipes": _recipes,

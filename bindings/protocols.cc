@@ -1,0 +1,242 @@
+#include "facebench/protocols/evaluate.h"
+
+#include <fmt/format.h>
+
+#include "common.h"
+#include "facebench/io/sha256.h"
+#include "facebench/protocols/run_folder.h"
+#include "facebench/protocols/scoring.h"
+#include "facebench/protocols/spec.h"
+#include "json.h"
+#include "modules.h"
+
+namespace facebench {
+namespace {
+
+template <class T>
+py::list descriptions(const Table<T>& table) {
+  py::list result;
+  for (const T& entry : table.entries()) {
+    py::dict d;
+    d["name"] = entry.name;
+    d["doc"] = entry.doc;
+    result.append(d);
+  }
+  return result;
+}
+
+py::object none_or(double value, bool there) {
+  return there ? py::object(py::float_(value)) : py::object(py::none());
+}
+
+py::array comparisons_of(const Track& t) {
+  std::vector<std::int32_t> pairs;
+  for (const Comparison& c : t.comparisons) {
+    pairs.push_back(c.first);
+    pairs.push_back(c.second);
+  }
+  return to_numpy(std::move(pairs), {static_cast<py::ssize_t>(t.comparisons.size()), 2});
+}
+
+template <class T>
+py::array copy_of(const std::vector<T>& values) {
+  return to_numpy(std::vector<T>(values));
+}
+
+std::vector<SampleStatus> statuses(const std::vector<int>& numbers) {
+  std::vector<SampleStatus> result;
+  for (const int n : numbers) result.push_back(sample_status_of(n));
+  return result;
+}
+
+}  // namespace
+
+void bind_protocols(py::module_& m) {
+  bind_options<EvaluationOptions>(m);
+
+  py::class_<ProtocolSpec>(m, "ProtocolSpec", "A protocol as its TOML states it.")
+      .def_readonly("id", &ProtocolSpec::id)
+      .def_readonly("version", &ProtocolSpec::version)
+      .def_readonly("title", &ProtocolSpec::title)
+      .def_readonly("description", &ProtocolSpec::description)
+      .def_readonly("citations", &ProtocolSpec::citations)
+      .def_readonly("match", &ProtocolSpec::match)
+      .def_readonly("reader", &ProtocolSpec::reader_name)
+      .def_readonly("convention", &ProtocolSpec::convention)
+      .def_readonly("interval", &ProtocolSpec::interval)
+      .def_readonly("failed_enrolments", &ProtocolSpec::failed_enrolments)
+      .def_readonly("text", &ProtocolSpec::text, "The TOML itself.")
+      .def_readonly("sha256", &ProtocolSpec::sha256, "SHA-256 of the text.")
+      .def_property_readonly("metrics",
+                             [](const ProtocolSpec& s) {
+                               py::list result;
+                               for (const MetricRequest& r : s.metrics) {
+                                 py::dict d;
+                                 d["name"] = r.name;
+                                 d["targets"] = r.targets;
+                                 d["source"] = r.source;
+                                 result.append(d);
+                               }
+                               return result;
+                             })
+      .def_property_readonly(
+          "files", [](const ProtocolSpec& s) { return s.reader->files(); },
+          "The list files that it reads.")
+      .def("__repr__", [](const ProtocolSpec& s) {
+        return fmt::format("ProtocolSpec({} version {}: {})", s.id, s.version, s.title);
+      });
+
+  py::class_<Track>(m, "Track", "One list of comparisons that is measured by itself.")
+      .def_readonly("name", &Track::name)
+      .def_property_readonly("comparisons", &comparisons_of, "int32 (N, 2), indices of samples.")
+      .def_property_readonly(
+          "genuine", [](const Track& t) { return copy_of(t.genuine); }, "uint8 (N), 1 = genuine.")
+      .def_property_readonly(
+          "fold", [](const Track& t) { return copy_of(t.fold); }, "int32 (N), or empty.")
+      .def("__len__", [](const Track& t) { return t.comparisons.size(); });
+  py::class_<TrialSet>(m, "TrialSet", "Everything that the lists of a protocol say.")
+      .def_readonly("names", &TrialSet::names, "Sample names, relative to the image folder.")
+      .def_property_readonly(
+          "identity", [](const TrialSet& t) { return copy_of(t.identity); },
+          "int32, per sample an index into identity_names.")
+      .def_readonly("identity_names", &TrialSet::identity_names)
+      .def_readonly("tracks", &TrialSet::tracks)
+      .def_property_readonly("lists", [](const TrialSet& t) {
+        py::list result;
+        for (const TrialList& l : t.lists) {
+          py::dict d;
+          d["role"] = l.role;
+          d["path"] = l.path;
+          d["sha256"] = l.sha256;
+          d["notes"] = l.notes;
+          result.append(d);
+        }
+        return result;
+      });
+
+  py::class_<MetricCell>(m, "MetricCell", "One number with what it rests on.")
+      .def_readonly("name", &MetricCell::name)
+      .def_readonly("value", &MetricCell::value)
+      .def_property_readonly("low",
+                             [](const MetricCell& c) {
+                               return none_or(c.interval ? c.interval->low : 0,
+                                              c.interval.has_value());
+                             })
+      .def_property_readonly("high",
+                             [](const MetricCell& c) {
+                               return none_or(c.interval ? c.interval->high : 0,
+                                              c.interval.has_value());
+                             })
+      .def_property_readonly("level",
+                             [](const MetricCell& c) {
+                               return none_or(c.interval ? c.interval->level : 0,
+                                              c.interval.has_value());
+                             })
+      .def_property_readonly(
+          "method",
+          [](const MetricCell& c) { return c.interval ? c.interval->method : std::string("none"); })
+      .def_property_readonly("details",
+                             [](const MetricCell& c) { return json_to_python(c.details); });
+  py::class_<TrackResult>(m, "TrackResult", "The numbers of one track.")
+      .def_readonly("name", &TrackResult::name)
+      .def_readonly("comparisons", &TrackResult::comparisons)
+      .def_readonly("genuine", &TrackResult::genuine)
+      .def_readonly("impostor", &TrackResult::impostor)
+      .def_readonly("dropped", &TrackResult::dropped)
+      .def_readonly("failed_comparisons", &TrackResult::failed_comparisons)
+      .def_readonly("samples", &TrackResult::samples)
+      .def_readonly("identities", &TrackResult::identities)
+      .def_property_readonly(
+          "failed",
+          [](const TrackResult& t) {
+            py::list result;
+            for (const FailedSample& f : t.failed)
+              result.append(py::make_tuple(f.name, std::string(sample_status_name(f.status))));
+            return result;
+          },
+          "(name, status) of every failed enrolment.")
+      .def_readonly("cells", &TrackResult::cells)
+      .def("cell", &TrackResult::cell, py::arg("metric"),
+           py::return_value_policy::reference_internal);
+  py::class_<EvaluationResult>(m, "EvaluationResult", "What an evaluation gave.")
+      .def_readonly("spec", &EvaluationResult::spec)
+      .def_readonly("options", &EvaluationResult::options)
+      .def_readonly("trials", &EvaluationResult::trials)
+      .def_readonly("tracks", &EvaluationResult::tracks)
+      .def_readonly("notes", &EvaluationResult::notes)
+      .def_property_readonly(
+          "scores",
+          [](const EvaluationResult& r) {
+            py::list result;
+            for (const auto& s : r.scores) result.append(copy_of(s));
+            return result;
+          },
+          "float64 per track, in the order of the lists.")
+      .def(
+          "metrics",
+          [](const EvaluationResult& r) {
+            return json_to_python(metrics_json(r.spec, r.options, r.tracks));
+          },
+          "The content of metrics.json.")
+      .def(
+          "add_input",
+          [](EvaluationResult& r, const std::string& role, const std::filesystem::path& path) {
+            r.inputs.push_back({role, path, sha256_file(path)});
+          },
+          py::arg("role"), py::arg("path"), "Record a file that decided the numbers.");
+
+  m.def("protocol_names", &protocol_names);
+  m.def("load_protocol", &load_protocol, py::arg("name_or_path"));
+  m.def(
+      "parse_protocol",
+      [](const std::string& text, const std::string& file) { return parse_protocol(text, file); },
+      py::arg("text"), py::arg("file"));
+  m.def(
+      "read_trials",
+      [](const ProtocolSpec& s, const std::filesystem::path& root,
+         const std::filesystem::path& lists) {
+        return read_trials(s, {root, {}, lists});
+      },
+      py::arg("protocol"), py::arg("root"), py::arg("lists"));
+  m.def(
+      "find_images",
+      [](const ProtocolSpec& s, const TrialSet& t, const std::filesystem::path& root,
+         const std::filesystem::path& images) {
+        return find_images(s, t, {root, images, {}});
+      },
+      py::arg("protocol"), py::arg("trials"), py::arg("root"), py::arg("images"));
+  m.def(
+      "evaluate_embeddings",
+      [](const ProtocolSpec& s, const TrialSet& t, const EmbeddingSet& e,
+         const EvaluationOptions& o, int threads, const py::object& progress) {
+        return with_job(threads, progress,
+                        [&](const Job& job) { return evaluate(s, t, e, o, job); });
+      },
+      py::arg("protocol"), py::arg("trials"), py::arg("embeddings"), py::arg("options"),
+      py::arg("threads"), py::arg("progress"));
+  m.def(
+      "evaluate_scores",
+      [](const ProtocolSpec& s, const TrialSet& t,
+         const py::array_t<double, py::array::c_style | py::array::forcecast>& scores,
+         const std::vector<int>& status, const EvaluationOptions& o, int threads,
+         const py::object& progress) {
+        if (scores.ndim() != 1) throw std::invalid_argument("scores must have one dimension");
+        const std::span<const double> values(scores.data(),
+                                             static_cast<std::size_t>(scores.size()));
+        const auto samples = statuses(status);
+        return with_job(threads, progress, [&](const Job& job) {
+          return evaluate_scores(s, t, values, samples, o, job);
+        });
+      },
+      py::arg("protocol"), py::arg("trials"), py::arg("scores"), py::arg("status"),
+      py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def("read_scores_csv", &read_scores_csv, py::arg("path"), py::arg("trials"));
+
+  m.def("list_conventions", [] { return descriptions(conventions()); });
+  m.def("list_failure_policies", [] { return descriptions(failure_policies()); });
+  m.def("list_interval_methods", [] { return descriptions(interval_methods()); });
+  m.def("list_trial_readers", [] { return descriptions(trial_readers()); });
+  m.def("list_protocol_metrics", [] { return descriptions(protocol_metrics()); });
+}
+
+}  // namespace facebench

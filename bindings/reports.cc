@@ -1,0 +1,106 @@
+#include "common.h"
+#include "facebench/reports/save.h"
+#include "facebench/reports/table.h"
+#include "facebench/reports/verify.h"
+#include "json.h"
+#include "modules.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+py::list checks_of(const std::vector<Check>& checks) {
+  py::list result;
+  for (const Check& c : checks) {
+    py::dict d;
+    d["name"] = c.name;
+    d["same"] = c.same;
+    d["detail"] = c.detail;
+    result.append(d);
+  }
+  return result;
+}
+
+std::vector<Run> read_runs(const std::vector<fs::path>& folders) {
+  std::vector<Run> runs;
+  for (const fs::path& f : folders) runs.push_back(read_run(f));
+  return runs;
+}
+
+py::tuple far_and_tar(const std::vector<RocPoint>& points) {
+  std::vector<double> far, tar;
+  for (const RocPoint& p : points) {
+    far.push_back(p.far);
+    tar.push_back(p.tar);
+  }
+  return py::make_tuple(to_numpy(std::move(far)), to_numpy(std::move(tar)));
+}
+
+}  // namespace
+
+void bind_reports(py::module_& m) {
+  m.def(
+      "read_run",
+      [](const fs::path& folder) {
+        const Run run = read_run(folder);
+        py::dict d;
+        d["content"] = json_to_python(run.manifest.content);
+        d["circumstance"] = json_to_python(run.manifest.circumstance);
+        d["metrics"] = json_to_python(run.metrics);
+        return d;
+      },
+      py::arg("folder"));
+  m.def(
+      "save_run",
+      [](const EvaluationResult& result, const fs::path& target, bool overwrite,
+         const std::string& command, const fs::path& root, int threads) {
+        RunInfo info;
+        info.command = command;
+        info.root = root;
+        info.threads = threads;
+        py::gil_scoped_release release;
+        save_run(target, result, info, overwrite);
+      },
+      py::arg("result"), py::arg("target"), py::arg("overwrite"), py::arg("command"),
+      py::arg("root"), py::arg("threads"));
+  m.def(
+      "verify_scores",
+      [](const fs::path& run, int threads, const py::object& progress) {
+        return checks_of(
+            with_job(threads, progress, [&](const Job& job) { return verify_scores(run, job); }));
+      },
+      py::arg("run"), py::arg("threads"), py::arg("progress"));
+  m.def(
+      "verify_inputs",
+      [](const fs::path& run, const fs::path& root, const py::object& progress) {
+        return checks_of(
+            with_job(1, progress, [&](const Job& job) { return verify_inputs(run, root, job); }));
+      },
+      py::arg("run"), py::arg("root"), py::arg("progress"));
+  m.def(
+      "report_table",
+      [](const std::vector<fs::path>& folders, const std::string& format,
+         const std::vector<std::string>& titles) {
+        return report_formats().at(format).write(make_table(read_runs(folders), titles));
+      },
+      py::arg("runs"), py::arg("format"), py::arg("titles"));
+  m.def(
+      "run_report", [](const fs::path& folder) { return run_report(read_run(folder)); },
+      py::arg("run"));
+  m.def(
+      "run_roc_points",
+      [](const fs::path& folder, const std::string& track, std::size_t count) {
+        return far_and_tar(roc_points(read_scores(folder / "scores.h5"), track, count));
+      },
+      py::arg("run"), py::arg("track"), py::arg("count"));
+  m.def(
+      "roc_points",
+      [](const std::vector<double>& scores, const std::vector<std::uint8_t>& labels,
+         std::size_t count) { return far_and_tar(roc_points(scores, labels, count)); },
+      py::arg("scores"), py::arg("labels"), py::arg("count"));
+  m.def("metric_title", &metric_title, py::arg("name"));
+  m.def("report_format_names", [] { return report_formats().names(); });
+}
+
+}  // namespace facebench

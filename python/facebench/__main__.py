@@ -1,0 +1,5 @@
+"""``python -m facebench``: the command line."""
+
+from facebench.cli import main
+
+main()

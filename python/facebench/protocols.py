@@ -1,0 +1,297 @@
+"""Protocols: evaluate embeddings or scores from anywhere under a published protocol.
+
+Needs neither torch nor OpenCV.
+
+>>> [p["name"] for p in list_protocols()]
+['lfw', 'lfw_view1']
+>>> load_protocol("lfw").title
+'LFW View 2'
+"""
+
+import html
+import os
+
+from facebench import _eval
+from facebench._eval import EmbeddingSet, EvaluationOptions, ProtocolSpec, TrialSet
+
+__all__ = [
+    "EmbeddingSet",
+    "EvaluationOptions",
+    "MetricResult",
+    "ProtocolSpec",
+    "Result",
+    "TrackResult",
+    "TrialSet",
+    "evaluate",
+    "find_images",
+    "list_conventions",
+    "list_protocols",
+    "load_protocol",
+    "read_trials",
+]
+
+
+def list_protocols():
+    """Every embedded protocol: name, title, one line, list files, metrics.
+
+    >>> list_protocols()[0]["title"]
+    'LFW View 2'
+    """
+    result = []
+    for name in _eval.protocol_names():
+        spec = _eval.load_protocol(name)
+        result.append(
+            {
+                "name": spec.id,
+                "title": spec.title,
+                "doc": spec.description.strip(),
+                "version": spec.version,
+                "files": spec.files,
+                "metrics": [m["name"] for m in spec.metrics],
+                "convention": spec.convention,
+            }
+        )
+    return result
+
+
+def list_conventions():
+    """The named ways of computing published numbers: name and one line each.
+
+    >>> "exact" in [c["name"] for c in list_conventions()]
+    True
+    """
+    return _eval.list_conventions()
+
+
+def load_protocol(name_or_path):
+    """An embedded protocol by name, or your own ``.toml`` file.
+
+    >>> load_protocol("lfw").convention
+    'exact'
+    """
+    return _eval.load_protocol(os.fspath(name_or_path))
+
+
+def _spec(protocol):
+    return protocol if isinstance(protocol, ProtocolSpec) else load_protocol(protocol)
+
+
+def read_trials(protocol, root=None, lists=None):
+    """Read the lists of a protocol: samples, identities, comparisons.
+
+    ``root`` is the data set as its authors unpack it; ``lists`` names the folder of the lists
+    itself. Anything malformed raises :class:`facebench.Error` with file and line.
+    """
+    return _eval.read_trials(_spec(protocol), root or "", lists or "")
+
+
+def find_images(protocol, trials, root=None, images=None):
+    """The image folder of a data set: the first that holds one of the samples."""
+    return _eval.find_images(_spec(protocol), trials, root or "", images or "")
+
+
+class MetricResult:
+    """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and what it rests on."""
+
+    def __init__(self, cell):
+        self.name = cell.name
+        self.value = cell.value
+        self.low, self.high = cell.low, cell.high
+        self.level, self.method = cell.level, cell.method
+        self.details = cell.details
+
+    def __getattr__(self, name):
+        details = self.__dict__.get("details", {})
+        if name in details:
+            return details[name]
+        raise AttributeError(f"metric {self.__dict__.get('name')!r} has no {name!r}")
+
+    def __float__(self):
+        return self.value
+
+    def __repr__(self):
+        text = f"{self.name} = {100 * self.value:.2f} %"
+        if self.low is not None:
+            text += f" [{100 * self.low:.2f}, {100 * self.high:.2f}]"
+        if self.details.get("reliable") is False:
+            text += " (fewer than ten false accepts expected)"
+        return text
+
+
+class TrackResult:
+    """The numbers of one track. Metrics are attributes where their names allow it, and items."""
+
+    def __init__(self, track, scores, trial_track):
+        self.name = track.name
+        self.comparisons, self.genuine, self.impostor = (
+            track.comparisons,
+            track.genuine,
+            track.impostor,
+        )
+        self.dropped, self.failed_comparisons = track.dropped, track.failed_comparisons
+        self.samples, self.identities = track.samples, track.identities
+        self.failed = track.failed
+        self.metrics = {c.name: MetricResult(c) for c in track.cells}
+        self.scores = scores
+        self.labels = trial_track.genuine
+        self.folds = trial_track.fold
+
+    def __getitem__(self, metric):
+        try:
+            return self.metrics[metric]
+        except KeyError:
+            raise KeyError(f"{metric!r}; there are: {', '.join(self.metrics)}") from None
+
+    def __getattr__(self, name):
+        metrics = self.__dict__.get("metrics", {})
+        if name in metrics:
+            return metrics[name]
+        raise AttributeError(f"track has no {name!r}; metrics: {', '.join(metrics)}")
+
+    def roc(self, count=500):
+        """``(far, tar)``: at most ``count`` exact points of the curve, ends included.
+
+        Every comparison is in it, failed ones with the lowest score.
+        """
+        return _eval.roc_points(self.scores, self.labels, count)
+
+    def __repr__(self):
+        lines = [
+            f"{self.name}: {self.genuine} genuine + {self.impostor} impostor comparisons, "
+            f"{len(self.failed)} failed enrolments"
+        ]
+        return "\n  ".join(lines + [repr(m) for m in self.metrics.values()])
+
+
+class Result:
+    """What an evaluation gave; shows itself as a table in Jupyter."""
+
+    def __init__(self, raw, root="", threads=0):
+        self._raw, self._root, self._threads = raw, root, threads
+        self.protocol = raw.spec
+        self.options = raw.options
+        self.notes = raw.notes
+        self.tracks = {
+            t.name: TrackResult(t, s, k)
+            for t, s, k in zip(raw.tracks, raw.scores, raw.trials.tracks, strict=True)
+        }
+
+    def __getitem__(self, track):
+        return self.tracks[track]
+
+    def __getattr__(self, name):
+        """The metrics of the only track, for protocols that have one."""
+        tracks = self.__dict__.get("tracks", {})
+        if len(tracks) == 1:
+            return getattr(next(iter(tracks.values())), name)
+        raise AttributeError(f"result has no {name!r}; tracks: {', '.join(tracks)}")
+
+    def to_dict(self):
+        """The content of ``metrics.json``."""
+        return self._raw.metrics()
+
+    def save(self, path, overwrite=False, command=""):
+        """Write a run folder: run.json, scores.h5, metrics.json, report.md; whole or not at all."""
+        _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads)
+
+    def __repr__(self):
+        head = (
+            f"{self.protocol.title} (version {self.protocol.version}), convention "
+            f"{self.options.convention}"
+        )
+        return "\n".join([head, *(repr(t) for t in self.tracks.values()), *self.notes])
+
+    def _repr_html_(self):
+        rows = []
+        for track in self.tracks.values():
+            for m in track.metrics.values():
+                interval = "" if m.low is None else f"[{100 * m.low:.2f}, {100 * m.high:.2f}]"
+                mark = "*" if m.details.get("reliable") is False else ""
+                cells = (
+                    track.name,
+                    _eval.metric_title(m.name),
+                    f"{100 * m.value:.2f}{mark}",
+                    interval,
+                    m.method,
+                )
+                rows.append("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>")
+        failed = sum(len(t.failed) for t in self.tracks.values())
+        notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.notes)
+        return (
+            f"<p><b>{html.escape(self.protocol.title)}</b>, convention "
+            f"{html.escape(self.options.convention)}, {failed} failed enrolments</p>"
+            "<table><tr><th>track</th><th>metric</th><th>%</th><th>interval</th><th>method</th></tr>"
+            + "".join(rows)
+            + "</table>"
+            + notes
+        )
+
+
+def _embedding_set(embeddings, names, status):
+    """An EmbeddingSet, and the file it came from, if any."""
+    if isinstance(embeddings, EmbeddingSet):
+        return embeddings, None
+    if isinstance(embeddings, (str, os.PathLike)):
+        return _eval.read_embeddings(embeddings), embeddings
+    if names is None:
+        raise ValueError("embeddings given as an array need names=, one a row")
+    if hasattr(embeddings, "detach"):  # a torch tensor, without importing torch
+        embeddings = embeddings.detach().cpu().numpy()
+    return EmbeddingSet(embeddings, list(names), status), None
+
+
+def evaluate(
+    protocol,
+    embeddings=None,
+    names=None,
+    *,
+    scores=None,
+    status=None,
+    root=None,
+    lists=None,
+    trials=None,
+    options=None,
+    threads=0,
+    progress=None,
+    **more,
+):
+    """Evaluate embeddings or scores under a protocol.
+
+    ``embeddings``: an array or tensor (N, D) with ``names`` (paths relative to the image folder),
+    an :class:`EmbeddingSet`, or the path of an ``.h5`` file. Or ``scores``: one number a
+    comparison in the order of the lists (an array, or the path of a CSV file with a column
+    ``score``). Lists are looked for below ``root``, or in ``lists``, or given as ``trials``.
+    Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ...
+
+    >>> import pathlib, tempfile, numpy as np
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
+    >>> _ = pathlib.Path(folder.name, "pairs.txt").write_text(text)
+    >>> result = evaluate("lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder.name, interval="none")
+    >>> result.accuracy.value, result.auc.value
+    (1.0, 1.0)
+    """
+    if (embeddings is None) == (scores is None):
+        raise ValueError("give either embeddings or scores")
+    if options is not None and more:
+        raise ValueError("give options or keywords, not both")
+    options = options or EvaluationOptions(**more)
+    spec = _spec(protocol)
+    if trials is None:
+        if root is None and lists is None:
+            raise ValueError("give root= (the data set) or lists= (the folder of its lists)")
+        trials = read_trials(spec, root, lists)
+    if embeddings is not None:
+        data, file = _embedding_set(embeddings, names, status)
+        raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
+        role = "embeddings"
+    else:
+        file = scores if isinstance(scores, (str, os.PathLike)) else None
+        if file is not None:
+            scores = _eval.read_scores_csv(file, trials)
+        sample_status = [] if status is None else [int(s) for s in status]
+        raw = _eval.evaluate_scores(spec, trials, scores, sample_status, options, threads, progress)
+        role = "scores"
+    if file is not None:
+        raw.add_input(role, file)
+    return Result(raw, root or "", threads)

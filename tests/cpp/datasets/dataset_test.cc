@@ -1,0 +1,120 @@
+#include "facebench/datasets/dataset.h"
+
+#include <gtest/gtest.h>
+
+#include "facebench/core/error.h"
+#include "facebench/datasets/check.h"
+#include "facebench/images/encode.h"
+#include "facebench/io/file.h"
+#include "io/helpers.h"
+
+namespace facebench {
+namespace {
+
+std::string jpeg(std::uint8_t value) {
+  Image image(8, 6);
+  std::fill(image.data.begin(), image.data.end(), value);
+  return encode_jpeg(image);
+}
+
+std::vector<std::string> ids(const Dataset& dataset) {
+  std::vector<std::string> result;
+  for (const Sample& s : dataset.samples) result.push_back(s.id);
+  return result;
+}
+
+TEST(NaturalOrder, NumbersCountAsNumbers) {
+  EXPECT_TRUE(natural_less("s2/1.pgm", "s10/1.pgm"));
+  EXPECT_TRUE(natural_less("2.pgm", "10.pgm"));
+  EXPECT_TRUE(natural_less("a", "b"));
+  EXPECT_TRUE(natural_less("a", "ab"));
+  EXPECT_FALSE(natural_less("a10", "a2"));
+  EXPECT_FALSE(natural_less("a", "a"));
+  // Leading zeros decide last, and one way.
+  EXPECT_TRUE(natural_less("a01b", "a1c"));
+  EXPECT_NE(natural_less("a01", "a1"), natural_less("a1", "a01"));
+}
+
+TEST(ImageFolder, TakesImagesByExtensionOrFirstBytesInNaturalOrder) {
+  TemporaryFolder folder;
+  for (const char* name : {"s10/1.jpg", "s2/10.JPG", "s2/2.jpg", "s2/deep/3.jpeg"})
+    write_file(folder / name, jpeg(1));
+  write_file(folder / "s2/plain", jpeg(1));
+  write_file(folder / "s2/notes.txt", "hello");
+  write_file(folder / "s2/text.jpg", "not an image");
+  write_file(folder / "readme", "x");
+  write_file(folder / "empty/notes.txt", "no image here");
+  const Dataset d = read_image_folder(folder.path());
+  EXPECT_EQ(ids(d), (std::vector<std::string>{"s2/2.jpg", "s2/10.JPG", "s2/deep/3.jpeg", "s2/plain",
+                                              "s2/text.jpg", "s10/1.jpg"}));
+  EXPECT_EQ(d.label_names, (std::vector<std::string>{"s2", "s10"}));
+  EXPECT_EQ(d.samples.back().label, 1);
+}
+
+TEST(ImageFolder, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  EXPECT_NE(error_of([&] { read_image_folder(folder / "absent"); }).find("absent"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { read_image_folder(folder.path()); }).find("no folder with images"),
+            std::string::npos);
+  EXPECT_THROW(read_dataset("lwf", folder.path()), std::invalid_argument);
+}
+
+TEST(LfwFolder, FindsImagesAndInsistsOnItsNames) {
+  TemporaryFolder folder;
+  write_file(folder / "images/Al_Gore/Al_Gore_0002.jpg", jpeg(1));
+  write_file(folder / "images/Al_Gore/Al_Gore_0001.jpg", jpeg(2));
+  const Dataset d = read_dataset("lfw", folder.path());
+  EXPECT_EQ(ids(d), (std::vector<std::string>{"Al_Gore/Al_Gore_0001.jpg",
+                                              "Al_Gore/Al_Gore_0002.jpg"}));
+  write_file(folder / "images/Al_Gore/Al_Gore_3.jpg", jpeg(3));
+  EXPECT_NE(error_of([&] { read_lfw_folder(folder.path()); }).find("Al_Gore_3.jpg"),
+            std::string::npos);
+}
+
+TEST(SelectSamples, KeepsTheAskedOrderAndWhatIsMissing) {
+  TemporaryFolder folder;
+  write_file(folder / "a/1.jpg", jpeg(1));
+  write_file(folder / "a/2.png", jpeg(2));
+  write_file(folder / "b/1.jpg", jpeg(3));
+  const Dataset d = read_image_folder(folder.path());
+  const Dataset s = select_samples(
+      d, std::vector<std::string>{"b/1.jpg", "a/2.jpg", "c/1.jpg", "b/1.jpg"}, true);
+  EXPECT_EQ(ids(s), (std::vector<std::string>{"b/1.jpg", "a/2.png", "c/1.jpg"}));
+  EXPECT_EQ(s.label_names, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(s.samples[2].label, 2);
+  EXPECT_FALSE(std::filesystem::exists(s.samples[2].path));
+  write_file(folder / "b/1.png", jpeg(4));
+  EXPECT_NE(error_of([&] {
+              select_samples(read_image_folder(folder.path()), std::vector<std::string>{"b/1"},
+                             true);
+            }).find("both"),
+            std::string::npos);
+}
+
+TEST(Check, FindsEverySortOfTrouble) {
+  TemporaryFolder folder;
+  write_file(folder / "a/1.jpg", jpeg(1));
+  write_file(folder / "a/2.jpg", jpeg(1));
+  write_file(folder / "a/3.jpg", "");
+  write_file(folder / "b/1.jpg", "text");
+  write_file(folder / "b/2.jpg", jpeg(200).substr(0, 300));
+  write_file(folder / "c/1.jpg", jpeg(9));
+  CheckOptions options;
+  options.min_images = 2;
+  const DatasetReport r =
+      check_dataset(read_image_folder(folder.path()),
+                    std::vector<std::string>{"a/1.jpg", "a/4.jpg"}, options);
+  EXPECT_EQ(r.images, 6);
+  EXPECT_EQ(r.people, 3);
+  EXPECT_EQ(r.count("duplicate"), 1);
+  EXPECT_EQ(r.count("empty"), 1);
+  EXPECT_EQ(r.count("unreadable"), 2);
+  EXPECT_EQ(r.count("missing"), 1);
+  EXPECT_EQ(r.count("too_few_images"), 1);
+  ASSERT_EQ(r.findings.size(), 6u);
+  EXPECT_EQ(r.findings[0].id, "a/2.jpg");
+}
+
+}  // namespace
+}  // namespace facebench

@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "facebench/core/error.h"
+#include "facebench/io/file.h"
+#include "facebench/reports/save.h"
+#include "facebench/reports/table.h"
+#include "facebench/reports/verify.h"
+#include "protocols/tiny_lfw.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolder : public testing::Test {
+ protected:
+  fs::path save(const std::string& name, int threads = 1, bool overwrite = false) {
+    Job job;
+    job.threads = threads;
+    const TrialSet t = read_trials(tiny_.spec(), {tiny_.root()});
+    EmbeddingSet e = tiny_.embeddings(t);
+    e.status[3] = SampleStatus::no_face;
+    EvaluationOptions o;
+    o.replicates = 100;
+    const EvaluationResult r = evaluate(tiny_.spec(), t, e, o, job);
+    RunInfo info;
+    info.root = tiny_.root();
+    info.threads = threads;
+    save_run(tiny_.root() / name, r, info, overwrite);
+    return tiny_.root() / name;
+  }
+  static void flip(const fs::path& path, double where) {
+    std::string bytes = read_file(path);
+    bytes[static_cast<std::size_t>(static_cast<double>(bytes.size()) * where)] ^= 1;
+    write_file(path, bytes);
+  }
+
+  TinyLfw tiny_;
+};
+
+TEST_F(RunFolder, TheSameContentGivesTheSameBytes) {
+  const fs::path a = save("a", 1), b = save("b", 2);
+  for (const char* file : {"scores.h5", "metrics.json", "report.md"})
+    EXPECT_EQ(read_file(a / file), read_file(b / file)) << file;
+  EXPECT_EQ(read_run(a).manifest.content, read_run(b).manifest.content);
+  EXPECT_TRUE(all_same(verify_scores(a)));
+  EXPECT_TRUE(all_same(verify_inputs(a)));
+  EXPECT_TRUE(all_same(verify_inputs(a, tiny_.root())));
+}
+
+TEST_F(RunFolder, MetricsHaveTheDocumentedShape) {
+  const Json m = read_run(save("a")).metrics;
+  EXPECT_EQ(m["protocol"]["id"], "lfw");
+  EXPECT_EQ(m["protocol"]["sha256"].get<std::string>().size(), 64u);
+  EXPECT_EQ(m["convention"], "exact");
+  const Json& track = m["tracks"]["view2"];
+  EXPECT_EQ(track["counts"],
+            (Json{{"comparisons", 8}, {"genuine", 4}, {"impostor", 4}, {"failed_enrolments", 1}}));
+  for (const char* name :
+       {"accuracy", "auc", "eer", "tar@far=0.1", "tar@far=0.01", "tar@far=0.001"}) {
+    const Json& cell = track["metrics"][name];
+    EXPECT_TRUE(cell["value"].is_number()) << name;
+    EXPECT_EQ(cell["interval"].size(), 2u) << name;
+    EXPECT_EQ(cell["level"], 0.95) << name;
+    EXPECT_TRUE(cell["method"].is_string()) << name;
+  }
+  for (const char* key :
+       {"far_target", "far_achieved", "false_accepts", "expected_false_accepts", "threshold"})
+    EXPECT_TRUE(track["metrics"]["tar@far=0.01"].contains(key)) << key;
+}
+
+TEST_F(RunFolder, VerifyFindsChangedScoresMetricsAndLists) {
+  const fs::path run = save("a");
+  for (const double where : {0.3, 0.6, 0.9}) {
+    const std::string good = read_file(run / "scores.h5");
+    flip(run / "scores.h5", where);
+    EXPECT_FALSE(all_same(verify_scores(run)));
+    write_file(run / "scores.h5", good);
+  }
+  EXPECT_TRUE(all_same(verify_scores(run)));
+
+  std::string metrics = read_file(run / "metrics.json");
+  const std::string good = metrics;
+  const std::size_t at = metrics.find("\"genuine\": 4");
+  ASSERT_NE(at, std::string::npos);
+  metrics[at + 11] = '5';
+  write_file(run / "metrics.json", metrics);
+  const auto checks = verify_scores(run);
+  EXPECT_FALSE(checks[1].same);
+  EXPECT_FALSE(checks[2].same);
+  EXPECT_NE(checks[2].detail.find("/tracks/view2/counts/genuine"), std::string::npos)
+      << checks[2].detail;
+  write_file(run / "metrics.json", good);
+
+  tiny_.replace("Ann\t1\t2", "Ann\t1\t4");
+  const auto inputs = verify_inputs(run);
+  ASSERT_EQ(inputs.size(), 1u);
+  EXPECT_FALSE(inputs[0].same);
+  EXPECT_EQ(inputs[0].name, "input pairs");
+  fs::remove(tiny_.root() / "protocol/pairs.txt");
+  EXPECT_FALSE(all_same(verify_inputs(run)));
+}
+
+TEST_F(RunFolder, OnlyOurOwnFoldersAreReplaced) {
+  const fs::path run = save("a");
+  EXPECT_THROW(save("a"), Error);
+  EXPECT_NO_THROW(save("a", 1, true));
+  write_file(tiny_.root() / "other/precious.txt", "mine");
+  EXPECT_THROW(save("other", 1, true), Error);
+  EXPECT_EQ(read_file(tiny_.root() / "other/precious.txt"), "mine");
+  EXPECT_THROW(read_run(tiny_.root() / "other"), Error);
+  for (const auto& entry : fs::directory_iterator(tiny_.root()))
+    EXPECT_EQ(entry.path().filename().string().find(".tmp"), std::string::npos) << entry.path();
+}
+
+TEST_F(RunFolder, TablesOfSeveralRuns) {
+  const facebench::Run a = read_run(save("a")), b = read_run(save("b"));
+  const std::vector<facebench::Run> runs = {a, b};
+  const ReportTable table = make_table(runs, {"one & two", "b"});
+  EXPECT_EQ(table.rows.size(), 6u);
+  for (const ReportFormat& format : report_formats().entries())
+    EXPECT_FALSE(format.write(table).empty()) << format.name;
+  EXPECT_NE(report_formats().at("latex").write(table).find("one \\& two"), std::string::npos);
+  EXPECT_NE(report_formats().at("csv").write(table).find("lfw,view2,accuracy,b,"),
+            std::string::npos);
+  EXPECT_NE(report_formats().at("markdown").write(table).find("TAR at FAR 0.1 %"),
+            std::string::npos);
+  EXPECT_THROW(make_table(runs, {"one"}), std::invalid_argument);
+  const std::string report = read_file(a.folder / "report.md");
+  EXPECT_NE(report.find("no_face"), std::string::npos);
+  EXPECT_NE(report.find("8 comparisons"), std::string::npos);
+}
+
+TEST_F(RunFolder, DamagedManifestsAreErrors) {
+  const fs::path run = save("a");
+  const std::string good = read_file(run / "run.json");
+  write_file(run / "run.json", "{\"content\": {\"kind\": \"evaluation\"}, \"circumstance\": {}}");
+  EXPECT_THROW(read_run(run), Error);
+  write_file(run / "run.json", good.substr(0, good.size() / 2));
+  EXPECT_THROW(read_run(run), Error);
+  EXPECT_FALSE(is_run_folder(run));
+}
+
+TEST(RocPoints, KeepTheEndsAndLieOnTheCurve) {
+  Random random(3, "scores");
+  std::vector<double> scores;
+  std::vector<std::uint8_t> labels;
+  for (int i = 0; i < 20000; ++i) {
+    labels.push_back(i % 2);
+    scores.push_back(random.normal() + 2 * labels.back());
+  }
+  const auto points = roc_points(scores, labels);
+  EXPECT_LE(points.size(), 500u);
+  EXPECT_GT(points.size(), 300u);
+  EXPECT_EQ(points.front().far, 0);
+  EXPECT_EQ(points.front().tar, 0);
+  EXPECT_EQ(points.back().far, 1);
+  EXPECT_EQ(points.back().tar, 1);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    EXPECT_GE(points[i].far, points[i - 1].far);
+    EXPECT_GE(points[i].tar, points[i - 1].tar);
+    EXPECT_NEAR(points[i].far * 10000, std::round(points[i].far * 10000), 1e-9);
+  }
+  EXPECT_EQ(roc_points(std::vector<double>{1, 0}, std::vector<std::uint8_t>{1, 0}).size(), 3u);
+}
+
+}  // namespace
+}  // namespace facebench

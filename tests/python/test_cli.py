@@ -1,0 +1,325 @@
+"""The command line: every verb's help, messages, exit codes, Ctrl-C, nothing half-written."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import facebench
+import numpy as np
+import pytest
+import typer
+from facebench.cli import verbs
+from facebench.cli.app import app
+from facebench.cli.common import out_path, parse_assignments, verb
+from facebench.cli.progress import LineProgress
+from typer.testing import CliRunner
+
+VERBS = [
+    "demo",
+    "list",
+    "detect",
+    "pack",
+    "train",
+    "convert",
+    "embed",
+    "eval",
+    "run",
+    "report",
+    "verify",
+    "data synth",
+    "data check",
+]
+runner = CliRunner()
+# The package under test, also where PYTHONPATH names it relative to another folder.
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(Path(facebench.__file__).absolute().parents[1]),
+    "PYTHONUNBUFFERED": "1",
+}
+
+
+def command(*args) -> list[str]:
+    return [sys.executable, "-m", "facebench", *map(str, args)]
+
+
+def run(*args, cwd=None) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        command(*args),
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=ENVIRONMENT,
+        timeout=120,
+        check=False,
+    )
+
+
+def assert_user_error(result, code: int, *words: str) -> None:
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+# --- help, version, usage -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_every_verb_has_help_with_an_example_of_itself(name):
+    result = runner.invoke(app, [*name.split(), "--help"])
+    assert result.exit_code == 0
+    assert f"Example: facebench {name} " in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_every_verb_answers_machines(name):
+    assert "--json" in runner.invoke(app, [*name.split(), "--help"]).output
+
+
+def test_these_are_all_the_verbs():
+    listed = [c.name or c.callback.__name__ for c in app.registered_commands]
+    groups = [
+        f"{g.name} {c.name}"
+        for g in app.registered_groups
+        for c in g.typer_instance.registered_commands
+    ]
+    assert listed + groups == VERBS
+
+
+def test_examples_in_help_are_valid_options():
+    """Every --option of an example exists in the help that shows it."""
+    for name in VERBS:
+        text = runner.invoke(app, [*name.split(), "--help"]).output
+        example = " ".join(text.split()).partition("Example: ")[2]
+        for option in re.findall(r"--[a-z-]+", example):
+            assert f"{option} " in text.partition("Example: ")[0], (name, option)
+
+
+def test_version():
+    result = run("--version")
+    assert (result.returncode, result.stdout) == (0, f"facebench {facebench.__version__}\n")
+
+
+def test_help_does_not_import_torch():
+    code = (
+        "import sys; sys.argv = ['facebench', '--help']\n"
+        "from facebench.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "assert 'torch' not in sys.modules and 'matplotlib' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_mistyped_verb_gets_a_suggestion():
+    assert_user_error(run("detcet"), 2, "detect")
+
+
+def test_a_mistyped_option_is_wrong_use():
+    assert_user_error(run("list", "networks", "--jsno"), 2, "--json")
+
+
+def test_a_mistyped_kind_gets_a_suggestion():
+    assert_user_error(run("list", "netwroks"), 2, "did you mean 'networks'?")
+
+
+def test_no_arguments_shows_help():
+    result = run()
+    assert result.returncode == 2
+    assert "Usage:" in result.stdout + result.stderr
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (facebench.Error("pairs.txt:3: bad"), 1, "pairs.txt:3: bad"),
+        (ValueError("wrong"), 2, "wrong"),
+        (IndexError("beyond"), 2, "beyond"),
+        (ImportError("needs torch"), 1, "needs torch"),
+        (FileNotFoundError(2, "No such file or directory", "x.h5"), 1, "x.h5: No such file"),
+        (OSError(28, "No space left on device", "x.h5"), 1, "x.h5: the disk is full"),
+        (KeyboardInterrupt(), 130, "stopped"),
+    ],
+)
+def test_errors_become_a_sentence_and_an_exit_code(error, code, text, capsys):
+    @verb
+    def fails():
+        raise error
+
+    with pytest.raises(typer.Exit) as caught:
+        fails()
+    assert caught.value.exit_code == code
+    assert text in capsys.readouterr().err
+
+
+def test_a_bug_keeps_its_traceback():
+    @verb
+    def buggy():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        buggy()
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    process = subprocess.Popen(
+        command("list", "networks", "--json"),
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    assert b"Traceback" not in process.stderr.read()
+    process.stderr.close()
+    process.wait()
+
+
+def test_out_is_the_first_free_number(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert out_path(None, "run", "lfw") == Path("runs/run-lfw-1")
+    Path("runs/run-lfw-1").mkdir()
+    assert out_path(None, "run", "lfw") == Path("runs/run-lfw-2")
+    assert out_path(None, "pack", "lfw", ".h5") == Path("runs/pack-lfw-1.h5")
+    assert "out: runs/run-lfw-2" in capsys.readouterr().err
+
+
+def test_assignments():
+    assert parse_assignments(["a=1", "b=x", "c=[1, 2]", "d=true", "e=a=b"]) == {
+        "a": 1,
+        "b": "x",
+        "c": [1, 2],
+        "d": True,
+        "e": "a=b",
+    }
+    with pytest.raises(ValueError, match="NAME=VALUE"):
+        parse_assignments(["lr"])
+
+
+def test_an_unknown_device_is_wrong_use(tmp_path):
+    args = ("run", "lfw", "--model", "m.safetensors", "--root", tmp_path)
+    assert_user_error(run(*args, "--device", "gpu", cwd=tmp_path), 2, "unknown device 'gpu'")
+    assert_user_error(run(*args, "--device", "cuda:99", cwd=tmp_path), 2, "cuda:99")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- progress -------------------------------------------------------------------------------------
+
+
+def test_line_progress_prints_rate_and_time_left(capsys):
+    now = iter([0.0, 1.0, 11.0, 20.0])
+    progress = LineProgress(clock=lambda: next(now))
+    progress.begin("pack", 100, "images")
+    progress.update(5, "")
+    progress.update(50, "face 50")
+    progress.end()
+    assert capsys.readouterr().err.splitlines() == [
+        "pack: 100 images",
+        "pack: 50/100 images, 4.5 images/s, 11 s left, face 50",
+        "pack: done in 20.0 s (2.5 images/s)",
+    ]
+
+
+def test_line_progress_nests(capsys):
+    progress = LineProgress(clock=lambda: 0.0)
+    progress.begin("train", 0, "epochs")
+    progress.begin("validate", 3, "images")
+    progress.end()
+    progress.end()
+    assert capsys.readouterr().err.splitlines() == [
+        "train ...",
+        "  validate: 3 images",
+        "  validate: done in 0.0 s",
+        "train: done in 0.0 s",
+    ]
+
+
+# --- list -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", list(verbs.listing.KINDS))
+def test_every_kind_lists_names_and_docs(kind):
+    result = runner.invoke(app, ["list", kind, "--json"])
+    assert result.exit_code == 0, result.output
+    # Warnings about absent devices go to the error stream.
+    entries = json.loads(result.stdout)
+    assert entries
+    assert all(entry["name"] for entry in entries)
+
+
+def test_list_networks_has_the_agreed_fields():
+    entries = json.loads(runner.invoke(app, ["list", "networks", "--json"]).stdout)
+    fields = {"name", "parameters", "parameters_caffe_first_blob", "macs", "input", "embedding"}
+    assert all(fields | {"source"} <= set(entry) for entry in entries)
+
+
+# --- detect ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pictures(tmp_path) -> list[Path]:
+    """Four files: an image without a face, a text file, an empty file, none at all."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    files = [folder / n for n in ("blank.png", "text.jpg", "empty.jpg", "absent.jpg")]
+    facebench.images.write(files[0], np.full((60, 60, 3), 90, np.uint8))
+    files[1].write_text("not an image")
+    files[2].write_bytes(b"")
+    return files
+
+
+def test_bad_images_are_rows_with_a_status(pictures, tmp_path):
+    result = run("detect", *pictures, "--detector", "hog", "--json", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout)
+    assert [row["status"] for row in rows] == ["no_face", "unreadable", "unreadable", "missing"]
+    assert run("detect", *pictures, "--detector", "hog", "--strict").returncode == 1
+
+
+def test_detect_writes_drawings(pictures, tmp_path):
+    result = run("detect", pictures[0], "--detector", "hog", "--draw", tmp_path / "drawn")
+    assert result.returncode == 0, result.stderr
+    assert [p.name for p in (tmp_path / "drawn").iterdir()] == ["blank.png"]
+
+
+def test_an_unknown_detector_gets_a_suggestion(pictures):
+    assert_user_error(run("detect", pictures[0], "--detector", "mtcn"), 2, "did you mean 'mtcnn'?")
+
+
+# --- Ctrl-C ---------------------------------------------------------------------------------------
+
+
+def interrupt(args, cwd) -> subprocess.CompletedProcess:
+    """Starts a long verb, waits for its first line of progress, sends Ctrl-C."""
+    process = subprocess.Popen(
+        command(*args),
+        cwd=cwd,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if not line.startswith("out: "):
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(args, process.returncode, out, "".join(lines) + err)
+
+
+def test_ctrl_c_during_detect(tmp_path):
+    picture = tmp_path / "noise.png"
+    noise = np.random.default_rng(0).integers(0, 256, (700, 700, 3), np.uint8)
+    facebench.images.write(picture, noise)
+    files = [picture] * 3000
+    result = interrupt(("detect", *files, "--detector", "hog"), tmp_path)
+    assert_user_error(result, 130, "stopped")
+    assert result.stdout == ""

@@ -1,0 +1,175 @@
+"""Crops against numpy's own Umeyama and a bilinear warp written out."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+from facebench import crops, images
+from facebench.detection import Face
+
+ARCFACE = [
+    [38.2946, 51.6963],
+    [73.5318, 51.5014],
+    [56.0252, 71.7366],
+    [41.5493, 92.3655],
+    [70.7299, 92.2041],
+]
+LANDMARKS = [[60, 70], [95, 66], [80, 90], [66, 110], [94, 107]]
+
+
+def umeyama(source, target):
+    """Eq. 40-42 with the singular value decomposition, for any dimension."""
+    source, target = np.asarray(source, float), np.asarray(target, float)
+    x, y = source - source.mean(0), target - target.mean(0)
+    u, d, vt = np.linalg.svd(y.T @ x / len(x))
+    s = np.ones(2)
+    if np.linalg.det(u) * np.linalg.det(vt) < 0:
+        s[1] = -1
+    rotation = u @ np.diag(s) @ vt
+    scale = (d * s).sum() / (x**2).sum() * len(x)
+    shift = target.mean(0) - scale * rotation @ source.mean(0)
+    return np.hstack([scale * rotation, shift[:, None]])
+
+
+def picture(height=150, width=160):
+    y, x = np.mgrid[:height, :width]
+    waves = [np.sin(x / 7) + np.cos(y / 9), np.sin((x + y) / 11), np.cos(x * y / 900)]
+    return np.clip(np.stack(waves, -1) * 60 + 128, 0, 255).astype(np.uint8)
+
+
+def bilinear_warp(image, matrix, width, height):
+    """Each target pixel from its place in the source; zero outside."""
+    inverse = np.linalg.inv(np.vstack([matrix, [0, 0, 1]]))
+    y, x = np.mgrid[:height, :width]
+    u, v, _ = np.tensordot(inverse, np.stack([x, y, np.ones_like(x)]).astype(float), 1)
+    padded = np.pad(image.astype(float), ((2, 2), (2, 2), (0, 0)))
+    u, v = (np.clip(a + 2, 0, n - 2) for a, n in ((u, padded.shape[1]), (v, padded.shape[0])))
+    iu, iv = u.astype(int), v.astype(int)
+    fu, fv = (u - iu)[..., None], (v - iv)[..., None]
+    top = padded[iv, iu] * (1 - fu) + padded[iv, iu + 1] * fu
+    bottom = padded[iv + 1, iu] * (1 - fu) + padded[iv + 1, iu + 1] * fu
+    return top * (1 - fv) + bottom * fv
+
+
+def test_similarity_is_umeyamas():
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        source = random.normal(size=(5, 2)) * 30 + 100
+        target = random.normal(size=(5, 2)) * 20
+        np.testing.assert_allclose(
+            crops.fit_similarity(source, target),
+            umeyama(source.astype(np.float32), target.astype(np.float32)),
+            atol=1e-4,
+        )
+    np.testing.assert_allclose(
+        crops.fit_similarity(LANDMARKS, ARCFACE), umeyama(LANDMARKS, ARCFACE), atol=1e-5
+    )
+
+
+def test_similarity_never_mirrors():
+    matrix = crops.fit_similarity([[0, 0], [1, 0], [0, 1]], [[0, 0], [-1, 0], [0, 1]])
+    assert np.linalg.det(matrix[:, :2]) >= 0
+
+
+def test_wrong_points_are_refused():
+    with pytest.raises(ValueError):
+        crops.fit_similarity([[1, 1]], [[2, 2]])
+    with pytest.raises(ValueError):
+        crops.fit_similarity([[1, 1], [1, 1]], [[2, 2], [3, 3]])
+    with pytest.raises(ValueError):
+        crops.fit_similarity([[1, 1], [1, 2]], [[2, 2]])
+
+
+def test_arcface_crop_is_the_warp_written_out():
+    image = picture()
+    crop, reason = crops.crop_face(image, Face([50, 40, 105, 120], 1.0, LANDMARKS))
+    assert reason == ""
+    assert crop.shape == (112, 112, 3)
+    expected = bilinear_warp(image, umeyama(LANDMARKS, ARCFACE), 112, 112)
+    difference = np.abs(crop - expected)
+    # Positions are in steps of 1/32 pixel.
+    assert difference.max() <= 6
+    assert difference.mean() < 0.6
+
+
+def test_arcface_crop_is_opencvs():
+    cv2 = pytest.importorskip("cv2")
+    image = picture()
+    crop, _ = crops.crop_face(image, Face([50, 40, 105, 120], 1.0, LANDMARKS))
+    matrix = crops.fit_similarity(LANDMARKS, ARCFACE)
+    expected = cv2.warpAffine(image, matrix, (112, 112), borderValue=0).astype(int)
+    difference = np.abs(crop - expected)
+    assert difference.max() <= 2
+    assert np.mean(difference > 1) < 0.005
+
+
+def test_template_points_arrive_where_they_belong_and_outside_is_the_border():
+    image = np.zeros((150, 160, 3), np.uint8)
+    points = np.array(LANDMARKS)
+    for x, y in points:
+        image[y - 1 : y + 2, x - 1 : x + 2] = 255
+    size = 56  # half of the template
+    crop, _ = crops.crop_face(image, Face([0, 0, 1, 1], 1.0, LANDMARKS), width=size, height=size)
+    moved = umeyama(LANDMARKS, np.array(ARCFACE) / 2)
+    for point in points:
+        x, y = np.round(moved @ [*point, 1]).astype(int)
+        assert crop[y, x, 0] > 60
+    at_corner = Face([0, 0, 1, 1], 1.0, (points - [70, 80]).tolist())
+    crop, _ = crops.crop_face(image, at_corner, border=77)
+    assert (crop[0, 0] == 77).all()
+
+
+def test_paper_crop_is_the_enlarged_box():
+    image = picture()
+    face = Face([50.6, 40.2, 90.6, 100.2])
+    crop, reason = crops.crop_face(image, face, "paper", width=100, height=80)
+    assert reason == ""
+    # 15 % of 40 and of 60: corners at 44.6, 31.2, 96.6, 109.2.
+    np.testing.assert_array_equal(crop, images.resize(image[31:109, 44:96], 100, 80))
+    wide, _ = crops.crop_face(image, face, "paper", margin=0.5, interpolation="nearest")
+    np.testing.assert_array_equal(wide, images.resize(image[10:130, 30:110], 112, 112, "nearest"))
+
+
+def test_paper_crop_is_clipped_to_the_image():
+    image = picture()
+    crop, _ = crops.crop_face(image, Face([-20, 130, 30, 180]), "paper")
+    np.testing.assert_array_equal(crop, images.resize(image[122:150, 0:37], 112, 112))
+
+
+@pytest.mark.parametrize(
+    ("name", "face", "reason"),
+    [
+        ("arcface112", Face([0, 0, 9, 9]), "needs landmarks"),
+        ("arcface112", Face([0, 0, 9, 9], 1.0, [[5, 5]] * 5), "one point"),
+        ("arcface112", Face([0, 0, 9, 9], 1.0, [[np.nan, 5]] * 5), "no number"),
+        ("paper", Face([200, 200, 230, 230]), "no pixels"),
+        ("paper", Face([np.nan, 0, 9, 9]), "no number"),
+        ("paper", Face([5, 5, 5, 5]), "no pixels"),
+        ("paper", Face([9, 9, 3, 3]), "no pixels"),
+    ],
+)
+def test_a_face_that_cannot_be_cut_is_a_reason(name, face, reason):
+    crop, why = crops.crop_face(picture(), face, name)
+    assert crop is None
+    assert reason in why
+
+
+def test_crops_are_documented_and_options_checked():
+    assert set(crops.crops()) >= {"paper", "arcface112"}
+    assert all(crops.crops().values())
+    with pytest.raises(ValueError):
+        crops.CropOptions(name="arcface11")
+    with pytest.raises(ValueError):
+        crops.CropOptions(border=256)
+    assert crops.CropOptions(name="paper") == crops.CropOptions(name="paper")
+
+
+def test_colour_order_does_not_matter_and_grey_stays_grey():
+    image = picture()
+    face = Face([50, 40, 105, 120], 1.0, LANDMARKS)
+    for name in crops.crops():
+        rgb, _ = crops.crop_face(image, face, name)
+        bgr, _ = crops.crop_face(np.ascontiguousarray(image[:, :, ::-1]), face, name)
+        np.testing.assert_array_equal(rgb, bgr[:, :, ::-1])
+        gray, _ = crops.crop_face(np.ascontiguousarray(image[:, :, 0]), face, name)
+        np.testing.assert_array_equal(gray, rgb[:, :, 0])

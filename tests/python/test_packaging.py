@@ -1,0 +1,93 @@
+"""The package as users get it: what is light stays light, and what is absent is named."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import facebench
+
+ROOT = Path(__file__).resolve().parents[2]
+LIGHT = ("core", "io", "metrics", "protocols", "reports")
+# Stands in for an environment without torch.
+WITHOUT_TORCH = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+sys.meta_path.insert(0, Block())
+import importlib.util
+real = importlib.util.find_spec
+importlib.util.find_spec = lambda n, *a: None if n.split(".")[0] == "torch" else real(n, *a)
+"""
+
+
+def python(code: str) -> subprocess.CompletedProcess:
+    folder = Path(facebench.__file__).absolute().parents[1]
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(folder)!r})\n{code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("module", LIGHT)
+def test_light_modules_work_without_torch(module):
+    result = python(f"{WITHOUT_TORCH}\nimport facebench.{module}")
+    assert result.returncode == 0, result.stderr
+
+
+def test_importing_protocols_loads_nothing_heavy():
+    heavy = ["torch", "matplotlib", "jinja2", "h5py", "typer", "rich", "sklearn", "facebench._full"]
+    result = python(
+        f"import sys, facebench.protocols\nprint([m for m in {heavy} if m in sys.modules])"
+    )
+    assert result.stdout.strip() == "[]", result.stdout + result.stderr
+
+
+def test_without_torch_the_message_names_the_command():
+    result = python(f"{WITHOUT_TORCH}\nimport facebench.nn")
+    assert result.returncode != 0
+    assert "pip install torch" in result.stderr
+    assert "--no-build-isolation" in result.stderr
+
+
+def test_another_torch_than_the_one_built_with_is_refused():
+    result = python("import torch; torch.__version__ = '1.0.0'\nimport facebench.nn")
+    assert result.returncode != 0
+    assert "torch 1.0.0" in result.stderr
+
+
+def test_every_module_and_verb_that_is_promised_is_there():
+    for name in facebench.__all__:
+        if name != "timing":
+            assert getattr(facebench, name) is not None, name
+
+
+def test_an_unknown_attribute_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'protcols'"):
+        _ = facebench.protcols
+
+
+def test_versions_agree():
+    lines = (ROOT / "CMakeLists.txt").read_text().splitlines()
+    version = next(line.split()[2] for line in lines if line.startswith("project(facebench"))
+    assert facebench.__version__ == version
+    assert f"version: {version}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_torch_is_not_a_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    needed = project["build-system"]["requires"] + project["project"]["dependencies"]
+    assert not [r for r in needed if r.startswith("torch")]
+
+
+def test_the_detector_finds_its_weights_beside_the_library():
+    from facebench import detection
+
+    assert Path(detection.default_mtcnn_weights()).is_file()
