@@ -120,11 +120,13 @@ void bind_training(py::module_& m) {
            "where only one table has the key. ValueError for an unknown key (did you mean).")
       .def("keys", &recipe_keys, "All keys that set() knows, as 'table.option'.")
       .def("copy", [](const Recipe& r) { return Recipe(r); })
-      .def("to_dict", [](const Recipe& r) { return json_to_python(recipe_to_json(r)); },
-           "Everything that decides the result, defaults filled in.")
-      .def("__eq__",
-           [](const Recipe& a, const Recipe& b) { return recipe_to_json(a) == recipe_to_json(b); },
-           py::is_operator())
+      .def(
+          "to_dict", [](const Recipe& r) { return json_to_python(recipe_to_json(r)); },
+          "Everything that decides the result, defaults filled in.")
+      .def(
+          "__eq__",
+          [](const Recipe& a, const Recipe& b) { return recipe_to_json(a) == recipe_to_json(b); },
+          py::is_operator())
       .def("__repr__", [](const Recipe& r) {
         return "Recipe(" + r.id + ": " + r.network + ", " + r.loss + ")";
       });
@@ -148,9 +150,12 @@ void bind_training(py::module_& m) {
   m.def(
       "learning_rate",
       [](double base, const ScheduleOptions& options, std::int64_t iteration, std::int64_t total,
-         double per_epoch) { return learning_rate(base, options, {iteration, total, per_epoch}); },
+         double per_epoch) {
+        return learning_rate(base, options, {iteration, total, per_epoch});
+      },
       py::arg("base"), py::arg("options"), py::arg("iteration"), py::arg("total"),
-      py::arg("iterations_per_epoch") = 1.0, "The learning rate of one iteration (0 is the first).");
+      py::arg("iterations_per_epoch") = 1.0,
+      "The learning rate of one iteration (0 is the first).");
   m.def(
       "train_pack",
       [](const Recipe& recipe, const std::filesystem::path& pack, const std::filesystem::path& out,
@@ -168,7 +173,8 @@ void bind_training(py::module_& m) {
          const py::object& progress, const py::object& on_epoch) {
         const ArrayImages source(images);
         Sha256 hash;
-        hash.update(std::as_bytes(std::span(images.data(), static_cast<std::size_t>(images.size()))));
+        hash.update(
+            std::as_bytes(std::span(images.data(), static_cast<std::size_t>(images.size()))));
         const TrainingSet set{&source, labels, hash.hex(), json_from_python(preparation)};
         return result_dict(run_training(recipe, set, out, options, progress, on_epoch));
       },

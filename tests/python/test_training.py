@@ -34,14 +34,14 @@ def definition_sphereface(x, y, p, options):
     theta = cos.acos()
     k = (m * theta / math.pi).floor().detach()
     psi = (-1.0) ** k * (m * theta).cos() - 2 * k
-    hot = F.one_hot(y, cos.shape[1])
+    hot = F.one_hot(y, cos.shape[1]).double()
     mixed = torch.where(hot == 1, (lam * cos + psi) / (1 + lam), cos)
     return F.cross_entropy(x.norm(dim=1, keepdim=True) * mixed, y)
 
 
 def definition_cosface(x, y, p, options):
     cos = F.linear(F.normalize(x), F.normalize(p["weight"]))
-    hot = F.one_hot(y, cos.shape[1])
+    hot = F.one_hot(y, cos.shape[1]).double()
     return F.cross_entropy(options["s"] * (cos - options["m"] * hot), y)
 
 
@@ -53,7 +53,7 @@ def definition_arcface(x, y, p, options):
         (theta + options["m"]).cos(),
         cos - options["m"] * math.sin(options["m"]),
     )
-    hot = F.one_hot(y, cos.shape[1])
+    hot = F.one_hot(y, cos.shape[1]).double()
     return F.cross_entropy(options["s"] * torch.where(hot == 1, moved, cos), y)
 
 
@@ -91,7 +91,7 @@ def test_loss_equals_definition(name):
     parameters = {n: p.detach().clone().requires_grad_(True) for n, p in head.named_parameters()}
     reference = DEFINITIONS[name](x2, y, parameters, head.options)
     reference.backward()
-    assert float(loss) == pytest.approx(float(reference), abs=1e-12)
+    assert loss.item() == pytest.approx(reference.item(), rel=1e-12)
     for a, b in zip(ours, [x2.grad] + [p.grad for p in parameters.values()], strict=True):
         assert torch.allclose(a, b, atol=1e-10, rtol=1e-9)
     assert logits.shape == (12, 9) and not logits.requires_grad
@@ -103,7 +103,7 @@ def test_margin_is_computed_in_float32_for_half_features():
     half = x.detach().to(torch.bfloat16)
     loss, _ = head(half, y)
     assert loss.dtype == torch.float32
-    assert float(loss) == pytest.approx(float(head(half.float(), y)[0]), rel=1e-6)
+    assert loss.item() == pytest.approx(head(half.float(), y)[0].item(), rel=1e-6)
 
 
 def test_head_is_a_module():
@@ -122,7 +122,7 @@ def test_head_is_a_module():
     before = head.weight.detach().clone()
     optimizer.step()
     assert not torch.equal(before, head.weight)
-    assert float(head(x, y)[0]) < float(loss)
+    assert head(x, y)[0].item() < loss.item()
 
 
 def test_wrong_use_is_refused():
@@ -218,7 +218,7 @@ def test_five_steps_equal_a_plain_loop(tmp_path):
         assert torch.allclose(ours[key].double(), value, atol=1e-8, rtol=0), name
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     assert [line["iteration"] for line in log] == [1, 2, 3, 4, 5]
-    assert log[-1]["loss"] == pytest.approx(float(loss), abs=1e-8)
+    assert log[-1]["loss"] == pytest.approx(loss.item(), abs=1e-8)
 
 
 def tiny(**overrides):

@@ -174,13 +174,11 @@ Head::Head(std::string name, Json options, const HeadShape& shape)
 
 Head::Output Head::loss(const at::Tensor& features, const at::Tensor& labels) {
   if (features.dim() != 2 || features.size(1) != shape_.features || features.size(0) < 1)
-    throw std::invalid_argument(
-        fmt::format("loss {}: features have {} dimensions{}; expected (N, {})", name_,
-                    features.dim(),
-                    features.dim() == 2
-                        ? fmt::format(", {} by {}", features.size(0), features.size(1))
-                        : std::string(),
-                    shape_.features));
+    throw std::invalid_argument(fmt::format(
+        "loss {}: features have {} dimensions{}; expected (N, {})", name_, features.dim(),
+        features.dim() == 2 ? fmt::format(", {} by {}", features.size(0), features.size(1))
+                            : std::string(),
+        shape_.features));
   if (!features.is_floating_point())
     throw std::invalid_argument(fmt::format("loss {}: features are not floating point", name_));
   if (labels.dim() != 1 || labels.size(0) != features.size(0) || labels.scalar_type() != at::kLong)
@@ -215,8 +213,7 @@ at::Tensor& Head::add_parameter(const std::string& name, std::vector<std::int64_
   Random random(shape_.seed, "head." + name);
   const auto fan_in = static_cast<double>(shape_.features);
   const auto fan_out = static_cast<double>(shape_.classes);
-  const double bound =
-      init == "xavier" ? std::sqrt(6 / (fan_in + fan_out)) : 1 / std::sqrt(fan_in);
+  const double bound = init == "xavier" ? std::sqrt(6 / (fan_in + fan_out)) : 1 / std::sqrt(fan_in);
   double* data = tensor.data_ptr<double>();
   for (std::int64_t i = 0; i < tensor.numel(); ++i)
     data[i] = init == "normal" ? 0.01 * random.normal() : random.uniform(-bound, bound);

@@ -13,8 +13,8 @@ void AugmentationOptions::describe(OptionsBuilder<AugmentationOptions>& o) {
           "largest move in each direction, pixels; the edge is repeated", 0, 1024);
 }
 
-Variation draw_variation(const AugmentationOptions& options, std::uint64_t seed,
-                         std::int64_t epoch, std::int64_t sample) {
+Variation draw_variation(const AugmentationOptions& options, std::uint64_t seed, std::int64_t epoch,
+                         std::int64_t sample) {
   const auto e = static_cast<std::uint64_t>(epoch), s = static_cast<std::uint64_t>(sample);
   Variation v;
   // A stream for each purpose, so that switching one on leaves the others as they were.

@@ -46,9 +46,8 @@ Batch BatchLoader::next() {
 void BatchLoader::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    taken_.wait(lock, [this] {
-      return stop_ || claimed_ >= last_ || claimed_ < consumed_ + ahead_;
-    });
+    taken_.wait(lock,
+                [this] { return stop_ || claimed_ >= last_ || claimed_ < consumed_ + ahead_; });
     if (stop_ || claimed_ >= last_) return;
     const std::int64_t iteration = claimed_++;
     lock.unlock();

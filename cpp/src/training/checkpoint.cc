@@ -26,18 +26,24 @@ using TensorMap = std::map<std::string, TensorInfo, std::less<>>;
 
 DType checkpoint_dtype(at::ScalarType type) {
   switch (type) {
-    case at::kFloat: return DType::f32;
-    case at::kDouble: return DType::f64;
-    case at::kLong: return DType::i64;
-    case at::kBFloat16: return DType::bf16;
-    default: throw std::invalid_argument("checkpoint: tensors of this type are not stored");
+    case at::kFloat:
+      return DType::f32;
+    case at::kDouble:
+      return DType::f64;
+    case at::kLong:
+      return DType::i64;
+    case at::kBFloat16:
+      return DType::bf16;
+    default:
+      throw std::invalid_argument("checkpoint: tensors of this type are not stored");
   }
 }
 
 std::string state_checksum(const TensorMap& tensors, std::string_view state) {
   Sha256 hash;
   for (const auto& [name, info] : tensors) {
-    hash.update(fmt::format("{} {} {}\n", name, dtype_name(info.dtype), fmt::join(info.shape, " ")));
+    hash.update(
+        fmt::format("{} {} {}\n", name, dtype_name(info.dtype), fmt::join(info.shape, " ")));
     hash.update(info.bytes);
   }
   hash.update(state);
@@ -122,9 +128,8 @@ void write_checkpoint(const fs::path& path, const TrainingState& state,
       throw std::invalid_argument("checkpoint: two tensors are called " + t.name);
     alive.push_back(std::move(plain));
   }
-  const std::string json = canonical_json({{"iteration", state.iteration},
-                                           {"identity", state.identity},
-                                           {"progress", state.progress}});
+  const std::string json = canonical_json(
+      {{"iteration", state.iteration}, {"identity", state.identity}, {"progress", state.progress}});
   write_safetensors(path, map,
                     {{"format", std::string(checkpoint_format)},
                      {"version", "1"},
@@ -154,8 +159,8 @@ TrainingState read_checkpoint(const fs::path& path, const Json& identity,
   }
 
   if (file.tensors().size() != tensors.size())
-    fail(where, fmt::format("{} tensors; this training has {}", file.tensors().size(),
-                            tensors.size()));
+    fail(where,
+         fmt::format("{} tensors; this training has {}", file.tensors().size(), tensors.size()));
   for (const NamedTensor& t : tensors) {
     const TensorInfo& info = file.at(t.name);
     if (info.dtype != checkpoint_dtype(t.tensor.scalar_type()) ||

@@ -57,8 +57,7 @@ void Sgd::step(double lr) {
       at::Tensor gradient = value.grad();
       if (!gradient.defined()) continue;
       // The fused kernel walks raw memory: all three must be laid out alike.
-      if (gradient.strides() != value.strides())
-        gradient = at::empty_like(value).copy_(gradient);
+      if (gradient.strides() != value.strides()) gradient = at::empty_like(value).copy_(gradient);
       values.push_back(value);
       gradients.push_back(gradient);
       momentum.push_back(group.momentum[i]);

@@ -25,7 +25,8 @@ struct Part {
   void* options;
 };
 
-// The parts that are plain aggregates; the loss's options are JSON, since its type is chosen by name.
+// The parts that are plain aggregates; the loss's options are JSON, since its type is chosen by
+// name.
 std::vector<Part> aggregate_parts(Recipe& recipe) {
   return {
       {"network", &options_schema<NetworkOptions>(), &recipe.network_options},
@@ -43,7 +44,8 @@ Json complete_loss_options(const LossEntry& entry, const Json& given) {
   for (const OptionField& field : entry.options->fields) {
     const bool has = given.contains(field.name);
     OptionValue value = field.default_value;
-    if (has) value = convert_option(field.name, option_of_json(field.name, given[field.name]), value);
+    if (has)
+      value = convert_option(field.name, option_of_json(field.name, given[field.name]), value);
     field.check(value);
     all[field.name] = json_of_option(value);
   }
@@ -147,8 +149,7 @@ Recipe parse_recipe(std::string_view text, std::string_view file) {
   const TomlTable loss = top.table("loss");
   recipe.loss = loss.text("name");
   const LossEntry* entry = losses().find(recipe.loss);
-  if (!entry)
-    loss.fail_at("name", unknown_name_message("loss", recipe.loss, losses().names()));
+  if (!entry) loss.fail_at("name", unknown_name_message("loss", recipe.loss, losses().names()));
   for (const std::string& key : loss.keys()) {
     if (key == "name") continue;
     try {
@@ -169,7 +170,8 @@ std::vector<std::string> recipe_keys(const Recipe& recipe) {
   Recipe copy = recipe;
   std::vector<std::string> keys;
   for (const Part& part : aggregate_parts(copy))
-    for (const OptionField& field : part.schema->fields) keys.push_back(part.name + "." + field.name);
+    for (const OptionField& field : part.schema->fields)
+      keys.push_back(part.name + "." + field.name);
   for (const OptionField& field : losses().at(recipe.loss).options->fields)
     keys.push_back("loss." + field.name);
   return keys;

@@ -44,8 +44,7 @@ const Table<SchedulePolicy>& schedule_policies() {
            }},
           {"exponential", "falls by a factor in each unit, smoothly", "lr gamma^p",
            [](double lr, double p, double, Options o) { return lr * std::pow(o.gamma, p); }},
-          {"cosine", "half a cosine down to final_lr",
-           "final + (lr - final) (1 + cos(pi t)) / 2",
+          {"cosine", "half a cosine down to final_lr", "final + (lr - final) (1 + cos(pi t)) / 2",
            [](double lr, double, double t, Options o) {
              return o.final_lr + (lr - o.final_lr) * (1 + std::cos(std::numbers::pi * t)) / 2;
            }},

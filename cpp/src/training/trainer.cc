@@ -86,10 +86,10 @@ NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& s
   if (options.width == 0) options.width = shape.width;
   options.classes = 0;  // the classifier belongs to the loss
   if (options.height != shape.height || options.width != shape.width)
-    throw std::invalid_argument(fmt::format("recipe {}: the network takes images of {}x{}, the "
-                                            "data's are {}x{} (height x width)",
-                                            recipe.id, options.height, options.width, shape.height,
-                                            shape.width));
+    throw std::invalid_argument(
+        fmt::format("recipe {}: the network takes images of {}x{}, the "
+                    "data's are {}x{} (height x width)",
+                    recipe.id, options.height, options.width, shape.height, shape.width));
   return options;
 }
 
@@ -155,7 +155,8 @@ class Trainer {
       reported_ = state.progress.at("epochs_reported").get<std::int64_t>();
       if (!state.progress.at("best").is_null()) best_ = state.progress.at("best").get<double>();
     } catch (const Json::exception& error) {
-      fail(checkpoint.string(), std::string("the checkpoint's state is incomplete: ") + error.what());
+      fail(checkpoint.string(),
+           std::string("the checkpoint's state is incomplete: ") + error.what());
     }
     iteration_ = state.iteration;
     saved_ = iteration_;
@@ -167,12 +168,13 @@ class Trainer {
     const std::int64_t started_at = iteration_;
     const Clock::time_point start = Clock::now();
     {
-      BatchLoader loader(*data_.images, classes_.labels, sampler_,
-                         {recipe_.augmentation,
-                          PixelScale(per_channel(recipe_.input.mean), per_channel(recipe_.input.std)),
-                          recipe_.training.seed, recipe_.training.channels_last,
-                          communicator_.rank(), communicator_.size(), options_.data_threads},
-                         iteration_, total_);
+      BatchLoader loader(
+          *data_.images, classes_.labels, sampler_,
+          {recipe_.augmentation,
+           PixelScale(per_channel(recipe_.input.mean), per_channel(recipe_.input.std)),
+           recipe_.training.seed, recipe_.training.channels_last, communicator_.rank(),
+           communicator_.size(), options_.data_threads},
+          iteration_, total_);
       Stage stage(job, "training", total_, "steps");
       log_time_ = start;
       try {
@@ -186,8 +188,7 @@ class Trainer {
           stage.update(iteration_, note_);
         }
       } catch (const NotFinite&) {
-        fail(out_.string(),
-             fmt::format("the loss is not finite at iteration {}", iteration_),
+        fail(out_.string(), fmt::format("the loss is not finite at iteration {}", iteration_),
              "A lower learning rate, a warm-up, or clip_norm usually helps");
       } catch (...) {
         // Between two steps everything is whole: nothing done so far is lost. (Within a step only
@@ -209,8 +210,8 @@ class Trainer {
     result.accuracy = last_epoch_.accuracy();
     result.best_score = best_;
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    result.images_per_second = static_cast<double>((iteration_ - started_at) *
-                                                   recipe_.training.batch) / seconds;
+    result.images_per_second =
+        static_cast<double>((iteration_ - started_at) * recipe_.training.batch) / seconds;
     if (writes()) finish(result);
     communicator_.barrier();
     return result;
@@ -281,8 +282,12 @@ class Trainer {
   void end_epoch() {
     const std::int64_t done = epochs_done();
     if (callbacks_.on_epoch && writes()) {
-      const EpochReport report{done,      sampler_.epoch(total_ - 1) + 1, iteration_,
-                               epoch_sums_.mean_loss(), epoch_sums_.accuracy(), lr_};
+      const EpochReport report{done,
+                               sampler_.epoch(total_ - 1) + 1,
+                               iteration_,
+                               epoch_sums_.mean_loss(),
+                               epoch_sums_.accuracy(),
+                               lr_};
       const Model model = snapshot();
       const std::optional<double> score = callbacks_.on_epoch(report, model);
       if (score && (!best_ || *score > *best_)) {
@@ -298,7 +303,8 @@ class Trainer {
 
   void save() {
     if (!writes() || saved_ == iteration_) return;
-    const TrainingState state{iteration_, identity_,
+    const TrainingState state{iteration_,
+                              identity_,
                               {{"epoch", epoch_sums_.json()},
                                {"log", log_sums_.json()},
                                {"last_epoch", last_epoch_.json()},
@@ -317,8 +323,10 @@ class Trainer {
     std::string kept;
     if (fs::exists(path)) {
       const std::string text = read_file(path);
-      for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
-        const Json line = Json::parse(text.substr(at, end - at), nullptr, /*allow_exceptions=*/false);
+      for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos;
+           at = end + 1) {
+        const Json line =
+            Json::parse(text.substr(at, end - at), nullptr, /*allow_exceptions=*/false);
         if (!line.is_object() || !line.contains("iteration") ||
             !line["iteration"].is_number_integer() || line["iteration"] > iteration_)
           break;
@@ -337,12 +345,13 @@ class Trainer {
     note_ = fmt::format("loss {:.3f}, accuracy {:.3f}, {:.0f} images/s", log_sums_.mean_loss(),
                         log_sums_.accuracy(), rate);
     if (log_file_) {
-      const Json line = {{"iteration", iteration_},
-                         {"epoch", static_cast<double>(iteration_) / sampler_.iterations_per_epoch()},
-                         {"loss", log_sums_.mean_loss()},
-                         {"accuracy", log_sums_.accuracy()},
-                         {"lr", lr_},
-                         {"images_per_second", rate}};
+      const Json line = {
+          {"iteration", iteration_},
+          {"epoch", static_cast<double>(iteration_) / sampler_.iterations_per_epoch()},
+          {"loss", log_sums_.mean_loss()},
+          {"accuracy", log_sums_.accuracy()},
+          {"lr", lr_},
+          {"images_per_second", rate}};
       const std::string text = canonical_json(line) + "\n";
       if (std::fwrite(text.data(), 1, text.size(), log_file_.get()) != text.size() ||
           std::fflush(log_file_.get()) != 0)

@@ -23,9 +23,7 @@ at::Tensor random_tensor(std::vector<std::int64_t> size, std::string_view purpos
   return t;
 }
 
-at::Tensor some_labels() {
-  return at::tensor({0, 3, 6, 3, 1, 5}, at::TensorOptions(at::kLong));
-}
+at::Tensor some_labels() { return at::tensor({0, 3, 6, 3, 1, 5}, at::TensorOptions(at::kLong)); }
 
 std::unique_ptr<Head> double_head(std::string_view name, Json options = Json::object()) {
   HeadShape shape{kFeatures, kClasses, 3, at::kDouble};
@@ -112,8 +110,7 @@ TEST(Losses, GradientIsFiniteExactlyAtThePoles) {
   for (const LossEntry& entry : losses().entries()) {
     for (at::ScalarType type : {at::kFloat, at::kDouble}) {
       auto head = make_head(entry.name, {}, {kFeatures, kClasses, 3, type});
-      const at::Tensor w =
-          head->parameters()[0].tensor.detach().index_select(0, some_labels());
+      const at::Tensor w = head->parameters()[0].tensor.detach().index_select(0, some_labels());
       at::Tensor features = at::cat({3 * w.slice(0, 0, 2), -w.slice(0, 2, 4), 0 * w.slice(0, 4)})
                                 .requires_grad_(true);
       const Head::Output output = head->loss(features, some_labels());
@@ -153,7 +150,8 @@ TEST(Losses, NeutralSettings) {
 
 TEST(Losses, PsiIsMonotoneAndContinuous) {
   for (int m : {1, 2, 3, 4, 5}) {
-    const at::Tensor theta = at::linspace(0, std::numbers::pi, 2001, at::TensorOptions(at::kDouble));
+    const at::Tensor theta =
+        at::linspace(0, std::numbers::pi, 2001, at::TensorOptions(at::kDouble));
     const at::Tensor psi = sphereface_psi(theta.cos(), m);
     const at::Tensor steps = psi.slice(0, 1) - psi.slice(0, 0, -1);
     EXPECT_LE(steps.max().item<double>(), 1e-12) << m;
@@ -220,8 +218,7 @@ TEST(Losses, LogitsCarryNoMarginAndNoGradient) {
   auto head = double_head("cosface", {{"s", 10}});
   const at::Tensor logits = head->loss(x, some_labels()).logits;
   const at::Tensor w = head->parameters()[0].tensor.detach();
-  const at::Tensor expected =
-      10 * (x / x.norm(2, {1}, true)).mm((w / w.norm(2, {1}, true)).t());
+  const at::Tensor expected = 10 * (x / x.norm(2, {1}, true)).mm((w / w.norm(2, {1}, true)).t());
   EXPECT_LT((logits - expected).abs().max().item<double>(), 1e-12);
   EXPECT_FALSE(logits.requires_grad());
 }

@@ -27,8 +27,8 @@ struct HeadShape {
 // A loss with the parameters it needs: the last layer of a network in training, thrown away after.
 //
 // In training mode (the start) each call of loss() is one iteration: it moves what the method keeps
-// between iterations (centres, the iteration that lambda is annealed by). In evaluation mode nothing
-// moves. Everything kept is a buffer, so parameters() and buffers() are the whole state.
+// between iterations (centres, the iteration that lambda is annealed by). In evaluation mode
+// nothing moves. Everything kept is a buffer, so parameters() and buffers() are the whole state.
 class Head {
  public:
   struct Output {
@@ -93,7 +93,6 @@ const Table<LossEntry>& losses();
 // The head of the loss called `name`; `options` is an object of its options, what is left out keeps
 // its default. Throws std::invalid_argument for an unknown loss (did you mean) or an empty shape,
 // Error for a bad option.
-std::unique_ptr<Head> make_head(std::string_view name, const Json& options,
-                                const HeadShape& shape);
+std::unique_ptr<Head> make_head(std::string_view name, const Json& options, const HeadShape& shape);
 
 }  // namespace facebench

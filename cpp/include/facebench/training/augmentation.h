@@ -25,8 +25,8 @@ struct Variation {
 };
 
 // Depends on the arguments alone: not on the batch, the thread or what was drawn before.
-Variation draw_variation(const AugmentationOptions& options, std::uint64_t seed,
-                         std::int64_t epoch, std::int64_t sample);
+Variation draw_variation(const AugmentationOptions& options, std::uint64_t seed, std::int64_t epoch,
+                         std::int64_t sample);
 
 // (value - mean) / std of each channel, as a table of the 256 values in float32.
 class PixelScale {

@@ -44,7 +44,8 @@ class BatchLoader {
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  // The next batch in order. Rethrows what failed while it was made; std::out_of_range past the end.
+  // The next batch in order. Rethrows what failed while it was made; std::out_of_range past the
+  // end.
   Batch next();
 
  private:

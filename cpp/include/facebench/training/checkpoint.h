@@ -11,8 +11,8 @@
 namespace facebench {
 
 // Checkpoints of a training: one safetensors file each, `step-000000120.safetensors`, with all
-// tensors of the state and, in the metadata, the rest of it as JSON and a SHA-256 over both. Written
-// atomically, so that a file that is there is whole.
+// tensors of the state and, in the metadata, the rest of it as JSON and a SHA-256 over both.
+// Written atomically, so that a file that is there is whole.
 
 // Where a training stands.
 struct TrainingState {
@@ -23,8 +23,7 @@ struct TrainingState {
   Json progress = Json::object();
 };
 
-std::filesystem::path checkpoint_path(const std::filesystem::path& folder,
-                                      std::int64_t iteration);
+std::filesystem::path checkpoint_path(const std::filesystem::path& folder, std::int64_t iteration);
 // Those in a folder, by rising iteration; files of other names are passed over.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
 

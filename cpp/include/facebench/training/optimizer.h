@@ -25,8 +25,8 @@ struct OptimizerOptions {
 // All tensors of a kind are changed by one fused call. Tensors without gradient are left alone.
 class Sgd {
  public:
-  // `parameters` are shared, not copied; names must be unique. Those of one dimension (biases, batch
-  // norm's scale and shift, PReLU slopes) are not decayed where decay_vectors is false.
+  // `parameters` are shared, not copied; names must be unique. Those of one dimension (biases,
+  // batch norm's scale and shift, PReLU slopes) are not decayed where decay_vectors is false.
   Sgd(std::span<const NamedTensor> parameters, const OptimizerOptions& options);
 
   void zero_grad();

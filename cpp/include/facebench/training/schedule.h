@@ -26,8 +26,8 @@ struct ScheduleOptions {
 
 // Where in a training an iteration is.
 struct SchedulePosition {
-  std::int64_t iteration = 0;    // 0 is the first
-  std::int64_t total = 1;        // iterations in all, >= 1
+  std::int64_t iteration = 0;  // 0 is the first
+  std::int64_t total = 1;      // iterations in all, >= 1
   double iterations_per_epoch = 1;
 };
 
