@@ -119,7 +119,7 @@ def convert(folder):
         path = folder / f"{network}.lz4"
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         if digest != HASHES[network]:
-            sys.exit(f"{path}: SHA-256 is {digest}, not that of mtcnn 1.0.0; the file is not opened")
+            sys.exit(f"{path}: SHA-256 is {digest}, not that of mtcnn 1.0.0; not opened")
         arrays = iter(joblib.load(path))
         for name, kind, inputs, outputs, side in layers:
             weight = np.asarray(next(arrays), np.float32)

@@ -84,9 +84,7 @@ def area_mean(image: np.ndarray, width: int, height: int) -> np.ndarray:
     return full.area_mean(image, width, height)
 
 
-def warp_affine(
-    image: np.ndarray, matrix, width: int, height: int, border: int = 0
-) -> np.ndarray:
+def warp_affine(image: np.ndarray, matrix, width: int, height: int, border: int = 0) -> np.ndarray:
     """The image moved by a 2 x 3 matrix (source to target), bilinear, `border` outside."""
     return full.warp_affine(image, np.asarray(matrix, float).tolist(), width, height, border)
 

@@ -1,7 +1,7 @@
 """MTCNN step by step in numpy, for comparison: slow, literal, sharing nothing with the library.
 
-Boxes are rows x1 y1 x2 y2 score dx1 dy1 dx2 dy2. Two modes: `facenet` works in float64 with OpenCV's
-area filter, `facenet_pytorch` in float32 with means of whole pixels.
+Boxes are rows x1 y1 x2 y2 score dx1 dy1 dx2 dy2. Two modes: `facenet` works in float64 with
+OpenCV's area filter, `facenet_pytorch` in float32 with means of whole pixels.
 """
 
 import json

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from facebench import crops, images  # noqa: E402
-from facebench.detection import Face  # noqa: E402
+from facebench import crops, images
+from facebench.detection import Face
 
 ARCFACE = [
     [38.2946, 51.6963],
@@ -83,11 +83,13 @@ def test_wrong_points_are_refused():
 def test_arcface_crop_is_the_warp_written_out():
     image = picture()
     crop, reason = crops.crop_face(image, Face([50, 40, 105, 120], 1.0, LANDMARKS))
-    assert reason == "" and crop.shape == (112, 112, 3)
+    assert reason == ""
+    assert crop.shape == (112, 112, 3)
     expected = bilinear_warp(image, umeyama(LANDMARKS, ARCFACE), 112, 112)
     difference = np.abs(crop - expected)
     # Positions are in steps of 1/32 pixel.
-    assert difference.max() <= 6 and difference.mean() < 0.6
+    assert difference.max() <= 6
+    assert difference.mean() < 0.6
 
 
 def test_arcface_crop_is_opencvs():
@@ -97,7 +99,8 @@ def test_arcface_crop_is_opencvs():
     matrix = crops.fit_similarity(LANDMARKS, ARCFACE)
     expected = cv2.warpAffine(image, matrix, (112, 112), borderValue=0).astype(int)
     difference = np.abs(crop - expected)
-    assert difference.max() <= 2 and np.mean(difference > 1) < 0.005
+    assert difference.max() <= 2
+    assert np.mean(difference > 1) < 0.005
 
 
 def test_template_points_arrive_where_they_belong_and_outside_is_the_border():
@@ -124,9 +127,7 @@ def test_paper_crop_is_the_enlarged_box():
     # 15 % of 40 and of 60: corners at 44.6, 31.2, 96.6, 109.2.
     np.testing.assert_array_equal(crop, images.resize(image[31:109, 44:96], 100, 80))
     wide, _ = crops.crop_face(image, face, "paper", margin=0.5, interpolation="nearest")
-    np.testing.assert_array_equal(
-        wide, images.resize(image[10:130, 30:110], 112, 112, "nearest")
-    )
+    np.testing.assert_array_equal(wide, images.resize(image[10:130, 30:110], 112, 112, "nearest"))
 
 
 def test_paper_crop_is_clipped_to_the_image():
@@ -149,11 +150,13 @@ def test_paper_crop_is_clipped_to_the_image():
 )
 def test_a_face_that_cannot_be_cut_is_a_reason(name, face, reason):
     crop, why = crops.crop_face(picture(), face, name)
-    assert crop is None and reason in why
+    assert crop is None
+    assert reason in why
 
 
 def test_crops_are_documented_and_options_checked():
-    assert set(crops.crops()) >= {"paper", "arcface112"} and all(crops.crops().values())
+    assert set(crops.crops()) >= {"paper", "arcface112"}
+    assert all(crops.crops().values())
     with pytest.raises(ValueError):
         crops.CropOptions(name="arcface11")
     with pytest.raises(ValueError):

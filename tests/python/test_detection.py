@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from facebench import Error, detection, images  # noqa: E402
-from facebench.detection import Face  # noqa: E402
+from facebench import Error, detection, images
+from facebench.detection import Face
 
 sys.path.insert(0, str(Path(__file__).parent))
-import mtcnn_reference  # noqa: E402
+import mtcnn_reference
 
 # Low thresholds make a cascade that finds plenty of boxes in any texture.
 EAGER = (0.1, 0.01, 0.003)
@@ -129,10 +129,10 @@ def test_mtcnn_agrees_with_facenet_pytorch_on_photographs(data):
     reference = read_reference(data)
     names = list(reference)[::51]
     found = detection.detect([data / "lfw" / "images" / name for name in names])
-    equal = sum(len(f) == len(reference[n]) for n, f in zip(names, found))
+    equal = sum(len(f) == len(reference[n]) for n, f in zip(names, found, strict=False))
     assert equal >= 0.999 * len(names)
     overlaps, distances = [], []
-    for name, faces in zip(names, found):
+    for name, faces in zip(names, found, strict=False):
         for expected in reference[name]:
             match = max(
                 faces, key=lambda f: detection.intersection_over_union(f, expected), default=None
@@ -151,7 +151,8 @@ def test_mtcnn_agrees_with_facenet_pytorch_on_photographs(data):
 def test_mtcnn_takes_images_of_any_shape(mode, shape):
     for image in (np.zeros((*shape, 3), np.uint8), texture(*shape)):
         for face in detection.detect(image, mode=mode, thresholds=list(EAGER), min_face=12):
-            assert np.isfinite(face.box).all() and np.isfinite(face.landmarks).all()
+            assert np.isfinite(face.box).all()
+            assert np.isfinite(face.landmarks).all()
 
 
 @needs_weights
@@ -197,8 +198,10 @@ def test_colour_order_is_respected():
 def test_modes_are_presets_and_options_overrule_them():
     d = detection.make_detector("mtcnn", mode="facenet", min_face=40)
     options = detection.description(d)["options"]
-    assert options["mode"] == "facenet" and options["outside"] == "zero_pad"
-    assert options["min_face"] == 40 and "weights" not in options
+    assert options["mode"] == "facenet"
+    assert options["outside"] == "zero_pad"
+    assert options["min_face"] == 40
+    assert "weights" not in options
     # A description makes the same detector again.
     again = detection.make_detector("mtcnn", **options)
     assert again.description() == d.description()
@@ -231,8 +234,8 @@ def test_weights_are_checked(tmp_path):
 
 
 def caffe_blobs(path):
-    """layer name -> blobs of a caffemodel: just enough of protocol buffers (NetParameter.layer = 100,
-    LayerParameter.name = 1, .blobs = 7, BlobProto.data = 5)."""
+    """layer name -> blobs of a caffemodel: as much of protocol buffers as needed
+    (NetParameter.layer = 100, LayerParameter.name = 1, .blobs = 7, BlobProto.data = 5)."""
 
     def fields(data):
         at = 0
