@@ -22,10 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kTruthColumns = {
-    "id",     "person",      "kind",        "box_x0",      "box_y0",       "box_x1",
-    "box_y1", "left_eye_x",  "left_eye_y",  "right_eye_x", "right_eye_y",  "nose_x",
-    "nose_y", "mouth_left_x", "mouth_left_y", "mouth_right_x", "mouth_right_y", "yaw",
-    "pitch",  "roll",        "age",         "age_group",   "disguise",     "quality",
+    "id",           "person",       "kind",         "box_x0",        "box_y0",        "box_x1",
+    "box_y1",       "left_eye_x",   "left_eye_y",   "right_eye_x",   "right_eye_y",   "nose_x",
+    "nose_y",       "mouth_left_x", "mouth_left_y", "mouth_right_x", "mouth_right_y", "yaw",
+    "pitch",        "roll",         "age",          "age_group",     "disguise",      "quality",
     "quality_group"};
 
 std::string truth_record(const PlannedImage& image, const FaceNuisance& nuisance,
@@ -98,9 +98,9 @@ FaceIdentity planned_identity(const SyntheticOptions& options, const PlannedImag
 }
 
 FaceNuisance planned_nuisance(const SyntheticOptions& options, const PlannedImage& image) {
-  Random random(static_cast<std::uint64_t>(options.seed), "synthetic.nuisance",
-                {static_cast<std::uint64_t>(image.identity),
-                 static_cast<std::uint64_t>(image.number)});
+  Random random(
+      static_cast<std::uint64_t>(options.seed), "synthetic.nuisance",
+      {static_cast<std::uint64_t>(image.identity), static_cast<std::uint64_t>(image.number)});
   return make_nuisance(image.kind, random);
 }
 
