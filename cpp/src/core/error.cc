@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "facebench/core/utf8.h"
+
 namespace facebench {
 
 std::string at_line(std::string_view file, std::int64_t line) {
@@ -13,8 +15,8 @@ std::string at_byte(std::string_view file, std::uint64_t offset) {
 }
 
 void fail(std::string_view where, std::string_view what, std::string_view advice) {
-  if (advice.empty()) throw Error(fmt::format("{}: {}", where, what));
-  throw Error(fmt::format("{}: {}. {}", where, what, advice));
+  if (advice.empty()) throw Error(printable(fmt::format("{}: {}", where, what)));
+  throw Error(printable(fmt::format("{}: {}. {}", where, what, advice)));
 }
 
 }  // namespace facebench

@@ -19,9 +19,8 @@ Isa initial_isa() {
   if (!wanted || !*wanted) return supported_isa();
   const Isa isa = parse_isa(wanted);
   if (isa > supported_isa())
-    throw std::invalid_argument(
-        fmt::format("FACEBENCH_ISA={}: this processor runs at most {}", wanted,
-                    isa_name(supported_isa())));
+    throw std::invalid_argument(fmt::format("FACEBENCH_ISA={}: this processor runs at most {}",
+                                            wanted, isa_name(supported_isa())));
   return isa;
 }
 

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -38,7 +41,12 @@ int available_processors() {
   return std::max(n, 1);
 }
 
-int Job::workers() const { return threads > 0 ? threads : available_processors(); }
+int Job::workers() const {
+  if (threads < 0)
+    throw std::invalid_argument("threads: " + std::to_string(threads) +
+                                " is not a number of threads");
+  return threads > 0 ? threads : available_processors();
+}
 
 Stage::Stage(const Job& job, std::string_view name, std::int64_t total, std::string_view unit)
     : job_(job) {

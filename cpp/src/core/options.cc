@@ -36,6 +36,12 @@ Number parse_number(std::string_view field, std::string_view text, std::string_v
   return value;
 }
 
+// Whether a double holds the number.
+bool is_exact(std::int64_t whole) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+  return whole >= -kLargest && whole <= kLargest;
+}
+
 std::vector<std::string_view> split_list(std::string_view text) {
   text = trim(text);
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']')
@@ -59,21 +65,21 @@ std::string_view option_type_name(const OptionValue& value) {
 }
 
 std::string option_text(const OptionValue& value) {
-  return std::visit(
-      Overload{
-          [](bool v) { return std::string(v ? "true" : "false"); },
-          [](const std::string& v) { return v; },
-          [](std::int64_t v) { return fmt::format("{}", v); },
-          [](double v) { return fmt::format("{}", v); },
-          [](const auto& list) { return fmt::format("[{}]", fmt::join(list, ", ")); },
-      },
-      value);
+  return std::visit(Overload{
+                        [](bool v) { return std::string(v ? "true" : "false"); },
+                        [](const std::string& v) { return v; },
+                        [](std::int64_t v) { return fmt::format("{}", v); },
+                        [](double v) { return fmt::format("{}", v); },
+                        [](const auto& list) { return fmt::format("[{}]", fmt::join(list, ", ")); },
+                    },
+                    value);
 }
 
 OptionValue parse_option(std::string_view field, std::string_view text, const OptionValue& like) {
   return std::visit(
       Overload{
           [&](bool) -> OptionValue {
+            text = trim(text);
             if (text == "true" || text == "yes" || text == "1") return true;
             if (text == "false" || text == "no" || text == "0") return false;
             refuse(field, fmt::format("'{}' is not true or false", text));
@@ -107,22 +113,25 @@ OptionValue parse_option(std::string_view field, std::string_view text, const Op
 OptionValue convert_option(std::string_view field, const OptionValue& value,
                            const OptionValue& like) {
   if (value.index() == like.index()) return value;
-  if (std::holds_alternative<double>(like) && std::holds_alternative<std::int64_t>(value))
-    return static_cast<double>(std::get<std::int64_t>(value));
+  if (std::holds_alternative<double>(like) && std::holds_alternative<std::int64_t>(value)) {
+    const std::int64_t whole = std::get<std::int64_t>(value);
+    if (is_exact(whole)) return static_cast<double>(whole);
+  }
   if (std::holds_alternative<std::int64_t>(like) && std::holds_alternative<double>(value)) {
     const double number = std::get<double>(value);
     if (std::abs(number) < 0x1p53 && number == std::floor(number))
       return static_cast<std::int64_t>(number);
   }
   if (std::holds_alternative<std::vector<double>>(like)) {
-    if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&value))
+    const auto* whole = std::get_if<std::vector<std::int64_t>>(&value);
+    if (whole && std::all_of(whole->begin(), whole->end(), is_exact))
       return std::vector<double>(whole->begin(), whole->end());
   }
-  const bool empty_list = std::visit(
-      Overload{[](bool) { return false; }, [](std::int64_t) { return false; },
-               [](double) { return false; }, [](const std::string&) { return false; },
-               [](const auto& list) { return list.empty(); }},
-      value);
+  const bool empty_list =
+      std::visit(Overload{[](bool) { return false; }, [](std::int64_t) { return false; },
+                          [](double) { return false; }, [](const std::string&) { return false; },
+                          [](const auto& list) { return list.empty(); }},
+                 value);
   if (empty_list) {
     if (std::holds_alternative<std::vector<double>>(like)) return std::vector<double>{};
     if (std::holds_alternative<std::vector<std::int64_t>>(like)) return std::vector<std::int64_t>{};
@@ -135,25 +144,24 @@ OptionValue convert_option(std::string_view field, const OptionValue& value,
 void OptionField::check(const OptionValue& value) const {
   const auto in_range = [&](double v) {
     // Written so that NaN is refused.
-    if (!(v >= low && v <= high))
-      refuse(name, fmt::format("{} is outside [{}, {}]", v, low, high));
+    if (!(v >= low && v <= high)) refuse(name, fmt::format("{} is outside [{}, {}]", v, low, high));
   };
-  std::visit(Overload{
-                 [](bool) {},
-                 [&](const std::string& v) {
-                   if (!choices.empty() && std::find(choices.begin(), choices.end(), v) ==
-                                               choices.end())
-                     throw std::invalid_argument(
-                         unknown_name_message("value of option '" + name + "':", v, choices));
-                 },
-                 [](const std::vector<std::string>&) {},
-                 [&](std::int64_t v) { in_range(static_cast<double>(v)); },
-                 [&](double v) { in_range(v); },
-                 [&](const auto& list) {
-                   for (auto v : list) in_range(static_cast<double>(v));
-                 },
-             },
-             value);
+  std::visit(
+      Overload{
+          [](bool) {},
+          [&](const std::string& v) {
+            if (!choices.empty() && std::find(choices.begin(), choices.end(), v) == choices.end())
+              throw std::invalid_argument(
+                  unknown_name_message("value of option '" + name + "':", v, choices));
+          },
+          [](const std::vector<std::string>&) {},
+          [&](std::int64_t v) { in_range(static_cast<double>(v)); },
+          [&](double v) { in_range(v); },
+          [&](const auto& list) {
+            for (auto v : list) in_range(static_cast<double>(v));
+          },
+      },
+      value);
 }
 
 const OptionField& OptionsSchema::at(std::string_view field) const {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 namespace facebench {
 namespace {
@@ -67,6 +68,7 @@ std::uint64_t Random::next_u64() {
 double Random::uniform() { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
 
 std::uint64_t Random::below(std::uint64_t n) {
+  if (n == 0) throw std::invalid_argument("Random::below: there is no number below 0");
   // Lemire's multiply-and-reject: unbiased, and rarely draws twice.
   unsigned __int128 product = static_cast<unsigned __int128>(next_u64()) * n;
   if (static_cast<std::uint64_t>(product) < n) {

@@ -8,8 +8,16 @@
 namespace facebench {
 namespace {
 
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
+  return result;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Restricted Damerau-Levenshtein: a swap of neighbours, the commonest slip of the fingers, is one.
+  // Restricted Damerau-Levenshtein: a swap of neighbours, the commonest slip of the fingers, is
+  // one.
   const std::size_t n = a.size(), m = b.size();
   std::vector<std::vector<std::size_t>> d(n + 1, std::vector<std::size_t>(m + 1));
   for (std::size_t i = 0; i <= n; ++i) d[i][0] = i;
@@ -34,7 +42,7 @@ std::string closest_name(std::string_view name, std::span<const std::string> kno
   std::size_t best_distance = 0;
   for (const std::string& candidate : known) {
     if (candidate.size() > kLongestName) continue;
-    const std::size_t distance = edit_distance(name, candidate);
+    const std::size_t distance = edit_distance(lower_case(name), lower_case(candidate));
     const std::size_t longest = std::max(name.size(), candidate.size());
     if (distance * 3 > longest) continue;
     if (best.empty() || distance < best_distance) {

@@ -25,15 +25,10 @@ bool read_whole(std::string_view text, Number& value) {
   return error == std::errc{} && stop == end;
 }
 
-// What a message shows of a text out of a file: short, and nothing that a terminal would obey.
+// What a message shows of a text out of a file.
 std::string shown(std::string_view text) {
-  std::string result;
-  for (char c : text.substr(0, 60))
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
-    else
-      result += c;
-  return text.size() > 60 ? result + "..." : result;
+  constexpr std::size_t kLongest = 60;
+  return printable(text.substr(0, kLongest)) + (text.size() > kLongest ? "..." : "");
 }
 
 // Cuts the bytes of a CSV file into records.
@@ -157,41 +152,6 @@ void TextFile::cut(std::size_t max_line) {
            "Convert the file's line ends to LF or CRLF");
     lines_.push_back({number, text});
   }
-}
-
-std::size_t utf8_length(std::string_view s) {
-  if (s.empty()) return 0;
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const auto follows = [&](std::size_t n) {
-    for (std::size_t i = 1; i < n; ++i)
-      if (i >= s.size() || (byte(i) & 0xC0) != 0x80) return false;
-    return true;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(2) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!follows(3)) return 0;
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
-    if (first == 0xED && byte(1) > 0x9F) return 0;  // a surrogate
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!follows(4)) return 0;
-    if (first == 0xF0 && byte(1) < 0x90) return 0;
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
-    return 4;
-  }
-  return 0;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
 }
 
 std::string_view trim(std::string_view text) {

@@ -132,9 +132,8 @@ std::vector<std::string> protocol_names() {
 ProtocolSpec load_protocol(const std::string& name_or_path) {
   if (name_or_path.ends_with(".toml"))
     return parse_protocol(read_file(name_or_path, kMaxSpecBytes), name_or_path);
-  for (const EmbeddedFile& f : embedded_files())
-    if (is_protocol(f) && f.name == name_or_path)
-      return parse_protocol(f.text, std::string(f.name) + ".toml");
+  if (const EmbeddedFile* f = find_embedded(name_or_path); f && is_protocol(*f))
+    return parse_protocol(f->text, name_or_path + ".toml");
   throw std::invalid_argument(unknown_name_message("protocol", name_or_path, protocol_names()));
 }
 

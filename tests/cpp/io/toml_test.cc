@@ -2,18 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "io/helpers.h"
+
 namespace facebench {
 namespace {
 
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
+struct ToyOptions {
+  int folds = 10;
+  std::vector<double> far = {0.1};
+  std::string rule = "exact";
+  static void describe(OptionsBuilder<ToyOptions>& o) {
+    o.name("ToyOptions", "For the tests.");
+    o.field("folds", &ToyOptions::folds, "folds", 1, 100);
+    o.field("far", &ToyOptions::far, "targets", 0, 1);
+    o.choice("rule", &ToyOptions::rule, "convention", {"exact", "facenet"});
   }
-  return "no error";
-}
+};
 
 constexpr std::string_view kText = R"(id = "lfw"
 folds = 10
@@ -42,7 +46,7 @@ TEST(Toml, ReadsAndFinishes) {
   EXPECT_EQ(all.texts("names"), (std::vector<std::string>{"a", "b"}));
   ASSERT_EQ(t.tables("cell").size(), 2u);
   EXPECT_EQ(t.tables("cell")[1].integer("value"), 2);
-  EXPECT_EQ(message_of([&] { t.finish(); }),
+  EXPECT_EQ(error_of([&] { t.finish(); }),
             "lfw.toml:8: unknown key in 'cell[0]': 'value' (known: )");
   t.tables("cell")[0].integer("value");
   t.finish();
@@ -50,16 +54,78 @@ TEST(Toml, ReadsAndFinishes) {
 
 TEST(Toml, Errors) {
   const TomlTable t = parse_toml(kText, "lfw.toml");
-  EXPECT_EQ(message_of([&] { t.integer("id"); }),
+  EXPECT_EQ(error_of([&] { t.integer("id"); }),
             "lfw.toml:1: 'id' must be an integer, got a string");
-  EXPECT_EQ(message_of([&] { t.integer("fold"); }),
+  EXPECT_EQ(error_of([&] { t.integer("fold"); }),
             "lfw.toml:1: 'fold' is missing. Is 'folds' meant to be it?");
-  EXPECT_EQ(message_of([&] { t.table("tracks").table("all").integers("far"); }),
+  EXPECT_EQ(error_of([&] { t.table("tracks").table("all").integers("far"); }),
             "lfw.toml:5: 'tracks.all.far' must be an integer, got a number");
   t.integer("folds", 3);
-  EXPECT_EQ(message_of([] { parse_toml("a = 1\nb = \n", "x.toml"); }).substr(0, 26),
+  EXPECT_EQ(error_of([] { parse_toml("a = 1\nb = \n", "x.toml"); }).substr(0, 26),
             "x.toml:2: not valid TOML: ");
-  EXPECT_EQ(message_of([] { parse_toml("a = 1\na = 2\n", "x.toml"); }).substr(0, 9), "x.toml:2:");
+  EXPECT_EQ(error_of([] { parse_toml("a = 1\na = 2\n", "x.toml"); }).substr(0, 9), "x.toml:2:");
+}
+
+TEST(Toml, MoreWrongTypes) {
+  const TomlTable t = parse_toml("a = 1\nl = [1, \"x\"]\nn = nan\nd = 2020-01-02\n[t]\n", "x.toml");
+  EXPECT_ERROR(t.boolean("a"), "x.toml:1: 'a' must be true or false, got an integer");
+  EXPECT_ERROR(t.text("a"), "'a' must be a string, got an integer");
+  EXPECT_ERROR(t.integers("a"), "'a' must be a list, got an integer");
+  EXPECT_ERROR(t.integers("l"), "x.toml:2: 'l' must be an integer, got a string");
+  EXPECT_ERROR(t.number("n"), "x.toml:3: 'n' must be finite");
+  EXPECT_ERROR(t.text("d"), "x.toml:4: 'd' must be a string, got a date or time");
+  EXPECT_ERROR(t.table("a"), "'a' must be a table, got an integer");
+  EXPECT_ERROR(t.tables("t"), "x.toml:5: 't' must be a list of tables, got a table");
+  EXPECT_ERROR(t.tables("l"), "'l' must be a table, got an integer");
+  EXPECT_ERROR(t.text("a", "fallback"), "must be a string");
+  EXPECT_ERROR(t.json(), "'n' must be finite");
+  EXPECT_ERROR(t.table("t").fail_at("q", "is odd"), "x.toml:5: is odd");
+}
+
+TEST(Toml, FinishSuggestsWhatWasAskedFor) {
+  const TomlTable t = parse_toml("fodls = 1\n", "x.toml");
+  t.integer("folds", 10);
+  EXPECT_ERROR(t.finish(), "x.toml:1: unknown key 'fodls'; did you mean 'folds'? (known: folds)");
+}
+
+TEST(Toml, Json) {
+  const TomlTable t = parse_toml("d = 2020-01-02\nx = [1, 2.5]\n[t]\nb = true\n", "x.toml");
+  EXPECT_EQ(canonical_json(t.json()), R"({"d":"2020-01-02","t":{"b":true},"x":[1,2.5]})");
+}
+
+TEST(Toml, Options) {
+  const auto read = [](std::string_view text) {
+    return read_options<ToyOptions>(parse_toml(text, "x.toml"));
+  };
+  const ToyOptions o = read("folds = 5\nfar = [1, 0.5]\n");
+  EXPECT_EQ(o.folds, 5);
+  EXPECT_EQ(o.far, (std::vector<double>{1, 0.5}));
+  EXPECT_EQ(o.rule, "exact");
+  EXPECT_ERROR(read("far = [0.1]\nfold = 5\n"), "x.toml:2: unknown option of ToyOptions 'fold'");
+  EXPECT_ERROR(read("folds = 101\n"), "x.toml:1: option 'folds': 101 is outside [1, 100]");
+  EXPECT_ERROR(read("folds = true\n"), "x.toml:1: option 'folds': expected integer");
+  EXPECT_ERROR(read("rule = \"exat\"\n"), "did you mean 'exact'");
+  EXPECT_ERROR(read("folds = [[1]]\n"), "x.toml:1: option 'folds': the list holds");
+}
+
+TEST(Toml, ParserRefuses) {
+  EXPECT_ERROR(parse_toml("a = \"\xff\"", "x.toml"), "x.toml:1: not valid TOML");
+  EXPECT_ERROR(parse_toml("a = 1e999", "x.toml"), "x.toml:1:");
+  EXPECT_ERROR(parse_toml("a = " + std::string(100000, '['), "x.toml"), "not valid TOML");
+}
+
+// A file cut between two lines is a file, so a cut is an Error or lacks what follows.
+TEST(Toml, CutAndChanged) {
+  const std::string text(kText);
+  const Json whole = parse_toml(text, "x").json();
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    Json cut;
+    if (error_of([&] { cut = parse_toml(text.substr(0, n), "x").json(); }) != "no error") continue;
+    if (n > text.find('\n')) {
+      EXPECT_EQ(cut["id"], whole["id"]) << n;
+    }
+  }
+  expect_no_change_crashes(text, [](const std::string& t) { parse_toml(t, "x").json(); });
 }
 
 }  // namespace facebench

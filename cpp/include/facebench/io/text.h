@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "facebench/core/utf8.h"
+
 namespace facebench {
 
 // A place in a text file, for messages.
@@ -49,11 +51,6 @@ class TextFile {
   std::vector<TextLine> lines_;
   bool has_bom_ = false, has_crlf_ = false;
 };
-
-// The length of the UTF-8 sequence that `text` begins with, 0 where there is none that is valid
-// (overlong forms, surrogates and values above U+10FFFF are not).
-std::size_t utf8_length(std::string_view text);
-bool is_utf8(std::string_view text);
 
 // Without blanks (space, tab) at both ends.
 std::string_view trim(std::string_view text);

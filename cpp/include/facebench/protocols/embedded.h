@@ -12,7 +12,10 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-// All of them, sorted by name. The source is generated at build time.
+// All of them, sorted by name. This source is generated at build time.
 std::span<const EmbeddedFile> embedded_files();
+
+// The one of that name, or null.
+const EmbeddedFile* find_embedded(std::string_view name);
 
 }  // namespace facebench

@@ -1,0 +1,57 @@
+#include "facebench/core/utf8.h"
+
+#include <fmt/format.h>
+
+namespace facebench {
+
+std::size_t utf8_length(std::string_view s) {
+  if (s.empty()) return 0;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
+  const auto follows = [&](std::size_t n) {
+    for (std::size_t i = 1; i < n; ++i)
+      if (i >= s.size() || (byte(i) & 0xC0) != 0x80) return false;
+    return true;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return follows(2) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!follows(3)) return 0;
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
+    if (first == 0xED && byte(1) > 0x9F) return 0;  // a surrogate
+    return 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (!follows(4)) return 0;
+    if (first == 0xF0 && byte(1) < 0x90) return 0;
+    if (first == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
+    return 4;
+  }
+  return 0;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto c = static_cast<unsigned char>(text[0]);
+    const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+    if (length == 0 || control)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else
+      result += text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return result;
+}
+
+}  // namespace facebench

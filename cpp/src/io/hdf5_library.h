@@ -1,0 +1,95 @@
+#pragma once
+
+// What the HDF5 reader and writer share; for this floor's sources only.
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "facebench/io/hdf5.h"
+
+namespace facebench::hdf5 {
+
+// Held around every call into the library, which is not safe to call from two threads. Silences the
+// library's own error output meanwhile.
+class Session {
+ public:
+  Session() : lock_(mutex()) {
+    // The first call of all: without it a file that could not be closed (disk full) makes the
+    // library crash at exit.
+    static const herr_t once = H5dont_atexit();
+    static_cast<void>(once);
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~Session() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+
+  std::lock_guard<std::mutex> lock_;
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+// What the library says about its last failure: the innermost message, which is the cause.
+std::string library_message();
+
+// An identifier of the library that closes itself.
+class Id {
+ public:
+  Id() = default;
+  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Id() { reset(); }
+  Id(const Id&) = delete;
+  Id& operator=(const Id&) = delete;
+  Id(Id&& other) noexcept : id_(other.release()), close_(other.close_) {}
+  Id& operator=(Id&& other) noexcept {
+    reset();
+    close_ = other.close_;
+    id_ = other.release();
+    return *this;
+  }
+
+  explicit operator bool() const { return id_ >= 0; }
+  operator hid_t() const { return id_; }
+  hid_t release() { return std::exchange(id_, -1); }
+
+ private:
+  void reset() {
+    if (id_ >= 0) close_(release());
+  }
+
+  hid_t id_ = -1;
+  herr_t (*close_)(hid_t) = nullptr;
+};
+
+// The library's type for one of our types of numbers.
+hid_t native_type(H5Type type);
+
+// false where the product does not fit.
+inline bool multiply(std::uint64_t& a, std::uint64_t b) {
+  return !__builtin_mul_overflow(a, b, &a);
+}
+
+// "/a/b" as {"/a", "/a/b"}. Empty and relative names are mistakes of the caller.
+std::vector<std::string> prefixes(std::string_view name);
+
+// How every file is opened.
+Id access_properties();
+
+// The selection of rows first..first+count in `space`.
+void select_rows(hid_t space, const std::vector<std::int64_t>& shape, std::int64_t first,
+                 std::int64_t count, const std::string& where);
+
+}  // namespace facebench::hdf5

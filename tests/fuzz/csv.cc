@@ -1,0 +1,5 @@
+#include "facebench/io/text.h"
+
+#include "fuzz.h"
+
+FACEBENCH_FUZZ_TARGET(bytes) { const facebench::CsvTable table(std::string(bytes), "fuzz"); }

@@ -1,0 +1,5 @@
+#include "facebench/io/json.h"
+
+#include "fuzz.h"
+
+FACEBENCH_FUZZ_TARGET(bytes) { facebench::canonical_json(facebench::parse_json(bytes, "fuzz")); }

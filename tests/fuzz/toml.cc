@@ -1,0 +1,5 @@
+#include "facebench/io/toml.h"
+
+#include "fuzz.h"
+
+FACEBENCH_FUZZ_TARGET(bytes) { facebench::parse_toml(bytes, "fuzz").json(); }
