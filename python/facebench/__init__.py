@@ -25,6 +25,7 @@ _MODULES = (
     "crops",
     "datasets",
     "nn",
+    "losses",
     "embedding",
     "training",
     "timing",
@@ -33,15 +34,15 @@ _MODULES = (
 
 # The verbs of the command line, and where each lives.
 _VERBS = {
-    "detect": "pipeline",
+    "detect": "detection",
     "pack": "pipeline",
-    "train": "pipeline",
+    "train": "training",
     "embed": "pipeline",
-    "evaluate": "pipeline",
+    "evaluate": "_light",
     "run": "pipeline",
     "demo": "pipeline",
-    "verify": "pipeline",
-    "report": "pipeline",
+    "verify": "_light",
+    "report": "_light",
     "convert": "embedding",
 }
 

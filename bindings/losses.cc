@@ -1,0 +1,67 @@
+#include <torch/csrc/utils/pybind.h>
+
+#include "common.h"
+#include "facebench/nn/head.h"
+#include "facebench/nn/losses.h"
+#include "json.h"
+#include "modules.h"
+
+namespace facebench {
+namespace {
+
+py::dict named_tensors(const std::vector<NamedTensor>& tensors) {
+  py::dict result;
+  for (const NamedTensor& t : tensors) result[py::str(t.name)] = t.tensor;
+  return result;
+}
+
+}  // namespace
+
+void bind_losses(py::module_& m) {
+  bind_options<SoftmaxOptions>(m);
+  bind_options<CenterOptions>(m);
+  bind_options<SphereFaceOptions>(m);
+  bind_options<CosFaceOptions>(m);
+  bind_options<ArcFaceOptions>(m);
+  m.def(
+      "losses",
+      [] {
+        py::list result;
+        for (const LossEntry& e : losses().entries()) {
+          py::dict d, options;
+          for (const OptionField& f : e.options->fields) options[py::str(f.name)] = f.default_value;
+          d["name"] = e.name;
+          d["doc"] = e.doc;
+          d["source"] = e.source;
+          d["options"] = options;
+          result.append(d);
+        }
+        return result;
+      },
+      "Every loss: name, doc, source, and its options with their defaults.");
+  py::class_<Head>(m, "Head", "A loss and its parameters; see facebench.losses.head.")
+      .def_property_readonly("name", &Head::name)
+      .def_property_readonly("options", [](const Head& h) { return json_to_python(h.options()); })
+      .def_property("training", &Head::training, &Head::train)
+      .def("parameters", [](const Head& h) { return named_tensors(h.parameters()); })
+      .def("buffers", [](const Head& h) { return named_tensors(h.buffers()); })
+      .def("set_buffer", &Head::set_buffer, py::arg("name"), py::arg("value"))
+      .def(
+          "loss",
+          [](Head& h, const at::Tensor& features, const at::Tensor& labels) {
+            const Head::Output output = h.loss(features, labels);
+            return std::make_pair(output.loss, output.logits);
+          },
+          py::arg("features"), py::arg("labels"), py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "make_head",
+      [](const std::string& name, const py::dict& options, std::int64_t features,
+         std::int64_t classes, std::uint64_t seed, bool float64) {
+        return make_head(name, json_from_python(options),
+                         {features, classes, seed, float64 ? at::kDouble : at::kFloat});
+      },
+      py::arg("name"), py::arg("options"), py::arg("features"), py::arg("classes"),
+      py::arg("seed") = 0, py::arg("float64") = false);
+}
+
+}  // namespace facebench

@@ -1,0 +1,143 @@
+#include "facebench/pipeline/demo.h"
+#include "facebench/pipeline/preparation.h"
+#include "facebench/pipeline/run.h"
+#include "facebench/pipeline/verify.h"
+
+#include "common.h"
+#include "facebench/io/sha256.h"
+#include "json.h"
+#include "modules.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A Python callable (path of the pack) -> EmbeddingSet as an Embedder.
+Embedder python_embedder(const py::function& embed, const std::string& description,
+                         const PreparationOptions& preparation,
+                         const std::vector<fs::path>& files) {
+  Embedder embedder;
+  embedder.description = description;
+  embedder.preparation = preparation;
+  for (const fs::path& file : files) embedder.inputs.push_back({"model", file, sha256_file(file)});
+  embedder.embed = [embed](const Pack& pack, const Job&) {
+    py::gil_scoped_acquire gil;
+    return embed(pack.path()).cast<EmbeddingSet>();
+  };
+  return embedder;
+}
+
+py::list steps_of(const DemoResult& result) {
+  py::list steps;
+  for (const DemoStep& step : result.steps)
+    steps.append(py::dict(py::arg("name") = step.name, py::arg("detail") = step.detail,
+                          py::arg("seconds") = step.seconds));
+  return steps;
+}
+
+py::dict demo_to_python(const DemoResult& result) {
+  return py::dict(py::arg("folder") = result.folder, py::arg("runs") = result.runs,
+                  py::arg("titles") = result.titles, py::arg("steps") = steps_of(result));
+}
+
+}  // namespace
+
+void bind_pipeline(py::module_& m) {
+  bind_options<PreparationOptions>(m);
+  bind_options<DemoOptions>(m);
+
+  m.def(
+      "run",
+      [](const std::string& protocol, const py::object& model, const fs::path& out,
+         const fs::path& root, const fs::path& images, const fs::path& lists,
+         const PreparationOptions& preparation, const PackOptions& pack,
+         const ExtractOptions& extract, const EvaluationOptions& evaluation, bool discard,
+         bool overwrite, const std::string& command, const std::string& description,
+         const PreparationOptions& model_preparation, const std::vector<fs::path>& model_files,
+         int threads, py::object progress) {
+        RunRequest request;
+        request.protocol = protocol;
+        request.places = {root, images, lists};
+        request.preparation = preparation;
+        request.pack = pack;
+        request.extract = extract;
+        request.evaluation = evaluation;
+        request.discard = discard;
+        request.overwrite = overwrite;
+        request.command = command;
+        if (py::isinstance<py::function>(model)) {
+          const Embedder embedder = python_embedder(model.cast<py::function>(), description,
+                                                    model_preparation, model_files);
+          return with_job(threads, std::move(progress),
+                          [&](const Job& job) { return run(request, embedder, out, job); });
+        }
+        const auto path = model.cast<fs::path>();
+        return with_job(threads, std::move(progress),
+                        [&](const Job& job) { return run(request, path, out, job); });
+      },
+      py::arg("protocol"), py::arg("model"), py::arg("out"), py::kw_only(), py::arg("root") = "",
+      py::arg("images") = "", py::arg("lists") = "",
+      py::arg("preparation") = PreparationOptions{}, py::arg("pack") = PackOptions{},
+      py::arg("extract") = ExtractOptions{}, py::arg("evaluation") = EvaluationOptions{},
+      py::arg("discard") = false, py::arg("overwrite") = false, py::arg("command") = "",
+      py::arg("description") = "", py::arg("model_preparation") = PreparationOptions{},
+      py::arg("model_files") = std::vector<fs::path>{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none(), "See facebench.run.");
+
+  m.def(
+      "verify",
+      [](const fs::path& run, const fs::path& root, int threads, py::object progress) {
+        const std::vector<Check> checks = with_job(
+            threads, std::move(progress), [&](const Job& job) { return verify(run, root, job); });
+        py::list result;
+        for (const Check& check : checks)
+          result.append(py::make_tuple(check.name, check.same, check.detail));
+        return result;
+      },
+      py::arg("run"), py::arg("root") = "", py::arg("threads") = 0,
+      py::arg("progress") = py::none(), "See facebench.verify.");
+
+  m.def(
+      "prepare",
+      [](const Dataset& dataset, const fs::path& out, const PreparationOptions& preparation,
+         const PackOptions& options, int threads, py::object progress) {
+        const PreparationSource sources[] = {{"caller", preparation}};
+        const Preparation p = resolve_preparation(sources);
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return pack_dataset(dataset, p.detector.get(), p.selection, p.crop, options, out, job);
+        });
+      },
+      py::arg("dataset"), py::arg("out"), py::arg("preparation") = PreparationOptions{},
+      py::arg("options") = PackOptions{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none(), "See facebench.pack.");
+
+  m.def(
+      "protocol_dataset",
+      [](const std::string& protocol, const fs::path& root, const fs::path& images,
+         const fs::path& lists) {
+        const ProtocolSpec spec = load_protocol(protocol);
+        const DataPlaces places{root, images, lists};
+        const TrialSet trials = read_trials(spec, places);
+        return protocol_dataset(spec, trials, find_images(spec, trials, places));
+      },
+      py::arg("protocol"), py::arg("root") = "", py::arg("images") = "", py::arg("lists") = "",
+      "The images that the lists of a protocol name, as a data set.");
+
+  m.def(
+      "demo",
+      [](const DemoOptions& options, const fs::path& out, const py::object& finish, int threads,
+         py::object progress) {
+        const DemoResult result = with_job(threads, std::move(progress), [&](const Job& job) {
+          return demo(options, out, job, [&](const DemoResult& r) {
+            py::gil_scoped_acquire gil;
+            if (!finish.is_none()) finish(demo_to_python(r));
+          });
+        });
+        return demo_to_python(result);
+      },
+      py::arg("options"), py::arg("out"), py::arg("finish") = py::none(), py::arg("threads") = 0,
+      py::arg("progress") = py::none(), "See facebench.demo.");
+}
+
+}  // namespace facebench

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "facebench/core/options.h"
+#include "facebench/crops/crop.h"
+#include "facebench/detection/detector.h"
+#include "facebench/embedding/model.h"
+#include "facebench/io/json.h"
+
+namespace facebench {
+
+// What somebody says about the way from a photograph to a crop. An empty text or list, or 0, leaves
+// that part to who is asked next: the caller first, then the data set, then the model file.
+struct PreparationOptions {
+  std::string detector;
+  std::vector<std::string> detector_options;
+  std::string selection;
+  std::string crop;
+  int crop_width = 0;
+  int crop_height = 0;
+
+  static void describe(OptionsBuilder<PreparationOptions>& o) {
+    o.name("PreparationOptions",
+           "From a photograph to a crop; what is empty is left to the model.");
+    o.field("detector", &PreparationOptions::detector, "detector, or 'none': the whole image");
+    o.field("detector_options", &PreparationOptions::detector_options,
+            "options of the detector as key=value, e.g. mode=facenet");
+    o.field("selection", &PreparationOptions::selection, "which of several faces");
+    o.field("crop", &PreparationOptions::crop, "how the face is cut out");
+    o.field("crop_width", &PreparationOptions::crop_width, "width of the crop, pixels", 0, 4096);
+    o.field("crop_height", &PreparationOptions::crop_height, "height of the crop, pixels", 0, 4096);
+  }
+};
+
+// What a model file says. The detector's mode goes into detector_options.
+PreparationOptions preparation_of(const Model& model);
+
+// One voice in the decision, and how the manifest calls it: "caller", "data set", "model".
+struct PreparationSource {
+  std::string who;
+  PreparationOptions options;
+};
+
+// The way that was decided on. `detector` is null for 'none'.
+struct Preparation {
+  std::shared_ptr<const Detector> detector;
+  std::string selection;
+  CropOptions crop;
+  // {"detector": "model", ...}: who decided each part, for manifests.
+  Json decided_by;
+};
+
+// For each part the first source that says something, else the library's default (mtcnn,
+// nearest_center, arcface112). Options of a detector count only from the source that named the
+// detector, or from one before it. Throws std::invalid_argument for an unknown name or option (did
+// you mean), Error where a file that the detector needs is missing.
+Preparation resolve_preparation(std::span<const PreparationSource> sources);
+
+}  // namespace facebench

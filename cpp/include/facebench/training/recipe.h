@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facebench/core/options.h"
+#include "facebench/io/json.h"
+#include "facebench/nn/networks.h"
+#include "facebench/training/augmentation.h"
+#include "facebench/training/optimizer.h"
+#include "facebench/training/schedule.h"
+
+namespace facebench {
+
+// What a training does apart from network, loss, optimizer and schedule.
+struct TrainingOptions {
+  std::int64_t epochs = 18;
+  std::int64_t iterations = 0;
+  std::int64_t batch = 64;
+  std::string last_batch = "drop";
+  std::uint32_t seed = 0;
+  std::string initializer = "torch";
+  std::string dtype = "float32";
+  bool channels_last = true;
+  static void describe(OptionsBuilder<TrainingOptions>& o);
+};
+
+// How pixels 0..255 become the network's input, and what the model does with its outputs; these go
+// into the model file.
+struct InputOptions {
+  std::vector<double> mean = {127.5};
+  std::vector<double> std = {128};
+  std::string flip = "sum";
+  static void describe(OptionsBuilder<InputOptions>& o);
+};
+
+// A training as its TOML states it: any network with any loss. The file has a table for each part,
+//   [network] and [loss] with `name` and the options of that network (nn/networks.h) or loss
+//   (nn/losses.h), [training], [optimizer], [schedule], [augmentation], [input],
+// and at the top `version`, `title` and `citations`. The vocabulary is closed: an unknown key or
+// word is an Error with file, line and "did you mean".
+struct Recipe {
+  std::string id;
+  std::int64_t version = 1;
+  std::string title;
+  std::vector<std::string> citations;
+
+  std::string network;
+  NetworkOptions network_options;  // height and width 0: the images'
+  std::string loss;
+  Json loss_options = Json::object();
+  TrainingOptions training;
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  AugmentationOptions augmentation;
+  InputOptions input;
+};
+
+// The names of the recipes that the library carries ("demo", "small4.cosface", ...), sorted.
+std::vector<std::string> recipe_names();
+// One that the library carries. Throws std::invalid_argument with "did you mean".
+Recipe find_recipe(std::string_view name);
+// From a text; `file` names it in messages, and without folder and ending is the id. Throws Error.
+Recipe parse_recipe(std::string_view text, std::string_view file);
+// A file where `name_or_path` ends in ".toml", otherwise a carried one.
+Recipe load_recipe(const std::string& name_or_path);
+
+// Changes one value, as the command line's --set does. `key` is "table.option" ("optimizer.lr",
+// "loss.m"), or the option alone where only one table has it ("lr"). "network" and "loss" choose
+// by name; a new loss starts from its own defaults. Throws std::invalid_argument for an unknown
+// key (did you mean), an ambiguous one, or a bad value.
+void set_recipe(Recipe& recipe, std::string_view key, std::string_view value);
+// All keys that set_recipe knows for this recipe, as "table.option".
+std::vector<std::string> recipe_keys(const Recipe& recipe);
+
+// Everything that decides the result (not id, title and citations), defaults filled in.
+Json recipe_to_json(const Recipe& recipe);
+
+}  // namespace facebench

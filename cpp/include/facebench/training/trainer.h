@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "facebench/core/job.h"
+#include "facebench/core/options.h"
+#include "facebench/embedding/model.h"
+#include "facebench/training/communicator.h"
+#include "facebench/training/recipe.h"
+#include "facebench/training/training_set.h"
+
+namespace facebench {
+
+// How a training is run, apart from what is trained (Recipe). `threads` decides the last bits
+// (torch sums gradients differently for another number), so it is part of the content; the others
+// decide nothing.
+struct TrainOptions {
+  bool resume = false;
+  int threads = 0;
+  int data_threads = 1;
+  std::int64_t checkpoint_every = 0;
+  int keep = 2;
+  std::int64_t log_every = 20;
+  static void describe(OptionsBuilder<TrainOptions>& o);
+};
+
+// What the end of an epoch tells.
+struct EpochReport {
+  std::int64_t epoch = 0;      // epochs done
+  std::int64_t epochs = 0;     // in all
+  std::int64_t iteration = 0;  // steps done
+  double loss = 0;             // mean over the epoch's images
+  double accuracy = 0;         // share of them whose true class scored highest, margins left out
+  double lr = 0;
+};
+
+struct TrainCallbacks {
+  // After each epoch, with the model as it stands (evaluation mode, not to be changed). A value is
+  // a validation score, higher is better; the best epoch's model is then kept as
+  // `best.safetensors`. May throw to stop; the checkpoint of this moment is written first.
+  std::function<std::optional<double>(const EpochReport&, const Model&)> on_epoch;
+};
+
+struct TrainResult {
+  std::filesystem::path model;  // model.safetensors
+  std::int64_t iterations = 0;
+  std::int64_t epochs = 0;
+  std::int64_t classes = 0;
+  std::int64_t images = 0;
+  double loss = 0;      // of the last epoch
+  double accuracy = 0;  // of the last epoch, margins left out
+  std::optional<double> best_score;
+  double images_per_second = 0;  // of the steps made by this call
+};
+
+// Trains `recipe` on `data` and fills the folder `out`:
+//   model.safetensors  the network, self-describing (embedding/model.h), when training is complete
+//   best.safetensors   where on_epoch gave scores
+//   run.json           manifest: recipe, data, threads, library versions; and the result
+//   log.jsonl          every log_every steps: iteration, epoch, loss, accuracy, lr, images/s
+//   checkpoints/       the last `keep`
+// The same recipe, data and number of threads give the same bytes of model.safetensors, whatever
+// the number of data threads and wherever the training was interrupted and resumed. Without
+// `resume`, a folder that already holds a training is refused; with it, the newest checkpoint is
+// taken up (from the start where there is none), and a complete training is not repeated.
+//
+// Reports to job.progress and polls after each step; on Cancelled a checkpoint is written and
+// Cancelled passed on. job.threads is not used: see TrainOptions. Throws Error for data and files,
+// and where the loss is no longer finite.
+TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::filesystem::path& out,
+                  const TrainOptions& options = {}, const Job& job = {},
+                  const TrainCallbacks& callbacks = {});
+// One of several processes that train together; only rank 0 writes.
+TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::filesystem::path& out,
+                  const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks,
+                  Communicator& communicator);
+
+}  // namespace facebench

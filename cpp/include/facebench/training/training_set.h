@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "facebench/datasets/image_source.h"
+#include "facebench/datasets/pack.h"
+#include "facebench/io/json.h"
+
+namespace facebench {
+
+// What a training reads: images of one size with a person for each.
+struct TrainingSet {
+  const ImageSource* images = nullptr;  // not owned
+  // A person's number for each image; below zero: not trained on. Images without a face (status)
+  // are never trained on either.
+  std::vector<std::int64_t> labels;
+  // Of the images' bytes, as a pack's manifest has it. Empty where nothing is known; a resume then
+  // can tell other data by names, labels and statuses only.
+  std::string content_hash;
+  // How the crops were made (detector, selection, crop), copied into the model file.
+  Json preparation = Json::object();
+};
+
+// All of a pack, which must outlive the result.
+TrainingSet training_set(const Pack& pack);
+
+// The images to train on, with the labels numbered 0, 1, ... in the order of the persons' numbers.
+struct TrainingClasses {
+  std::vector<std::int64_t> samples;  // indices of the image source
+  std::vector<std::int64_t> labels;   // class of each image of the source, -1 where not trained on
+  std::int64_t count = 0;
+};
+
+// Throws std::invalid_argument where labels and images differ in number, Error where fewer than two
+// persons are left.
+TrainingClasses training_classes(const TrainingSet& set);
+
+// SHA-256 of size, names, labels, statuses and content_hash.
+std::string training_set_hash(const TrainingSet& set);
+
+}  // namespace facebench

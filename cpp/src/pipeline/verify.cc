@@ -1,0 +1,106 @@
+#include "facebench/pipeline/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "facebench/core/error.h"
+#include "facebench/io/embeddings.h"
+#include "facebench/io/sha256.h"
+#include "facebench/protocols/run_folder.h"
+#include "facebench/protocols/scoring.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file that the run may have kept, against the hash in the manifest.
+void check_kept_file(std::vector<Check>& checks, const Run& run, const char* name,
+                     const Json& expected, const Job& job) {
+  const fs::path path = run.folder / name;
+  if (!expected.is_string() || !fs::exists(path)) return;
+  const bool same = sha256_file(path, job) == expected.get<std::string>();
+  checks.push_back({name, same, same ? "same bytes" : "the file is not the one that was written"});
+}
+
+// The hash over all images, as the pack computed it (datasets/pack.h).
+void check_images(std::vector<Check>& checks, const Run& run, const fs::path& root,
+                  const RunScores& scores, const Job& job) {
+  const Json expected = run.manifest.content.value("images_sha256", Json());
+  if (!expected.is_string()) return;
+  fs::path folder = run.manifest.circumstance.value("images", "");
+  if (!root.empty()) folder = find_images(scores.spec, scores.trials, {.root = root});
+  const std::vector<std::string>& names = scores.trials.names;
+  std::vector<std::string> hashes(names.size(), std::string(64, '0'));
+  std::int64_t missing = 0;
+  {
+    Stage stage(job, "hash images", static_cast<std::int64_t>(names.size()), "images");
+    parallel_for(
+        static_cast<std::int64_t>(names.size()), job,
+        [&](std::int64_t i, int) {
+          const fs::path path = folder / fs::path(names[static_cast<std::size_t>(i)]);
+          if (fs::is_regular_file(path)) hashes[static_cast<std::size_t>(i)] = sha256_file(path);
+        },
+        &stage);
+  }
+  Sha256 tree;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    missing += hashes[i][0] == '0' && hashes[i] == std::string(64, '0');
+    tree.update(hashes[i] + "  " + names[i] + "\n");
+  }
+  const bool same = tree.hex() == expected.get<std::string>();
+  checks.push_back(
+      {"images", same,
+       same ? fmt::format("{} images, same bytes", names.size())
+            : fmt::format("the images in {} differ from those of the run ({} of {} not there)",
+                          folder.string(), missing, names.size())});
+}
+
+// The raw scores once more from the embeddings.
+void check_scores(std::vector<Check>& checks, const Run& run, const RunScores& scores,
+                  const Job& job) {
+  const fs::path path = run.folder / "embeddings.h5";
+  if (!fs::exists(path)) return;
+  Check check{"scores from embeddings.h5", true, ""};
+  try {
+    const EmbeddingSet embeddings = read_embeddings(path);
+    const SampleRows rows = find_samples(scores.trials, embeddings, scores.spec.match);
+    std::int64_t different = 0, all = 0;
+    for (std::size_t t = 0; t < scores.trials.tracks.size(); ++t) {
+      const std::vector<double> again =
+          cosine_scores(scores.trials.tracks[t], rows, embeddings, job);
+      all += static_cast<std::int64_t>(again.size());
+      for (std::size_t i = 0; i < again.size(); ++i) different += again[i] != scores.scores[t][i];
+    }
+    check.same = different == 0;
+    check.detail = check.same ? fmt::format("{} scores, equal to the last digit", all)
+                              : fmt::format("{} of {} scores differ", different, all);
+  } catch (const Error& e) {
+    check.same = false;
+    check.detail = e.what();
+  }
+  checks.push_back(check);
+}
+
+}  // namespace
+
+std::vector<Check> verify(const fs::path& folder, const fs::path& root, const Job& job) {
+  std::vector<Check> checks = verify_scores(folder, job);
+  for (Check& check : verify_inputs(folder, root, job)) checks.push_back(std::move(check));
+  const Run run = read_run(folder);
+  check_kept_file(checks, run, "pack.h5", run.manifest.content.value("pack_sha256", Json()), job);
+  const Json embeddings = run.manifest.content.value("embeddings", Json());
+  if (embeddings.is_object())
+    check_kept_file(checks, run, "embeddings.h5", embeddings.value("sha256", Json()), job);
+  try {
+    const RunScores scores = read_scores(folder / "scores.h5");
+    check_scores(checks, run, scores, job);
+    check_images(checks, run, root, scores, job);
+  } catch (const Error& e) {
+    checks.push_back({"scores.h5", false, e.what()});
+  }
+  return checks;
+}
+
+}  // namespace facebench

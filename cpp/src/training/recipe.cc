@@ -1,0 +1,242 @@
+#include "facebench/training/recipe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "facebench/core/error.h"
+#include "facebench/io/file.h"
+#include "facebench/io/toml.h"
+#include "facebench/nn/head.h"
+#include "facebench/nn/initializers.h"
+#include "facebench/protocols/embedded.h"
+
+namespace facebench {
+namespace {
+
+constexpr std::string_view recipe_folder = "recipes/";
+
+// One table of a recipe: its schema and where its values are.
+struct Part {
+  std::string name;
+  const OptionsSchema* schema;
+  void* options;
+};
+
+// The parts that are plain aggregates; the loss's options are JSON, since its type is chosen by
+// name.
+std::vector<Part> aggregate_parts(Recipe& recipe) {
+  return {
+      {"network", &options_schema<NetworkOptions>(), &recipe.network_options},
+      {"training", &options_schema<TrainingOptions>(), &recipe.training},
+      {"optimizer", &options_schema<OptimizerOptions>(), &recipe.optimizer},
+      {"schedule", &options_schema<ScheduleOptions>(), &recipe.schedule},
+      {"augmentation", &options_schema<AugmentationOptions>(), &recipe.augmentation},
+      {"input", &options_schema<InputOptions>(), &recipe.input},
+  };
+}
+
+// `given` with the loss's defaults filled in.
+Json complete_loss_options(const LossEntry& entry, const Json& given) {
+  Json all = Json::object();
+  for (const OptionField& field : entry.options->fields) {
+    const bool has = given.contains(field.name);
+    OptionValue value = field.default_value;
+    if (has)
+      value = convert_option(field.name, option_of_json(field.name, given[field.name]), value);
+    field.check(value);
+    all[field.name] = json_of_option(value);
+  }
+  return all;
+}
+
+// Reads the fields of `schema` that the table names. The key "name", where `named`, is read by the
+// caller.
+void read_part(const TomlTable& table, const OptionsSchema& schema, void* options, bool named) {
+  for (const std::string& key : table.keys()) {
+    if (named && key == "name") continue;
+    try {
+      const OptionField& field = schema.at(key);
+      const OptionValue value = convert_option(key, table.option(key), field.default_value);
+      field.check(value);
+      field.set(options, value);
+    } catch (const std::invalid_argument& error) {
+      table.fail_at(key, error.what());
+    }
+  }
+}
+
+void check_recipe(const Recipe& recipe, std::string_view where) {
+  try {
+    resolve_network_options(recipe.network, recipe.network_options);
+    for (const std::vector<double>* list : {&recipe.input.mean, &recipe.input.std})
+      if (list->size() != 1 && list->size() != 3)
+        throw std::invalid_argument("mean and std need one number, or one for each channel");
+  } catch (const std::invalid_argument& error) {
+    fail(where, error.what());
+  }
+}
+
+}  // namespace
+
+void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
+  o.name("TrainingOptions", "Length, batches and numbers of a training.");
+  o.field("epochs", &TrainingOptions::epochs, "passes over the images", 1, 1e6);
+  o.field("iterations", &TrainingOptions::iterations, "steps in all; 0: what `epochs` take", 0,
+          1e12);
+  o.field("batch", &TrainingOptions::batch, "images in a step, over all processes", 1, 1e6);
+  o.choice("last_batch", &TrainingOptions::last_batch,
+           "what becomes of images left over at the end of an epoch", {"wrap", "keep", "drop"});
+  o.field("seed", &TrainingOptions::seed, "of initial weights, order, augmentation, dropout");
+  o.choice("initializer", &TrainingOptions::initializer, "initial weights of the network",
+           initializers().names());
+  o.choice("dtype", &TrainingOptions::dtype, "numbers of weights and activations",
+           {"float32", "float64"});
+  o.field("channels_last", &TrainingOptions::channels_last, "lay images out NHWC (faster)");
+}
+
+void InputOptions::describe(OptionsBuilder<InputOptions>& o) {
+  o.name("InputOptions", "How pixels become input, and how the trained model embeds.");
+  o.field("mean", &InputOptions::mean,
+          "subtracted from pixels 0..255: one number, or one for each channel", -1e6, 1e6);
+  o.field("std", &InputOptions::std, "divides after that: one number, or one for each channel",
+          1e-6, 1e6);
+  o.choice("flip", &InputOptions::flip,
+           "of the trained model: the mirrored image's output is not used, added or appended",
+           {"none", "sum", "concat"});
+}
+
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name.starts_with(recipe_folder))
+      names.emplace_back(file.name.substr(recipe_folder.size()));
+  return names;
+}
+
+Recipe find_recipe(std::string_view name) {
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name.starts_with(recipe_folder) && file.name.substr(recipe_folder.size()) == name)
+      return parse_recipe(file.text, std::string(file.name) + ".toml");
+  throw std::invalid_argument(unknown_name_message("recipe", name, recipe_names()));
+}
+
+Recipe load_recipe(const std::string& name_or_path) {
+  if (!name_or_path.ends_with(".toml")) return find_recipe(name_or_path);
+  return parse_recipe(read_file(name_or_path, 1 << 20), name_or_path);
+}
+
+Recipe parse_recipe(std::string_view text, std::string_view file) {
+  const TomlTable top = parse_toml(text, file);
+  Recipe recipe;
+  recipe.id = std::filesystem::path(file).stem().string();
+  recipe.version = top.integer("version");
+  if (recipe.version != 1)
+    top.fail_at("version", "this library reads recipes of version 1",
+                "A newer facebench may read it");
+  recipe.title = top.text("title");
+  recipe.citations = top.texts("citations", {});
+  for (const Part& part : aggregate_parts(recipe)) {
+    const std::optional<TomlTable> table = top.optional_table(part.name);
+    if (table) read_part(*table, *part.schema, part.options, part.name == "network");
+  }
+  const TomlTable network = top.table("network");
+  recipe.network = network.text("name");
+  if (!networks().find(recipe.network))
+    network.fail_at("name", unknown_name_message("network", recipe.network, networks().names()));
+  const TomlTable loss = top.table("loss");
+  recipe.loss = loss.text("name");
+  const LossEntry* entry = losses().find(recipe.loss);
+  if (!entry) loss.fail_at("name", unknown_name_message("loss", recipe.loss, losses().names()));
+  for (const std::string& key : loss.keys()) {
+    if (key == "name") continue;
+    try {
+      const OptionField& field = entry->options->at(key);
+      const OptionValue value = convert_option(key, loss.option(key), field.default_value);
+      field.check(value);
+      recipe.loss_options[key] = json_of_option(value);
+    } catch (const std::invalid_argument& error) {
+      loss.fail_at(key, error.what());
+    }
+  }
+  top.finish();
+  check_recipe(recipe, file);
+  return recipe;
+}
+
+std::vector<std::string> recipe_keys(const Recipe& recipe) {
+  Recipe copy = recipe;
+  std::vector<std::string> keys;
+  for (const Part& part : aggregate_parts(copy))
+    for (const OptionField& field : part.schema->fields)
+      keys.push_back(part.name + "." + field.name);
+  for (const OptionField& field : losses().at(recipe.loss).options->fields)
+    keys.push_back("loss." + field.name);
+  return keys;
+}
+
+void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
+  Recipe changed = recipe;  // all or nothing
+  if (key == "network" || key == "network.name") {
+    changed.network = networks().at(value).name;
+  } else if (key == "loss" || key == "loss.name") {
+    changed.loss = losses().at(value).name;
+    changed.loss_options = Json::object();
+  } else {
+    const std::vector<std::string> keys = recipe_keys(recipe);
+    std::string full(key);
+    if (key.find('.') == std::string_view::npos) {
+      std::vector<std::string> matching;
+      for (const std::string& k : keys)
+        if (k.ends_with("." + full)) matching.push_back(k);
+      if (matching.size() > 1)
+        throw std::invalid_argument(
+            fmt::format("'{}' is ambiguous; say one of {}", key, fmt::join(matching, ", ")));
+      if (matching.size() == 1) full = matching[0];
+    }
+    if (std::find(keys.begin(), keys.end(), full) == keys.end()) {
+      // A slip in a bare key is nearer to the bare names.
+      std::vector<std::string> known = keys;
+      if (full.find('.') == std::string::npos)
+        for (std::string& k : known) k = k.substr(k.find('.') + 1);
+      throw std::invalid_argument(unknown_name_message("recipe key", full, known));
+    }
+    const std::string table = full.substr(0, full.find('.'));
+    const std::string option = full.substr(full.find('.') + 1);
+    if (table == "loss") {
+      const OptionField& field = losses().at(recipe.loss).options->at(option);
+      const OptionValue parsed = parse_option(option, value, field.default_value);
+      field.check(parsed);
+      changed.loss_options[option] = json_of_option(parsed);
+    } else {
+      for (const Part& part : aggregate_parts(changed)) {
+        if (part.name != table) continue;
+        const OptionField& field = part.schema->at(option);
+        const OptionValue parsed = parse_option(option, value, field.default_value);
+        field.check(parsed);
+        field.set(part.options, parsed);
+      }
+    }
+  }
+  try {
+    check_recipe(changed, fmt::format("{} = {}", key, value));
+  } catch (const Error& error) {
+    throw std::invalid_argument(error.what());
+  }
+  recipe = std::move(changed);
+}
+
+Json recipe_to_json(const Recipe& recipe) {
+  Recipe copy = recipe;
+  Json json = Json::object();
+  for (const Part& part : aggregate_parts(copy))
+    json[part.name] = options_to_json(*part.schema, part.options);
+  json["network"]["name"] = recipe.network;
+  json["loss"] = complete_loss_options(losses().at(recipe.loss), recipe.loss_options);
+  json["loss"]["name"] = recipe.loss;
+  return json;
+}
+
+}  // namespace facebench

@@ -1,0 +1,76 @@
+#include "facebench/training/training_set.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <stdexcept>
+
+#include "facebench/core/error.h"
+#include "facebench/io/sha256.h"
+
+namespace facebench {
+
+TrainingSet training_set(const Pack& pack) {
+  TrainingSet set;
+  set.images = &pack;
+  set.labels.assign(pack.labels().begin(), pack.labels().end());
+  // A pack made by hand may say less than ours do; what it does not say stays at its default.
+  const Json& manifest = pack.manifest();
+  const auto text = [](const Json& from, const char* key) {
+    return from.is_object() && from.contains(key) && from[key].is_string()
+               ? from[key].get<std::string>()
+               : std::string();
+  };
+  const auto part = [](const Json& from, const char* key) {
+    return from.is_object() && from.contains(key) ? from[key] : Json();
+  };
+  set.content_hash = text(manifest, "tree_sha256");
+  const Json detector = part(manifest, "detector");
+  const std::string name = text(detector, "detector");
+  if (!name.empty()) {
+    set.preparation["detector"] = name;
+    set.preparation["detector_mode"] = text(part(detector, "options"), "mode");
+  }
+  if (const std::string selection = text(manifest, "selection"); !selection.empty())
+    set.preparation["selection"] = selection;
+  if (const std::string crop = text(part(manifest, "crop"), "name"); !crop.empty())
+    set.preparation["crop"] = crop;
+  return set;
+}
+
+TrainingClasses training_classes(const TrainingSet& set) {
+  if (!set.images) throw std::invalid_argument("training set: no images");
+  const std::int64_t n = set.images->size();
+  if (static_cast<std::int64_t>(set.labels.size()) != n)
+    throw std::invalid_argument(
+        fmt::format("training set: {} labels for {} images", set.labels.size(), n));
+  TrainingClasses classes;
+  std::map<std::int64_t, std::int64_t> number;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t label = set.labels[static_cast<std::size_t>(i)];
+    if (label < 0 || set.images->status(i) != SampleStatus::ok) continue;
+    classes.samples.push_back(i);
+    number[label] = 0;
+  }
+  if (number.size() < 2)
+    fail("training set", fmt::format("{} persons with a usable image", number.size()),
+         "Training needs two at least: check labels and statuses of the pack");
+  for (auto& [label, index] : number) index = classes.count++;
+  classes.labels.assign(static_cast<std::size_t>(n), -1);
+  for (const std::int64_t i : classes.samples)
+    classes.labels[static_cast<std::size_t>(i)] = number[set.labels[static_cast<std::size_t>(i)]];
+  return classes;
+}
+
+std::string training_set_hash(const TrainingSet& set) {
+  const ImageShape shape = set.images->shape();
+  Sha256 hash;
+  hash.update(fmt::format("{} {} {} {}\n", set.images->size(), shape.height, shape.width,
+                          set.content_hash));
+  for (std::int64_t i = 0; i < set.images->size(); ++i)
+    hash.update(fmt::format("{} {} {}\n", set.labels[static_cast<std::size_t>(i)],
+                            static_cast<int>(set.images->status(i)), set.images->name(i)));
+  return hash.hex();
+}
+
+}  // namespace facebench

@@ -1,0 +1,151 @@
+"""The verbs that need no torch: evaluate, report, verify. `facebench` offers them by name."""
+
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from facebench import _eval, protocols, reports
+
+
+def evaluate(
+    protocol,
+    embeddings=None,
+    *,
+    scores=None,
+    names=None,
+    status=None,
+    root=None,
+    lists=None,
+    out=None,
+    overwrite=False,
+    command="",
+    threads=0,
+    progress=None,
+    **options,
+):
+    """Evaluate embeddings or scores from anywhere; written to the run folder ``out`` where given.
+
+    The arguments are those of `facebench.protocols.evaluate`. Returns its `Result`.
+
+    >>> import pathlib, tempfile, facebench
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
+    >>> _ = (folder / "pairs.txt").write_text(text)
+    >>> facebench.evaluate(
+    ...     "lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder, interval="none", out=folder / "run"
+    ... ).auc.value
+    1.0
+    >>> sorted(p.name for p in (folder / "run").iterdir())
+    ['metrics.json', 'report.html', 'report.md', 'run.json', 'scores.h5']
+    """
+    result = protocols.evaluate(
+        protocol,
+        embeddings,
+        names,
+        scores=scores,
+        status=status,
+        root=root,
+        lists=lists,
+        threads=threads,
+        progress=progress,
+        **options,
+    )
+    if out is not None:
+        result.save(out, overwrite=overwrite, command=command)
+        write_run_html(out)
+    return result
+
+
+def write_run_html(folder) -> None:
+    """``report.html`` of one run folder, beside its ``report.md``."""
+    title = reports.read_run(folder)["content"]["protocol"]["title"]
+    section = reports.runs_section("Result", [folder])
+    reports.write_html(Path(folder) / "report.html", title, [section])
+
+
+def report(runs, *, against="", format="markdown", titles=None, out=None):
+    """Run folders side by side as text (markdown, csv, latex) or as an HTML page.
+
+    Returns the text; with ``out`` it is written there (``format="html"`` needs ``out``: a file, or a
+    folder that then gets ``report.html``) and the path is returned.
+    """
+    if against:
+        known = ", ".join(_published()) or "none yet"
+        raise ValueError(f"no published table '{against}' (known: {known})")
+    if format != "html":
+        text = reports.table(runs, format, titles)
+        if out is None:
+            return text
+        return _write_text(Path(out), text)
+    if out is None:
+        raise ValueError("an HTML report needs out=, the file or folder to write")
+    path = Path(out)
+    if path.suffix.lower() not in (".html", ".htm"):
+        path = path / "report.html"
+    section = reports.runs_section("Results", list(runs), titles)
+    reports.write_html(path, "facebench report", [section])
+    return path
+
+
+def _published():
+    return [name for name in _eval.protocol_names() if name.startswith("published/")]
+
+
+def _write_text(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+    ) as file:
+        try:
+            file.write(text)
+            file.close()
+            Path(file.name).replace(path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+    return path
+
+
+class Verification:
+    """What a verification found: ``checks``, a list of dicts (name, same, detail), and ``same``."""
+
+    def __init__(self, checks):
+        self.checks = checks
+
+    @property
+    def same(self) -> bool:
+        """Whether everything came out as it was written."""
+        return all(check["same"] for check in self.checks)
+
+    def to_dict(self):
+        return {"same": self.same, "checks": self.checks}
+
+    def __repr__(self):
+        lines = [
+            f"{'same  ' if c['same'] else 'DIFFERS'} {c['name']}: {c['detail']}"
+            for c in self.checks
+        ]
+        different = [c["name"] for c in self.checks if not c["same"]]
+        end = f"differs: {', '.join(different)}" if different else "everything is the same"
+        return "\n".join([*lines, end])
+
+
+def verify(run, root="", *, threads=0, progress=None):
+    """Check a run folder: its numbers against its raw scores, every input against its hash.
+
+    Where facebench was built with torch also the images, the pack and the embeddings that were
+    kept, and the raw scores computed again from the embeddings. ``root``: where the data set lies
+    now, if it was moved. Damage is a check that says so; facebench.Error only where ``run`` is not a
+    run folder.
+    """
+    if find_spec("torch") is not None and find_spec("facebench._full") is not None:
+        from facebench._torch import full
+
+        checks = [
+            dict(zip(("name", "same", "detail"), check, strict=True))
+            for check in full.verify(run, root or "", threads, progress)
+        ]
+    else:
+        checks = reports.verify_scores(run, threads, progress)
+        checks += reports.verify_inputs(run, root, progress)
+    return Verification(checks)

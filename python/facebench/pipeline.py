@@ -1,0 +1,243 @@
+"""The steps put together: what the command line's verbs do, as functions.
+
+``run`` goes from photographs to a run folder, ``demo`` does the main job on synthetic faces; ``pack``
+and ``embed`` are single steps. All of them are also functions of the package itself, beside those
+that need no torch: ``facebench.evaluate``, ``facebench.report``, ``facebench.verify``.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+from facebench import _torch, datasets, embedding, reports
+from facebench._light import evaluate, report, verify, write_run_html
+from facebench.datasets import Pack, PackOptions
+from facebench.embedding import ExtractOptions
+from facebench.io import write_embeddings
+from facebench.protocols import EvaluationOptions, Result
+
+_full = _torch.full
+DemoOptions = _full.DemoOptions
+PreparationOptions = _full.PreparationOptions
+
+__all__ = [
+    "Demo",
+    "DemoOptions",
+    "PreparationOptions",
+    "demo",
+    "embed",
+    "evaluate",
+    "pack",
+    "report",
+    "run",
+    "verify",
+]
+
+
+def _preparation(detector, detector_options, selection, crop, crop_size):
+    def text(value):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    width, height = (crop_size, crop_size) if isinstance(crop_size, int) else crop_size
+    return PreparationOptions(
+        detector=detector,
+        detector_options=[f"{k}={text(v)}" for k, v in (detector_options or {}).items()],
+        selection=selection,
+        crop=crop,
+        crop_width=width,
+        crop_height=height,
+    )
+
+
+def _split(options, *kinds):
+    """Keywords sorted into option classes. What none of them has goes to the first, which then says
+    what was probably meant."""
+    given = [{} for _ in kinds]
+    fields = [{f["name"] for f in kind.fields()} for kind in kinds]
+    for name, value in options.items():
+        home = next((i for i, known in enumerate(fields) if name in known), 0)
+        given[home][name] = value
+    return [kind(**values) for kind, values in zip(kinds, given, strict=True)]
+
+
+def pack(
+    dataset,
+    root,
+    out,
+    *,
+    detector="",
+    detector_options=None,
+    selection="",
+    crop="",
+    crop_size=0,
+    threads=0,
+    progress=None,
+    **options,
+):
+    """Detect, crop and store a data set in one file, ready for training and embedding.
+
+    ``dataset``: a name of `facebench.datasets.dataset_readers`. What is left empty is the library's
+    default (mtcnn, nearest_center, arcface112); ``detector="none"`` takes the whole image.
+    ``crop_size``: one number or (width, height); 0 = the crop's own. ``options`` are fields of
+    `PackOptions`. Returns a `PackSummary`: counts by status, failures with reasons, the tree hash.
+    """
+    (packing,) = _split(options, PackOptions)
+    return _full.prepare(
+        datasets.read_dataset(dataset, root),
+        out,
+        _preparation(detector, detector_options, selection, crop, crop_size),
+        packing,
+        threads,
+        progress,
+    )
+
+
+def embed(model, pack, out=None, *, threads=0, progress=None, **options):
+    """Embed every face of a pack; an `EmbeddingSet`, written to ``out`` where given.
+
+    ``model``: as for `run`. ``pack``: its path, or an opened one. ``options`` are fields of
+    `ExtractOptions`: flip, normalization, micro_batch.
+    """
+    (extract,) = _split(options, ExtractOptions)
+    source = Pack(pack) if isinstance(pack, (str, os.PathLike)) else pack
+    embedder = embedding.load_embedder(model)
+    result = embedding.extract(embedder, source, extract, threads=threads, progress=progress)
+    if out is not None:
+        write_embeddings(out, result)
+    return result
+
+
+def run(
+    protocol,
+    *,
+    model,
+    root="",
+    out=None,
+    images="",
+    lists="",
+    detector="",
+    detector_options=None,
+    selection="",
+    crop="",
+    crop_size=0,
+    discard=False,
+    overwrite=False,
+    command="",
+    threads=0,
+    progress=None,
+    **options,
+):
+    """From photographs to a result in one go: detect, crop, embed, evaluate, report.
+
+    ``protocol``: a name or a ``.toml`` file. ``model``: a model file of ours, an ``.onnx`` file,
+    ``"module:function"`` or a callable (see `facebench.embedding.Embedder`). ``root``: the data set
+    as its authors unpack it, or ``images`` and ``lists``. ``detector``, ``selection`` and ``crop``
+    are what the model file says unless given. ``options`` are fields of `EvaluationOptions`
+    (convention, replicates, seed, ...), `ExtractOptions` (flip, normalization, ...) and
+    `PackOptions`. ``out``: the run folder; left out, no file is kept.
+
+    Returns a `facebench.protocols.Result`, which shows itself as a table in Jupyter.
+
+    >>> import pathlib, tempfile, facebench
+    >>> faces = pathlib.Path(tempfile.mkdtemp()) / "faces"
+    >>> few = facebench.datasets.SyntheticOptions(people=40, images=2, size=64, pairs_per_fold=4)
+    >>> _ = facebench.datasets.write_synthetic_dataset(few, faces)
+    >>> def colours(batch):
+    ...     return batch[:, ::16, ::16].reshape(len(batch), -1)
+    >>> result = facebench.run("lfw", model=colours, root=faces, detector="none", replicates=20)
+    >>> result.tracks["view2"].comparisons
+    80
+    """
+    evaluation, extract, packing = _split(options, EvaluationOptions, ExtractOptions, PackOptions)
+    arguments = {
+        "root": root or "",
+        "images": images or "",
+        "lists": lists or "",
+        "preparation": _preparation(detector, detector_options, selection, crop, crop_size),
+        "pack": packing,
+        "extract": extract,
+        "evaluation": evaluation,
+        "overwrite": overwrite,
+        "command": command,
+        "threads": threads,
+        "progress": progress,
+    }
+    source = model
+    if not (isinstance(model, (str, os.PathLike)) and str(model).endswith(".safetensors")):
+        embedder = embedding.load_embedder(model)
+        named = isinstance(model, (str, os.PathLike))
+        arguments["description"] = str(model) if named else getattr(model, "__name__", repr(model))
+        arguments["model_files"] = [model] if named and str(model).endswith(".onnx") else []
+
+        def source(path):
+            return embedding.extract(embedder, Pack(path), extract)
+
+    protocol = os.fspath(protocol)
+    if out is None:
+        with tempfile.TemporaryDirectory() as folder:
+            raw = _full.run(protocol, source, Path(folder) / "run", discard=True, **arguments)
+    else:
+        raw = _full.run(protocol, source, out, discard=discard, **arguments)
+        write_run_html(out)
+    return Result(raw, str(root or ""), threads)
+
+
+class Demo:
+    """What `demo` made: ``folder``, ``report`` (the HTML page), ``runs``, ``steps`` with times."""
+
+    def __init__(self, raw):
+        self.folder = Path(raw["folder"])
+        self.report = self.folder / "report.html"
+        self.runs = {
+            title: self.folder / name for name, title in zip(raw["runs"], raw["titles"], strict=True)
+        }
+        self.steps = raw["steps"]
+
+    def to_dict(self):
+        return {
+            "folder": str(self.folder),
+            "report": str(self.report),
+            "runs": {title: str(path) for title, path in self.runs.items()},
+            "steps": self.steps,
+        }
+
+    def __repr__(self):
+        lines = [f"{s['name']:<16} {s['seconds']:6.1f} s  {s['detail']}" for s in self.steps]
+        table = reports.table(list(self.runs.values()), "markdown", list(self.runs))
+        return "\n".join([*lines, "", table.rstrip(), "", f"report: {self.report}"])
+
+
+def _demo_page(raw):
+    folder = Path(raw["folder"])
+    runs = [folder / name for name in raw["runs"]]
+    steps = [[s["name"], s["detail"], round(s["seconds"], 1)] for s in raw["steps"]]
+    sections = [
+        reports.text_section(
+            "What this is",
+            "The main job from end to end on faces that the project renders itself: no photograph "
+            "and no learned weights but the detector's. People are never both trained and tested "
+            "on. Compared are the network after a minute of training, the same network untrained, "
+            "and the crop's own pixels. Where two intervals do not overlap, the difference is not "
+            "chance.",
+        ),
+        reports.image_section(
+            "Synthetic faces",
+            folder / "sheet.png",
+            "A row for each person, a column for each kind of photograph.",
+        ),
+        reports.runs_section("Verification of unseen people", runs, raw["titles"]),
+        reports.table_section("Steps", ["step", "what came of it", "seconds"], steps),
+    ]
+    for run_folder in runs:
+        write_run_html(run_folder)
+    reports.write_html(folder / "report.html", "facebench demo", sections)
+
+
+def demo(out, *, threads=0, progress=None, **options):
+    """The main job on synthetic faces: render, detect, crop, train, embed, evaluate, report.
+
+    Takes minutes. ``options`` are fields of `DemoOptions`; the result, a `Demo`, lies in the folder
+    ``out``: an earlier demo there is replaced, anything else refused.
+    """
+    raw = _full.demo(DemoOptions(**options), out, _demo_page, threads, progress)
+    return Demo(raw)

@@ -1,0 +1,249 @@
+#include "facebench/nn/losses.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "facebench/core/error.h"
+#include "facebench/core/random.h"
+#include "facebench/nn/head.h"
+
+namespace facebench {
+namespace {
+
+constexpr std::int64_t kFeatures = 5, kClasses = 7, kBatch = 6;
+
+at::Tensor random_tensor(std::vector<std::int64_t> size, std::string_view purpose, double scale) {
+  at::Tensor t = at::empty(size, at::TensorOptions(at::kDouble));
+  Random random(11, purpose);
+  for (std::int64_t i = 0; i < t.numel(); ++i) t.data_ptr<double>()[i] = scale * random.normal();
+  return t;
+}
+
+at::Tensor some_labels() { return at::tensor({0, 3, 6, 3, 1, 5}, at::TensorOptions(at::kLong)); }
+
+std::unique_ptr<Head> double_head(std::string_view name, Json options = Json::object()) {
+  HeadShape shape{kFeatures, kClasses, 3, at::kDouble};
+  auto head = make_head(name, options, shape);
+  head->train(false);  // finite differences need the same function at every call
+  return head;
+}
+
+// The largest relative difference between the gradient and central differences, over the features
+// and every parameter.
+double gradient_error(Head& head, at::Tensor features, const at::Tensor& labels) {
+  features = features.clone().requires_grad_(true);
+  std::vector<at::Tensor> inputs{features};
+  for (const NamedTensor& p : head.parameters()) inputs.push_back(p.tensor);
+  for (at::Tensor& t : inputs) t.mutable_grad() = at::Tensor();
+  head.loss(features, labels).loss.backward();
+  double worst = 0;
+  for (at::Tensor& t : inputs) {
+    const at::Tensor grad = t.grad().contiguous();
+    double* data = t.data_ptr<double>();
+    for (std::int64_t i = 0; i < t.numel(); ++i) {
+      const double h = 1e-6, x = data[i];
+      data[i] = x + h;
+      const double up = head.loss(features, labels).loss.item<double>();
+      data[i] = x - h;
+      const double down = head.loss(features, labels).loss.item<double>();
+      data[i] = x;
+      const double numeric = (up - down) / (2 * h), exact = grad.data_ptr<double>()[i];
+      worst = std::max(worst, std::abs(numeric - exact) / std::max(1.0, std::abs(exact)));
+    }
+  }
+  return worst;
+}
+
+// Features at chosen angles from their class's weight, the plane chosen at random.
+at::Tensor features_at_angles(const at::Tensor& weight, const at::Tensor& labels,
+                              const std::vector<double>& angles, double norm) {
+  at::NoGradGuard no_grad;
+  const at::Tensor w = normalize_rows(weight).index_select(0, labels);
+  at::Tensor other = random_tensor({labels.size(0), weight.size(1)}, "plane", 1);
+  other = normalize_rows(other - (other * w).sum(1, true) * w);
+  const at::Tensor angle = at::tensor(angles, at::TensorOptions(at::kDouble)).unsqueeze(1);
+  return norm * (angle.cos() * w + angle.sin() * other);
+}
+
+struct Case {
+  const char* name;
+  Json options;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.name << " " << c.options.dump();
+}
+
+class Gradients : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Gradients, EqualFiniteDifferences) {
+  auto head = double_head(GetParam().name, GetParam().options);
+  const at::Tensor features = random_tensor({kBatch, kFeatures}, "features", 1.5);
+  EXPECT_LT(gradient_error(*head, features, some_labels()), 1e-6);
+}
+
+TEST_P(Gradients, EqualFiniteDifferencesNearBothPoles) {
+  auto head = double_head(GetParam().name, GetParam().options);
+  const double pi = std::numbers::pi;
+  // cos = +-1 within 1e-4 or so, and theta + m > pi; no kink (multiples of pi/m, pi - m, pi/2).
+  const at::Tensor features =
+      features_at_angles(head->parameters()[0].tensor, some_labels(),
+                         {0.02, 0.3, 1.1, pi - 0.3, pi - 0.1, pi - 0.02}, 1.3);
+  EXPECT_LT(gradient_error(*head, features, some_labels()), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Gradients,
+    ::testing::Values(Case{"softmax", {}}, Case{"softmax", {{"bias", false}}},
+                      Case{"center", {{"weight", 0.3}}},
+                      Case{"sphereface", {{"lambda_base", 0}, {"lambda_min", 0}}},
+                      Case{"sphereface", {{"m", 3}, {"lambda_min", 2}, {"lambda_base", 0}}},
+                      Case{"cosface", {{"s", 8}}}, Case{"arcface", {{"s", 8}}},
+                      Case{"arcface", {{"s", 8}, {"past_pi", "wrap"}}},
+                      Case{"arcface", {{"s", 8}, {"past_pi", "easy"}}}));
+
+TEST(Losses, GradientIsFiniteExactlyAtThePoles) {
+  for (const LossEntry& entry : losses().entries()) {
+    for (at::ScalarType type : {at::kFloat, at::kDouble}) {
+      auto head = make_head(entry.name, {}, {kFeatures, kClasses, 3, type});
+      const at::Tensor w = head->parameters()[0].tensor.detach().index_select(0, some_labels());
+      at::Tensor features = at::cat({3 * w.slice(0, 0, 2), -w.slice(0, 2, 4), 0 * w.slice(0, 4)})
+                                .requires_grad_(true);
+      const Head::Output output = head->loss(features, some_labels());
+      EXPECT_TRUE(std::isfinite(output.loss.item<double>())) << entry.name;
+      output.loss.backward();
+      EXPECT_TRUE(features.grad().isfinite().all().item<bool>()) << entry.name;
+      EXPECT_TRUE(head->parameters()[0].tensor.grad().isfinite().all().item<bool>()) << entry.name;
+    }
+  }
+}
+
+at::Tensor loss_of(std::string_view name, const Json& options, const at::Tensor& features) {
+  return double_head(name, options)->loss(features, some_labels()).loss;
+}
+
+TEST(Losses, NeutralSettings) {
+  const at::Tensor x = random_tensor({kBatch, kFeatures}, "neutral", 1.5);
+  const at::Tensor labels = some_labels();
+  auto near = [](const at::Tensor& a, const at::Tensor& b) {
+    EXPECT_NEAR(a.item<double>(), b.item<double>(), 1e-12);
+  };
+  const at::Tensor w = double_head("cosface")->parameters()[0].tensor.detach();
+  const at::Tensor unit_w = w / w.norm(2, {1}, true);
+  const at::Tensor unit_x = x / x.norm(2, {1}, true);
+  // CosFace and ArcFace without margin: normalised softmax.
+  const at::Tensor normalised = at::cross_entropy_loss(16 * unit_x.mm(unit_w.t()), labels);
+  near(loss_of("cosface", {{"s", 16}, {"m", 0}}, x), normalised);
+  near(loss_of("arcface", {{"s", 16}, {"m", 0}}, x), normalised);
+  near(loss_of("arcface", {{"s", 16}, {"m", 0}, {"past_pi", "wrap"}}, x), normalised);
+  // SphereFace at m = 1: modified softmax, unit weights and the features' own norm, at any lambda.
+  const at::Tensor modified = at::cross_entropy_loss(x.mm(unit_w.t()), labels);
+  near(loss_of("sphereface", {{"m", 1}}, x), modified);
+  near(loss_of("sphereface", {{"m", 1}, {"lambda_base", 0}, {"lambda_min", 0}}, x), modified);
+  // Center at lambda 0: softmax.
+  near(loss_of("center", {{"weight", 0}}, x), loss_of("softmax", {}, x));
+}
+
+TEST(Losses, PsiIsMonotoneAndContinuous) {
+  for (int m : {1, 2, 3, 4, 5}) {
+    const at::Tensor theta =
+        at::linspace(0, std::numbers::pi, 2001, at::TensorOptions(at::kDouble));
+    const at::Tensor psi = sphereface_psi(theta.cos(), m);
+    const at::Tensor steps = psi.slice(0, 1) - psi.slice(0, 0, -1);
+    EXPECT_LE(steps.max().item<double>(), 1e-12) << m;
+    EXPECT_GT(steps.min().item<double>(), -0.01 * m) << m;
+    EXPECT_NEAR(psi[0].item<double>(), 1, 1e-12);
+    EXPECT_NEAR(psi[2000].item<double>(), 1 - 2 * m, 1e-9);
+  }
+}
+
+TEST(Losses, ArcFaceMarginByHand) {
+  const at::Tensor cosine = at::tensor({0.8, -0.2, -0.95}, at::TensorOptions(at::kDouble));
+  auto value = [&](const char* past_pi, int i) {
+    ArcFaceOptions options;
+    options.past_pi = past_pi;
+    return arcface_margin(cosine, options)[i].item<double>();
+  };
+  EXPECT_NEAR(value("linear", 0), std::cos(std::acos(0.8) + 0.5), 1e-12);
+  EXPECT_NEAR(value("linear", 1), std::cos(std::acos(-0.2) + 0.5), 1e-12);
+  EXPECT_NEAR(value("linear", 2), -0.95 - 0.5 * std::sin(0.5), 1e-12);  // acos(-.95) + .5 > pi
+  EXPECT_NEAR(value("wrap", 2), std::cos(std::acos(-0.95) + 0.5), 1e-12);
+  EXPECT_NEAR(value("easy", 0), std::cos(std::acos(0.8) + 0.5), 1e-12);
+  EXPECT_NEAR(value("easy", 1), -0.2, 1e-12);
+}
+
+TEST(Losses, ConstantMarginGradientIsOne) {
+  ArcFaceOptions options;
+  options.gradient = "constant";
+  at::Tensor cosine = at::tensor({0.8, -0.2}, at::TensorOptions(at::kDouble)).requires_grad_(true);
+  arcface_margin(cosine, options).sum().backward();
+  EXPECT_TRUE(cosine.grad().eq(1).all().item<bool>());
+}
+
+TEST(Losses, AnnealingFollowsTheFormulaAndOnlyInTraining) {
+  SphereFaceOptions options;
+  EXPECT_DOUBLE_EQ(sphereface_lambda(options, 1), 1000 / 1.12);
+  EXPECT_DOUBLE_EQ(sphereface_lambda(options, 100), 1000 / 13.0);
+  EXPECT_DOUBLE_EQ(sphereface_lambda(options, 1'000'000), 5);
+  auto head = make_head("sphereface", {}, {kFeatures, kClasses, 3, at::kDouble});
+  const at::Tensor x = random_tensor({kBatch, kFeatures}, "anneal", 1);
+  head->loss(x, some_labels());
+  head->loss(x, some_labels());
+  head->train(false);
+  head->loss(x, some_labels());
+  EXPECT_EQ(head->buffers()[0].tensor.item<std::int64_t>(), 2);
+}
+
+TEST(Losses, CentersMoveAsWritten) {
+  auto head = make_head("center", {{"alpha", 0.5}}, {2, 3, 0, at::kDouble});
+  const at::Tensor x =
+      at::tensor({1.0, 2.0, 3.0, 4.0, 6.0, 8.0}, at::TensorOptions(at::kDouble)).view({3, 2});
+  const at::Tensor labels = at::tensor({2, 0, 2}, at::TensorOptions(at::kLong));
+  head->loss(x, labels);
+  const at::Tensor c = head->buffers()[0].tensor;
+  // Class 0: one image, 0.5 (3, 4) / 2. Class 2: two images, 0.5 (7, 10) / 3.
+  EXPECT_NEAR(c[0][0].item<double>(), 0.75, 1e-12);
+  EXPECT_NEAR(c[0][1].item<double>(), 1.0, 1e-12);
+  EXPECT_EQ(c[1].abs().sum().item<double>(), 0);
+  EXPECT_NEAR(c[2][0].item<double>(), 3.5 / 3, 1e-12);
+  EXPECT_NEAR(c[2][1].item<double>(), 5.0 / 3, 1e-12);
+}
+
+TEST(Losses, LogitsCarryNoMarginAndNoGradient) {
+  const at::Tensor x = random_tensor({kBatch, kFeatures}, "logits", 1);
+  auto head = double_head("cosface", {{"s", 10}});
+  const at::Tensor logits = head->loss(x, some_labels()).logits;
+  const at::Tensor w = head->parameters()[0].tensor.detach();
+  const at::Tensor expected = 10 * (x / x.norm(2, {1}, true)).mm((w / w.norm(2, {1}, true)).t());
+  EXPECT_LT((logits - expected).abs().max().item<double>(), 1e-12);
+  EXPECT_FALSE(logits.requires_grad());
+}
+
+TEST(Losses, WrongUseIsRefused) {
+  const HeadShape shape{4, 4}, no_classes{4, 0};
+  const Json unknown{{"margin", 1}}, negative{{"m", -1}};
+  EXPECT_THROW(make_head("cosfase", Json(), shape), std::invalid_argument);
+  EXPECT_THROW(make_head("cosface", unknown, shape), Error);
+  EXPECT_THROW(make_head("cosface", negative, shape), Error);
+  EXPECT_THROW(make_head("cosface", Json(), no_classes), std::invalid_argument);
+  auto head = double_head("softmax");
+  const at::Tensor x = random_tensor({kBatch, kFeatures}, "wrong", 1);
+  EXPECT_THROW(head->loss(x.slice(1, 0, 2), some_labels()), std::invalid_argument);
+  EXPECT_THROW(head->loss(x, some_labels().slice(0, 1)), std::invalid_argument);
+  EXPECT_THROW(head->loss(x, some_labels() + 4), std::out_of_range);
+}
+
+TEST(Losses, InitialWeightsDependOnTheSeed) {
+  auto weight = [](std::uint64_t seed) {
+    return make_head("cosface", {}, {kFeatures, kClasses, seed})->parameters()[0].tensor;
+  };
+  EXPECT_TRUE(weight(1).equal(weight(1)));
+  EXPECT_FALSE(weight(1).equal(weight(2)));
+}
+
+}  // namespace
+}  // namespace facebench

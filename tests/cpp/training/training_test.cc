@@ -1,0 +1,535 @@
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <numbers>
+#include <set>
+
+#include "facebench/core/error.h"
+#include "facebench/core/random.h"
+#include "facebench/io/file.h"
+#include "facebench/training/batch_loader.h"
+#include "facebench/training/checkpoint.h"
+#include "facebench/training/optimizer.h"
+#include "facebench/training/recipe.h"
+#include "facebench/training/sampler.h"
+#include "facebench/training/schedule.h"
+#include "facebench/training/trainer.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// --- schedule
+// --------------------------------------------------------------------------------------
+
+double lr_at(const ScheduleOptions& options, std::int64_t iteration, std::int64_t total = 100,
+             double per_epoch = 10) {
+  return learning_rate(0.2, options, {iteration, total, per_epoch});
+}
+
+TEST(Schedule, ClosedForms) {
+  ScheduleOptions o;
+  for (const std::int64_t i : {0, 1, 9, 10, 37, 50, 99}) {
+    const double t = static_cast<double>(i) / 100, epoch = static_cast<double>(i) / 10;
+    o = {};
+    o.policy = "constant";
+    EXPECT_DOUBLE_EQ(lr_at(o, i), 0.2);
+    o.policy = "step";
+    o.step = 3;
+    EXPECT_DOUBLE_EQ(lr_at(o, i), 0.2 * std::pow(0.1, static_cast<double>(i / 30)));
+    o.policy = "multistep";
+    o.milestones = {1, 5};
+    EXPECT_DOUBLE_EQ(lr_at(o, i), 0.2 * (i < 10 ? 1 : i < 50 ? 0.1 : 0.1 * 0.1));
+    o.policy = "polynomial";
+    o.power = 2;
+    o.final_lr = 0.02;
+    EXPECT_DOUBLE_EQ(lr_at(o, i), 0.02 + 0.18 * (1 - t) * (1 - t));
+    o.policy = "exponential";
+    o.gamma = 0.5;
+    EXPECT_DOUBLE_EQ(lr_at(o, i), 0.2 * std::exp2(-epoch));
+    o.policy = "cosine";
+    EXPECT_NEAR(lr_at(o, i), 0.02 + 0.09 * (1 + std::cos(std::numbers::pi * t)), 1e-15);
+  }
+}
+
+TEST(Schedule, WarmUpAndUnits) {
+  ScheduleOptions o;
+  o.policy = "step";
+  o.step = 20;
+  o.unit = "iterations";
+  o.warmup = 10;
+  o.warmup_start = 0.5;
+  EXPECT_DOUBLE_EQ(lr_at(o, 0), 0.1);
+  EXPECT_DOUBLE_EQ(lr_at(o, 5), 0.15);
+  EXPECT_DOUBLE_EQ(lr_at(o, 10), 0.2);
+  EXPECT_DOUBLE_EQ(lr_at(o, 20), 0.02);
+}
+
+// --- sampler
+// ---------------------------------------------------------------------------------------
+
+std::vector<std::int64_t> numbers(std::int64_t n) {
+  std::vector<std::int64_t> v;
+  for (std::int64_t i = 0; i < n; ++i) v.push_back(100 + i);
+  return v;
+}
+
+std::vector<Sampler::Slot> all_slots(const Sampler& sampler, std::int64_t iterations) {
+  std::vector<Sampler::Slot> slots;
+  for (std::int64_t i = 0; i < iterations; ++i)
+    for (const Sampler::Slot& slot : sampler.batch(i)) slots.push_back(slot);
+  return slots;
+}
+
+TEST(Sampler, EachSampleOnceInEachEpoch) {
+  for (const LastBatch last : {LastBatch::wrap, LastBatch::keep}) {
+    const Sampler sampler(numbers(23), 5, 4, last);
+    std::map<std::int64_t, std::multiset<std::int64_t>> seen;
+    for (const Sampler::Slot& slot : all_slots(sampler, sampler.iterations(3)))
+      seen[slot.epoch].insert(slot.sample);
+    const std::vector<std::int64_t> samples = numbers(23);
+    for (std::int64_t epoch = 0; epoch < 3; ++epoch)
+      EXPECT_EQ(seen[epoch], std::multiset<std::int64_t>(samples.begin(), samples.end()));
+  }
+}
+
+TEST(Sampler, LastBatches) {
+  const Sampler wrap(numbers(10), 1, 4, LastBatch::wrap), keep(numbers(10), 1, 4, LastBatch::keep),
+      drop(numbers(10), 1, 4, LastBatch::drop);
+  EXPECT_EQ(wrap.batch(2).size(), 4u);
+  EXPECT_EQ(wrap.batch(2)[1].epoch, 0);
+  EXPECT_EQ(wrap.batch(2)[2].epoch, 1);
+  EXPECT_EQ(keep.batch(2).size(), 2u);
+  EXPECT_EQ(keep.batch(3)[0].epoch, 1);
+  EXPECT_EQ(drop.batch(2)[0].epoch, 1);
+  EXPECT_EQ(wrap.iterations(2), 5);
+  EXPECT_EQ(keep.iterations(2), 6);
+  EXPECT_EQ(drop.iterations(2), 4);
+  EXPECT_DOUBLE_EQ(wrap.iterations_per_epoch(), 2.5);
+  EXPECT_THROW(Sampler(numbers(3), 1, 4, LastBatch::drop), std::invalid_argument);
+  // A batch larger than the data goes round more than once.
+  EXPECT_EQ(Sampler(numbers(3), 1, 8, LastBatch::wrap).batch(0)[7].epoch, 2);
+}
+
+TEST(Sampler, KnownFromTheNumberAloneAndShuffledAnew) {
+  const Sampler a(numbers(50), 9, 8, LastBatch::keep), b(numbers(50), 9, 8, LastBatch::keep);
+  b.batch(30);
+  EXPECT_EQ(a.batch(12), b.batch(12));
+  EXPECT_NE(a.batch(0), Sampler(numbers(50), 10, 8, LastBatch::keep).batch(0));
+  std::vector<std::int64_t> first, second;
+  for (const auto& slot : a.batch(0)) first.push_back(slot.sample);
+  for (const auto& slot : a.batch(7)) second.push_back(slot.sample);
+  EXPECT_NE(first, second);
+}
+
+// --- optimizer
+// -------------------------------------------------------------------------------------
+
+TEST(Sgd, EqualsTheRuleByHand) {
+  at::Tensor weight = at::full({2, 2}, 2.0, at::kDouble).requires_grad_(true);
+  at::Tensor bias = at::full({2}, 1.0, at::kDouble).requires_grad_(true);
+  OptimizerOptions options;
+  options.momentum = 0.9;
+  options.weight_decay = 0.1;
+  options.decay_vectors = false;
+  const std::vector<NamedTensor> parameters{{"weight", weight}, {"bias", bias}};
+  Sgd sgd(parameters, options);
+  double w = 2, vw = 0, b = 1, vb = 0;
+  for (int i = 0; i < 3; ++i) {
+    sgd.zero_grad();
+    (3 * weight.sum() + 2 * bias.sum()).backward();
+    sgd.step(0.05);
+    vw = 0.9 * vw + 3 + 0.1 * w;
+    w -= 0.05 * vw;
+    vb = 0.9 * vb + 2;
+    b -= 0.05 * vb;
+    EXPECT_NEAR(weight[1][1].item<double>(), w, 1e-14);
+    EXPECT_NEAR(bias[0].item<double>(), b, 1e-14);
+  }
+}
+
+TEST(Sgd, ChannelsLastWeightsKeepTheirPlaces) {
+  // The gradient arrives in another memory layout than the weight has.
+  at::Tensor weight = at::zeros({2, 3, 2, 2}, at::kDouble)
+                          .contiguous(at::MemoryFormat::ChannelsLast)
+                          .requires_grad_(true);
+  const std::vector<NamedTensor> parameters{{"weight", weight}};
+  OptimizerOptions options;
+  options.weight_decay = 0;
+  Sgd sgd(parameters, options);
+  const at::Tensor gradient = at::arange(24, at::kDouble).view({2, 3, 2, 2});
+  weight.mutable_grad() = gradient.clone();
+  sgd.step(1);
+  EXPECT_TRUE(weight.detach().equal(-gradient));
+}
+
+TEST(Sgd, ClipsTheNormOfAllTogether) {
+  at::Tensor a = at::zeros({1, 1}, at::kDouble).requires_grad_(true);
+  at::Tensor b = at::zeros({1}, at::kDouble).requires_grad_(true);
+  const std::vector<NamedTensor> parameters{{"a", a}, {"b", b}};
+  OptimizerOptions options;
+  options.clip_norm = 1;
+  Sgd sgd(parameters, options);
+  (3 * a.sum() + 4 * b.sum()).backward();
+  EXPECT_NEAR(sgd.clip(), 5, 1e-12);
+  EXPECT_NEAR(a.grad().item<double>(), 0.6, 1e-12);
+  EXPECT_NEAR(b.grad().item<double>(), 0.8, 1e-12);
+}
+
+// --- data path
+// -------------------------------------------------------------------------------------
+
+// Small pictures in memory: each person a colour, with noise.
+class Pictures : public ImageSource {
+ public:
+  Pictures(std::int64_t n, int persons, ImageShape shape) : n_(n), shape_(shape) {
+    Random random(1, "pictures");
+    for (std::int64_t i = 0; i < n; ++i) {
+      labels.push_back(10 * (i % persons));
+      for (std::int64_t p = 0; p < shape.bytes(); ++p)
+        bytes_.push_back(
+            static_cast<std::uint8_t>((i % persons * 40 + p % 3 * 30 * (i % persons % 2) +
+                                       static_cast<int>(random.below(60))) %
+                                      256));
+    }
+  }
+  std::int64_t size() const override { return n_; }
+  ImageShape shape() const override { return shape_; }
+  SampleStatus status(std::int64_t i) const override {
+    return i == failed ? SampleStatus::no_face : SampleStatus::ok;
+  }
+  std::string name(std::int64_t i) const override { return "p" + std::to_string(i); }
+  const std::uint8_t* pixels(std::int64_t i) const override {
+    return bytes_.data() + i * shape_.bytes();
+  }
+  std::vector<std::int64_t> labels;
+  std::int64_t failed = -1;
+
+ private:
+  std::int64_t n_;
+  ImageShape shape_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+TEST(Augmentation, FlipsShiftsAndScalesByHand) {
+  // One row of four pixels, red 0 10 20 30, green and blue zero.
+  const std::vector<std::uint8_t> pixels{0, 0, 0, 10, 0, 0, 20, 0, 0, 30, 0, 0};
+  const PixelScale scale({10, 0, 0}, {2, 1, 1});
+  float out[12];
+  auto red = [&](Variation v, bool interleaved) {
+    write_image(pixels.data(), {1, 4}, v, scale, interleaved, out);
+    std::vector<float> r;
+    for (int i = 0; i < 4; ++i) r.push_back(out[interleaved ? 3 * i : i]);
+    return r;
+  };
+  for (const bool interleaved : {false, true}) {
+    EXPECT_EQ(red({}, interleaved), (std::vector<float>{-5, 0, 5, 10}));
+    EXPECT_EQ(red({true, 0, 0}, interleaved), (std::vector<float>{10, 5, 0, -5}));
+    EXPECT_EQ(red({false, 1, 0}, interleaved), (std::vector<float>{-5, -5, 0, 5}));
+    EXPECT_EQ(red({true, -2, 3}, interleaved), (std::vector<float>{0, -5, -5, -5}));
+  }
+}
+
+TEST(Augmentation, DrawsAreKeyedAndInRange) {
+  AugmentationOptions options;
+  options.shift = 2;
+  int flips = 0;
+  std::set<int> shifts;
+  for (int sample = 0; sample < 400; ++sample) {
+    const Variation v = draw_variation(options, 3, 1, sample);
+    EXPECT_EQ(v, draw_variation(options, 3, 1, sample));
+    flips += v.flip;
+    shifts.insert(v.dx);
+  }
+  EXPECT_NEAR(flips, 200, 50);
+  EXPECT_EQ(shifts, (std::set<int>{-2, -1, 0, 1, 2}));
+  options.flip = 0;
+  EXPECT_FALSE(draw_variation(options, 3, 1, 0).flip);
+}
+
+TEST(BatchLoader, ThreadsNeverChangeABit) {
+  const Pictures pictures(37, 5, {6, 5});
+  const std::vector<std::int64_t> labels(37, 1);
+  const Sampler sampler(numbers(37), 2, 8, LastBatch::wrap);
+  std::vector<std::int64_t> samples(37);
+  for (int i = 0; i < 37; ++i) samples[static_cast<std::size_t>(i)] = i;
+  const Sampler real(samples, 2, 8, LastBatch::wrap);
+  std::vector<at::Tensor> reference;
+  for (const int threads : {0, 1, 3}) {
+    BatchLoader::Settings settings{{0.5, 2}, PixelScale({127.5, 127.5, 127.5}, {128, 128, 128}), 7};
+    settings.threads = threads;
+    BatchLoader loader(pictures, labels, real, settings, 3, 15);
+    for (std::size_t i = 0; i < 12; ++i) {
+      const Batch batch = loader.next();
+      if (threads == 0) reference.push_back(batch.images);
+      EXPECT_TRUE(batch.images.equal(reference[i])) << threads << " " << i;
+    }
+    EXPECT_THROW(loader.next(), std::out_of_range);
+  }
+}
+
+// --- recipes
+// ---------------------------------------------------------------------------------------
+
+constexpr const char* tiny_recipe = R"(
+version = 1
+title = "for tests"
+[network]
+name = "small4"
+embedding = 8
+channel_multiplier = 0.125
+[loss]
+name = "center"
+[training]
+epochs = 3
+batch = 8
+last_batch = "wrap"
+[schedule]
+policy = "cosine"
+[augmentation]
+shift = 1
+)";
+
+TEST(Recipe, EveryCarriedOneIsSound) {
+  EXPECT_FALSE(recipe_names().empty());
+  for (const std::string& name : recipe_names()) {
+    const Recipe recipe = find_recipe(name);
+    EXPECT_EQ(recipe.id, name);
+    EXPECT_FALSE(recipe.title.empty());
+  }
+  EXPECT_THROW(find_recipe("demmo"), std::invalid_argument);
+}
+
+std::string recipe_error(std::string from, const std::string& to) {
+  std::string text = tiny_recipe;
+  text.replace(text.find(from), from.size(), to);
+  try {
+    parse_recipe(text, "mine.toml");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Recipe, MistakesNameTheLineAndWhatWasMeant) {
+  EXPECT_NE(recipe_error("batch = 8", "bacth = 8").find("mine.toml:12"), std::string::npos);
+  EXPECT_NE(recipe_error("batch = 8", "bacth = 8").find("batch"), std::string::npos);
+  EXPECT_NE(recipe_error("\"center\"", "\"centre\"").find("center"), std::string::npos);
+  EXPECT_NE(recipe_error("\"small4\"", "\"small5\"").find("small4"), std::string::npos);
+  EXPECT_NE(recipe_error("batch = 8", "batch = 0").find("batch"), std::string::npos);
+  EXPECT_NE(recipe_error("[schedule]", "[shedule]").find("schedule"), std::string::npos);
+  EXPECT_NE(recipe_error("version = 1", "version = 2").find("version"), std::string::npos);
+}
+
+TEST(Recipe, OverridesByFullAndBareKey) {
+  Recipe recipe = parse_recipe(tiny_recipe, "tiny.toml");
+  set_recipe(recipe, "lr", "0.05");
+  set_recipe(recipe, "loss.weight", "0.01");
+  set_recipe(recipe, "training.epochs", "2");
+  EXPECT_EQ(recipe.optimizer.lr, 0.05);
+  EXPECT_EQ(recipe.training.epochs, 2);
+  EXPECT_EQ(recipe_to_json(recipe)["loss"]["weight"], 0.01);
+  EXPECT_EQ(recipe_to_json(recipe)["loss"]["alpha"], 0.5);
+  EXPECT_THROW(set_recipe(recipe, "flip", "0"), std::invalid_argument);  // augmentation and input
+  EXPECT_THROW(set_recipe(recipe, "lrr", "1"), std::invalid_argument);
+  EXPECT_THROW(set_recipe(recipe, "lr", "fast"), std::invalid_argument);
+  set_recipe(recipe, "loss", "cosface");
+  set_recipe(recipe, "s", "16");
+  EXPECT_EQ(recipe_to_json(recipe)["loss"]["s"], 16.0);
+  EXPECT_EQ(recipe_to_json(recipe)["loss"]["name"], "cosface");
+  for (const std::string& key : recipe_keys(recipe)) EXPECT_NE(key.find('.'), std::string::npos);
+}
+
+// --- trainer and checkpoints
+// -----------------------------------------------------------------------
+
+// std::filesystem::remove_all is not called: libtorch exports one of its own, of another standard
+// library, and a program that links torch gets that one.
+void remove_folder(const fs::path& folder) {
+  if (fs::is_directory(folder)) {
+    std::vector<fs::path> inside;
+    for (const auto& entry : fs::directory_iterator(folder)) inside.push_back(entry.path());
+    for (const fs::path& path : inside) remove_folder(path);
+  }
+  fs::remove(folder);
+}
+
+class Training : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        fs::temp_directory_path() /
+        ("facebench_training_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+         "_" + std::to_string(getpid()));
+    remove_folder(folder_);
+    set_.images = &pictures_;
+    set_.labels = pictures_.labels;
+    options_.threads = 1;
+  }
+  void TearDown() override { remove_folder(folder_); }
+
+  std::string model_bytes(const std::string& name) {
+    return read_file(folder_ / name / "model.safetensors");
+  }
+
+  fs::path folder_;
+  Pictures pictures_{30, 4, {16, 16}};
+  TrainingSet set_;
+  Recipe recipe_ = parse_recipe(tiny_recipe, "tiny.toml");
+  TrainOptions options_;
+};
+
+// Stops at the n-th look.
+Job stopping_job(int* looks, int at) {
+  Job job;
+  job.poll = [looks, at] {
+    if (++*looks == at) throw Cancelled();
+  };
+  return job;
+}
+
+TEST_F(Training, LearnsAndDescribesItself) {
+  recipe_.training.epochs = 12;
+  std::vector<EpochReport> reports;
+  TrainCallbacks callbacks;
+  callbacks.on_epoch = [&](const EpochReport& report, const Model& model) -> std::optional<double> {
+    EXPECT_FALSE(model.weights.training());
+    reports.push_back(report);
+    return report.epoch == 5 ? 1.0 : 0.5;
+  };
+  set_.preparation = {{"detector", "mtcnn"}, {"crop", "arcface112"}};
+  const TrainResult result = train(recipe_, set_, folder_ / "a", options_, {}, callbacks);
+  ASSERT_EQ(reports.size(), 12u);
+  EXPECT_EQ(reports.back().epoch, 12);
+  EXPECT_EQ(result.classes, 4);
+  EXPECT_GT(result.accuracy, 0.7);
+  EXPECT_LT(result.loss, reports.front().loss);
+  EXPECT_EQ(*result.best_score, 1.0);
+  const Model model = load_model(result.model);
+  EXPECT_EQ(model.options.crop, "arcface112");
+  EXPECT_EQ(model.options.flip, "sum");
+  EXPECT_EQ(model.network_options.height, 16);
+  EXPECT_TRUE(fs::exists(folder_ / "a" / "best.safetensors"));
+  EXPECT_TRUE(fs::exists(folder_ / "a" / "run.json"));
+  EXPECT_EQ(list_checkpoints(folder_ / "a" / "checkpoints").size(), 2u);
+  EXPECT_THROW(train(recipe_, set_, folder_ / "a", options_), Error);
+}
+
+TEST_F(Training, ResumesToTheBitWhereverItStoppedAndWithOtherDataThreads) {
+  options_.checkpoint_every = 4;
+  train(recipe_, set_, folder_ / "whole", options_);
+  const std::string whole = model_bytes("whole");
+  for (const int stop_at : {1, 2, 5, 9, 13}) {
+    const std::string name = "stop" + std::to_string(stop_at);
+    int looks = 0;
+    EXPECT_THROW(train(recipe_, set_, folder_ / name, options_, stopping_job(&looks, stop_at)),
+                 Cancelled);
+    EXPECT_FALSE(fs::exists(folder_ / name / "model.safetensors"));
+    TrainOptions again = options_;
+    again.resume = true;
+    again.threads = 0;  // taken from the checkpoint
+    again.data_threads = stop_at % 3;
+    // A second stop on the way.
+    looks = 0;
+    try {
+      train(recipe_, set_, folder_ / name, again, stopping_job(&looks, 3));
+    } catch (const Cancelled&) {
+    }
+    train(recipe_, set_, folder_ / name, again);
+    EXPECT_EQ(model_bytes(name), whole) << stop_at;
+    // The log has each step's line once.
+    EXPECT_EQ(read_file(folder_ / name / "log.jsonl").find("\"iteration\":12"),
+              read_file(folder_ / name / "log.jsonl").rfind("\"iteration\":12"));
+  }
+}
+
+TEST_F(Training, EveryLossResumesToTheBit) {
+  recipe_.training.epochs = 1;
+  for (const char* loss : {"softmax", "sphereface", "cosface", "arcface"}) {
+    recipe_.loss = loss;
+    const std::string whole = std::string(loss) + "_whole", parts = std::string(loss) + "_parts";
+    train(recipe_, set_, folder_ / whole, options_);
+    int looks = 0;
+    EXPECT_THROW(train(recipe_, set_, folder_ / parts, options_, stopping_job(&looks, 3)),
+                 Cancelled);
+    TrainOptions again = options_;
+    again.resume = true;
+    train(recipe_, set_, folder_ / parts, again);
+    EXPECT_EQ(model_bytes(whole), model_bytes(parts)) << loss;
+  }
+}
+
+TEST_F(Training, ForeignAndDamagedCheckpointsAreRefused) {
+  train(recipe_, set_, folder_ / "a", options_);
+  TrainOptions again = options_;
+  again.resume = true;
+  auto refusal = [&](const Recipe& recipe, const TrainingSet& set, const TrainOptions& options) {
+    try {
+      train(recipe, set, folder_ / "a", options);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  Recipe other = recipe_;
+  other.optimizer.lr = 0.01;
+  EXPECT_NE(refusal(other, set_, again).find("/recipe/optimizer/lr"), std::string::npos);
+  TrainingSet relabelled = set_;
+  relabelled.labels[0] = 30;
+  EXPECT_NE(refusal(recipe_, relabelled, again).find("/data"), std::string::npos);
+  TrainOptions threads = again;
+  threads.threads = 2;
+  EXPECT_NE(refusal(recipe_, set_, threads).find("/threads"), std::string::npos);
+
+  const fs::path newest = list_checkpoints(folder_ / "a" / "checkpoints").back();
+  const std::string good = read_file(newest);
+  std::string bad = good;
+  bad[bad.size() - 5] ^= 1;
+  write_file(newest, bad);
+  EXPECT_NE(refusal(recipe_, set_, again).find("damaged"), std::string::npos);
+  write_file(newest, good.substr(0, good.size() / 2));
+  EXPECT_NE(refusal(recipe_, set_, again), "");
+  fs::copy_file(folder_ / "a" / "model.safetensors", newest, fs::copy_options::overwrite_existing);
+  EXPECT_NE(refusal(recipe_, set_, again).find("not a checkpoint"), std::string::npos);
+  write_file(newest, good);
+  EXPECT_EQ(refusal(recipe_, set_, again), "");
+}
+
+TEST_F(Training, WhatAKillLeavesBehindGoes) {
+  fs::create_directories(folder_ / "a" / "checkpoints");
+  write_file(folder_ / "a" / "checkpoints" / ".step-000000004.safetensors.tmp-1-0", "half");
+  write_file(folder_ / "a" / ".model.safetensors.tmp-1-0", "half");
+  options_.resume = true;
+  train(recipe_, set_, folder_ / "a", options_);
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "a"))
+    EXPECT_EQ(entry.path().filename().string().find(".tmp-"), std::string::npos) << entry.path();
+}
+
+TEST_F(Training, FailedImagesAndUnlabelledOnesAreLeftOut) {
+  pictures_.failed = 3;
+  set_.labels[5] = -1;
+  const TrainingClasses classes = training_classes(set_);
+  EXPECT_EQ(classes.samples.size(), 28u);
+  EXPECT_EQ(classes.count, 4);
+  EXPECT_EQ(classes.labels[3], -1);
+  EXPECT_EQ(classes.labels[2], 2);  // persons 0, 10, 20, 30
+  set_.labels.assign(30, 7);
+  EXPECT_THROW(training_classes(set_), Error);
+}
+
+TEST_F(Training, ALossThatIsNotFiniteIsAnError) {
+  recipe_.optimizer.lr = 1e3;
+  recipe_.loss = "center";
+  recipe_.loss_options = {{"weight", 1e6}};
+  recipe_.optimizer.weight_decay = 1e3;
+  EXPECT_THROW(train(recipe_, set_, folder_ / "a", options_), Error);
+}
+
+}  // namespace
+}  // namespace facebench

@@ -1,0 +1,352 @@
+"""Losses and training against plain PyTorch definitions and loops."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("facebench._full")
+
+import facebench  # noqa: E402
+from facebench import losses, nn, training  # noqa: E402
+
+F = torch.nn.functional
+
+
+def definition_softmax(x, y, p, options):
+    return F.cross_entropy(F.linear(x, p["weight"], p["bias"]), y)
+
+
+def definition_center(x, y, p, options):
+    centers = torch.zeros_like(p["weight"])
+    distance = 0.5 * (x - centers[y]).pow(2).sum(1).mean()
+    return definition_softmax(x, y, p, options) + options["weight"] * distance
+
+
+def definition_sphereface(x, y, p, options):
+    m = options["m"]
+    lam = max(options["lambda_min"], options["lambda_base"] / (1 + options["gamma"] * 1))
+    cos = F.linear(F.normalize(x), F.normalize(p["weight"]))
+    theta = cos.acos()
+    k = (m * theta / math.pi).floor().detach()
+    psi = (-1.0) ** k * (m * theta).cos() - 2 * k
+    hot = F.one_hot(y, cos.shape[1]).double()
+    mixed = torch.where(hot == 1, (lam * cos + psi) / (1 + lam), cos)
+    return F.cross_entropy(x.norm(dim=1, keepdim=True) * mixed, y)
+
+
+def definition_cosface(x, y, p, options):
+    cos = F.linear(F.normalize(x), F.normalize(p["weight"]))
+    hot = F.one_hot(y, cos.shape[1]).double()
+    return F.cross_entropy(options["s"] * (cos - options["m"] * hot), y)
+
+
+def definition_arcface(x, y, p, options):
+    cos = F.linear(F.normalize(x), F.normalize(p["weight"]))
+    theta = cos.acos()
+    moved = torch.where(
+        theta + options["m"] <= math.pi,
+        (theta + options["m"]).cos(),
+        cos - options["m"] * math.sin(options["m"]),
+    )
+    hot = F.one_hot(y, cos.shape[1]).double()
+    return F.cross_entropy(options["s"] * torch.where(hot == 1, moved, cos), y)
+
+
+DEFINITIONS = {
+    "softmax": definition_softmax,
+    "center": definition_center,
+    "sphereface": definition_sphereface,
+    "cosface": definition_cosface,
+    "arcface": definition_arcface,
+}
+
+
+def features_and_labels(n=12, d=6, c=9):
+    g = torch.Generator().manual_seed(4)
+    x = 3 * torch.randn(n, d, generator=g, dtype=torch.float64)
+    return x.requires_grad_(True), torch.randint(0, c, (n,), generator=g)
+
+
+def test_every_loss_has_a_definition_here():
+    assert sorted(DEFINITIONS) == sorted(e["name"] for e in losses.losses())
+    for entry in losses.losses():
+        assert entry["doc"] and entry["source"]
+
+
+@pytest.mark.parametrize("name", sorted(DEFINITIONS))
+def test_loss_equals_definition(name):
+    x, y = features_and_labels()
+    extra = {"lambda_base": 3.0, "lambda_min": 0.5} if name == "sphereface" else {}
+    head = losses.head(name, features=6, classes=9, float64=True, **extra)
+    loss, logits = head(x, y)
+    loss.backward()
+    ours = [x.grad] + [p.grad for p in head.parameters()]
+
+    x2 = x.detach().clone().requires_grad_(True)
+    parameters = {n: p.detach().clone().requires_grad_(True) for n, p in head.named_parameters()}
+    reference = DEFINITIONS[name](x2, y, parameters, head.options)
+    reference.backward()
+    assert loss.item() == pytest.approx(reference.item(), rel=1e-12)
+    for a, b in zip(ours, [x2.grad] + [p.grad for p in parameters.values()], strict=True):
+        assert torch.allclose(a, b, atol=1e-10, rtol=1e-9)
+    assert logits.shape == (12, 9) and not logits.requires_grad
+
+
+def test_margin_is_computed_in_float32_for_half_features():
+    x, y = features_and_labels()
+    head = losses.head("arcface", features=6, classes=9)
+    half = x.detach().to(torch.bfloat16)
+    loss, _ = head(half, y)
+    assert loss.dtype == torch.float32
+    assert loss.item() == pytest.approx(head(half.float(), y)[0].item(), rel=1e-6)
+
+
+def test_head_is_a_module():
+    x, y = features_and_labels()
+    head = losses.head("center", features=6, classes=9, weight=0.1)
+    other = losses.head("center", features=6, classes=9, weight=0.1, seed=5)
+    head(x.detach().float(), y)
+    other.load_state_dict(head.state_dict())
+    head.eval(), other.eval()
+    assert torch.equal(head(x.detach().float(), y)[0], other(x.detach().float(), y)[0])
+    head.double()
+    loss, _ = head(x, y)
+    assert loss.dtype == torch.float64
+    optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+    loss.backward()
+    before = head.weight.detach().clone()
+    optimizer.step()
+    assert not torch.equal(before, head.weight)
+    assert head(x, y)[0].item() < loss.item()
+
+
+def test_wrong_use_is_refused():
+    with pytest.raises(ValueError, match="cosface"):
+        losses.head("cosfase", features=4, classes=4)
+    with pytest.raises(facebench.Error, match="margin"):
+        losses.head("cosface", features=4, classes=4, margin=1)
+    with pytest.raises(ValueError):
+        losses.head("softmax", features=4, classes=4)(torch.zeros(2, 3), torch.tensor([0, 1]))
+    with pytest.raises(IndexError):
+        losses.head("softmax", features=4, classes=4)(torch.zeros(2, 4), torch.tensor([0, 4]))
+
+
+def pictures(n=32, persons=4, size=16, seed=0):
+    rng = np.random.default_rng(seed)
+    base = rng.integers(0, 256, (persons, size, size, 3))
+    labels = np.arange(n) % persons
+    noise = rng.integers(-40, 40, (n, size, size, 3))
+    return np.clip(base[labels] + noise, 0, 255).astype(np.uint8), labels.tolist()
+
+
+def plain_forward(nodes, s, x):
+    """small4 in plain PyTorch, s its tensors by name."""
+    values = []
+    for node in nodes:
+        inputs = [values[i] for i in node["inputs"]]
+        n = node["name"]
+        match node["op"]:
+            case "input":
+                v = x
+            case "conv":
+                v = F.conv2d(inputs[0], s[n + ".weight"], s.get(n + ".bias"), 2, 1)
+            case "batch_norm":
+                mean, var = s[n + ".running_mean"], s[n + ".running_var"]
+                v = F.batch_norm(
+                    inputs[0], mean, var, s.get(n + ".weight"), s.get(n + ".bias"), True
+                )
+            case "prelu":
+                v = F.prelu(inputs[0], s[n + ".weight"])
+            case "flatten":
+                v = inputs[0].flatten(1)
+            case "linear":
+                v = F.linear(inputs[0], s[n + ".weight"], s.get(n + ".bias"))
+            case other:
+                raise AssertionError(f"small4 has a new kind of layer: {other}")
+        values.append(v)
+    return values[-1]
+
+
+def test_five_steps_equal_a_plain_loop(tmp_path):
+    """fp64, momentum, selective weight decay, cosine schedule, batch norm's statistics."""
+    load_file = pytest.importorskip("safetensors.torch").load_file
+    images, labels = pictures(n=8)
+    size = {"embedding": 8, "channel_multiplier": 0.125}
+    recipe = training.recipe(
+        "small4.softmax",
+        iterations=5,
+        batch=8,
+        dtype="float64",
+        augmentation__flip=0,
+        lr=0.05,
+        decay_vectors=False,
+        **size,
+    )
+    net = nn.network("small4", height=16, width=16, **size)
+    state = {k: v.double().clone() for k, v in net.state_dict().items()}
+    head = losses.head("softmax", features=8, classes=4, float64=True)
+    state |= {k: v.detach().clone() for k, v in head.named_parameters()}
+    trained = [v.requires_grad_(True) for k, v in state.items() if "running" not in k]
+    optimizer = torch.optim.SGD(
+        [
+            {"params": [p for p in trained if p.dim() > 1], "weight_decay": 5e-4},
+            {"params": [p for p in trained if p.dim() <= 1], "weight_decay": 0},
+        ],
+        lr=0.05,
+        momentum=0.9,
+    )
+    x = torch.from_numpy((images.astype(np.float32) - 127.5) / 128).permute(0, 3, 1, 2).double()
+    y = torch.tensor(labels)
+    for step in range(5):
+        for group in optimizer.param_groups:
+            group["lr"] = 0.05 * (1 + math.cos(math.pi * step / 5)) / 2
+        optimizer.zero_grad()
+        features = plain_forward(net.graph.nodes, state, x)
+        loss = F.cross_entropy(F.linear(features, state["weight"], state["bias"]), y)
+        loss.backward()
+        optimizer.step()
+
+    training.train(recipe, (images, labels), tmp_path / "run", log_every=1, threads=1)
+    ours = load_file(sorted((tmp_path / "run" / "checkpoints").iterdir())[-1])
+    for name, value in state.items():
+        key = ("head." if name in ("weight", "bias") else "network.") + name
+        assert torch.allclose(ours[key].double(), value, atol=1e-8, rtol=0), name
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert [line["iteration"] for line in log] == [1, 2, 3, 4, 5]
+    assert log[-1]["loss"] == pytest.approx(loss.item(), abs=1e-8)
+
+
+def tiny(**overrides):
+    return training.recipe(
+        "small4.cosface", epochs=3, batch=8, embedding=8, channel_multiplier=0.125, **overrides
+    )
+
+
+def test_callbacks_stop_and_resume_to_the_bit(tmp_path):
+    data = pictures()
+    whole = training.train(tiny(), data, tmp_path / "whole", threads=1)
+
+    def stop(report, model):
+        if report["epoch"] == 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        training.train(tiny(), data, tmp_path / "parts", threads=1, on_epoch=stop)
+    seen = []
+    parts = training.train(
+        tiny(),
+        data,
+        tmp_path / "parts",
+        resume=True,
+        data_threads=3,
+        on_epoch=lambda report, model: seen.append(report["epoch"]),
+    )
+    assert seen == [2, 3]
+    assert Path(whole["model"]).read_bytes() == Path(parts["model"]).read_bytes()
+    with pytest.raises(facebench.Error, match="already"):
+        training.train(tiny(), data, tmp_path / "parts", threads=1)
+    with pytest.raises(facebench.Error, match="lr"):
+        training.train(tiny(lr=0.01), data, tmp_path / "parts", resume=True)
+
+
+def test_progress_and_validation_score(tmp_path):
+    calls = []
+
+    class Progress:
+        def begin(self, stage, total, unit):
+            calls.append(("begin", stage, total, unit))
+
+        def update(self, done, note):
+            calls.append(("update", done, note))
+
+        def end(self):
+            calls.append(("end",))
+
+    result = training.train(
+        tiny(),
+        pictures(),
+        tmp_path / "run",
+        progress=Progress(),
+        on_epoch=lambda report, model: -abs(report["epoch"] - 2),
+        log_every=1,
+    )
+    assert result["best_score"] == 0
+    assert (tmp_path / "run" / "best.safetensors").exists()
+    assert calls[0] == ("begin", "training", 12, "steps")
+    assert "loss" in calls[-2][2] and calls[-2][1] == 12
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert manifest["content"]["recipe"]["loss"]["name"] == "cosface"
+    assert manifest["content"]["result"]["iterations"] == 12
+
+
+def test_recipe_overrides():
+    assert "demo" in training.recipe_names()
+    recipe = training.recipe("demo", lr=0.02, loss="arcface", loss__m=0.3)
+    settings = recipe.to_dict()
+    assert settings["optimizer"]["lr"] == 0.02
+    assert settings["loss"]["name"] == "arcface" and settings["loss"]["m"] == 0.3
+    with pytest.raises(ValueError, match="batch"):
+        training.recipe("demo", bach=3)
+    for key in recipe.keys():
+        assert key.count(".") == 1
+
+
+def test_schedules_equal_torch():
+    parameter = torch.nn.Parameter(torch.zeros(1))
+
+    def reference(make, n=20):
+        optimizer = torch.optim.SGD([parameter], lr=0.2)
+        scheduler = make(optimizer)
+        lrs = []
+        for _ in range(n):
+            lrs.append(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            scheduler.step()
+        return pytest.approx(lrs)
+
+    def ours(n=20, **options):
+        schedule = training.ScheduleOptions(unit="iterations", **options)
+        return [training.learning_rate(0.2, schedule, i, n) for i in range(n)]
+
+    s = torch.optim.lr_scheduler
+    assert ours(policy="step", step=6.0, gamma=0.3) == reference(lambda o: s.StepLR(o, 6, 0.3))
+    assert ours(policy="multistep", milestones=[3.0, 11.0], gamma=0.3) == reference(
+        lambda o: s.MultiStepLR(o, [3, 11], 0.3)
+    )
+    assert ours(policy="exponential", gamma=0.9) == reference(lambda o: s.ExponentialLR(o, 0.9))
+    assert ours(policy="polynomial", power=2.0) == reference(lambda o: s.PolynomialLR(o, 20, 2))
+    assert ours(policy="cosine", final_lr=0.01) == reference(
+        lambda o: s.CosineAnnealingLR(o, 20, 0.01)
+    )
+
+
+def read_pgm(path):
+    raw = path.read_bytes()
+    magic, size, depth, pixels = raw.split(b"\n", 3)
+    width, height = map(int, size.split())
+    assert magic == b"P5" and depth == b"255"
+    return np.frombuffer(pixels, np.uint8, width * height).reshape(height, width)
+
+
+def test_learns_real_faces(tmp_path):
+    """AT&T: after a few epochs 30 people are told apart on their training images."""
+    root = os.environ.get("FACEBENCH_DATA")
+    if not root or not (Path(root) / "att").is_dir():
+        pytest.skip("FACEBENCH_DATA is not set (AT&T faces)")
+    images, labels = [], []
+    for person in range(1, 31):
+        for i in range(1, 11):
+            gray = read_pgm(Path(root) / "att" / f"s{person}" / f"{i}.pgm")
+            images.append(np.repeat(gray[8:104:2, ::2, None], 3, axis=2))
+            labels.append(person)
+    recipe = training.recipe(
+        "small4.softmax", epochs=6, batch=32, lr=0.05, channel_multiplier=0.25, shift=2
+    )
+    result = training.train(recipe, (np.stack(images), labels), tmp_path / "run", threads=1)
+    assert result["classes"] == 30
+    assert result["accuracy"] > 0.8
