@@ -428,13 +428,16 @@ def test_convert_refuses_what_is_no_weights_file(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("run", "lwf", "--model", "m.safetensors", "--root", "."),
+        ("run", "lwf", "--model", "model", "--root", "."),
         ("pack", "lfww", "--root", "."),
         ("eval", "lwf", "--embeddings", "e.h5", "--root", "."),
     ],
 )
-def test_an_unknown_name_gets_a_suggestion_and_writes_nothing(arguments, tmp_path, monkeypatch):
+def test_an_unknown_name_gets_a_suggestion_and_writes_nothing(
+    arguments, trained, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
+    arguments = [trained.get(a, a) for a in arguments]
     assert "did you mean 'lfw'?" in invoke(*arguments, code=2).output
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
 
@@ -478,18 +481,18 @@ def many(tmp_path_factory) -> Path:
 
 def long_command(name: str, trained: dict[str, Path], many: Path) -> tuple:
     """A call of the verb that would take minutes."""
+    out = ("--out", "result")
     evaluation = ("--root", trained["root"], "--replicates", 10_000_000)
+    embeddings, model, pack = trained["embeddings"], trained["model"], trained["pack"]
+    endless = ("--set", "epochs=100000", "--set", "batch=8")
     return {
         "detect": ("detect", *sorted(many.rglob("*.png")), "--detector", "hog"),
-        "pack": ("pack", "lfw", "--root", many, "--out", "result"),
-        "train": ("train", "small4.softmax", "--pack", trained["pack"], "--out", "result")
-        + ("--set", "epochs=100000", "--set", "batch=8"),
-        "eval": ("eval", "lfw", "--embeddings", trained["embeddings"], *evaluation)
-        + ("--out", "result"),
-        "run": ("run", "lfw", "--model", trained["model"], *evaluation, "--detector", "none")
-        + ("--out", "result"),
-        "demo": ("demo", "--out", "result"),
-        "data synth": ("data", "synth", "--people", 100_000, "--out", "result"),
+        "pack": ("pack", "lfw", "--root", many, *out),
+        "train": ("train", "small4.softmax", "--pack", pack, *endless, *out),
+        "eval": ("eval", "lfw", "--embeddings", embeddings, *evaluation, *out),
+        "run": ("run", "lfw", "--model", model, *evaluation, "--detector", "none", *out),
+        "demo": ("demo", *out),
+        "data synth": ("data", "synth", "--people", 5_000, *out),
         "data check": ("data", "check", "lfw", "--root", many),
     }[name]
 
