@@ -39,10 +39,9 @@ if(FACEBENCH_PYTHON)
   if(TARGET facebench::torch)
     set(FACEBENCH_PYBIND11_INCLUDE_DIR "${FACEBENCH_TORCH_DIR}/include")
   else()
-    execute_process(COMMAND "${Python_EXECUTABLE}" -m pybind11 --cmakedir
-                    OUTPUT_VARIABLE pybind11_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    find_package(pybind11 CONFIG REQUIRED)
-    get_target_property(FACEBENCH_PYBIND11_INCLUDE_DIR pybind11::headers INTERFACE_INCLUDE_DIRECTORIES)
+    execute_process(COMMAND "${Python_EXECUTABLE}" -c "import pybind11; print(pybind11.get_include())"
+                    OUTPUT_VARIABLE pybind11_include OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    find_path(FACEBENCH_PYBIND11_INCLUDE_DIR pybind11/pybind11.h HINTS "${pybind11_include}" REQUIRED)
   endif()
 endif()
 

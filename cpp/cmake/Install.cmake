@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # --- python -----------------------------------------------------------------------------------------
 # facebench_package: all that a wheel holds and nothing else, so that a wheel costs no tests.
 add_custom_target(facebench_package)
-foreach(target facebench_eval facebench _eval _full facebench_cuda facebench_mtcnn_weights)
+foreach(target facebench_eval facebench _eval _full facebench_cuda facebench_weights)
   if(TARGET ${target})
     add_dependencies(facebench_package ${target})
   endif()
@@ -15,10 +15,6 @@ foreach(target facebench_eval facebench facebench_cuda _eval _full)
     install(TARGETS ${target} LIBRARY DESTINATION facebench COMPONENT python)
   endif()
 endforeach()
-if(TARGET facebench_mtcnn_weights)
-  # Beside the library, which looks for them there; the file carries its licence in its metadata.
-  install(FILES "${PROJECT_BINARY_DIR}/cpp/mtcnn.safetensors" DESTINATION facebench COMPONENT python)
-endif()
 
 # --- cpp --------------------------------------------------------------------------------------------
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/facebench")
@@ -33,9 +29,6 @@ if(TARGET facebench)
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
   if(TARGET facebench_cuda)
     install(TARGETS facebench_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
-  endif()
-  if(TARGET facebench_mtcnn_weights)
-    install(FILES "${PROJECT_BINARY_DIR}/cpp/mtcnn.safetensors" DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
   endif()
   # A wheel lies beside torch; a prefix lies anywhere, so its library has to name torch's folder.
   install(CODE "

@@ -29,6 +29,10 @@ target_include_directories(facebench_torch SYSTEM INTERFACE
 # the objects of this compiler: the standard library must come first in the order of search.
 target_link_libraries(facebench_torch INTERFACE
   "$<BUILD_INTERFACE:-Wl,--push-state,--no-as-needed,-lstdc++,--pop-state>")
+# libtorch exports a std::filesystem of its own, of another build of libstdc++ and incomplete
+# (remove_all jumps to address 0). The dynamic linker takes the first it meets, so the real one has
+# to stand before torch.
+target_link_libraries(facebench_torch INTERFACE stdc++)
 foreach(name torch torch_cpu c10)
   find_library(FACEBENCH_LIB_${name} ${name} PATHS "${torch_lib}" NO_DEFAULT_PATH REQUIRED)
   target_link_libraries(facebench_torch INTERFACE "$<BUILD_INTERFACE:${FACEBENCH_LIB_${name}}>")

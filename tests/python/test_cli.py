@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -292,6 +293,155 @@ def test_an_unknown_detector_gets_a_suggestion(pictures):
     assert_user_error(run("detect", pictures[0], "--detector", "mtcn"), 2, "did you mean 'mtcnn'?")
 
 
+# --- the way through ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def faces(tmp_path_factory) -> Path:
+    """Synthetic faces in LFW's format, made by the command line itself."""
+    folder = tmp_path_factory.mktemp("faces")
+    arguments = [
+        "--people",
+        "20",
+        "--images",
+        "2",
+        "--size",
+        "96",
+        "--set",
+        "supersampling=1",
+        "--sheet",
+    ]
+    result = runner.invoke(
+        app,
+        ["data", "synth", "--out", str(folder / "data"), *arguments, str(folder / "sheet.png")],
+    )
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(faces) -> dict[str, Path]:
+    """Pack, model, embeddings and run folder, each made by its verb."""
+    files = {
+        "root": faces / "data",
+        "pack": faces / "pack.h5",
+        "training": faces / "training",
+        "embeddings": faces / "embeddings.h5",
+        "run": faces / "run",
+    }
+    invoke("pack", "lfw", "--root", files["root"], "--detector", "none", "--out", files["pack"])
+    invoke(
+        *("train", "small4.softmax", "--pack", files["pack"], "--out", files["training"]),
+        *("--set", "epochs=1", "--set", "batch=8", "--threads", 1),
+    )
+    files["model"] = files["training"] / "model.safetensors"
+    invoke("embed", files["model"], files["pack"], "--out", files["embeddings"])
+    invoke(
+        *("eval", "lfw", "--embeddings", files["embeddings"], "--root", files["root"]),
+        *("--replicates", 50, "--out", files["run"]),
+    )
+    return files
+
+
+def invoke(*args, code: int = 0):
+    result = runner.invoke(app, [str(a) for a in args])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_synth_writes_lists_and_sheet(faces):
+    assert (faces / "sheet.png").is_file()
+    assert list((faces / "data").rglob("pairs.txt"))
+
+
+def test_check_finds_what_is_wrong(faces, tmp_path):
+    root = tmp_path / "data"
+    shutil.copytree(faces / "data", root)
+    report = json.loads(
+        invoke("data", "check", "lfw", "--root", root, "--protocol", "lfw", "--json").stdout
+    )
+    assert (report["images"], report["people"], report["findings"]) == (40, 20, [])
+    damaged = sorted(root.rglob("*_0001.*"))[0]
+    damaged.write_bytes(b"")
+    report = json.loads(invoke("data", "check", "lfw", "--root", root, "--json", code=1).stdout)
+    assert [f["kind"] for f in report["findings"]] == ["empty"]
+
+
+def test_eval_prints_the_metrics_file_as_json(trained, tmp_path):
+    arguments = ("--embeddings", trained["embeddings"], "--root", trained["root"])
+    result = invoke(
+        *("eval", "lfw", *arguments, "--replicates", 50, "--out", tmp_path / "run", "--json")
+    )
+    assert json.loads(result.stdout) == json.loads((trained["run"] / "metrics.json").read_text())
+    first, second = (p / "scores.h5" for p in (trained["run"], tmp_path / "run"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_eval_does_not_replace_unless_told(trained):
+    arguments = ("--embeddings", trained["embeddings"], "--root", trained["root"])
+    again = ("eval", "lfw", *arguments, "--replicates", 50, "--out", trained["run"])
+    assert "exists" in invoke(*again, code=1).output
+    invoke(*again, "--overwrite")
+
+
+def test_eval_wants_embeddings_or_scores(trained):
+    invoke("eval", "lfw", "--root", trained["root"], code=2)
+
+
+def test_run_goes_from_photographs_to_a_report(trained, tmp_path):
+    arguments = ("--root", trained["root"], "--detector", "none", "--replicates", 50)
+    out = tmp_path / "run"
+    invoke("run", "lfw", "--model", trained["model"], *arguments, "--out", out)
+    assert {"run.json", "scores.h5", "metrics.json", "report.md"} <= {p.name for p in out.iterdir()}
+    invoke("verify", out)
+
+
+def test_verify_says_what_differs(trained, tmp_path):
+    run_folder, root = tmp_path / "run", tmp_path / "data"
+    shutil.copytree(trained["run"], run_folder)
+    shutil.copytree(trained["root"], root)
+    invoke("verify", run_folder, "--root", root)
+    pairs = next(root.rglob("pairs.txt"))
+    pairs.write_text(pairs.read_text() + "\n")
+    result = invoke("verify", run_folder, "--root", root, "--json", code=1)
+    differing = [c["name"] for c in json.loads(result.stdout)["checks"] if not c["same"]]
+    assert len(differing) == 1
+    assert "pairs" in differing[0]
+
+
+def test_report_in_every_format(trained, tmp_path):
+    assert "accuracy" in invoke("report", trained["run"], trained["run"]).stdout.lower()
+    for name in ("csv", "latex"):
+        invoke("report", trained["run"], "--format", name, "--out", tmp_path / name)
+        assert (tmp_path / name).is_file()
+    invoke("report", trained["run"], "--format", "html", "--out", tmp_path / "page")
+    assert (tmp_path / "page" / "report.html").is_file()
+
+
+def test_convert_refuses_what_is_no_weights_file(tmp_path):
+    bad = tmp_path / "w.pt"
+    bad.write_bytes(b"not weights")
+    invoke("convert", bad, "--network", "small4", "--out", tmp_path / "m.safetensors", code=1)
+    assert [p.name for p in tmp_path.iterdir()] == ["w.pt"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "lwf", "--model", "model", "--root", "."),
+        ("pack", "lfww", "--root", "."),
+        ("eval", "lwf", "--embeddings", "e.h5", "--root", "."),
+    ],
+)
+def test_an_unknown_name_gets_a_suggestion_and_writes_nothing(
+    arguments, trained, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    arguments = [trained.get(a, a) for a in arguments]
+    assert "did you mean 'lfw'?" in invoke(*arguments, code=2).output
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
 # --- Ctrl-C ---------------------------------------------------------------------------------------
 
 
@@ -315,11 +465,45 @@ def interrupt(args, cwd) -> subprocess.CompletedProcess:
     return subprocess.CompletedProcess(args, process.returncode, out, "".join(lines) + err)
 
 
-def test_ctrl_c_during_detect(tmp_path):
-    picture = tmp_path / "noise.png"
-    noise = np.random.default_rng(0).integers(0, 256, (700, 700, 3), np.uint8)
-    facebench.images.write(picture, noise)
-    files = [picture] * 3000
-    result = interrupt(("detect", *files, "--detector", "hog"), tmp_path)
+@pytest.fixture(scope="session")
+def many(tmp_path_factory) -> Path:
+    """So many images of one person that nothing is through them soon; one file, many names."""
+    root = tmp_path_factory.mktemp("many")
+    folder = root / "Some_Body"
+    folder.mkdir()
+    first = folder / "Some_Body_0001.png"
+    noise = np.random.default_rng(0).integers(0, 256, (500, 500, 3), np.uint8)
+    facebench.images.write(first, noise)
+    for number in range(2, 1501):
+        os.link(first, folder / f"Some_Body_{number:04}.png")
+    return root
+
+
+def long_command(name: str, trained: dict[str, Path], many: Path) -> tuple:
+    """A call of the verb that would take minutes."""
+    out = ("--out", "result")
+    evaluation = ("--root", trained["root"], "--replicates", 10_000_000)
+    embeddings, model, pack = trained["embeddings"], trained["model"], trained["pack"]
+    endless = ("--set", "epochs=100000", "--set", "batch=8")
+    return {
+        "detect": ("detect", *sorted(many.rglob("*.png")), "--detector", "hog"),
+        "pack": ("pack", "lfw", "--root", many, *out),
+        "train": ("train", "small4.softmax", "--pack", pack, *endless, *out),
+        "eval": ("eval", "lfw", "--embeddings", embeddings, *evaluation, *out),
+        "run": ("run", "lfw", "--model", model, *evaluation, "--detector", "none", *out),
+        "demo": ("demo", *out),
+        "data synth": ("data", "synth", "--people", 5_000, *out),
+        "data check": ("data", "check", "lfw", "--root", many),
+    }[name]
+
+
+@pytest.mark.parametrize(
+    "name", ["detect", "pack", "train", "eval", "run", "demo", "data synth", "data check"]
+)
+def test_ctrl_c_ends_long_verbs_and_leaves_nothing_half_written(name, trained, many, tmp_path):
+    result = interrupt(long_command(name, trained, many), tmp_path)
     assert_user_error(result, 130, "stopped")
     assert result.stdout == ""
+    left = [p.name for p in tmp_path.iterdir()]
+    # Training writes a checkpoint before it stops, to go on from.
+    assert left == (["result"] if name == "train" else [])

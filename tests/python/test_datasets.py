@@ -4,11 +4,10 @@ import doctest
 import json
 import pickle
 
+import facebench
 import h5py
 import numpy as np
 import pytest
-
-import facebench
 from facebench import datasets
 
 

@@ -7,10 +7,9 @@ import pickle
 
 import numpy as np
 import pytest
+from facebench import metrics
 from sklearn.metrics import auc as trapezoids
 from sklearn.metrics import roc_curve
-
-from facebench import metrics
 
 
 def random_case(rng, n=None, ties=None, folds=0):

@@ -5,9 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import facebench
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIGHT = ("core", "io", "metrics", "protocols", "reports")

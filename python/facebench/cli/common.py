@@ -102,7 +102,8 @@ def verb(function: Callable) -> Callable:
 
 
 def print_json(value: Any) -> None:
-    print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """A path is printed as text; NaN, which JSON does not know, is a bug of ours."""
+    print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
 
 
 def show(result: Any, json: bool) -> None:

@@ -349,17 +349,6 @@ TEST(Recipe, OverridesByFullAndBareKey) {
 // --- trainer and checkpoints
 // -----------------------------------------------------------------------
 
-// std::filesystem::remove_all is not called: libtorch exports one of its own, of another standard
-// library, and a program that links torch gets that one.
-void remove_folder(const fs::path& folder) {
-  if (fs::is_directory(folder)) {
-    std::vector<fs::path> inside;
-    for (const auto& entry : fs::directory_iterator(folder)) inside.push_back(entry.path());
-    for (const fs::path& path : inside) remove_folder(path);
-  }
-  fs::remove(folder);
-}
-
 class Training : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -367,12 +356,12 @@ class Training : public ::testing::Test {
         fs::temp_directory_path() /
         ("facebench_training_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
          "_" + std::to_string(getpid()));
-    remove_folder(folder_);
+    fs::remove_all(folder_);
     set_.images = &pictures_;
     set_.labels = pictures_.labels;
     options_.threads = 1;
   }
-  void TearDown() override { remove_folder(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
 
   std::string model_bytes(const std::string& name) {
     return read_file(folder_ / name / "model.safetensors");

@@ -56,22 +56,23 @@ def eval_command(
     """Score and measure embeddings, or scores, from anywhere. Needs neither torch nor images."""
     if (embeddings is None) == (scores is None):
         raise ValueError("give either --embeddings or --scores")
-    target = out_path(out, "eval", Path(protocol).stem)
-    result = facebench.protocols.evaluate(
+    result = facebench.evaluate(
         protocol,
         embeddings,
         scores=scores,
         root=root,
         lists=lists,
+        out=out_path(out, "eval", Path(protocol).stem),
         convention=convention,
         failed_enrolments=failed_enrolments,
         interval=interval,
         replicates=replicates,
         level=level,
         strict=strict,
+        overwrite=overwrite,
         seed=seed,
         threads=threads,
         progress=make_progress(),
+        command=command_line(),
     )
-    result.save(target, overwrite=overwrite, command=command_line())
     show(result, json)

@@ -59,6 +59,6 @@ def train_command(
         progress=make_progress(),
     )
     if json:
-        print_json({k: str(v) if isinstance(v, Path) else v for k, v in result.items()})
+        print_json(result)
     else:
         print(f"{result['model']}: {result['epochs']} epochs, loss {result['loss']:.4g}")
