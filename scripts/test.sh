@@ -14,9 +14,10 @@ if [ "$kind" = fast ]; then
   advice="The first line with 'error' above says why."
   step "Building the C++ tests" cmake --build "$build" --parallel "$jobs"
   started=$SECONDS
-  ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --no-tests=error | tee "$build/logs/ctest.log" |
-    grep -v -E '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' || true
-  [ "${PIPESTATUS[0]}" = 0 ] || failed+=("C++ (build/logs/ctest.log)")
+  log=$build/logs/ctest.log
+  ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --no-tests=error >"$log" 2>&1 ||
+    failed+=("C++ ($log)")
+  grep -v -E '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' "$log" || true
   say "C++ tests: $((SECONDS - started)) s"
 fi
 
