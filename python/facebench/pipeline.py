@@ -1,7 +1,7 @@
 """The steps put together: what the command line's verbs do, as functions.
 
-``run`` goes from photographs to a run folder, ``demo`` does the main job on synthetic faces; ``pack``
-and ``embed`` are single steps. All of them are also functions of the package itself, beside those
+``run`` goes from photographs to a run folder, ``demo`` does the main job on synthetic faces;
+``pack`` and ``embed`` are single steps. All of them are also functions of the package itself, beside those
 that need no torch: ``facebench.evaluate``, ``facebench.report``, ``facebench.verify``.
 """
 
@@ -189,7 +189,8 @@ class Demo:
         self.folder = Path(raw["folder"])
         self.report = self.folder / "report.html"
         self.runs = {
-            title: self.folder / name for name, title in zip(raw["runs"], raw["titles"], strict=True)
+            title: self.folder / name
+            for name, title in zip(raw["runs"], raw["titles"], strict=True)
         }
         self.steps = raw["steps"]
 
