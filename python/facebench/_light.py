@@ -135,8 +135,8 @@ def verify(run, root="", *, threads=0, progress=None):
 
     Where facebench was built with torch also the images, the pack and the embeddings that were
     kept, and the raw scores computed again from the embeddings. ``root``: where the data set lies
-    now, if it was moved. Damage is a check that says so; facebench.Error only where ``run`` is no run
-    folder.
+    now, if it was moved. Damage is a check that says so; facebench.Error only where ``run``
+    is no run folder.
     """
     if find_spec("torch") is not None and find_spec("facebench._full") is not None:
         from facebench._torch import full
