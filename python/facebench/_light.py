@@ -66,7 +66,7 @@ def write_run_html(folder) -> None:
 def report(runs, *, against="", format="markdown", titles=None, out=None):
     """Run folders side by side as text (markdown, csv, latex) or as an HTML page.
 
-    Returns the text; with ``out`` it is written there (``format="html"`` needs ``out``: a file, or a
+    Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
     """
     if against:
@@ -135,8 +135,8 @@ def verify(run, root="", *, threads=0, progress=None):
 
     Where facebench was built with torch also the images, the pack and the embeddings that were
     kept, and the raw scores computed again from the embeddings. ``root``: where the data set lies
-    now, if it was moved. Damage is a check that says so; facebench.Error only where ``run`` is not a
-    run folder.
+    now, if it was moved. Damage is a check that says so; facebench.Error only where ``run``
+    is no run folder.
     """
     if find_spec("torch") is not None and find_spec("facebench._full") is not None:
         from facebench._torch import full

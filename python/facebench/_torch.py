@@ -13,9 +13,9 @@ if find_spec("facebench._full") is None:
         "Install torch, then reinstall facebench with pip install --no-build-isolation"
     )
 
-import torch  # noqa: E402
+import torch
 
-from facebench import _full as full  # noqa: E402
+from facebench import _full as full
 
 
 def _major_minor(text: str) -> str:

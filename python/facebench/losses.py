@@ -78,12 +78,13 @@ class Head(torch.nn.Module):
         return f"{self.name}, {self.options}"
 
 
-def head(name: str, *, features: int, classes: int, seed: int = 0, float64: bool = False,
-         **options) -> Head:
+def head(
+    name: str, *, features: int, classes: int, seed: int = 0, float64: bool = False, **options
+) -> Head:
     """The head of a loss: softmax, center, sphereface, cosface or arcface.
 
-    ``options`` are those of the loss (see `losses`). ValueError for an unknown loss, facebench.Error
-    for a bad option.
+    ``options`` are those of the loss (see `losses`). ValueError for an unknown loss,
+    facebench.Error for a bad option.
 
     >>> from facebench import losses
     >>> [n for n, _ in losses.head("center", features=8, classes=5).named_buffers()]

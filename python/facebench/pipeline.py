@@ -1,8 +1,8 @@
 """The steps put together: what the command line's verbs do, as functions.
 
-``run`` goes from photographs to a run folder, ``demo`` does the main job on synthetic faces; ``pack``
-and ``embed`` are single steps. All of them are also functions of the package itself, beside those
-that need no torch: ``facebench.evaluate``, ``facebench.report``, ``facebench.verify``.
+``run`` goes from photographs to a run folder, ``demo`` does the main job on synthetic faces;
+``pack`` and ``embed`` are single steps. All of them are also functions of the package itself,
+beside those that need no torch: ``facebench.evaluate``, ``facebench.report``, ``facebench.verify``.
 """
 
 import os
@@ -189,7 +189,8 @@ class Demo:
         self.folder = Path(raw["folder"])
         self.report = self.folder / "report.html"
         self.runs = {
-            title: self.folder / name for name, title in zip(raw["runs"], raw["titles"], strict=True)
+            title: self.folder / name
+            for name, title in zip(raw["runs"], raw["titles"], strict=True)
         }
         self.steps = raw["steps"]
 

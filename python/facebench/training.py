@@ -59,8 +59,8 @@ def recipe(name_or_path, **overrides) -> Recipe:
     """A recipe by name (see `recipe_names`) or from a ``.toml`` file, some values changed.
 
     ``overrides`` are keys of the recipe; a key that several tables have is written with its table
-    and two underscores (``loss__m=0.2``). The network and loss are chosen with ``network="..."`` and
-    ``loss="..."``. ValueError for an unknown key or a bad value.
+    and two underscores (``loss__m=0.2``). The network and loss are chosen with ``network="..."``
+    and ``loss="..."``. ValueError for an unknown key or a bad value.
 
     >>> from facebench import training
     >>> training.recipe("small4.cosface", lr=0.05, loss__m=0.2).to_dict()["optimizer"]["lr"]
@@ -82,8 +82,8 @@ def train(recipe, data, out, *, on_epoch=None, progress=None, preparation=None, 
     crop) and goes into the model file.
 
     ``options`` are the fields of `TrainOptions`: resume, threads, data_threads, checkpoint_every,
-    keep, log_every. ``on_epoch(report, model)`` is called after each epoch; a number it returns is a
-    validation score (higher is better), and the best model is kept as ``best.safetensors``. The
+    keep, log_every. ``on_epoch(report, model)`` is called after each epoch; a number it returns is
+    a validation score (higher is better), and the best model is kept as ``best.safetensors``. The
     model it is given is valid during the call only. What it raises stops the training; so does
     Ctrl-C. Both write a checkpoint first, and ``resume=True`` goes on from there to the same bits.
 
