@@ -1,0 +1,240 @@
+"""From photographs to a run folder: the same bytes again, failures as rows, verification."""
+
+import doctest
+import json
+import os
+import shutil
+from pathlib import Path
+
+import facebench
+import numpy as np
+import pytest
+from facebench import datasets, io, pipeline
+
+DATA = os.environ.get("FACEBENCH_DATA")
+needs_data = pytest.mark.skipif(not DATA, reason="FACEBENCH_DATA is not set: no real photographs")
+
+
+def colours(batch):
+    """A cheap embedder: every sixteenth pixel."""
+    return batch[:, ::16, ::16].reshape(len(batch), -1).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pipeline") / "faces"
+    options = datasets.SyntheticOptions(people=40, images=3, size=96, pairs_per_fold=4)
+    datasets.write_synthetic_dataset(options, folder)
+    return folder
+
+
+def run(root, out, **options):
+    return facebench.run("lfw", model=colours, root=root, out=out, replicates=50, **options)
+
+
+def content(folder):
+    return json.loads((folder / "run.json").read_text())["content"]
+
+
+def test_docstring_examples():
+    for module in (pipeline, facebench._light):
+        result = doctest.testmod(module)
+        assert result.attempted and not result.failed
+
+
+def test_the_same_run_gives_the_same_bytes(faces, tmp_path):
+    run(faces, tmp_path / "one", threads=1)
+    run(faces, tmp_path / "two", threads=2)
+    for name in ("scores.h5", "metrics.json", "pack.h5", "embeddings.h5", "report.md"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert sorted(p.name for p in (tmp_path / "one").iterdir()) == [
+        "embeddings.h5",
+        "metrics.json",
+        "pack.h5",
+        "report.html",
+        "report.md",
+        "run.json",
+        "scores.h5",
+    ]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["one", "two"]
+
+
+def test_evaluating_the_kept_embeddings_gives_the_same_numbers(faces, tmp_path):
+    one = run(faces, tmp_path / "one")
+    again = facebench.evaluate(
+        "lfw", tmp_path / "one" / "embeddings.h5", root=faces, replicates=50
+    )
+    assert again.to_dict() == one.to_dict()
+
+
+def test_bad_images_are_rows_and_missing_ones_are_counted(faces, tmp_path):
+    root = tmp_path / "faces"
+    shutil.copytree(faces, root)
+    images = sorted((root / "images").rglob("*.jpg"))
+    trials = facebench.protocols.read_trials("lfw", root)
+    by_name = {p.relative_to(root / "images").as_posix(): p for p in images}
+    chosen = [by_name[name] for name in list(trials.samples)[:4]]
+    chosen[0].write_bytes(chosen[0].read_bytes()[:900])  # truncated
+    chosen[1].write_text("this is no picture")
+    chosen[2].write_bytes(b"")
+    chosen[3].unlink()
+    result = run(root, tmp_path / "run", detector="none")
+    failed = {f["name"]: f["status"] for f in content(tmp_path / "run")["tracks"]["view2"]["failed"]}
+    names = [p.relative_to(root / "images").as_posix() for p in chosen]
+    assert failed == dict(
+        zip(names, ("unreadable", "unreadable", "unreadable", "missing"), strict=True)
+    )
+    counts = result.to_dict()["tracks"]["view2"]["counts"]
+    assert counts["failed_enrolments"] == 4
+    reasons = {f["id"]: f["reason"] for f in content(tmp_path / "run")["preparation"]["failures"]}
+    assert set(reasons) == set(names) and all(reasons.values())
+    with pytest.raises(facebench.Error, match="strict|failed"):
+        run(root, tmp_path / "strict", detector="none", strict=True)
+    assert not (tmp_path / "strict").exists()
+
+
+def test_verify_names_what_differs(faces, tmp_path):
+    root = tmp_path / "faces"
+    shutil.copytree(faces, root)
+    out = tmp_path / "run"
+    run(root, out)
+    assert facebench.verify(out).same
+
+    def different():
+        return [c["name"] for c in facebench.verify(out).checks if not c["same"]]
+
+    pairs = next(root.rglob("pairs.txt"))
+    before = pairs.read_bytes()
+    pairs.write_bytes(before.replace(b"\t1\t2\n", b"\t1\t3\n", 1))
+    assert len(different()) == 1 and "pairs" in different()[0]
+    pairs.write_bytes(before)
+
+    name = list(facebench.protocols.read_trials("lfw", root).samples)[0]
+    image = root / "images" / name
+    data = bytearray(image.read_bytes())
+    image.write_bytes(bytes(data) + b"\0")
+    assert different() == ["images"]
+    image.write_bytes(bytes(data))
+
+    kept = bytearray((out / "embeddings.h5").read_bytes())
+    kept[-5] ^= 1
+    (out / "embeddings.h5").write_bytes(bytes(kept))
+    assert "embeddings.h5" in different()
+
+    # Moved elsewhere, the data set is found through root.
+    shutil.move(root, tmp_path / "moved")
+    assert "images" not in [
+        c["name"] for c in facebench.verify(out, tmp_path / "moved").checks if not c["same"]
+    ]
+
+
+def test_nothing_is_replaced_unasked(faces, tmp_path):
+    out = tmp_path / "run"
+    run(faces, out)
+    with pytest.raises(facebench.Error, match="exists"):
+        run(faces, out)
+    run(faces, out, overwrite=True)
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "thesis.txt").write_text("three years of work")
+    with pytest.raises(facebench.Error, match="not a run folder"):
+        run(faces, other, overwrite=True)
+    assert [p.name for p in other.iterdir()] == ["thesis.txt"]
+
+
+def test_the_caller_overrules_the_model_and_the_manifest_says_so(faces, tmp_path):
+    model = tmp_path / "m.safetensors"
+    facebench.embedding.make_model("small4", height=64, width=64, crop="paper").save(model)
+    facebench.run(
+        "lfw", model=model, root=faces, out=tmp_path / "run", detector="none", replicates=20
+    )
+    preparation = content(tmp_path / "run")["preparation"]
+    assert preparation["decided_by"]["detector"] == "caller"
+    assert preparation["decided_by"]["crop"] == "model"
+    assert preparation["crop"]["name"] == "paper"
+    assert preparation["crop"]["width"] == 64
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"detector": "mtcn"}, "did you mean 'mtcnn'"),
+        ({"selection": "larges"}, "did you mean 'largest'"),
+        ({"crop": "arcface"}, "arcface112"),
+        ({"convention": "exat"}, "did you mean 'exact'"),
+        ({"replicate": 9}, "did you mean 'replicates'"),
+        ({"detector_options": {"mode": "facnet"}}, "did you mean 'facenet'"),
+    ],
+)
+def test_wrong_names_get_a_suggestion_before_any_work(faces, tmp_path, options, text):
+    with pytest.raises(ValueError, match=text):
+        facebench.run("lfw", model=colours, root=faces, out=tmp_path / "run", **options)
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_exception_of_the_callers_model_passes_and_nothing_is_left(faces, tmp_path):
+    def broken(batch):
+        raise RuntimeError("out of cheese")
+
+    with pytest.raises(RuntimeError, match="out of cheese"):
+        facebench.run("lfw", model=broken, root=faces, out=tmp_path / "run", detector="none")
+    assert not any(tmp_path.iterdir())
+
+
+@needs_data
+def test_real_photographs_with_the_given_weights(tmp_path):
+    """Sixty official pairs as three folds: aligned faces are told apart, all of them found."""
+    source = Path(DATA) / "lfw"
+    lines = (source / "protocol" / "pairs.txt").read_text().splitlines()[1:]
+    chosen = ["3\t10"]
+    for fold in range(3):
+        chosen += lines[fold * 600 : fold * 600 + 10] + lines[fold * 600 + 300 : fold * 600 + 310]
+    lists = tmp_path / "lists"
+    lists.mkdir()
+    (lists / "pairs.txt").write_text("\n".join(chosen) + "\n")
+    model = tmp_path / "mobilefacenet.safetensors"
+    converted = facebench.convert(
+        Path(DATA) / "weights" / "mobilefacenet" / "mobilefacenet.pt",
+        network="mobilefacenet",
+        out=model,
+    ).options
+    assert (converted.detector_mode, converted.selection) == ("facenet_pytorch", "nearest_center")
+    assert (converted.crop, converted.flip) == ("arcface112", "sum")
+
+    def go(name, **options):
+        return facebench.run(
+            "lfw",
+            model=model,
+            images=source / "images",
+            lists=lists,
+            out=tmp_path / name,
+            replicates=50,
+            **options,
+        )
+
+    one = go("one", threads=1)
+    go("two", threads=2)
+    assert (tmp_path / "one/scores.h5").read_bytes() == (tmp_path / "two/scores.h5").read_bytes()
+    assert one.accuracy.value >= 0.96
+    assert one.tracks["view2"].failed == []
+    embeddings = io.read_embeddings(tmp_path / "one" / "embeddings.h5")
+    assert np.allclose(np.linalg.norm(embeddings.values, axis=1), 1, atol=1e-5)
+
+
+def test_demo_in_small(tmp_path):
+    """The whole way; what it shows about learning needs more faces and is shown by `make demo`."""
+    out = tmp_path / "demo"
+    options = {"train_people": 12, "train_images": 4, "test_people": 24, "test_images": 3}
+    made = facebench.demo(out, replicates=20, **options)
+    assert set(made.runs) == {"trained network", "untrained network", "raw pixels"}
+    assert made.report.read_text().startswith("<!")
+    for folder in made.runs.values():
+        assert facebench.verify(folder).same
+    again = facebench.demo(out, replicates=20, **options)
+    assert again.folder == out
+    keep = tmp_path / "mine"
+    keep.mkdir()
+    (keep / "file").write_text("x")
+    with pytest.raises(facebench.Error, match="not an earlier demo"):
+        facebench.demo(keep, **options)
