@@ -428,7 +428,7 @@ def test_convert_refuses_what_is_no_weights_file(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("run", "lwf", "--model", "model", "--root", "."),
+        ("run", "lwf", "--model", "MODEL", "--root", "."),
         ("pack", "lfww", "--root", "."),
         ("eval", "lwf", "--embeddings", "e.h5", "--root", "."),
     ],
@@ -437,7 +437,7 @@ def test_an_unknown_name_gets_a_suggestion_and_writes_nothing(
     arguments, trained, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    arguments = [trained.get(a, a) for a in arguments]
+    arguments = [trained["model"] if a == "MODEL" else a for a in arguments]
     assert "did you mean 'lfw'?" in invoke(*arguments, code=2).output
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
 

@@ -3,6 +3,7 @@
 import doctest
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -62,9 +63,7 @@ def test_the_same_run_gives_the_same_bytes(faces, tmp_path):
 
 def test_evaluating_the_kept_embeddings_gives_the_same_numbers(faces, tmp_path):
     one = run(faces, tmp_path / "one")
-    again = facebench.evaluate(
-        "lfw", tmp_path / "one" / "embeddings.h5", root=faces, replicates=50
-    )
+    again = facebench.evaluate("lfw", tmp_path / "one" / "embeddings.h5", root=faces, replicates=50)
     assert again.to_dict() == one.to_dict()
 
 
@@ -74,13 +73,15 @@ def test_bad_images_are_rows_and_missing_ones_are_counted(faces, tmp_path):
     images = sorted((root / "images").rglob("*.jpg"))
     trials = facebench.protocols.read_trials("lfw", root)
     by_name = {p.relative_to(root / "images").as_posix(): p for p in images}
-    chosen = [by_name[name] for name in list(trials.samples)[:4]]
+    chosen = [by_name[name] for name in list(trials.names)[:4]]
     chosen[0].write_bytes(chosen[0].read_bytes()[:900])  # truncated
     chosen[1].write_text("this is no picture")
     chosen[2].write_bytes(b"")
     chosen[3].unlink()
     result = run(root, tmp_path / "run", detector="none")
-    failed = {f["name"]: f["status"] for f in content(tmp_path / "run")["tracks"]["view2"]["failed"]}
+    failed = {
+        f["name"]: f["status"] for f in content(tmp_path / "run")["tracks"]["view2"]["failed"]
+    }
     names = [p.relative_to(root / "images").as_posix() for p in chosen]
     assert failed == dict(
         zip(names, ("unreadable", "unreadable", "unreadable", "missing"), strict=True)
@@ -110,7 +111,7 @@ def test_verify_names_what_differs(faces, tmp_path):
     assert len(different()) == 1 and "pairs" in different()[0]
     pairs.write_bytes(before)
 
-    name = list(facebench.protocols.read_trials("lfw", root).samples)[0]
+    name = list(facebench.protocols.read_trials("lfw", root).names)[0]
     image = root / "images" / name
     data = bytearray(image.read_bytes())
     image.write_bytes(bytes(data) + b"\0")
@@ -225,7 +226,16 @@ def test_real_photographs_with_the_given_weights(tmp_path):
 def test_demo_in_small(tmp_path):
     """The whole way; what it shows about learning needs more faces and is shown by `make demo`."""
     out = tmp_path / "demo"
-    options = {"train_people": 12, "train_images": 4, "test_people": 24, "test_images": 3}
+    recipe = Path(__file__).parents[2] / "protocols" / "recipes" / "demo.toml"
+    short = tmp_path / "short.toml"
+    short.write_text(re.sub(r"(?m)^epochs = \d+", "epochs = 1", recipe.read_text()))
+    options = {
+        "recipe": str(short),
+        "train_people": 20,
+        "train_images": 4,
+        "test_people": 24,
+        "test_images": 3,
+    }
     made = facebench.demo(out, replicates=20, **options)
     assert set(made.runs) == {"trained network", "untrained network", "raw pixels"}
     assert made.report.read_text().startswith("<!")

@@ -113,8 +113,7 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
                         preparation.crop, {}, at / name, job);
   };
   const PackSummary train_pack = pack(read_lfw_folder(at / "data" / "train"), "train.h5");
-  const PackSummary test_pack =
-      pack(protocol_dataset(spec, trials, images), "test.h5");
+  const PackSummary test_pack = pack(protocol_dataset(spec, trials, images), "test.h5");
   steps.done("detect and crop",
              fmt::format("{} images, {} without a face", train_pack.images + test_pack.images,
                          train_pack.failures.size() + test_pack.failures.size()));
@@ -125,16 +124,10 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
     return r;
   }();
   const Pack train_images(at / "train.h5");
-  TrainingSet set;
-  set.images = &train_images;
-  set.labels.assign(train_images.labels().begin(), train_images.labels().end());
-  set.content_hash = train_pack.tree_sha256;
-  set.preparation = {{"detector", train_images.manifest().at("detector")},
-                     {"selection", train_images.manifest().at("selection")},
-                     {"crop", train_images.manifest().at("crop")}};
   TrainOptions train_options;
   train_options.threads = job.threads;
-  const TrainResult trained = train(recipe, set, at / "training", train_options, job);
+  const TrainResult trained =
+      train(recipe, training_set(train_images), at / "training", train_options, job);
   steps.done("train", fmt::format("{}: {} epochs, loss {:.3f}, accuracy {:.3f}, {:.0f} images/s",
                                   recipe.id, trained.epochs, trained.loss, trained.accuracy,
                                   trained.images_per_second));

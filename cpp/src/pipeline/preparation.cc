@@ -1,8 +1,8 @@
 #include "facebench/pipeline/preparation.h"
 
-#include "facebench/detection/selection.h"
-
 #include <stdexcept>
+
+#include "facebench/detection/selection.h"
 
 namespace facebench {
 namespace {

@@ -22,7 +22,7 @@ struct DemoOptions {
 
   static void describe(OptionsBuilder<DemoOptions>& o) {
     o.name("DemoOptions", "The main job on synthetic faces.");
-    o.field("train_people", &DemoOptions::train_people, "people to train on", 2, 1e6);
+    o.field("train_people", &DemoOptions::train_people, "people to train on", 20, 1e6);
     o.field("train_images", &DemoOptions::train_images, "images of each of them", 2, 1e4);
     o.field("test_people", &DemoOptions::test_people, "other people, to test on", 20, 1e6);
     o.field("test_images", &DemoOptions::test_images, "images of each of them", 2, 1e4);
