@@ -80,10 +80,10 @@ class Cutter {
 
   Row whole(Row row, const Image& image) const {
     row.face.box = {0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
-    row.image = image.width == shape_.width && image.height == shape_.height
-                    ? image
-                    : resize(image, shape_.width, shape_.height,
-                             parse_interpolation(crop_.interpolation));
+    row.image =
+        image.width == shape_.width && image.height == shape_.height
+            ? image
+            : resize(image, shape_.width, shape_.height, parse_interpolation(crop_.interpolation));
     return row;
   }
 
@@ -166,8 +166,9 @@ Json counts_json(const PackSummary& summary) {
 Json failures_json(const PackSummary& summary) {
   Json list = Json::array();
   for (const PackFailure& f : summary.failures)
-    list.push_back(
-        {{"id", f.id}, {"status", std::string(sample_status_name(f.status))}, {"reason", f.reason}});
+    list.push_back({{"id", f.id},
+                    {"status", std::string(sample_status_name(f.status))},
+                    {"reason", f.reason}});
   return list;
 }
 

@@ -22,10 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kTruthColumns = {
-    "id",     "person",      "kind",        "box_x0",      "box_y0",       "box_x1",
-    "box_y1", "left_eye_x",  "left_eye_y",  "right_eye_x", "right_eye_y",  "nose_x",
-    "nose_y", "mouth_left_x", "mouth_left_y", "mouth_right_x", "mouth_right_y", "yaw",
-    "pitch",  "roll",        "age",         "age_group",   "disguise",     "quality",
+    "id",           "person",       "kind",         "box_x0",        "box_y0",        "box_x1",
+    "box_y1",       "left_eye_x",   "left_eye_y",   "right_eye_x",   "right_eye_y",   "nose_x",
+    "nose_y",       "mouth_left_x", "mouth_left_y", "mouth_right_x", "mouth_right_y", "yaw",
+    "pitch",        "roll",         "age",          "age_group",     "disguise",      "quality",
     "quality_group"};
 
 std::string truth_record(const PlannedImage& image, const FaceNuisance& nuisance,
@@ -98,9 +98,9 @@ FaceIdentity planned_identity(const SyntheticOptions& options, const PlannedImag
 }
 
 FaceNuisance planned_nuisance(const SyntheticOptions& options, const PlannedImage& image) {
-  Random random(static_cast<std::uint64_t>(options.seed), "synthetic.nuisance",
-                {static_cast<std::uint64_t>(image.identity),
-                 static_cast<std::uint64_t>(image.number)});
+  Random random(
+      static_cast<std::uint64_t>(options.seed), "synthetic.nuisance",
+      {static_cast<std::uint64_t>(image.identity), static_cast<std::uint64_t>(image.number)});
   return make_nuisance(image.kind, random);
 }
 
@@ -114,9 +114,7 @@ SyntheticSummary write_synthetic_dataset(const SyntheticOptions& options, const 
   AtomicFolder atomic(folder);
   const fs::path& root = atomic.temporary();
   std::set<std::string> people;
-  for (const PlannedImage& image : images)
-    if (people.insert(image.person).second)
-      fs::create_directories((root / "images" / image.id).parent_path());
+  for (const PlannedImage& image : images) people.insert(image.person);
 
   std::vector<std::string> truth(images.size()), hashes(images.size());
   {
@@ -131,6 +129,8 @@ SyntheticSummary write_synthetic_dataset(const SyntheticOptions& options, const 
                           static_cast<int>(options.size), static_cast<int>(options.supersampling));
           const std::string bytes =
               encode_jpeg(face.image, static_cast<int>(nuisance.jpeg_quality));
+          // Only now, so that a stopped call has little to remove.
+          fs::create_directories((root / "images" / image.id).parent_path());
           synthetic::write_new_file(root / "images" / image.id, bytes);
           truth[i] = truth_record(image, nuisance, face);
           hashes[i] = sha256_hex(bytes);
