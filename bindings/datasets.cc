@@ -34,9 +34,8 @@ void bind_folders(py::module_& m) {
       .def_readonly("id", &Sample::id, "path relative to the data set's root")
       .def_readonly("path", &Sample::path)
       .def_readonly("label", &Sample::label, "index into Dataset.label_names")
-      .def("__repr__", [](const Sample& s) {
-        return fmt::format("Sample(id='{}', label={})", s.id, s.label);
-      });
+      .def("__repr__",
+           [](const Sample& s) { return fmt::format("Sample(id='{}', label={})", s.id, s.label); });
   py::class_<Dataset>(m, "Dataset", "Images of people, in a fixed order.")
       .def_readonly("name", &Dataset::name)
       .def_readonly("root", &Dataset::root)
@@ -113,10 +112,8 @@ void bind_packs(py::module_& m) {
   bind_options<PackOptions>(m);
   py::class_<PackFailure>(m, "PackFailure", "A sample that is a row without a face.")
       .def_readonly("id", &PackFailure::id)
-      .def_property_readonly("status",
-                             [](const PackFailure& f) {
-                               return std::string(sample_status_name(f.status));
-                             })
+      .def_property_readonly(
+          "status", [](const PackFailure& f) { return std::string(sample_status_name(f.status)); })
       .def_readonly("reason", &PackFailure::reason);
   py::class_<PackSummary>(m, "PackSummary", "What pack_dataset wrote.")
       .def_readonly("path", &PackSummary::path)
@@ -140,8 +137,7 @@ void bind_packs(py::module_& m) {
       },
       py::arg("dataset"), py::arg("out"), py::arg("detector").none(true) = py::none(),
       py::arg("selection") = "nearest_center", py::arg("crop") = CropOptions{},
-      py::arg("options") = PackOptions{}, py::arg("threads") = 0,
-      py::arg("progress") = py::none());
+      py::arg("options") = PackOptions{}, py::arg("threads") = 0, py::arg("progress") = py::none());
 
   py::class_<Pack, ImageSource>(m, "Pack", "A pack, mapped into memory.")
       .def(py::init<const std::filesystem::path&>(), py::arg("path"))
@@ -210,8 +206,7 @@ void bind_synthetic(py::module_& m) {
           "image",
           [](const py::object& self) {
             const Image& image = self.cast<const SyntheticFace&>().image;
-            return view_of(self, image.data.data(),
-                           {image.height, image.width, py::ssize_t{3}});
+            return view_of(self, image.data.data(), {image.height, image.width, py::ssize_t{3}});
           },
           "uint8 (size, size, 3) RGB")
       .def_property_readonly("box",
@@ -241,9 +236,8 @@ void bind_synthetic(py::module_& m) {
   m.def(
       "render_sheet",
       [](const SheetOptions& options, int threads, py::object progress) {
-        return image_to_numpy(with_job(threads, std::move(progress), [&](const Job& job) {
-          return render_sheet(options, job);
-        }));
+        return image_to_numpy(with_job(threads, std::move(progress),
+                                       [&](const Job& job) { return render_sheet(options, job); }));
       },
       py::arg("options") = SheetOptions{}, py::arg("threads") = 0,
       py::arg("progress") = py::none());

@@ -77,11 +77,11 @@ void bind_pipeline(py::module_& m) {
                         [&](const Job& job) { return run(request, path, out, job); });
       },
       py::arg("protocol"), py::arg("model"), py::arg("out"), py::kw_only(), py::arg("root") = "",
-      py::arg("images") = "", py::arg("lists") = "",
-      py::arg("preparation") = PreparationOptions{}, py::arg("pack") = PackOptions{},
-      py::arg("extract") = ExtractOptions{}, py::arg("evaluation") = EvaluationOptions{},
-      py::arg("discard") = false, py::arg("overwrite") = false, py::arg("command") = "",
-      py::arg("description") = "", py::arg("model_preparation") = PreparationOptions{},
+      py::arg("images") = "", py::arg("lists") = "", py::arg("preparation") = PreparationOptions{},
+      py::arg("pack") = PackOptions{}, py::arg("extract") = ExtractOptions{},
+      py::arg("evaluation") = EvaluationOptions{}, py::arg("discard") = false,
+      py::arg("overwrite") = false, py::arg("command") = "", py::arg("description") = "",
+      py::arg("model_preparation") = PreparationOptions{},
       py::arg("model_files") = std::vector<fs::path>{}, py::arg("threads") = 0,
       py::arg("progress") = py::none(), "See facebench.run.");
 
@@ -109,8 +109,8 @@ void bind_pipeline(py::module_& m) {
         });
       },
       py::arg("dataset"), py::arg("out"), py::arg("preparation") = PreparationOptions{},
-      py::arg("options") = PackOptions{}, py::arg("threads") = 0,
-      py::arg("progress") = py::none(), "See facebench.pack.");
+      py::arg("options") = PackOptions{}, py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "See facebench.pack.");
 
   m.def(
       "protocol_dataset",

@@ -141,6 +141,15 @@ OptionValue convert_option(std::string_view field, const OptionValue& value,
                             option_text(like), option_type_name(value), option_text(value)));
 }
 
+double double_of_float(float value) {
+  if (!std::isfinite(value)) return value;
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  double result = 0;
+  std::from_chars(text, end, result);
+  return result;
+}
+
 void OptionField::check(const OptionValue& value) const {
   const auto in_range = [&](double v) {
     // Written so that NaN is refused.

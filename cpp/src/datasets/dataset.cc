@@ -63,12 +63,15 @@ void require_folder(const fs::path& root) {
     fail(root.string(), "no such folder", "Give the folder that holds one folder for each person.");
 }
 
-// Image files below `folder`, at most 16 folders deep, as a loop of links would otherwise never end.
+// Image files below `folder`, at most 16 folders deep, as a loop of links would otherwise never
+// end.
 void collect_images(const fs::path& folder, int depth, std::vector<fs::path>& images) {
   if (depth > 16) fail(folder.string(), "folders nested deeper than 16");
   for (const fs::path& entry : entries_of(folder)) {
-    if (is_folder(entry)) collect_images(entry, depth + 1, images);
-    else if (has_image_extension(entry) || has_image_magic(entry)) images.push_back(entry);
+    if (is_folder(entry))
+      collect_images(entry, depth + 1, images);
+    else if (has_image_extension(entry) || has_image_magic(entry))
+      images.push_back(entry);
   }
 }
 
@@ -117,8 +120,7 @@ bool natural_less(std::string_view a, std::string_view b) {
       i = i_end;
       j = j_end;
     } else {
-      if (a[i] != b[j])
-        return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
+      if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
       ++i;
       ++j;
     }
@@ -135,8 +137,8 @@ Dataset read_lfw_folder(const fs::path& root) {
   for (const Sample& sample : dataset.samples) {
     const std::string& person = dataset.label_names[sample.label];
     const std::string stem = without_extension(sample.id), start = person + "/" + person + "_";
-    const std::string_view number = std::string_view(stem).substr(
-        std::min(stem.size(), start.size()));
+    const std::string_view number =
+        std::string_view(stem).substr(std::min(stem.size(), start.size()));
     if (!stem.starts_with(start) || number.size() != 4 ||
         !std::all_of(number.begin(), number.end(), is_digit))
       fail(sample.path.string(), "not named after its folder",

@@ -39,8 +39,10 @@ Pack::Pack(const std::filesystem::path& path) : path_(path), file_(path) {
   if (!offset || *offset > file_size ||
       static_cast<std::uint64_t>(n) >
           (file_size - *offset) / static_cast<std::uint64_t>(shape_.bytes()))
-    fail(where, "the images do not lie inside the file in one piece; it is cut short or was not "
-                "written by facebench", kAdvice);
+    fail(where,
+         "the images do not lie inside the file in one piece; it is cut short or was not "
+         "written by facebench",
+         kAdvice);
   images_ = reinterpret_cast<const std::uint8_t*>(file_.bytes().data()) + *offset;
 
   require_shape(reader, "/label", {n});

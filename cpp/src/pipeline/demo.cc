@@ -113,8 +113,7 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
                         preparation.crop, {}, at / name, job);
   };
   const PackSummary train_pack = pack(read_lfw_folder(at / "data" / "train"), "train.h5");
-  const PackSummary test_pack =
-      pack(protocol_dataset(spec, trials, images), "test.h5");
+  const PackSummary test_pack = pack(protocol_dataset(spec, trials, images), "test.h5");
   steps.done("detect and crop",
              fmt::format("{} images, {} without a face", train_pack.images + test_pack.images,
                          train_pack.failures.size() + test_pack.failures.size()));

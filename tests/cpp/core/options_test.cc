@@ -22,7 +22,7 @@ struct ToyOptions {
     o.name("ToyOptions", "For the tests.");
     o.field("flip", &ToyOptions::flip, "mirror");
     o.field("size", &ToyOptions::size, "side, pixels", 1, 4096);
-    o.field("channels", &ToyOptions::channels, "channels");
+    o.field("channels", &ToyOptions::channels, "channels", -10, 1e6);
     o.field("count", &ToyOptions::count, "how many");
     o.field("rate", &ToyOptions::rate, "rate");
     o.field("far", &ToyOptions::far, "false accept rate", 0, 1);
@@ -113,6 +113,10 @@ TEST(Options, Ranges) {
             std::string::npos);
   EXPECT_NE(set_refusal("steps", std::vector<std::int64_t>{101}).find("outside"),
             std::string::npos);
+  // A stated range wider than the member must not let a value wrap around.
+  EXPECT_NE(set_refusal("channels", std::int64_t{-1}).find("outside [0, 255]"), std::string::npos);
+  EXPECT_NE(set_refusal("channels", std::int64_t{256}).find("outside [0, 255]"), std::string::npos);
+  EXPECT_NE(set_refusal("rate", 1e300).find("outside"), std::string::npos);
   ToyOptions o;
   o.size = 5000;
   EXPECT_THROW(check_options(o), std::invalid_argument);

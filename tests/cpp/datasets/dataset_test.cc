@@ -65,8 +65,8 @@ TEST(LfwFolder, FindsImagesAndInsistsOnItsNames) {
   write_file(folder / "images/Al_Gore/Al_Gore_0002.jpg", jpeg(1));
   write_file(folder / "images/Al_Gore/Al_Gore_0001.jpg", jpeg(2));
   const Dataset d = read_dataset("lfw", folder.path());
-  EXPECT_EQ(ids(d), (std::vector<std::string>{"Al_Gore/Al_Gore_0001.jpg",
-                                              "Al_Gore/Al_Gore_0002.jpg"}));
+  EXPECT_EQ(ids(d),
+            (std::vector<std::string>{"Al_Gore/Al_Gore_0001.jpg", "Al_Gore/Al_Gore_0002.jpg"}));
   write_file(folder / "images/Al_Gore/Al_Gore_3.jpg", jpeg(3));
   EXPECT_NE(error_of([&] { read_lfw_folder(folder.path()); }).find("Al_Gore_3.jpg"),
             std::string::npos);
@@ -78,8 +78,8 @@ TEST(SelectSamples, KeepsTheAskedOrderAndWhatIsMissing) {
   write_file(folder / "a/2.png", jpeg(2));
   write_file(folder / "b/1.jpg", jpeg(3));
   const Dataset d = read_image_folder(folder.path());
-  const Dataset s = select_samples(
-      d, std::vector<std::string>{"b/1.jpg", "a/2.jpg", "c/1.jpg", "b/1.jpg"}, true);
+  const Dataset s =
+      select_samples(d, std::vector<std::string>{"b/1.jpg", "a/2.jpg", "c/1.jpg", "b/1.jpg"}, true);
   EXPECT_EQ(ids(s), (std::vector<std::string>{"b/1.jpg", "a/2.png", "c/1.jpg"}));
   EXPECT_EQ(s.label_names, (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(s.samples[2].label, 2);
@@ -102,9 +102,8 @@ TEST(Check, FindsEverySortOfTrouble) {
   write_file(folder / "c/1.jpg", jpeg(9));
   CheckOptions options;
   options.min_images = 2;
-  const DatasetReport r =
-      check_dataset(read_image_folder(folder.path()),
-                    std::vector<std::string>{"a/1.jpg", "a/4.jpg"}, options);
+  const DatasetReport r = check_dataset(read_image_folder(folder.path()),
+                                        std::vector<std::string>{"a/1.jpg", "a/4.jpg"}, options);
   EXPECT_EQ(r.images, 6);
   EXPECT_EQ(r.people, 3);
   EXPECT_EQ(r.count("duplicate"), 1);

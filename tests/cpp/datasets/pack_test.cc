@@ -108,9 +108,8 @@ TEST(PackWriter, TreeHashIsThatOfTheFilesInOrder) {
   TemporaryFolder folder;
   write_file(folder / "d/a/1.png", encode_png(plain(10, 10, 1)));
   write_file(folder / "d/a/2.png", encode_png(plain(10, 10, 2)));
-  const Dataset d =
-      select_samples(read_image_folder(folder / "d"),
-                     std::vector<std::string>{"a/1.png", "a/2.png", "a/3.png"});
+  const Dataset d = select_samples(read_image_folder(folder / "d"),
+                                   std::vector<std::string>{"a/1.png", "a/2.png", "a/3.png"});
   const PackSummary s = pack_dataset(d, nullptr, "", aligned(), {}, folder / "p.h5");
   EXPECT_EQ(s.tree_sha256, sha256_hex(sha256_file(folder / "d/a/1.png") + "  a/1.png\n" +
                                       sha256_file(folder / "d/a/2.png") + "  a/2.png\n" +
@@ -119,12 +118,13 @@ TEST(PackWriter, TreeHashIsThatOfTheFilesInOrder) {
 
 TEST(PackWriter, WithoutDetectorTheWholeImageIsResized) {
   TemporaryFolder folder;
-  write_file(folder / "d/s1/1.pgm", encode_pnm(convert_color(plain(92, 112, 77), ColorOrder::gray)));
+  write_file(folder / "d/s1/1.pgm",
+             encode_pnm(convert_color(plain(92, 112, 77), ColorOrder::gray)));
   CropOptions crop;
   crop.width = 46;
   crop.height = 56;
-  const PackSummary s = pack_dataset(read_image_folder(folder / "d"), nullptr, "", crop, {},
-                                     folder / "p.h5");
+  const PackSummary s =
+      pack_dataset(read_image_folder(folder / "d"), nullptr, "", crop, {}, folder / "p.h5");
   EXPECT_EQ(s.shape, (ImageShape{56, 46}));
   const Pack pack(folder / "p.h5");
   for (const std::uint8_t v : pack.image(0)) ASSERT_EQ(v, 77);
@@ -143,7 +143,8 @@ TEST(PackWriter, LeavesNothingWhenStoppedOrRefused) {
                Cancelled);
   EXPECT_THROW(pack_dataset(d, &detector, "bigest", aligned(), {}, folder / "p.h5"),
                std::invalid_argument);
-  EXPECT_THROW(pack_dataset(Dataset{}, &detector, "largest", aligned(), {}, folder / "p.h5"), Error);
+  EXPECT_THROW(pack_dataset(Dataset{}, &detector, "largest", aligned(), {}, folder / "p.h5"),
+               Error);
   EXPECT_EQ(folder.entries(), before);
 }
 

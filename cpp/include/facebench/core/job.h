@@ -16,6 +16,7 @@ class ProgressSink {
   virtual void begin(std::string_view stage, std::int64_t total, std::string_view unit) = 0;
   // `done` things are finished, in all, since begin(). `note` is short free text ("loss 3.21").
   virtual void update(std::int64_t done, std::string_view note) = 0;
+  // Must not throw: it is called while an exception passes, too.
   virtual void end() = 0;
 };
 
@@ -26,10 +27,11 @@ struct Job {
   int threads = 0;
   // Not owned; may be null.
   ProgressSink* progress = nullptr;
-  // Called about ten times a second on the calling thread; throws (usually Cancelled) to stop.
+  // Called several times a second on the calling thread; throws (usually Cancelled) to stop.
   std::function<void()> poll;
 
-  // The number of workers that `threads` stands for (>= 1).
+  // The number of workers that `threads` stands for (>= 1). Throws std::invalid_argument for a
+  // negative number.
   int workers() const;
   void check() const {
     if (poll) poll();

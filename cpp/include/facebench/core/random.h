@@ -27,7 +27,7 @@ class Random {
   double uniform();
   // Uniform in [low, high). Requires low <= high.
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  // Uniform integer in [0, n), unbiased. Requires n > 0.
+  // Uniform integer in [0, n), unbiased. Throws std::invalid_argument for n = 0.
   std::uint64_t below(std::uint64_t n);
   // Standard normal (Box-Muller; both values of a pair are used).
   double normal();

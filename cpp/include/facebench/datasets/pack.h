@@ -87,7 +87,7 @@ class Pack : public ImageSource {
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<std::int32_t>& labels() const { return labels_; }
   const std::vector<std::uint8_t>& statuses() const { return statuses_; }
-  const std::vector<float>& boxes() const { return boxes_; }          // (N, 4)
+  const std::vector<float>& boxes() const { return boxes_; }              // (N, 4)
   const std::vector<float>& all_landmarks() const { return landmarks_; }  // (N, 5, 2)
   const std::vector<std::string>& label_names() const { return label_names_; }
   const Json& manifest() const { return manifest_; }

@@ -15,7 +15,9 @@ constexpr int kCell = 2;
 class Backdrop {
  public:
   Backdrop(int cells, std::uint32_t seed)
-      : cells_(cells), random_(seed, "synthetic.background"), noise_(seed),
+      : cells_(cells),
+        random_(seed, "synthetic.background"),
+        noise_(seed),
         colors_(static_cast<std::size_t>(cells) * cells) {
     saturation_ = real(0, .7);
     gradient();

@@ -64,8 +64,10 @@ class Body : public Surface {
 
   float pattern(const Fragment& at) const {
     switch (pattern_) {
-      case Pattern::plain: return 0;
-      case Pattern::stripes: return wave(at.y * pitch_ * 2);
+      case Pattern::plain:
+        return 0;
+      case Pattern::stripes:
+        return wave(at.y * pitch_ * 2);
       case Pattern::checks: {
         const float a = wave(at.x * pitch_), b = wave(at.y * pitch_);
         return a + b - 2 * a * b;
@@ -82,7 +84,7 @@ class Body : public Surface {
     const float k = 1 + .06f * face_.trait(FaceTrait::masculinity) + .08f * face_.fat;
     const Curve width = {{.8f, .60f * k}, {1.6f, .57f * k}, {1.95f, .66f * k}, {2.15f, 1.0f},
                          {2.32f, 1.6f},   {2.6f, 2.05f},    {3.1f, 2.25f},     {5.f, 2.3f}};
-    const Curve depth = {{.8f, .55f},  {1.6f, .52f}, {1.95f, .55f}, {2.15f, .60f},
+    const Curve depth = {{.8f, .55f},   {1.6f, .52f}, {1.95f, .55f}, {2.15f, .60f},
                          {2.32f, .68f}, {2.6f, .78f}, {3.1f, .85f},  {5.f, .9f}};
     for (int j = 0; j < rows; ++j) {
       const float v = static_cast<float>(j) / static_cast<float>(rows - 1);

@@ -59,12 +59,10 @@ class Mask : public Surface {
   Material shade(const Fragment& at) const override {
     const float t = absolute(at.azimuth);
     Material m;
-    const float strap = t > 1.3f && t < 1.75f
-                            ? smoothstep(.02f, 0, absolute(at.y - .55f - .25f * (t - .9f)))
-                            : 0.f;
-    m.alpha = std::max(smoothstep(-.01f, .02f, at.y - upper_edge(at.x)) *
-                           smoothstep(1.36f, 1.30f, t),
-                       strap);
+    const float strap =
+        t > 1.3f && t < 1.75f ? smoothstep(.02f, 0, absolute(at.y - .55f - .25f * (t - .9f))) : 0.f;
+    m.alpha = std::max(
+        smoothstep(-.01f, .02f, at.y - upper_edge(at.x)) * smoothstep(1.36f, 1.30f, t), strap);
     const float phase = at.y * (16 / 3.14159265f);
     const float fold = absolute(phase - static_cast<float>(static_cast<int>(phase)) - .5f);
     m.albedo = color_ * (1 - .14f * smoothstep(.42f, .5f, fold));
@@ -91,8 +89,11 @@ class Scarf : public Surface {
     color_ = random_color(random);
     const float chin = face.chin;
     // Wound around the neck, so wider than the jaw.
-    const Curve width = {{top_, .55f}, {chin - .25f, .80f}, {chin + .15f, .95f},
-                         {chin + .55f, 1.0f}, {chin + .85f, .85f}};
+    const Curve width = {{top_, .55f},
+                         {chin - .25f, .80f},
+                         {chin + .15f, .95f},
+                         {chin + .55f, 1.0f},
+                         {chin + .85f, .85f}};
     mesh = face_cloth(face, size, .12f, face.mouth_y - .16f, chin + .85f, width, 0);
     for (Vertex& v : mesh.vertices)
       v.position.z += .04f * weave_(v.azimuth * 2, v.y * 6 + 2 * v.azimuth);

@@ -122,8 +122,7 @@ Image expose(const std::vector<Vec3>& light, int size, const FaceNuisance& nuisa
   const int small = std::max(2, static_cast<int>(std::lround(size * nuisance.resolution)));
   // Blur is stated for 160 pixels, so that a larger picture of the same scene is as blurred.
   const double sigma = nuisance.blur * size / 160;
-  const std::vector<float> weights =
-      sigma > .05 ? gaussian_weights(sigma) : std::vector<float>{};
+  const std::vector<float> weights = sigma > .05 ? gaussian_weights(sigma) : std::vector<float>{};
   for (auto& plane : planes.value) {
     if (small < size) lose_resolution(plane, size, small);
     if (!weights.empty()) blur(plane, size, weights);

@@ -17,10 +17,9 @@ class Glasses : public Surface {
     lens_width_ = static_cast<float>(random.uniform(.27, .32)) + (dark ? .03f : 0);
     lens_height_ = static_cast<float>(random.uniform(.17, .24)) + (dark ? .05f : 0);
     squareness_ = static_cast<float>(random.uniform());
-    frame_ = random.uniform() < .6
-                 ? linear_color(.06, .05, .05)
-                 : linear_color(random.uniform(.2, .7), random.uniform(.15, .45),
-                                random.uniform(.1, .3));
+    frame_ = random.uniform() < .6 ? linear_color(.06, .05, .05)
+                                   : linear_color(random.uniform(.2, .7), random.uniform(.15, .45),
+                                                  random.uniform(.1, .3));
     glass_ = dark ? linear_color(.07, .07, .08) : linear_color(.6, .65, .7);
     one_sided = false;
     build(face, size);

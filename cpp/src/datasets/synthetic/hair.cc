@@ -16,7 +16,8 @@ Mesh skull_shell(const FaceShape& f, int size, float lift, float lowest, Edge ed
   const auto around = azimuth_columns(columns, std::numbers::pi, false);
   const bool curtain = f.long_hair();
   for (int j = 0; j < rows; ++j) {
-    const float y = -f.top + (lowest + f.top) * static_cast<float>(j) / static_cast<float>(rows - 1);
+    const float y =
+        -f.top + (lowest + f.top) * static_cast<float>(j) / static_cast<float>(rows - 1);
     const float on_head = std::min(y, curtain ? .0f : .9f);
     float w = f.half_width(on_head), front = f.front(on_head), back = f.back(on_head);
     if (curtain && y > 0) {
@@ -57,11 +58,12 @@ class Hair : public Surface {
     const FaceShape& f = face_;
     const float t = at.azimuth, inside = f.hair_edge(absolute(t)) - at.y;
     Material m;
-    m.alpha = smoothstep(-.02f, .06f, inside + .05f * f.coarse_noise(t * 14, at.y * 4) +
-                                          .03f * f.fine_noise(t * 40, at.y * 6));
+    m.alpha = smoothstep(
+        -.02f, .06f,
+        inside + .05f * f.coarse_noise(t * 14, at.y * 4) + .03f * f.fine_noise(t * 40, at.y * 6));
     if (m.alpha <= 0) return m;
-    const float strands = f.fine_noise(t * 26, at.y * 2.2f) * .5f +
-                          f.coarse_noise(t * 60, at.y * 4) * .35f;
+    const float strands =
+        f.fine_noise(t * 26, at.y * 2.2f) * .5f + f.coarse_noise(t * 60, at.y * 4) * .35f;
     m.albedo = f.hair * (clamp(1 + .55f * strands, .3f, 1.8f) *
                          (.55f + .45f * smoothstep(0.f, .25f, inside)));
     m.specular = .10f;

@@ -74,7 +74,8 @@ Mesh build_head(const FaceShape& f, int size) {
       const std::size_t k = static_cast<std::size_t>(j) * columns + i;
       v.position = {v.x, y, middle + half * around[i].along + relief[k] + fine[k]};
       const float ear = bump(at - 1.62f, y - .18f - .1f * (at - 1.62f), .10f,
-                             .20f + .03f * f.trait(FaceTrait::ears)) * ear_size;
+                             .20f + .03f * f.trait(FaceTrait::ears)) *
+                        ear_size;
       v.position.x += t > 0 ? ear : -ear;
     }
   }

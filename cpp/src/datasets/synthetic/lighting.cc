@@ -29,13 +29,13 @@ Vec3 Lighting::shade(const Material& m, const Fragment& at) const {
   const float cosine = dot(n, lamp_);
   // Wrap of red, green and blue in skin: Green, "Real-time approximations to subsurface
   // scattering", GPU Gems 2004, with widths by eye.
-  const Vec3 direct = m.skin ? Vec3{wrapped(cosine, .28f), wrapped(cosine, .14f),
-                                    wrapped(cosine, .08f)}
-                             : Vec3{1, 1, 1} * wrapped(cosine, .2f);
+  const Vec3 direct =
+      m.skin ? Vec3{wrapped(cosine, .28f), wrapped(cosine, .14f), wrapped(cosine, .08f)}
+             : Vec3{1, 1, 1} * wrapped(cosine, .2f);
   const float sky = .72f - .28f * n.y;
   const float fill = std::max(0.f, dot(n, fill_)) * .25f;
-  const Vec3 light = direct * color_ * key_ +
-                     Vec3{1, 1, 1.02f} * ((ambient_ * sky + fill * key_) * at.occlusion);
+  const Vec3 light =
+      direct * color_ * key_ + Vec3{1, 1, 1.02f} * ((ambient_ * sky + fill * key_) * at.occlusion);
   Vec3 color = m.albedo * light * (.5f + .5f * at.occlusion);
   const float highlight =
       power_of_two_power(std::max(0.f, dot(n, halfway_)), m.gloss) * m.specular * .35f;

@@ -25,10 +25,14 @@ double portable_sin(double x) {
   const double turns = std::floor(x * (2 / std::numbers::pi) + 0.5);
   const double r = x - turns * (std::numbers::pi / 2);
   switch (static_cast<std::int64_t>(turns) & 3) {
-    case 0: return sin_series(r);
-    case 1: return cos_series(r);
-    case 2: return -sin_series(r);
-    default: return -cos_series(r);
+    case 0:
+      return sin_series(r);
+    case 1:
+      return cos_series(r);
+    case 2:
+      return -sin_series(r);
+    default:
+      return -cos_series(r);
   }
 }
 

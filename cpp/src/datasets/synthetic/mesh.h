@@ -9,10 +9,10 @@ namespace facebench::synthetic {
 
 struct Vertex {
   Vec3 position, normal;
-  float x = 0, y = 0;    // where the material is looked up: the smooth head's coordinates
-  float azimuth = 0;     // around the head, 0 in front, +-pi behind
-  float occlusion = 1;   // share of the ambient light that reaches the point
-  bool shown = true;     // a cell of which no corner is shown is not drawn
+  float x = 0, y = 0;   // where the material is looked up: the smooth head's coordinates
+  float azimuth = 0;    // around the head, 0 in front, +-pi behind
+  float occlusion = 1;  // share of the ambient light that reaches the point
+  bool shown = true;    // a cell of which no corner is shown is not drawn
   float screen_x = 0, screen_y = 0, depth = 0;  // after Camera::project, in samples
 };
 

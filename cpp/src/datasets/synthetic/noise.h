@@ -10,8 +10,8 @@ inline constexpr int kNoiseSide = 128;
 // A fixed lattice of uniform values in [-127, 127], repeating every 128 cells.
 const std::int8_t* noise_lattice();
 
-// Smooth value noise in [-1, 1] over the plane, one feature per unit. Fields of different seeds look
-// at different places of one lattice, so a field costs no memory.
+// Smooth value noise in [-1, 1] over the plane, one feature per unit. Fields of different seeds
+// look at different places of one lattice, so a field costs no memory.
 class NoiseField {
  public:
   NoiseField() = default;

@@ -56,8 +56,10 @@ void wild(FaceNuisance& n, Random& r) {
   n.mouth_open = r.uniform() < 0.3 ? r.uniform(0.1, 0.6) : 0;
   n.light_azimuth = r.uniform(-65, 65);
   n.age = r.uniform() < 0.1 ? r.uniform(0.5, 0.9) : r.uniform(0.15, 0.45);
-  if (r.uniform() < 0.12) n.disguise = r.below(4) == 0 ? "sunglasses" : "glasses";
-  else if (r.uniform() < 0.04) n.disguise = "hat";
+  if (r.uniform() < 0.12)
+    n.disguise = r.below(4) == 0 ? "sunglasses" : "glasses";
+  else if (r.uniform() < 0.04)
+    n.disguise = "hat";
   if (r.uniform() < 0.1) n.blur = r.uniform(0.8, 1.6);
 }
 
@@ -135,11 +137,13 @@ const Table<NuisanceKind>& nuisance_kinds() {
   static const Table<NuisanceKind> table(
       "kind of photograph",
       {{"frontal", "frontal, neutral, good quality", [](N&, Random&) {}},
-       {"wild", "as photographers of public people take them; the images of the LFW-like set", wild},
+       {"wild", "as photographers of public people take them; the images of the LFW-like set",
+        wild},
        {"yaw30", "turned by 25 to 35 degrees", [](N& n, Random& r) { turn(n, r, 25, 35); }},
        {"yaw45", "three-quarter view, 40 to 50 degrees",
         [](N& n, Random& r) { turn(n, r, 40, 50); }},
-       {"yaw60", "nearly in profile, 55 to 60 degrees", [](N& n, Random& r) { turn(n, r, 55, 60); }},
+       {"yaw60", "nearly in profile, 55 to 60 degrees",
+        [](N& n, Random& r) { turn(n, r, 55, 60); }},
        {"light", "hard light from one side",
         [](N& n, Random& r) {
           n.light_azimuth = sign(r) * r.uniform(55, 85);
@@ -157,8 +161,7 @@ const Table<NuisanceKind>& nuisance_kinds() {
        {"scarf", "scarf over the mouth", [](N& n, Random&) { n.disguise = "scarf"; }},
        {"hat", "woollen hat", [](N& n, Random&) { n.disguise = "hat"; }},
        {"blur", "out of focus", [](N& n, Random& r) { n.blur = r.uniform(2.5, 3.5); }},
-       {"low_resolution", "small, compressed and noisy",
-        [](N& n, Random& r) {
+       {"low_resolution", "small, compressed and noisy", [](N& n, Random& r) {
           n.resolution = r.uniform(0.13, 0.2);
           n.noise = r.uniform(4, 10);
           n.jpeg_quality = 15 + static_cast<std::int64_t>(r.below(25));

@@ -41,10 +41,9 @@ class RowBumps {
 void nose(const FaceShape& f, float y, RowBumps& row) {
   const float length = f.nose_length;
   const float along = clamp((y + .12f) / (length + .12f), 0, 1);
-  const float ends =
-      smoothstep(length + .14f, length + .015f, y) * smoothstep(-.32f, .02f, y);
-  const float height = mix(.115f * f.nose_bridge, .30f * f.nose_projection,
-                           along * along * .55f + along * .45f);
+  const float ends = smoothstep(length + .14f, length + .015f, y) * smoothstep(-.32f, .02f, y);
+  const float height =
+      mix(.115f * f.nose_bridge, .30f * f.nose_projection, along * along * .55f + along * .45f);
   row.middle_row(height * ends,
                  mix(.080f * f.nose_bridge_width, .105f * f.nose_bridge_width, along));
   row.middle(.105f * f.nose_tip * f.nose_projection, length - .02f, .105f * f.nose_tip, .095f);
@@ -87,8 +86,8 @@ void wrinkles(const FaceShape& f, float y, std::span<const float> x, std::span<f
     float w = 0;
     if (y < -.35f && y > -.95f)
       for (int k = 0; k < 4; ++k) {
-        const float line = -.45f - .11f * k + .02f * f.fine_noise(x[i] * 3, k * 7.f) -
-                           .03f * bump(x[i], .3f);
+        const float line =
+            -.45f - .11f * k + .02f * f.fine_noise(x[i] * 3, k * 7.f) - .03f * bump(x[i], .3f);
         w += bump(y - line, .014f) * smoothstep(.75f, .4f, ax);
       }
     const float px = ax - (f.eye_x + f.eye_width + .03f), py = y - f.eye_y;
@@ -96,8 +95,7 @@ void wrinkles(const FaceShape& f, float y, std::span<const float> x, std::span<f
       const float fade = smoothstep(-.01f, .03f, px) * smoothstep(.22f, .10f, px);
       // Crow's feet: three lines at about -14, 2 and 18 degrees.
       constexpr float sine[3] = {-.2474f, .0300f, .3051f}, cosine[3] = {.9689f, .9996f, .9523f};
-      for (int k = 0; k < 3; ++k)
-        w += .8f * bump(py * cosine[k] - px * sine[k], .012f) * fade;
+      for (int k = 0; k < 3; ++k) w += .8f * bump(py * cosine[k] - px * sine[k], .012f) * fade;
     }
     w += .7f * bump(ax - .06f, y + .25f, .012f, .07f);
     out[i] -= .022f * f.old * w;

@@ -66,8 +66,8 @@ class Compositor {
     if (alike) {
       const float half = .5f * static_cast<float>(samples_);
       Vec3 color = background;
-      if (composite(stacks[0], x0, y0, static_cast<float>(x0) + half,
-                    static_cast<float>(y0) + half, samples_ > 1, color))
+      if (composite(stacks[0], x0, y0, static_cast<float>(x0) + half, static_cast<float>(y0) + half,
+                    samples_ > 1, color))
         return color;
     }
     Vec3 sum{};
@@ -140,14 +140,21 @@ std::vector<Layer> make_layers(const FaceShape& face, const FaceNuisance& n, con
   add(make_hair(face, size), cameras.head);
   add(make_body(face, size, static_cast<std::uint32_t>(n.background_seed)), cameras.body);
   switch (face.disguise) {
-    case Disguise::none: break;
+    case Disguise::none:
+      break;
     case Disguise::glasses:
     case Disguise::sunglasses:
       add(make_glasses(face, size, seed, face.disguise == Disguise::sunglasses), cameras.head);
       break;
-    case Disguise::mask: add(make_mask(face, size, seed), cameras.head); break;
-    case Disguise::scarf: add(make_scarf(face, size, seed), cameras.head); break;
-    case Disguise::hat: add(make_hat(face, size, seed), cameras.head); break;
+    case Disguise::mask:
+      add(make_mask(face, size, seed), cameras.head);
+      break;
+    case Disguise::scarf:
+      add(make_scarf(face, size, seed), cameras.head);
+      break;
+    case Disguise::hat:
+      add(make_hat(face, size, seed), cameras.head);
+      break;
   }
   return layers;
 }

@@ -18,8 +18,7 @@ void set_age(FaceShape& f, double age) {
 void set_eyes(FaceShape& f, const FaceNuisance& n) {
   f.eye_x = 0.455f + 0.034f * f.trait(T::eye_distance);
   f.eye_y = 0.01f * f.trait(T::eye_height);
-  f.eye_width =
-      0.205f * (1 + 0.075f * f.trait(T::eye_size) + 0.12f * f.child - 0.04f * f.old);
+  f.eye_width = 0.205f * (1 + 0.075f * f.trait(T::eye_size) + 0.12f * f.child - 0.04f * f.old);
   f.lids_closed = static_cast<float>(n.eyelids);
   const float opening = (1 + 0.16f * f.trait(T::eye_opening) - 0.18f * f.old) *
                         (1 - f.lids_closed) * (1 - 0.25f * std::max(0.f, f.smile));
@@ -48,8 +47,8 @@ void set_nose_and_mouth(FaceShape& f) {
   f.nose_tip = 1 + 0.2f * f.trait(T::nose_tip);
 
   f.mouth_y = f.nose_length + 0.385f + 0.03f * f.trait(T::mouth_height) - 0.03f * f.child;
-  f.mouth_width = 0.36f * (1 + 0.09f * f.trait(T::mouth_width)) *
-                  (1 + 0.22f * f.smile - 0.10f * f.mouth_open);
+  f.mouth_width =
+      0.36f * (1 + 0.09f * f.trait(T::mouth_width)) * (1 + 0.22f * f.smile - 0.10f * f.mouth_open);
   f.upper_lip = 0.085f * (1 + 0.26f * f.trait(T::upper_lip) - 0.3f * f.old);
   f.lower_lip = 0.115f * (1 + 0.22f * f.trait(T::lower_lip) - 0.2f * f.old);
   f.bow = 0.022f + 0.012f * f.trait(T::cupid_bow);
@@ -80,12 +79,20 @@ void set_head(FaceShape& f) {
                   {c + 0.03f, 0.02f}};
   const float projection = 0.06f * f.trait(T::chin_projection) - 0.05f * f.child;
   const float forehead = 0.04f * f.trait(T::forehead);
-  f.front = {{-top, -.35f},       {-top + .05f, .10f}, {-1.30f, .62f + forehead},
-             {-0.9f, .90f + forehead}, {-0.45f, .98f}, {0.0f, .92f},
-             {0.5f, .95f},        {0.95f, .97f},       {c - 0.2f, .96f + projection},
-             {c - 0.06f, .84f + projection},           {c + 0.03f, .45f}};
-  f.back = {{-top, -.45f}, {-top + .05f, -.95f}, {-1.30f, -1.35f}, {-0.9f, -1.6f}, {-0.3f, -1.65f},
-            {0.4f, -1.3f}, {0.8f, -.8f},         {1.1f, -.25f},    {c + 0.03f, .25f}};
+  f.front = {{-top, -.35f},
+             {-top + .05f, .10f},
+             {-1.30f, .62f + forehead},
+             {-0.9f, .90f + forehead},
+             {-0.45f, .98f},
+             {0.0f, .92f},
+             {0.5f, .95f},
+             {0.95f, .97f},
+             {c - 0.2f, .96f + projection},
+             {c - 0.06f, .84f + projection},
+             {c + 0.03f, .45f}};
+  f.back = {{-top, -.45f},  {-top + .05f, -.95f}, {-1.30f, -1.35f},
+            {-0.9f, -1.6f}, {-0.3f, -1.65f},      {0.4f, -1.3f},
+            {0.8f, -.8f},   {1.1f, -.25f},        {c + 0.03f, .25f}};
 }
 
 void set_colors(FaceShape& f) {
@@ -97,22 +104,23 @@ void set_colors(FaceShape& f) {
   const float red = 0.05f * f.trait(T::skin_redness);
   f.skin = f.skin * Vec3{1 + red, 1, 1 - red * 1.2f};
 
-  const float lightness =
-      clamp(0.25f + 0.25f * f.trait(T::hair_lightness) - 0.35f * std::max(0.f, melanin - .35f), 0, 1);
+  const float lightness = clamp(
+      0.25f + 0.25f * f.trait(T::hair_lightness) - 0.35f * std::max(0.f, melanin - .35f), 0, 1);
   const Vec3 black = linear_color(.09, .07, .06), brown = linear_color(.35, .22, .14),
              blond = linear_color(.85, .70, .45);
-  Vec3 hair = lightness < .5f ? mix(black, brown, lightness * 2)
-                              : mix(brown, blond, lightness * 2 - 1);
+  Vec3 hair =
+      lightness < .5f ? mix(black, brown, lightness * 2) : mix(brown, blond, lightness * 2 - 1);
   const float ginger = std::max(0.f, f.trait(T::hair_redness));
   hair = hair * Vec3{1 + .25f * ginger, 1, 1 - .2f * ginger};
   f.hair = mix(hair, linear_color(.72, .71, .70), f.grey * .9f);
-  f.brow = mix(mix(hair, linear_color(.10, .07, .05), .45f), linear_color(.6, .6, .6), f.grey * .5f);
+  f.brow =
+      mix(mix(hair, linear_color(.10, .07, .05), .45f), linear_color(.6, .6, .6), f.grey * .5f);
 
   const float hue = clamp(.5f + .35f * f.trait(T::iris_hue), 0, 1);
-  const float pale = clamp(
-      .35f + .3f * f.trait(T::iris_lightness) - .5f * std::max(0.f, melanin - .4f), 0, 1);
-  const Vec3 hazel = mix(linear_color(.30, .17, .08), linear_color(.42, .50, .30),
-                         smoothstep(.2f, .6f, hue));
+  const float pale =
+      clamp(.35f + .3f * f.trait(T::iris_lightness) - .5f * std::max(0.f, melanin - .4f), 0, 1);
+  const Vec3 hazel =
+      mix(linear_color(.30, .17, .08), linear_color(.42, .50, .30), smoothstep(.2f, .6f, hue));
   f.iris = mix(linear_color(.16, .09, .05),
                mix(hazel, linear_color(.40, .55, .70), smoothstep(.55f, .9f, hue)), pale);
   f.lip = mix(f.skin * Vec3{.85f, .52f, .52f}, linear_color(.70, .22, .25),
@@ -121,13 +129,13 @@ void set_colors(FaceShape& f) {
 
 void set_hair(FaceShape& f) {
   const float male = f.trait(T::masculinity);
-  f.hairline = 0.93f + 0.07f * f.trait(T::hairline) +
-               0.10f * f.old * std::max(0.f, .3f + male * .5f);
+  f.hairline =
+      0.93f + 0.07f * f.trait(T::hairline) + 0.10f * f.old * std::max(0.f, .3f + male * .5f);
   f.peak = 0.06f * f.trait(T::widows_peak);
   f.hair_volume = clamp(0.11f + 0.055f * f.trait(T::hair_volume) - .03f * male, .02f, .3f);
   f.hair_length = clamp(-0.35f + 0.9f * f.trait(T::hair_length) - 0.75f * male, 0.f, 1.6f);
-  f.beard = male > 0 ? clamp(0.25f * f.trait(T::beard) + 0.20f * male, 0.f, .75f) * (1 - f.child)
-                     : 0.f;
+  f.beard =
+      male > 0 ? clamp(0.25f * f.trait(T::beard) + 0.20f * male, 0.f, .75f) * (1 - f.child) : 0.f;
   f.freckles = clamp(.35f * f.trait(T::freckles), 0, .6f);
 }
 
@@ -143,7 +151,8 @@ float FaceShape::hair_edge(float azimuth) const {
   const float temple = smoothstep(.72f, 1.30f, azimuth);
   edge = mix(edge, .05f, temple * temple);
   if (long_hair())
-    // A curtain that begins well before the ear, so that from the front it is a sheet, not a strand.
+    // A curtain that begins well before the ear, so that from the front it is a sheet, not a
+    // strand.
     return mix(edge, 1.0f + hair_length, smoothstep(1.02f, 1.30f, azimuth));
   edge = mix(edge, .12f, smoothstep(1.28f, 1.45f, azimuth));
   return mix(edge, .85f, smoothstep(1.75f, 2.2f, azimuth));

@@ -40,8 +40,7 @@ class Skin : public Surface {
     const bool eye = absolute(ax - face_.eye_x) < 1.2f * face_.eye_width &&
                      absolute(at.y - face_.eye_y) < .65f * face_.eye_width;
     const bool brow = absolute(at.y - face_.brow_y) < .13f && ax > .12f && ax < .8f;
-    const bool mouth = ax < 1.1f * face_.mouth_width &&
-                       at.y > face_.mouth_y - .16f &&
+    const bool mouth = ax < 1.1f * face_.mouth_width && at.y > face_.mouth_y - .16f &&
                        at.y < face_.mouth_y + .2f + .25f * face_.mouth_open;
     const bool nostril = ax < .2f && absolute(at.y - face_.nose_length - .085f) < .05f;
     return eye || brow || mouth || nostril;
@@ -90,13 +89,12 @@ class Skin : public Surface {
                          power_3_4(std::max(0.f, 1 - dx * dx * .72f));
     c = c * (1 - .42f * bump(dy - crease, .045f) * smoothstep(1.2f, .9f, absolute(dx)));
 
-    const float arc =
-        absolute(dx) < 1 ? power_3_4(1 - dx * dx * (dx < 0 ? 1.f : .97f)) : 0.f;
+    const float arc = absolute(dx) < 1 ? power_3_4(1 - dx * dx * (dx < 0 ? 1.f : .97f)) : 0.f;
     const float upper = -f.upper_lid * arc, lower = f.lower_lid * arc;
     if (arc > 0 && f.lids_closed <= .9f) {
-      const float inside = std::min(smoothstep(-.03f, .05f, dy - upper),
-                                    smoothstep(-.03f, .05f, lower - dy)) *
-                           smoothstep(1.0f, .93f, absolute(dx));
+      const float inside =
+          std::min(smoothstep(-.03f, .05f, dy - upper), smoothstep(-.03f, .05f, lower - dy)) *
+          smoothstep(1.0f, .93f, absolute(dx));
       if (inside > 0) {
         c = mix(c, eyeball(dx, dy, side) * (.50f + .5f * smoothstep(.02f, .30f, dy - upper)),
                 inside);

@@ -3,8 +3,7 @@
 
 namespace facebench::synthetic {
 
-SkinTone::SkinTone(const FaceShape& face)
-    : face_(face), noise_(face.identity.texture_seed + 9) {
+SkinTone::SkinTone(const FaceShape& face) : face_(face), noise_(face.identity.texture_seed + 9) {
   Random random(face.identity.texture_seed, "synthetic.moles");
   moles_.resize(random.below(4));
   for (Mole& mole : moles_)
@@ -24,8 +23,8 @@ Vec3 SkinTone::operator()(float x, float y) const {
                     .25f * bump(x, y - f.chin + .2f, .25f, .12f) + .15f * noise_(x * 3, y * 3);
   c = c * Vec3{1 + .06f * red, 1 - .10f * red, 1 - .10f * red};
   if (f.freckles > .02f) {
-    const float spots = smoothstep(.25f, .6f, noise_(x * 24, y * 24)) *
-                        smoothstep(.9f, .3f, absolute(y - .3f));
+    const float spots =
+        smoothstep(.25f, .6f, noise_(x * 24, y * 24)) * smoothstep(.9f, .3f, absolute(y - .3f));
     c = c * mix(Vec3{1, 1, 1}, Vec3{.72f, .60f, .5f}, f.freckles * spots);
   }
   for (const Mole& mole : moles_)

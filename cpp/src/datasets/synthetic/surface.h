@@ -13,9 +13,9 @@ struct Material {
   Vec3 albedo{};
   float alpha = 1;
   float specular = 0;
-  int gloss = 3;         // the highlight's exponent is 2^gloss
-  float emission = 0;    // added white, in parts of the key light: reflections of windows
-  bool skin = false;     // light travels inside and wraps around, red most
+  int gloss = 3;       // the highlight's exponent is 2^gloss
+  float emission = 0;  // added white, in parts of the key light: reflections of windows
+  bool skin = false;   // light travels inside and wraps around, red most
 };
 
 // One layer of the picture: a mesh and its material.

@@ -37,13 +37,13 @@ struct FaceNuisance {
   double gaze_x = 0, gaze_y = 0;
   double age = 0.3;  // 0 child, 0.3 adult, 1 old
   std::string disguise = "none";
-  double face_size = 0.22;                   // half the head's width in parts of the image's width
-  double center_x = 0.5, center_y = 0.47;    // the point between the eyes, in parts of the image
-  std::int64_t background_seed = 0;          // background and clothing
-  std::int64_t disguise_seed = 0;            // shape and colour of the disguise
-  double blur = 0.5;                         // standard deviation in pixels of a 160-pixel image
-  double resolution = 1.0;                   // scale to which detail was lost, (0, 1]
-  double noise = 2;                          // standard deviation in 8-bit steps
+  double face_size = 0.22;                 // half the head's width in parts of the image's width
+  double center_x = 0.5, center_y = 0.47;  // the point between the eyes, in parts of the image
+  std::int64_t background_seed = 0;        // background and clothing
+  std::int64_t disguise_seed = 0;          // shape and colour of the disguise
+  double blur = 0.5;                       // standard deviation in pixels of a 160-pixel image
+  double resolution = 1.0;                 // scale to which detail was lost, (0, 1]
+  double noise = 2;                        // standard deviation in 8-bit steps
   std::int64_t noise_seed = 0;
   std::int64_t jpeg_quality = 90;
 
