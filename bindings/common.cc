@@ -7,8 +7,10 @@ class PythonJob::Sink : public ProgressSink {
   Sink(PythonJob& owner, py::object target) : owner_(owner), target_(std::move(target)) {}
 
   void begin(std::string_view stage, std::int64_t total, std::string_view unit) override {
-    call([&] { target_.attr("begin")(py::str(stage.data(), stage.size()), total,
-                                     py::str(unit.data(), unit.size())); });
+    call([&] {
+      target_.attr("begin")(py::str(stage.data(), stage.size()), total,
+                            py::str(unit.data(), unit.size()));
+    });
   }
   void update(std::int64_t done, std::string_view note) override {
     call([&] { target_.attr("update")(done, py::str(note.data(), note.size())); });

@@ -48,7 +48,8 @@ void bind_core(py::module_& m) {
         result["reason"] = found.reason;
         return result;
       },
-      "The CUDA devices: {'devices': [{name, model, memory_bytes, compute_capability}], 'reason'};\n"
+      "The CUDA devices: {'devices': [{name, model, memory_bytes, compute_capability}], "
+      "'reason'};\n"
       "where there are none, 'reason' says why.");
   m.def(
       "closest_name",

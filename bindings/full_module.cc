@@ -1,7 +1,7 @@
 #include "modules.h"
 
-// The rest. torch is imported first so that its libraries and type casters are in place, then _eval,
-// whose types these functions take and return.
+// The rest. torch is imported first so that its libraries and type casters are in place, then
+// _eval, whose types these functions take and return.
 PYBIND11_MODULE(_full, m) {
   m.doc() = "facebench: images, detection, datasets, networks, training";
   pybind11::module_::import("torch");

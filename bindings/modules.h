@@ -2,8 +2,8 @@
 
 #include <pybind11/pybind11.h>
 
-// One function a floor. bindings/CMakeLists.txt defines FACEBENCH_BIND_FLOOR for each floor that has
-// a bindings file.
+// One function a floor. bindings/CMakeLists.txt defines FACEBENCH_BIND_FLOOR for each floor that
+// has a bindings file.
 namespace facebench {
 
 void bind_core(pybind11::module_& m);

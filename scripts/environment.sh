@@ -49,6 +49,8 @@ pip() { "$venv/bin/python" -m pip install --disable-pip-version-check --no-input
 advice="Is the network there, and is there space on the disk? Then run the same command again."
 if [ -n "$torch" ]; then
   step "Installing $torch" pip "$torch"
+elif [ -d "$(echo "$venv"/lib/python3.*/site-packages/torch)" ]; then
+  step "Removing torch" "$venv/bin/python" -m pip uninstall --yes torch
 fi
 readarray -t list <<<"$requirements"
 step "Installing ${#list[@]} further packages" pip "${list[@]}"

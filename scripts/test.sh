@@ -14,10 +14,12 @@ if [ "$kind" = fast ]; then
   advice="The first line with 'error' above says why."
   step "Building the C++ tests" cmake --build "$build" --parallel "$jobs"
   started=$SECONDS
-  log=$build/logs/ctest.log
-  ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --no-tests=error >"$log" 2>&1 ||
-    failed+=("C++ ($log)")
-  grep -v -E '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' "$log" || true
+  # All of it goes to the log; on the screen only what failed and the closing lines.
+  if ! ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --no-tests=error |
+    tee "$build/logs/ctest.log" |
+    { grep -v -E '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' || true; }; then
+    failed+=("C++ (build/logs/ctest.log)")
+  fi
   say "C++ tests: $((SECONDS - started)) s"
 fi
 

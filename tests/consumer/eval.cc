@@ -53,8 +53,8 @@ void write_data(const fs::path& root) {
   for (int fold = 0; fold < kFolds; ++fold) {
     for (int i = 0; i < kPairs; ++i) pairs += person(fold * kPairs + i) + "\t1\t2\n";
     for (int i = 0; i < kPairs; ++i)
-      pairs += person(fold * kPairs + i) + "\t1\t" +
-               person(fold * kPairs + (i + 1) % kPairs) + "\t2\n";
+      pairs +=
+          person(fold * kPairs + i) + "\t1\t" + person(fold * kPairs + (i + 1) % kPairs) + "\t2\n";
   }
   facebench::write_file(root / "pairs.txt", pairs);
 }
@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
     std::cout << evaluate_folder(argv[1], argv[2], argv[3]).dump(2) << "\n";
     return EXIT_SUCCESS;
   }
-  const fs::path root = fs::temp_directory_path() / ("facebench-consumer-" + std::to_string(::getpid()));
+  const fs::path root =
+      fs::temp_directory_path() / ("facebench-consumer-" + std::to_string(::getpid()));
   write_data(root);
   const facebench::Json metrics = evaluate_folder(root / "embeddings.h5", "lfw", root);
   fs::remove_all(root);

@@ -46,8 +46,8 @@ CudaDevices cuda_devices() {
   if (count <= 0) return {{}, count < 0 ? std::string(reason.data()) : "no CUDA device"};
   CudaDevices result;
   for (int i = 0; i < std::min(count, static_cast<int>(found.size())); ++i)
-    result.devices.push_back({i, found[i].name, found[i].memory_bytes, found[i].compute_major,
-                              found[i].compute_minor});
+    result.devices.push_back(
+        {i, found[i].name, found[i].memory_bytes, found[i].compute_major, found[i].compute_minor});
   return result;
 }
 

@@ -25,8 +25,8 @@ namespace facebench {
 //     int size = 112;
 //     static void describe(OptionsBuilder<CropOptions>& o) {
 //       o.name("CropOptions", "How a face is cut out.");
-//       o.choice("template_name", &CropOptions::template_name, "landmark template", {"arcface112"});
-//       o.field("size", &CropOptions::size, "side of the crop, pixels", 1, 4096);
+//       o.choice("template_name", &CropOptions::template_name, "landmark template",
+//       {"arcface112"}); o.field("size", &CropOptions::size, "side of the crop, pixels", 1, 4096);
 //     }
 //   };
 //
@@ -39,8 +39,8 @@ using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::v
 
 // "boolean", "integer", "number", "text", "integers", "numbers", "texts".
 std::string_view option_type_name(const OptionValue& value);
-// As a user would type it: true, 3, 0.5, lfw, [1, 2]. parse_option reads it back, but for texts in a
-// list that hold commas or blanks at their ends.
+// As a user would type it: true, 3, 0.5, lfw, [1, 2]. parse_option reads it back, but for texts in
+// a list that hold commas or blanks at their ends.
 std::string option_text(const OptionValue& value);
 // `text` as a value of the same type as `like`. Throws std::invalid_argument naming `field`.
 OptionValue parse_option(std::string_view field, std::string_view text, const OptionValue& like);
@@ -129,18 +129,27 @@ class OptionsBuilder {
  private:
   template <class M>
   static OptionValue to_value(const M& m) {
-    if constexpr (std::is_same_v<M, bool>) return m;
-    else if constexpr (std::is_integral_v<M>) return static_cast<std::int64_t>(m);
-    else if constexpr (std::is_same_v<M, float>) return double_of_float(m);
-    else if constexpr (std::is_floating_point_v<M>) return static_cast<double>(m);
-    else return m;
+    if constexpr (std::is_same_v<M, bool>)
+      return m;
+    else if constexpr (std::is_integral_v<M>)
+      return static_cast<std::int64_t>(m);
+    else if constexpr (std::is_same_v<M, float>)
+      return double_of_float(m);
+    else if constexpr (std::is_floating_point_v<M>)
+      return static_cast<double>(m);
+    else
+      return m;
   }
   template <class M>
   static void from_value(M& m, const OptionValue& value) {
-    if constexpr (std::is_same_v<M, bool>) m = std::get<bool>(value);
-    else if constexpr (std::is_integral_v<M>) m = static_cast<M>(std::get<std::int64_t>(value));
-    else if constexpr (std::is_floating_point_v<M>) m = static_cast<M>(std::get<double>(value));
-    else m = std::get<M>(value);
+    if constexpr (std::is_same_v<M, bool>)
+      m = std::get<bool>(value);
+    else if constexpr (std::is_integral_v<M>)
+      m = static_cast<M>(std::get<std::int64_t>(value));
+    else if constexpr (std::is_floating_point_v<M>)
+      m = static_cast<M>(std::get<double>(value));
+    else
+      m = std::get<M>(value);
   }
 
   OptionsSchema& schema_;

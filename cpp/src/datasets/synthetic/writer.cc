@@ -114,9 +114,7 @@ SyntheticSummary write_synthetic_dataset(const SyntheticOptions& options, const 
   AtomicFolder atomic(folder);
   const fs::path& root = atomic.temporary();
   std::set<std::string> people;
-  for (const PlannedImage& image : images)
-    if (people.insert(image.person).second)
-      fs::create_directories((root / "images" / image.id).parent_path());
+  for (const PlannedImage& image : images) people.insert(image.person);
 
   std::vector<std::string> truth(images.size()), hashes(images.size());
   {
@@ -131,6 +129,8 @@ SyntheticSummary write_synthetic_dataset(const SyntheticOptions& options, const 
                           static_cast<int>(options.size), static_cast<int>(options.supersampling));
           const std::string bytes =
               encode_jpeg(face.image, static_cast<int>(nuisance.jpeg_quality));
+          // Only now, so that a stopped call has little to remove.
+          fs::create_directories((root / "images" / image.id).parent_path());
           synthetic::write_new_file(root / "images" / image.id, bytes);
           truth[i] = truth_record(image, nuisance, face);
           hashes[i] = sha256_hex(bytes);
