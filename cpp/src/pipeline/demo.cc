@@ -125,7 +125,9 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
   }();
   const Pack train_images(at / "train.h5");
   TrainOptions train_options;
-  train_options.threads = job.threads;
+  // One thread: the same bits on a machine of any size, and no loss of time on a busy one. The
+  // network is too small to gain from more.
+  train_options.threads = 1;
   const TrainResult trained =
       train(recipe, training_set(train_images), at / "training", train_options, job);
   steps.done("train", fmt::format("{}: {} epochs, loss {:.3f}, accuracy {:.3f}, {:.0f} images/s",
