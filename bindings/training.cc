@@ -18,31 +18,14 @@ namespace {
 
 using Array = py::array_t<std::uint8_t, py::array::c_style>;
 
-// An array (N, H, W, 3) as a source of images without names.
-class ArrayImages : public ImageSource {
- public:
-  explicit ArrayImages(Array array) : array_(std::move(array)) {
-    if (array_.ndim() != 4 || array_.shape(3) != 3)
-      throw std::invalid_argument("images: expected uint8 of the shape (N, H, W, 3)");
-    shape_ = {static_cast<int>(array_.shape(1)), static_cast<int>(array_.shape(2))};
-    size_ = array_.shape(0);
-    data_ = array_.data();
-  }
-  std::int64_t size() const override { return size_; }
-  ImageShape shape() const override { return shape_; }
-  SampleStatus status(std::int64_t) const override { return SampleStatus::ok; }
-  std::string name(std::int64_t) const override { return {}; }
-  const std::uint8_t* pixels(std::int64_t index) const override {
-    if (index < 0 || index >= size_) throw std::out_of_range("image index");
-    return data_ + index * shape_.bytes();
-  }
-
- private:
-  Array array_;
-  ImageShape shape_;
-  std::int64_t size_ = 0;
-  const std::uint8_t* data_ = nullptr;
-};
+// An array (N, H, W, 3) as a source of images without names; the array must outlive it.
+ImageArray array_images(const Array& array) {
+  if (array.ndim() != 4 || array.shape(3) != 3)
+    throw std::invalid_argument("images: expected uint8 of the shape (N, H, W, 3)");
+  return {array.data(),
+          array.shape(0),
+          {static_cast<int>(array.shape(1)), static_cast<int>(array.shape(2))}};
+}
 
 py::dict report_dict(const EpochReport& r) {
   py::dict d;
@@ -171,7 +154,7 @@ void bind_training(py::module_& m) {
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
          const py::object& progress, const py::object& on_epoch) {
-        const ArrayImages source(images);
+        const ImageArray source = array_images(images);
         Sha256 hash;
         hash.update(
             std::as_bytes(std::span(images.data(), static_cast<std::size_t>(images.size()))));

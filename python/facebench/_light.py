@@ -1,10 +1,9 @@
 """The verbs that need no torch: evaluate, report, verify. `facebench` offers them by name."""
 
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import _eval, protocols, reports
+from facebench import protocols, reports
 
 
 def evaluate(
@@ -70,13 +69,13 @@ def report(runs, *, against="", format="markdown", titles=None, out=None):
     folder that then gets ``report.html``) and the path is returned.
     """
     if against:
-        known = ", ".join(_published()) or "none yet"
-        raise ValueError(f"no published table '{against}' (known: {known})")
+        raise ValueError(f"no published table '{against}' (known: none yet)")
     if format != "html":
         text = reports.table(runs, format, titles)
         if out is None:
             return text
-        return _write_text(Path(out), text)
+        reports.write_text(out, text)
+        return Path(out)
     if out is None:
         raise ValueError("an HTML report needs out=, the file or folder to write")
     path = Path(out)
@@ -84,25 +83,6 @@ def report(runs, *, against="", format="markdown", titles=None, out=None):
         path = path / "report.html"
     section = reports.runs_section("Results", list(runs), titles)
     reports.write_html(path, "facebench report", [section])
-    return path
-
-
-def _published():
-    return [name for name in _eval.protocol_names() if name.startswith("published/")]
-
-
-def _write_text(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        try:
-            file.write(text)
-            file.close()
-            Path(file.name).replace(path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
     return path
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "verify_inputs",
     "verify_scores",
     "write_html",
+    "write_text",
 ]
 
 
@@ -354,8 +355,12 @@ def write_html(path, title, sections):
     ``sections``: what :func:`runs_section`, :func:`text_section`, :func:`table_section` and
     :func:`image_section` make, in the order of the page.
     """
+    write_text(path, report_html(title, sections))
+
+
+def write_text(path, text):
+    """Write a text file, whole or not at all; missing folders are made."""
     path = Path(path)
-    text = report_html(title, sections)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
     try:

@@ -12,6 +12,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
+#include "facebench/io/tree_hash.h"
 
 namespace facebench {
 namespace {
@@ -114,7 +115,7 @@ struct Columns {
   void set(std::size_t i, const Row& row) {
     status[i] = static_cast<std::uint8_t>(row.status);
     reason[i] = row.reason;
-    sha256[i] = row.sha256.empty() ? std::string(64, '0') : row.sha256;
+    sha256[i] = row.sha256.empty() ? std::string(kNoFile) : row.sha256;
     const Box& b = row.face.box;
     std::copy_n(std::array{b.x0, b.y0, b.x1, b.y1}.begin(), 4, box.begin() + 4 * i);
     for (std::size_t k = 0; k < 5; ++k) {
@@ -141,18 +142,16 @@ std::vector<std::uint8_t> hash_bytes(const std::vector<std::string>& hashes) {
 PackSummary summarize(const Dataset& dataset, const Columns& columns) {
   PackSummary summary;
   summary.images = static_cast<std::int64_t>(dataset.samples.size());
-  Sha256 tree;
+  std::vector<std::string> ids;
+  ids.reserve(dataset.samples.size());
   for (std::size_t i = 0; i < dataset.samples.size(); ++i) {
     const std::string& id = dataset.samples[i].id;
     const SampleStatus status = sample_status_of(columns.status[i]);
     ++summary.counts[columns.status[i]];
     if (status != SampleStatus::ok) summary.failures.push_back({id, status, columns.reason[i]});
-    tree.update(columns.sha256[i]);
-    tree.update("  ");
-    tree.update(id);
-    tree.update("\n");
+    ids.push_back(id);
   }
-  summary.tree_sha256 = tree.hex();
+  summary.tree_sha256 = tree_sha256(columns.sha256, ids);
   return summary;
 }
 

@@ -82,6 +82,11 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
   if (fs::exists(out, ignored) && !fs::is_empty(out, ignored) && !is_demo(out))
     fail(out.string(), "exists and is not an earlier demo, so it is not replaced",
          "Choose another folder.");
+  const Recipe recipe = [&] {
+    Recipe r = load_recipe(options.recipe);
+    r.training.seed = static_cast<std::uint32_t>(options.seed);
+    return r;
+  }();
   AtomicFolder folder(out, true);
   const fs::path& at = folder.temporary();
   DemoResult result;
@@ -118,11 +123,6 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
              fmt::format("{} images, {} without a face", train_pack.images + test_pack.images,
                          train_pack.failures.size() + test_pack.failures.size()));
 
-  const Recipe recipe = [&] {
-    Recipe r = load_recipe(options.recipe);
-    r.training.seed = static_cast<std::uint32_t>(options.seed);
-    return r;
-  }();
   const Pack train_images(at / "train.h5");
   TrainOptions train_options;
   // One thread: the same bits on a machine of any size, and no loss of time on a busy one. The

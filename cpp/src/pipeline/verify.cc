@@ -7,6 +7,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/sha256.h"
+#include "facebench/io/tree_hash.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/scoring.h"
 
@@ -32,8 +33,7 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
   fs::path folder = run.manifest.circumstance.value("images", "");
   if (!root.empty()) folder = find_images(scores.spec, scores.trials, {.root = root});
   const std::vector<std::string>& names = scores.trials.names;
-  std::vector<std::string> hashes(names.size(), std::string(64, '0'));
-  std::int64_t missing = 0;
+  std::vector<std::string> hashes(names.size(), std::string(kNoFile));
   {
     Stage stage(job, "hash images", static_cast<std::int64_t>(names.size()), "images");
     parallel_for(
@@ -44,12 +44,8 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
         },
         &stage);
   }
-  Sha256 tree;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    missing += hashes[i][0] == '0' && hashes[i] == std::string(64, '0');
-    tree.update(hashes[i] + "  " + names[i] + "\n");
-  }
-  const bool same = tree.hex() == expected.get<std::string>();
+  const auto missing = std::count(hashes.begin(), hashes.end(), kNoFile);
+  const bool same = tree_sha256(hashes, names) == expected.get<std::string>();
   checks.push_back(
       {"images", same,
        same ? fmt::format("{} images, same bytes", names.size())

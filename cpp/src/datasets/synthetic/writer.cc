@@ -15,6 +15,7 @@
 #include "facebench/io/json.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
+#include "facebench/io/tree_hash.h"
 
 namespace facebench {
 namespace {
@@ -139,16 +140,18 @@ SyntheticSummary write_synthetic_dataset(const SyntheticOptions& options, const 
   }
 
   std::string table = csv_record(kTruthColumns);
-  Sha256 tree;
+  std::vector<std::string> ids;
+  ids.reserve(images.size());
   for (std::size_t i = 0; i < images.size(); ++i) {
     table += truth[i];
-    tree.update(hashes[i] + "  " + images[i].id + "\n");
+    ids.push_back(images[i].id);
   }
   synthetic::write_new_file(root / "truth.csv", table);
   fs::create_directories(root / "protocol");
   layout.write_lists(options, images, root / "protocol");
 
-  SyntheticSummary summary{folder, static_cast<std::int64_t>(people.size()), n, tree.hex()};
+  SyntheticSummary summary{folder, static_cast<std::int64_t>(people.size()), n,
+                           tree_sha256(hashes, ids)};
   synthetic::write_new_file(root / "manifest.json",
                             pretty_json({{"kind", "synthetic"},
                                          {"format", 1},
