@@ -60,6 +60,39 @@ void bind_protocols(py::module_& m) {
       .def_readonly("title", &ProtocolSpec::title)
       .def_readonly("description", &ProtocolSpec::description)
       .def_readonly("citations", &ProtocolSpec::citations)
+      .def_property_readonly(
+          "about",
+          [](const ProtocolSpec& s) {
+            py::dict d;
+            d["files"] = s.about.files;
+            d["ask"] = s.about.ask;
+            d["failures"] = s.about.failures;
+            d["paper"] = s.about.paper;
+            d["notes"] = s.about.notes;
+            return d;
+          },
+          "What the protocol's page says: files, ask, failures, paper, notes.")
+      .def_property_readonly(
+          "expected",
+          [](const ProtocolSpec& s) {
+            py::list result;
+            for (const ExpectedCounts& e : s.expected) {
+              py::dict d;
+              d["track"] = e.track;
+              for (const auto& [key, value] : {std::pair{"comparisons", e.comparisons},
+                                               {"genuine", e.genuine},
+                                               {"impostor", e.impostor},
+                                               {"folds", e.folds},
+                                               {"samples", e.samples},
+                                               {"identities", e.identities}})
+                if (value >= 0) d[key] = value;
+              result.append(d);
+            }
+            return result;
+          },
+          "What the official lists hold, one dict a track.")
+      .def_readonly("image_folders", &ProtocolSpec::image_folders)
+      .def_readonly("list_folders", &ProtocolSpec::list_folders)
       .def_readonly("match", &ProtocolSpec::match)
       .def_readonly("reader", &ProtocolSpec::reader_name)
       .def_readonly("convention", &ProtocolSpec::convention)

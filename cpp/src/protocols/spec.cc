@@ -63,6 +63,16 @@ ExpectedCounts expected_counts(const TomlTable& table) {
   return e;
 }
 
+ProtocolAbout about(const TomlTable& table) {
+  ProtocolAbout a;
+  a.files = table.texts("files", {});
+  a.ask = table.texts("ask", {});
+  a.failures = table.text("failures", "");
+  a.paper = table.texts("paper", {});
+  a.notes = table.texts("notes", {});
+  return a;
+}
+
 // Protocols lie at the top; recipes and published tables in folders.
 bool is_protocol(const EmbeddedFile& f) { return f.name.find('/') == std::string_view::npos; }
 
@@ -93,6 +103,7 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
   s.description = top.text("description", "");
   s.citations = top.texts("citations", {});
   if (s.id.empty()) top.fail_at("id", "the id is empty");
+  if (const auto table = top.optional_table("about")) s.about = about(*table);
 
   const TomlTable data = top.table("data");
   s.image_folders = folders(data, "images");

@@ -71,6 +71,7 @@ TEST(Spec, SlipsAreRefusedWithFileLineAndSuggestion) {
            {"title =", "titel =", "title"},
            {"genuine = 3000", "genuin = 3000", "did you mean 'genuine'"},
            {"images = [\".\", \"images\"]", "images = [\"../x\"]", "below the root"},
+           {"ask = [", "asks = [", "did you mean 'ask'"},
            {"version = 1", "version = \"one\"", "version"}}) {
     const std::string text =
         message_of<Error>([&] { parse_protocol(lfw_with(c.from, c.to), "mine.toml"); });

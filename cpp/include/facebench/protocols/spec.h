@@ -30,6 +30,16 @@ struct ExpectedCounts {
   std::int64_t identities = -1;
 };
 
+// What the page of a protocol says beyond what follows from the other keys; all of it may be empty
+// and none of it decides a number. Table [about] of the TOML.
+struct ProtocolAbout {
+  std::vector<std::string> files;  // what has to lie below the root, one sentence each
+  std::vector<std::string> ask;    // who gives the data, where, under which terms
+  std::string failures;            // what a failed enrolment means here
+  std::vector<std::string> paper;  // what papers report under it, with the source
+  std::vector<std::string> notes;  // what else a reader of its numbers must know
+};
+
 // A protocol as its TOML states it. The vocabulary is closed: an unknown key or word is an Error
 // with file, line and "did you mean".
 struct ProtocolSpec {
@@ -38,6 +48,7 @@ struct ProtocolSpec {
   std::string title;
   std::string description;
   std::vector<std::string> citations;
+  ProtocolAbout about;
 
   // Folders below the data set's root, tried in this order ("." is the root itself).
   std::vector<std::string> image_folders;
