@@ -39,9 +39,20 @@ if(FACEBENCH_PYTHON)
   if(TARGET facebench::torch)
     set(FACEBENCH_PYBIND11_INCLUDE_DIR "${FACEBENCH_TORCH_DIR}/include")
   else()
-    execute_process(COMMAND "${Python_EXECUTABLE}" -c "import pybind11; print(pybind11.get_include())"
-                    OUTPUT_VARIABLE pybind11_include OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    find_path(FACEBENCH_PYBIND11_INCLUDE_DIR pybind11/pybind11.h HINTS "${pybind11_include}" REQUIRED)
+    # The package pybind11, else torch's copy (looked for, not imported), else the system's.
+    execute_process(COMMAND "${Python_EXECUTABLE}" -c
+      "import importlib.util as u; print(';'.join(s.submodule_search_locations[0] + '/include' for s in map(u.find_spec, ('pybind11', 'torch')) if s))"
+      OUTPUT_VARIABLE places OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    find_path(PYBIND11_INCLUDE_DIR pybind11/pybind11.h HINTS ${places} REQUIRED)
+    file(STRINGS "${PYBIND11_INCLUDE_DIR}/pybind11/detail/common.h" version
+         REGEX "define PYBIND11_VERSION_(MAJOR|MINOR) ")
+    string(REGEX REPLACE "[^0-9]*11[^0-9]*([0-9]+);[^0-9]*11[^0-9]*([0-9]+).*" "\\1.\\2" version "${version}")
+    if(version VERSION_LESS 2.12)
+      # It does not know numpy 2's arrays: they come out with stride 0, without an error.
+      message(FATAL_ERROR "pybind11 ${version} in ${PYBIND11_INCLUDE_DIR} is older than 2.12: "
+        "${Python_EXECUTABLE} -m pip install 'pybind11>=2.12', then remove the build folder's CMakeCache.txt")
+    endif()
+    set(FACEBENCH_PYBIND11_INCLUDE_DIR "${PYBIND11_INCLUDE_DIR}")
   endif()
 endif()
 

@@ -13,8 +13,6 @@
 namespace facebench {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 double cosine_of_squared_distance(double key) { return 1 + key / 2; }
 
 double negative_angle(double cosine) {

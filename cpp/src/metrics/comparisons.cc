@@ -93,4 +93,10 @@ double threshold_above(double highest) {
   return std::nextafter(highest, std::numeric_limits<double>::infinity());
 }
 
+double threshold_of_point(std::span<const double> thresholds, std::size_t i) {
+  if (i == 0) return threshold_above(thresholds[1]);
+  if (i + 1 == thresholds.size()) return thresholds[i];
+  return threshold_between(thresholds[i + 1], thresholds[i]);
+}
+
 }  // namespace facebench

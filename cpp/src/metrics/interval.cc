@@ -16,8 +16,6 @@
 namespace facebench {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 double rounded(double bound) { return std::nearbyint(bound * 0x1p40) * 0x1p-40; }
 
 double half_level(double level) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "facebench/metrics/accuracy.h"
@@ -12,6 +13,21 @@
 namespace facebench {
 
 __extension__ typedef __int128 Wide;  // products of two counts stay exact
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+inline double ratio(std::int64_t part, std::int64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+// Each count over the total; NaN where the total is 0.
+std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t total);
+
+// The mark of a rate: at least ten errors expected. 0.01 * 1000 counts as 10 whatever its last bit.
+inline bool enough_expected(double expected) { return expected >= 10 * (1 - 1e-12); }
+
+// The threshold of point i of a curve over all distinct scores (descending, the first infinite): in
+// the middle between the last accepted and the first rejected score, where there are both.
+double threshold_of_point(std::span<const double> thresholds, std::size_t i);
 
 // Throws std::invalid_argument as the constructor of Comparisons says.
 void check_comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels);

@@ -9,16 +9,6 @@
 namespace facebench {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<double> rates(const std::vector<std::int64_t>& counts, std::int64_t total) {
-  std::vector<double> result(counts.size(), nan);
-  if (total > 0)
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      result[i] = static_cast<double>(counts[i]) / static_cast<double>(total);
-  return result;
-}
-
 bool has_both(const RocCurve& c) { return c.genuine > 0 && c.impostor > 0; }
 
 void require_both(const RocCurve& c, const char* what) {
@@ -46,6 +36,13 @@ bool past_equality(const RocCurve& c, std::size_t i) {
 }
 
 }  // namespace
+
+std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t total) {
+  std::vector<double> result(counts.size(), nan);
+  if (total > 0)
+    for (std::size_t i = 0; i < counts.size(); ++i) result[i] = ratio(counts[i], total);
+  return result;
+}
 
 std::vector<double> RocCurve::tpr() const { return rates(true_accepts, genuine); }
 std::vector<double> RocCurve::fpr() const { return rates(false_accepts, impostor); }

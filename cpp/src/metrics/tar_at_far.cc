@@ -4,19 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "metrics/measures.h"
 
 namespace facebench {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-double ratio(std::int64_t part, std::int64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
 
 TarAtFar undefined_cell(double far) {
   TarAtFar cell;
@@ -27,8 +20,7 @@ TarAtFar undefined_cell(double far) {
 
 void finish(TarAtFar& cell) {
   cell.expected_false_accepts = cell.far_target * static_cast<double>(cell.impostor);
-  // 0.01 * 1000 must count as 10 whatever its last bit.
-  cell.reliable = cell.expected_false_accepts >= 10 * (1 - 1e-12);
+  cell.reliable = enough_expected(cell.expected_false_accepts);
 }
 
 TarAtFar measure_exact(const Comparisons& comparisons, std::span<const Weight> weights,
@@ -47,12 +39,7 @@ TarAtFar measure_exact(const Comparisons& comparisons, std::span<const Weight> w
   cell.false_accepts = curve.false_accepts[i];
   cell.value = ratio(cell.genuine_accepted, cell.genuine);
   cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
-  if (i == 0)
-    cell.threshold = threshold_above(curve.threshold[1]);
-  else if (i + 1 == curve.size())
-    cell.threshold = curve.threshold[i];
-  else
-    cell.threshold = threshold_between(curve.threshold[i + 1], curve.threshold[i]);
+  cell.threshold = threshold_of_point(curve.threshold, i);
   finish(cell);
   return cell;
 }

@@ -1,0 +1,27 @@
+#include "arrays.h"
+
+#include <cstring>
+
+namespace facebench {
+
+py::array as_array(const py::object& values, const char* name, int dimensions) {
+  const py::module_ numpy = py::module_::import("numpy");
+  const bool dlpack_only = py::hasattr(values, "__dlpack__") && !py::hasattr(values, "__array__");
+  py::array array = dlpack_only ? numpy.attr("from_dlpack")(values) : numpy.attr("asarray")(values);
+  if (array.ndim() != dimensions)
+    throw py::value_error(
+        fmt::format("{} has {} dimensions; it must have {}", name, array.ndim(), dimensions));
+  if (array.size() > 0 && !std::strchr("fiub", array.dtype().kind()))
+    throw py::type_error(fmt::format("{} must be real numbers, not dtype {}", name,
+                                     std::string(py::str(array.dtype()))));
+  return array;
+}
+
+std::vector<double> numbers(const py::object& values, const char* name) {
+  const py::array array = as_array(values, name);
+  const auto typed = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
+  if (!typed) throw py::error_already_set();
+  return {typed.data(), typed.data() + typed.size()};
+}
+
+}  // namespace facebench

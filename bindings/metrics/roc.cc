@@ -1,0 +1,56 @@
+#include "facebench/metrics/roc.h"
+
+#include "metrics/metrics.h"
+
+namespace facebench {
+
+void bind_roc(py::module_& m) {
+  ResultClass<RocCurve> curve(
+      m, "RocCurve",
+      "Exact ROC points: one for each distinct score, after a first one that accepts nothing.");
+  curve.field("threshold", &RocCurve::threshold, "accept score >= threshold; descending, first inf")
+      .field("true_accepts", &RocCurve::true_accepts, "genuine comparisons accepted")
+      .field("false_accepts", &RocCurve::false_accepts, "impostor comparisons accepted")
+      .field("genuine", &RocCurve::genuine, "genuine comparisons")
+      .field("impostor", &RocCurve::impostor, "impostor comparisons");
+  curve.cls()
+      .def_property_readonly(
+          "tpr", [](const RocCurve& c) { return to_numpy(c.tpr()); },
+          "true accept rate at each point")
+      .def_property_readonly(
+          "fpr", [](const RocCurve& c) { return to_numpy(c.fpr()); },
+          "false accept rate at each point")
+      .def_property_readonly(
+          "fnr", [](const RocCurve& c) { return to_numpy(c.fnr()); },
+          "1 - tpr; with fpr the points of the DET curve")
+      .def("__len__", &RocCurve::size);
+
+  def_metric(
+      m, "roc", [](const Comparisons& c, std::span<const Weight> w) { return roc(c, w); },
+      "The ROC as exact counts, ties grouped, nothing dropped.\n\n"
+      ">>> from facebench.metrics import roc\n"
+      ">>> curve = roc([0.9, 0.8, 0.8, 0.1], [1, 1, 0, 0])\n"
+      ">>> curve.true_accepts.tolist(), curve.false_accepts.tolist()\n"
+      "([0, 1, 2, 2], [0, 0, 1, 2])");
+  def_metric(
+      m, "auc", [](const Comparisons& c, std::span<const Weight> w) { return auc(c, w); },
+      "Area under the ROC curve: P(genuine > impostor), ties one half.\n\n"
+      ">>> from facebench.metrics import auc\n"
+      ">>> auc([0.9, 0.8, 0.8, 0.1], [1, 1, 0, 0])\n"
+      "0.875");
+  def_metric(
+      m, "eer", [](const Comparisons& c, std::span<const Weight> w) { return eer(c, w); },
+      "Equal error rate, linear between neighbouring exact ROC points.\n\n"
+      ">>> from facebench.metrics import eer\n"
+      ">>> eer([0.9, 0.8, 0.7, 0.1], [1, 0, 1, 0])\n"
+      "0.5");
+  def_metric(
+      m, "eer_convex_hull",
+      [](const Comparisons& c, std::span<const Weight> w) { return eer_convex_hull(c, w); },
+      "Equal error rate on the convex hull of the ROC curve.\n\n"
+      ">>> from facebench.metrics import eer_convex_hull\n"
+      ">>> eer_convex_hull([0.9, 0.8, 0.7, 0.1], [1, 0, 1, 0])\n"
+      "0.25");
+}
+
+}  // namespace facebench
