@@ -153,8 +153,8 @@ def test_conventions_equal_their_transcription(rule):
 
 
 def test_the_pooled_reading_is_no_fpir():
-    # Five mated probes that resemble everybody fill the pooled list of highest scores: its threshold
-    # then answers no search at all where one in five was asked for.
+    # Five mated probes that resemble everybody fill the pooled list of highest scores: its
+    # threshold then answers no search at all where one in five was asked for.
     rng = np.random.default_rng(4)
     gallery, probes = np.arange(1000), np.r_[np.arange(500), np.arange(2000, 2500)]
     similarity = rng.normal(0, 0.1, (1000, 1000)) + (probes[:, None] == gallery)
