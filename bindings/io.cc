@@ -157,6 +157,17 @@ py::object mat_to_python(const MatArray& array) {
       for (std::size_t i = 0; i < flat.size(); ++i) result[py::int_(i)] = flat[i];
       return result.attr("reshape")(array.shape, py::arg("order") = "F");
     }
+    case MatArray::Kind::structure: {
+      py::list elements;
+      for (std::size_t i = 0; i < array.cells.size(); i += array.fields.size()) {
+        py::dict element;
+        for (std::size_t f = 0; f < array.fields.size(); ++f)
+          element[py::str(array.fields[f])] = mat_to_python(array.cells[i + f]);
+        elements.append(element);
+      }
+      if (elements.size() == 1) return elements[0];
+      return std::move(elements);
+    }
     case MatArray::Kind::other:
       break;
   }

@@ -110,6 +110,6 @@ def read_mat5(path):
     """The variables of a MAT file, versions 5 to 7.
 
     Numeric arrays are float64, rows of characters are ``str``, cell arrays are object arrays of
-    them; anything else is ``None``.
+    them, a structure is a ``dict`` (several of one shape: a list); anything else is ``None``.
     """
     return _eval.read_mat5(path)

@@ -268,15 +268,15 @@ def test_mat5_against_scipy(tmp_path, compressed):
     namelist[:] = [["1", "1.jpg"], ["12", "ä😀.jpg"], ["x", "long name " * 20]]
     numbers = {f"n_{d}": np.arange(6).reshape(2, 3).astype(d) for d in [*DTYPES[3:11], "f4", "f8"]}
     variables = {"namelist": namelist, "text": "hello", "cube": np.arange(24.0).reshape(2, 3, 4)}
-    unread = {"s": {"field": 1}, "z": np.ones((1, 2)) * 1j}
-    scipy_io.savemat(tmp_path / "m.mat", variables | numbers | unread, do_compression=compressed)
+    others = {"s": {"field": 1, "longer": "ä"}, "z": np.ones((1, 2)) * 1j}
+    scipy_io.savemat(tmp_path / "m.mat", variables | numbers | others, do_compression=compressed)
     read = fio.read_mat5(tmp_path / "m.mat")
-    assert sorted(read) == sorted(variables | numbers | unread)
+    assert sorted(read) == sorted(variables | numbers | others)
     assert read["namelist"].tolist() == namelist.tolist()
     assert read["text"] == "hello"
     for name, expected in (numbers | {"cube": variables["cube"]}).items():
         np.testing.assert_array_equal(read[name], expected)
-    assert read["s"] is None
+    assert read["s"] == {"field": 1, "longer": "ä"}
     assert read["z"] is None
 
 

@@ -142,4 +142,56 @@ Image flip_horizontal(const Image& image) {
   return result;
 }
 
+AreaSampler::AreaSampler(const Image& image) : width_(image.width), height_(image.height) {
+  check_image(image);
+  if (image.order == ColorOrder::gray)
+    throw std::invalid_argument("the area sampler takes colour images");
+  const std::size_t stride = 3 * (static_cast<std::size_t>(width_) + 1);
+  sums_.assign(stride * (static_cast<std::size_t>(height_) + 1), 0);
+  for (int y = 0; y < height_; ++y) {
+    const std::uint8_t* in = image.row(y);
+    const std::uint32_t* above = &sums_[stride * y];
+    std::uint32_t* here = &sums_[stride * (y + 1)];
+    std::uint32_t row[3] = {};
+    for (int x = 0; x < width_; ++x) {
+      for (int c = 0; c < 3; ++c) {
+        row[c] += in[3 * x + c];
+        here[3 * (x + 1) + c] = above[3 * (x + 1) + c] + row[c];
+      }
+    }
+  }
+}
+
+void AreaSampler::sample(int x0, int y0, int x1, int y1, int out_width, int out_height, float shift,
+                         float scale, float* out) const {
+  const std::size_t stride = 3 * (static_cast<std::size_t>(width_) + 1);
+  const std::int64_t w = x1 - x0, h = y1 - y0;
+  struct Span {
+    std::size_t low, high;
+    float size;
+  };
+  std::vector<Span> columns(out_width);
+  for (std::int64_t i = 0; i < out_width; ++i) {
+    const std::int64_t low = i * w / out_width;
+    const std::int64_t high = ((i + 1) * w + out_width - 1) / out_width;
+    columns[i] = {static_cast<std::size_t>(3 * (x0 + low)),
+                  static_cast<std::size_t>(3 * (x0 + high)), static_cast<float>(high - low)};
+  }
+  for (std::int64_t j = 0; j < out_height; ++j) {
+    const std::int64_t low = j * h / out_height;
+    const std::int64_t high = ((j + 1) * h + out_height - 1) / out_height;
+    const std::uint32_t* top = &sums_[stride * (y0 + low)];
+    const std::uint32_t* bottom = &sums_[stride * (y0 + high)];
+    const auto rows = static_cast<float>(high - low);
+    for (const Span& span : columns) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        // Differences of sums modulo 2^32 are exact as long as the sum itself fits.
+        const std::uint32_t sum =
+            bottom[span.high + c] - bottom[span.low + c] - top[span.high + c] + top[span.low + c];
+        *out++ = (static_cast<float>(sum) / rows / span.size - shift) * scale;
+      }
+    }
+  }
+}
+
 }  // namespace facebench

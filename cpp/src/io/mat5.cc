@@ -36,7 +36,13 @@ enum DataType : std::uint32_t {
   mi_utf8 = 16,
   mi_utf16 = 17,
 };
-enum ArrayClass : std::uint32_t { mx_cell = 1, mx_char = 4, mx_double = 6, mx_uint64 = 15 };
+enum ArrayClass : std::uint32_t {
+  mx_cell = 1,
+  mx_struct = 2,
+  mx_char = 4,
+  mx_double = 6,
+  mx_uint64 = 15
+};
 constexpr std::uint32_t kComplexFlag = 0x0800;
 
 struct Element {
@@ -215,6 +221,40 @@ std::uint64_t element_count(const Cursor& cursor, const std::vector<std::int64_t
   return count;
 }
 
+MatArray read_matrix(Cursor& cursor, const Element& matrix, std::string& name, int depth);
+
+// The `count` arrays that a cell array or a structure holds.
+void read_cells(Cursor& inner, std::uint64_t count, std::uint64_t bytes, int depth,
+                std::vector<MatArray>& cells) {
+  // Each takes eight bytes at least, so a false count is found before anything is allocated.
+  if (count > bytes / 8) inner.refuse(fmt::format("{} cells cannot be here", count));
+  cells.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Element cell = inner.next();
+    if (cell.type != mi_matrix) inner.refuse("a cell that is no array");
+    std::string unused;
+    cells.push_back(read_matrix(inner, cell, unused, depth + 1));
+  }
+}
+
+// The names of a structure's fields: of one length each, filled up with zeros.
+std::vector<std::string> read_field_names(Cursor& inner) {
+  const Element length = inner.next(), names = inner.next();
+  if (length.type != mi_int32 || length.data.size() != 4 || names.type != mi_int8)
+    inner.refuse("a structure without its field names");
+  const auto width = inner.load<std::int32_t>(length.data.data());
+  if (width < 1 || names.data.size() % static_cast<std::size_t>(width) != 0)
+    inner.refuse("field names that are not of one length");
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < names.data.size(); i += static_cast<std::size_t>(width)) {
+    const std::string padded(reinterpret_cast<const char*>(names.data.data()) + i,
+                             static_cast<std::size_t>(width));
+    result.push_back(padded.substr(0, padded.find('\0')));
+    if (!is_utf8(result.back())) inner.refuse("a field name that is not text");
+  }
+  return result;
+}
+
 MatArray read_matrix(Cursor& cursor, const Element& matrix, std::string& name, int depth) {
   MatArray array;
   if (depth > kDeepest) cursor.refuse("cells nested too deeply");
@@ -243,15 +283,14 @@ MatArray read_matrix(Cursor& cursor, const Element& matrix, std::string& name, i
 
   if (array_class == mx_cell) {
     array.kind = MatArray::Kind::cell;
-    // Each cell takes eight bytes at least, so a false count is found before anything is allocated.
-    if (count > matrix.data.size() / 8) inner.refuse(fmt::format("{} cells cannot be here", count));
-    array.cells.reserve(count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const Element cell = inner.next();
-      if (cell.type != mi_matrix) inner.refuse("a cell that is no array");
-      std::string unused;
-      array.cells.push_back(read_matrix(inner, cell, unused, depth + 1));
-    }
+    read_cells(inner, count, matrix.data.size(), depth, array.cells);
+  } else if (array_class == mx_struct) {
+    array.kind = MatArray::Kind::structure;
+    array.fields = read_field_names(inner);
+    std::uint64_t cells = 0;
+    if (__builtin_mul_overflow(count, array.fields.size(), &cells))
+      inner.refuse("a structure larger than can exist");
+    read_cells(inner, cells, matrix.data.size(), depth, array.cells);
   } else if (array_class == mx_char && (count == 0 || array.shape[0] == 1)) {
     array.kind = MatArray::Kind::text;
     if (count > 0) array.text = text_of(inner, inner.next());

@@ -16,7 +16,7 @@ namespace facebench {
 namespace {
 
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
-constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kBlankCharacters = " \t";
 
 template <class Number>
 bool read_whole(std::string_view text, Number& value) {
@@ -41,14 +41,20 @@ class CsvParser {
 
   // The next record that is not a blank line; false at the end.
   bool next(std::vector<std::string>& fields, std::int64_t& line) {
-    while (at_ < text_.size() && end_of_line()) take_end_of_line();
+    if (separator_ == kBlanks) skip_blanks();
+    while (at_ < text_.size() && end_of_line()) {
+      take_end_of_line();
+      if (separator_ == kBlanks) skip_blanks();
+    }
     if (at_ >= text_.size()) return false;
     line = line_;
     fields.clear();
     for (;;) {
-      fields.push_back(field());
-      if (at_ < text_.size() && text_[at_] == separator_) {
-        ++at_;
+      fields.push_back(separator_ == kBlanks ? word() : field());
+      if (separator_ == kBlanks) skip_blanks();
+      if (at_ < text_.size() &&
+          (separator_ == kBlanks ? !end_of_line() : text_[at_] == separator_)) {
+        if (separator_ != kBlanks) ++at_;
         continue;
       }
       if (at_ < text_.size()) take_end_of_line();
@@ -64,6 +70,19 @@ class CsvParser {
   void take_end_of_line() {
     at_ += text_[at_] == '\r' ? 2 : 1;
     ++line_;
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() && kBlankCharacters.find(text_[at_]) != std::string_view::npos) ++at_;
+  }
+
+  std::string word() {
+    const std::size_t begin = at_;
+    for (; at_ < text_.size() && !end_of_line() &&
+           kBlankCharacters.find(text_[at_]) == std::string_view::npos;
+         ++at_)
+      check(text_[at_]);
+    return std::string(text_.substr(begin, at_ - begin));
   }
 
   std::string field() {
@@ -155,9 +174,9 @@ void TextFile::cut(std::size_t max_line) {
 }
 
 std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
+  const std::size_t first = text.find_first_not_of(kBlankCharacters);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return text.substr(first, text.find_last_not_of(kBlankCharacters) - first + 1);
 }
 
 std::vector<std::string_view> split_tabs(std::string_view text) {
@@ -173,10 +192,10 @@ std::vector<std::string_view> split_tabs(std::string_view text) {
 std::vector<std::string_view> split_whitespace(std::string_view text) {
   std::vector<std::string_view> fields;
   for (;;) {
-    const std::size_t first = text.find_first_not_of(kBlanks);
+    const std::size_t first = text.find_first_not_of(kBlankCharacters);
     if (first == std::string_view::npos) return fields;
     text.remove_prefix(first);
-    const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
+    const std::size_t end = std::min(text.find_first_of(kBlankCharacters), text.size());
     fields.push_back(text.substr(0, end));
     text.remove_prefix(end);
   }

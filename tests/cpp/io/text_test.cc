@@ -144,4 +144,14 @@ TEST(Csv, CutAndChanged) {
   expect_no_change_crashes(bytes, [](const std::string& text) { csv(text); });
 }
 
+TEST(Csv, RunsOfBlanksSeparate) {
+  const CsvTable t("a  b\n 1\t\t2 \n\n \n\"x y\"\r\n", "t.txt", {kBlanks, true});
+  ASSERT_EQ(t.rows(), 2u);
+  EXPECT_EQ(t.cell(0, 1), "2");
+  EXPECT_EQ(t.cell(1, 0), "\"x");  // quotes mean nothing
+  EXPECT_EQ(t.place(1).line, 5);
+  EXPECT_ERROR(CsvTable("a b\n1\n", "t.txt", {kBlanks, true}), "t.txt:2: 1 fields");
+  EXPECT_ERROR(CsvTable("a b\n1 2\r3\n", "t.txt", {kBlanks, true}), "t.txt:2: a carriage return");
+}
+
 }  // namespace facebench

@@ -64,9 +64,11 @@ std::vector<std::string_view> split_whitespace(std::string_view text);
 std::int64_t parse_int(std::string_view text, const Place& place, std::string_view what = "value");
 double parse_double(std::string_view text, const Place& place, std::string_view what = "value");
 
+inline constexpr char kBlanks = '\0';
+
 struct CsvOptions {
-  char separator = ',';
-  bool header = true;  // the first record names the columns; else they are "0", "1", ...
+  char separator = ',';  // kBlanks: any run of spaces and tabs, quotes mean nothing
+  bool header = true;    // the first record names the columns; else they are "0", "1", ...
 };
 
 // Comma-separated values as RFC 4180 has them: fields in double quotes may hold separators, line

@@ -1,0 +1,109 @@
+#include "protocols/agedb_splits.h"
+
+#include <fmt/format.h>
+
+#include "facebench/core/error.h"
+#include "facebench/io/file.h"
+#include "facebench/io/mat5.h"
+#include "facebench/io/sha256.h"
+#include "protocols/pair_collector.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Keys {
+  std::string file, variable, track, suffix;
+  const IdentityRule* identity = nullptr;
+};
+
+// Through structures and cells of a single element to what they hold.
+const MatArray& inside(const MatArray& array) {
+  const MatArray* at = &array;
+  while ((at->kind == MatArray::Kind::structure || at->kind == MatArray::Kind::cell) &&
+         !at->cells.empty() && (at->kind == MatArray::Kind::structure || at->cells.size() == 1))
+    at = &at->cells.front();
+  return *at;
+}
+
+class AgedbReader : public TrialReader {
+ public:
+  explicit AgedbReader(Keys keys) : keys_(std::move(keys)) {}
+
+  Json options() const override {
+    return {{"file", keys_.file},
+            {"variable", keys_.variable},
+            {"track", keys_.track},
+            {"suffix", keys_.suffix},
+            {"identity", keys_.identity->name}};
+  }
+  std::vector<std::string> files() const override { return {keys_.file}; }
+
+  TrialSet read(const fs::path& lists) const override {
+    const fs::path path = lists / keys_.file;
+    const std::string bytes = read_file(path);
+    const auto variables = parse_mat5(std::as_bytes(std::span(bytes)), path.string());
+    const auto splits = variables.find(keys_.variable);
+    if (splits == variables.end())
+      fail(path.string(), fmt::format("there is no variable '{}'", keys_.variable));
+    if (splits->second.kind != MatArray::Kind::cell || splits->second.cells.empty())
+      fail(path.string(), fmt::format("'{}' is not an array of cells", keys_.variable));
+
+    PairCollector pairs([&](PairCollector::Position p) {
+      return fmt::format("{}: {}{{{}}}, pair {}", path.string(), keys_.variable, p / kPairs + 1,
+                         p % kPairs + 1);
+    });
+    pairs.begin_track(keys_.track);
+    for (std::size_t fold = 0; fold < splits->second.cells.size(); ++fold)
+      add_fold(splits->second.cells[fold], static_cast<std::int32_t>(fold), path, pairs);
+    TrialSet set = pairs.finish(*keys_.identity);
+    set.lists.push_back({"pairs", path, sha256_hex(bytes), {}});
+    return set;
+  }
+
+ private:
+  static constexpr std::int64_t kPairs = std::int64_t{1} << 32;
+
+  void add_fold(const MatArray& split, std::int32_t fold, const fs::path& path,
+                PairCollector& pairs) const {
+    const std::string where = fmt::format("{}: {}{{{}}}", path.string(), keys_.variable, fold + 1);
+    if (split.cells.size() != 2)
+      fail(where,
+           fmt::format("holds {} fields where pairs and labels are expected", split.cells.size()));
+    const MatArray &names = split.cells[0], &labels = split.cells[1];
+    if (names.kind != MatArray::Kind::cell || names.shape.size() != 2 || names.shape[0] != 2)
+      fail(where, "the pairs are not a cell array of two rows");
+    const auto count = static_cast<std::size_t>(names.shape[1]);
+    if (labels.kind != MatArray::Kind::numbers || labels.numbers.size() != count)
+      fail(where, fmt::format("{} labels for {} pairs", labels.numbers.size(), count));
+    if (count == 0) fail(where, "holds no pairs");
+    for (std::size_t k = 0; k < count; ++k) {
+      const double label = labels.numbers[k];
+      if (label != 1 && label != 0 && label != -1)
+        fail(fmt::format("{}, pair {}", where, k + 1),
+             fmt::format("the label is {}, not 1, 0 or -1", label));
+      const MatArray &first = inside(names.cells[2 * k]), &second = inside(names.cells[2 * k + 1]);
+      if (first.kind != MatArray::Kind::text || second.kind != MatArray::Kind::text)
+        fail(fmt::format("{}, pair {}", where, k + 1), "an image's name is not a text");
+      pairs.add(first.text + keys_.suffix, second.text + keys_.suffix, label == 1, fold,
+                fold * kPairs + static_cast<std::int64_t>(k));
+    }
+  }
+
+  Keys keys_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrialReader> make_agedb_splits_reader(const TomlTable& table) {
+  Keys k;
+  k.file = table.text("file");
+  k.variable = table.text("variable", "splits");
+  k.track = table.text("track", "pairs");
+  k.suffix = table.text("suffix", ".jpg");
+  k.identity = &identity_rule(table, "second_part");
+  return std::make_unique<AgedbReader>(std::move(k));
+}
+
+}  // namespace facebench
