@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "facebench/images/area_sampler.h"
 #include "facebench/images/decode.h"
 #include "facebench/images/draw.h"
 #include "facebench/images/encode.h"
@@ -114,9 +115,11 @@ void bind_images(py::module_& m) {
       "area_mean",
       [](const py::array& array, int width, int height) {
         if (width < 1 || height < 1) throw py::value_error("the size is at least 1 x 1");
-        const AreaSampler sampler(image_from_numpy(array));
+        const Image image = image_from_numpy(array);
+        AreaSampler sampler(image);
+        sampler.cover(0, 0, image.width, image.height, width, height, 0, 1);
         std::vector<float> out(static_cast<std::size_t>(width) * height * 3);
-        sampler.sample(0, 0, sampler.width(), sampler.height(), width, height, 0, 1, out.data());
+        sampler.all(out.data());
         return to_numpy(std::move(out), {height, width, 3});
       },
       py::arg("image"), py::arg("width"), py::arg("height"));

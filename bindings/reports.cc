@@ -1,4 +1,8 @@
 #include "common.h"
+#include "facebench/reports/claim.h"
+#include "facebench/reports/curves.h"
+#include "facebench/reports/formats.h"
+#include "facebench/reports/run_report.h"
 #include "facebench/reports/save.h"
 #include "facebench/reports/table.h"
 #include "facebench/reports/verify.h"
@@ -40,6 +44,15 @@ py::tuple far_and_tar(const std::vector<RocPoint>& points) {
 }  // namespace
 
 void bind_reports(py::module_& m) {
+  bind_options<ClaimOptions>(m);
+  m.def(
+      "check_claim",
+      [](const std::string& printed, const ProtocolSpec* protocol, const ClaimOptions& options,
+         const std::string& against) {
+        const Claim claim = check_claim(printed, protocol, options, against);
+        return py::make_tuple(claim_text(claim), json_to_python(claim_json(claim)));
+      },
+      py::arg("printed"), py::arg("protocol"), py::arg("options"), py::arg("against"));
   m.def(
       "read_run",
       [](const fs::path& folder) {
@@ -89,17 +102,26 @@ void bind_reports(py::module_& m) {
       "run_report", [](const fs::path& folder) { return run_report(read_run(folder)); },
       py::arg("run"));
   m.def(
-      "run_roc_points",
-      [](const fs::path& folder, const std::string& track, std::size_t count) {
-        return far_and_tar(roc_points(read_scores(folder / "scores.h5"), track, count));
+      "run_curves",
+      [](const fs::path& folder, std::size_t count, int bins) {
+        py::dict result;
+        for (const TrackCurves& c : track_curves(read_scores(folder / "scores.h5"), count, bins)) {
+          py::dict d;
+          if (!c.roc.empty()) d["roc"] = far_and_tar(c.roc);
+          if (!c.scores.edges.empty())
+            d["scores"] = py::make_tuple(c.scores.edges, c.scores.genuine, c.scores.impostor);
+          result[py::str(c.track)] = d;
+        }
+        return result;
       },
-      py::arg("run"), py::arg("track"), py::arg("count"));
+      py::arg("run"), py::arg("count"), py::arg("bins"));
   m.def(
       "roc_points",
       [](const std::vector<double>& scores, const std::vector<std::uint8_t>& labels,
          std::size_t count) { return far_and_tar(roc_points(scores, labels, count)); },
       py::arg("scores"), py::arg("labels"), py::arg("count"));
   m.def("metric_title", &metric_title, py::arg("name"));
+  m.def("metric_text", &metric_text, py::arg("name"), py::arg("value"));
   m.def("report_format_names", [] { return report_formats().names(); });
 }
 

@@ -215,30 +215,31 @@ def imported_modules(path: Path) -> set[str]:
     return names
 
 
+def python_sources(floor: str) -> list[Path]:
+    """The module of a floor, or the modules of its package."""
+    base = ROOT / "python/facebench"
+    return [*base.glob(f"{floor}.py"), *sorted((base / floor).glob("*.py"))]
+
+
 def test_python_modules_import_their_own_floor_and_lower_ones():
     wrong = []
-    for path in (ROOT / "python/facebench").glob("*.py"):
-        if path.stem not in FLOORS:
-            continue
+    for floor, path in ((f, p) for f in FLOORS for p in python_sources(f)):
         for name in imported_modules(path):
             parts = name.split(".")
             if parts[0] != "facebench" or len(parts) < 2 or parts[1] not in FLOORS:
                 continue
-            if FLOORS.index(parts[1]) > FLOORS.index(path.stem):
-                wrong.append(f"{path.name} imports {name}")
+            if FLOORS.index(parts[1]) > FLOORS.index(floor):
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
     assert wrong == []
 
 
 def test_light_python_modules_do_not_import_torch():
     light = FLOORS[: FLOORS.index("reports") + 1]
     wrong = []
-    for floor in light:
-        path = ROOT / f"python/facebench/{floor}.py"
-        if not path.exists():
-            continue
+    for path in (p for floor in light for p in python_sources(floor)):
         for name in imported_modules(path):
             if name.split(".")[0] in {"torch", "cv2"} or name.startswith("facebench._torch"):
-                wrong.append(f"{path.name} imports {name}")
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
     assert wrong == []
 
 

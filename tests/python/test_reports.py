@@ -1,11 +1,14 @@
 """Run folders, tables and pages from Python."""
 
+import csv
+import math
 import re
 
 import facebench
 import numpy as np
 import pytest
 from facebench import protocols, reports
+from scipy.stats import norm
 
 
 @pytest.fixture
@@ -80,10 +83,86 @@ def test_the_page_is_self_contained_and_escapes(runs, tmp_path):
         assert part in page
     for part in ("<b>", "<script", "<link"):
         assert part not in page
-    assert page.count("<svg") == 1
-    assert page.count("polyline") == 2
+    # ROC and DET of both runs, and each run's scores.
+    assert page.count("<svg") == 4
+    assert page.count("<polyline") == 2 + 2 + 2 * 2
+    assert "false accepts</span>" in page
     assert not re.search(r'(?:src|href)="(?!data:)', page)
     assert page == reports.report_html("A & B", sections)
+
+
+def test_one_page_for_several_protocols(runs, tmp_path):
+    text = protocols.load_protocol("lfw").text
+    (tmp_path / "mine.toml").write_text(
+        text.replace('id = "lfw"', 'id = "mine"').replace("LFW View 2", "My people")
+    )
+    trials = protocols.read_trials("lfw", tmp_path)
+    other = protocols.evaluate(
+        tmp_path / "mine.toml", scores=np.linspace(0, 1, 40), trials=trials, interval="none"
+    )
+    other.save(tmp_path / "other")
+    page = reports.report_html(
+        "A", [reports.runs_section("B", [runs[0], tmp_path / "other"], ["s", "s"])]
+    )
+    assert re.findall("<h3>(.*?)</h3>", page) == ["LFW View 2", "My people"]
+    assert page.count('<th scope="col">s</th>') == 2
+    with pytest.raises(ValueError, match="titled 's'"):
+        reports.runs_section("B", runs, ["s", "s"])
+    markdown = reports.table([runs[0], tmp_path / "other"], titles=["s", "s"])
+    assert markdown.splitlines()[0] == "| % | s |"
+
+
+def test_tables_say_what_numbers_rest_on(runs):
+    rows = list(csv.DictReader(reports.table(runs, "csv").splitlines()))
+    cell = next(r for r in rows if r["metric"] == "tar@far=0.1" and r["run"] == "good")
+    assert (cell["rate"], cell["rate_target"], cell["expected_errors"]) == ("FAR", "0.1", "2")
+    assert cell["reliable"] == "false"
+    failed = next(r for r in rows if r["metric"] == "failure_to_enrol_rate")
+    assert (failed["count"], failed["total"]) == ("1", "60")
+
+
+def test_matrices_are_heat_maps():
+    svg = reports.matrix_svg(["a", "b<"], ["c", "d"], [[0.9, 0.1], [-0.2, 0.4]], [["i"] * 2] * 2)
+    assert svg.count("<rect") == 4
+    assert "b&lt;" in svg
+    assert ">-0.200<" in svg
+    # The strongest colour has the page's own colour for text.
+    assert svg.count('class="ink"') == 2
+
+
+def test_curves_of_identification():
+    svg = reports.cmc_svg([("one", [0.92, 0.95, 1.0]), ("two", [0.91, 0.95, 0.97])])
+    assert ">90 %<" in svg
+    assert ">0 %<" not in svg
+    assert "0.5 %" not in reports.det_svg([("one", [0, 0.01, 1], [1, 0.5, 0])])
+
+
+def test_claims():
+    claim = reports.check_claim("99.64", "lfw", against="99.53")
+    assert not claim.exists
+    assert claim.possible["up"] == [5978, 5978]
+    assert "cannot exist" in repr(claim)
+    assert claim.to_dict()["against"]["paired_nested"] > 6000
+    with pytest.raises(ValueError, match="did you mean"):
+        reports.check_claim("99.64", "lfw", metrik="accuracy")
+    with pytest.raises(AttributeError, match="exists"):
+        _ = claim.exist
+
+
+# The formulas again, with scipy's quantiles.
+@pytest.mark.parametrize(("a", "b"), [(0.9963, 0.9953), (0.6, 0.55), (1.0, 0.99), (0.2, 0.3)])
+def test_sample_sizes_agree_with_the_formulas(a, b):
+    z, power = norm.ppf(0.975), norm.ppf(0.8)
+    d, mean, apart = abs(a - b), (a + b) / 2, a * (1 - b) + b * (1 - a)
+    claim = reports.check_claim(f"{100 * a:.2f} %", metric="rate", genuine=10000, against=str(b))
+
+    def size(null, alternative):
+        return math.ceil((z * null**0.5 + power * alternative**0.5) ** 2 / d**2)
+
+    assert claim.against["unpaired"] == size(2 * mean * (1 - mean), a * (1 - a) + b * (1 - b))
+    assert claim.against["paired_nested"] == size(d, d - d * d)
+    assert claim.against["paired_independent"] == size(apart, apart - d * d)
+    assert claim.against["identities"] == claim.against["paired_independent"]
 
 
 def test_the_plot_begins_at_the_smallest_rate():

@@ -40,25 +40,34 @@ std::vector<Candidate<T>> suppress(const std::vector<Candidate<T>>& boxes, const
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return boxes[a].score > boxes[b].score; });
   const T extra = rule.plus_one ? 1 : 0;
-  std::vector<T> area(boxes.size());
-  for (std::size_t i = 0; i < boxes.size(); ++i)
-    area[i] = (boxes[i].x1 - boxes[i].x0 + extra) * (boxes[i].y1 - boxes[i].y0 + extra);
+  // The sides in order and apart, so that a compiler can compare one box with several.
+  const std::size_t n = boxes.size();
+  std::vector<T> sides(5 * n);
+  T *x0 = sides.data(), *y0 = x0 + n, *x1 = y0 + n, *y1 = x1 + n, *area = y1 + n;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Candidate<T>& c = boxes[order[i]];
+    x0[i] = c.x0;
+    y0[i] = c.y0;
+    x1[i] = c.x1;
+    y1[i] = c.y1;
+    area[i] = (c.x1 - c.x0 + extra) * (c.y1 - c.y0 + extra);
+  }
+  // Overlaps have the precision T: above the threshold is above its neighbour below in T.
+  T limit = static_cast<T>(rule.threshold);
+  if (limit > rule.threshold) limit = std::nextafter(limit, T{0});
 
   std::vector<Candidate<T>> kept;
-  std::vector<char> gone(boxes.size(), 0);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (gone[i]) continue;
-    const Candidate<T>& best = boxes[order[i]];
-    kept.push_back(best);
-    for (std::size_t j = i + 1; j < order.size(); ++j) {
-      if (gone[j]) continue;
-      const Candidate<T>& other = boxes[order[j]];
-      const T w = std::max(T{0}, std::min(best.x1, other.x1) - std::max(best.x0, other.x0) + extra);
-      const T h = std::max(T{0}, std::min(best.y1, other.y1) - std::max(best.y0, other.y0) + extra);
+  std::vector<T> gone(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (gone[i] != 0) continue;
+    kept.push_back(boxes[order[i]]);
+    const T left = x0[i], top = y0[i], right = x1[i], bottom = y1[i], size = area[i];
+    for (std::size_t j = i + 1; j < n; ++j) {
+      const T w = std::max(T{0}, std::min(right, x1[j]) - std::max(left, x0[j]) + extra);
+      const T h = std::max(T{0}, std::min(bottom, y1[j]) - std::max(top, y0[j]) + extra);
       const T both = w * h;
-      const T a = area[order[i]], b = area[order[j]];
-      const T overlap = both / (rule.of_smaller ? std::min(a, b) : a + b - both);
-      gone[j] = overlap > rule.threshold;
+      const T whole = rule.of_smaller ? std::min(size, area[j]) : size + area[j] - both;
+      gone[j] = both / whole > limit ? T{1} : gone[j];
     }
   }
   return kept;

@@ -1,30 +1,66 @@
 #pragma once
 
-// The arithmetic of MTCNN's networks. Included by files that are compiled for several instruction
+// The arithmetic of MTCNN's fast path. Included by files that are compiled for several instruction
 // sets, so it includes nothing: an inline function of a standard header, compiled there, could be
 // the copy that the linker keeps for everybody.
+//
+// P-Net works on rows of planes, pixels in the lanes of a register; R-Net and O-Net on crops with
+// interleaved channels, output channels in the lanes. Each number is summed in an order that
+// depends on its layer alone, so that neither the size of a tile nor what else is computed beside
+// it changes a bit.
 
 namespace facebench {
 
-// A square convolution without padding, stride 1, then PReLU. Values are [count][y][x][channel].
+// Three input rows -> one output row of a 3 x 3 convolution and its PReLU, without padding. Channel
+// c of a row begins c * stride values after its address.
+struct PlanarLayer {
+  const float* weights;  // [inputs][3][3][outputs]
+  const float* bias;
+  const float* slope;
+};
+
+// A square convolution without padding, stride 1, then PReLU, or a dense layer (kernel 1). Values
+// are [y][x][channel].
 struct ConvLayer {
   int kernel = 1;
   int inputs = 0;
   int outputs = 0;
   int padded = 0;                  // outputs, rounded up to a multiple of 16
-  const float* weights = nullptr;  // [kernel][kernel * inputs][padded]
+  const float* weights = nullptr;  // [padded / 16][kernel][kernel * inputs][16]
   const float* bias = nullptr;     // [padded]
   const float* slope = nullptr;    // [padded]; 1 = no activation
 };
 
 struct MtcnnKernels {
-  // in: [count][height][width][inputs]; out: [count][height - k + 1][width - k + 1][outputs].
-  void (*convolve)(const float* in, int count, int height, int width, const ConvLayer& layer,
-                   float* out);
-  // Largest value of each window x window cell, stride 2; cells at the far edges may be cut, so
-  // that no pixel is left out. Output side: ceil((side - window) / 2) + 1.
-  void (*max_pool)(const float* in, int count, int height, int width, int channels, int window,
-                   float* out);
+  // What a row may be read or written beyond its last value.
+  static constexpr int slack = 32;
+
+  // P-Net's layers, `width` output pixels each. conv1: 3 -> 10 channels, conv2: 10 -> 16,
+  // conv3: 16 -> 32.
+  void (*pnet_conv1)(const float* const* rows, long stride, int width, const PlanarLayer& layer,
+                     float* out, long out_stride);
+  void (*pnet_conv2)(const float* const* rows, long stride, int width, const PlanarLayer& layer,
+                     float* out, long out_stride);
+  void (*pnet_conv3)(const float* const* rows, long stride, int width, const PlanarLayer& layer,
+                     float* out, long out_stride);
+  // Largest of 2 x 2 values, `width` output pixels of 10 channels.
+  void (*pnet_pool)(const float* top, const float* bottom, long stride, int width, float* out,
+                    long out_stride);
+  // out[x] = bias + sum over 32 channels of weights[c] * in[c * stride + x].
+  void (*pnet_score)(const float* in, long stride, int width, const float* weights, float bias,
+                     float* out);
+
+  // Layers 1 to 3 of R-Net with their pools: [24][24][3] -> [3][3][64].
+  void (*rnet_features)(const float* crop, const ConvLayer* layers, float* scratch,
+                        float* features);
+  // Layers 1 to 4 of O-Net with their pools: [48][48][3] -> [3][3][128].
+  void (*onet_features)(const float* crop, const ConvLayer* layers, float* scratch,
+                        float* features);
+  // Values that the scratch memory of rnet_features and onet_features needs.
+  static constexpr long scratch = 3 * 46 * 32 + 23 * 23 * 32 + 10 * 10 * 64 + 4 * 4 * 64 + 64;
+
+  // in[count][inputs] -> out[count][padded].
+  void (*dense)(const float* in, int count, const ConvLayer& layer, float* out);
 };
 
 extern const MtcnnKernels kMtcnnKernelsPlain;

@@ -1,57 +1,62 @@
 #pragma once
 
-#include <array>
-#include <filesystem>
-#include <string>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
 #include <vector>
 
-#include "detection/mtcnn_kernels.h"
+#include "detection/mtcnn_weights.h"
 #include "facebench/core/isa.h"
 
 namespace facebench {
 
-// The three networks of MTCNN. Inputs are [y][x][rgb], (value - 127.5) / 128. Thread-safe: scratch
-// memory belongs to the caller.
+// A cell of P-Net's answer that may hold a face.
+struct MtcnnCell {
+  int x, y;
+  float score;
+  float correction[4];
+};
+
+// One way of computing MTCNN's three networks, for one image at a time: it holds scratch memory, so
+// a thread makes its own. Inputs are rgb, (value - 127.5) / 128.
 class MtcnnNetworks {
  public:
-  using Scratch = std::array<std::vector<float>, 2>;
-
-  // Throws Error where a tensor is missing or has another shape or type.
-  explicit MtcnnNetworks(const std::filesystem::path& weights);
-
-  // Of the weights file, for manifests.
-  const std::string& sha256() const { return sha256_; }
-  // That the kernels use: the one active when the object was made.
-  Isa isa() const { return isa_; }
+  virtual ~MtcnnNetworks() = default;
 
   // Cells along a side of P-Net's answer: one for every second pixel, windows of 12 pixels, one
   // more where the side is odd. At least 1 from 12 pixels on.
   static int pnet_cells(int side) { return (side - 1) / 2 - 4; }
-  // The probability of a face and four box corrections for each cell of a level.
-  void pnet(const float* level, int height, int width, Scratch& scratch,
-            std::vector<float>& probability, std::vector<float>& correction) const;
-  // `count` crops of 24 x 24.
-  void rnet(const float* crops, int count, Scratch& scratch, float* probability,
-            float* correction) const;
-  // `count` crops of 48 x 48; ten landmark coordinates each, x1..x5 y1..y5, as shares of the box.
-  void onet(const float* crops, int count, Scratch& scratch, float* probability, float* correction,
-            float* landmarks) const;
 
- private:
-  // A layer's own memory, as the kernels want it.
-  struct Layer {
-    std::vector<float> weights, bias, slope;
-    ConvLayer shape;
-    ConvLayer view() const;
-  };
-  class Loader;
-
-  Isa isa_;
-  const MtcnnKernels* kernels_;
-  std::string sha256_;
-  std::array<Layer, 4> p_;
-  std::array<Layer, 5> r_;
-  std::array<Layer, 6> o_;
+  // Writes row y of a level as three planes that lie `stride` values apart; called once for each
+  // row, from the top.
+  using LevelRows = std::function<void(int y, float* planes, long stride)>;
+  // The cells of a level that score at least `threshold`, row by row. With `mirror_single`, a cell
+  // that is alone has the corrections of the cell in its row mirrored left to right.
+  virtual std::vector<MtcnnCell> pnet(const LevelRows& rows, int width, int height, float threshold,
+                                      bool mirror_single) = 0;
+  // Writes crop i as [side][side][3]; called once for each crop, from the first.
+  using Crops = std::function<void(int i, float* crop)>;
+  // R-Net on `count` crops of 24 pixels: probability[count], correction[count][4].
+  virtual void rnet(int count, const Crops& crops, float* probability, float* correction) = 0;
+  // O-Net on `count` crops of 48 pixels; landmarks[count][10] are x1..x5 y1..y5 as shares of the
+  // box.
+  virtual void onet(int count, const Crops& crops, float* probability, float* correction,
+                    float* landmarks) = 0;
 };
+
+// Makes the networks of one thread. Holds the weights as the path wants them; thread-safe.
+using MtcnnNetworksFactory = std::function<std::unique_ptr<MtcnnNetworks>()>;
+// Clear loops, the reference of the other.
+MtcnnNetworksFactory plain_mtcnn(const MtcnnWeights& weights);
+// Kernels for an instruction set.
+MtcnnNetworksFactory fast_mtcnn(const MtcnnWeights& weights, Isa isa);
+
+// The second of two softmax outputs.
+inline float face_probability(const float* logits) {
+  const float top = std::max(logits[0], logits[1]);
+  const float no = std::exp(logits[0] - top), yes = std::exp(logits[1] - top);
+  return yes / (no + yes);
+}
 
 }  // namespace facebench

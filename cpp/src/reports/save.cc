@@ -8,7 +8,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/metrics/roc.h"
-#include "facebench/reports/table.h"
+#include "facebench/reports/run_report.h"
 
 namespace facebench {
 

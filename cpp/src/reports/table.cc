@@ -4,47 +4,227 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "facebench/core/error.h"
-#include "facebench/io/text.h"
 
 namespace facebench {
 namespace {
+
+using Cell = ReportTable::Cell;
 
 double number(const Json& cell, const char* key, double fallback) {
   return cell.contains(key) && cell[key].is_number() ? cell[key].get<double>() : fallback;
 }
 
-ReportTable::Cell read_cell(const Json& json, const std::string& where) {
-  if (!json.is_object() || !json.contains("value") || !json["value"].is_number())
-    fail(where, "a metric has no number as its value", "Run the evaluation again.");
-  ReportTable::Cell c;
-  c.present = true;
-  c.value = json["value"].get<double>();
-  if (json.contains("interval") && json["interval"].is_array() && json["interval"].size() == 2 &&
-      json["interval"][0].is_number() && json["interval"][1].is_number()) {
-    c.has_interval = true;
-    c.low = json["interval"][0].get<double>();
-    c.high = json["interval"][1].get<double>();
-    c.level = number(json, "level", 0);
+// Rates at an error rate: the keys of a cell in metrics.json.
+struct SupportKeys {
+  const char *rate, *target, *achieved, *errors, *expected;
+};
+constexpr SupportKeys kSupports[] = {
+    {"FAR", "far_target", "far_achieved", "false_accepts", "expected_false_accepts"},
+    {"FPIR", "fpir_target", "fpir_achieved", "false_positives", "expected_false_positives"}};
+
+std::optional<ReportTable::Support> read_support(const Json& json) {
+  for (const SupportKeys& keys : kSupports) {
+    if (!json.contains(keys.target)) continue;
+    ReportTable::Support s;
+    s.rate = keys.rate;
+    s.target = number(json, keys.target, 0);
+    if (json.contains(keys.achieved) && json[keys.achieved].is_number())
+      s.achieved = json[keys.achieved].get<double>();
+    s.errors = static_cast<std::int64_t>(number(json, keys.errors, 0));
+    s.expected = number(json, keys.expected, 0);
+    if (json.contains("reliable") && json["reliable"].is_boolean())
+      s.reliable = json["reliable"].get<bool>();
+    return s;
   }
-  if (json.contains("method") && json["method"].is_string())
-    c.method = json["method"].get<std::string>();
-  c.has_far = json.contains("far_target");
-  if (json.contains("reliable") && json["reliable"].is_boolean())
-    c.reliable = json["reliable"].get<bool>();
-  c.far_achieved = number(json, "far_achieved", 0);
-  c.false_accepts = static_cast<std::int64_t>(number(json, "false_accepts", 0));
-  c.sd = number(json, "sd", -1);
-  c.standard_error = number(json, "standard_error", -1);
-  return c;
+  return std::nullopt;
 }
 
-std::string protocol_title(const Json& metrics, const std::string& where) {
+std::optional<ReportTable::Bounds> read_bounds(const Json& json) {
+  if (!json.is_array() || json.size() != 2 || !json[0].is_number() || !json[1].is_number())
+    return std::nullopt;
+  return ReportTable::Bounds{json[0].get<double>(), json[1].get<double>()};
+}
+
+[[noreturn]] void no_number(const std::string& where) {
+  fail(where, "a metric has no number as its value", "Run the evaluation again.");
+}
+
+double read_value(const Json& json, const std::string& where) {
+  if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!json.is_number()) no_number(where);
+  return json.get<double>();
+}
+
+// A metric is one cell, or a matrix of them with labels.
+struct Entry {
+  std::string row, column;
+  Cell cell;
+};
+std::vector<Entry> read_metric(const Json& json, const std::string& where) {
+  if (!json.is_object() || !json.contains("value")) no_number(where);
+  Cell base;
+  base.present = true;
+  base.level = number(json, "level", 0);
+  if (json.contains("method") && json["method"].is_string())
+    base.method = json["method"].get<std::string>();
+  base.support = read_support(json);
+  base.sd = number(json, "sd", -1);
+  base.standard_error = number(json, "standard_error", -1);
+  const Json none;
+  const Json& value = json["value"];
+  const Json& interval = json.contains("interval") ? json["interval"] : none;
+  if (!value.is_array()) {
+    base.value = read_value(value, where);
+    base.interval = read_bounds(interval);
+    return {{"", "", base}};
+  }
+  std::vector<Entry> entries;
+  const auto rows = json.value("rows", std::vector<std::string>());
+  const auto columns = json.value("columns", std::vector<std::string>());
+  if (value.size() != rows.size()) no_number(where);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!value[i].is_array() || value[i].size() != columns.size()) no_number(where);
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      Entry e{rows[i], columns[j], base};
+      e.cell.value = read_value(value[i][j], where);
+      if (interval.is_array() && i < interval.size() && interval[i].is_array() &&
+          j < interval[i].size())
+        e.cell.interval = read_bounds(interval[i][j]);
+      entries.push_back(std::move(e));
+    }
+  }
+  return entries;
+}
+
+std::string protocol_id(const Json& metrics, const std::string& where) {
   if (!metrics.contains("protocol") || !metrics["protocol"].is_object() ||
       !metrics["protocol"].contains("id") || !metrics["protocol"]["id"].is_string())
     fail(where, "names no protocol", "Run the evaluation again.");
   return metrics["protocol"]["id"].get<std::string>();
+}
+
+// Failures to enrol out of what was to be enrolled: templates where there are any, else samples.
+std::optional<Cell> failures(const Json& counts, const Json& more) {
+  const double templates = number(more, "templates", 0);
+  const double total = templates > 0 ? templates : number(more, "samples", 0);
+  if (total <= 0) return std::nullopt;
+  Cell c;
+  c.present = true;
+  c.counted =
+      ReportTable::Counted{static_cast<std::int64_t>(number(counts, "failed_enrolments", 0)),
+                           static_cast<std::int64_t>(total)};
+  c.value = static_cast<double>(c.counted->count) / total;
+  c.method = "none";
+  return c;
+}
+
+class TableBuilder {
+ public:
+  explicit TableBuilder(ReportTable& table) : table_(table) {}
+
+  void add(const Run& run, std::size_t column) {
+    const std::string where = (run.folder / "metrics.json").string();
+    const std::string protocol = protocol_id(run.metrics, where);
+    const Json& tracks = run.manifest.content["tracks"];
+    for (const auto& [track, content] : run.metrics["tracks"].items()) {
+      if (!content.is_object() || !content.contains("metrics") || !content["metrics"].is_object())
+        fail(where, fmt::format("track {} has no metrics", track));
+      for (const auto& [metric, json] : content["metrics"].items())
+        for (const Entry& e : read_metric(json, where))
+          put({protocol, track, metric, e.row, e.column, {}}, column, e.cell);
+      if (const auto cell = failures(content.value("counts", Json::object()),
+                                     tracks.value(track, Json::object())))
+        put({protocol, track, kFailureToEnrol, "", "", {}}, column, *cell);
+    }
+  }
+
+ private:
+  void put(ReportTable::Row key, std::size_t column, const Cell& cell) {
+    auto row = std::ranges::find_if(table_.rows, [&](const ReportTable::Row& x) {
+      return x.protocol == key.protocol && x.track == key.track && x.metric == key.metric &&
+             x.row == key.row && x.column == key.column;
+    });
+    if (row == table_.rows.end()) {
+      // Beside the rows of its track, where another run began it.
+      row = std::find_if(table_.rows.rbegin(), table_.rows.rend(), [&](const ReportTable::Row& x) {
+              return x.protocol == key.protocol && x.track == key.track;
+            }).base();
+      if (row == table_.rows.begin()) row = table_.rows.end();
+      key.cells.resize(table_.columns.size());
+      row = table_.rows.insert(row, std::move(key));
+    }
+    if (row->cells[column].present)
+      throw std::invalid_argument(fmt::format("two runs of protocol {} are titled '{}'",
+                                              row->protocol, table_.columns[column]));
+    row->cells[column] = cell;
+  }
+
+  ReportTable& table_;
+};
+
+// Titles of metrics: by their whole name, and by what stands before a number.
+constexpr std::pair<std::string_view, std::string_view> kTitles[] = {
+    {"auc", "AUC"},
+    {"eer", "EER"},
+    {"dprime", "d'"},
+    {"cllr", "Cllr"},
+    {"min_cllr", "minimum Cllr"},
+    {"mean_similarity", "mean similarity"},
+    {"impostor_similarity", "mean similarity of different people"},
+    {kFailureToEnrol, "failures to enrol"}};
+constexpr std::pair<std::string_view, std::string_view> kRateTitles[] = {
+    {"tar@far=", "TAR at FAR"},
+    {"fnmr@fmr=", "FNMR at FMR"},
+    {"dir@fpir=", "DIR at FPIR"},
+    {"fnir@fpir=", "FNIR at FPIR"}};
+// Metrics that are no rates.
+constexpr std::string_view kPlain[] = {"mean_similarity", "impostor_similarity", "dprime", "cllr",
+                                       "min_cllr"};
+
+}  // namespace
+
+std::string metric_text(const std::string& metric, double value) {
+  if (std::isnan(value)) return "undefined";
+  if (std::ranges::find(kPlain, metric) != std::end(kPlain)) return fmt::format("{:.3f}", value);
+  return fmt::format("{:.2f}", 100 * value);
+}
+
+std::string metric_title(const std::string& metric) {
+  for (const auto& [name, title] : kTitles)
+    if (metric == name) return std::string(title);
+  for (const auto& [prefix, title] : kRateTitles) {
+    if (!metric.starts_with(prefix)) continue;
+    try {
+      return fmt::format("{} {:.6g} %", title, 100 * std::stod(metric.substr(prefix.size())));
+    } catch (const std::exception&) {
+      return metric;
+    }
+  }
+  return metric;
+}
+
+std::string row_title(const ReportTable::Row& row) {
+  std::string title = metric_title(row.metric);
+  if (!row.row.empty() || !row.column.empty())
+    title += fmt::format(", {} - {}", row.row, row.column);
+  return title;
+}
+
+std::string cell_text(const ReportTable::Row& row, const Cell& c) {
+  if (!c.present) return "";
+  std::string text = metric_text(row.metric, c.value);
+  if (c.support && !c.support->reliable) text += kUnreliableMark;
+  if (c.interval)
+    text += fmt::format(" [{}, {}]", metric_text(row.metric, c.interval->low),
+                        metric_text(row.metric, c.interval->high));
+  if (c.support && c.support->achieved)
+    text += fmt::format(" ({} at {} {:.4g} %)", c.support->errors, c.support->rate,
+                        100 * *c.support->achieved);
+  if (c.counted) text += fmt::format(" ({} of {})", c.counted->count, c.counted->total);
+  return text;
 }
 
 std::string escape_markdown(std::string_view text) {
@@ -60,105 +240,6 @@ std::string escape_markdown(std::string_view text) {
   return out;
 }
 
-std::string escape_latex(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\')
-      out += "\\textbackslash{}";
-    else if (c == '~')
-      out += "\\textasciitilde{}";
-    else if (c == '^')
-      out += "\\textasciicircum{}";
-    else {
-      if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) out += '\\';
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string row_title(const ReportTable::Row& row) {
-  return row.protocol + " " + row.track + ": " + metric_title(row.metric);
-}
-
-bool any_unreliable(const ReportTable& t) {
-  for (const auto& row : t.rows)
-    for (const auto& c : row.cells)
-      if (c.present && !c.reliable) return true;
-  return false;
-}
-
-std::string markdown(const ReportTable& t) {
-  std::string out = "| % |";
-  for (const std::string& run : t.runs) out += " " + escape_markdown(run) + " |";
-  out += "\n|---|";
-  for (std::size_t i = 0; i < t.runs.size(); ++i) out += "---|";
-  out += "\n";
-  for (const auto& row : t.rows) {
-    out += "| " + escape_markdown(row_title(row)) + " |";
-    for (const auto& c : row.cells) out += " " + escape_markdown(cell_text(c)) + " |";
-    out += "\n";
-  }
-  if (any_unreliable(t)) out += fmt::format("\n{}\n", kUnreliableNote);
-  return out;
-}
-
-std::string csv(const ReportTable& t) {
-  std::string out = csv_record({"protocol", "track", "metric", "run", "value", "low", "high",
-                                "level", "method", "far_achieved", "false_accepts", "reliable"});
-  for (const auto& row : t.rows)
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      const auto& c = row.cells[i];
-      if (!c.present) continue;
-      const auto text = [](bool there, double v) { return there ? fmt::format("{}", v) : ""; };
-      out += csv_record({row.protocol, row.track, row.metric, t.runs[i], fmt::format("{}", c.value),
-                         text(c.has_interval, c.low), text(c.has_interval, c.high),
-                         text(c.has_interval, c.level), c.method, text(c.has_far, c.far_achieved),
-                         c.has_far ? fmt::format("{}", c.false_accepts) : "",
-                         c.has_far ? (c.reliable ? "true" : "false") : ""});
-    }
-  return out;
-}
-
-std::string latex(const ReportTable& t) {
-  std::string out = fmt::format("% needs booktabs\n\\begin{{tabular}}{{l{}}}\n\\toprule\n\\%",
-                                std::string(t.runs.size(), 'r'));
-  for (const std::string& run : t.runs) out += " & " + escape_latex(run);
-  out += " \\\\\n\\midrule\n";
-  for (const auto& row : t.rows) {
-    out += escape_latex(row_title(row));
-    for (const auto& c : row.cells) out += " & " + escape_latex(cell_text(c));
-    out += " \\\\\n";
-  }
-  return out + "\\bottomrule\n\\end{tabular}\n";
-}
-
-}  // namespace
-
-std::string percent(double value) { return fmt::format("{:.2f}", 100 * value); }
-
-std::string metric_title(const std::string& name) {
-  constexpr std::string_view tar = "tar@far=";
-  if (name.starts_with(tar)) {
-    try {
-      return fmt::format("TAR at FAR {:.6g} %", 100 * std::stod(name.substr(tar.size())));
-    } catch (const std::exception&) {
-      return name;
-    }
-  }
-  if (name == "auc") return "AUC";
-  if (name == "eer") return "EER";
-  return name;
-}
-
-std::string cell_text(const ReportTable::Cell& c) {
-  if (!c.present) return "";
-  std::string text = percent(c.value);
-  if (!c.reliable) text += kUnreliableMark;
-  if (c.has_interval) text += fmt::format(" [{}, {}]", percent(c.low), percent(c.high));
-  return text;
-}
-
 ReportTable make_table(std::span<const Run> runs, std::vector<std::string> titles) {
   if (runs.empty()) throw std::invalid_argument("a table needs at least one run");
   if (titles.empty())
@@ -168,106 +249,14 @@ ReportTable make_table(std::span<const Run> runs, std::vector<std::string> title
   if (titles.size() != runs.size())
     throw std::invalid_argument(fmt::format("{} titles for {} runs", titles.size(), runs.size()));
   ReportTable table;
-  table.runs = std::move(titles);
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    const std::string where = (runs[r].folder / "metrics.json").string();
-    const std::string protocol = protocol_title(runs[r].metrics, where);
-    for (const auto& [track, content] : runs[r].metrics["tracks"].items()) {
-      if (!content.is_object() || !content.contains("metrics") || !content["metrics"].is_object())
-        fail(where, fmt::format("track {} has no metrics", track));
-      for (const auto& [metric, cell] : content["metrics"].items()) {
-        auto row = std::ranges::find_if(table.rows, [&](const ReportTable::Row& x) {
-          return x.protocol == protocol && x.track == track && x.metric == metric;
-        });
-        if (row == table.rows.end()) {
-          table.rows.push_back({protocol, track, metric, {}});
-          row = table.rows.end() - 1;
-          row->cells.resize(runs.size());
-        }
-        row->cells[r] = read_cell(cell, where);
-      }
-    }
-  }
+  for (const std::string& title : titles)
+    if (std::ranges::find(table.columns, title) == table.columns.end())
+      table.columns.push_back(title);
+  TableBuilder builder(table);
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    builder.add(runs[r], static_cast<std::size_t>(std::ranges::find(table.columns, titles[r]) -
+                                                  table.columns.begin()));
   return table;
-}
-
-const Table<ReportFormat>& report_formats() {
-  static const Table<ReportFormat> table("report format",
-                                         {{"markdown", "a Markdown table", markdown},
-                                          {"csv", "one line a number, all digits", csv},
-                                          {"latex", "a LaTeX tabular (booktabs)", latex}});
-  return table;
-}
-
-// What run_report() does; throws nlohmann's exceptions where a part has another type.
-static std::string write_run_report(const Run& run) {
-  const Json& c = run.manifest.content;
-  const auto text = [](const Json& object, const char* key) {
-    return object.contains(key) && object[key].is_string()
-               ? escape_markdown(object[key].get<std::string>())
-               : std::string("?");
-  };
-  std::string out = fmt::format("# {}\n\n", text(c["protocol"], "title"));
-  out += fmt::format("Protocol `{}` version {}, convention `{}`, failed enrolments: `{}`.\n\n",
-                     text(c["protocol"], "id"), c["protocol"].value("version", 0),
-                     text(c["options"], "convention"), text(c["options"], "failed_enrolments"));
-  for (const auto& note : c.value("notes", Json::array()))
-    if (note.is_string()) out += "> " + escape_markdown(note.get<std::string>()) + "\n";
-
-  const ReportTable table = make_table(std::span(&run, 1), {"value"});
-  bool marked = false;
-  for (const auto& [track, content] : run.metrics["tracks"].items()) {
-    out += fmt::format("\n## {}\n\n", escape_markdown(track));
-    const Json counts = content.value("counts", Json::object());
-    const Json more = c["tracks"].value(track, Json::object());
-    out += fmt::format(
-        "{} comparisons: {} genuine, {} impostor; {} images of {} people. Failed enrolments: {} "
-        "({} "
-        "comparisons, {} of them left out).\n\n",
-        counts.value("comparisons", 0), counts.value("genuine", 0), counts.value("impostor", 0),
-        more.value("samples", 0), more.value("identities", 0), counts.value("failed_enrolments", 0),
-        more.value("failed_comparisons", 0), more.value("dropped", 0));
-    out += "| metric | % | interval | method | behind it |\n|---|---|---|---|---|\n";
-    for (const auto& row : table.rows) {
-      if (row.track != track) continue;
-      const auto& cell = row.cells[0];
-      marked |= !cell.reliable;
-      std::string behind;
-      if (cell.has_far)
-        behind = fmt::format("FAR {} %, {} false accepts",
-                             fmt::format("{:.4g}", 100 * cell.far_achieved), cell.false_accepts);
-      else if (cell.standard_error >= 0)
-        behind =
-            fmt::format("sd {}, standard error {}", percent(cell.sd), percent(cell.standard_error));
-      out +=
-          fmt::format("| {} | {}{} | {} | {} | {} |\n", escape_markdown(metric_title(row.metric)),
-                      percent(cell.value), cell.reliable ? "" : "\\*",
-                      cell.has_interval ? fmt::format("[{}, {}] at {:.4g} %", percent(cell.low),
-                                                      percent(cell.high), 100 * cell.level)
-                                        : "",
-                      escape_markdown(cell.method), behind);
-    }
-    const Json failed = more.value("failed", Json::array());
-    if (!failed.empty()) out += "\nFailed enrolments:\n\n";
-    for (const Json& f : failed)
-      if (f.is_object()) out += fmt::format("- `{}` {}\n", f.value("name", "?"), text(f, "status"));
-  }
-  if (marked) out += fmt::format("\n{}\n", kUnreliableNote);
-  out += fmt::format("\n## Where it comes from\n\n- facebench {}\n- protocol, SHA-256 {}\n",
-                     text(c, "facebench"), text(c["protocol"], "sha256"));
-  for (const Json& input : c["inputs"])
-    out += fmt::format("- {}, SHA-256 {}\n", text(input, "role"), text(input, "sha256"));
-  for (const auto& [file, hash] : c["outputs"].items())
-    if (hash.is_string()) out += fmt::format("- {}, SHA-256 {}\n", file, hash.get<std::string>());
-  return out;
-}
-
-std::string run_report(const Run& run) {
-  try {
-    return write_run_report(run);
-  } catch (const Json::exception& e) {
-    fail((run.folder / "run.json").string(), e.what(), "Run the evaluation again.");
-  }
 }
 
 }  // namespace facebench

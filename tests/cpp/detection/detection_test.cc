@@ -46,28 +46,66 @@ Image texture(int width, int height, std::uint64_t seed) {
 
 Json eager() { return {{"thresholds", {0.1, 0.01, 0.003}}}; }
 
-TEST(Mtcnn, EveryInstructionSetGivesTheSameFaces) {
-  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
-  const Image image = texture(97, 83, 1);
-  const Isa best = active_isa();
-  std::vector<std::vector<Face>> found;
-  for (const Isa isa : {Isa::plain, Isa::avx2, Isa::avx512}) {
-    if (isa > supported_isa()) continue;
-    force_isa(isa);
-    found.push_back(make_detector("mtcnn", eager())->detect(image));
-  }
-  force_isa(best);
-  ASSERT_FALSE(found[0].empty());
-  for (const auto& faces : found) {
-    ASSERT_EQ(faces.size(), found[0].size());
-    for (std::size_t i = 0; i < faces.size(); ++i) {
-      EXPECT_NEAR(faces[i].score, found[0][i].score, 1e-4);
-      EXPECT_NEAR(faces[i].box.x0, found[0][i].box.x0, 0.01);
-      EXPECT_NEAR(faces[i].box.y1, found[0][i].box.y1, 0.01);
-      for (int k = 0; k < 5; ++k)
-        EXPECT_NEAR(faces[i].landmarks[k].x, found[0][i].landmarks[k].x, 0.01);
+void expect_same(const std::vector<Face>& faces, const std::vector<Face>& reference) {
+  ASSERT_EQ(faces.size(), reference.size());
+  for (std::size_t i = 0; i < faces.size(); ++i) {
+    const Face &a = faces[i], &b = reference[i];
+    EXPECT_NEAR(a.score, b.score, 1e-4);
+    EXPECT_NEAR(a.box.x0, b.box.x0, 0.01);
+    EXPECT_NEAR(a.box.y0, b.box.y0, 0.01);
+    EXPECT_NEAR(a.box.x1, b.box.x1, 0.01);
+    EXPECT_NEAR(a.box.y1, b.box.y1, 0.01);
+    for (int k = 0; k < 5; ++k) {
+      EXPECT_NEAR(a.landmarks[k].x, b.landmarks[k].x, 0.01);
+      EXPECT_NEAR(a.landmarks[k].y, b.landmarks[k].y, 0.01);
     }
   }
+}
+
+TEST(Mtcnn, FastPathGivesTheFacesOfThePlainOneWithEveryInstructionSet) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  const Isa best = active_isa();
+  std::size_t found = 0;
+  // Odd and even sides, and levels wider than several vectors.
+  const std::pair<int, int> sizes[] = {{97, 83}, {64, 64}, {131, 47}, {33, 90}, {200, 40}};
+  for (const auto& [width, height] : sizes) {
+    const Image image = texture(width, height, width);
+    for (const char* mode : {"facenet_pytorch", "facenet"}) {
+      Json options = eager();
+      options["mode"] = mode;
+      options["path"] = "plain";
+      const auto reference = make_detector("mtcnn", options)->detect(image);
+      found += reference.size();
+      options["path"] = "fast";
+      for (const Isa isa : {Isa::plain, Isa::avx2, Isa::avx512}) {
+        if (isa > supported_isa()) continue;
+        SCOPED_TRACE(std::string(isa_name(isa)) + " " + mode + " " + std::to_string(width));
+        force_isa(isa);
+        expect_same(make_detector("mtcnn", options)->detect(image), reference);
+      }
+      force_isa(best);
+    }
+  }
+  EXPECT_GT(found, 20u) << "the case tests little";
+}
+
+TEST(Mtcnn, SmallestAndLongestImages) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  Json options = eager();
+  options["min_face"] = 12;
+  for (const char* mode : {"facenet_pytorch", "facenet"}) {
+    options["mode"] = mode;
+    for (const auto& [width, height] :
+         {std::pair{1, 1}, {12, 12}, {13, 12}, {12, 13}, {20000, 10}, {10, 3000}, {3000, 14}}) {
+      for (const Image& image : {Image(width, height), texture(width, height, 3)}) {
+        for (const Face& f : make_detector("mtcnn", options)->detect(image)) {
+          EXPECT_TRUE(std::isfinite(f.box.x0 + f.box.y0 + f.box.x1 + f.box.y1 + f.score));
+          for (const Point& p : f.landmarks) EXPECT_TRUE(std::isfinite(p.x + p.y));
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(make_detector("mtcnn")->detect(Image(120, 100)).empty());
 }
 
 TEST(Mtcnn, BatchesAndOffsets) {

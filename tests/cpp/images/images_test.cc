@@ -7,6 +7,8 @@
 #include <string>
 
 #include "facebench/core/error.h"
+#include "facebench/core/isa.h"
+#include "facebench/images/area_sampler.h"
 #include "facebench/images/decode.h"
 #include "facebench/images/draw.h"
 #include "facebench/images/encode.h"
@@ -81,13 +83,15 @@ TEST(Codec, PixelLimitHoldsForEveryFormat) {
   }
 }
 
-TEST(AreaSampler, IsTheMeanOfWholePixels) {
-  const Image image = pattern(31, 23);
-  const AreaSampler sampler(image);
-  const int x0 = 3, y0 = 2, x1 = 29, y1 = 20, w = 7, h = 24;
-  std::vector<float> out(w * h * 3);
-  sampler.sample(x0, y0, x1, y1, w, h, 127.5f, 0.0078125f, out.data());
-  for (int j = 0; j < h; ++j)
+// Means computed one by one.
+void expect_means(const Image& image, int x0, int y0, int x1, int y1, int w, int h) {
+  AreaSampler sampler(image);
+  sampler.cover(x0, y0, x1, y1, w, h, 127.5f, 0.0078125f);
+  std::vector<float> out(w * h * 3 + 1, -7), planes(3 * w);
+  sampler.all(out.data());
+  EXPECT_EQ(out.back(), -7) << "written beyond the end";
+  for (int j = 0; j < h; ++j) {
+    sampler.planar_row(j, planes.data(), w);
     for (int i = 0; i < w; ++i)
       for (int c = 0; c < 3; ++c) {
         const int left = x0 + i * (x1 - x0) / w, right = x0 + ((i + 1) * (x1 - x0) + w - 1) / w;
@@ -96,8 +100,30 @@ TEST(AreaSampler, IsTheMeanOfWholePixels) {
         for (int y = top; y < bottom; ++y)
           for (int x = left; x < right; ++x) sum += image.row(y)[3 * x + c];
         const double mean = sum / ((right - left) * (bottom - top));
-        EXPECT_NEAR(out[(j * w + i) * 3 + c], (mean - 127.5) / 128, 1e-6);
+        ASSERT_NEAR(out[(j * w + i) * 3 + c], (mean - 127.5) / 128, 1e-6) << i << " " << j;
+        ASSERT_EQ(planes[c * w + i], out[(j * w + i) * 3 + c]);
       }
+  }
+}
+
+TEST(AreaSampler, IsTheMeanOfWholePixelsWithEveryInstructionSet) {
+  const Isa best = active_isa();
+  for (const Isa isa : {Isa::plain, Isa::avx2, Isa::avx512}) {
+    if (isa > supported_isa()) continue;
+    force_isa(isa);
+    expect_means(pattern(31, 23), 3, 2, 29, 20, 7, 24);
+    expect_means(pattern(31, 23), 0, 0, 31, 23, 31, 23);
+    expect_means(pattern(31, 23), 24, 20, 31, 23, 24, 24);  // to the last byte
+    expect_means(pattern(1, 1), 0, 0, 1, 1, 24, 24);
+    expect_means(pattern(2, 3), 1, 2, 2, 3, 2, 1);
+    expect_means(pattern(90, 50), 5, 0, 88, 49, 40, 17);
+    // More rows than a sum of 16 bits holds, all white.
+    Image tall(9, 600);
+    std::fill(tall.data.begin(), tall.data.end(), std::uint8_t{255});
+    expect_means(tall, 0, 0, 9, 600, 2, 1);
+  }
+  force_isa(best);
+  EXPECT_THROW(AreaSampler(Image(3, 3, ColorOrder::gray)), std::invalid_argument);
 }
 
 TEST(Resize, CutAndFlip) {

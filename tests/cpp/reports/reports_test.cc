@@ -5,6 +5,9 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
+#include "facebench/reports/curves.h"
+#include "facebench/reports/formats.h"
+#include "facebench/reports/run_report.h"
 #include "facebench/reports/save.h"
 #include "facebench/reports/table.h"
 #include "facebench/reports/verify.h"
@@ -120,18 +123,72 @@ TEST_F(RunFolder, TablesOfSeveralRuns) {
   const facebench::Run a = read_run(save("a")), b = read_run(save("b"));
   const std::vector<facebench::Run> runs = {a, b};
   const ReportTable table = make_table(runs, {"one & two", "b"});
-  EXPECT_EQ(table.rows.size(), 6u);
+  EXPECT_EQ(table.rows.size(), 7u);  // six metrics and the failures to enrol
+  EXPECT_EQ(cell_text(table.rows.back(), table.rows.back().cells[0]), "8.33 (1 of 12)");
   for (const ReportFormat& format : report_formats().entries())
     EXPECT_FALSE(format.write(table).empty()) << format.name;
   EXPECT_NE(report_formats().at("latex").write(table).find("one \\& two"), std::string::npos);
-  EXPECT_NE(report_formats().at("csv").write(table).find("lfw,view2,accuracy,b,"),
+  EXPECT_NE(report_formats().at("csv").write(table).find("lfw,view2,accuracy,,,b,"),
             std::string::npos);
   EXPECT_NE(report_formats().at("markdown").write(table).find("TAR at FAR 0.1 %"),
             std::string::npos);
   EXPECT_THROW(make_table(runs, {"one"}), std::invalid_argument);
+  EXPECT_THROW(make_table(runs, {"one", "one"}), std::invalid_argument);
   const std::string report = read_file(a.folder / "report.md");
   EXPECT_NE(report.find("no_face"), std::string::npos);
   EXPECT_NE(report.find("8 comparisons"), std::string::npos);
+}
+
+// Of another protocol, with numbers made up by hand: a matrix and a rate at a FAR.
+facebench::Run made_up_run() {
+  facebench::Run run;
+  run.folder = "made-up";
+  run.manifest.content = parse_json(
+      R"({"protocol": {"id": "poses", "title": "Poses", "version": 1, "sha256": "0"},
+          "options": {"convention": "exact", "failed_enrolments": "drop"}, "inputs": [],
+          "outputs": {}, "tracks": {"pose": {"samples": 40, "templates": 8, "identities": 2}}})",
+      "content");
+  run.metrics = parse_json(
+      R"({"protocol": {"id": "poses"}, "convention": "exact", "tracks": {"pose": {
+          "counts": {"comparisons": 8, "genuine": 4, "impostor": 4, "failed_enrolments": 2},
+          "metrics": {
+            "mean_similarity": {"value": [[0.5, 0.25], [0.125, null]],
+              "rows": ["front", "side"], "columns": ["front", "side"], "level": 0.95,
+              "interval": [[[0.4, 0.6], [0.2, 0.3]], [null, null]], "method": "vertex"},
+            "tar@far=0.001": {"value": 0.5, "interval": null, "level": null, "method": "none",
+              "far_target": 0.001, "far_achieved": 0.0005, "false_accepts": 2,
+              "expected_false_accepts": 4.0, "reliable": false}}}}})",
+      "metrics");
+  return run;
+}
+
+TEST_F(RunFolder, SeveralProtocolsOfOneSystemShareAColumn) {
+  const std::vector<facebench::Run> runs = {read_run(save("a")), made_up_run()};
+  const ReportTable table = make_table(runs, {"system", "system"});
+  EXPECT_EQ(table.columns, std::vector<std::string>{"system"});
+  ASSERT_EQ(table.rows.size(), 7u + 4 + 1 + 1);
+  const auto text = [&](std::size_t i) {
+    return row_title(table.rows[i]) + ": " + cell_text(table.rows[i], table.rows[i].cells[0]);
+  };
+  EXPECT_EQ(text(7), "mean similarity, front - front: 0.500 [0.400, 0.600]");
+  EXPECT_EQ(text(9), "mean similarity, side - front: 0.125");
+  EXPECT_EQ(text(10), "mean similarity, side - side: undefined");
+  EXPECT_EQ(text(11), "TAR at FAR 0.1 %: 50.00* (2 at FAR 0.05 %)");
+  EXPECT_EQ(text(12), "failures to enrol: 25.00 (2 of 8)");
+  const std::string csv = report_formats().at("csv").write(table);
+  EXPECT_NE(csv.find("poses,pose,mean_similarity,side,front,system,0.125,,,,vertex,"),
+            std::string::npos)
+      << csv;
+  EXPECT_NE(csv.find("poses,pose,tar@far=0.001,,,system,0.5,,,,none,FAR,0.001,0.0005,2,4,false,,"),
+            std::string::npos)
+      << csv;
+  const std::string latex = report_formats().at("latex").write(table);
+  EXPECT_NE(latex.find("\\multicolumn{2}{l}{poses, pose}"), std::string::npos) << latex;
+  EXPECT_NE(latex.find("Fewer than ten"), std::string::npos);
+  const std::string report = run_report(made_up_run());
+  EXPECT_NE(report.find("| side | 0.125 | undefined |"), std::string::npos) << report;
+  EXPECT_NE(report.find("| 50.00\\* |  | none | FAR 0.05 %, 2 of 4 expected |"), std::string::npos)
+      << report;
 }
 
 TEST_F(RunFolder, DamagedManifestsAreErrors) {

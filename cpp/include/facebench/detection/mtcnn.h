@@ -38,6 +38,7 @@ struct MtcnnOptions {
   std::string arithmetic = "single";
   double landmark_offset = -1;
   double box_offset = 0;
+  std::string path = "fast";
 
   static void describe(OptionsBuilder<MtcnnOptions>& o) {
     o.name("MtcnnOptions", "The MTCNN cascade, and where its implementations differ.");
@@ -95,6 +96,9 @@ struct MtcnnOptions {
             "added to boxes and landmarks at the end, pixels (-1 turns the 1-based numbers of both "
             "modes into 0-based ones)",
             -10, 10);
+    o.choice("path", &MtcnnOptions::path,
+             "kernels for the processor, or the clear loops that they are compared with",
+             {"fast", "plain"});
   }
 };
 

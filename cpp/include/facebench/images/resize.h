@@ -40,27 +40,4 @@ Image cut(const Image& image, int x0, int y0, int x1, int y1);
 // The image mirrored left to right.
 Image flip_horizontal(const Image& image);
 
-// Means over rectangles of whole pixels in constant time each, exact while a rectangle has less
-// than 2^24 pixels. Output cell i of n covers source pixels floor(i s / n) to ceil((i + 1) s / n),
-// so that cells may share pixels: PyTorch's adaptive average pooling, also called
-// interpolate(mode="area").
-class AreaSampler {
- public:
-  // Takes rgb or bgr (three values a pixel). Throws std::invalid_argument for another order.
-  explicit AreaSampler(const Image& image);
-
-  int width() const { return width_; }
-  int height() const { return height_; }
-  // The part [x0, x1) x [y0, y1) at out_width x out_height, as float, (value - shift) * scale,
-  // written to out[out_height][out_width][3]. The mean is sum / rows / columns in single precision,
-  // in that order. Requires 0 <= x0 < x1 <= width(), and the same for y.
-  void sample(int x0, int y0, int x1, int y1, int out_width, int out_height, float shift,
-              float scale, float* out) const;
-
- private:
-  int width_, height_;
-  // Sums over [0, x) x [0, y), modulo 2^32, three values a cell, (height + 1) x (width + 1) cells.
-  std::vector<std::uint32_t> sums_;
-};
-
 }  // namespace facebench

@@ -1,66 +1,81 @@
 #pragma once
 
-#include <functional>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "facebench/core/registry.h"
 #include "facebench/protocols/run_folder.h"
 
 namespace facebench {
 
-// The numbers of several runs side by side: a row for each protocol, track and metric, a column for
-// each run.
+// The numbers of several runs side by side: a row for each protocol, track and metric (for each
+// entry of a matrix), and one for each track's failures to enrol; a column for each title.
 struct ReportTable {
+  // What a rate at a false accept rate rests on; for identification at a false positive
+  // identification rate.
+  struct Support {
+    std::string rate;  // "FAR", "FPIR"
+    double target = 0;
+    std::optional<double> achieved;
+    std::int64_t errors = 0;  // false accepts, false positives
+    double expected = 0;      // target times the comparisons or searches that could make one
+    bool reliable = true;     // false: fewer than ten were expected
+  };
+  struct Bounds {
+    double low = 0, high = 0;
+  };
+  struct Counted {
+    std::int64_t count = 0, total = 0;
+  };
   struct Cell {
     bool present = false;
-    double value = 0;
-    bool has_interval = false;
-    double low = 0, high = 0, level = 0;
+    double value = 0;  // NaN where it is undefined
+    std::optional<Bounds> interval;
+    double level = 0;
     std::string method;
-    bool has_far = false;  // a cell at a false accept rate
-    bool reliable = true;  // false: fewer than ten false accepts were expected
-    double far_achieved = 0;
-    std::int64_t false_accepts = 0;
+    std::optional<Support> support;
+    std::optional<Counted> counted;       // of failures to enrol
     double sd = -1, standard_error = -1;  // -1 = not given
   };
   struct Row {
     std::string protocol, track, metric;
-    std::vector<Cell> cells;  // one a run
+    std::string row, column;  // labels of a matrix entry, else empty
+    std::vector<Cell> cells;  // one a column
   };
-  std::vector<std::string> runs;
+  std::vector<std::string> columns;
   std::vector<Row> rows;
 };
 
-// Titles are those of the columns; empty = the names of the folders. Throws std::invalid_argument
-// for no runs or another number of titles, Error for numbers that are not numbers.
+// The metric of a row that counts failures to enrol.
+inline constexpr const char* kFailureToEnrol = "failure_to_enrol_rate";
+
+// Titles are those of the columns, one a run; empty = the names of the folders. Runs of one system
+// under several protocols may have the same title, and share its column. Throws
+// std::invalid_argument for no runs, another number of titles, and two runs of one protocol under
+// one title; Error for numbers that are not numbers.
 ReportTable make_table(std::span<const Run> runs, std::vector<std::string> titles = {});
 
-// What a table can be written as.
-struct ReportFormat {
-  std::string name;
-  std::string doc;
-  std::string (*write)(const ReportTable&);
-};
-const Table<ReportFormat>& report_formats();
-
-// Percent with two decimals for rates ("99.37"), as the field prints them.
-std::string percent(double value);
+// A number of that metric as the field prints it: percent with two decimals for rates ("99.37"),
+// three decimals for what is none (a similarity, d').
+std::string metric_text(const std::string& metric, double value);
 // "accuracy", "TAR at FAR 0.1 %".
-std::string metric_title(const std::string& name);
-// "99.37 [99.10, 99.60]", with a mark where the cell rests on fewer than ten expected false
-// accepts.
-std::string cell_text(const ReportTable::Cell& cell);
+std::string metric_title(const std::string& metric);
+// The title of a row within its track, with the labels of a matrix entry: "mean similarity, frontal
+// - profile".
+std::string row_title(const ReportTable::Row& row);
+// "99.37 [99.10, 99.60]", with a mark where the cell rests on fewer than ten expected errors, and
+// what it rests on: "61.20* [55.00, 67.10] (3 at FAR 0.1 %)".
+std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell);
+
+// Characters that mean something in Markdown, escaped; line ends become blanks.
+std::string escape_markdown(std::string_view text);
 
 // The mark, and the sentence that explains it.
 inline constexpr const char* kUnreliableMark = "*";
 inline constexpr const char* kUnreliableNote =
     "\\* Fewer than ten false accepts were expected at this rate: the value rests on a handful of "
     "comparisons.";
-
-// report.md of one run: the protocol, the numbers with intervals, the failures, where all comes
-// from. Made of the content alone, so equal content gives equal bytes.
-std::string run_report(const Run& run);
 
 }  // namespace facebench

@@ -20,10 +20,18 @@ def report_command(
     format: Annotated[
         str, typer.Option("--format", help="markdown, csv, latex or html; printed without --out.")
     ] = "markdown",
+    title: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--title",
+            help="The column of each run, in their order; runs of one system under several "
+            "protocols may share one. Default: the folders' names.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The file to write, or the folder for html.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Markdown, HTML, CSV, LaTeX and plots of one or several runs."""
-    show(facebench.report(runs, against=against, format=format, out=out), json)
+    show(facebench.report(runs, against=against, format=format, titles=title, out=out), json)

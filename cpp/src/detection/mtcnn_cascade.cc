@@ -1,0 +1,270 @@
+#include "detection/mtcnn_cascade.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+#include <utility>
+
+#include "facebench/images/area_sampler.h"
+#include "facebench/images/resize.h"
+
+namespace facebench {
+namespace {
+
+constexpr float kShift = 127.5f;
+constexpr float kScale = 0.0078125f;  // 1 / 128
+constexpr int kStride = 2, kCell = 12;
+
+cv::Mat view(const Image& image) {
+  return {image.height, image.width, CV_8UC3, const_cast<std::uint8_t*>(image.data.data())};
+}
+
+// One image on its way through the cascade, with box coordinates in the precision T.
+template <class T>
+class Cascade {
+ public:
+  Cascade(const Image& image, const MtcnnOptions& options, const MtcnnRules& rules,
+          MtcnnNetworks& networks)
+      : image_(image), options_(options), rules_(rules), networks_(networks), sampler_(image) {}
+
+  std::vector<Face> run() {
+    std::vector<Candidate<T>> boxes = propose();
+    boxes = refine(std::move(boxes));
+    boxes = output(std::move(boxes));
+    std::vector<Face> faces;
+    faces.reserve(boxes.size());
+    const T offset = static_cast<T>(options_.box_offset);
+    for (const Candidate<T>& c : boxes) {
+      Face face;
+      face.box = {static_cast<float>(c.x0 + offset), static_cast<float>(c.y0 + offset),
+                  static_cast<float>(c.x1 + offset), static_cast<float>(c.y1 + offset)};
+      face.score = c.score;
+      face.has_landmarks = true;
+      for (int k = 0; k < 5; ++k)
+        face.landmarks[k] = {c.landmarks[k] + static_cast<float>(offset),
+                             c.landmarks[5 + k] + static_cast<float>(offset)};
+      faces.push_back(face);
+    }
+    return faces;
+  }
+
+ private:
+  std::vector<double> scales() const {
+    const double first = kCell / options_.min_face;
+    double side = std::min(image_.width, image_.height) * first;
+    double scale = first;
+    std::vector<double> result;
+    for (int i = 0; side >= kCell; ++i) {
+      const double s = rules_.power_scales ? first * std::pow(options_.factor, i) : scale;
+      if (options_.max_face == 0 || kCell / s <= options_.max_face) result.push_back(s);
+      scale *= options_.factor;
+      side *= options_.factor;
+    }
+    return result;
+  }
+
+  int level_side(int side, double scale) const {
+    return static_cast<int>(rules_.ceil_size ? std::ceil(side * scale) : side * scale + 1);
+  }
+
+  // P-Net over the pyramid.
+  std::vector<Candidate<T>> propose() {
+    std::vector<Candidate<T>> all;
+    for (const double scale : scales()) {
+      const int width = level_side(image_.width, scale), height = level_side(image_.height, scale);
+      if (width < kCell || height < kCell) continue;
+      const auto kept = suppress(candidates(width, height, scale), rules_.within_level);
+      all.insert(all.end(), kept.begin(), kept.end());
+    }
+    all = suppress(all, rules_.over_levels);
+    for (Candidate<T>& c : all) {
+      apply_correction(c, T{0});
+      make_square(c, rules_.round_square);
+    }
+    return all;
+  }
+
+  std::vector<MtcnnCell> cells(int width, int height) {
+    const auto threshold = static_cast<float>(options_.thresholds[0]);
+    if (!rules_.uint8_levels) {
+      sampler_.cover(0, 0, image_.width, image_.height, width, height, kShift, kScale);
+      return networks_.pnet(
+          [&](int y, float* planes, long stride) { sampler_.planar_row(y, planes, stride); }, width,
+          height, threshold, rules_.mirror_single);
+    }
+    const Image level = resize(image_, width, height, Interpolation::area);
+    const auto row = [&](int y, float* planes, long stride) {
+      const std::uint8_t* in = level.row(y);
+      for (int x = 0; x < width; ++x)
+        for (int c = 0; c < 3; ++c)
+          planes[c * stride + x] = (static_cast<float>(in[3 * x + c]) - kShift) * kScale;
+    };
+    return networks_.pnet(row, width, height, threshold, rules_.mirror_single);
+  }
+
+  std::vector<Candidate<T>> candidates(int width, int height, double scale) {
+    std::vector<MtcnnCell> found = cells(width, height);
+    if (rules_.columns_first)
+      std::stable_sort(found.begin(), found.end(),
+                       [](const MtcnnCell& a, const MtcnnCell& b) { return a.x < b.x; });
+    std::vector<Candidate<T>> result;
+    result.reserve(found.size());
+    const T s = static_cast<T>(scale);
+    for (const MtcnnCell& cell : found) {
+      Candidate<T> c{};
+      c.x0 = std::floor(static_cast<T>(kStride * cell.x + 1) / s);
+      c.y0 = std::floor(static_cast<T>(kStride * cell.y + 1) / s);
+      c.x1 = std::floor(static_cast<T>(kStride * cell.x + kCell) / s);
+      c.y1 = std::floor(static_cast<T>(kStride * cell.y + kCell) / s);
+      c.score = cell.score;
+      std::copy_n(cell.correction, 4, c.correction);
+      result.push_back(c);
+    }
+    return result;
+  }
+
+  // R-Net on the crops of the boxes.
+  std::vector<Candidate<T>> refine(std::vector<Candidate<T>> boxes) {
+    const std::vector<Window> windows = cut(boxes);
+    const int count = static_cast<int>(boxes.size());
+    probability_.resize(boxes.size());
+    correction_.resize(4 * boxes.size());
+    networks_.rnet(
+        count, [&](int i, float* out) { crop(windows[i], 24, out); }, probability_.data(),
+        correction_.data());
+    boxes = suppress(passed(boxes, options_.thresholds[1]), rules_.after_rnet);
+    for (Candidate<T>& c : boxes) {
+      apply_correction(c, T{1});
+      make_square(c, rules_.round_square);
+    }
+    return boxes;
+  }
+
+  // O-Net on the crops of the boxes.
+  std::vector<Candidate<T>> output(std::vector<Candidate<T>> boxes) {
+    const std::vector<Window> windows = cut(boxes);
+    const int count = static_cast<int>(boxes.size());
+    probability_.resize(boxes.size());
+    correction_.resize(4 * boxes.size());
+    std::vector<float> landmarks(10 * boxes.size());
+    networks_.onet(
+        count, [&](int i, float* out) { crop(windows[i], 48, out); }, probability_.data(),
+        correction_.data(), landmarks.data());
+    const T offset = static_cast<T>(options_.landmark_offset);
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      Candidate<T>& c = boxes[i];
+      const T w = c.x1 - c.x0 + 1, h = c.y1 - c.y0 + 1;
+      for (int k = 0; k < 5; ++k) {
+        c.landmarks[k] =
+            static_cast<float>(w * static_cast<T>(landmarks[10 * i + k]) + c.x0 + offset);
+        c.landmarks[5 + k] =
+            static_cast<float>(h * static_cast<T>(landmarks[10 * i + 5 + k]) + c.y0 + offset);
+      }
+    }
+    boxes = passed(boxes, options_.thresholds[2]);
+    for (Candidate<T>& c : boxes) apply_correction(c, T{1});
+    return suppress(boxes, rules_.after_onet);
+  }
+
+  // Those whose new score passes, with the new score and corrections.
+  std::vector<Candidate<T>> passed(const std::vector<Candidate<T>>& boxes, double threshold) const {
+    std::vector<Candidate<T>> result;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      if (!(probability_[i] > static_cast<float>(threshold))) continue;
+      Candidate<T> c = boxes[i];
+      c.score = probability_[i];
+      std::copy_n(&correction_[4 * i], 4, c.correction);
+      result.push_back(c);
+    }
+    return result;
+  }
+
+  // Whole pixels, 1-based and inclusive, as all of MTCNN's coordinates.
+  struct Window {
+    int x0, y0, x1, y1;
+    bool operator==(const Window&) const = default;
+    bool empty() const { return x1 < x0 || y1 < y0; }
+  };
+
+  Window inside(const Window& w) const {
+    return {std::max(w.x0, 1), std::max(w.y0, 1), std::min(w.x1, image_.width),
+            std::min(w.y1, image_.height)};
+  }
+
+  // Keeps those boxes that have pixels, and returns what to cut out for each.
+  std::vector<Window> cut(std::vector<Candidate<T>>& boxes) const {
+    std::vector<Window> windows;
+    windows.reserve(boxes.size());
+    for (const Candidate<T>& c : boxes) {
+      if (!c.within(2 * static_cast<T>(std::max(image_.width, image_.height)))) continue;
+      const Window box{static_cast<int>(c.x0), static_cast<int>(c.y0), static_cast<int>(c.x1),
+                       static_cast<int>(c.y1)};
+      const Window window = rules_.zero_pad ? box : inside(box);
+      if (window.empty()) continue;
+      boxes[windows.size()] = c;
+      windows.push_back(window);
+    }
+    boxes.resize(windows.size());
+    return windows;
+  }
+
+  void crop(const Window& window, int side, float* out) {
+    const Window part = inside(window);
+    if (!rules_.double_crops && window == part) {
+      sampler_.cover(part.x0 - 1, part.y0 - 1, part.x1, part.y1, side, side, kShift, kScale);
+      sampler_.all(out);
+      return;
+    }
+    // Black where the image ends.
+    Image padded(window.x1 - window.x0 + 1, window.y1 - window.y0 + 1);
+    for (int y = part.y0; !part.empty() && y <= part.y1; ++y)
+      std::copy_n(image_.row(y - 1) + 3 * (part.x0 - 1), 3 * (part.x1 - part.x0 + 1),
+                  padded.row(y - window.y0) + 3 * (part.x0 - window.x0));
+    if (!rules_.double_crops) {
+      AreaSampler sampler(padded);
+      sampler.cover(0, 0, padded.width, padded.height, side, side, kShift, kScale);
+      sampler.all(out);
+      return;
+    }
+    cv::Mat exact, small;
+    view(padded).convertTo(exact, CV_64F);
+    cv::resize(exact, small, {side, side}, 0, 0, cv::INTER_AREA);
+    const auto* values = small.ptr<double>();
+    for (int i = 0; i < side * side * 3; ++i)
+      out[i] = static_cast<float>((values[i] - 127.5) * 0.0078125);
+  }
+
+  const Image& image_;
+  const MtcnnOptions& options_;
+  const MtcnnRules& rules_;
+  MtcnnNetworks& networks_;
+  AreaSampler sampler_;
+  std::vector<float> probability_, correction_;
+};
+
+}  // namespace
+
+MtcnnRules::MtcnnRules(const MtcnnOptions& o)
+    : power_scales(o.pyramid_scale == "power"),
+      ceil_size(o.pyramid_size == "ceil"),
+      uint8_levels(o.pyramid_resize == "area_uint8"),
+      double_crops(o.crop_resize == "area_double"),
+      zero_pad(o.outside == "zero_pad"),
+      round_square(o.square_rounding == "toward_zero"),
+      columns_first(o.candidate_order == "columns"),
+      mirror_single(o.single_candidate == "mirrored"),
+      double_arithmetic(o.arithmetic == "double") {
+  const bool plus_one = o.nms_area == "plus_one", last = o.equal_scores == "last";
+  within_level = {o.nms.at(0), false, plus_one, last};
+  over_levels = {o.nms.at(1), false, plus_one, last};
+  after_rnet = {o.nms.at(2), false, plus_one, last};
+  after_onet = {o.nms.at(3), true, o.nms_area_last == "plus_one", true};
+}
+
+std::vector<Face> run_mtcnn(const Image& image, const MtcnnOptions& options,
+                            const MtcnnRules& rules, MtcnnNetworks& networks) {
+  if (rules.double_arithmetic) return Cascade<double>(image, options, rules, networks).run();
+  return Cascade<float>(image, options, rules, networks).run();
+}
+
+}  // namespace facebench

@@ -1,0 +1,3 @@
+#define FACEBENCH_LANES 4
+#define FACEBENCH_KERNELS kAreaKernelsPlain
+#include "images/area_kernels.inl"

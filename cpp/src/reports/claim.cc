@@ -1,0 +1,359 @@
+#include "facebench/reports/claim.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "facebench/io/text.h"
+#include "facebench/metrics/interval.h"
+
+namespace facebench {
+namespace {
+
+constexpr std::int64_t kMaxProduct = std::int64_t{1} << 61;
+constexpr std::size_t kMaxDigits = 11;
+// A rate such as 0.001 is no exact binary number: 0.001 * 10,000 must count as 10.
+constexpr double kSlack = 1e-12;
+constexpr std::string_view kTar = "tar@far=";
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+  throw std::invalid_argument(fmt::format("'{}' {}", text, why));
+}
+
+// a / b towards minus infinity, b > 0.
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && a < 0 ? 1 : 0);
+}
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
+
+CountRange within(std::int64_t first, std::int64_t last, std::int64_t total) {
+  return {std::max<std::int64_t>(first, 0), std::min(last, total)};
+}
+
+double far_of(std::string_view metric) {
+  const std::string text(metric.substr(kTar.size()));
+  std::size_t used = 0;
+  double far = 0;
+  try {
+    far = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used == 0 || used != text.size() || !(far > 0 && far < 1))
+    refuse(metric, "names no false accept rate in (0, 1), as in tar@far=0.001");
+  return far;
+}
+
+const ExpectedCounts& counts_of(const ProtocolSpec& spec, const std::string& track) {
+  std::vector<std::string> names;
+  for (const ExpectedCounts& e : spec.expected) {
+    if (e.track == track || (track.empty() && spec.expected.size() == 1)) return e;
+    names.push_back(e.track);
+  }
+  if (names.empty())
+    throw std::invalid_argument(
+        fmt::format("protocol {} does not state what its lists hold; give the counts", spec.id));
+  if (track.empty())
+    throw std::invalid_argument(fmt::format("protocol {} has several tracks; name one: {}", spec.id,
+                                            fmt::join(names, ", ")));
+  throw std::invalid_argument(unknown_name_message("track", track, names));
+}
+
+// Whole numbers behind a number that is 0 in the options.
+std::int64_t given_or(std::int64_t given, std::int64_t stated) {
+  return given != 0 ? given : std::max<std::int64_t>(stated, 0);
+}
+
+std::string percent_of(std::int64_t k, std::int64_t total) {
+  return fmt::format("{:.6g} %", 100 * static_cast<double>(k) / static_cast<double>(total));
+}
+
+FarSupport far_support(double far, std::int64_t impostor) {
+  const auto impostors_for = [&](double false_accepts) {
+    return static_cast<std::int64_t>(std::ceil(false_accepts / far * (1 - kSlack)));
+  };
+  FarSupport s;
+  s.far = far;
+  s.expected_false_accepts = far * static_cast<double>(impostor);
+  s.reliable = s.expected_false_accepts >= 10 * (1 - kSlack);
+  s.achievable_far =
+      std::floor(s.expected_false_accepts * (1 + kSlack)) / static_cast<double>(impostor);
+  s.impostors_for_one = impostors_for(1);
+  s.impostors_for_ten = impostors_for(10);
+  return s;
+}
+
+}  // namespace
+
+PrintedNumber parse_printed(std::string_view text) {
+  PrintedNumber p;
+  p.text = trim(text);
+  std::string_view rest = p.text;
+  const bool percent = rest.ends_with('%');
+  if (percent) rest = trim(rest.substr(0, rest.size() - 1));
+  bool point = false, any = false;
+  std::size_t decimals = 0;
+  std::int64_t unit = 1;
+  for (const char c : rest) {
+    if (c == '.' && !point) {
+      point = true;
+      continue;
+    }
+    if (c < '0' || c > '9') refuse(text, "is not a printed rate such as 99.63, 99.63 % or 0.9963");
+    if (decimals > kMaxDigits || p.digits > kMaxProduct / 10) refuse(text, "has too many digits");
+    p.digits = 10 * p.digits + (c - '0');
+    any = true;
+    if (point) {
+      ++decimals;
+      unit *= 10;
+    }
+  }
+  if (!any) refuse(text, "is not a printed rate such as 99.63, 99.63 % or 0.9963");
+  p.scale = unit;
+  if (percent || p.digits > p.scale) {
+    p.scale *= 100;
+    decimals += 2;
+  }
+  if (p.digits > p.scale) refuse(text, "is more than 100 %");
+  if (decimals > kMaxDigits) refuse(text, "has too many digits");
+  return p;
+}
+
+const Table<Rounding>& roundings() {
+  static const Table<Rounding> table("rounding",
+                                     {{"nearest", "to the nearest, half way either way"},
+                                      {"down", "digits cut off"},
+                                      {"up", "raised to the next"}});
+  return table;
+}
+
+CountRange counts_printed_as(const PrintedNumber& p, std::int64_t total,
+                             std::string_view rounding) {
+  roundings().at(rounding);
+  if (total < 1) throw std::invalid_argument(fmt::format("a rate out of {} things", total));
+  if (total > kMaxProduct / p.scale)
+    throw std::invalid_argument(
+        fmt::format("{} out of {} has more digits than can be tested", p.text, total));
+  const std::int64_t d = p.digits, s = p.scale;
+  if (rounding == "down")  // d / s <= k / total < (d + 1) / s
+    return within(ceil_div(d * total, s), ceil_div((d + 1) * total, s) - 1, total);
+  if (rounding == "up")  // (d - 1) / s < k / total <= d / s
+    return within(floor_div((d - 1) * total, s) + 1, floor_div(d * total, s), total);
+  // |k / total - d / s| <= 1 / (2 s)
+  return within(ceil_div((2 * d - 1) * total, 2 * s), floor_div((2 * d + 1) * total, 2 * s), total);
+}
+
+SampleSize sample_size(double a, double b, double people_per_comparison, double level,
+                       double power) {
+  if (!(a >= 0 && a <= 1 && b >= 0 && b <= 1) || a == b)
+    throw std::invalid_argument(fmt::format("{} and {} are not two different rates", a, b));
+  const double z = normal_quantile((1 + level) / 2), zb = normal_quantile(power);
+  const double delta = std::abs(a - b), mean = (a + b) / 2;
+  const auto count = [&](double under_null, double under_difference) {
+    const double root = z * std::sqrt(under_null) + zb * std::sqrt(under_difference);
+    return static_cast<std::int64_t>(std::ceil(root * root / (delta * delta)));
+  };
+  // Of comparisons that one system has right and the other wrong, the share `discordant`.
+  const auto paired = [&](double discordant) {
+    return count(discordant, discordant - delta * delta);
+  };
+  SampleSize n;
+  n.unpaired = count(2 * mean * (1 - mean), a * (1 - a) + b * (1 - b));
+  n.paired_nested = paired(delta);
+  n.paired_independent = paired(a * (1 - b) + b * (1 - a));
+  n.identities = static_cast<std::int64_t>(
+      std::ceil(people_per_comparison * static_cast<double>(n.paired_independent)));
+  return n;
+}
+
+bool Claim::exists(std::string_view rounding) const {
+  roundings().at(rounding);
+  return std::ranges::any_of(
+      possible, [&](const Possible& p) { return p.rounding == rounding && !p.counts.empty(); });
+}
+
+Claim check_claim(std::string_view printed, const ProtocolSpec* spec, const ClaimOptions& options,
+                  std::string_view against) {
+  check_options(options);
+  Claim c;
+  c.printed = parse_printed(printed);
+  c.metric = options.metric;
+  std::int64_t genuine = options.genuine, impostor = options.impostor;
+  if (spec) {
+    c.protocol = spec->id;
+    const ExpectedCounts& e = counts_of(*spec, options.track);
+    genuine = given_or(genuine, e.genuine);
+    impostor = given_or(impostor, e.impostor);
+    c.folds = given_or(options.folds, e.folds);
+  } else {
+    c.folds = options.folds;
+  }
+  double people = 1;
+  if (c.metric == "accuracy") {
+    c.total = genuine + impostor;
+    people = c.total > 0
+                 ? static_cast<double>(genuine + 2 * impostor) / static_cast<double>(c.total)
+                 : 1;
+  } else if (c.metric == "far") {
+    c.total = impostor;
+    people = 2;
+  } else if (c.metric == "rate" || c.metric.starts_with(kTar)) {
+    c.total = genuine;
+  } else {
+    throw std::invalid_argument(unknown_name_message(
+        "metric of a claim", c.metric,
+        std::vector<std::string>{"accuracy", "far", std::string(kTar) + "0.001", "rate"}));
+  }
+  if (c.total < 1)
+    throw std::invalid_argument(
+        "what is the number counted out of? Name a protocol, or the numbers of genuine and "
+        "impostor comparisons");
+  if (c.folds > 1 && c.total % c.folds != 0)
+    throw std::invalid_argument(
+        fmt::format("{} folds of equal size cannot hold {} comparisons", c.folds, c.total));
+
+  for (const Rounding& r : roundings().entries())
+    c.possible.push_back({r.name, counts_printed_as(c.printed, c.total, r.name)});
+  c.below = floor_div(c.printed.digits * c.total, c.printed.scale);
+  c.above = std::min(ceil_div(c.printed.digits * c.total, c.printed.scale), c.total);
+  if (!c.exists())
+    for (std::int64_t m = 1; m <= c.total / 10 && c.left_out == 0; ++m)
+      if (!counts_printed_as(c.printed, c.total - m, "nearest").empty()) c.left_out = m;
+  if (c.metric.starts_with(kTar)) {
+    const double far = far_of(c.metric);
+    if (impostor > 0) c.far = far_support(far, impostor);
+  }
+  if (!against.empty()) {
+    c.against = parse_printed(against);
+    if (c.against->value() != c.printed.value())
+      c.apart =
+          sample_size(c.printed.value(), c.against->value(), people, options.level, options.power);
+    c.level = options.level;
+    c.power = options.power;
+  }
+  return c;
+}
+
+std::string claim_text(const Claim& c) {
+  std::string out;
+  const auto line = [&](const std::string& text) { out += text + "\n"; };
+  const std::string printed = fmt::format("{:.10g} %", 100 * c.printed.value());
+  const std::string things = c.metric == "accuracy" ? "comparisons"
+                             : c.metric == "far"    ? "impostor comparisons"
+                             : c.metric == "rate"   ? "cases"
+                                                    : "genuine comparisons";
+  if (c.folds > 1)
+    line(fmt::format("The mean over {} folds of {} is k / {}.", c.folds, c.total / c.folds,
+                     c.total));
+  const auto counts = [&](const CountRange& r) {
+    if (r.size() == 1)
+      return fmt::format("{} of {} {} ({})", r.first, c.total, things,
+                         percent_of(r.first, c.total));
+    return fmt::format("{} to {} of {} {} ({} to {})", r.first, r.last, c.total, things,
+                       percent_of(r.first, c.total), percent_of(r.last, c.total));
+  };
+  for (const Claim::Possible& p : c.possible) {
+    if (p.rounding == "nearest") {
+      if (!p.counts.empty())
+        line(fmt::format("{} can exist: {}.", printed, counts(p.counts)));
+      else
+        line(fmt::format("{} cannot exist: {} of {} {} are {}, {} are {}.", printed, c.below,
+                         c.total, things, percent_of(c.below, c.total), c.above,
+                         percent_of(c.above, c.total)));
+    } else if (!c.exists() && !p.counts.empty()) {
+      line(fmt::format("With digits rounded {} it is {}.", p.rounding, counts(p.counts)));
+    }
+  }
+  if (!c.exists()) {
+    if (c.left_out > 0)
+      line(fmt::format("With {} of {} {} left out it would be possible.", c.left_out, c.total,
+                       things));
+    if (c.metric.starts_with(kTar))
+      line(
+          "A rule that interpolates between points of the curve, or averages splits of different "
+          "size, can print it too.");
+  }
+  if (c.far) {
+    const FarSupport& f = *c.far;
+    line(
+        fmt::format("At FAR {:.6g} % {:.6g} false accepts are expected; the largest FAR not above "
+                    "it is {:.6g} %.",
+                    100 * f.far, f.expected_false_accepts, 100 * f.achievable_far));
+    if (!f.reliable)
+      line(fmt::format("{}: one needs {} impostor comparisons, ten need {}.",
+                       f.expected_false_accepts < 1 - kSlack
+                           ? "Less than one false accept: the value follows from the convention, "
+                             "not from a measurement"
+                           : "Fewer than ten: the value rests on a handful of comparisons",
+                       f.impostors_for_one, f.impostors_for_ten));
+  }
+  if (c.against) {
+    const double points = 100 * std::abs(c.printed.value() - c.against->value());
+    if (!c.apart) {
+      line("The two claims are the same number as printed.");
+    } else {
+      const SampleSize& n = *c.apart;
+      line(
+          fmt::format("{:.6g} points apart from {:.10g} %. To tell them apart at level {:g} % with "
+                      "power {:g} %:",
+                      points, 100 * c.against->value(), 100 * c.level, 100 * c.power));
+      line(
+          fmt::format("- {} {} that both systems score, if all errors of the better are errors "
+                      "of the other too;",
+                      n.paired_nested, things));
+      line(
+          fmt::format("- {} of them if the two err independently ({} people, no two comparisons "
+                      "sharing any);",
+                      n.paired_independent, n.identities));
+      line(fmt::format("- {} each, if the systems score different ones.", n.unpaired));
+      const char* verdict = c.total < n.paired_nested ? "too few even in the first case"
+                            : c.total < n.paired_independent
+                                ? "enough only where most errors are common; compare the scores"
+                                : "enough, if they share few people";
+      line(fmt::format("There are {}: {}.", c.total, verdict));
+    }
+  }
+  return out;
+}
+
+Json claim_json(const Claim& c) {
+  Json j = {{"printed", c.printed.text},
+            {"value", c.printed.value()},
+            {"step", c.printed.step()},
+            {"metric", c.metric},
+            {"protocol", c.protocol.empty() ? Json(nullptr) : Json(c.protocol)},
+            {"total", c.total},
+            {"folds", c.folds},
+            {"exists", c.exists()},
+            {"below", c.below},
+            {"above", c.above},
+            {"left_out", c.left_out > 0 ? Json(c.left_out) : Json(nullptr)},
+            {"far", nullptr},
+            {"against", nullptr}};
+  for (const Claim::Possible& p : c.possible)
+    j["possible"][p.rounding] =
+        p.counts.empty() ? Json(nullptr) : Json({p.counts.first, p.counts.last});
+  if (c.far)
+    j["far"] = {{"far_target", c.far->far},
+                {"expected_false_accepts", c.far->expected_false_accepts},
+                {"far_achievable", c.far->achievable_far},
+                {"impostors_for_one", c.far->impostors_for_one},
+                {"impostors_for_ten", c.far->impostors_for_ten},
+                {"reliable", c.far->reliable}};
+  if (c.against) {
+    j["against"] = {{"printed", c.against->text},
+                    {"value", c.against->value()},
+                    {"level", c.level},
+                    {"power", c.power}};
+    if (c.apart)
+      j["against"].update({{"unpaired", c.apart->unpaired},
+                           {"paired_nested", c.apart->paired_nested},
+                           {"paired_independent", c.apart->paired_independent},
+                           {"identities", c.apart->identities}});
+  }
+  return j;
+}
+
+}  // namespace facebench

@@ -1,0 +1,129 @@
+#include "facebench/reports/formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "facebench/io/text.h"
+
+namespace facebench {
+namespace {
+
+std::string escape_latex(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\')
+      out += "\\textbackslash{}";
+    else if (c == '~')
+      out += "\\textasciitilde{}";
+    else if (c == '^')
+      out += "\\textasciicircum{}";
+    else {
+      if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+bool any_unreliable(const ReportTable& t) {
+  return std::ranges::any_of(t.rows, [](const ReportTable::Row& row) {
+    return std::ranges::any_of(row.cells, [](const ReportTable::Cell& c) {
+      return c.present && c.support && !c.support->reliable;
+    });
+  });
+}
+
+// Whether the row begins another protocol or track than the row before it.
+bool begins_track(const ReportTable& t, std::size_t i) {
+  return i == 0 || t.rows[i].protocol != t.rows[i - 1].protocol ||
+         t.rows[i].track != t.rows[i - 1].track;
+}
+
+std::string markdown(const ReportTable& t) {
+  std::string out = "| % |";
+  for (const std::string& column : t.columns) out += fmt::format(" {} |", escape_markdown(column));
+  out += "\n|---|";
+  for (std::size_t i = 0; i < t.columns.size(); ++i) out += "---|";
+  out += "\n";
+  for (const auto& row : t.rows) {
+    out += fmt::format("| {} |",
+                       escape_markdown(row.protocol + " " + row.track + ": " + row_title(row)));
+    for (const auto& c : row.cells) out += fmt::format(" {} |", escape_markdown(cell_text(row, c)));
+    out += "\n";
+  }
+  if (any_unreliable(t)) out += fmt::format("\n{}\n", kUnreliableNote);
+  return out;
+}
+
+// All digits, one line a number; empty where there is none.
+std::string csv(const ReportTable& t) {
+  std::string out =
+      csv_record({"protocol", "track", "metric", "row", "column", "run", "value", "low", "high",
+                  "level", "method", "rate", "rate_target", "rate_achieved", "errors",
+                  "expected_errors", "reliable", "count", "total"});
+  const auto text = [](double v) { return std::isnan(v) ? std::string() : fmt::format("{}", v); };
+  for (const auto& row : t.rows)
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const auto& c = row.cells[i];
+      if (!c.present) continue;
+      std::vector<std::string> record = {row.protocol, row.track,    row.metric,   row.row,
+                                         row.column,   t.columns[i], text(c.value)};
+      const auto add = [&](bool there, const std::string& field) {
+        record.push_back(there ? field : "");
+      };
+      add(c.interval.has_value(), c.interval ? text(c.interval->low) : "");
+      add(c.interval.has_value(), c.interval ? text(c.interval->high) : "");
+      add(c.interval.has_value(), text(c.level));
+      add(true, c.method);
+      const ReportTable::Support s = c.support.value_or(ReportTable::Support{});
+      const bool there = c.support.has_value();
+      add(there, s.rate);
+      add(there, text(s.target));
+      add(there && s.achieved, text(s.achieved.value_or(0)));
+      add(there, fmt::format("{}", s.errors));
+      add(there, text(s.expected));
+      add(there, s.reliable ? "true" : "false");
+      add(c.counted.has_value(), fmt::format("{}", c.counted ? c.counted->count : 0));
+      add(c.counted.has_value(), fmt::format("{}", c.counted ? c.counted->total : 0));
+      out += csv_record(record);
+    }
+  return out;
+}
+
+// A heading for each track.
+std::string latex(const ReportTable& t) {
+  std::string out = fmt::format("% needs booktabs\n\\begin{{tabular}}{{l{}}}\n\\toprule\n\\%",
+                                std::string(t.columns.size(), 'r'));
+  for (const std::string& column : t.columns) out += fmt::format(" & {}", escape_latex(column));
+  out += " \\\\\n";
+  for (std::size_t i = 0; i < t.rows.size(); ++i) {
+    const ReportTable::Row& row = t.rows[i];
+    if (begins_track(t, i))
+      out += fmt::format("\\midrule\n\\multicolumn{{{}}}{{l}}{{{}, {}}} \\\\\n",
+                         t.columns.size() + 1, escape_latex(row.protocol), escape_latex(row.track));
+    out += escape_latex(row_title(row));
+    for (const auto& c : row.cells) out += fmt::format(" & {}", escape_latex(cell_text(row, c)));
+    out += " \\\\\n";
+  }
+  out += "\\bottomrule\n";
+  if (any_unreliable(t))
+    out += fmt::format(
+        "\\multicolumn{{{}}}{{l}}{{\\footnotesize * Fewer than ten false accepts were expected.}} "
+        "\\\\\n",
+        t.columns.size() + 1);
+  return out + "\\end{tabular}\n";
+}
+
+}  // namespace
+
+const Table<ReportFormat>& report_formats() {
+  static const Table<ReportFormat> table("report format",
+                                         {{"markdown", "a Markdown table", markdown},
+                                          {"csv", "one line a number, all digits", csv},
+                                          {"latex", "a LaTeX tabular (booktabs)", latex}});
+  return table;
+}
+
+}  // namespace facebench

@@ -1,0 +1,51 @@
+"""Reports: tables, plots and pages made of run folders; why two runs differ; what claims can be.
+
+>>> report_formats()
+['markdown', 'csv', 'latex']
+"""
+
+from facebench.reports.claims import Claim, ClaimOptions, check_claim
+from facebench.reports.page import (
+    image_section,
+    report_html,
+    table_section,
+    text_section,
+    write_html,
+    write_text,
+)
+from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
+from facebench.reports.results import runs_section
+from facebench.reports.runs import (
+    curves,
+    read_run,
+    report_formats,
+    run_report,
+    table,
+    verify_inputs,
+    verify_scores,
+)
+
+__all__ = [
+    "Claim",
+    "ClaimOptions",
+    "check_claim",
+    "cmc_svg",
+    "curves",
+    "det_svg",
+    "histogram_svg",
+    "image_section",
+    "matrix_svg",
+    "read_run",
+    "report_formats",
+    "report_html",
+    "roc_svg",
+    "run_report",
+    "runs_section",
+    "table",
+    "table_section",
+    "text_section",
+    "verify_inputs",
+    "verify_scores",
+    "write_html",
+    "write_text",
+]

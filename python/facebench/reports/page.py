@@ -1,0 +1,106 @@
+"""The page: a self-contained HTML report made of sections."""
+
+import base64
+import mimetypes
+import os
+import re
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from facebench import _eval
+
+
+@dataclass
+class Section:
+    """One part of a page: a title and what stands below it, in order."""
+
+    title: str
+    blocks: list = field(default_factory=list)
+
+
+def text_section(title, text):
+    """Plain text; an empty line begins a paragraph.
+
+    >>> len(text_section("Note", "One.\\n\\nTwo.").blocks)
+    2
+    """
+    paragraphs = [p.strip() for p in re.split(r"\n\s*\n", text) if p.strip()]
+    return Section(title, [{"kind": "text", "text": p} for p in paragraphs])
+
+
+def table_section(title, columns, rows, note=""):
+    """A table: ``columns`` are its headings, ``rows`` lists of cells (numbers or text).
+
+    >>> table_section("Steps", ["step", "s"], [["pack", 3.2]]).blocks[0]["kind"]
+    'table'
+    """
+    return Section(
+        title, [table_block(columns, rows), *([{"kind": "text", "text": note}] if note else [])]
+    )
+
+
+def image_section(title, path, caption=""):
+    """A picture, embedded in the page."""
+    path = Path(path)
+    kind = mimetypes.guess_type(path.name)[0]
+    if kind not in ("image/png", "image/jpeg", "image/svg+xml"):
+        raise ValueError(f"{path.name}: only PNG, JPEG and SVG pictures can be embedded")
+    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    return Section(
+        title, [{"kind": "image", "source": f"data:{kind};base64,{data}", "caption": caption}]
+    )
+
+
+def table_block(columns, rows, summary=""):
+    """A table inside a section, folded away under ``summary`` where one is given."""
+    cells = [
+        [
+            {
+                "text": f"{c:.4g}" if isinstance(c, float) else str(c),
+                "number": isinstance(c, (int, float)),
+            }
+            for c in row
+        ]
+        for row in rows
+    ]
+    heads = [
+        {"text": str(c), "number": bool(cells) and all(row[i]["number"] for row in cells)}
+        for i, c in enumerate(columns)
+    ]
+    return {"kind": "table", "columns": heads, "rows": cells, "summary": summary}
+
+
+def report_html(title, sections):
+    """A page as text; see :func:`write_html`."""
+    from jinja2 import Environment
+
+    text = files("facebench").joinpath("templates/report.html").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(text).render(
+        title=title, sections=sections, version=_eval.version()
+    )
+
+
+def write_html(path, title, sections):
+    """Write a self-contained page (no scripts, nothing loaded from elsewhere), whole or not at all.
+
+    ``sections``: what :func:`runs_section`, :func:`text_section`, :func:`table_section` and
+    :func:`image_section` make, in the order of the page.
+    """
+    write_text(path, report_html(title, sections))
+
+
+def write_text(path, text):
+    """Write a text file, whole or not at all; missing folders are made."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,236 @@
+"""The part of a page that shows run folders: numbers, matrices, plots, failures, provenance."""
+
+import os
+from pathlib import Path
+
+from facebench import _eval
+from facebench.reports.page import Section, table_block
+from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
+from facebench.reports.runs import as_list, curves, read_run
+
+
+class _Run:
+    """A run folder with the title of its column."""
+
+    def __init__(self, folder, title):
+        self.title = title
+        data = read_run(folder)
+        self.content, self.metrics = data["content"], data["metrics"]
+        self.protocol = self.metrics["protocol"]["id"]
+        self.tracks = self.metrics["tracks"]
+        self.curves = curves(folder)
+
+
+def runs_section(title, runs, titles=None, notes=()):
+    """Run folders side by side: numbers with intervals, matrices, curves, failures, provenance.
+
+    ``titles`` name the columns, by default by folder. Runs of one system under several protocols
+    may have the same title. ``notes`` are paragraphs that stand at the top.
+    """
+    folders = as_list(runs)
+    titles = list(titles or [Path(os.path.abspath(r)).name for r in folders])
+    if len(titles) != len(folders):
+        raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
+    loaded = [_Run(f, t) for f, t in zip(folders, titles, strict=True)]
+    protocols = {}
+    for run in loaded:
+        same = protocols.setdefault(run.protocol, [])
+        if run.title in (r.title for r in same):
+            raise ValueError(f"two runs of protocol {run.protocol} are titled {run.title!r}")
+        same.append(run)
+    section = Section(title, [{"kind": "text", "text": n} for n in notes])
+    for same in protocols.values():
+        if len(protocols) > 1:
+            heading = same[0].content["protocol"]["title"]
+            section.blocks.append({"kind": "heading", "text": heading})
+        section.blocks += _protocol_blocks(same)
+    section.blocks.append(_provenance(loaded))
+    return section
+
+
+def _protocol_blocks(runs):
+    tracks = list(dict.fromkeys(t for r in runs for t in r.tracks))
+    blocks = []
+    numbers = _numbers(runs, tracks)
+    if numbers["groups"]:
+        blocks.append({"kind": "numbers", **numbers})
+    for track in tracks:
+        for plots in (_matrices(runs, track), _plots(runs, track)):
+            if plots:
+                blocks.append({"kind": "plots", "plots": plots})
+    blocks.append(_counts(runs, tracks))
+    failures = _failures(runs)
+    return [*blocks, failures] if failures else blocks
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def _is_matrix(cell):
+    return isinstance(cell["value"], list)
+
+
+def _numbers(runs, tracks):
+    groups, used = [], []
+    for track in tracks:
+        metrics = dict.fromkeys(
+            m
+            for r in runs
+            for m, cell in r.tracks.get(track, {"metrics": {}})["metrics"].items()
+            if not _is_matrix(cell)
+        )
+        rows = []
+        for metric in metrics:
+            found = [r.tracks.get(track, {"metrics": {}})["metrics"].get(metric) for r in runs]
+            rows.append((_eval.metric_title(metric), [c and _number(metric, c) for c in found]))
+            used += [c for c in found if c]
+        if rows:
+            groups.append((f"{runs[0].content['protocol']['title']}, track {track}", rows))
+    levels = sorted({f"{100 * c['level']:g} %" for c in used if c["level"] is not None})
+    return {
+        "runs": [r.title for r in runs],
+        "groups": groups,
+        "marked": any(c.get("reliable") is False for c in used),
+        "levels": ", ".join(levels),
+        "conventions": ", ".join(sorted({r.metrics["convention"] for r in runs})),
+    }
+
+
+def _number(metric, cell):
+    def text(value):
+        return _eval.metric_text(metric, value)
+
+    interval = cell["interval"]
+    return {
+        "value": text(cell["value"]),
+        "interval": interval and f"{text(interval[0])} – {text(interval[1])}",
+        "unreliable": cell.get("reliable") is False,
+        "rests_on": _rests_on(cell),
+        "title": _method(cell),
+    }
+
+
+def _rests_on(cell):
+    """What a rate at a false accept (or false positive identification) rate rests on."""
+    if cell.get("far_achieved") is not None:
+        return f"FAR {100 * cell['far_achieved']:.4g} %, {cell['false_accepts']} false accepts"
+    if cell.get("fpir_achieved") is not None:
+        return (
+            f"FPIR {100 * cell['fpir_achieved']:.4g} %, {cell['false_positives']} false positives"
+        )
+    return ""
+
+
+def _method(cell):
+    text = f"method: {cell['method']}"
+    if cell.get("standard_error") is not None:
+        text += f"; sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
+    return text
+
+
+# --- plots ----------------------------------------------------------------------------------------
+
+
+def _matrices(runs, track):
+    plots = []
+    for run in runs:
+        for metric, cell in run.tracks.get(track, {"metrics": {}})["metrics"].items():
+            if not _is_matrix(cell):
+                continue
+            intervals = cell["interval"]
+            notes = intervals and [
+                [i and f"{i[0]:.3f} – {i[1]:.3f}" for i in row] for row in intervals
+            ]
+            name = _eval.metric_title(metric)
+            svg = matrix_svg(cell["rows"], cell["columns"], cell["value"], notes, title=name)
+            title = f"{run.title}: " if len(runs) > 1 else ""
+            caption = f"{title}{name}, track {track} (row: template 1, column: template 2)"
+            plots.append({"svg": svg, "caption": caption})
+    return plots
+
+
+def _plots(runs, track):
+    def having(kind):
+        return [(r.title, r.curves[track][kind]) for r in runs if kind in r.curves.get(track, {})]
+
+    plots = []
+    roc, cmc, identification = having("roc"), having("cmc"), having("dir")
+    if roc:
+        svg = roc_svg([(t, far, tar) for t, (far, tar) in roc])
+        plots.append({"svg": svg, "caption": f"ROC, track {track}"})
+        svg = det_svg([(t, far, [1 - v for v in tar]) for t, (far, tar) in roc])
+        plots.append({"svg": svg, "caption": f"DET, track {track}"})
+    if cmc:
+        plots.append({"svg": cmc_svg(cmc), "caption": f"CMC, track {track}"})
+    if identification:
+        svg = det_svg(
+            [(t, fpir, [1 - v for v in dir]) for t, (fpir, dir) in identification],
+            "false positive identification rate",
+            "false negative identification rate",
+        )
+        plots.append({"svg": svg, "caption": f"Open-set identification, track {track}"})
+    for title, scores in having("scores"):
+        caption = f"Scores, track {track}" + (f": {title}" if len(runs) > 1 else "")
+        plots.append({"svg": histogram_svg(*scores), "caption": caption})
+    return plots
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _counts(runs, tracks):
+    rows = []
+    for run in runs:
+        for track in (t for t in tracks if t in run.tracks):
+            counts, more = run.tracks[track]["counts"], run.content["tracks"].get(track, {})
+            rate = counts.get("failure_to_enrol_rate")
+            rows.append(
+                [
+                    run.title,
+                    track,
+                    counts["genuine"],
+                    counts["impostor"],
+                    more.get("samples", "?"),
+                    more.get("identities", "?"),
+                    counts["failed_enrolments"],
+                    "?" if rate is None else f"{100 * rate:.2f}",
+                    more.get("dropped", "?"),
+                ]
+            )
+    columns = [
+        "run",
+        "track",
+        "genuine",
+        "impostor",
+        "images",
+        "people",
+        "failed to enrol",
+        "that is, %",
+        "left out",
+    ]
+    return table_block(columns, rows)
+
+
+def _failures(runs):
+    rows = [
+        [run.title, track, f["name"], f["status"]]
+        for run in runs
+        for track, content in run.content["tracks"].items()
+        for f in content["failed"]
+    ]
+    if not rows:
+        return None
+    columns = ["run", "track", "sample", "status"]
+    return table_block(columns, rows, summary=f"Failed enrolments ({len(rows)})")
+
+
+def _provenance(runs):
+    rows = []
+    for run in runs:
+        c, title = run.content, f"{run.title}, {run.protocol}"
+        rows.append([title, "facebench", c.get("facebench", "?")])
+        rows.append([title, f"protocol {c['protocol']['id']}", c["protocol"]["sha256"]])
+        rows += [[title, i["role"], i["sha256"]] for i in c["inputs"]]
+        rows += [[title, name, digest] for name, digest in c["outputs"].items()]
+        rows += [[title, "note", note] for note in c.get("notes", [])]
+    return table_block(["run", "what", "version or SHA-256"], rows, summary="Where it comes from")

@@ -1,0 +1,63 @@
+"""Run folders: what they hold, as tables and curves, and whether it comes out again."""
+
+import os
+
+from facebench import _eval
+
+
+def report_formats():
+    """The formats that :func:`table` knows.
+
+    >>> "latex" in report_formats()
+    True
+    """
+    return _eval.report_format_names()
+
+
+def read_run(run):
+    """A run folder as a dict: ``content``, ``circumstance`` (the manifest) and ``metrics``."""
+    return _eval.read_run(run)
+
+
+def table(runs, format="markdown", titles=None):
+    """The numbers of one or more run folders side by side, as text."""
+    return _eval.report_table(as_list(runs), format, list(titles or []))
+
+
+def run_report(run):
+    """The text of ``report.md`` of a run."""
+    return _eval.run_report(run)
+
+
+def curves(run, count=500, bins=60):
+    """What can be plotted of a run, for each track a dict of what its kind has.
+
+    ``roc``: (far, tar), at most ``count`` exact points; ``scores``: (edges, genuine, impostor), a
+    histogram; ``cmc``: rates by rank; ``dir``: (fpir, dir), points of open-set identification.
+    """
+    return _eval.run_curves(run, count, bins)
+
+
+def verify_scores(run, threads=0, progress=None):
+    """Hashes of the run's files, and ``metrics.json`` computed again from ``scores.h5``.
+
+    A list of ``{"name", "same", "detail"}``.
+    """
+    return _eval.verify_scores(run, threads, progress)
+
+
+def verify_inputs(run, root=None, progress=None):
+    """SHA-256 of every recorded input against the files as they are now, below ``root`` if given.
+
+    A list of ``{"name", "same", "detail"}``.
+    """
+    return _eval.verify_inputs(run, root or "", progress)
+
+
+def as_list(runs):
+    """One run or several, as a list.
+
+    >>> as_list("runs/a")
+    ['runs/a']
+    """
+    return [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Writes the pages of the protocols (docs/protocols/), their part of the site's navigation and the
+README's table, out of protocols/*.toml. With --check it writes nothing and fails where one is old.
+
+Needs the light package alone: `PYTHONPATH=build/python python scripts/protocol_pages.py`.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from facebench import _eval, protocols
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs/protocols"
+BEGIN, END = "protocols: generated", "protocols: end"
+
+
+def docs_of(entries):
+    return {entry["name"]: entry["doc"] for entry in entries}
+
+
+def code(names):
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def cell(text):
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def table(heads, rows):
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    return [*lines, *(f"| {' | '.join(cell(c) for c in row)} |" for row in rows), ""]
+
+
+def section(title, lines):
+    return [f"## {title}", "", *lines, ""] if lines else []
+
+
+def items(texts):
+    return [f"- {text}" for text in texts]
+
+
+def measured(spec):
+    known = docs_of(_eval.list_protocol_metrics())
+    rows = []
+    for metric in spec.metrics:
+        targets = ", ".join(f"{100 * t:g} %" for t in metric["targets"])
+        name = f"`{metric['name']}`" + (f" at {targets}" if targets else "")
+        rows.append([name, known[metric["name"]], metric["source"]])
+    words = [
+        ["convention", f"`{spec.convention}`", docs_of(_eval.list_conventions())[spec.convention]],
+        ["intervals", f"`{spec.interval}`", docs_of(_eval.list_interval_methods())[spec.interval]],
+    ]
+    return [
+        *table(["metric", "what", "source"], rows),
+        *table(["how", "name", "that is"], words),
+    ]
+
+
+def files(spec):
+    readers = docs_of(_eval.list_trial_readers())
+
+    def places(folders):
+        return " or ".join("the root" if f == "." else f"`{f}/`" for f in folders)
+
+    return [
+        *items(spec.about["files"]),
+        "",
+        f"Images are looked for in {places(spec.image_folders)}, lists in "
+        f"{places(spec.list_folders)}; other places can be given. The reader is `{spec.reader}` "
+        f"({readers[spec.reader]}); it reads {code(spec.files)}. Names in the lists meet names of "
+        f"images by the rule `{spec.match}`.",
+    ]
+
+
+def failures(spec):
+    known = docs_of(_eval.list_failure_policies())
+    policy = f"Policy `{spec.failed_enrolments}`: {known[spec.failed_enrolments]}."
+    own = spec.about["failures"]
+    return [policy + (f" {own}" if own else "")]
+
+
+def expected(spec):
+    heads = ["track", "comparisons", "genuine", "impostor", "folds", "samples", "identities"]
+    more = [k for e in spec.expected for k in e if k not in heads]
+    heads += list(dict.fromkeys(more))
+    heads = [h for h in heads if any(h in e for e in spec.expected)]
+    if not heads:
+        return []
+    rows = [[e.get(h, "") for h in heads] for e in spec.expected]
+    note = (
+        "Other lists in the same format are evaluated too; the result then says in which counts "
+        "they differ."
+    )
+    return [*table(heads, rows), note]
+
+
+def use(spec):
+    return [
+        f"    facebench eval {spec.id} --embeddings E.h5 --root DIR",
+        f"    facebench run {spec.id} --model M.safetensors --root DIR",
+        "",
+        "What every protocol shares (scores, names, failures, files of a run) is in "
+        "[Evaluating](../evaluation.md).",
+    ]
+
+
+def page(spec):
+    lines = [
+        f"<!-- Made by scripts/protocol_pages.py from protocols/{spec.id}.toml: edit that. -->",
+        "",
+        f"# {spec.title}",
+        "",
+        f"Protocol `{spec.id}`, version {spec.version}.",
+        "",
+        " ".join(spec.description.split()),
+        "",
+        *section("What is measured", measured(spec)),
+        *section("Files", files(spec)),
+        *section("Where to ask", items(spec.about["ask"])),
+        *section("Failed enrolments", failures(spec)),
+        *section("What the official lists hold", expected(spec)),
+        *section("What papers report", items(spec.about["paper"])),
+        *section("Notes", items(spec.about["notes"])),
+        *section("Use", use(spec)),
+        *section("Sources", items(spec.citations)),
+    ]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def first_sentence(text):
+    return re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0]
+
+
+def overview(specs, folder):
+    rows = [
+        [
+            f"[`{s.id}`]({folder}{s.id}.md)",
+            s.title,
+            first_sentence(s.description),
+            code(m["name"] for m in s.metrics),
+        ]
+        for s in specs
+    ]
+    return table(["protocol", "data", "what it measures", "metrics"], rows)
+
+
+def index(specs):
+    lines = [
+        "<!-- Made by scripts/protocol_pages.py from protocols/*.toml: edit those. -->",
+        "",
+        "# Protocols",
+        "",
+        "A protocol is a TOML file with a version and a hash that goes into every result; each of "
+        "these is carried in the library. Your own file works the same way: "
+        "[how to add one](../how-to-add.md#a-protocol).",
+        "",
+        *overview(specs, ""),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def between(text, lines, comment, file):
+    """`text` with what stands between the two marks replaced."""
+    opening, closing = comment.format(BEGIN), comment.format(END)
+    head, mark, rest = text.partition(opening)
+    old, end, tail = rest.partition(closing)
+    if not mark or not end:
+        sys.exit(f"{file}: the marks '{opening}' and '{closing}' are missing")
+    indent = old.rpartition("\n")[2]
+    return (
+        f"{head}{opening}\n" + "".join(f"{line}\n" for line in lines) + f"{indent}{closing}{tail}"
+    )
+
+
+def generated():
+    """Path -> text of everything that is made."""
+    specs = [protocols.load_protocol(p["name"]) for p in protocols.list_protocols()]
+    result = {FOLDER / f"{spec.id}.md": page(spec) for spec in specs}
+    result[FOLDER / "index.md"] = index(specs)
+    readme, site = ROOT / "README.md", ROOT / "mkdocs.yml"
+    rows = ["", *overview(specs, "docs/protocols/")]
+    result[readme] = between(readme.read_text(), rows, "<!-- {} -->", readme.name)
+    nav = [f"      - {spec.title}: protocols/{spec.id}.md" for spec in specs]
+    result[site] = between(site.read_text(), nav, "# {}", site.name)
+    return result
+
+
+def stale():
+    """Files that differ from what would be made, and pages of protocols that are no more."""
+    made = generated()
+    old = [p for p, text in made.items() if not p.exists() or p.read_text() != text]
+    return old + [p for p in sorted(FOLDER.glob("*.md")) if p not in made]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where one is old")
+    if parser.parse_args().check:
+        if old := stale():
+            names = ", ".join(str(p.relative_to(ROOT)) for p in old)
+            sys.exit(f"old: {names}. Run: python scripts/protocol_pages.py")
+        return
+    made = generated()
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for path in FOLDER.glob("*.md"):
+        if path not in made:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+#include "facebench/reports/claim.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace facebench {
+namespace {
+
+using Counts = std::pair<std::int64_t, std::int64_t>;
+Counts counts(const char* printed, std::int64_t total, const char* rounding) {
+  const CountRange r = counts_printed_as(parse_printed(printed), total, rounding);
+  return r.empty() ? Counts{-1, -1} : Counts{r.first, r.last};
+}
+constexpr Counts kNone = {-1, -1};
+
+TEST(PrintedNumber, PercentAndFractions) {
+  for (const char* text : {"99.63", "99.63%", " 99.63 % "}) {
+    const PrintedNumber p = parse_printed(text);
+    EXPECT_EQ(p.digits, 9963);
+    EXPECT_EQ(p.scale, 10000);
+  }
+  EXPECT_EQ(parse_printed("0.9963").scale, 10000);
+  EXPECT_EQ(parse_printed("0.9963").digits, 9963);
+  EXPECT_EQ(parse_printed("0.5 %").value(), 0.005);
+  EXPECT_EQ(parse_printed("0.5").value(), 0.5);
+  EXPECT_EQ(parse_printed("1").value(), 1);
+  EXPECT_EQ(parse_printed("100").value(), 1);
+  EXPECT_EQ(parse_printed(".25").value(), 0.25);
+  for (const char* text : {"", "%", ".", "-1", "1e-3", "99,6", "100.1", "99.6.3", "nan",
+                           "0.1234567890123", "99999999999999999999"})
+    EXPECT_THROW(parse_printed(text), std::invalid_argument) << text;
+}
+
+// By hand: 5977 / 6000 = 99.6167 %, 5978 = 99.6333 %, 5979 = 99.6500 %.
+TEST(CountsPrintedAs, LfwByHand) {
+  EXPECT_EQ(counts("99.63", 6000, "nearest"), Counts(5978, 5978));
+  EXPECT_EQ(counts("99.64", 6000, "nearest"), kNone);
+  EXPECT_EQ(counts("99.64", 6000, "down"), kNone);
+  EXPECT_EQ(counts("99.64", 6000, "up"), Counts(5978, 5978));
+  EXPECT_EQ(counts("99.65", 6000, "nearest"), Counts(5979, 5979));
+  EXPECT_EQ(counts("99.61", 6000, "nearest"), kNone);
+  EXPECT_EQ(counts("99.61", 6000, "down"), Counts(5977, 5977));
+  // 99.55 % to 99.65 %, both ends half way and included: 5973 to 5979.
+  EXPECT_EQ(counts("99.6", 6000, "nearest"), Counts(5973, 5979));
+  EXPECT_EQ(counts("99.6", 6000, "down"), Counts(5976, 5981));  // below 99.7 % = 5982
+  EXPECT_EQ(counts("99.6", 6000, "up"), Counts(5971, 5976));    // above 99.5 % = 5970
+  EXPECT_EQ(counts("100", 6000, "nearest"), Counts(5970, 6000));
+  EXPECT_EQ(counts("100", 6000, "down"), Counts(6000, 6000));
+  EXPECT_EQ(counts("0", 6000, "up"), Counts(0, 0));
+  EXPECT_EQ(counts("99.6333", 6000, "nearest"), Counts(5978, 5978));
+}
+
+// Against printf, which rounds the double to the nearest.
+TEST(CountsPrintedAs, AgreesWithPrinting) {
+  for (const int total : {7, 300, 600, 1803, 6000}) {
+    std::int64_t printed_by_someone = 0;
+    for (int value = 0; value <= 1000; ++value) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%d.%d %%", value / 10, value % 10);
+      const CountRange r = counts_printed_as(parse_printed(text), total, "nearest");
+      printed_by_someone += r.size();
+      for (std::int64_t k = r.first; k <= r.last; ++k)
+        EXPECT_LE(std::abs(static_cast<double>(k) / total - value / 1000.0), 0.0005 + 1e-12);
+    }
+    // Every count is printed as something; one half way between two as either.
+    EXPECT_GE(printed_by_someone, total + 1);
+    std::int64_t half_way = 0;
+    for (std::int64_t k = 0; k <= total; ++k)
+      half_way += 2000 * k % total == 0 && 2000 * k / total % 2;
+    EXPECT_EQ(printed_by_someone, total + 1 + half_way);
+  }
+}
+
+TEST(CountsPrintedAs, WrongUse) {
+  const PrintedNumber p = parse_printed("99.63");
+  EXPECT_THROW(counts_printed_as(p, 0, "nearest"), std::invalid_argument);
+  EXPECT_THROW(counts_printed_as(p, 6000, "nearst"), std::invalid_argument);
+  EXPECT_THROW(counts_printed_as(p, std::int64_t{1} << 50, "nearest"), std::invalid_argument);
+}
+
+TEST(Claim, LfwAccuracyOutOfTheProtocol) {
+  const ProtocolSpec lfw = load_protocol("lfw");
+  const Claim good = check_claim("99.63", &lfw);
+  EXPECT_TRUE(good.exists());
+  EXPECT_EQ(good.total, 6000);
+  EXPECT_EQ(good.folds, 10);
+  EXPECT_EQ(good.left_out, 0);
+  const Claim bad = check_claim("99.64", &lfw);
+  EXPECT_FALSE(bad.exists());
+  EXPECT_TRUE(bad.exists("up"));
+  EXPECT_EQ(bad.below, 5978);
+  EXPECT_EQ(bad.above, 5979);
+  // 21 errors of 5915 are 0.35503 %; of 5916 0.35497 %, which prints as 99.65; 22 errors would
+  // need more than 6000.
+  EXPECT_EQ(bad.left_out, 85);
+  const std::string text = claim_text(bad);
+  for (const char* part : {"99.64 % cannot exist", "5978 of 6000", "99.6333 %", "99.65 %", "85 of"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(claim_json(bad)["possible"]["up"], (Json{5978, 5978}));
+  EXPECT_TRUE(claim_json(bad)["possible"]["nearest"].is_null());
+}
+
+TEST(Claim, TarAtATooSmallFar) {
+  ClaimOptions o;
+  o.metric = "tar@far=0.0001";
+  o.genuine = 5000;
+  o.impostor = 5000;
+  const Claim c = check_claim("69.84", nullptr, o);
+  EXPECT_TRUE(c.exists());  // 3492 / 5000 = 69.84 %
+  ASSERT_TRUE(c.far.has_value());
+  EXPECT_DOUBLE_EQ(c.far->expected_false_accepts, 0.5);
+  EXPECT_FALSE(c.far->reliable);
+  EXPECT_EQ(c.far->achievable_far, 0);
+  EXPECT_EQ(c.far->impostors_for_one, 10000);
+  EXPECT_EQ(c.far->impostors_for_ten, 100000);
+  EXPECT_NE(claim_text(c).find("convention"), std::string::npos);
+  // Steps of 0.02 points: an odd last digit does not exist.
+  EXPECT_FALSE(check_claim("69.85", nullptr, o).exists());
+  o.impostor = 100000;
+  EXPECT_TRUE(check_claim("69.84", nullptr, o).far->reliable);
+  o.metric = "far";
+  EXPECT_EQ(check_claim("0.01 %", nullptr, o).below, 10);
+}
+
+// By hand with z = 1.959964 and 0.841621: nested, 0.1 points:
+// (1.959964 sqrt(0.001) + 0.841621 sqrt(0.001 - 0.000001))^2 / 0.000001 = 7846.5.
+TEST(Claim, HowManyTellTwoApart) {
+  const ProtocolSpec lfw = load_protocol("lfw");
+  const Claim c = check_claim("99.63", &lfw, {}, "99.53");
+  ASSERT_TRUE(c.apart.has_value());
+  EXPECT_EQ(c.apart->paired_nested, 7847);
+  EXPECT_GT(c.apart->paired_independent, c.apart->paired_nested);
+  EXPECT_GT(c.apart->unpaired, 60000);
+  EXPECT_EQ(c.apart->identities, std::ceil(1.5 * static_cast<double>(c.apart->paired_independent)));
+  EXPECT_NE(claim_text(c).find("too few even in the first case"), std::string::npos);
+  EXPECT_FALSE(check_claim("99.63", &lfw, {}, "0.9963").apart.has_value());
+  // Two proportions by hand: (1.959964 sqrt(2 0.325 0.675) + 0.841621 sqrt(0.1875 + 0.24))^2 /
+  // 0.15^2 = 151.87.
+  EXPECT_EQ(sample_size(0.25, 0.40, 1, 0.95, 0.8).unpaired, 152);
+}
+
+TEST(Claim, WrongUse) {
+  const ProtocolSpec lfw = load_protocol("lfw");
+  ClaimOptions o;
+  EXPECT_THROW(check_claim("99.63", nullptr, o), std::invalid_argument);
+  o.metric = "acuracy";
+  EXPECT_THROW(check_claim("99.63", &lfw, o), std::invalid_argument);
+  o.metric = "tar@far=2";
+  EXPECT_THROW(check_claim("99.63", &lfw, o), std::invalid_argument);
+  o.metric = "accuracy";
+  o.folds = 7;
+  EXPECT_THROW(check_claim("99.63", &lfw, o), std::invalid_argument);
+  o.track = "view3";
+  EXPECT_THROW(check_claim("99.63", &lfw, o), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace facebench
