@@ -16,6 +16,9 @@ function(facebench_kernel_flags)
       elseif(file MATCHES "_avx512\\.cc$")
         set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS
           -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+      elseif(file MATCHES "_avx512bf16\\.cc$")
+        set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS
+          -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16)
       endif()
     endif()
   endforeach()

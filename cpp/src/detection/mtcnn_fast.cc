@@ -13,8 +13,8 @@ namespace {
 
 const MtcnnKernels& kernels_for(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::avx512) return kMtcnnKernelsAvx512;
-  if (isa == Isa::avx2) return kMtcnnKernelsAvx2;
+  if (isa >= Isa::avx512) return kMtcnnKernelsAvx512;
+  if (isa >= Isa::avx2) return kMtcnnKernelsAvx2;
 #endif
   (void)isa;
   return kMtcnnKernelsPlain;

@@ -11,8 +11,8 @@ namespace {
 
 const AreaKernels& kernels_for(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::avx512) return kAreaKernelsAvx512;
-  if (isa == Isa::avx2) return kAreaKernelsAvx2;
+  if (isa >= Isa::avx512) return kAreaKernelsAvx512;
+  if (isa >= Isa::avx2) return kAreaKernelsAvx2;
 #endif
   (void)isa;
   return kAreaKernelsPlain;

@@ -11,6 +11,14 @@
 
 namespace facebench {
 
+void check_comparison(std::size_t i, double score, std::uint8_t label) {
+  if (!std::isfinite(score))
+    throw std::invalid_argument(fmt::format("score [{}] is {}; scores must be finite", i, score));
+  if (label > 1)
+    throw std::invalid_argument(
+        fmt::format("label [{}] is {}; labels are 1 (genuine) or 0 (impostor)", i, label));
+}
+
 void check_comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels) {
   const std::size_t n = scores.size();
   if (n == 0) throw std::invalid_argument("no comparisons");
@@ -18,14 +26,7 @@ void check_comparisons(std::span<const double> scores, std::span<const std::uint
     throw std::invalid_argument(fmt::format("{} comparisons are more than 2^32 - 1", n));
   if (labels.size() != n)
     throw std::invalid_argument(fmt::format("{} scores but {} labels", n, labels.size()));
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!std::isfinite(scores[i]))
-      throw std::invalid_argument(
-          fmt::format("score [{}] is {}; scores must be finite", i, scores[i]));
-    if (labels[i] > 1)
-      throw std::invalid_argument(
-          fmt::format("label [{}] is {}; labels are 1 (genuine) or 0 (impostor)", i, labels[i]));
-  }
+  for (std::size_t i = 0; i < n; ++i) check_comparison(i, scores[i], labels[i]);
 }
 
 Comparisons::Comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels,
@@ -94,9 +95,12 @@ double threshold_above(double highest) {
 }
 
 double threshold_of_point(std::span<const double> thresholds, std::size_t i) {
-  if (i == 0) return threshold_above(thresholds[1]);
   if (i + 1 == thresholds.size()) return thresholds[i];
-  return threshold_between(thresholds[i + 1], thresholds[i]);
+  return threshold_at_cut(thresholds[i + 1], thresholds[i]);
+}
+
+double threshold_at_cut(double rejected, double accepted) {
+  return std::isinf(accepted) ? threshold_above(rejected) : threshold_between(rejected, accepted);
 }
 
 }  // namespace facebench

@@ -7,6 +7,7 @@
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/roc.h"
+#include "facebench/metrics/tar_at_far.h"
 
 // What the public functions and the bootstrap share: weights already in the sorted order, NaN
 // instead of an exception where a value is undefined.
@@ -28,13 +29,23 @@ inline bool enough_expected(double expected) { return expected >= 10 * (1 - 1e-1
 // The threshold of point i of a curve over all distinct scores (descending, the first infinite): in
 // the middle between the last accepted and the first rejected score, where there are both.
 double threshold_of_point(std::span<const double> thresholds, std::size_t i);
+// The same from the highest rejected score and the lowest accepted one (infinite where none is).
+double threshold_at_cut(double rejected, double accepted);
 
-// Throws std::invalid_argument as the constructor of Comparisons says.
+// Throws std::invalid_argument as the constructor of Comparisons says: of comparison i alone, and
+// of all.
+void check_comparison(std::size_t i, double score, std::uint8_t label);
 void check_comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels);
 // Throws std::invalid_argument where a score is no cosine, allowing for the rounding of fp32.
 void check_cosines(const Comparisons& comparisons, const char* kind, const std::string& convention);
 // The squared distance of unit vectors with that cosine, negated: a key that rises with the score.
 double negative_squared_distance(double cosine);
+
+// Throws std::invalid_argument unless far lies in [0, 1].
+void check_far(double far);
+// The cell of the convention "exact" out of its counts.
+TarAtFar exact_cell(double far, std::int64_t genuine, std::int64_t impostor,
+                    std::int64_t genuine_accepted, std::int64_t false_accepts, double threshold);
 
 RocCurve measure_roc(const Comparisons& comparisons, std::span<const Weight> sorted_weights);
 double measure_auc(const RocCurve& curve);

@@ -31,17 +31,8 @@ TarAtFar measure_exact(const Comparisons& comparisons, std::span<const Weight> w
   // the target is not lost to rounding, which far * n could do.
   std::size_t i = 0;
   while (i + 1 < curve.size() && ratio(curve.false_accepts[i + 1], curve.impostor) <= far) ++i;
-  TarAtFar cell;
-  cell.far_target = far;
-  cell.genuine = curve.genuine;
-  cell.impostor = curve.impostor;
-  cell.genuine_accepted = curve.true_accepts[i];
-  cell.false_accepts = curve.false_accepts[i];
-  cell.value = ratio(cell.genuine_accepted, cell.genuine);
-  cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
-  cell.threshold = threshold_of_point(curve.threshold, i);
-  finish(cell);
-  return cell;
+  return exact_cell(far, curve.genuine, curve.impostor, curve.true_accepts[i],
+                    curve.false_accepts[i], threshold_of_point(curve.threshold, i));
 }
 
 // facenet's calculate_val. Distances ascend along the sorted comparisons.
@@ -105,6 +96,27 @@ TarAtFar measure_facenet(const Comparisons& comparisons, std::span<const Weight>
 
 }  // namespace
 
+void check_far(double far) {
+  if (!(far >= 0 && far <= 1))
+    throw std::invalid_argument(fmt::format("the target FAR is {}; it must lie in [0, 1]", far));
+}
+
+TarAtFar exact_cell(double far, std::int64_t genuine, std::int64_t impostor,
+                    std::int64_t genuine_accepted, std::int64_t false_accepts, double threshold) {
+  TarAtFar cell;
+  cell.far_target = far;
+  cell.genuine = genuine;
+  cell.impostor = impostor;
+  cell.genuine_accepted = genuine_accepted;
+  cell.false_accepts = false_accepts;
+  cell.value = ratio(genuine_accepted, genuine);
+  cell.far_achieved = ratio(false_accepts, impostor);
+  cell.threshold = threshold;
+  cell.convention = "exact";
+  finish(cell);
+  return cell;
+}
+
 const Table<TarAtFarConvention>& tar_at_far_conventions() {
   static const Table<TarAtFarConvention> table(
       "TAR@FAR convention",
@@ -128,8 +140,7 @@ const Table<TarAtFarConvention>& tar_at_far_conventions() {
 
 TarAtFar tar_at_far(const Comparisons& comparisons, double far, std::string_view convention,
                     std::span<const Weight> weights) {
-  if (!(far >= 0 && far <= 1))
-    throw std::invalid_argument(fmt::format("the target FAR is {}; it must lie in [0, 1]", far));
+  check_far(far);
   const TarAtFarConvention& entry = tar_at_far_conventions().at(convention);
   if (entry.needs_folds && comparisons.fold_count() < 2)
     throw std::invalid_argument(fmt::format(

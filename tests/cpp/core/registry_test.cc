@@ -65,7 +65,8 @@ TEST(Error, IsPrintable) {
 }
 
 TEST(Isa, Names) {
-  for (Isa isa : {Isa::plain, Isa::avx2, Isa::avx512}) EXPECT_EQ(parse_isa(isa_name(isa)), isa);
+  for (Isa isa : {Isa::plain, Isa::avx2, Isa::avx512, Isa::avx512bf16})
+    EXPECT_EQ(parse_isa(isa_name(isa)), isa);
   EXPECT_THROW(parse_isa("avx521"), std::invalid_argument);
 }
 

@@ -5,9 +5,10 @@
 
 namespace facebench {
 
-// The instruction sets that our kernels are built for, in rising order. Results are bit-exact for
-// one of them, so the choice is part of a run's content (design: numbers).
-enum class Isa { plain, avx2, avx512 };
+// The instruction sets that our kernels are built for, in rising order: each runs what those before
+// it run, so kernels are chosen by >=. Results are bit-exact for one of them, so the choice is part
+// of a run's content (design: numbers).
+enum class Isa { plain, avx2, avx512, avx512bf16 };
 
 std::string_view isa_name(Isa isa);
 // Throws std::invalid_argument with "did you mean".

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "facebench/core/job.h"
+#include "facebench/core/options.h"
+#include "facebench/metrics/embedding_rows.h"
+#include "facebench/metrics/score_tail.h"
+
+namespace facebench {
+
+struct AllPairsOptions {
+  double far = 1e-3;
+  std::int64_t bins = 0;
+  static void describe(OptionsBuilder<AllPairsOptions>& o) {
+    o.name("AllPairsOptions", "What is kept of the scores of all pairs.");
+    o.field("far", &AllPairsOptions::far,
+            "highest FAR at which the TAR can be told exactly; the kept tail grows with it", 0, 1);
+    o.field("bins", &AllPairsOptions::bins,
+            "bins of the histogram of all scores; 0 = none, which is faster", 0, 65536);
+  }
+};
+
+// Scores every row with every column by cosine (embedding_rows.h), without storing the scores; a
+// comparison is genuine where the two identities are equal. The result is that of scoring all in
+// double and sorting, the histogram's lower bins excepted: a pass in low precision (bfloat16 or
+// float32, tiles on all threads) finds the pairs that may belong to the tail, and those alone are
+// scored in double. No pair is lost, since what low precision may change is bounded: with x~ the
+// rounded unit vector x, |x.y - x~.y~| <= |x - x~| + |y - y~| + |x - x~||y - y~| (Cauchy-Schwarz;
+// the distances are measured while rounding), and the float32 sum of n products is off by at most
+// n u / (1 - n u) |x~||y~|, u = 2^-24 (Higham, "Accuracy and stability of numerical algorithms",
+// section 3.1).
+//
+// Memory beside the embeddings: a rounded copy of the smaller side, 8 bytes for each genuine
+// comparison and 12 for each kept impostor score. Throws std::invalid_argument for dimensions that
+// differ, a number of identities other than of embeddings, no comparison at all, and a `far` whose
+// tail would hold more than 2e7 scores; Error for an embedding without direction and for more than
+// 5e7 genuine comparisons. The same result on every processor, for any number of threads (the
+// histogram's lower bins depend on the instruction set).
+ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> row_identities,
+                    const EmbeddingRows& columns, std::span<const std::int32_t> column_identities,
+                    const AllPairsOptions& options = {}, const Job& job = {});
+// Each unordered pair of different rows once.
+ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> identities,
+                    const AllPairsOptions& options = {}, const Job& job = {});
+
+}  // namespace facebench

@@ -1,0 +1,152 @@
+#include "facebench/metrics/listed_pairs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "facebench/core/error.h"
+#include "metrics/cosines.h"
+#include "metrics/pair_kernels.h"
+
+namespace facebench {
+namespace {
+
+// Pairs of one task.
+constexpr std::int64_t kListBlock = 4096;
+// A block of this many rows in double and one of as many columns stay in the second-level cache.
+constexpr std::int64_t kDenseRows = 64;
+constexpr std::int64_t kDenseColumns = 64;
+constexpr std::int64_t kDenseStrip = 2048;  // columns of one task
+
+void check_dimensions(const EmbeddingRows& rows, const EmbeddingRows& columns) {
+  if (rows.dim() != columns.dim())
+    throw std::invalid_argument(fmt::format("embeddings of dimension {} cannot be compared with {}",
+                                            rows.dim(), columns.dim()));
+}
+
+void check_index(std::int32_t index, const EmbeddingRows& set, std::int64_t pair) {
+  if (index < 0 || index >= set.size())
+    throw std::out_of_range(
+        fmt::format("pair [{}] names row {} of {} embeddings", pair, index, set.size()));
+}
+
+void check_direction(std::int32_t index, const EmbeddingRows& set, std::int64_t pair) {
+  const double length = set.length(index);
+  if (!(length > 0))
+    fail(fmt::format("embedding in row {}, which pair [{}] names", index, pair),
+         length == 0 ? "is zero and has no direction" : "holds a value that is not finite",
+         "Leave out what could not be enrolled.");
+}
+
+// Vectors `begin` to `end` in double, padded with zeros to `stride`.
+void widen(const EmbeddingRows& set, std::int64_t begin, std::int64_t end, std::int64_t stride,
+           std::vector<double>& out) {
+  out.assign(static_cast<std::size_t>((end - begin) * stride), 0.0);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const auto row = set.row(i);
+    std::copy(row.begin(), row.end(), out.begin() + (i - begin) * stride);
+  }
+}
+
+}  // namespace
+
+void cosines(const EmbeddingRows& rows, const EmbeddingRows& columns,
+             std::span<const std::int32_t> first, std::span<const std::int32_t> second,
+             double* scores) {
+  dot_kernels().listed(rows.data(), columns.data(), rows.dim(), first.data(), second.data(),
+                       static_cast<long>(first.size()), scores);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    scores[i] = cosine_of(scores[i], rows.length(first[i]) * columns.length(second[i]));
+}
+
+void listed_pair_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
+                        std::span<const std::int32_t> first, std::span<const std::int32_t> second,
+                        std::span<double> scores, const Job& job) {
+  check_dimensions(rows, columns);
+  if (first.size() != second.size() || first.size() != scores.size())
+    throw std::invalid_argument(fmt::format("{} first and {} second sides of {} pairs",
+                                            first.size(), second.size(), scores.size()));
+  const auto n = static_cast<std::int64_t>(first.size());
+  const std::int64_t blocks = (n + kListBlock - 1) / kListBlock;
+  Stage stage(job, "score pairs", blocks, "blocks");
+  parallel_for(
+      blocks, job,
+      [&](std::int64_t block, int) {
+        const std::int64_t begin = block * kListBlock, end = std::min(n, begin + kListBlock);
+        for (std::int64_t i = begin; i < end; ++i) {
+          check_index(first[i], rows, i);
+          check_index(second[i], columns, i);
+          check_direction(first[i], rows, i);
+          check_direction(second[i], columns, i);
+        }
+        const auto at = static_cast<std::size_t>(begin),
+                   count = static_cast<std::size_t>(end - begin);
+        cosines(rows, columns, first.subspan(at, count), second.subspan(at, count),
+                scores.data() + begin);
+      },
+      &stage);
+}
+
+std::vector<double> listed_pair_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
+                                       std::span<const std::int32_t> first,
+                                       std::span<const std::int32_t> second, const Job& job) {
+  std::vector<double> scores(first.size());
+  listed_pair_scores(rows, columns, first, second, scores, job);
+  return scores;
+}
+
+void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::span<float> scores,
+                  const Job& job) {
+  check_dimensions(rows, columns);
+  const std::int64_t n = rows.size(), m = columns.size();
+  if (static_cast<std::int64_t>(scores.size()) != n * m)
+    throw std::invalid_argument(
+        fmt::format("{} x {} comparisons but room for {} scores", n, m, scores.size()));
+  rows.require_directions();
+  columns.require_directions();
+  const DotKernels& kernels = dot_kernels();
+  const std::int64_t stride = (rows.dim() + 7) / 8 * 8;
+  const std::int64_t row_blocks = (n + kDenseRows - 1) / kDenseRows;
+  const std::int64_t strips = (m + kDenseStrip - 1) / kDenseStrip;
+  struct Buffers {
+    std::vector<double> rows, columns, dots;
+    std::int64_t row_block = -1;
+  };
+  std::vector<Buffers> buffers(static_cast<std::size_t>(job.workers()));
+  Stage stage(job, "score all pairs", row_blocks * strips, "blocks");
+  parallel_for(
+      row_blocks * strips, job,
+      [&](std::int64_t task, int worker) {
+        Buffers& own = buffers[static_cast<std::size_t>(worker)];
+        const std::int64_t r0 = task / strips * kDenseRows, r1 = std::min(n, r0 + kDenseRows);
+        if (own.row_block != r0) {
+          widen(rows, r0, r1, stride, own.rows);
+          own.row_block = r0;
+        }
+        own.dots.resize(kDenseRows * kDenseColumns);
+        const std::int64_t begin = task % strips * kDenseStrip;
+        const std::int64_t end = std::min(m, begin + kDenseStrip);
+        for (std::int64_t c0 = begin; c0 < end; c0 += kDenseColumns) {
+          const std::int64_t c1 = std::min(end, c0 + kDenseColumns);
+          widen(columns, c0, c1, stride, own.columns);
+          kernels.block(own.rows.data(), r1 - r0, own.columns.data(), c1 - c0, stride,
+                        own.dots.data(), kDenseColumns);
+          for (std::int64_t i = r0; i < r1; ++i)
+            for (std::int64_t j = c0; j < c1; ++j)
+              scores[i * m + j] =
+                  static_cast<float>(cosine_of(own.dots[(i - r0) * kDenseColumns + (j - c0)],
+                                               rows.length(i) * columns.length(j)));
+        }
+      },
+      &stage);
+}
+
+std::vector<float> dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
+                                const Job& job) {
+  std::vector<float> scores(static_cast<std::size_t>(rows.size() * columns.size()));
+  dense_scores(rows, columns, scores, job);
+  return scores;
+}
+
+}  // namespace facebench

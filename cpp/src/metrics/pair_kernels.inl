@@ -1,0 +1,167 @@
+// The body of pair_kernels_{plain,avx2,avx512}.cc. FACEBENCH_LANES is the number of floats in a
+// vector register, FACEBENCH_ROWS the rows of a filter tile (two vectors of columns wide),
+// FACEBENCH_BLOCK the side of a tile of exact dot products, FACEBENCH_DOTS and FACEBENCH_FILTER the
+// names of the results.
+#include "metrics/pair_filter.inl"
+
+namespace facebench {
+namespace {
+
+// The eight partial sums of a dot product lie in kParts registers.
+constexpr int kDoubles = FACEBENCH_LANES / 2;
+constexpr int kParts = 8 / kDoubles;
+constexpr int kBlock = FACEBENCH_BLOCK;
+// Pairs whose sums run side by side, so that additions need not wait for each other.
+constexpr int kTogether = FACEBENCH_BLOCK;
+
+typedef double Doubles __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(8), may_alias));
+
+const Doubles& load(const double* p) { return *reinterpret_cast<const Doubles*>(p); }
+
+// kDoubles floats in double. (The compiler makes several instructions of a vector conversion.)
+Doubles widened(const float* p) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(p));
+#elif defined(__AVX2__)
+  return _mm256_cvtps_pd(_mm_loadu_ps(p));
+#else
+  Doubles result;
+  for (int i = 0; i < kDoubles; ++i) result[i] = p[i];
+  return result;
+#endif
+}
+
+double total(const Doubles (&sums)[kParts]) {
+  double s[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) s[i] = sums[i / kDoubles][i % kDoubles];
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+// kPairs dot products; meanwhile the vectors of the next pairs are called into the cache.
+template <int kPairs>
+void dots(const float* const* a, const float* const* b, const float* const* next_a,
+          const float* const* next_b, long dim, double* out) {
+  Doubles sums[kPairs][kParts] = {};
+  long k = 0;
+  for (; k + 8 <= dim; k += 8) {
+    if (k % 16 == 0) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kPairs; ++p) {
+        __builtin_prefetch(next_a[p] + k);
+        __builtin_prefetch(next_b[p] + k);
+      }
+    }
+#pragma GCC unroll 4
+    for (int p = 0; p < kPairs; ++p)
+#pragma GCC unroll 4
+      for (int i = 0; i < kParts; ++i)
+        sums[p][i] += widened(a[p] + k + i * kDoubles) * widened(b[p] + k + i * kDoubles);
+  }
+  if (k < dim) {
+    for (int p = 0; p < kPairs; ++p) {
+      double x[8] = {}, y[8] = {};
+      for (long i = k; i < dim; ++i) {
+        x[i - k] = a[p][i];
+        y[i - k] = b[p][i];
+      }
+      for (int i = 0; i < kParts; ++i) sums[p][i] += load(x + i * kDoubles) * load(y + i * kDoubles);
+    }
+  }
+#pragma GCC unroll 4
+  for (int p = 0; p < kPairs; ++p) out[p] = total(sums[p]);
+}
+
+void listed(const float* rows, const float* columns, long dim, const int* first, const int* second,
+            long count, double* out) {
+  const float *a[2][kTogether], *b[2][kTogether];
+  const auto find = [&](long start, int side) {
+    for (int p = 0; p < kTogether; ++p) {
+      const long i = start + p < count ? start + p : count - 1;
+      a[side][p] = rows + first[i] * dim;
+      b[side][p] = columns + second[i] * dim;
+    }
+  };
+  if (count == 0) return;
+  find(0, 0);
+  long i = 0;
+  int side = 0;
+  for (; i + kTogether <= count; i += kTogether, side ^= 1) {
+    find(i + kTogether, side ^ 1);
+    dots<kTogether>(a[side], b[side], a[side ^ 1], b[side ^ 1], dim, out + i);
+  }
+  for (int p = 0; i < count; ++i, ++p)
+    dots<1>(a[side] + p, b[side] + p, a[side] + p, b[side] + p, dim, out + i);
+}
+
+template <int kRows, int kColumns>
+void dot_tile(const double* rows, const double* columns, long stride, double* out,
+              long out_stride) {
+  Doubles sums[kRows][kColumns][kParts] = {};
+  for (long k = 0; k < stride; k += 8) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kParts; ++i) {
+      const long at = k + i * kDoubles;
+      Doubles b[kColumns];
+#pragma GCC unroll 4
+      for (int c = 0; c < kColumns; ++c) b[c] = load(columns + c * stride + at);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const Doubles a = load(rows + r * stride + at);
+#pragma GCC unroll 4
+        for (int c = 0; c < kColumns; ++c) sums[r][c][i] += a * b[c];
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int c = 0; c < kColumns; ++c) out[r * out_stride + c] = total(sums[r][c]);
+}
+
+void block(const double* rows, long row_count, const double* columns, long column_count,
+           long stride, double* out, long out_stride) {
+  for (long r = 0; r < row_count; r += kBlock)
+    for (long c = 0; c < column_count; c += kBlock) {
+      const double *a = rows + r * stride, *b = columns + c * stride;
+      double* target = out + r * out_stride + c;
+      if (r + kBlock <= row_count && c + kBlock <= column_count) {
+        dot_tile<kBlock, kBlock>(a, b, stride, target, out_stride);
+        continue;
+      }
+      for (long i = 0; i < kBlock && r + i < row_count; ++i)
+        for (long j = 0; j < kBlock && c + j < column_count; ++j)
+          dot_tile<1, 1>(a + i * stride, b + j * stride, stride, target + i * out_stride + j,
+                         out_stride);
+    }
+}
+
+constexpr int kRows = FACEBENCH_ROWS;
+
+void tile(const void* row_panel, const void* column_panel, long groups, float* scores) {
+  const auto* a = static_cast<const float*>(row_panel);
+  const auto* b = static_cast<const float*>(column_panel);
+  Floats sums[kRows][2] = {};
+  for (long k = 0; k < groups; ++k, a += kRows, b += 2 * kLanes) {
+    const Floats b0 = load(b), b1 = load(b + kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      sums[r][0] += a[r] * b0;
+      sums[r][1] += a[r] * b1;
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    *reinterpret_cast<Floats*>(scores + 2 * kLanes * r) = sums[r][0];
+    *reinterpret_cast<Floats*>(scores + 2 * kLanes * r + kLanes) = sums[r][1];
+  }
+}
+
+}  // namespace
+
+extern const DotKernels FACEBENCH_DOTS;
+const DotKernels FACEBENCH_DOTS{listed, block};
+extern const FilterKernels FACEBENCH_FILTER;
+const FilterKernels FACEBENCH_FILTER{kRows, 2 * kLanes, 1, tile, above, tally};
+
+}  // namespace facebench

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "facebench/metrics/score_tail.h"
+
+namespace facebench {
+
+// Keeps the `wanted` highest of any number of scores, in bounded memory whatever the scores: those
+// equal to the lowest kept one are counted, not stored. What is kept does not depend on the order
+// in which scores come.
+class TailCollector {
+ public:
+  // Scores below `bound` are not looked at; -infinity for none.
+  TailCollector(std::int64_t wanted, double bound);
+
+  // A score below this cannot be among the wanted ones. Rises; for any thread.
+  double bound() const { return bound_.load(std::memory_order_relaxed); }
+  // For any thread.
+  void add(std::span<const double> scores);
+
+  // Whether at least `wanted` scores have come; where not, the first bound was too high.
+  bool complete() const { return count() >= wanted_; }
+  // Fills in impostor and impostor_reach.
+  void finish(ScoreTail& tail);
+
+ private:
+  std::int64_t count() const { return static_cast<std::int64_t>(above_.size()) + equal_; }
+  void compact();
+
+  std::int64_t wanted_;
+  std::size_t capacity_;
+  std::mutex mutex_;
+  std::atomic<double> bound_;
+  std::vector<double> above_;  // scores above bound_
+  std::int64_t equal_ = 0;     // scores equal to bound_
+};
+
+}  // namespace facebench
