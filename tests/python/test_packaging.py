@@ -3,9 +3,11 @@
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import facebench
+import numpy
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +80,48 @@ def test_versions_agree():
     assert facebench.__version__ == version
     assert f"version: {version}" in (ROOT / "CITATION.cff").read_text()
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_light_wheel_works_where_there_is_no_torch(tmp_path):
+    """Built and unpacked beside numpy, with nothing else in reach but the standard library."""
+    build = [
+        *(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps"),
+        "--disable-pip-version-check",
+        f"--config-settings=build-dir={tmp_path / 'build'}",
+        "--config-settings=cmake.define.FACEBENCH_FULL=OFF",
+        f"--wheel-dir={tmp_path}",
+        str(ROOT),
+    ]
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    site = tmp_path / "site"
+    (wheel,) = tmp_path.glob("facebench-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+        assert not [n for n in archive.namelist() if "_full" in Path(n).name]
+    numpy_folder = Path(numpy.__file__).parent
+    for folder in (numpy_folder, *numpy_folder.parent.glob("numpy.libs")):
+        (site / folder.name).symlink_to(folder)
+    code = f"""
+import sys, time
+sys.path.insert(0, {str(site)!r})
+before = time.process_time()
+import facebench.protocols
+seconds = time.process_time() - before
+import importlib.util
+assert importlib.util.find_spec("torch") is None
+from facebench import metrics
+assert metrics.auc([0.9, 0.1], [1, 0]) == 1
+assert facebench.protocols.load_protocol("lfw").id == "lfw"
+assert facebench.reports.check_claim("99.64", "lfw").exists is False
+print(seconds)
+"""
+    # Without the environment's own packages; processor time, so that a busy machine does not count.
+    clean = [sys.executable, "-I", "-S", "-c", code]
+    runs = [subprocess.run(clean, capture_output=True, text=True, check=False) for _ in range(5)]
+    assert [r.stderr for r in runs if r.returncode] == []
+    assert min(float(r.stdout) for r in runs) < 0.3
 
 
 def test_torch_is_not_a_dependency():

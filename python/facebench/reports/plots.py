@@ -87,7 +87,10 @@ def _chart(name, title, x_axis, y_axis, x_title, y_title, curves, kind="step"):
     for value, label in x_axis.ticks:
         at = f"{x(value):.1f}"
         out.append(f'<line class="grid" x1="{at}" y1="{_TOP}" x2="{at}" y2="{bottom}"/>')
-        out.append(f'<text x="{at}" y="{bottom + 24}" text-anchor="middle">{label}</text>')
+        # The last label ends at the picture's edge.
+        place = f'{_WIDTH}" y="{bottom + 24}" text-anchor="end' if x_axis(value) == 1 else ""
+        place = place or f'{at}" y="{bottom + 24}" text-anchor="middle'
+        out.append(f'<text x="{place}">{label}</text>')
     for value, label in y_axis.ticks:
         at = y(value)
         out.append(
@@ -245,21 +248,22 @@ def matrix_svg(rows, columns, values, notes=None, title=""):
         out.append(f'<text x="{left - 12}" y="{top + 48}" text-anchor="end">{_label(label)}</text>')
         for j in range(len(columns)):
             value, x = float(values[i][j]), left + cell_width * j
-            strength = min(max(value, 0.0), 1.0)
-            ink = ' class="ink"' if strength > 0.5 else ""
+            # Never so strong that text in the page's colour could not be read on it.
+            strength = 0.04 + 0.51 * min(max(value, 0.0), 1.0)
             out.append(
                 f'<rect x="{x:.1f}" y="{top}" width="{cell_width - 3:.1f}" '
-                f'height="{cell_height - 3}" rx="4" fill-opacity="{0.06 + 0.94 * strength:.3f}"/>'
+                f'height="{cell_height - 3}" rx="4" fill-opacity="{strength:.3f}"/>'
             )
             note = notes[i][j] if notes else ""
-            middle, base = x + cell_width / 2, top + (38 if note else 46)
+            middle, base = x + cell_width / 2 - 1.5, top + (38 if note else 48)
             out.append(
-                f'<text{ink} x="{middle:.1f}" y="{base}" text-anchor="middle">{value:.3f}</text>'
+                f'<text class="value" x="{middle:.1f}" y="{base}" text-anchor="middle">'
+                f"{value:.3f}</text>"
             )
             if note:
                 out.append(
-                    f'<text{ink} font-size="smaller" x="{middle:.1f}" y="{base + 24}" '
-                    f'text-anchor="middle">{_html.escape(note)}</text>'
+                    f'<text class="note" x="{middle:.1f}" y="{base + 24}" text-anchor="middle">'
+                    f"{_html.escape(note)}</text>"
                 )
     return "".join(out) + "</svg>"
 

@@ -165,10 +165,15 @@ def _plots(runs, track):
     if identification:
         svg = det_svg(
             [(t, fpir, [1 - v for v in dir]) for t, (fpir, dir) in identification],
-            "false positive identification rate",
-            "false negative identification rate",
+            "FPIR",
+            "FNIR",
         )
-        plots.append({"svg": svg, "caption": f"Open-set identification, track {track}"})
+        plots.append(
+            {
+                "svg": svg,
+                "caption": f"False negative over false positive identification rate, track {track}",
+            }
+        )
     for title, scores in having("scores"):
         caption = f"Scores, track {track}" + (f": {title}" if len(runs) > 1 else "")
         plots.append({"svg": histogram_svg(*scores), "caption": caption})
