@@ -1,4 +1,5 @@
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,16 @@ void bind_crops(py::module_& m) {
         return py::make_tuple(pixels, crop.reason);
       },
       py::arg("image"), py::arg("face"), py::arg("options") = CropOptions{});
+  m.def(
+      "crop_window",
+      [](int width, int height, const Face& face,
+         const CropOptions& options) -> std::optional<std::array<int, 4>> {
+        const auto w = crop_window(width, height, face, options);
+        if (!w) return std::nullopt;
+        return std::array<int, 4>{w->x0, w->y0, w->x1, w->y1};
+      },
+      py::arg("width"), py::arg("height"), py::arg("face"), py::arg("options") = CropOptions{});
+  m.def("resolve_crop", &resolve_crop, py::arg("options"));
   m.def("crops", [] {
     py::dict result;
     for (const CropEntry& e : crops().entries()) result[py::str(e.name)] = e.doc;

@@ -18,6 +18,14 @@ from facebench.detection import Face
 CropOptions = full.CropOptions
 
 
+def _options(name, options) -> CropOptions:
+    if not isinstance(name, CropOptions):
+        return CropOptions(name=name, **options)
+    if options:
+        raise TypeError("options go into CropOptions when one is passed")
+    return name
+
+
 def crop_face(
     image: np.ndarray, face: Face, name: str | CropOptions = "arcface112", **options
 ) -> tuple[np.ndarray | None, str]:
@@ -31,11 +39,32 @@ def crop_face(
     >>> crops.crop_face(np.zeros((60, 60, 3), np.uint8), Face([10, 10, 40, 40]), "arcface112")
     (None, 'the crop needs landmarks, and the face has none')
     """
-    if isinstance(name, CropOptions):
-        if options:
-            raise TypeError("options go into CropOptions when one is passed")
-        return full.crop_face(image, face, name)
-    return full.crop_face(image, face, CropOptions(name=name, **options))
+    return full.crop_face(image, face, _options(name, options))
+
+
+def crop_window(
+    width: int, height: int, face: Face, name: str | CropOptions = "paper", **options
+) -> tuple[int, int, int, int] | None:
+    """The pixels x0, y0, x1, y1 that a box crop cuts out of an image of this size, before it is
+    resized; None where the box has none inside.
+
+    >>> from facebench import crops
+    >>> from facebench.detection import Face
+    >>> crops.crop_window(100, 80, Face([10, 10, 50, 70]), "paper")
+    (4, 1, 56, 79)
+    """
+    window = full.crop_window(width, height, face, _options(name, options))
+    return None if window is None else tuple(window)
+
+
+def resolve_crop(name: str | CropOptions, **options) -> CropOptions:
+    """The options with everything that was left to the crop filled in, as manifests record them.
+
+    >>> from facebench import crops
+    >>> crops.resolve_crop("facenet").margin_pixels
+    22.0
+    """
+    return full.resolve_crop(_options(name, options))
 
 
 def fit_similarity(from_: Sequence, to: Sequence) -> np.ndarray:
@@ -53,4 +82,11 @@ def crops() -> dict[str, str]:
     return full.crops()
 
 
-__all__ = ["CropOptions", "crop_face", "crops", "fit_similarity"]
+__all__ = [
+    "CropOptions",
+    "crop_face",
+    "crop_window",
+    "crops",
+    "fit_similarity",
+    "resolve_crop",
+]

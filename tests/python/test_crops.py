@@ -1,10 +1,13 @@
 """Crops against numpy's own Umeyama and a bilinear warp written out."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from facebench import crops, images
+from facebench import Error, crops, detection, images
 from facebench.detection import Face
 
 ARCFACE = [
@@ -136,9 +139,84 @@ def test_paper_crop_is_clipped_to_the_image():
     np.testing.assert_array_equal(crop, images.resize(image[122:150, 0:37], 112, 112))
 
 
+def test_facenet_crop_is_the_align_scripts():
+    """det[i] -+ margin / 2, clipped, into an array of int32, cut, PIL's bilinear filter."""
+    PIL = pytest.importorskip("PIL.Image")
+    image = picture()
+    for box in ([50.6, 40.2, 90.6, 100.2], [5.5, -3, 60.9, 40], [100, 100, 155.3, 149.5]):
+        height, width = image.shape[:2]
+        window = np.zeros(4, np.int32)
+        window[0] = np.maximum(box[0] - 44 / 2, 0)
+        window[1] = np.maximum(box[1] - 44 / 2, 0)
+        window[2] = np.minimum(box[2] + 44 / 2, width)
+        window[3] = np.minimum(box[3] + 44 / 2, height)
+        part = image[window[1] : window[3], window[0] : window[2]]
+        expected = np.asarray(PIL.fromarray(part).resize((182, 182), PIL.BILINEAR)).astype(int)
+        assert crops.crop_window(width, height, Face(box), "facenet") == tuple(window)
+        crop, _ = crops.crop_face(image, Face(box), "facenet")
+        assert np.abs(crop - expected).max() <= 1
+
+
+def test_sphereface_crop_is_the_arcface_crop_eight_pixels_further_left():
+    image = picture()
+    face = Face([50, 40, 105, 120], 1.0, LANDMARKS)
+    narrow, _ = crops.crop_face(image, face, "sphereface112x96")
+    wide, _ = crops.crop_face(image, face, "arcface112")
+    assert narrow.shape == (112, 96, 3)
+    # The two similarities differ by a translation of whole pixels; positions are in 1/32 pixel.
+    difference = np.abs(narrow.astype(int) - wide[:, 8:104])
+    assert np.percentile(difference, 99) <= 6
+
+
+def test_vggface2_tight_crop_is_what_the_data_set_released():
+    folder = os.environ.get("FACEBENCH_DATA")
+    if not folder:
+        pytest.skip("FACEBENCH_DATA is not set")
+    try:
+        detection.default_mtcnn_weights()
+    except Error:
+        pytest.skip("mtcnn.safetensors was not built")
+    cv2 = pytest.importorskip("cv2")
+    loose = Path(folder) / "vggface2_samples" / "loose_crop"
+    overlaps = {}
+    for path in sorted(loose.glob("*/*.jpg")):
+        image = images.read(path)
+        tight = images.read(loose.parent / "tight_crop" / path.relative_to(loose))
+        # Where the released tight crop lies in the released loose one.
+        errors = cv2.matchTemplate(image, tight, cv2.TM_SQDIFF)
+        x, y = cv2.minMaxLoc(errors)[2]
+        theirs = [x, y, x + tight.shape[1], y + tight.shape[0]]
+        height, width = image.shape[:2]
+        faces = detection.detect(image)
+        face = faces[detection.select_face(faces, width, height, "largest")]
+        ours = crops.crop_window(width, height, face, "vggface2_tight")
+        overlaps[str(path.relative_to(loose))] = detection.intersection_over_union(
+            Face(theirs), Face(ours)
+        )
+    values = np.array(list(overlaps.values()))
+    assert len(values) == 32
+    assert values.mean() > 0.93
+    outliers = sorted(name for name, value in overlaps.items() if value < 0.85)
+    assert outliers == ["n007241/0273_01.jpg", "n008937/0006_01.jpg"]
+    assert values.min() > 0.8
+
+
+def test_what_is_left_to_the_crop_is_recorded():
+    options = crops.resolve_crop("facenet", width=160)
+    assert (options.width, options.height) == (160, 182)
+    assert (options.margin, options.margin_pixels) == (0, 22)
+    assert options.interpolation == "bilinear_antialias"
+    assert crops.resolve_crop(options) == options
+    with pytest.raises(ValueError, match="aligned"):
+        crops.crop_window(9, 9, Face([1, 1, 5, 5]), "arcface112")
+
+
 @pytest.mark.parametrize(
     ("name", "face", "reason"),
     [
+        ("facenet", Face([9, 9, 3, 3]), "no pixels"),
+        ("vggface2_tight", Face([9, 9, 9, 20]), "no pixels"),
+        ("sphereface112x96", Face([0, 0, 9, 9]), "needs landmarks"),
         ("arcface112", Face([0, 0, 9, 9]), "needs landmarks"),
         ("arcface112", Face([0, 0, 9, 9], 1.0, [[5, 5]] * 5), "one point"),
         ("arcface112", Face([0, 0, 9, 9], 1.0, [[np.nan, 5]] * 5), "no number"),

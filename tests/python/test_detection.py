@@ -172,6 +172,45 @@ def test_mtcnn_finds_faces_cut_by_a_border(cut, data):
 
 
 @needs_weights
+def test_sixty_faces_on_one_image(data):
+    """A sheet of ten by six photographs: every face is found in its place, with its landmarks."""
+    reference = read_reference(data)
+    names = [name for name in reference if len(reference[name]) == 1][:600:10]
+    sheet = np.zeros((6 * 150, 10 * 150, 3), np.uint8)
+    for k, name in enumerate(names):
+        y, x = k // 10 * 150, k % 10 * 150
+        sheet[y : y + 150, x : x + 150] = images.read(data / "lfw" / "images" / name)
+    faces = [face for face in detection.detect(sheet) if face.score > 0.95]
+    found = set()
+    for k, name in enumerate(names):
+        corner = np.array([k % 10 * 150, k // 10 * 150])
+        for face in faces:
+            expected = reference[name][0].landmarks + corner
+            if np.linalg.norm(face.landmarks - expected, axis=1).max() < 8:
+                found.add(k)
+    assert len(found) == 60
+
+
+@needs_weights
+def test_fast_path_is_the_plain_one_on_photographs(data):
+    reference = read_reference(data)
+    names = list(reference)[5::700]
+    pixels = [images.read(data / "lfw" / "images" / name) for name in names]
+    pixels[0] = images.resize(pixels[0], 333, 250)
+    for mode in ("facenet_pytorch", "facenet"):
+        plain = detection.detect(pixels, mode=mode, path="plain")
+        for ours, theirs in zip(detection.detect(pixels, mode=mode), plain, strict=True):
+            same_faces(
+                ours,
+                (
+                    np.array([f.box for f in theirs]),
+                    np.array([f.score for f in theirs]),
+                    np.array([f.landmarks for f in theirs]),
+                ),
+            )
+
+
+@needs_weights
 def test_black_image_has_no_face():
     assert detection.detect(np.zeros((100, 120, 3), np.uint8)) == []
 

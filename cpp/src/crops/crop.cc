@@ -21,20 +21,36 @@ bool finite(const Face& face, bool landmarks) {
                      [](const Point& p) { return std::isfinite(p.x) && std::isfinite(p.y); });
 }
 
-Crop crop_box(const Image& image, const Face& face, double margin, int width, int height,
-              Interpolation interpolation) {
-  if (!finite(face, false)) return rejected("the box holds no number");
-  const Box& box = face.box;
-  const double dx = margin * (static_cast<double>(box.x1) - box.x0);
-  const double dy = margin * (static_cast<double>(box.y1) - box.y0);
+std::optional<CropWindow> window_of(int width, int height, const Box& box, const CropEntry& entry,
+                                    const CropOptions& resolved) {
+  double x0 = box.x0, y0 = box.y0, x1 = box.x1, y1 = box.y1;
+  if (!(x0 < x1 && y0 < y1)) return std::nullopt;  // a margin gives no area to what has none
+  if (entry.aspect > 0) {
+    const double middle = (x0 + x1) / 2, half = entry.aspect * (y1 - y0) / 2;
+    x0 = middle - half;
+    x1 = middle + half;
+  }
+  const double dx = resolved.margin * (x1 - x0) + resolved.margin_pixels;
+  const double dy = resolved.margin * (y1 - y0) + resolved.margin_pixels;
   // Clipped first, so that whole pixels fit an int; truncation of what is inside is the same.
   const auto pixel = [](double v, int side) {
     return static_cast<int>(std::clamp(v, 0.0, static_cast<double>(side)));
   };
-  const int x0 = pixel(box.x0 - dx, image.width), x1 = pixel(box.x1 + dx, image.width);
-  const int y0 = pixel(box.y0 - dy, image.height), y1 = pixel(box.y1 + dy, image.height);
-  if (x0 >= x1 || y0 >= y1) return rejected("the box has no pixels inside the image");
-  return {SampleStatus::ok, {}, resize(cut(image, x0, y0, x1, y1), width, height, interpolation)};
+  const CropWindow window{pixel(x0 - dx, width), pixel(y0 - dy, height), pixel(x1 + dx, width),
+                          pixel(y1 + dy, height)};
+  if (window.x0 >= window.x1 || window.y0 >= window.y1) return std::nullopt;
+  return window;
+}
+
+Crop crop_box(const Image& image, const Face& face, const CropEntry& entry,
+              const CropOptions& resolved) {
+  if (!finite(face, false)) return rejected("the box holds no number");
+  const auto w = window_of(image.width, image.height, face.box, entry, resolved);
+  if (!w) return rejected("the box has no pixels inside the image");
+  return {SampleStatus::ok,
+          {},
+          resize(cut(image, w->x0, w->y0, w->x1, w->y1), static_cast<int>(resolved.width),
+                 static_cast<int>(resolved.height), parse_interpolation(resolved.interpolation))};
 }
 
 Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, int width,
@@ -59,39 +75,74 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
 }  // namespace
 
 const Table<CropEntry>& crops() {
-  static const Table<CropEntry> table(
-      "crop", {{"paper",
-                "box enlarged by 15 % on each side, clipped, resized; not aligned",
-                112,
-                112,
-                false,
-                0.15,
-                {}},
-               {"arcface112",
-                "five landmarks onto ArcFace's 112 x 112 template",
-                112,
-                112,
-                true,
-                0,
-                {{{38.2946f, 51.6963f},
-                  {73.5318f, 51.5014f},
-                  {56.0252f, 71.7366f},
-                  {41.5493f, 92.3655f},
-                  {70.7299f, 92.2041f}}}}});
+  static const Table<CropEntry> table = [] {
+    CropEntry paper{"paper", "box enlarged by 15 % on each side, clipped, resized; not aligned",
+                    112, 112, false};
+    paper.margin = 0.15;
+    CropEntry facenet{"facenet", "box and 22 pixels on each side, clipped, resized; not aligned",
+                      182, 182, false};
+    facenet.margin_pixels = 22;
+    facenet.interpolation = "bilinear_antialias";
+    CropEntry tight{"vggface2_tight",
+                    "box 7/8 as wide as high, enlarged by 15 % on each side, clipped, resized", 224,
+                    224, false};
+    tight.aspect = 0.875;
+    tight.margin = 0.15;
+    const CropEntry arcface{"arcface112",
+                            "five landmarks onto ArcFace's 112 x 112 template",
+                            112,
+                            112,
+                            true,
+                            {{{38.2946f, 51.6963f},
+                              {73.5318f, 51.5014f},
+                              {56.0252f, 71.7366f},
+                              {41.5493f, 92.3655f},
+                              {70.7299f, 92.2041f}}}};
+    const CropEntry sphereface{"sphereface112x96",
+                               "five landmarks onto SphereFace's template, 112 high and 96 wide",
+                               96,
+                               112,
+                               true,
+                               {{{30.2946f, 51.6963f},
+                                 {65.5318f, 51.5014f},
+                                 {48.0252f, 71.7366f},
+                                 {33.5493f, 92.3655f},
+                                 {62.7299f, 92.2041f}}}};
+    return Table<CropEntry>("crop", {paper, facenet, tight, arcface, sphereface});
+  }();
   return table;
+}
+
+CropOptions resolve_crop(const CropOptions& options) {
+  check_options(options);
+  const CropEntry& entry = crops().at(options.name);
+  CropOptions result = options;
+  if (result.width == 0) result.width = entry.width;
+  if (result.height == 0) result.height = entry.height;
+  if (result.interpolation == "own") result.interpolation = entry.interpolation;
+  if (result.margin < 0) result.margin = entry.margin;
+  if (result.margin_pixels < 0) result.margin_pixels = entry.margin_pixels;
+  return result;
+}
+
+std::optional<CropWindow> crop_window(int width, int height, const Face& face,
+                                      const CropOptions& options) {
+  const CropOptions resolved = resolve_crop(options);
+  const CropEntry& entry = crops().at(options.name);
+  if (entry.aligned)
+    throw std::invalid_argument("crop " + entry.name + " is aligned: it has no window");
+  if (!finite(face, false)) return std::nullopt;
+  return window_of(width, height, face.box, entry, resolved);
 }
 
 Crop crop_face(const Image& image, const Face& face, const CropOptions& options) {
   check_image(image);
-  check_options(options);
+  const CropOptions resolved = resolve_crop(options);
   const CropEntry& entry = crops().at(options.name);
-  const int width = options.width ? static_cast<int>(options.width) : entry.width;
-  const int height = options.height ? static_cast<int>(options.height) : entry.height;
-  if (entry.aligned)
-    return crop_aligned(image, face, entry, width, height,
-                        static_cast<std::uint8_t>(options.border));
-  const double margin = options.margin < 0 ? entry.margin : options.margin;
-  return crop_box(image, face, margin, width, height, parse_interpolation(options.interpolation));
+  if (!entry.aligned) return crop_box(image, face, entry, resolved);
+  return crop_aligned(image, face, entry, static_cast<int>(resolved.width),
+                      static_cast<int>(resolved.height),
+                      static_cast<std::uint8_t>(resolved.border));
 }
 
 Affine fit_similarity(std::span<const Point> from, std::span<const Point> to) {

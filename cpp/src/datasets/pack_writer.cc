@@ -18,9 +18,8 @@ namespace facebench {
 namespace {
 
 ImageShape crop_shape(const CropOptions& options) {
-  const CropEntry& entry = crops().at(options.name);
-  return {options.height > 0 ? static_cast<int>(options.height) : entry.height,
-          options.width > 0 ? static_cast<int>(options.width) : entry.width};
+  const CropOptions resolved = resolve_crop(options);
+  return {static_cast<int>(resolved.height), static_cast<int>(resolved.width)};
 }
 
 // What became of one sample.
@@ -237,7 +236,7 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
        {"decode", cutter.decode_description()},
        {"detector", detector ? detector->description() : Json{{"detector", "none"}}},
        {"selection", detector ? Json(selection) : Json()},
-       {"crop", options_to_json(crop)},
+       {"crop", options_to_json(resolve_crop(crop))},
        {"image", {{"height", shape.height}, {"width", shape.width}}},
        {"counts", counts_json(summary)},
        {"failures", failures_json(summary)},

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,42 +19,71 @@ struct CropOptions {
   std::string name = "arcface112";
   std::int64_t width = 0;
   std::int64_t height = 0;
-  std::string interpolation = "bilinear";
+  std::string interpolation = "own";
   double margin = -1;
+  double margin_pixels = -1;
   std::int64_t border = 0;
 
   static void describe(OptionsBuilder<CropOptions>& o) {
     o.name("CropOptions", "How a face is cut out of its image.");
-    o.choice("name", &CropOptions::name, "which crop", {"paper", "arcface112"});
+    o.choice("name", &CropOptions::name, "which crop",
+             {"paper", "facenet", "vggface2_tight", "arcface112", "sphereface112x96"});
     o.field("width", &CropOptions::width, "pixels; 0 = the crop's own", 0, 4096);
     o.field("height", &CropOptions::height, "pixels; 0 = the crop's own", 0, 4096);
     o.choice("interpolation", &CropOptions::interpolation,
-             "of box crops; aligned crops are always bilinear",
-             {"nearest", "bilinear", "bicubic", "area", "bilinear_antialias"});
+             "of box crops; own = the crop's own; aligned crops are always bilinear",
+             {"own", "nearest", "bilinear", "bicubic", "area", "bilinear_antialias"});
     o.field("margin", &CropOptions::margin,
             "added on each side of the box, as a share of the box's side; -1 = the crop's own", -1,
             10);
+    o.field("margin_pixels", &CropOptions::margin_pixels,
+            "added on each side of the box, pixels of the image; -1 = the crop's own", -1, 1e4);
     o.field("border", &CropOptions::border, "value outside the image, for aligned crops", 0, 255);
   }
 };
 
-// One way to cut out a face. Either a box enlarged by `margin`, or five landmarks moved onto
-// `landmarks` by the similarity that fits best.
+// One way to cut out a face. Either a box (brought to `aspect`, enlarged by `margin` of its sides
+// and by `margin_pixels` on each side, corners truncated to whole pixels, clipped to the image,
+// resized without keeping its shape), or five landmarks moved onto `landmarks` by the similarity
+// that fits best.
 struct CropEntry {
   std::string name;
   std::string doc;
   int width;
   int height;
   bool aligned;  // needs landmarks
-  double margin;
-  Landmarks landmarks;
+  Landmarks landmarks{};
+  double margin = 0;
+  double margin_pixels = 0;
+  double aspect = 0;  // width / height, about the same centre, same height; 0 = as it is
+  std::string interpolation = "bilinear";
 };
-// paper: the box enlarged by 15 % of its width (height) on each side, corners truncated to whole
-//   pixels, clipped to the image, resized to the asked size without keeping its shape (Wang & Guo
-//   2019, the pre-processing of VGGFace2); no alignment. 112 x 112 unless asked otherwise.
+// paper: 15 % of its width (height) on each side (Wang & Guo 2019); no alignment. 112 x 112 unless
+//   asked otherwise.
+// facenet: 22 pixels of the image on each side, 182 x 182, antialiased (facenet's
+//   align_dataset_mtcnn.py with --margin 44 --image_size 182, whose interpolation is PIL's).
+// vggface2_tight: 0.3 in all on a box 7/8 as wide as high. The data set's own detector gives boxes
+//   of that shape; its released tight crops are such windows (docs/detection.md has the figures).
+//   224 x 224.
 // arcface112: five landmarks onto the 112 x 112 template that ArcFace and most later work use
 //   (Deng et al., CVPR 2019), black outside. Another size scales the template.
+// sphereface112x96: the same eight pixels further left, 112 high and 96 wide (Liu et al.,
+//   SphereFace, CVPR 2017; Wen et al., center loss, ECCV 2016).
 const Table<CropEntry>& crops();
+
+// The options with everything that was left to the crop filled in, as manifests record them. Throws
+// std::invalid_argument for wrong options.
+CropOptions resolve_crop(const CropOptions& options);
+
+// Whole pixels of an image, [x0, x1) x [y0, y1).
+struct CropWindow {
+  int x0, y0, x1, y1;
+};
+// What a box crop cuts out of an image of this size, before it is resized; nothing where the box
+// holds no number or has no pixel inside. Throws std::invalid_argument for wrong options or an
+// aligned crop.
+std::optional<CropWindow> crop_window(int width, int height, const Face& face,
+                                      const CropOptions& options);
 
 // A crop, or the reason why there is none.
 struct Crop {

@@ -1,0 +1,57 @@
+// From the bytes of a picture to crops of its faces.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "facebench/crops/crop.h"
+#include "facebench/detection/detector.h"
+#include "facebench/detection/mtcnn.h"
+#include "facebench/images/decode.h"
+#include "facebench/images/resize.h"
+#include "fuzz.h"
+
+namespace {
+
+using facebench::Detector;
+
+// Thresholds that find faces in anything; nothing where the weights were not built.
+std::unique_ptr<Detector> eager(const char* mode) {
+  try {
+    facebench::default_mtcnn_weights();
+  } catch (const facebench::Error&) {
+    return nullptr;
+  }
+  return facebench::make_detector(
+      "mtcnn", {{"mode", mode}, {"min_face", 12}, {"thresholds", {0.1, 0.01, 0.003}}});
+}
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+}  // namespace
+
+FACEBENCH_FUZZ_TARGET(bytes) {
+  facebench::DecodeOptions options;
+  options.max_pixels = 1 << 20;
+  options.exif_orientation = bytes.size() % 2 == 1;
+  const facebench::Image image =
+      facebench::decode_image(std::as_bytes(std::span(bytes)), options, "fuzz");
+  require(image.data.size() == image.stride() * image.height);
+  const facebench::Image part =
+      facebench::cut(image, 0, 0, std::min(image.width, 70), std::min(image.height, 60));
+  static const auto first = eager("facenet_pytorch"), second = eager("facenet");
+  for (const Detector* detector : {first.get(), second.get()}) {
+    if (!detector) continue;
+    for (const facebench::Face& face : detector->detect(part)) {
+      require(std::isfinite(face.box.x0 + face.box.y0 + face.box.x1 + face.box.y1 + face.score));
+      for (const facebench::CropEntry& crop : facebench::crops().entries()) {
+        facebench::CropOptions crop_options;
+        crop_options.name = crop.name;
+        facebench::crop_face(part, face, crop_options);
+      }
+    }
+  }
+}
