@@ -36,4 +36,28 @@ std::vector<T> whole_numbers(const py::object& values, const char* name) {
   return result;
 }
 
+// The same for long arrays: the caller's own memory where it holds T already, and no detour for
+// booleans and int64.
+template <class T>
+py::array_t<T, py::array::c_style> whole_array(const py::object& values, const char* name) {
+  using Array = py::array_t<T, py::array::c_style>;
+  const py::array array = as_array(values, name);
+  if (py::isinstance<Array>(array)) return Array(array);
+  if (array.dtype().kind() == 'b' && sizeof(T) == 1) return Array(array.attr("astype")("uint8"));
+  using Long = py::array_t<std::int64_t, py::array::c_style>;
+  if (py::isinstance<Long>(array)) {
+    const Long wide(array);
+    Array result(wide.size());
+    T* out = result.mutable_data();
+    const std::int64_t* in = wide.data();
+    for (py::ssize_t i = 0; i < wide.size(); ++i) {
+      if (in[i] < std::numeric_limits<T>::min() || in[i] > std::numeric_limits<T>::max())
+        throw py::value_error(fmt::format("{} [{}] is {}, which is out of range", name, i, in[i]));
+      out[i] = static_cast<T>(in[i]);
+    }
+    return result;
+  }
+  return to_numpy(whole_numbers<T>(array, name));
+}
+
 }  // namespace facebench

@@ -12,6 +12,7 @@ void bind_metrics(py::module_& m) {
   bind_interval(m);
   bind_summary(m);
   bind_identification(m);
+  bind_all_pairs(m);
 }
 
 }  // namespace facebench

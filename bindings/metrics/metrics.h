@@ -17,6 +17,7 @@ void bind_accuracy(py::module_& m);
 void bind_interval(py::module_& m);
 void bind_summary(py::module_& m);
 void bind_identification(py::module_& m);
+void bind_all_pairs(py::module_& m);
 
 std::shared_ptr<Comparisons> make_comparisons(const py::object& scores, const py::object& labels,
                                               const py::object& folds = py::none());
