@@ -4,14 +4,18 @@
 
 #include "common.h"
 #include "facebench/io/sha256.h"
+#include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/spec.h"
+#include "facebench/protocols/track_kind.h"
 #include "json.h"
 #include "modules.h"
 
 namespace facebench {
 namespace {
+
+using Labels = std::vector<std::string>;
 
 template <class T>
 py::list descriptions(const Table<T>& table) {
@@ -29,7 +33,7 @@ py::object none_or(double value, bool there) {
   return there ? py::object(py::float_(value)) : py::object(py::none());
 }
 
-py::array comparisons_of(const Track& t) {
+py::array comparisons_of(const ListedTrials& t) {
   std::vector<std::int32_t> pairs;
   for (const Comparison& c : t.comparisons) {
     pairs.push_back(c.first);
@@ -39,8 +43,55 @@ py::array comparisons_of(const Track& t) {
 }
 
 template <class T>
+py::array copy_of(const std::vector<T>& values, std::vector<py::ssize_t> shape) {
+  return to_numpy(std::vector<T>(values), std::move(shape));
+}
+
+py::array subjects_by_groups(const MatrixTrials& t, const std::vector<std::int32_t>& units) {
+  return copy_of(units, {t.subjects(), static_cast<py::ssize_t>(t.groups.size())});
+}
+
+py::array scores_of(const EvaluationResult& r, std::size_t track) {
+  const auto shape = kind_of(r.trials.tracks.at(track)).shape(r.trials.tracks[track]);
+  return std::visit(
+      [&](const auto& s) -> py::array {
+        return copy_of(s, {shape.begin(), shape.end()});
+      },
+      r.scores.at(track));
+}
+
+// The numbers of a matrix cell as an array; `get` picks one of each interval, or null of the value.
+py::object matrix_of(const MatrixValue& m, double Interval::*bound) {
+  std::vector<double> values = m.values;
+  if (bound) {
+    if (m.intervals.empty()) return py::none();
+    values.clear();
+    for (const Interval& i : m.intervals) values.push_back(i.*bound);
+  }
+  return to_numpy(std::move(values), {static_cast<py::ssize_t>(m.rows.size()),
+                                      static_cast<py::ssize_t>(m.columns.size())});
+}
+
+py::object bound_of(const MetricCell& c, double Interval::*bound) {
+  if (c.matrix) return matrix_of(*c.matrix, bound);
+  return none_or(c.interval ? (*c.interval).*bound : 0, c.interval.has_value());
+}
+
+const Interval* any_interval(const MetricCell& c) {
+  if (c.matrix) return c.matrix->intervals.empty() ? nullptr : &c.matrix->intervals.front();
+  return c.interval ? &*c.interval : nullptr;
+}
+
+template <class T>
 py::array copy_of(const std::vector<T>& values) {
   return to_numpy(std::vector<T>(values));
+}
+
+py::list failures(const std::vector<FailedSample>& failed) {
+  py::list result;
+  for (const FailedSample& f : failed)
+    result.append(py::make_tuple(f.name, std::string(sample_status_name(f.status))));
+  return result;
 }
 
 std::vector<SampleStatus> statuses(const std::vector<int>& numbers) {
@@ -79,13 +130,7 @@ void bind_protocols(py::module_& m) {
             for (const ExpectedCounts& e : s.expected) {
               py::dict d;
               d["track"] = e.track;
-              for (const auto& [key, value] : {std::pair{"comparisons", e.comparisons},
-                                               {"genuine", e.genuine},
-                                               {"impostor", e.impostor},
-                                               {"folds", e.folds},
-                                               {"samples", e.samples},
-                                               {"identities", e.identities}})
-                if (value >= 0) d[key] = value;
+              for (const auto& [key, value] : e.counts) d[py::str(key)] = value;
               result.append(d);
             }
             return result;
@@ -96,6 +141,7 @@ void bind_protocols(py::module_& m) {
       .def_readonly("match", &ProtocolSpec::match)
       .def_readonly("reader", &ProtocolSpec::reader_name)
       .def_readonly("convention", &ProtocolSpec::convention)
+      .def_readonly("fusion", &ProtocolSpec::fusion)
       .def_readonly("interval", &ProtocolSpec::interval)
       .def_readonly("failed_enrolments", &ProtocolSpec::failed_enrolments)
       .def_readonly("text", &ProtocolSpec::text, "The TOML itself.")
@@ -119,14 +165,55 @@ void bind_protocols(py::module_& m) {
         return fmt::format("ProtocolSpec({} version {}: {})", s.id, s.version, s.title);
       });
 
-  py::class_<Track>(m, "Track", "One list of comparisons that is measured by itself.")
+  py::class_<ListedTrials>(m, "ListedTrials", "A list of comparisons.")
+      .def_property_readonly("comparisons", &comparisons_of, "int32 (N, 2), indices of units.")
+      .def_property_readonly(
+          "genuine", [](const ListedTrials& t) { return copy_of(t.genuine); },
+          "uint8 (N), 1 = genuine.")
+      .def_property_readonly(
+          "fold", [](const ListedTrials& t) { return copy_of(t.fold); }, "int32 (N), or empty.")
+      .def("__len__", [](const ListedTrials& t) { return t.comparisons.size(); });
+  py::class_<DenseTrials>(m, "DenseTrials", "Every row unit with every column unit.")
+      .def_property_readonly(
+          "rows", [](const DenseTrials& t) { return copy_of(t.rows); }, "int32, units.")
+      .def_property_readonly(
+          "columns", [](const DenseTrials& t) { return copy_of(t.columns); }, "int32, units.")
+      .def_readonly("triangle", &DenseTrials::triangle,
+                    "Rows are the columns: each unordered pair once, nothing with itself.")
+      .def_property_readonly(
+          "mask",
+          [](const DenseTrials& t) -> py::object {
+            if (t.mask.empty()) return py::none();
+            return copy_of(t.mask, {static_cast<py::ssize_t>(t.rows.size()),
+                                    static_cast<py::ssize_t>(t.columns.size())});
+          },
+          "uint8 (rows, columns): 0 not compared, 1 genuine, 2 impostor; None = by identity.");
+  py::class_<MatrixTrials>(m, "MatrixTrials", "Two templates of each group for each subject.")
+      .def_readonly("groups", &MatrixTrials::groups)
+      .def_property_readonly(
+          "first", [](const MatrixTrials& t) { return subjects_by_groups(t, t.first); },
+          "int32 (subjects, groups): template 1, the rows of the matrix.")
+      .def_property_readonly(
+          "second", [](const MatrixTrials& t) { return subjects_by_groups(t, t.second); },
+          "int32 (subjects, groups): template 2, the columns.");
+  py::class_<IdentificationTrials>(m, "IdentificationTrials", "Probes searched in a gallery.")
+      .def_property_readonly("gallery",
+                             [](const IdentificationTrials& t) { return copy_of(t.gallery); })
+      .def_property_readonly("probes",
+                             [](const IdentificationTrials& t) { return copy_of(t.probes); });
+  py::class_<Track>(m, "Track", "What is measured by itself.")
       .def_readonly("name", &Track::name)
-      .def_property_readonly("comparisons", &comparisons_of, "int32 (N, 2), indices of samples.")
+      .def_readonly("trials", &Track::trials)
+      .def_property_readonly("kind", [](const Track& t) { return kind_of(t).name; });
+  py::class_<Templates>(m, "Templates", "Samples fused into one embedding each.")
+      .def_readonly("names", &Templates::names)
+      .def_property_readonly("identity", [](const Templates& t) { return copy_of(t.identity); })
       .def_property_readonly(
-          "genuine", [](const Track& t) { return copy_of(t.genuine); }, "uint8 (N), 1 = genuine.")
-      .def_property_readonly(
-          "fold", [](const Track& t) { return copy_of(t.fold); }, "int32 (N), or empty.")
-      .def("__len__", [](const Track& t) { return t.comparisons.size(); });
+          "begin", [](const Templates& t) { return copy_of(t.begin); },
+          "int64 (templates + 1): template t has samples begin[t] to begin[t + 1].")
+      .def_property_readonly("sample", [](const Templates& t) { return copy_of(t.sample); })
+      .def_property_readonly("medium", [](const Templates& t) { return copy_of(t.medium); })
+      .def("__len__", &Templates::size);
   py::class_<TrialSet>(m, "TrialSet", "Everything that the lists of a protocol say.")
       .def_readonly("names", &TrialSet::names, "Sample names, relative to the image folder.")
       .def_property_readonly(
@@ -134,6 +221,17 @@ void bind_protocols(py::module_& m) {
           "int32, per sample an index into identity_names.")
       .def_readonly("identity_names", &TrialSet::identity_names)
       .def_readonly("tracks", &TrialSet::tracks)
+      .def_readonly("templates", &TrialSet::templates)
+      .def_readonly("notes", &TrialSet::notes)
+      .def(
+          "counts",
+          [](const TrialSet& t, std::size_t track) {
+            py::dict d;
+            for (const auto& [name, count] : track_counts(t.tracks.at(track), t))
+              d[py::str(name)] = count;
+            return d;
+          },
+          py::arg("track") = 0, "What a track holds: comparisons, genuine, impostor, ...")
       .def_property_readonly("lists", [](const TrialSet& t) {
         py::list result;
         for (const TrialList& l : t.lists) {
@@ -149,25 +247,28 @@ void bind_protocols(py::module_& m) {
 
   py::class_<MetricCell>(m, "MetricCell", "One number with what it rests on.")
       .def_readonly("name", &MetricCell::name)
-      .def_readonly("value", &MetricCell::value)
-      .def_property_readonly("low",
-                             [](const MetricCell& c) {
-                               return none_or(c.interval ? c.interval->low : 0,
-                                              c.interval.has_value());
-                             })
-      .def_property_readonly("high",
-                             [](const MetricCell& c) {
-                               return none_or(c.interval ? c.interval->high : 0,
-                                              c.interval.has_value());
-                             })
-      .def_property_readonly("level",
-                             [](const MetricCell& c) {
-                               return none_or(c.interval ? c.interval->level : 0,
-                                              c.interval.has_value());
+      .def_property_readonly("value",
+                             [](const MetricCell& c) -> py::object {
+                               if (c.matrix) return matrix_of(*c.matrix, nullptr);
+                               return py::float_(c.value);
                              })
       .def_property_readonly(
-          "method",
-          [](const MetricCell& c) { return c.interval ? c.interval->method : std::string("none"); })
+          "rows", [](const MetricCell& c) { return c.matrix ? c.matrix->rows : Labels{}; })
+      .def_property_readonly(
+          "columns", [](const MetricCell& c) { return c.matrix ? c.matrix->columns : Labels{}; })
+      .def_property_readonly("low", [](const MetricCell& c) { return bound_of(c, &Interval::low); })
+      .def_property_readonly("high",
+                             [](const MetricCell& c) { return bound_of(c, &Interval::high); })
+      .def_property_readonly("level",
+                             [](const MetricCell& c) {
+                               const Interval* i = any_interval(c);
+                               return none_or(i ? i->level : 0, i != nullptr);
+                             })
+      .def_property_readonly("method",
+                             [](const MetricCell& c) {
+                               const Interval* i = any_interval(c);
+                               return i ? i->method : std::string("none");
+                             })
       .def_property_readonly("details",
                              [](const MetricCell& c) { return json_to_python(c.details); });
   py::class_<TrackResult>(m, "TrackResult", "The numbers of one track.")
@@ -177,17 +278,23 @@ void bind_protocols(py::module_& m) {
       .def_readonly("impostor", &TrackResult::impostor)
       .def_readonly("dropped", &TrackResult::dropped)
       .def_readonly("failed_comparisons", &TrackResult::failed_comparisons)
+      .def_readonly("kind", &TrackResult::kind)
+      .def_readonly("templates", &TrackResult::templates)
+      .def_property_readonly("counts",
+                             [](const TrackResult& t) {
+                               py::dict d;
+                               for (const auto& [name, count] : t.more_counts)
+                                 d[py::str(name)] = count;
+                               return d;
+                             })
       .def_readonly("samples", &TrackResult::samples)
       .def_readonly("identities", &TrackResult::identities)
       .def_property_readonly(
-          "failed",
-          [](const TrackResult& t) {
-            py::list result;
-            for (const FailedSample& f : t.failed)
-              result.append(py::make_tuple(f.name, std::string(sample_status_name(f.status))));
-            return result;
-          },
+          "failed", [](const TrackResult& t) { return failures(t.failed); },
           "(name, status) of every failed enrolment.")
+      .def_property_readonly(
+          "left_out", [](const TrackResult& t) { return failures(t.left_out); },
+          "(name, status) of every failed sample of a template that has others.")
       .def_readonly("cells", &TrackResult::cells)
       .def("cell", &TrackResult::cell, py::arg("metric"),
            py::return_value_policy::reference_internal);
@@ -201,10 +308,19 @@ void bind_protocols(py::module_& m) {
           "scores",
           [](const EvaluationResult& r) {
             py::list result;
-            for (const auto& s : r.scores) result.append(copy_of(s));
+            for (std::size_t t = 0; t < r.scores.size(); ++t) result.append(scores_of(r, t));
             return result;
           },
-          "float64 per track, in the order of the lists.")
+          "Per track, in the shape of its kind: float64 for lists and matrices, else float32.")
+      .def(
+          "labelled_scores",
+          [](const EvaluationResult& r, std::size_t track) {
+            LabelledScores s =
+                labelled_scores(r.trials.tracks.at(track), r.trials,
+                                unit_status(r.trials, r.status), r.scores.at(track), false);
+            return py::make_tuple(to_numpy(std::move(s.scores)), to_numpy(std::move(s.labels)));
+          },
+          py::arg("track") = 0, "(scores, labels) of every comparison of a track.")
       .def(
           "metrics",
           [](const EvaluationResult& r) {
@@ -268,6 +384,8 @@ void bind_protocols(py::module_& m) {
   m.def("list_conventions", [] { return descriptions(conventions()); });
   m.def("list_failure_policies", [] { return descriptions(failure_policies()); });
   m.def("list_interval_methods", [] { return descriptions(interval_methods()); });
+  m.def("list_track_kinds", [] { return descriptions(track_kinds()); });
+  m.def("list_template_fusions", [] { return descriptions(template_fusions()); });
   m.def("list_trial_readers", [] { return descriptions(trial_readers()); });
   m.def("list_protocol_metrics", [] { return descriptions(protocol_metrics()); });
 }

@@ -91,13 +91,17 @@ def find_images(protocol, trials, root=None, images=None):
 
 
 class MetricResult:
-    """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and what it rests on."""
+    """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and what it rests on.
+
+    Of a matrix ``value``, ``low`` and ``high`` are arrays, ``rows`` and ``columns`` their labels.
+    """
 
     def __init__(self, cell):
         self.name = cell.name
         self.value = cell.value
         self.low, self.high = cell.low, cell.high
         self.level, self.method = cell.level, cell.method
+        self.rows, self.columns = cell.rows, cell.columns
         self.details = cell.details
 
     def __getattr__(self, name):
@@ -106,10 +110,21 @@ class MetricResult:
             return details[name]
         raise AttributeError(f"metric {self.__dict__.get('name')!r} has no {name!r}")
 
+    @property
+    def is_matrix(self):
+        return bool(self.rows)
+
     def __float__(self):
+        if self.is_matrix:
+            raise TypeError(f"{self.name} is a matrix, not a number")
         return self.value
 
     def __repr__(self):
+        if self.is_matrix:
+            lines = [f"{self.name} ({' '.join(self.columns)})"]
+            for label, row in zip(self.rows, self.value, strict=True):
+                lines.append(f"{label}: " + " ".join(f"{x:.3f}" for x in row))
+            return "\n    ".join(lines)
         text = f"{self.name} = {100 * self.value:.2f} %"
         if self.low is not None:
             text += f" [{100 * self.low:.2f}, {100 * self.high:.2f}]"
@@ -117,24 +132,62 @@ class MetricResult:
             text += " (fewer than ten false accepts expected)"
         return text
 
+    def rows_of_text(self):
+        """(title, value, interval) of each number, in percent (of a matrix as it is)."""
+        if self.is_matrix:
+            for i, row in enumerate(self.rows):
+                for j, column in enumerate(self.columns):
+                    interval = (
+                        "" if self.low is None else f"[{self.low[i, j]:.3f}, {self.high[i, j]:.3f}]"
+                    )
+                    title = f"{_eval.metric_title(self.name)}: {row} / {column}"
+                    yield title, f"{self.value[i, j]:.3f}", interval
+            return
+        interval = "" if self.low is None else f"[{100 * self.low:.2f}, {100 * self.high:.2f}]"
+        mark = "*" if self.details.get("reliable") is False else ""
+        yield _eval.metric_title(self.name), f"{100 * self.value:.2f}{mark}", interval
+
 
 class TrackResult:
-    """The numbers of one track. Metrics are attributes where their names allow it, and items."""
+    """The numbers of one track. Metrics are attributes where their names allow it, and items.
 
-    def __init__(self, track, scores, trial_track):
-        self.name = track.name
+    ``scores`` has the shape of the track's ``kind``: (N,) of a list, (rows, columns) of a dense
+    track, (groups, subjects, groups, subjects) of a matrix, (probes, gallery) of an identification;
+    ``trials`` says what the axes are.
+    """
+
+    def __init__(self, raw, index):
+        track = raw.tracks[index]
+        self._raw, self._index = raw, index
+        self.name, self.kind = track.name, track.kind
         self.comparisons, self.genuine, self.impostor = (
             track.comparisons,
             track.genuine,
             track.impostor,
         )
         self.dropped, self.failed_comparisons = track.dropped, track.failed_comparisons
-        self.samples, self.identities = track.samples, track.identities
-        self.failed = track.failed
+        self.templates, self.samples, self.identities = (
+            track.templates,
+            track.samples,
+            track.identities,
+        )
+        self.counts = track.counts
+        self.failed, self.left_out = track.failed, track.left_out
         self.metrics = {c.name: MetricResult(c) for c in track.cells}
-        self.scores = scores
-        self.labels = trial_track.genuine
-        self.folds = trial_track.fold
+        self.trials = raw.trials.tracks[index].trials
+
+    @property
+    def scores(self):
+        return self._raw.scores[self._index]
+
+    @property
+    def labels(self):
+        """1 = genuine, of every comparison in order (``labelled_scores()`` has both)."""
+        return self.labelled_scores()[1]
+
+    def labelled_scores(self):
+        """``(scores, labels)`` of every comparison, in the order of the lists, row by row."""
+        return self._raw.labelled_scores(self._index)
 
     def __getitem__(self, metric):
         try:
@@ -153,7 +206,7 @@ class TrackResult:
 
         Every comparison is in it, failed ones with the lowest score.
         """
-        return _eval.roc_points(self.scores, self.labels, count)
+        return _eval.roc_points(*self.labelled_scores(), count)
 
     def __repr__(self):
         lines = [
@@ -171,10 +224,7 @@ class Result:
         self.protocol = raw.spec
         self.options = raw.options
         self.notes = raw.notes
-        self.tracks = {
-            t.name: TrackResult(t, s, k)
-            for t, s, k in zip(raw.tracks, raw.scores, raw.trials.tracks, strict=True)
-        }
+        self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
     def __getitem__(self, track):
         return self.tracks[track]
@@ -205,16 +255,11 @@ class Result:
         rows = []
         for track in self.tracks.values():
             for m in track.metrics.values():
-                interval = "" if m.low is None else f"[{100 * m.low:.2f}, {100 * m.high:.2f}]"
-                mark = "*" if m.details.get("reliable") is False else ""
-                cells = (
-                    track.name,
-                    _eval.metric_title(m.name),
-                    f"{100 * m.value:.2f}{mark}",
-                    interval,
-                    m.method,
-                )
-                rows.append("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>")
+                for title, value, interval in m.rows_of_text():
+                    cells = (track.name, title, value, interval, m.method)
+                    rows.append(
+                        "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>"
+                    )
         failed = sum(len(t.failed) for t in self.tracks.values())
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.notes)
         return (

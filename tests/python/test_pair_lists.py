@@ -24,7 +24,7 @@ def test_agedb_splits_as_matlab_has_them(tmp_path):
     for compressed in (False, True):
         savemat(tmp_path / "AgeDB_30.mat", {"splits": splits}, do_compression=compressed)
         trials = protocols.read_trials("agedb30", tmp_path)
-        track = trials.tracks[0]
+        track = trials.tracks[0].trials
         read = [
             (trials.names[a], trials.names[b], int(g), int(f))
             for (a, b), g, f in zip(track.comparisons, track.genuine, track.fold, strict=True)

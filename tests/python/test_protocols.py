@@ -60,7 +60,7 @@ def test_numbers_equal_scikit_learn(root, embeddings):
     trials = protocols.read_trials("lfw", root)
     unit = values.astype(np.float64)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    first, second = trials.tracks[0].comparisons.T
+    first, second = trials.tracks[0].trials.comparisons.T
     scores = (unit[first] * unit[second]).sum(axis=1)
     np.testing.assert_allclose(track.scores, scores, atol=1e-12)
     assert result.auc.value == pytest.approx(metrics.roc_auc_score(track.labels, scores), abs=1e-12)

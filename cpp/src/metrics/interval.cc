@@ -11,6 +11,7 @@
 #include "facebench/core/random.h"
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/tar_at_far.h"
+#include "metrics/bootstrap.h"
 #include "metrics/measures.h"
 
 namespace facebench {
@@ -66,7 +67,8 @@ Interval interval_of(const Statistic& statistic, double point, std::vector<doubl
 
   const double upper = half_level(level);
   std::sort(values.begin(), values.end());
-  if (values.front() == values.back() && values.front() == point && (point == 0 || point == 1)) {
+  if (statistic.rate && values.front() == values.back() && values.front() == point &&
+      (point == 0 || point == 1)) {
     const Interval w = wilson(point == 1 ? scheme.units : 0, scheme.units, level);
     result.low = w.low;
     result.high = w.high;
@@ -78,16 +80,25 @@ Interval interval_of(const Statistic& statistic, double point, std::vector<doubl
     result.high = rounded(quantile(values, upper));
     return result;
   }
+  const auto normal_half = [&] {
+    double mean = 0, squares = 0;
+    for (const double v : values) mean += v;
+    mean /= static_cast<double>(values.size());
+    for (const double v : values) squares += (v - mean) * (v - mean);
+    return normal_quantile(upper) * std::sqrt(squares / static_cast<double>(values.size() - 1));
+  };
+  if (!statistic.rate) {
+    const double half = normal_half();
+    result.method = "vertex_bootstrap";
+    result.low = rounded(point - half);
+    result.high = rounded(point + half);
+    return result;
+  }
   if (values.front() < 0 || values.back() > 1)
     throw std::invalid_argument(fmt::format(
         "statistic '{}' leaves [0, 1], so it has no interval on the logit scale", statistic.name));
   for (double& v : values) v = logit(v, statistic.resolution);
-  double mean = 0, squares = 0;
-  for (const double v : values) mean += v;
-  mean /= static_cast<double>(values.size());
-  for (const double v : values) squares += (v - mean) * (v - mean);
-  const double half =
-      normal_quantile(upper) * std::sqrt(squares / static_cast<double>(values.size() - 1));
+  const double half = normal_half();
   const double centre = logit(point, statistic.resolution);
   // A value of 0 or 1 stays inside its own interval.
   result.low = std::min(rounded(logistic(centre - half)), point);
@@ -152,7 +163,24 @@ std::int32_t position(const std::vector<T>& sorted, T value) {
                                    sorted.begin());
 }
 
+// Of the vertex bootstraps.
+Scheme identity_scheme(std::int64_t identities) {
+  return {"vertex_bootstrap_logit", "wilson_over_identities", Scale::logit, identities, {}};
+}
+
 }  // namespace
+
+void draw_identities(std::int64_t seed, std::int64_t replicate, std::span<Weight> drawn) {
+  Random random(static_cast<std::uint64_t>(seed), "vertex_bootstrap",
+                {static_cast<std::uint64_t>(replicate)});
+  std::ranges::fill(drawn, Weight{0});
+  for (std::size_t d = 0; d < drawn.size(); ++d) ++drawn[random.below(drawn.size())];
+}
+
+Interval vertex_interval(const Statistic& statistic, double point, std::vector<double> replicates,
+                         std::int64_t identities, double level) {
+  return interval_of(statistic, point, std::move(replicates), identity_scheme(identities), level);
+}
 
 double normal_quantile(double p) {
   if (!(p > 0 && p < 1))
@@ -312,17 +340,37 @@ std::vector<Interval> vertex_bootstrap(const ComparisonGraph& graph,
     first[i] = position(identities, graph.first[i]);
     second[i] = position(identities, graph.second[i]);
   }
-  Scheme scheme{"vertex_bootstrap_logit", "wilson_over_identities", Scale::logit,
-                static_cast<std::int64_t>(identities.size())};
+  Scheme scheme = identity_scheme(static_cast<std::int64_t>(identities.size()));
   scheme.resample = [&](std::int64_t replicate, std::span<Weight> weights) {
-    Random random(static_cast<std::uint64_t>(options.seed), "vertex_bootstrap",
-                  {static_cast<std::uint64_t>(replicate)});
-    std::vector<Weight> drawn(identities.size(), 0);
-    for (std::size_t d = 0; d < drawn.size(); ++d) ++drawn[random.below(drawn.size())];
+    std::vector<Weight> drawn(identities.size());
+    draw_identities(options.seed, replicate, drawn);
     for (std::size_t i = 0; i < weights.size(); ++i)
       weights[i] = first[i] == second[i] ? drawn[first[i]] : drawn[first[i]] * drawn[second[i]];
   };
   return bootstrap(first.size(), scheme, statistics, options, job);
+}
+
+std::vector<Interval> identity_bootstrap(std::int64_t identities,
+                                         std::span<const Statistic> statistics,
+                                         const BootstrapOptions& options, const Job& job) {
+  if (identities < 2)
+    throw std::invalid_argument("the vertex bootstrap needs at least two identities");
+  const std::vector<Weight> once(static_cast<std::size_t>(identities), 1);
+  std::vector<Statistic> defined;
+  for (const Statistic& s : statistics)
+    if (!std::isnan(s.evaluate(once))) defined.push_back(s);
+  Scheme scheme = identity_scheme(identities);
+  scheme.resample = [&](std::int64_t replicate, std::span<Weight> weights) {
+    draw_identities(options.seed, replicate, weights);
+  };
+  const auto made = bootstrap(once.size(), scheme, defined, options, job);
+  std::vector<Interval> result;
+  auto next = made.begin();
+  for (const Statistic& s : statistics) {
+    const bool is_defined = !std::isnan(s.evaluate(once));
+    result.push_back(is_defined ? *next++ : Interval{nan, nan, options.level, scheme.method});
+  }
+  return result;
 }
 
 Interval component_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,

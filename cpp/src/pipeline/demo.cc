@@ -168,7 +168,8 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
     result.titles.push_back(c.title);
   }
   steps.done("evaluate", fmt::format("{}, {} comparisons, {} replicates", spec.title,
-                                     trials.tracks.at(0).comparisons.size(), options.replicates));
+                                     track_counts(trials.tracks.at(0), trials).front().second,
+                                     options.replicates));
 
   Json summary = {{"options", options_to_json(options)}, {"runs", result.runs}};
   for (const DemoStep& s : result.steps)

@@ -62,12 +62,15 @@ void check_scores(std::vector<Check>& checks, const Run& run, const RunScores& s
   try {
     const EmbeddingSet embeddings = read_embeddings(path);
     const SampleRows rows = find_samples(scores.trials, embeddings, scores.spec.match);
+    const UnitEmbeddings units =
+        unit_embeddings(scores.trials, rows, embeddings, scores.spec.fusion, job);
     std::int64_t different = 0, all = 0;
     for (std::size_t t = 0; t < scores.trials.tracks.size(); ++t) {
-      const std::vector<double> again =
-          cosine_scores(scores.trials.tracks[t], rows, embeddings, job);
-      all += static_cast<std::int64_t>(again.size());
-      for (std::size_t i = 0; i < again.size(); ++i) different += again[i] != scores.scores[t][i];
+      const Track& track = scores.trials.tracks[t];
+      const TrackScores again = kind_of(track).score(track, units, job);
+      all += score_count(again);
+      for (std::int64_t k = 0; k < score_count(again); ++k)
+        different += score_at(again, k) != score_at(scores.scores[t], k);
     }
     check.same = different == 0;
     check.detail = check.same ? fmt::format("{} scores, equal to the last digit", all)

@@ -24,107 +24,45 @@ const Named& by_name(std::string_view kind, const std::vector<Named>& all, std::
   throw std::invalid_argument(unknown_name_message(kind, name, names));
 }
 
-// The side that failed, or ok.
-SampleStatus status_of(const Comparison& c, std::span<const SampleStatus> status) {
-  const SampleStatus first = status[static_cast<std::size_t>(c.first)];
-  return first != SampleStatus::ok ? first : status[static_cast<std::size_t>(c.second)];
-}
-
-// The comparisons of a track that are measured, as parallel arrays.
-struct Measured {
-  std::vector<double> scores;
-  std::vector<std::uint8_t> labels;
-  std::vector<std::int32_t> folds, first, second;
-};
-
-Measured select(const Track& track, const TrialSet& trials, std::span<const SampleStatus> status,
-                const std::vector<double>& scores, bool drop) {
-  Measured m;
-  for (std::size_t k = 0; k < track.comparisons.size(); ++k) {
-    const Comparison& c = track.comparisons[k];
-    if (drop && status_of(c, status) != SampleStatus::ok) continue;
-    m.scores.push_back(scores[k]);
-    m.labels.push_back(track.genuine[k]);
-    if (!track.fold.empty()) m.folds.push_back(track.fold[k]);
-    m.first.push_back(trials.identity[static_cast<std::size_t>(c.first)]);
-    m.second.push_back(trials.identity[static_cast<std::size_t>(c.second)]);
-  }
-  return m;
-}
-
-void count(const Track& track, const TrialSet& trials, std::span<const SampleStatus> status,
-           const Measured& m, TrackResult& r) {
-  r.comparisons = static_cast<std::int64_t>(m.scores.size());
-  r.genuine = std::accumulate(m.labels.begin(), m.labels.end(), std::int64_t{0});
-  r.impostor = r.comparisons - r.genuine;
-  r.dropped = static_cast<std::int64_t>(track.comparisons.size()) - r.comparisons;
+// Who is compared, and who of them could not be enrolled.
+void count_units(const TrialSet& trials, std::span<const SampleStatus> sample_status,
+                 std::span<const SampleStatus> unit_status, const Track& track, TrackResult& r) {
+  const std::vector<std::int32_t> units = kind_of(track).units(track);
   std::vector<bool> seen(trials.names.size()), person(trials.identity_names.size());
-  for (const Comparison& c : track.comparisons) {
-    if (status_of(c, status) != SampleStatus::ok) ++r.failed_comparisons;
-    for (const std::int32_t s : {c.first, c.second}) {
-      const auto i = static_cast<std::size_t>(s);
-      if (seen[i]) continue;
-      seen[i] = true;
-      person[static_cast<std::size_t>(trials.identity[i])] = true;
-      if (status[i] != SampleStatus::ok) r.failed.push_back({trials.names[i], status[i]});
+  const Templates& t = trials.templates;
+  if (t.size() > 0) r.templates = static_cast<std::int64_t>(units.size());
+  for (const std::int32_t u : units) {
+    const auto unit = static_cast<std::size_t>(u);
+    const bool failed = unit_status[unit] != SampleStatus::ok;
+    if (failed) r.failed.push_back({trials.unit_name(u), unit_status[unit]});
+    person[static_cast<std::size_t>(trials.unit_identity(u))] = true;
+    if (t.size() == 0) {
+      seen[unit] = true;
+      continue;
+    }
+    for (auto i = static_cast<std::size_t>(t.begin[unit]);
+         i < static_cast<std::size_t>(t.begin[unit + 1]); ++i) {
+      const auto s = static_cast<std::size_t>(t.sample[i]);
+      if (!seen[s] && !failed && sample_status[s] != SampleStatus::ok)
+        r.left_out.push_back({trials.names[s], sample_status[s]});
+      seen[s] = true;
     }
   }
   r.samples = std::count(seen.begin(), seen.end(), true);
   r.identities = std::count(person.begin(), person.end(), true);
 }
 
-TrackResult measure_track(const ProtocolSpec& spec, const EvaluationOptions& options,
-                          const TrialSet& trials, std::span<const SampleStatus> status,
-                          const Track& track, const std::vector<double>& scores, const Job& job) {
-  TrackResult result;
-  result.name = track.name;
-  const Measured m =
-      select(track, trials, status, scores, failure_policies().at(options.failed_enrolments).drop);
-  count(track, trials, status, m, result);
-  const std::string where = fmt::format("protocol {}, track {}", spec.id, track.name);
-  if (result.genuine == 0 || result.impostor == 0)
-    fail(where,
-         fmt::format("{} genuine and {} impostor comparisons are left of {}", result.genuine,
-                     result.impostor, track.comparisons.size()),
-         "Both kinds are needed.");
-
-  const auto data = std::make_shared<const Comparisons>(m.scores, m.labels, m.folds);
-  const Convention& convention = conventions().at(options.convention);
-  const IntervalMethod& method = interval_methods().at(options.interval);
-  std::vector<Statistic> statistics;
-  try {
-    for (const MetricRequest& request : spec.metrics) {
-      const Metric& metric = protocol_metrics().at(request.name);
-      if (metric.needs_folds && data->fold_count() < 2)
-        fail(where, fmt::format("the list has no folds, which {} needs", metric.name),
-             "Take the metric out of the protocol, or use a list with folds.");
-      const std::vector<double> once = {0.0};
-      for (const double target : metric.takes_targets ? request.targets : once) {
-        result.cells.push_back(metric.measure(*data, target, convention));
-        if (method.make) statistics.push_back(metric.statistic(data, target, convention));
-      }
-    }
-  } catch (const std::invalid_argument& e) {
-    // The metrics know nothing of protocols: what they refuse is here a property of the data.
-    fail(where, e.what(), fmt::format("The convention is '{}'.", options.convention));
-  }
-  if (method.make) {
-    const BootstrapOptions bootstrap{options.replicates, options.level, options.seed};
-    const auto intervals = method.make({m.first, m.second, m.folds}, statistics, bootstrap, job);
-    for (std::size_t i = 0; i < intervals.size(); ++i) result.cells[i].interval = intervals[i];
-  }
-  return result;
-}
-
 void check_strict(const EvaluationResult& r) {
   if (!r.options.strict) return;
   for (const TrackResult& t : r.tracks)
-    if (!t.failed.empty())
-      fail(fmt::format("protocol {}, track {}", r.spec.id, t.name),
-           fmt::format("{} of {} samples could not be enrolled, the first is {} ({})",
-                       t.failed.size(), t.samples, t.failed[0].name,
-                       sample_status_name(t.failed[0].status)),
-           "Without 'strict' they are counted as the protocol says.");
+    for (const auto* failed : {&t.failed, &t.left_out})
+      if (!failed->empty())
+        fail(fmt::format("protocol {}, track {}", r.spec.id, t.name),
+             fmt::format("{} of {} {} could not be enrolled, the first is {} ({})", failed->size(),
+                         failed == &t.failed && t.templates ? t.templates : t.samples,
+                         failed == &t.failed && t.templates ? "templates" : "samples",
+                         failed->front().name, sample_status_name(failed->front().status)),
+             "Without 'strict' they are counted as the protocol says.");
 }
 
 // The fields that both ways of evaluating share.
@@ -140,6 +78,7 @@ EvaluationResult begin(const ProtocolSpec& spec, const TrialSet& trials,
     for (const std::string& note : list.notes)
       r.notes.push_back(fmt::format("{} {}.", list.path.filename().string(), note));
   }
+  r.notes.insert(r.notes.end(), trials.notes.begin(), trials.notes.end());
   for (std::string& difference : differences_from_official(spec, trials))
     r.notes.push_back(std::move(difference));
   return r;
@@ -158,6 +97,84 @@ std::string embeddings_hash(const EmbeddingSet& e) {
     hash.update(fmt::format("{} {}\n", static_cast<int>(e.status[i]), e.names[i]));
   hash.update(std::as_bytes(std::span(e.values)));
   return hash.hex();
+}
+
+std::int64_t score_slots(const Track& track) {
+  std::int64_t slots = 1;
+  for (const std::int64_t n : kind_of(track).shape(track)) slots *= n;
+  return slots;
+}
+
+// Scores of one track as given, with failed_score() where a side failed and 0 where nothing is
+// compared. `first_row` is that of the whole list, for messages.
+TrackScores given_scores(const Track& track, std::span<const SampleStatus> units,
+                         std::span<const double> given, std::size_t first_row) {
+  const TrackKind& kind = kind_of(track);
+  std::vector<double> own(given.size(), 0.0), good;
+  std::vector<std::size_t> failed;
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    const auto sides = kind.sides(track, static_cast<std::int64_t>(k));
+    if (!sides) continue;
+    if (units[static_cast<std::size_t>(sides->first)] != SampleStatus::ok ||
+        units[static_cast<std::size_t>(sides->second)] != SampleStatus::ok) {
+      failed.push_back(k);
+      continue;
+    }
+    // What is kept as float must be finite as such, too.
+    const double score = kind.single ? static_cast<double>(static_cast<float>(given[k])) : given[k];
+    if (!std::isfinite(score))
+      fail("scores", fmt::format("row {} is {}, not a finite number", first_row + k, given[k]),
+           "Where an enrolment failed, give the sample's status.");
+    good.push_back(own[k] = score);
+  }
+  const double lowest = failed_score(good);
+  for (const std::size_t k : failed) own[k] = lowest;
+  if (kind.single) return std::vector<float>(own.begin(), own.end());
+  return own;
+}
+
+Json matrix_rows(const std::vector<double>& values, std::size_t columns) {
+  Json rows = Json::array();
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (k % columns == 0) rows.push_back(Json::array());
+    rows.back().push_back(std::isfinite(values[k]) ? Json(values[k]) : Json(nullptr));
+  }
+  return rows;
+}
+
+Json bounds(const Interval& i) {
+  if (!std::isfinite(i.low) || !std::isfinite(i.high)) return nullptr;
+  return {i.low, i.high};
+}
+
+Json cell_json(const MetricCell& cell) {
+  Json c = cell.details;
+  c["value"] = cell.value;
+  c["interval"] = nullptr;
+  c["level"] = nullptr;
+  c["method"] = "none";
+  const Interval* any = cell.interval ? &*cell.interval : nullptr;
+  if (cell.interval) c["interval"] = bounds(*any);
+  if (cell.matrix) {
+    const MatrixValue& m = *cell.matrix;
+    c["rows"] = m.rows;
+    c["columns"] = m.columns;
+    c["value"] = matrix_rows(m.values, m.columns.size());
+    if (!m.intervals.empty()) {
+      any = &m.intervals.front();
+      c["interval"] = Json::array();
+      for (std::size_t k = 0; k < m.intervals.size(); ++k) {
+        if (k % m.columns.size() == 0) c["interval"].push_back(Json::array());
+        c["interval"].back().push_back(bounds(m.intervals[k]));
+      }
+    }
+  }
+  if (!any) return c;
+  c["level"] = any->level;
+  c["method"] = any->method;
+  c["replicates"] = any->replicates;
+  c["replicates_undefined"] = any->undefined;
+  return c;
 }
 
 }  // namespace
@@ -185,12 +202,28 @@ EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOpti
 std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
                                         const TrialSet& trials,
                                         std::span<const SampleStatus> status,
-                                        std::span<const std::vector<double>> scores,
-                                        const Job& job) {
+                                        std::span<const TrackScores> scores, const Job& job) {
+  const std::vector<SampleStatus> units = unit_status(trials, status);
   std::vector<TrackResult> results;
-  for (std::size_t t = 0; t < trials.tracks.size(); ++t)
-    results.push_back(
-        measure_track(spec, options, trials, status, trials.tracks[t], scores[t], job));
+  for (std::size_t t = 0; t < trials.tracks.size(); ++t) {
+    const Track& track = trials.tracks[t];
+    const TrackKind& kind = kind_of(track);
+    TrackResult& r = results.emplace_back();
+    r.name = track.name;
+    r.kind = kind.name;
+    count_units(trials, status, units, track, r);
+    r.more_counts = kind.more_counts(track, trials);
+    kind.measure({spec, options, trials, units, track, scores[t]}, r, job);
+  }
+  for (const MetricRequest& request : spec.metrics) {
+    const std::vector<std::string> kinds = protocol_metrics().at(request.name).kinds();
+    if (std::ranges::none_of(results, [&](const TrackResult& r) {
+          return std::ranges::find(kinds, r.kind) != kinds.end();
+        }))
+      fail(fmt::format("protocol {}", spec.id),
+           fmt::format("no track can be measured by {}", request.name),
+           "Take the metric out of the protocol.");
+  }
   return results;
 }
 
@@ -207,8 +240,11 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
   const SampleRows samples = find_samples(r.trials, embeddings, spec.match);
   r.status = samples.status;
   r.score = "cosine";
-  for (const Track& track : r.trials.tracks)
-    r.scores.push_back(cosine_scores(track, samples, embeddings, job));
+  {
+    const UnitEmbeddings units = unit_embeddings(r.trials, samples, embeddings, spec.fusion, job);
+    for (const Track& track : r.trials.tracks)
+      r.scores.push_back(kind_of(track).score(track, units, job));
+  }
   r.embeddings = {{"sha256", embeddings_hash(embeddings)},
                   {"dim", embeddings.dim},
                   {"rows", rows},
@@ -230,27 +266,17 @@ EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trial
           fmt::format("{} statuses for {} samples", status.size(), r.status.size()));
     r.status.assign(status.begin(), status.end());
   }
-  std::size_t total = 0;
-  for (const Track& track : r.trials.tracks) total += track.comparisons.size();
-  if (scores.size() != total)
+  std::int64_t total = 0;
+  for (const Track& track : r.trials.tracks) total += score_slots(track);
+  if (static_cast<std::int64_t>(scores.size()) != total)
     fail("scores", fmt::format("{} scores for {} comparisons", scores.size(), total),
          "One score a comparison, in the order of the lists.");
-  std::size_t row = 0;
+  const std::vector<SampleStatus> units = unit_status(r.trials, r.status);
+  std::size_t begin = 0;
   for (const Track& track : r.trials.tracks) {
-    std::vector<double> own, good;
-    for (const Comparison& c : track.comparisons) {
-      const double score = scores[row++];
-      own.push_back(score);
-      if (status_of(c, r.status) != SampleStatus::ok) continue;
-      if (!std::isfinite(score))
-        fail("scores", fmt::format("row {} is {}, not a finite number", row - 1, score),
-             "Where an enrolment failed, give the sample's status.");
-      good.push_back(score);
-    }
-    const double lowest = failed_score(good);
-    for (std::size_t k = 0; k < own.size(); ++k)
-      if (status_of(track.comparisons[k], r.status) != SampleStatus::ok) own[k] = lowest;
-    r.scores.push_back(std::move(own));
+    const auto own = scores.subspan(begin, static_cast<std::size_t>(score_slots(track)));
+    r.scores.push_back(given_scores(track, units, own, begin));
+    begin += own.size();
   }
   finish(r, job);
   return r;
@@ -262,21 +288,27 @@ std::vector<double> read_scores_csv(const std::filesystem::path& path, const Tri
   std::vector<double> scores;
   std::size_t row = 0;
   for (const Track& track : trials.tracks) {
-    for (const Comparison& c : track.comparisons) {
+    const std::int64_t slots = score_slots(track);
+    for (std::int64_t k = 0; k < slots; ++k, ++row) {
       if (row >= csv.rows())
         fail(csv.name(), fmt::format("{} scores, the lists have more comparisons", csv.rows()),
              "One row a comparison, in the order of the lists.");
-      for (const auto& [key, sample] : {std::pair{"first", c.first}, {"second", c.second}}) {
+      const auto sides = kind_of(track).sides(track, k);
+      if (!sides) {  // nothing is compared, so the cell may hold anything
+        scores.push_back(0);
+        continue;
+      }
+      for (const auto& [key, unit] :
+           {std::pair{"first", sides->first}, {"second", sides->second}}) {
         if (!csv.has_column(key)) continue;
         const std::string& name = csv.cell(row, csv.column(key));
-        const std::string& wanted = trials.names[static_cast<std::size_t>(sample)];
+        const std::string& wanted = trials.unit_name(unit);
         if (name != wanted)
           fail(at_line(csv.name(), csv.place(row).line),
                fmt::format("column {} is {} where the list has {}", key, name, wanted),
                "Rows are in the order of the lists.");
       }
       scores.push_back(csv.number(row, column));
-      ++row;
     }
   }
   if (row != csv.rows())
@@ -298,20 +330,14 @@ Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,
                      {"impostor", t.impostor},
                      {"failed_enrolments", t.failed.size()}};
     out["metrics"] = Json::object();
-    for (const MetricCell& cell : t.cells) {
-      Json& c = out["metrics"][cell.name] = cell.details;
-      c["value"] = cell.value;
-      c["interval"] = nullptr;
-      c["level"] = nullptr;
-      c["method"] = "none";
-      if (!cell.interval) continue;
-      const Interval& i = *cell.interval;
-      if (std::isfinite(i.low) && std::isfinite(i.high)) c["interval"] = {i.low, i.high};
-      c["level"] = i.level;
-      c["method"] = i.method;
-      c["replicates"] = i.replicates;
-      c["replicates_undefined"] = i.undefined;
+    if (t.templates > 0) {
+      out["counts"]["templates"] = t.templates;
+      out["counts"]["failed_samples"] = t.left_out.size();
     }
+    // Folds stand in the cells that use them.
+    for (const auto& [name, count] : t.more_counts)
+      if (name != "folds") out["counts"][name] = count;
+    for (const MetricCell& cell : t.cells) out["metrics"][cell.name] = cell_json(cell);
   }
   return json;
 }

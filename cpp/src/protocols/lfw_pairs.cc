@@ -22,8 +22,7 @@ class PairsParser {
   PairsParser(const TextFile& text, const Keys& keys) : text_(text), keys_(keys), builder_(set_) {}
 
   TrialSet parse() {
-    Track track;
-    track.name = keys_.track;
+    ListedTrials track;
     read_header();
     std::size_t line = 1;
     for (std::int64_t fold = 0; fold < std::max<std::int64_t>(folds_, 1); ++fold) {
@@ -36,7 +35,7 @@ class PairsParser {
         refuse_duplicate(track.comparisons.back(), at);
       }
     }
-    set_.tracks.push_back(std::move(track));
+    set_.tracks.push_back({keys_.track, std::move(track)});
     return std::move(set_);
   }
 

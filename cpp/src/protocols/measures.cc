@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/roc.h"
@@ -15,7 +16,7 @@ Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : 
 
 MetricCell measure_accuracy_cell(const Comparisons& c, double, const Convention& convention) {
   const Accuracy a = accuracy(c, convention.accuracy);
-  MetricCell cell{"accuracy", a.value, {}, Json::object()};
+  MetricCell cell{"accuracy", a.value, {}, Json::object(), {}};
   cell.details["convention"] = a.convention;
   cell.details["sd"] = number_or_null(a.sd);
   cell.details["standard_error"] = number_or_null(a.standard_error);
@@ -32,7 +33,7 @@ MetricCell measure_accuracy_cell(const Comparisons& c, double, const Convention&
 
 MetricCell measure_tar_cell(const Comparisons& c, double far, const Convention& convention) {
   const TarAtFar t = tar_at_far(c, far, convention.tar_at_far);
-  MetricCell cell{fmt::format("tar@far={}", far), t.value, {}, Json::object()};
+  MetricCell cell{fmt::format("tar@far={}", far), t.value, {}, Json::object(), {}};
   cell.details = {{"convention", t.convention},
                   {"far_target", t.far_target},
                   {"far_achieved", number_or_null(t.far_achieved)},
@@ -54,6 +55,19 @@ std::vector<Interval> components_or_vertex(const ComparisonGraph& graph,
   for (const std::int32_t f : components.fold) folds = std::max(folds, f + 1);
   if (components.count() > folds) return component_bootstrap(graph, statistics, options, job);
   return vertex_bootstrap(graph, statistics, options, job);
+}
+
+Measure<SimilarityMatrix> matrix_measure(const std::string& name, MatrixNumber number) {
+  return {[=](const SimilarityMatrix& m, double, const Convention&) {
+            MetricCell cell;
+            cell.name = name;
+            cell.value = std::numeric_limits<double>::quiet_NaN();
+            cell.matrix = MatrixValue{m.groups(), m.groups(), matrix_values(m, number), {}};
+            return cell;
+          },
+          [=](std::shared_ptr<const SimilarityMatrix> m, double, const Convention&) {
+            return matrix_statistics(std::move(m), number, name);
+          }};
 }
 
 }  // namespace
@@ -92,27 +106,59 @@ const Table<IntervalMethod>& interval_methods() {
   return table;
 }
 
+std::vector<std::string> Metric::kinds() const {
+  std::vector<std::string> result;
+  if (listed.cell) result.emplace_back("listed");
+  if (dense.cell) result.emplace_back("dense");
+  if (matrix.cell) result.emplace_back("matrix");
+  return result;
+}
+
 const Table<Metric>& protocol_metrics() {
   using Data = std::shared_ptr<const Comparisons>;
+  using Statistics = std::vector<Statistic>;
+  const Measure<Comparisons> auc_measure{
+      [](const Comparisons& c, double, const Convention&) {
+        return MetricCell{"auc", auc(c), {}, Json::object(), {}};
+      },
+      [](Data d, double, const Convention&) { return Statistics{auc_statistic(d)}; }};
+  const Measure<Comparisons> eer_measure{
+      [](const Comparisons& c, double, const Convention&) {
+        return MetricCell{"eer", eer(c), {}, Json::object(), {}};
+      },
+      [](Data d, double, const Convention&) { return Statistics{eer_statistic(d)}; }};
+  const Measure<Comparisons> tar_measure{
+      measure_tar_cell, [](Data d, double far, const Convention& c) {
+        return Statistics{tar_at_far_statistic(d, far, c.tar_at_far)};
+      }};
   static const Table<Metric> table(
       "metric",
-      {{"accuracy", "mean over folds, thresholds from the other folds", false, true,
-        measure_accuracy_cell,
-        [](Data d, double, const Convention& c) { return accuracy_statistic(d, c.accuracy); }},
-       {"auc", "area under the ROC curve", false, false,
-        [](const Comparisons& c, double, const Convention&) {
-          return MetricCell{"auc", auc(c), {}, Json::object()};
-        },
-        [](Data d, double, const Convention&) { return auc_statistic(d); }},
-       {"eer", "equal error rate", false, false,
-        [](const Comparisons& c, double, const Convention&) {
-          return MetricCell{"eer", eer(c), {}, Json::object()};
-        },
-        [](Data d, double, const Convention&) { return eer_statistic(d); }},
-       {"tar_at_far", "true accept rate at given false accept rates", true, false, measure_tar_cell,
-        [](Data d, double far, const Convention& c) {
-          return tar_at_far_statistic(d, far, c.tar_at_far);
-        }}});
+      {{.name = "accuracy",
+        .doc = "mean over folds, thresholds from the other folds",
+        .needs_folds = true,
+        .listed = {measure_accuracy_cell,
+                   [](Data d, double, const Convention& c) {
+                     return Statistics{accuracy_statistic(d, c.accuracy)};
+                   }}},
+       {.name = "auc",
+        .doc = "area under the ROC curve",
+        .listed = auc_measure,
+        .dense = auc_measure},
+       {.name = "eer", .doc = "equal error rate", .listed = eer_measure, .dense = eer_measure},
+       {.name = "tar_at_far",
+        .doc = "true accept rate at given false accept rates",
+        .takes_targets = true,
+        .listed = tar_measure,
+        .dense = tar_measure},
+       {.name = "mean_similarity",
+        .doc = "mean similarity of groups of the same subjects, a matrix",
+        .matrix = matrix_measure("mean_similarity", &SimilarityMatrix::mean_similarity)},
+       {.name = "impostor_similarity",
+        .doc = "the same matrix over different subjects",
+        .matrix = matrix_measure("impostor_similarity", &SimilarityMatrix::impostor_similarity)},
+       {.name = "dprime",
+        .doc = "d' of the two, a matrix",
+        .matrix = matrix_measure("dprime", &SimilarityMatrix::dprime)}});
   return table;
 }
 

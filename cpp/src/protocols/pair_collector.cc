@@ -10,7 +10,7 @@
 namespace facebench {
 
 void PairCollector::begin_track(std::string name) {
-  tracks_.push_back({std::move(name), {}, {}, {}, {}});
+  tracks_.push_back({std::move(name), {}, {}});
   seen_.clear();
 }
 
@@ -31,15 +31,15 @@ void PairCollector::add(std::string_view first, std::string_view second, bool ge
   if (const auto [earlier, fresh] = seen_.try_emplace(key, position); !fresh)
     fail(where_(position), fmt::format("{} and {} are compared already in {}", names_[a], names_[b],
                                        where_(earlier->second)));
-  Gathered& track = tracks_.back();
+  ListedTrials& track = tracks_.back().trials;
   track.comparisons.push_back({a, b});
   track.genuine.push_back(genuine ? 1 : 0);
   if (fold >= 0) track.fold.push_back(fold);
-  track.position.push_back(position);
+  tracks_.back().position.push_back(position);
 }
 
 void PairCollector::number_folds(std::int64_t folds, bool genuine_too, const std::string& list) {
-  Gathered& track = tracks_.back();
+  ListedTrials& track = tracks_.back().trials;
   track.fold.resize(track.comparisons.size());
   for (const std::uint8_t kind : {1, 0}) {
     if (kind == 1 && !genuine_too) continue;
@@ -63,13 +63,15 @@ std::vector<std::int32_t> PairCollector::connected() const {
     while (parent[s] != s) s = parent[s] = parent[parent[s]];
     return s;
   };
-  for (const Gathered& track : tracks_)
+  for (const Gathered& gathered : tracks_) {
+    const ListedTrials& track = gathered.trials;
     for (std::size_t k = 0; k < track.comparisons.size(); ++k) {
       if (track.genuine[k] == 0) continue;
       const std::int32_t a = root(track.comparisons[k].first),
                          b = root(track.comparisons[k].second);
       parent[std::max(a, b)] = std::min(a, b);
     }
+  }
   for (std::int32_t s = 0; s < static_cast<std::int32_t>(parent.size()); ++s) parent[s] = root(s);
   return parent;
 }
@@ -100,21 +102,16 @@ TrialSet PairCollector::build(const std::vector<std::string>& person, std::strin
   TrialSetBuilder builder(set);
   for (std::size_t s = 0; s < names_.size(); ++s) builder.sample(names_[s], person[s]);
   for (Gathered& gathered : tracks_) {
-    for (std::size_t k = 0; k < gathered.comparisons.size(); ++k) {
-      const auto [a, b] = gathered.comparisons[k];
+    for (std::size_t k = 0; k < gathered.trials.comparisons.size(); ++k) {
+      const auto [a, b] = gathered.trials.comparisons[k];
       const bool same = set.identity[a] == set.identity[b];
-      if (same != (gathered.genuine[k] == 1))
+      if (same != (gathered.trials.genuine[k] == 1))
         fail(where_(gathered.position[k]),
              fmt::format("{} and {} are listed as {}, but by {} they are {}", set.names[a],
                          set.names[b], same ? "impostors" : "genuine", source,
                          same ? "one person" : "two people"));
     }
-    Track track;
-    track.name = std::move(gathered.name);
-    track.comparisons = std::move(gathered.comparisons);
-    track.genuine = std::move(gathered.genuine);
-    track.fold = std::move(gathered.fold);
-    set.tracks.push_back(std::move(track));
+    set.tracks.push_back({std::move(gathered.name), std::move(gathered.trials)});
   }
   *this = PairCollector(where_);
   set.check();

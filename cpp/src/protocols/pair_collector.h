@@ -42,9 +42,7 @@ class PairCollector {
  private:
   struct Gathered {
     std::string name;
-    std::vector<Comparison> comparisons;
-    std::vector<std::uint8_t> genuine;
-    std::vector<std::int32_t> fold;
+    ListedTrials trials;
     std::vector<Position> position;
   };
 

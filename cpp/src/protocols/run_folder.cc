@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
+#include "protocols/track_kinds.h"
 
 namespace facebench {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kKind = "evaluation";
-constexpr std::int64_t kScoresFormat = 1;
+constexpr std::int64_t kScoresFormat = 2;
 
 std::vector<std::uint8_t> status_bytes(std::span<const SampleStatus> status) {
   std::vector<std::uint8_t> bytes;
@@ -24,50 +26,96 @@ std::vector<std::uint8_t> status_bytes(std::span<const SampleStatus> status) {
   return bytes;
 }
 
-template <class T>
-void write_column(H5Writer& file, const std::string& name, const std::vector<T>& values) {
-  file.write<T>(name, values, {static_cast<std::int64_t>(values.size())});
+void write_templates(H5Writer& file, const Templates& t) {
+  if (t.size() == 0) return;
+  file.write_texts("/template/name", t.names);
+  write_column(file, "/template/identity", t.identity);
+  write_column(file, "/template/begin", t.begin);
+  write_column(file, "/template/sample", t.sample);
+  write_column(file, "/template/medium", t.medium);
+}
+
+Templates read_templates(const H5Reader& file) {
+  Templates t;
+  if (!file.has("/template")) return t;
+  t.names = file.read_texts("/template/name");
+  t.identity = file.read<std::int32_t>("/template/identity", 1);
+  t.begin = file.read<std::int64_t>("/template/begin", 1);
+  t.sample = file.read<std::int32_t>("/template/sample", 1);
+  t.medium = file.read<std::int32_t>("/template/medium", 1);
+  return t;
 }
 
 void write_scores(const fs::path& path, const EvaluationResult& r) {
   H5Writer file(path);
+  Json tracks = Json::array();
+  for (const Track& t : r.trials.tracks) tracks.push_back(t.name);
   file.write_json("/manifest", {{"format", kScoresFormat},
+                                {"tracks", tracks},
                                 {"protocol", r.spec.text},
                                 {"options", options_to_json(r.options)}});
   file.write_texts("/identity", r.trials.identity_names);
   file.write_texts("/sample/name", r.trials.names);
   write_column(file, "/sample/identity", r.trials.identity);
   write_column(file, "/sample/status", status_bytes(r.status));
+  write_templates(file, r.trials.templates);
   for (std::size_t t = 0; t < r.trials.tracks.size(); ++t) {
     const Track& track = r.trials.tracks[t];
+    const TrackKind& kind = kind_of(track);
     const std::string group = "/tracks/" + track.name + "/";
-    std::vector<std::int32_t> first, second;
-    std::vector<SampleStatus> status;
-    for (const Comparison& c : track.comparisons) {
-      first.push_back(c.first);
-      second.push_back(c.second);
-      const SampleStatus a = r.status[static_cast<std::size_t>(c.first)];
-      status.push_back(a != SampleStatus::ok ? a : r.status[static_cast<std::size_t>(c.second)]);
-    }
-    write_column(file, group + "first", first);
-    write_column(file, group + "second", second);
-    write_column(file, group + "genuine", track.genuine);
-    if (!track.fold.empty()) write_column(file, group + "fold", track.fold);
-    write_column(file, group + "score", r.scores[t]);
-    write_column(file, group + "status", status_bytes(status));
+    file.write_texts(group + "kind", std::vector<std::string>{kind.name});
+    kind.write(file, group, track);
+    std::visit(
+        [&]<class T>(const std::vector<T>& scores) {
+          file.write<T>(group + "score", scores, kind.shape(track));
+        },
+        r.scores[t]);
   }
   file.commit();
+}
+
+Track read_track(const H5Reader& file, const std::string& name) {
+  const std::string group = "/tracks/" + name + "/";
+  const auto kinds = file.read_texts(group + "kind");
+  Track track;
+  track.name = name;
+  track_kinds().at(kinds.empty() ? "" : kinds.front()).read(file, group, track);
+  return track;
+}
+
+TrackScores read_track_scores(const H5Reader& file, const Track& track) {
+  const TrackKind& kind = kind_of(track);
+  const std::string name = "/tracks/" + track.name + "/score";
+  if (file.shape(name) != kind.shape(track))
+    throw std::invalid_argument(
+        fmt::format("track {}: the scores have another shape than the trials", track.name));
+  TrackScores scores;
+  if (kind.single)
+    scores = file.read<float>(name);
+  else
+    scores = file.read<double>(name);
+  for (std::int64_t k = 0; k < score_count(scores); ++k)
+    if (!std::isfinite(score_at(scores, k)))
+      throw std::invalid_argument(
+          fmt::format("track {}: score [{}] is not a finite number", track.name, k));
+  return scores;
 }
 
 Json track_content(const TrackResult& t) {
   Json failed = Json::array();
   for (const FailedSample& f : t.failed)
     failed.push_back({{"name", f.name}, {"status", sample_status_name(f.status)}});
-  return {{"comparisons", t.comparisons},
+  Json left_out = Json::array();
+  for (const FailedSample& f : t.left_out)
+    left_out.push_back({{"name", f.name}, {"status", sample_status_name(f.status)}});
+  return {{"kind", t.kind},
+          {"comparisons", t.comparisons},
           {"dropped", t.dropped},
           {"failed_comparisons", t.failed_comparisons},
+          {"templates", t.templates},
           {"samples", t.samples},
           {"identities", t.identities},
+          {"left_out_of_templates", left_out},
           {"failed", failed}};
 }
 
@@ -165,7 +213,8 @@ RunScores read_scores(const fs::path& path) {
   const Json manifest = file.read_json("/manifest");
   if (!manifest.is_object() || !manifest.contains("format") ||
       manifest["format"] != kScoresFormat || !manifest.contains("protocol") ||
-      !manifest["protocol"].is_string() || !manifest.contains("options"))
+      !manifest["protocol"].is_string() || !manifest.contains("options") ||
+      !manifest.contains("tracks"))
     fail(where, fmt::format("is not a scores file of format {}", kScoresFormat));
   r.spec = parse_protocol(manifest["protocol"].get<std::string>(), where + ":protocol");
   options_from_json(r.options, manifest["options"], where + ":options");
@@ -178,27 +227,14 @@ RunScores read_scores(const fs::path& path) {
     fail(where, fmt::format("{} statuses for {} samples", statuses.size(), r.trials.names.size()));
   try {
     for (const std::uint8_t s : statuses) r.status.push_back(sample_status_of(s));
-    for (const std::string& name : file.names("/tracks")) {
-      const std::string group = "/tracks/" + name + "/";
-      Track track;
-      track.name = name;
-      const auto first = file.read<std::int32_t>(group + "first", 1);
-      const auto second = file.read<std::int32_t>(group + "second", 1);
-      if (first.size() != second.size())
-        fail(where, fmt::format("track {}: {} first and {} second sides", name, first.size(),
-                                second.size()));
-      for (std::size_t k = 0; k < first.size(); ++k)
-        track.comparisons.push_back({first[k], second[k]});
-      track.genuine = file.read<std::uint8_t>(group + "genuine", 1);
-      if (file.has(group + "fold")) track.fold = file.read<std::int32_t>(group + "fold", 1);
-      r.scores.push_back(file.read<double>(group + "score", 1));
-      if (r.scores.back().size() != first.size())
-        fail(where, fmt::format("track {}: {} scores for {} comparisons", name,
-                                r.scores.back().size(), first.size()));
-      r.trials.tracks.push_back(std::move(track));
-    }
+    r.trials.templates = read_templates(file);
+    for (const Json& name : manifest.at("tracks"))
+      r.trials.tracks.push_back(read_track(file, name.get<std::string>()));
     r.trials.check();
+    for (const Track& track : r.trials.tracks) r.scores.push_back(read_track_scores(file, track));
   } catch (const std::logic_error& e) {  // what the checks of other floors throw
+    fail(where, e.what(), "The file was changed; run the evaluation again.");
+  } catch (const Json::exception& e) {
     fail(where, e.what(), "The file was changed; run the evaluation again.");
   }
   return r;

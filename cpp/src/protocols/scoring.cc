@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/metrics/template_fusion.h"
 
 namespace facebench {
 namespace {
@@ -91,52 +92,87 @@ double failed_score(std::span<const double> scores) {
   return lowest;
 }
 
-std::vector<double> cosine_scores(const Track& track, const SampleRows& samples,
-                                  const EmbeddingSet& embeddings, const Job& job) {
+std::vector<SampleStatus> unit_status(const TrialSet& trials,
+                                      std::span<const SampleStatus> sample_status) {
+  const Templates& t = trials.templates;
+  if (t.size() == 0) return {sample_status.begin(), sample_status.end()};
+  std::vector<SampleStatus> result;
+  result.reserve(t.size());
+  for (std::size_t k = 0; k < t.size(); ++k) {
+    const auto samples =
+        std::span(t.sample).subspan(static_cast<std::size_t>(t.begin[k]),
+                                    static_cast<std::size_t>(t.begin[k + 1] - t.begin[k]));
+    const auto status = [&](std::int32_t s) { return sample_status[static_cast<std::size_t>(s)]; };
+    const bool any =
+        std::ranges::any_of(samples, [&](std::int32_t s) { return status(s) == SampleStatus::ok; });
+    result.push_back(any ? SampleStatus::ok : status(samples.front()));
+  }
+  return result;
+}
+
+UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples,
+                               const EmbeddingSet& embeddings, std::string_view fusion,
+                               const Job& job) {
   const std::int64_t dim = embeddings.dim;
-  const auto row_of = [&](std::int32_t sample) {
-    return embeddings.values.data() + samples.row[static_cast<std::size_t>(sample)] * dim;
-  };
-  const auto dot = [dim](const float* a, const float* b) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < dim; ++k)
-      sum += static_cast<double>(a[k]) * static_cast<double>(b[k]);
-    return sum;
-  };
+  const Templates& templates = trials.templates;
+  UnitEmbeddings result;
+  result.dim = dim;
+  result.status = unit_status(trials, samples.status);
+  result.values.resize(result.size() * static_cast<std::size_t>(dim), 0.0);
+  result.length.resize(result.size(), 0.0);
+  const TemplateFusion* rule = templates.size() ? &template_fusions().at(fusion) : nullptr;
 
-  Stage stage(job, "score " + track.name, static_cast<std::int64_t>(track.comparisons.size()),
-              "comparisons");
-  // The products of two floats are exact in double and cannot overflow it, so a sum that is not
-  // finite means a value that is not.
-  const auto samples_count = static_cast<std::int64_t>(samples.row.size());
-  std::vector<double> length(samples.row.size(), 0.0);
-  parallel_for((samples_count + 255) / 256, job, [&](std::int64_t block, int) {
-    for (std::int64_t i = block * 256; i < std::min(samples_count, block * 256 + 256); ++i) {
-      const std::int64_t row = samples.row[static_cast<std::size_t>(i)];
+  const auto check = [&](std::int64_t row) {
+    // The products of two floats are exact in double and cannot overflow it, so a sum that is not
+    // finite means a value that is not.
+    double squared = 0;
+    for (const float v : embeddings.row(static_cast<std::size_t>(row)))
+      squared += static_cast<double>(v) * static_cast<double>(v);
+    if (!std::isfinite(squared) || squared == 0)
+      fail(fmt::format("embedding of {} (row {})", embeddings.names[static_cast<std::size_t>(row)],
+                       row),
+           squared == 0 ? "is zero and has no direction" : "holds a value that is not finite",
+           "A sample that could not be enrolled has another status than ok.");
+    return std::sqrt(squared);
+  };
+  const auto fill = [&](std::size_t unit) {
+    double* out = result.values.data() + unit * static_cast<std::size_t>(dim);
+    if (!rule) {
+      const std::int64_t row = samples.row[unit];
+      if (row < 0) return;
+      result.length[unit] = check(row);
+      std::ranges::copy(embeddings.row(static_cast<std::size_t>(row)), out);
+      return;
+    }
+    std::vector<float> rows;
+    std::vector<std::int32_t> media;
+    for (auto i = static_cast<std::size_t>(templates.begin[unit]);
+         i < static_cast<std::size_t>(templates.begin[unit + 1]); ++i) {
+      const std::int64_t row = samples.row[static_cast<std::size_t>(templates.sample[i])];
       if (row < 0) continue;
-      const float* values = row_of(static_cast<std::int32_t>(i));
-      const double squared = dot(values, values);
-      if (!std::isfinite(squared) || squared == 0)
-        fail(fmt::format("embedding of {} (row {})",
-                         embeddings.names[static_cast<std::size_t>(row)], row),
-             squared == 0 ? "is zero and has no direction" : "holds a value that is not finite",
-             "A sample that could not be enrolled has another status than ok.");
-      length[static_cast<std::size_t>(i)] = std::sqrt(squared);
+      check(row);
+      const auto values = embeddings.row(static_cast<std::size_t>(row));
+      rows.insert(rows.end(), values.begin(), values.end());
+      media.push_back(templates.medium[i]);
     }
-  });
-
-  const auto n = static_cast<std::int64_t>(track.comparisons.size());
-  std::vector<double> scores(track.comparisons.size());
-  parallel_for((n + 1023) / 1024, job, [&](std::int64_t block, int) {
-    for (std::int64_t k = block * 1024; k < std::min(n, block * 1024 + 1024); ++k) {
-      const auto [a, b] = track.comparisons[static_cast<std::size_t>(k)];
-      const double both = length[static_cast<std::size_t>(a)] * length[static_cast<std::size_t>(b)];
-      scores[static_cast<std::size_t>(k)] =
-          both == 0 ? failed_score({}) : std::clamp(dot(row_of(a), row_of(b)) / both, -1.0, 1.0);
+    if (media.empty()) return;
+    try {
+      std::ranges::copy(fuse_template(*rule, rows, media), out);
+    } catch (const std::invalid_argument& e) {
+      fail(fmt::format("template {}", templates.names[unit]), e.what());
     }
+    result.length[unit] = 1;
+  };
+  const auto units = static_cast<std::int64_t>(result.size());
+  Stage stage(job, rule ? "fuse templates" : "read embeddings", units,
+              rule ? "templates" : "samples");
+  constexpr std::int64_t block = 256;
+  parallel_for((units + block - 1) / block, job, [&](std::int64_t b, int) {
+    for (std::int64_t u = b * block; u < std::min(units, (b + 1) * block); ++u)
+      fill(static_cast<std::size_t>(u));
   });
-  stage.update(n);
-  return scores;
+  stage.update(units);
+  return result;
 }
 
 }  // namespace facebench

@@ -8,9 +8,11 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
+#include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/embedded.h"
 #include "facebench/protocols/measures.h"
 #include "facebench/protocols/scoring.h"
+#include "facebench/protocols/track_kind.h"
 
 namespace facebench {
 namespace {
@@ -54,12 +56,9 @@ MetricRequest metric_request(const TomlTable& table) {
 ExpectedCounts expected_counts(const TomlTable& table) {
   ExpectedCounts e;
   e.track = table.text("track");
-  e.comparisons = table.integer("comparisons", -1);
-  e.genuine = table.integer("genuine", -1);
-  e.impostor = table.integer("impostor", -1);
-  e.folds = table.integer("folds", -1);
-  e.samples = table.integer("samples", -1);
-  e.identities = table.integer("identities", -1);
+  for (const CountName& count : expected_count_names().entries())
+    if (const std::int64_t n = table.integer(count.name, -1); n >= 0)
+      e.counts.emplace_back(count.name, n);
   return e;
 }
 
@@ -94,6 +93,63 @@ std::string joined(const std::vector<fs::path>& paths) {
 
 }  // namespace
 
+std::int64_t ExpectedCounts::of(std::string_view name) const {
+  for (const auto& [key, value] : counts)
+    if (key == name) return value;
+  return -1;
+}
+
+const Table<CountName>& expected_count_names() {
+  static const Table<CountName> table("count", {{"comparisons", "comparisons"},
+                                                {"genuine", "genuine comparisons"},
+                                                {"impostor", "impostor comparisons"},
+                                                {"folds", "folds"},
+                                                {"rows", "rows"},
+                                                {"columns", "columns"},
+                                                {"subjects", "subjects"},
+                                                {"gallery", "entries in the gallery"},
+                                                {"probes", "probes"},
+                                                {"mated", "mated probes"},
+                                                {"non_mated", "non-mated probes"},
+                                                {"templates", "templates"},
+                                                {"samples", "images"},
+                                                {"identities", "people"}});
+  return table;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> track_counts(const Track& track,
+                                                               const TrialSet& trials) {
+  const TrackKind& kind = kind_of(track);
+  std::int64_t slots = 1, comparisons = 0, genuine = 0;
+  for (const std::int64_t n : kind.shape(track)) slots *= n;
+  for (std::int64_t k = 0; k < slots; ++k) {
+    if (!kind.sides(track, k)) continue;
+    ++comparisons;
+    genuine += kind.genuine(track, trials, k);
+  }
+  const Templates& t = trials.templates;
+  std::unordered_set<std::int32_t> samples, people;
+  const std::vector<std::int32_t> units = kind.units(track);
+  for (const std::int32_t u : units) {
+    people.insert(trials.unit_identity(u));
+    if (t.size() == 0) {
+      samples.insert(u);
+      continue;
+    }
+    const auto unit = static_cast<std::size_t>(u);
+    samples.insert(t.sample.begin() + t.begin[unit], t.sample.begin() + t.begin[unit + 1]);
+  }
+  std::vector<std::pair<std::string, std::int64_t>> counts = {
+      {"comparisons", comparisons},
+      {"genuine", genuine},
+      {"impostor", comparisons - genuine},
+      {"templates", t.size() == 0 ? 0 : static_cast<std::int64_t>(units.size())},
+      {"samples", static_cast<std::int64_t>(samples.size())},
+      {"identities", static_cast<std::int64_t>(people.size())}};
+  for (auto& count : kind.more_counts(track, trials)) counts.push_back(std::move(count));
+  return counts;
+}
+
 ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
   const TomlTable top = parse_toml(text, file);
   ProtocolSpec s;
@@ -116,6 +172,7 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
 
   const TomlTable evaluation = top.table("evaluation");
   s.convention = word(evaluation, "convention", conventions());
+  if (evaluation.has("fusion")) s.fusion = word(evaluation, "fusion", template_fusions());
   s.interval = word(evaluation, "interval", interval_methods());
   s.failed_enrolments = word(evaluation, "failed_enrolments", failure_policies());
 
@@ -192,25 +249,15 @@ std::vector<std::string> differences_from_official(const ProtocolSpec& spec,
       result.push_back(fmt::format("Not the official list: there is no track {}.", e.track));
       continue;
     }
-    std::unordered_set<std::int32_t> samples, people;
-    for (const Comparison& c : track->comparisons)
-      for (const std::int32_t s : {c.first, c.second}) {
-        samples.insert(s);
-        people.insert(trials.identity[static_cast<std::size_t>(s)]);
-      }
-    const auto compare = [&](std::string_view what, std::int64_t wanted, std::int64_t found) {
-      if (wanted >= 0 && wanted != found)
+    const auto found = track_counts(*track, trials);
+    for (const auto& [name, wanted] : e.counts) {
+      const auto own = std::ranges::find(found, name, [](const auto& c) { return c.first; });
+      const std::int64_t n = own == found.end() ? 0 : own->second;
+      if (n != wanted)
         result.push_back(
             fmt::format("Not the official list: track {} has {} {}, the official one {}.", e.track,
-                        found, what, wanted));
-    };
-    const auto n = static_cast<std::int64_t>(track->comparisons.size());
-    compare("comparisons", e.comparisons, n);
-    compare("genuine comparisons", e.genuine, track->genuine_count());
-    compare("impostor comparisons", e.impostor, n - track->genuine_count());
-    compare("folds", e.folds, track->fold_count());
-    compare("images", e.samples, static_cast<std::int64_t>(samples.size()));
-    compare("people", e.identities, static_cast<std::int64_t>(people.size()));
+                        n, expected_count_names().at(name).doc, wanted));
+    }
   }
   return result;
 }

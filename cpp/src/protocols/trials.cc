@@ -3,63 +3,102 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
+#include <unordered_set>
+
+#include "facebench/protocols/track_kind.h"
 
 namespace facebench {
+namespace {
 
-std::int64_t Track::fold_count() const {
-  return fold.empty() ? 0 : *std::max_element(fold.begin(), fold.end()) + 1;
+void require(bool ok, const std::string& what) {
+  if (!ok) throw std::invalid_argument(what);
 }
 
-std::int64_t Track::genuine_count() const {
-  return std::accumulate(genuine.begin(), genuine.end(), std::int64_t{0});
-}
-
-void TrialSet::check() const {
-  const auto require = [](bool ok, const std::string& what) {
-    if (!ok) throw std::invalid_argument(what);
-  };
-  require(identity.size() == names.size(),
-          fmt::format("trials: {} identities for {} samples", identity.size(), names.size()));
+void check_identities(const std::vector<std::int32_t>& identity, const TrialSet& set) {
   for (const std::int32_t i : identity)
-    if (i < 0 || static_cast<std::size_t>(i) >= identity_names.size())
-      throw std::out_of_range(fmt::format("trials: identity {} of {}", i, identity_names.size()));
-  for (const Track& t : tracks) {
-    const std::size_t n = t.comparisons.size();
-    require(n > 0, fmt::format("track {}: no comparisons", t.name));
-    require(t.genuine.size() == n && (t.fold.empty() || t.fold.size() == n),
-            fmt::format("track {}: {} comparisons, {} labels, {} folds", t.name, n,
-                        t.genuine.size(), t.fold.size()));
-    for (std::size_t k = 0; k < n; ++k) {
-      const auto [a, b] = t.comparisons[k];
-      const auto size = static_cast<std::int64_t>(names.size());
-      if (a < 0 || b < 0 || a >= size || b >= size)
-        throw std::out_of_range(
-            fmt::format("track {}, comparison {}: samples {} and {} of {}", t.name, k, a, b, size));
-      require(a != b, fmt::format("track {}, comparison {}: {} is compared with itself", t.name, k,
-                                  names[static_cast<std::size_t>(a)]));
-      const bool same =
-          identity[static_cast<std::size_t>(a)] == identity[static_cast<std::size_t>(b)];
-      require(
-          t.genuine[k] <= 1 && (t.genuine[k] == 1) == same,
-          fmt::format("track {}, comparison {}: the label contradicts the identities", t.name, k));
-      require(t.fold.empty() || t.fold[k] >= 0,
-              fmt::format("track {}, comparison {}: fold below 0", t.name, k));
+    if (i < 0 || static_cast<std::size_t>(i) >= set.identity_names.size())
+      throw std::out_of_range(
+          fmt::format("trials: identity {} of {}", i, set.identity_names.size()));
+}
+
+void check_templates(const TrialSet& set) {
+  const Templates& t = set.templates;
+  require(
+      t.identity.size() == t.size() && t.begin.size() == t.size() + 1 && t.begin[0] == 0 &&
+          t.begin.back() == static_cast<std::int64_t>(t.sample.size()) &&
+          t.medium.size() == t.sample.size(),
+      fmt::format("trials: {} templates with {} identities, {} bounds, {} samples, {} media",
+                  t.size(), t.identity.size(), t.begin.size(), t.sample.size(), t.medium.size()));
+  check_identities(t.identity, set);
+  for (const std::int32_t s : t.sample)
+    if (s < 0 || static_cast<std::size_t>(s) >= set.names.size())
+      throw std::out_of_range(
+          fmt::format("trials: sample {} of {} in a template", s, set.names.size()));
+  for (std::size_t k = 0; k < t.size(); ++k)  // rising up to the last: all are inside
+    require(t.begin[k] < t.begin[k + 1],
+            fmt::format("trials: template {} has no samples", t.names[k]));
+  std::unordered_set<std::string_view> names;
+  for (std::size_t k = 0; k < t.size(); ++k) {
+    require(names.insert(t.names[k]).second,
+            fmt::format("trials: two templates are called {}", t.names[k]));
+    for (std::int64_t i = t.begin[k]; i < t.begin[k + 1]; ++i) {
+      const auto s = static_cast<std::size_t>(t.sample[static_cast<std::size_t>(i)]);
+      require(set.identity[s] == t.identity[k],
+              fmt::format("trials: template {} of {} holds {}, which is of {}", t.names[k],
+                          set.identity_names[static_cast<std::size_t>(t.identity[k])], set.names[s],
+                          set.identity_names[static_cast<std::size_t>(set.identity[s])]));
     }
   }
 }
 
-std::int32_t TrialSetBuilder::sample(const std::string& name, const std::string& identity) {
-  const auto [person, new_person] =
+}  // namespace
+
+void Templates::add(std::string name, std::int32_t person) {
+  names.push_back(std::move(name));
+  identity.push_back(person);
+  begin.push_back(begin.back());
+}
+
+void Templates::add_sample(std::int32_t index, std::int32_t of_medium) {
+  sample.push_back(index);
+  medium.push_back(of_medium);
+  ++begin.back();
+}
+
+std::int64_t ListedTrials::fold_count() const {
+  return fold.empty() ? 0 : *std::max_element(fold.begin(), fold.end()) + 1;
+}
+
+void TrialSet::check() const {
+  require(identity.size() == names.size(),
+          fmt::format("trials: {} identities for {} samples", identity.size(), names.size()));
+  check_identities(identity, *this);
+  check_templates(*this);
+  std::unordered_set<std::string_view> track_names;
+  for (const Track& t : tracks) {
+    require(!t.name.empty() && t.name.find('/') == std::string::npos,
+            fmt::format("'{}' is not a name for a track", t.name));
+    require(track_names.insert(t.name).second, fmt::format("two tracks are called {}", t.name));
+    kind_of(t).check(t, *this);
+  }
+}
+
+std::int32_t TrialSetBuilder::person(const std::string& identity) {
+  const auto [person, added] =
       identities_.try_emplace(identity, static_cast<std::int32_t>(set_.identity_names.size()));
-  if (new_person) set_.identity_names.push_back(identity);
-  const auto [sample, new_sample] =
+  if (added) set_.identity_names.push_back(identity);
+  return person->second;
+}
+
+std::int32_t TrialSetBuilder::sample(const std::string& name, const std::string& identity) {
+  const std::int32_t who = person(identity);
+  const auto [sample, added] =
       samples_.try_emplace(name, static_cast<std::int32_t>(set_.names.size()));
-  if (new_sample) {
+  if (added) {
     set_.names.push_back(name);
-    set_.identity.push_back(person->second);
-  } else if (set_.identity[static_cast<std::size_t>(sample->second)] != person->second) {
+    set_.identity.push_back(who);
+  } else if (set_.identity[static_cast<std::size_t>(sample->second)] != who) {
     throw std::invalid_argument(fmt::format("sample {} has two identities", name));
   }
   return sample->second;

@@ -110,8 +110,7 @@ class UmdfacesReader : public TrialReader {
     TrialSetBuilder builder(set);
     std::uint64_t number = 0;
     for (const YawTrack& t : keys_.tracks) {
-      Track track;
-      track.name = t.name;
+      ListedTrials track;
       for (const bool genuine : {true, false}) {
         Random random(static_cast<std::uint64_t>(keys_.seed), "umdfaces.pairs",
                       {number, genuine ? 1u : 0u});
@@ -123,7 +122,7 @@ class UmdfacesReader : public TrialReader {
           track.genuine.push_back(genuine ? 1 : 0);
         }
       }
-      set.tracks.push_back(std::move(track));
+      set.tracks.push_back({t.name, std::move(track)});
       ++number;
     }
     return set;

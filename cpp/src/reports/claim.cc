@@ -184,9 +184,9 @@ Claim check_claim(std::string_view printed, const ProtocolSpec* spec, const Clai
   if (spec) {
     c.protocol = spec->id;
     const ExpectedCounts& e = counts_of(*spec, options.track);
-    genuine = given_or(genuine, e.genuine);
-    impostor = given_or(impostor, e.impostor);
-    c.folds = given_or(options.folds, e.folds);
+    genuine = given_or(genuine, e.of("genuine"));
+    impostor = given_or(impostor, e.of("impostor"));
+    c.folds = given_or(options.folds, e.of("folds"));
   } else {
     c.folds = options.folds;
   }

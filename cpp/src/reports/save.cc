@@ -66,17 +66,9 @@ std::vector<RocPoint> roc_points(const RunScores& s, std::string_view track, std
   for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
     const Track& own = s.trials.tracks[t];
     if (own.name != track) continue;
-    std::vector<double> scores;
-    std::vector<std::uint8_t> labels;
-    for (std::size_t k = 0; k < own.comparisons.size(); ++k) {
-      const auto [a, b] = own.comparisons[k];
-      const bool failed = s.status[static_cast<std::size_t>(a)] != SampleStatus::ok ||
-                          s.status[static_cast<std::size_t>(b)] != SampleStatus::ok;
-      if (drop && failed) continue;
-      scores.push_back(s.scores[t][k]);
-      labels.push_back(own.genuine[k]);
-    }
-    return roc_points(scores, labels, count);
+    const LabelledScores all =
+        labelled_scores(own, s.trials, unit_status(s.trials, s.status), s.scores[t], drop);
+    return roc_points(all.scores, all.labels, count);
   }
   throw std::invalid_argument(fmt::format("the run has no track '{}'", track));
 }

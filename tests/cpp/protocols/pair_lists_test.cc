@@ -16,11 +16,13 @@
 namespace facebench {
 namespace {
 
-const Track& listed(const TrialSet& set, std::size_t track = 0) { return set.tracks.at(track); }
+const ListedTrials& listed(const TrialSet& set, std::size_t track = 0) {
+  return std::get<ListedTrials>(set.tracks.at(track).trials);
+}
 
 // The comparisons as texts: "a.jpg b.jpg 1 fold".
 std::vector<std::string> shown(const TrialSet& set, std::size_t track = 0) {
-  const Track& t = listed(set, track);
+  const ListedTrials& t = listed(set, track);
   std::vector<std::string> result;
   for (std::size_t k = 0; k < t.comparisons.size(); ++k)
     result.push_back(set.names[static_cast<std::size_t>(t.comparisons[k].first)] + " " +
@@ -192,7 +194,7 @@ TEST(Calfw, ReadsTheOfficialFormAsWorkedOutByHand) {
   write_file(folder / "pairs_CALFW.txt",
              two_lines_a_pair([](int k) { return std::to_string(k % 10 + 1); }));
   const TrialSet set = read_trials(spec, {folder.path()});
-  const Track& t = listed(set);
+  const ListedTrials& t = listed(set);
   ASSERT_EQ(t.comparisons.size(), 40u);
   EXPECT_EQ(shown(set)[11], "P_11_0001.jpg P_11_0002.jpg 1 1");
   EXPECT_EQ(shown(set)[20], "P_0_0001.jpg P_7_0003.jpg 0 0");
@@ -486,7 +488,7 @@ TEST(UmdFaces, ManyFacesGiveDifferentPairsOfTheRightKind) {
     const std::vector<std::string> pairs = shown(set, t);
     EXPECT_EQ(pairs.size(), 300u);
     EXPECT_EQ(std::set<std::string>(pairs.begin(), pairs.end()).size(), 300u);
-    EXPECT_EQ(listed(set, t).genuine_count(), 150);
+    EXPECT_EQ(std::ranges::count(listed(set, t).genuine, 1), 150);
   }
 }
 

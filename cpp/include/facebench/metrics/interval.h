@@ -41,6 +41,7 @@ struct Statistic {
   // The smallest step of the value, e.g. 1/genuine for a TAR: 0 and 1 are held half a step away
   // from the ends on the logit scale.
   double resolution = 0;
+  bool rate = true;  // lies in [0, 1]; else its interval is not made on the logit scale
 };
 
 Statistic auc_statistic(std::shared_ptr<const Comparisons> comparisons);
@@ -108,5 +109,13 @@ std::vector<Interval> vertex_bootstrap(const ComparisonGraph& graph,
                                        const BootstrapOptions& options = {}, const Job& job = {});
 Interval vertex_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
                           const BootstrapOptions& options = {}, const Job& job = {});
+
+// The same where the statistics' weights are not of comparisons but of the `identities` themselves:
+// weight i says how often identity i was drawn. For an undefined statistic the bounds are NaN. A
+// statistic that is no rate gets the normal interval value -+ z * sd(replicates), method
+// "vertex_bootstrap".
+std::vector<Interval> identity_bootstrap(std::int64_t identities,
+                                         std::span<const Statistic> statistics,
+                                         const BootstrapOptions& options = {}, const Job& job = {});
 
 }  // namespace facebench

@@ -11,6 +11,7 @@
 #include "facebench/io/embeddings.h"
 #include "facebench/protocols/measures.h"
 #include "facebench/protocols/spec.h"
+#include "facebench/protocols/track_kind.h"
 #include "facebench/protocols/trials.h"
 
 namespace facebench {
@@ -47,15 +48,20 @@ struct FailedSample {
 // The numbers of one track.
 struct TrackResult {
   std::string name;
+  std::string kind;  // track_kinds()
   // Of the comparisons that were measured; `dropped` ones are not among them.
   std::int64_t comparisons = 0;
   std::int64_t genuine = 0;
   std::int64_t impostor = 0;
   std::int64_t dropped = 0;
   std::int64_t failed_comparisons = 0;  // with a failed side, measured or dropped
-  std::int64_t samples = 0;             // distinct samples that the track compares
+  std::int64_t templates = 0;           // distinct templates that the track compares, 0 without
+  std::int64_t samples = 0;             // distinct samples behind its units
   std::int64_t identities = 0;
-  std::vector<FailedSample> failed;  // in order of first appearance
+  std::vector<FailedSample> failed;    // units, in order of first appearance
+  std::vector<FailedSample> left_out;  // samples that failed in templates that did not
+  // What this kind of track has beside: {"folds", 10}, {"gallery", 112}; see TrackKind.
+  std::vector<std::pair<std::string, std::int64_t>> more_counts;
   std::vector<MetricCell> cells;
 
   // Throws std::invalid_argument with "did you mean".
@@ -74,9 +80,9 @@ struct EvaluationResult {
   ProtocolSpec spec;
   EvaluationOptions options;  // resolved: nothing is empty
   TrialSet trials;
-  std::vector<SampleStatus> status;         // per sample of the trials
-  std::vector<std::vector<double>> scores;  // per track, in the list's order
-  std::string score;                        // "cosine" or "given"
+  std::vector<SampleStatus> status;  // per sample of the trials
+  std::vector<TrackScores> scores;   // per track
+  std::string score;                 // "cosine" or "given"
   std::vector<TrackResult> tracks;
   std::vector<RunInput> inputs;      // the lists; callers add what else they read
   std::vector<std::string> notes;    // about the lists, one sentence each
@@ -95,16 +101,17 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
                           const Job& job = {});
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
-// order of the lists. `status` is per sample, empty = all ok; the score of a comparison with a
-// failed side is not looked at. Throws Error for another number of scores and, naming the row, for
-// one that is not finite.
+// order of the lists; of a track that is no list all that its shape has (TrackKind::shape), row by
+// row. `status` is per sample, empty = all ok; the score of a comparison with a failed side is not
+// looked at, nor one of a pair that is not compared. Throws Error for another number of scores and,
+// naming the row, for one that is not finite.
 EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trials,
                                  std::span<const double> scores,
                                  std::span<const SampleStatus> status = {},
                                  const EvaluationOptions& options = {}, const Job& job = {});
 
-// The scores in a CSV file: column `score`, one row a comparison, in the order of the lists;
-// columns `first` and `second`, where they exist, must be the names of the samples. Throws Error
+// The scores in a CSV file: column `score`, one row a score, in the order of evaluate_scores();
+// columns `first` and `second`, where they exist, must be the names of the units. Throws Error
 // with file and line.
 std::vector<double> read_scores_csv(const std::filesystem::path& path, const TrialSet& trials);
 
@@ -113,8 +120,7 @@ std::vector<double> read_scores_csv(const std::filesystem::path& path, const Tri
 std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
                                         const TrialSet& trials,
                                         std::span<const SampleStatus> status,
-                                        std::span<const std::vector<double>> scores,
-                                        const Job& job = {});
+                                        std::span<const TrackScores> scores, const Job& job = {});
 
 // `options` with the protocol's words where they are empty. Throws std::invalid_argument for
 // unknown words.

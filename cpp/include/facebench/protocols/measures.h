@@ -10,16 +10,26 @@
 #include "facebench/core/registry.h"
 #include "facebench/io/json.h"
 #include "facebench/metrics/interval.h"
+#include "facebench/metrics/similarity_matrix.h"
 
 namespace facebench {
 
-// One number of a result, with what it rests on. `details` are further keys of the cell in
-// metrics.json (see docs/protocols/lfw.md); a number that is undefined is null there.
+// A matrix of numbers, row-major; one interval a number, or none at all.
+struct MatrixValue {
+  std::vector<std::string> rows, columns;  // labels
+  std::vector<double> values;
+  std::vector<Interval> intervals;
+};
+
+// One number of a result (or one matrix of them), with what it rests on. `details` are further keys
+// of the cell in metrics.json (see docs/protocols/lfw.md); a number that is undefined is null
+// there.
 struct MetricCell {
-  std::string name;  // "accuracy", "tar@far=0.001"
-  double value = 0;
+  std::string name;                  // "accuracy", "tar@far=0.001"
+  double value = 0;                  // NaN where the cell is a matrix
   std::optional<Interval> interval;  // none: not asked for, or nothing to resample
   Json details = Json::object();
+  std::optional<MatrixValue> matrix;
 };
 
 // A named way of computing published numbers, for all metrics together: which convention each
@@ -50,15 +60,29 @@ struct IntervalMethod {
 };
 const Table<IntervalMethod>& interval_methods();
 
-// A metric that a protocol's TOML can ask for. `target` is a FAR, unused without takes_targets.
+// How a metric is computed from the data of one kind of track; empty = it cannot be. `target` is a
+// FAR or whatever the metric takes; unused without takes_targets.
+template <class Data, class Stat = Statistic>
+struct Measure {
+  std::function<MetricCell(const Data&, double target, const Convention&)> cell;
+  // What is computed again in each bootstrap replicate: one for each number of the cell.
+  std::function<std::vector<Stat>(std::shared_ptr<const Data>, double target, const Convention&)>
+      statistics;
+};
+
+// A metric that a protocol's TOML can ask for. A protocol with tracks of several kinds measures on
+// each what can be measured there.
 struct Metric {
   std::string name;
   std::string doc;
   bool takes_targets = false;
   bool needs_folds = false;
-  std::function<MetricCell(const Comparisons&, double target, const Convention&)> measure;
-  std::function<Statistic(std::shared_ptr<const Comparisons>, double target, const Convention&)>
-      statistic;
+  Measure<Comparisons> listed;
+  Measure<Comparisons> dense;
+  Measure<SimilarityMatrix> matrix;
+
+  // The names of the kinds of track that it can be measured on (track_kinds()).
+  std::vector<std::string> kinds() const;
 };
 const Table<Metric>& protocol_metrics();
 

@@ -38,14 +38,17 @@ struct Run {
 // Throws Error where it is not a run folder or its files cannot be read.
 Run read_run(const std::filesystem::path& folder);
 
-// scores.h5: `/sample/{name,status,identity}`, `/identity`, and for each track
-// `/tracks/NAME/{first,second,genuine,fold,score,status}` (no `fold` without folds), `/manifest`.
+// scores.h5: `/manifest` (format, names of the tracks in order, the protocol's text, options),
+// `/sample/{name,status,identity}`, `/identity`, with templates
+// `/template/{name,identity,begin,sample,medium}`, and for each track `/tracks/NAME/kind`, `score`
+// in the shape of the kind, and the trials (`first`, `second`, ... for a list; `rows`, `columns`,
+// `triangle`, `mask`; `groups`, `first`, `second`; `gallery`, `probes`).
 struct RunScores {
   ProtocolSpec spec;
   EvaluationOptions options;  // resolved
   TrialSet trials;
   std::vector<SampleStatus> status;
-  std::vector<std::vector<double>> scores;
+  std::vector<TrackScores> scores;  // per track
 };
 // Throws Error for anything that is not as write_run_files() wrote it.
 RunScores read_scores(const std::filesystem::path& path);

@@ -37,12 +37,31 @@ struct SampleRows {
 SampleRows find_samples(const TrialSet& trials, const EmbeddingSet& embeddings,
                         std::string_view matching);
 
-// Cosine similarity of the two embeddings of each comparison, in [-1, 1]; products of float32
-// values summed in double, in one order, whatever the number of threads. A comparison with a failed
-// side gets failed_score(). Throws Error for an embedding of status ok that holds a value that is
-// not finite, or that is zero, and so has no direction.
-std::vector<double> cosine_scores(const Track& track, const SampleRows& samples,
-                                  const EmbeddingSet& embeddings, const Job& job = {});
+// What became of each unit: a template of which no sample was enrolled has the status of its first
+// sample, any other is ok; without templates that of the sample.
+std::vector<SampleStatus> unit_status(const TrialSet& trials,
+                                      std::span<const SampleStatus> sample_status);
+
+// One vector per unit, in double: the sample's embedding, or the fused ones of the template.
+struct UnitEmbeddings {
+  std::int64_t dim = 0;
+  std::vector<double> values;        // (units, dim), row-major; zeros where the status is not ok
+  std::vector<double> length;        // of each, 0 where the status is not ok
+  std::vector<SampleStatus> status;  // per unit
+
+  std::size_t size() const { return status.size(); }
+  std::span<const double> row(std::int32_t unit) const {
+    return std::span(values).subspan(static_cast<std::size_t>(unit) * static_cast<std::size_t>(dim),
+                                     static_cast<std::size_t>(dim));
+  }
+};
+
+// `fusion` is one of template_fusions(), not looked at without templates; samples that were not
+// enrolled are left out of a template. Throws Error for an embedding of status ok that holds a
+// value that is not finite, or that is zero, and so has no direction.
+UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples,
+                               const EmbeddingSet& embeddings, std::string_view fusion,
+                               const Job& job = {});
 
 // The score of a comparison with a failed side: -1, the lowest cosine, or the lowest of `scores`
 // (those of the comparisons that did not fail, all finite) where that is lower still.

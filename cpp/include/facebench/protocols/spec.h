@@ -5,8 +5,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "facebench/core/registry.h"
 #include "facebench/protocols/reader.h"
 
 namespace facebench {
@@ -18,16 +20,15 @@ struct MetricRequest {
   std::string source;  // citation, may be empty
 };
 
-// What the official list of a track is known to hold; -1 = not stated. Other lists in the same
+// What the official list of a track is known to hold. Other lists in the same
 // format are evaluated too, and the result then says that they are not the official ones.
 struct ExpectedCounts {
   std::string track;
-  std::int64_t comparisons = -1;
-  std::int64_t genuine = -1;
-  std::int64_t impostor = -1;
-  std::int64_t folds = -1;
-  std::int64_t samples = -1;
-  std::int64_t identities = -1;
+  // By the names of track_counts(), in the order of expected_count_names().
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+
+  // -1 where it is not stated.
+  std::int64_t of(std::string_view name) const;
 };
 
 // What the page of a protocol says beyond what follows from the other keys; all of it may be empty
@@ -39,6 +40,17 @@ struct ProtocolAbout {
   std::vector<std::string> paper;  // what papers report under it, with the source
   std::vector<std::string> notes;  // what else a reader of its numbers must know
 };
+
+// All that a TOML may state in [[expected]], with the words that messages use.
+struct CountName {
+  std::string name;
+  std::string doc;
+};
+const Table<CountName>& expected_count_names();
+
+// What a track of a set holds, by those names.
+std::vector<std::pair<std::string, std::int64_t>> track_counts(const Track& track,
+                                                               const TrialSet& trials);
 
 // A protocol as its TOML states it. The vocabulary is closed: an unknown key or word is an Error
 // with file, line and "did you mean".
@@ -59,6 +71,7 @@ struct ProtocolSpec {
   std::shared_ptr<const TrialReader> reader;
 
   std::string convention;         // conventions() of the metrics floor
+  std::string fusion;             // template_fusions(), "" for protocols without templates
   std::string interval;           // interval_methods()
   std::string failed_enrolments;  // failure_policies()
   std::vector<MetricRequest> metrics;

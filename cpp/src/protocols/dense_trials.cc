@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <unordered_set>
+
+#include "protocols/track_kinds.h"
+
+namespace facebench {
+namespace {
+
+const DenseTrials& of(const Track& t) { return std::get<DenseTrials>(t.trials); }
+
+void check(const Track& track, const TrialSet& set) {
+  const DenseTrials& t = of(track);
+  const auto require = [&](bool ok, const std::string& what) {
+    if (!ok) throw std::invalid_argument(fmt::format("track {}: {}", track.name, what));
+  };
+  require(!t.rows.empty() && !t.columns.empty(), "no rows or no columns");
+  check_units(t.rows, set, track.name);
+  check_units(t.columns, set, track.name);
+  check_distinct(t.rows, set, track.name);
+  check_distinct(t.columns, set, track.name);
+  if (t.triangle) require(t.rows == t.columns, "a triangle whose columns are not its rows");
+  if (!t.triangle) {
+    const std::unordered_set<std::int32_t> rows(t.rows.begin(), t.rows.end());
+    for (const std::int32_t u : t.columns)
+      require(!rows.contains(u), fmt::format("{} is compared with itself", set.unit_name(u)));
+  }
+  if (t.mask.empty()) return;
+  require(t.mask.size() == t.rows.size() * t.columns.size(),
+          fmt::format("a mask of {} entries for {} x {}", t.mask.size(), t.rows.size(),
+                      t.columns.size()));
+  for (std::size_t k = 0; k < t.mask.size(); ++k) {
+    require(t.mask[k] <= DenseTrials::is_impostor,
+            fmt::format("mask entry [{}] is {}", k, t.mask[k]));
+    if (t.mask[k] == DenseTrials::not_compared) continue;
+    const Comparison c{t.rows[k / t.columns.size()], t.columns[k % t.columns.size()]};
+    require(c.first == c.second || (t.mask[k] == DenseTrials::is_genuine) == same_identity(set, c),
+            fmt::format("mask entry [{}] contradicts the identities of {} and {}", k,
+                        set.unit_name(c.first), set.unit_name(c.second)));
+  }
+}
+
+std::vector<std::int32_t> units(const Track& t) {
+  std::vector<std::int32_t> all = of(t).rows;
+  all.insert(all.end(), of(t).columns.begin(), of(t).columns.end());
+  return distinct(std::move(all));
+}
+
+std::vector<std::int64_t> shape(const Track& t) {
+  return {static_cast<std::int64_t>(of(t).rows.size()),
+          static_cast<std::int64_t>(of(t).columns.size())};
+}
+
+std::optional<Comparison> sides(const Track& track, std::int64_t k) {
+  const DenseTrials& t = of(track);
+  const auto n = static_cast<std::size_t>(k);
+  const std::size_t row = n / t.columns.size(), column = n % t.columns.size();
+  if (t.triangle && column <= row) return {};
+  if (!t.mask.empty() && t.mask[n] == DenseTrials::not_compared) return {};
+  return Comparison{t.rows[row], t.columns[column]};
+}
+
+bool genuine(const Track& track, const TrialSet& set, std::int64_t k) {
+  const DenseTrials& t = of(track);
+  const auto n = static_cast<std::size_t>(k);
+  if (!t.mask.empty()) return t.mask[n] == DenseTrials::is_genuine;
+  return same_identity(set, {t.rows[n / t.columns.size()], t.columns[n % t.columns.size()]});
+}
+
+TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& job) {
+  const DenseTrials& t = of(track);
+  return cosine_block<float>(units, t.rows, t.columns, t.triangle, job);
+}
+
+std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, const TrialSet&) {
+  return {{"rows", shape(t)[0]}, {"columns", shape(t)[1]}};
+}
+
+void measure(const TrackData& d, TrackResult& result, const Job& job) {
+  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
+  count_comparisons(d, drop, result);
+  require_both_classes(d, result);
+  const LabelledScores all = labelled_scores(d.track, d.trials, d.status, d.scores, drop);
+  const auto data = std::make_shared<const Comparisons>(all.scores, all.labels);
+  std::vector<std::int32_t> first, second;
+  for (std::int64_t k = 0; k < score_count(d.scores); ++k) {
+    const auto c = sides(d.track, k);
+    if (!c || (drop && status_of(*c, d.status) != SampleStatus::ok)) continue;
+    first.push_back(d.trials.unit_identity(c->first));
+    second.push_back(d.trials.unit_identity(c->second));
+  }
+  std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
+  if (interval_methods().at(d.options.interval).make)
+    intervals = [&](std::span<const Statistic> statistics) {
+      return vertex_bootstrap({first, second, {}}, statistics,
+                              {d.options.replicates, d.options.level, d.options.seed}, job);
+    };
+  measure_cells(d, data, &Metric::dense, intervals, result);
+}
+
+void write(H5Writer& file, const std::string& group, const Track& track) {
+  const DenseTrials& t = of(track);
+  write_column(file, group + "rows", t.rows);
+  write_column(file, group + "columns", t.columns);
+  write_column(file, group + "triangle", std::vector<std::uint8_t>{t.triangle});
+  if (!t.mask.empty()) file.write<std::uint8_t>(group + "mask", t.mask, shape(track));
+}
+
+void read(const H5Reader& file, const std::string& group, Track& track) {
+  DenseTrials t;
+  t.rows = file.read<std::int32_t>(group + "rows", 1);
+  t.columns = file.read<std::int32_t>(group + "columns", 1);
+  const auto triangle = file.read<std::uint8_t>(group + "triangle", 1);
+  if (triangle.size() != 1 || triangle[0] > 1)
+    throw std::invalid_argument(fmt::format("track {}: triangle is not 0 or 1", track.name));
+  t.triangle = triangle[0] == 1;
+  if (file.has(group + "mask")) t.mask = file.read<std::uint8_t>(group + "mask", 2);
+  track.trials = std::move(t);
+}
+
+}  // namespace
+
+TrackKind dense_kind() {
+  return {.name = "dense",
+          .doc = "every unit of one set with every unit of another",
+          .check = check,
+          .units = units,
+          .shape = shape,
+          .sides = sides,
+          .genuine = genuine,
+          .single = true,
+          .score = score,
+          .more_counts = more_counts,
+          .measure = measure,
+          .write = write,
+          .read = read};
+}
+
+}  // namespace facebench

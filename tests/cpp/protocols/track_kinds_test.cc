@@ -1,0 +1,323 @@
+#include "facebench/protocols/track_kind.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "facebench/core/error.h"
+#include "facebench/io/file.h"
+#include "facebench/metrics/summary.h"
+#include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/run_folder.h"
+#include "protocols/tiny_lfw.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kPeople = 6, kSamples = 8, kDim = 16;
+
+// Six people with four templates of two samples each, and a protocol with one track of each kind.
+struct Set {
+  TrialSet trials;
+  ProtocolSpec spec;
+  EmbeddingSet embeddings;
+
+  Set() {
+    TrialSetBuilder builder(trials);
+    embeddings.dim = kDim;
+    for (int p = 0; p < kPeople; ++p)
+      for (int s = 0; s < kSamples; ++s) {
+        const std::string who = "p" + std::to_string(p);
+        const std::string name = who + "/" + std::to_string(s) + ".jpg";
+        const std::int32_t sample = builder.sample(name, who);
+        if (s % 2 == 0)
+          trials.templates.add(who + "t" + std::to_string(s / 2), trials.identity[sample]);
+        trials.templates.add_sample(sample, s % 2);
+        embeddings.names.push_back(name);
+        embeddings.status.push_back(SampleStatus::ok);
+        Random noise(3, "image", {std::uint64_t(p), std::uint64_t(s)});
+        Random person(3, "person", {std::uint64_t(p)});
+        for (int k = 0; k < kDim; ++k)
+          embeddings.values.push_back(static_cast<float>(person.normal() + 1.2 * noise.normal()));
+      }
+    DenseTrials dense;
+    MatrixTrials matrix;
+    IdentificationTrials search;
+    ListedTrials listed;
+    matrix.groups = {"young", "old"};
+    for (std::int32_t p = 0; p < kPeople; ++p) {
+      const auto t = [p](std::int32_t k) { return 4 * p + k; };
+      dense.rows.push_back(t(0));
+      dense.columns.push_back(t(2));
+      matrix.first.insert(matrix.first.end(), {t(0), t(2)});
+      matrix.second.insert(matrix.second.end(), {t(1), t(3)});
+      search.probes.push_back(t(1));
+      if (p < 4) search.gallery.push_back(t(0));
+      listed.comparisons.push_back({t(0), t(1)});
+      listed.genuine.push_back(1);
+      listed.comparisons.push_back({t(0), (t(0) + 4) % 24});
+      listed.genuine.push_back(0);
+      listed.fold.insert(listed.fold.end(), {p % 2, p % 2});
+    }
+    trials.tracks = {{"list", listed}, {"cross", dense}, {"ages", matrix}, {"search", search}};
+    trials.check();
+    spec = parse_protocol(R"(
+id = "kinds"
+version = 1
+title = "All kinds"
+[data]
+images = ["."]
+lists = ["."]
+match = "exact"
+[reader]
+name = "lfw_pairs"
+[evaluation]
+convention = "exact"
+interval = "vertex"
+failed_enrolments = "lowest_score"
+fusion = "mean_unit"
+[[metrics]]
+name = "auc"
+[[metrics]]
+name = "tar_at_far"
+targets = [0.1]
+[[metrics]]
+name = "mean_similarity"
+[[metrics]]
+name = "impostor_similarity"
+[[metrics]]
+name = "dprime"
+)",
+                          "kinds.toml");
+  }
+
+  void fail_sample(std::size_t i) {
+    embeddings.status[i] = SampleStatus::no_face;
+    std::fill_n(embeddings.values.begin() + static_cast<std::ptrdiff_t>(i) * kDim, kDim, 0.0f);
+  }
+
+  // The cosine of two templates, straight from the definition.
+  double cosine(std::int32_t a, std::int32_t b) const {
+    const auto fused = [&](std::int32_t t) {
+      std::vector<double> sum(kDim, 0.0);
+      for (auto i = trials.templates.begin[t]; i < trials.templates.begin[t + 1]; ++i) {
+        const auto row = embeddings.row(static_cast<std::size_t>(trials.templates.sample[i]));
+        double length = 0;
+        for (const float x : row) length += double(x) * double(x);
+        if (length == 0) continue;
+        for (int k = 0; k < kDim; ++k) sum[k] += row[k] / std::sqrt(length);
+      }
+      return sum;
+    };
+    const auto x = fused(a), y = fused(b);
+    double xy = 0, xx = 0, yy = 0;
+    for (int k = 0; k < kDim; ++k) xy += x[k] * y[k], xx += x[k] * x[k], yy += y[k] * y[k];
+    return xy / std::sqrt(xx * yy);
+  }
+};
+
+EvaluationOptions quick() {
+  EvaluationOptions o;
+  o.replicates = 50;
+  return o;
+}
+
+TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
+  Set set;
+  set.fail_sample(0);  // one of the two of a template: the other carries it
+  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
+  for (std::size_t t = 0; t < 4; ++t) {
+    const Track& track = set.trials.tracks[t];
+    for (std::int64_t k = 0; k < score_count(r.scores[t]); ++k) {
+      const Comparison c = *kind_of(track).sides(track, k);
+      EXPECT_NEAR(score_at(r.scores[t], k), set.cosine(c.first, c.second),
+                  kind_of(track).single ? 1e-7 : 1e-14)
+          << track.name << " " << k;
+    }
+    EXPECT_TRUE(r.tracks[t].failed.empty());
+    ASSERT_EQ(r.tracks[t].left_out.size(), 1u) << track.name;
+    EXPECT_EQ(r.tracks[t].left_out[0].name, "p0/0.jpg");
+  }
+  const TrackResult& cross = r.track("cross");
+  EXPECT_EQ(cross.kind, "dense");
+  EXPECT_EQ(cross.comparisons, 36);
+  EXPECT_EQ(cross.genuine, 6);
+  EXPECT_EQ(cross.templates, 12);
+  EXPECT_EQ(cross.samples, 24);
+  const TrackResult& search = r.track("search");
+  EXPECT_EQ(search.more_counts,
+            (std::vector<std::pair<std::string, std::int64_t>>{
+                {"gallery", 4}, {"probes", 6}, {"mated", 4}, {"non_mated", 2}}));
+}
+
+TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
+  const Set set;
+  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
+  const TrackResult& track = r.track("ages");
+  EXPECT_EQ(track.genuine, 4 * kPeople);
+  EXPECT_EQ(track.impostor, 4 * kPeople * (kPeople - 1));
+  const MatrixValue& mean = *track.cell("mean_similarity").matrix;
+  const MatrixValue& twin = *track.cell("impostor_similarity").matrix;
+  const MatrixValue& dprime = *track.cell("dprime").matrix;
+  for (std::int32_t i = 0; i < 2; ++i)
+    for (std::int32_t j = 0; j < 2; ++j) {
+      std::vector<double> scores;
+      std::vector<std::uint8_t> labels;
+      double same = 0, other = 0;
+      for (std::int32_t s = 0; s < kPeople; ++s)
+        for (std::int32_t t = 0; t < kPeople; ++t) {
+          const double c = set.cosine(4 * s + 2 * i, 4 * t + 2 * j + 1);
+          (s == t ? same : other) += c;
+          scores.push_back(c);
+          labels.push_back(s == t);
+        }
+      const auto k = static_cast<std::size_t>(2 * i + j);
+      EXPECT_NEAR(mean.values[k], same / kPeople, 1e-14);
+      EXPECT_NEAR(twin.values[k], other / (kPeople * (kPeople - 1)), 1e-14);
+      EXPECT_NEAR(dprime.values[k], facebench::dprime(scores, labels), 1e-12);
+      EXPECT_LT(mean.intervals[k].low, mean.values[k]);
+      EXPECT_GT(mean.intervals[k].high, mean.values[k]);
+      EXPECT_EQ(mean.intervals[k].method, "vertex_bootstrap");
+    }
+  const Json json = metrics_json(r.spec, r.options, r.tracks)["tracks"]["ages"];
+  const Json& cell = json["metrics"]["mean_similarity"];
+  EXPECT_EQ(cell["rows"], (Json{"young", "old"}));
+  EXPECT_EQ(cell["value"][1][0].get<double>(), mean.values[2]);
+  EXPECT_EQ(cell["interval"][1][0][1].get<double>(), mean.intervals[2].high);
+  EXPECT_EQ(json["counts"]["subjects"], kPeople);
+  EXPECT_EQ(json["counts"]["templates"], 24);
+}
+
+TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
+  Set set;
+  set.fail_sample(0);
+  set.fail_sample(1);
+  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
+  const TrackResult& cross = r.track("cross");
+  ASSERT_EQ(cross.failed.size(), 1u);
+  EXPECT_EQ(cross.failed[0].name, "p0t0");
+  EXPECT_EQ(cross.failed[0].status, SampleStatus::no_face);
+  EXPECT_EQ(cross.failed_comparisons, kPeople);
+  EXPECT_EQ(cross.comparisons, 36);
+  EXPECT_EQ(score_at(r.scores[1], 0), -1);
+  EvaluationOptions o = quick();
+  o.failed_enrolments = "drop";
+  const EvaluationResult dropped = evaluate(set.spec, set.trials, set.embeddings, o);
+  EXPECT_EQ(dropped.track("cross").comparisons, 30);
+  EXPECT_EQ(dropped.track("cross").dropped, 6);
+  const TrackResult& ages = dropped.track("ages");
+  EXPECT_EQ(ages.genuine, 4 * kPeople - 2);  // the young row has lost its first subject
+  double same = 0;
+  for (std::int32_t s = 1; s < kPeople; ++s) same += set.cosine(4 * s, 4 * s + 1);
+  EXPECT_NEAR(ages.cell("mean_similarity").matrix->values[0], same / (kPeople - 1), 1e-14);
+}
+
+TEST(TrackKinds, AConstantEmbeddingIsUnmaskedByTheTwin) {
+  Set set;
+  std::fill(set.embeddings.values.begin(), set.embeddings.values.end(), 0.25f);
+  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
+  const TrackResult& track = r.track("ages");
+  EXPECT_DOUBLE_EQ(track.cell("mean_similarity").matrix->values[0], 1);
+  EXPECT_DOUBLE_EQ(track.cell("impostor_similarity").matrix->values[0], 1);
+  EXPECT_TRUE(std::isnan(track.cell("dprime").matrix->values[0]));
+  const Json json = metrics_json(r.spec, r.options, r.tracks);
+  EXPECT_TRUE(json["tracks"]["ages"]["metrics"]["dprime"]["value"][0][0].is_null());
+}
+
+TEST(TrackKinds, ScoresFileGivesTheSameNumbersBack) {
+  Set set;
+  set.fail_sample(5);
+  Job one, two;
+  one.threads = 1;
+  two.threads = 2;
+  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick(), one);
+  const EvaluationResult again = evaluate(set.spec, set.trials, set.embeddings, quick(), two);
+  EXPECT_EQ(r.scores, again.scores);
+  const TinyLfw place;
+  write_run_files(place.root(), r);
+  const RunScores read = read_scores(place.root() / "scores.h5");
+  EXPECT_EQ(read.scores, r.scores);
+  EXPECT_EQ(read.trials.tracks[0].name, "list");  // in the order of the lists
+  const auto tracks =
+      measure_tracks(read.spec, read.options, read.trials, read.status, read.scores);
+  EXPECT_EQ(pretty_json(metrics_json(read.spec, read.options, tracks)),
+            read_file(place.root() / "metrics.json"));
+}
+
+TEST(TrackKinds, GivenScoresFillTheShapeOfEachKind) {
+  const Set set;
+  const EvaluationResult wanted = evaluate(set.spec, set.trials, set.embeddings, quick());
+  std::vector<double> flat;
+  for (const TrackScores& s : wanted.scores)
+    for (std::int64_t k = 0; k < score_count(s); ++k) flat.push_back(score_at(s, k));
+  const EvaluationResult r = evaluate_scores(set.spec, set.trials, flat, {}, quick());
+  EXPECT_EQ(r.scores, wanted.scores);
+  EXPECT_EQ(metrics_json(r.spec, r.options, r.tracks),
+            metrics_json(wanted.spec, wanted.options, wanted.tracks));
+  flat.back() = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(evaluate_scores(set.spec, set.trials, flat, {}, quick()), Error);
+}
+
+TEST(TrackKinds, ATriangleComparesEachPairOnceAndAMaskLeavesOut) {
+  Set set;
+  DenseTrials all;
+  for (std::int32_t u = 0; u < 24; ++u) all.rows.push_back(u);
+  all.columns = all.rows;
+  all.triangle = true;
+  set.trials.tracks = {{"all", all}};
+  auto counts = track_counts(set.trials.tracks[0], set.trials);
+  EXPECT_EQ(counts[0].second, 24 * 23 / 2);
+  EXPECT_EQ(counts[1].second, kPeople * 6);
+  all.mask.assign(24 * 24, DenseTrials::not_compared);
+  all.mask[1] = DenseTrials::is_genuine;
+  all.mask[4] = DenseTrials::is_impostor;
+  set.trials.tracks = {{"all", all}};
+  set.trials.check();
+  counts = track_counts(set.trials.tracks[0], set.trials);
+  EXPECT_EQ(counts[0].second, 2);
+  EXPECT_EQ(counts[1].second, 1);
+}
+
+TEST(TrackKinds, TrialsThatContradictThemselvesAreRefused) {
+  const auto refused = [](auto change) {
+    Set set;
+    change(set.trials);
+    EXPECT_THROW(set.trials.check(), std::logic_error);
+  };
+  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).rows[0] = 24; });
+  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).rows[0] = 2; });
+  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).rows[0] = 4; });
+  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).triangle = true; });
+  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).mask = {1, 2}; });
+  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).mask.assign(36, 1); });
+  refused([](TrialSet& t) { std::get<MatrixTrials>(t.tracks[2].trials).groups = {"a", "a"}; });
+  refused([](TrialSet& t) { std::get<MatrixTrials>(t.tracks[2].trials).first[0] = 4; });
+  refused([](TrialSet& t) { std::get<MatrixTrials>(t.tracks[2].trials).second.pop_back(); });
+  refused([](TrialSet& t) { std::get<IdentificationTrials>(t.tracks[3].trials).probes[0] = 0; });
+  refused([](TrialSet& t) { std::get<IdentificationTrials>(t.tracks[3].trials).gallery = {}; });
+  refused([](TrialSet& t) { std::get<ListedTrials>(t.tracks[0].trials).genuine[0] = 0; });
+  refused([](TrialSet& t) { t.tracks[1].name = "list"; });
+  refused([](TrialSet& t) { t.templates.names[1] = "p0t0"; });
+  refused([](TrialSet& t) { t.templates.identity[0] = 1; });
+  refused([](TrialSet& t) { t.templates.sample[0] = 48; });
+  refused([](TrialSet& t) { t.templates.begin[1] = 0; });
+  refused([](TrialSet& t) { t.templates.begin[1] = 99; });
+}
+
+TEST(TrackKinds, AMetricThatNoTrackCanHaveIsAnError) {
+  Set set;
+  set.trials.tracks.erase(set.trials.tracks.begin() + 2);
+  try {
+    evaluate(set.spec, set.trials, set.embeddings, quick());
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("mean_similarity"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace facebench
