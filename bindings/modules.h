@@ -17,6 +17,7 @@ void bind_detection(pybind11::module_& m);
 void bind_crops(pybind11::module_& m);
 void bind_datasets(pybind11::module_& m);
 void bind_nn(pybind11::module_& m);
+void bind_nn_graph(pybind11::module_& m);  // a part of bind_nn
 void bind_losses(pybind11::module_& m);
 void bind_embedding(pybind11::module_& m);
 void bind_training(pybind11::module_& m);

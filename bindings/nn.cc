@@ -3,7 +3,6 @@
 #include <map>
 
 #include "common.h"
-#include "facebench/nn/graph_summary.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/initializers.h"
 #include "facebench/nn/network.h"
@@ -29,57 +28,6 @@ at::Device device_of(const py::object& device, at::Device current) {
   if (device.is_none()) return current;
   if (py::isinstance<py::str>(device)) return at::Device(device.cast<std::string>());
   return device.cast<at::Device>();
-}
-
-void bind_graph(py::module_& m) {
-  py::class_<Graph>(m, "Graph", "A network as data: layers, shapes, taps. Read-only.")
-      .def_property_readonly("input_shape", &Graph::input_shape, "[C, H, W] of one image.")
-      .def_property_readonly(
-          "taps",
-          [](const Graph& g) {
-            std::map<std::string, Shape> taps;
-            for (const auto& [name, node] : g.taps()) taps[name] = g.shape({node});
-            return taps;
-          },
-          "Name -> shape (without the batch) of every tapped value.")
-      .def_property_readonly(
-          "tensors",
-          [](const Graph& g) {
-            py::dict shapes;
-            for (const TensorSpec& t : g.tensors()) shapes[py::str(t.name)] = t.shape;
-            return shapes;
-          },
-          "Name -> shape of every parameter and buffer, in the order of the layers.")
-      .def_property_readonly(
-          "nodes",
-          [](const Graph& g) {
-            py::list nodes;
-            for (const Node& n : g.nodes()) {
-              py::dict d;
-              d["name"] = n.name;
-              d["op"] = std::string(op_name(n.op));
-              d["inputs"] = n.inputs;
-              d["shape"] = n.shape;
-              nodes.append(d);
-            }
-            return nodes;
-          },
-          "Every node: name, op, inputs (indices of nodes), shape.")
-      .def(
-          "count_parameters",
-          [](const Graph& g, const std::string& rule) {
-            return count_parameters(g, parse_count_rule(rule));
-          },
-          py::arg("rule") = "parameters",
-          "Numbers of the network by a counting rule: 'parameters' (all), 'caffe_first_blob', "
-          "'weights'.")
-      .def("count_macs", &count_macs, "Multiply-accumulates for one image.")
-      .def("count_activations", &count_activations,
-           "Numbers that all layers put out for one image.")
-      .def("peak_activations", &peak_activations,
-           "The most numbers alive at once for one image, in inference.")
-      .def("summary", &summary, "A table of the layers, the taps and the totals.")
-      .def("__str__", &summary);
 }
 
 void bind_network(py::module_& m) {
@@ -173,6 +121,14 @@ void bind_network(py::module_& m) {
           "Lay values out as NHWC: the same numbers, faster.")
       .def("set_dropout", &Network::set_dropout, py::arg("seed"), py::arg("step"),
            "Dropout's masks depend on these and the layer alone.")
+      .def(
+          "use_dropout",
+          [](Network& n, bool on) -> Network& {
+            n.use_dropout(on);
+            return n;
+          },
+          py::arg("on") = true, py::return_value_policy::reference_internal,
+          "Whether dropout drops in training mode.")
       .def("clone", &Network::clone)
       .def(
           "fold_batch_norm", [](const Network& n) { return fold_batch_norm(n); },
@@ -198,7 +154,7 @@ void bind_inference_network(py::module_& m) {
 
 void bind_nn(py::module_& m) {
   bind_options<NetworkOptions>(m);
-  bind_graph(m);
+  bind_nn_graph(m);
   bind_network(m);
   bind_inference_network(m);
   m.def(

@@ -11,6 +11,9 @@
 True
 """
 
+import os
+from pathlib import Path
+
 from facebench._torch import full as _full
 
 Graph = _full.Graph
@@ -27,6 +30,7 @@ __all__ = [
     "Network",
     "NetworkOptions",
     "count_rules",
+    "export_onnx",
     "graph",
     "initializers",
     "network",
@@ -38,7 +42,7 @@ def graph(name: str, **options) -> Graph:
     """The graph of a network, for counts and summaries; no weights are made.
 
     ``options`` are the fields of `NetworkOptions` (height, width, channels, embedding, classes,
-    channel_multiplier). ValueError for an unknown name or option.
+    channel_multiplier, auxiliary). ValueError for an unknown name or option.
 
     >>> from facebench import nn
     >>> nn.graph("sphereface20", height=224, width=224, classes=10575).count_parameters(
@@ -62,3 +66,28 @@ def network(name: str, *, initializer: str = "torch", seed: int = 0, **options) 
     (2, 128)
     """
     return _full.build_network(name, NetworkOptions(**options), initializer, seed)
+
+
+def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metadata=None) -> None:
+    """Write a network as ONNX (the ``onnx`` extra): input ``images`` (N, C, H, W), an output a tap.
+
+    The network is written as in evaluation mode, in float32, for any batch size. ``fold``: batch
+    norms go into the layers before them. ``metadata``: texts that the file carries. ValueError for
+    an unknown tap or an operation that ONNX does not have.
+
+    >>> import os, tempfile
+    >>> from facebench import nn
+    >>> path = os.path.join(tempfile.mkdtemp(), "small4.onnx")
+    >>> nn.export_onnx(nn.network("small4", classes=3), path, taps=["embedding", "logits"])
+    >>> os.path.getsize(path) > 1000
+    True
+    """
+    try:
+        from facebench._onnx import build
+    except ImportError:
+        raise ImportError("Writing ONNX needs onnx: pip install 'facebench[onnx]'") from None
+    model = build(network.fold_batch_norm() if fold else network, list(taps), metadata or {})
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_bytes(model.SerializeToString())
+    os.replace(unfinished, path)

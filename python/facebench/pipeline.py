@@ -96,11 +96,13 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
     """Embed every face of a pack; an `EmbeddingSet`, written to ``out`` where given.
 
     ``model``: as for `run`. ``pack``: its path, or an opened one. ``options`` are fields of
-    `ExtractOptions`: flip, normalization, micro_batch.
+    `ExtractOptions`: flip, normalization, micro_batch; and, for an ONNX file or a PyTorch module,
+    mean, std, color (see `facebench.embedding.OnnxEmbedder`).
     """
+    pixels = {name: options.pop(name) for name in ("mean", "std", "color") if name in options}
     (extract,) = _split(options, ExtractOptions)
     source = Pack(pack) if isinstance(pack, (str, os.PathLike)) else pack
-    embedder = embedding.load_embedder(model)
+    embedder = embedding.load_embedder(model, **pixels)
     result = embedding.extract(embedder, source, extract, threads=threads, progress=progress)
     if out is not None:
         write_embeddings(out, result)

@@ -29,6 +29,62 @@ std::int64_t node_macs(const Graph& graph, const Node& node) {
   return positions * element_count(graph.tensors(node).front().shape);
 }
 
+// Pools with sides padded unalike, and such convolutions, read a padded copy of their input.
+std::int64_t padded_copy(const Shape& x, const Padding& p) {
+  return p.symmetric() ? 0 : x[0] * (x[1] + p.top + p.bottom) * (x[2] + p.left + p.right);
+}
+
+// What torch's operation keeps of a node for its gradient.
+struct Kept {
+  bool input = false;
+  bool output = false;
+  std::int64_t numbers = 0;  // of its own, in the network's type
+  std::int64_t bytes = 0;    // of its own, in another type
+};
+
+Kept kept_by(const Graph& graph, const Node& node) {
+  const auto in = [&]() -> const Shape& {
+    return graph.nodes()[static_cast<std::size_t>(node.inputs[0])].shape;
+  };
+  switch (node.op) {
+    case Op::conv: {
+      const std::int64_t copy = padded_copy(in(), std::get<ConvOptions>(node.options).padding);
+      return {.input = copy == 0, .numbers = copy};
+    }
+    case Op::max_pool: {
+      const std::int64_t copy = padded_copy(in(), std::get<PoolOptions>(node.options).padding);
+      // The place of each maximum is an int64.
+      return {.input = copy == 0, .numbers = copy, .bytes = 8 * element_count(node.shape)};
+    }
+    case Op::adaptive_avg_pool:  // to one cell it is a mean, which keeps the shape alone
+      return {.input = std::get<AdaptivePoolOptions>(node.options).out != Size2(1)};
+    case Op::linear:
+    case Op::batch_norm:
+    case Op::prelu:
+    case Op::relu6:
+    case Op::avg_pool:
+    case Op::mfm:
+      return {.input = true};
+    case Op::relu:
+      return {.output = true};
+    case Op::dropout:  // its mask
+      return {.numbers =
+                  std::get<DropoutOptions>(node.options).p > 0 ? element_count(node.shape) : 0};
+    case Op::lrn: {  // the padded squares, the base and its power
+      const std::int64_t n = element_count(in());
+      const std::int64_t around = std::get<LrnOptions>(node.options).size - 1;
+      return {.input = true, .numbers = 3 * n + around * (n / in()[0])};
+    }
+    case Op::input:
+    case Op::add:
+    case Op::scale:
+    case Op::concat:
+    case Op::flatten:
+      return {};
+  }
+  throw std::logic_error("kept_by");
+}
+
 bool makes_values(const Node& node) { return node.op != Op::input && node.op != Op::flatten; }
 
 }  // namespace
@@ -62,6 +118,25 @@ std::int64_t count_activations(const Graph& graph) {
   for (const Node& node : graph.nodes())
     if (makes_values(node)) n += element_count(node.shape);
   return n;
+}
+
+std::int64_t training_activation_bytes(const Graph& graph, std::int64_t element) {
+  const std::vector<Node>& nodes = graph.nodes();
+  std::vector<std::size_t> storage(nodes.size());  // the node whose memory a node's value lies in
+  std::vector<bool> kept(nodes.size(), false);
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    const auto input = node.inputs.empty() ? i : static_cast<std::size_t>(node.inputs[0]);
+    storage[i] = node.op == Op::flatten ? storage[input] : i;
+    const Kept k = kept_by(graph, node);
+    if (k.input) kept[storage[input]] = true;
+    if (k.output) kept[i] = true;
+    bytes += k.bytes + element * k.numbers;
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (kept[i]) bytes += element * element_count(nodes[i].shape);
+  return bytes;
 }
 
 std::int64_t peak_activations(const Graph& graph) {
@@ -99,6 +174,8 @@ std::string summary(const Graph& graph) {
   text += fmt::format("parameters {}, multiply-accumulates {}, activations {} (peak {})\n",
                       count_parameters(graph), count_macs(graph), count_activations(graph),
                       peak_activations(graph));
+  text += fmt::format("a training step in float32 keeps {:.1f} MiB of values an image\n",
+                      static_cast<double>(training_activation_bytes(graph)) / (1 << 20));
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "facebench/nn/head.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -50,16 +51,29 @@ class CenterHead : public SoftmaxHead {
              const CenterOptions& options)
       : SoftmaxHead(entry.name, std::move(json), shape, options.bias, options.init),
         options_(options) {
-    add_buffer("centers",
-               at::zeros({shape.classes, shape.features}, at::TensorOptions(shape.dtype)));
+    if (options_.update == "caffe")  // its layer has them among the solver's parameters
+      add_parameter("centers", {shape.classes, shape.features}, "xavier_caffe");
+    else
+      add_buffer("centers",
+                 at::zeros({shape.classes, shape.features}, at::TensorOptions(shape.dtype)));
   }
 
  protected:
   Output compute(const at::Tensor& features, const at::Tensor& labels) override {
     Output output = SoftmaxHead::compute(features, labels);
     const at::Tensor x = at_least_float(features);
-    output.loss = output.loss + options_.weight * center_distance(x, labels, buffer(0));
-    if (training()) update_centers(buffer(0), x, labels, options_.alpha);
+    const bool facenet = options_.update == "facenet";
+    at::Tensor centers = options_.update == "caffe" ? parameters().back().tensor : buffer(0);
+    const at::Tensor distance =
+        facenet ? facenet_center_distance(x, labels, centers) : center_distance(x, labels, centers);
+    output.loss = output.loss + options_.weight * distance;
+    if (options_.update == "caffe") {
+      // A term of value zero whose gradient is the centres'.
+      const at::Tensor gradient = options_.alpha * center_gradient(centers, x, labels);
+      output.loss = output.loss + (gradient * (centers - centers.detach())).sum();
+    } else if (training()) {
+      (facenet ? facenet_update_centers : update_centers)(centers, x, labels, options_.alpha);
+    }
     return output;
   }
 
@@ -104,6 +118,7 @@ class SphereFaceHead : public AngularHead {
     if (training()) buffer(0).add_(1);
     lambda_ = sphereface_lambda(options_, buffer(0).item<std::int64_t>());
     const at::Tensor x = at_least_float(features);
+    if (options_.gradient == "caffe") return as_in_caffe(x, labels);
     const at::Tensor norm = x.square().sum(1, /*keepdim=*/true).clamp_min(1e-12).sqrt();
     return from_cosines(x / norm, norm, labels);
   }
@@ -112,14 +127,32 @@ class SphereFaceHead : public AngularHead {
   }
 
  private:
+  Output as_in_caffe(const at::Tensor& x, const at::Tensor& labels) {
+    if (training()) {
+      const at::NoGradGuard no_grad;
+      parameter(0).copy_(normalize_rows(parameter(0)));
+    }
+    const at::Tensor weight = at_least_float(parameter(0)).to(x.scalar_type());
+    const at::Tensor logits = sphereface_caffe_logits(x, weight, labels, options_.m, lambda_);
+    return {cross_entropy(logits, labels), x.detach().mm(normalize_rows(weight.detach()).t())};
+  }
+
   SphereFaceOptions options_;
   double lambda_ = 0;
 };
 
-class CosFaceHead : public AngularHead {
+at::Tensor with_margin(const at::Tensor& cosine, const CosFaceOptions& options) {
+  return cosine - options.m;
+}
+at::Tensor with_margin(const at::Tensor& cosine, const ArcFaceOptions& options) {
+  return arcface_margin(cosine, options);
+}
+
+// Unit features and weights, a margin on the true class's cosine, and one scale for all.
+template <class Options>
+class MarginHead : public AngularHead {
  public:
-  CosFaceHead(const LossEntry& entry, Json json, const HeadShape& shape,
-              const CosFaceOptions& options)
+  MarginHead(const LossEntry& entry, Json json, const HeadShape& shape, const Options& options)
       : AngularHead(entry, std::move(json), shape, options.init), options_(options) {}
 
  protected:
@@ -128,30 +161,11 @@ class CosFaceHead : public AngularHead {
     return from_cosines(unit, at::full({1, 1}, options_.s, unit.options()), labels);
   }
   at::Tensor target(const at::Tensor& cosine, const at::Tensor& scale) override {
-    return scale * (cosine - options_.m);
+    return scale * with_margin(cosine, options_);
   }
 
  private:
-  CosFaceOptions options_;
-};
-
-class ArcFaceHead : public AngularHead {
- public:
-  ArcFaceHead(const LossEntry& entry, Json json, const HeadShape& shape,
-              const ArcFaceOptions& options)
-      : AngularHead(entry, std::move(json), shape, options.init), options_(options) {}
-
- protected:
-  Output compute(const at::Tensor& features, const at::Tensor& labels) override {
-    const at::Tensor unit = normalize_rows(at_least_float(features));
-    return from_cosines(unit, at::full({1, 1}, options_.s, unit.options()), labels);
-  }
-  at::Tensor target(const at::Tensor& cosine, const at::Tensor& scale) override {
-    return scale * arcface_margin(cosine, options_);
-  }
-
- private:
-  ArcFaceOptions options_;
+  Options options_;
 };
 
 // Reads the options, fills in the defaults, and makes the head.
@@ -213,7 +227,9 @@ at::Tensor& Head::add_parameter(const std::string& name, std::vector<std::int64_
   Random random(shape_.seed, "head." + name);
   const auto fan_in = static_cast<double>(shape_.features);
   const auto fan_out = static_cast<double>(shape_.classes);
-  const double bound = init == "xavier" ? std::sqrt(6 / (fan_in + fan_out)) : 1 / std::sqrt(fan_in);
+  const double bound = init == "xavier"         ? std::sqrt(6 / (fan_in + fan_out))
+                       : init == "xavier_caffe" ? std::sqrt(3 / fan_in)
+                                                : 1 / std::sqrt(fan_in);
   double* data = tensor.data_ptr<double>();
   for (std::int64_t i = 0; i < tensor.numel(); ++i)
     data[i] = init == "normal" ? 0.01 * random.normal() : random.uniform(-bound, bound);
@@ -243,11 +259,11 @@ const Table<LossEntry>& losses() {
            &options_schema<SphereFaceOptions>(), make<SphereFaceOptions, SphereFaceHead>},
           {"cosface", "additive margin on the cosine",
            "Wang et al., CosFace, CVPR 2018, Eq. 4; Wang & Guo 2019, Eq. 4",
-           &options_schema<CosFaceOptions>(), make<CosFaceOptions, CosFaceHead>},
+           &options_schema<CosFaceOptions>(), make<CosFaceOptions, MarginHead<CosFaceOptions>>},
           {"arcface", "additive margin on the angle",
            "Deng et al., ArcFace, CVPR 2019, Eq. 3; Wang & Guo 2019, Eq. 5 (printed with "
            "s (cos(theta) + m))",
-           &options_schema<ArcFaceOptions>(), make<ArcFaceOptions, ArcFaceHead>},
+           &options_schema<ArcFaceOptions>(), make<ArcFaceOptions, MarginHead<ArcFaceOptions>>},
       });
   return table;
 }

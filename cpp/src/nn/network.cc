@@ -165,6 +165,7 @@ Network Network::clone() const {
   copy.channels_last(channels_last_);
   copy.load(tensors(), "network");
   copy.training_ = training_;
+  copy.dropout_on_ = dropout_on_;
   copy.set_dropout(dropout_seed_, dropout_step_);
   return copy;
 }
@@ -292,7 +293,7 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
     }
     case Op::dropout: {
       const double p = std::get<DropoutOptions>(node.options).p;
-      if (!training || p == 0) return in(0);
+      if (!training || !dropout_on_ || p == 0) return in(0);
       return run_dropout(in(0), p, Random(dropout_seed_, "dropout/" + node.name, {dropout_step_}));
     }
     case Op::flatten:

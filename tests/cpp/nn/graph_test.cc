@@ -115,19 +115,89 @@ TEST(Graph, FoldsBatchNormsThatFollowOneLayerAlone) {
   EXPECT_EQ(folded.graph.shape({folded.graph.tap_node("embedding")}), (Shape{2}));
 }
 
-// Wang & Guo 2019, table 2: SphereFace 68.45 M is SphereFace-20 at 224 x 224 with 10,575 classes.
+struct Count {
+  const char* name;
+  NetworkOptions options;
+  CountRule rule;
+  std::int64_t expected;
+};
+
+// Wang & Guo 2019, table 2: 10,575 classes, each framework's column with its own rule.
 TEST(Networks, CountToTheLastDigit) {
-  const auto count = [](const char* name, NetworkOptions options, CountRule rule) {
-    return count_parameters(build_network(name, options), rule);
-  };
+  const auto all = CountRule::parameters, blob = CountRule::caffe_first_blob;
+  const auto weights = CountRule::weights;
+  const NetworkOptions table{.classes = 10575};
+  const NetworkOptions gray{.channels = 1, .classes = 10575};
+  const NetworkOptions with{.classes = 10575, .auxiliary = 1};
+  const NetworkOptions without{.classes = 10575, .auxiliary = 0};
   const NetworkOptions large{.height = 224, .width = 224, .classes = 10575};
-  const NetworkOptions small{.classes = 10575};
-  EXPECT_EQ(count("sphereface20", large, CountRule::caffe_first_blob), 68450048);
-  EXPECT_EQ(count("sphereface20", small, CountRule::weights), 28075200);
-  EXPECT_EQ(count("sphereface20", small, CountRule::caffe_first_blob), 28075200 + 4672);
-  // By hand: 1728 + 73728 + 294912 + 1179648 weights, 960 biases, 960 slopes, FC 512 x 42 x 512.
-  EXPECT_EQ(count("sphereface4", {}, CountRule::parameters), 1550016 + 2 * 960 + 11010048 + 512);
-  EXPECT_EQ(count("mobilefacenet", {}, CountRule::parameters), 999936);
+  const Count counts[] = {
+      // The PyTorch column: every parameter.
+      {"resnet50", table, all, 45'176'207},
+      {"densenet121", table, all, 17'793'231},
+      {"vgg16", table, all, 177'586'319},
+      {"vgg16_bn", table, all, 177'594'767},
+      {"alexnet_v2", table, all, 100'329'615},
+      {"inception_v3", table, all, 43'453'743},
+      {"inception_v3", with, all, 54'143'614},
+      {"lightcnn29", gray, all, 15'291'055},
+      // Printed as LightCNN-29: the first blobs of LightCNN-9.
+      {"lightcnn9", table, blob, 8'190'240},
+      {"lightcnn9", gray, blob, 8'185'440},
+      {"lightcnn29", gray, weights, 15'272'544},
+      // The Caffe column: the first blob of each layer.
+      {"alexnet_v1", table, blob, 100'173'856},
+      {"vgg16", table, blob, 177'563'328},
+      {"googlenet_bvlc", table, blob, 42'780'096},
+      {"googlenet_bvlc", with, all, 42'821'405},
+      {"densenet121", table, blob, 17'782'656},
+      {"centerloss", table, blob, 32'949'696},
+      {"centerloss", table, weights, 27'528'032 + 5'414'400},
+      {"sphereface20", large, blob, 68'450'048},
+      {"sphereface20", table, weights, 28'075'200},
+      {"sphereface20", table, blob, 28'075'200 + 4'672},
+      // The TensorFlow column: slim's variables.
+      {"googlenet_slim", table, all, 16'431'999},
+      {"alexnet_v2_slim", table, all, 89'532'687},
+      {"inception_v3_slim", table, all, 54'125'502},
+      // torchvision's own counts with 1,000 classes.
+      {"resnet18", {.classes = 1000}, all, 11'689'512},
+      {"resnet50", {.classes = 1000}, all, 25'557'032},
+      {"densenet121", {.classes = 1000}, all, 7'978'856},
+      {"vgg16", {.classes = 1000}, all, 138'357'544},
+      {"vgg16_bn", {.classes = 1000}, all, 138'365'992},
+      {"alexnet_v2", {.classes = 1000}, all, 61'100'840},
+      {"googlenet", {.classes = 1000}, all, 6'624'904},
+      {"googlenet", {.classes = 1000, .auxiliary = 1}, all, 13'004'888},
+      {"inception_v3", {.classes = 1000, .auxiliary = 1}, all, 27'161'264},
+      // Without a classifier, as their authors' code counts them (insightface has 512 more, the
+      // scale that it keeps at 1).
+      {"inception_resnet_v1", {}, all, 23'482'624},
+      {"iresnet50", {}, all, 43'590'848 - 512},
+      {"iresnet100", {}, all, 65'156'160 - 512},
+      {"mobilefacenet", {}, all, 999'936},
+      // By hand: 1728 + 73728 + 294912 + 1179648 weights, 960 biases, 960 slopes, FC 512 x 42 x
+      // 512.
+      {"sphereface4", {}, all, 1550016 + 2 * 960 + 11010048 + 512},
+      {"googlenet_bvlc", without, weights, 16'795'072},
+  };
+  for (const Count& c : counts)
+    EXPECT_EQ(count_parameters(build_network(c.name, c.options), c.rule), c.expected) << c.name;
+}
+
+// Multiply-accumulates as published elsewhere: torchvision 0.26 (its "GFLOPS", to three digits).
+TEST(Networks, CountMultiplyAccumulates) {
+  const auto giga = [](const char* name) {
+    const NetworkOptions options{.classes = 1000, .auxiliary = 0};
+    return static_cast<double>(count_macs(build_network(name, options))) / 1e9;
+  };
+  EXPECT_NEAR(giga("alexnet_v2"), 0.714, 0.001);
+  EXPECT_NEAR(giga("vgg16"), 15.470, 0.001);
+  EXPECT_NEAR(giga("googlenet"), 1.498, 0.001);
+  EXPECT_NEAR(giga("inception_v3"), 5.713, 0.001);
+  EXPECT_NEAR(giga("resnet18"), 1.814, 0.001);
+  EXPECT_NEAR(giga("resnet50"), 4.089, 0.001);
+  EXPECT_NEAR(giga("densenet121"), 2.834, 0.001);
 }
 
 TEST(Networks, EveryEntryIsDocumentedAndBuilds) {
@@ -136,8 +206,10 @@ TEST(Networks, EveryEntryIsDocumentedAndBuilds) {
     const Graph g = build_network(e.name, {.classes = 7});
     EXPECT_EQ(g.shape({g.tap_node("embedding")}), (Shape{e.defaults.embedding})) << e.name;
     EXPECT_EQ(g.shape({g.tap_node("logits")}), (Shape{7})) << e.name;
-    EXPECT_EQ(build_network(e.name, {.embedding = 24}).taps().size(), 1U) << e.name;
     EXPECT_NE(summary(g).find("tap logits"), std::string::npos);
+    const Graph other = build_network(e.name, {.height = 160, .width = 144, .embedding = 24});
+    EXPECT_EQ(other.shape({other.tap_node("embedding")}), (Shape{24})) << e.name;
+    for (const auto& [tap, node] : other.taps()) EXPECT_NE(tap, "logits") << e.name;
   }
   EXPECT_NE(refusal([] { build_network("spherface20"); }).find("did you mean 'sphereface20'"),
             std::string::npos);
@@ -145,6 +217,50 @@ TEST(Networks, EveryEntryIsDocumentedAndBuilds) {
               build_network("sphereface20", {.channel_multiplier = 0.5});
             }).find("no channel_multiplier"),
             std::string::npos);
+}
+
+TEST(Networks, AuxiliaryClassifiersAreThereWhereAskedFor) {
+  for (const char* name : {"googlenet", "googlenet_bvlc"}) {
+    const Graph g = build_network(name, {.classes = 7, .auxiliary = 1});
+    EXPECT_EQ(g.shape({g.tap_node("aux1")}), (Shape{7}));
+    EXPECT_EQ(g.shape({g.tap_node("aux2")}), (Shape{7}));
+  }
+  const Graph g = build_network("inception_v3", {.classes = 7, .auxiliary = 1});
+  EXPECT_EQ(g.shape({g.tap_node("aux1")}), (Shape{7}));
+  EXPECT_NE(refusal([] { build_network("googlenet", {.classes = 7}).tap_node("aux1"); }), "");
+  EXPECT_NE(refusal([] {
+              build_network("resnet50", {.classes = 7, .auxiliary = 1});
+            }).find("has no auxiliary classifiers"),
+            std::string::npos);
+  EXPECT_NE(refusal([] {
+              build_network("googlenet", {.auxiliary = 1});
+            }).find("need the number of classes"),
+            std::string::npos);
+  // Resolving twice changes nothing: model files keep the resolved options.
+  const NetworkOptions once = resolve_network_options("googlenet_bvlc", {.classes = 7});
+  EXPECT_EQ(once.auxiliary, 1);
+  EXPECT_EQ(resolve_network_options("googlenet_bvlc", once).auxiliary, 1);
+  EXPECT_EQ(resolve_network_options("googlenet_bvlc", {}).auxiliary, 0);
+}
+
+TEST(Networks, HaveTheTapsThatTheirPapersName) {
+  for (const char* name : {"alexnet_v1", "alexnet_v2", "alexnet_v2_slim", "vgg16", "vgg16_bn"}) {
+    const Graph g = build_network(name);
+    EXPECT_EQ(g.nodes()[static_cast<std::size_t>(g.tap_node("fc7"))].op, Op::linear) << name;
+    EXPECT_EQ(g.nodes()[static_cast<std::size_t>(g.tap_node("fc7_relu"))].op, Op::relu) << name;
+    EXPECT_EQ(g.tap_node("embedding"), g.tap_node("fc7_relu")) << name;
+  }
+}
+
+TEST(Networks, TensorFlowsPaddingPutsTheOddPixelAfterTheImage) {
+  const Graph g = build_network("googlenet_slim");
+  for (const Node& node : g.nodes()) {
+    if (node.name != "Conv2d_1a_7x7.conv") continue;
+    // 224 / 2 = 112 positions: 111 * 2 + 7 - 224 = 5 pixels, two before and three after.
+    EXPECT_EQ(std::get<ConvOptions>(node.options).padding, Padding(2, 2, 3, 3));
+    EXPECT_EQ(node.shape, (Shape{64, 112, 112}));
+  }
+  EXPECT_EQ(g.shape({g.tap_node("embedding")}), (Shape{1024}));
 }
 
 }  // namespace

@@ -24,9 +24,12 @@ std::int64_t count_parameters(const Graph& graph, CountRule rule = CountRule::pa
 // Multiply-accumulates of convolutions and fully connected layers for one image (biases, norms,
 // activations and pooling not counted). FLOP in the usual sense are twice that.
 std::int64_t count_macs(const Graph& graph);
-// Numbers that all nodes put out together for one image (views and the input not counted): times
-// the size of a number, what a training step keeps for the backward pass, up to what is recomputed.
+// Numbers that all nodes put out together for one image (views and the input not counted).
 std::int64_t count_activations(const Graph& graph);
+// Bytes for one image that a training step holds when its forward pass is done: what the executor's
+// operations keep for the backward pass, the input among them. The classifier's own loss, weights
+// and gradients come on top. `element` is the size of a number, 4 in float32.
+std::int64_t training_activation_bytes(const Graph& graph, std::int64_t element = 4);
 // The most numbers alive at once for one image when each is dropped after its last use.
 std::int64_t peak_activations(const Graph& graph);
 

@@ -26,6 +26,7 @@ struct SoftmaxOptions {
 struct CenterOptions {
   double weight = 0.003;
   double alpha = 0.5;
+  std::string update = "paper";
   bool bias = true;
   std::string init = "linear";
   static void describe(OptionsBuilder<CenterOptions>& o);
@@ -37,6 +38,7 @@ struct SphereFaceOptions {
   double lambda_min = 5;
   double gamma = 0.12;
   double power = 1;
+  std::string gradient = "exact";
   std::string init = "xavier";
   static void describe(OptionsBuilder<SphereFaceOptions>& o);
 };
@@ -67,6 +69,19 @@ at::Tensor normalize_rows(const at::Tensor& x);
 // Source: Liu et al., "SphereFace", CVPR 2017, Eq. 6.
 at::Tensor sphereface_psi(const at::Tensor& cosine, int m);
 
+// Its derivative, (-1)^k m U_{m-1}(cos theta) with the Chebyshev polynomial of the second kind.
+at::Tensor sphereface_psi_slope(const at::Tensor& cosine, int m);
+
+// The true class's logits and the others, (N, C), with the values of A-Softmax mixed by lambda and
+// with the gradients that the authors' Caffe layer computes, which are not theirs: with G the
+// gradient of the logits, the weights get G^T x, as if neither they were normalised nor psi there;
+// the features get G w, and for the true class ((cw w + cx x) / |(cw, cx)| + lambda w) /
+// (1 + lambda) in place of w, where cw w + cx x is the gradient of |x| psi(theta).
+// features (N, D); weight (C, D) as the optimizer holds it, rows of any length.
+// Source: Liu et al., margin_inner_product_layer.cpp.
+at::Tensor sphereface_caffe_logits(const at::Tensor& features, const at::Tensor& weight,
+                                   const at::Tensor& labels, int m, double lambda);
+
 // lambda of SphereFace's annealing, max(lambda_min, lambda_base (1 + gamma it)^-power), at the
 // it-th call (the first is 1, as in the authors' Caffe layer).
 double sphereface_lambda(const SphereFaceOptions& options, std::int64_t iteration);
@@ -91,5 +106,19 @@ at::Tensor center_distance(const at::Tensor& features, const at::Tensor& labels,
 // the n_j images of class j in the batch. In place, without gradient. Source: as above, Eq. 4.
 void update_centers(at::Tensor& centers, const at::Tensor& features, const at::Tensor& labels,
                     double alpha);
+
+// What the authors' Caffe layer hands its solver as the gradient of the centres (C, D), in place of
+// their own update: sum_i (c_j - x_i) / (1 + n_j), neither divided by the batch nor multiplied by
+// the loss's weight. The solver's rate, momentum and decay then move them.
+at::Tensor center_gradient(const at::Tensor& centers, const at::Tensor& features,
+                           const at::Tensor& labels);
+
+// facenet's way: the mean over images and dimensions of (x - c)^2, without the half, and
+// c_j -= alpha sum_i (c_j - x_i), so that a class with more images moves further (its option alfa
+// is 1 - alpha). Source: facenet.py, center_loss.
+at::Tensor facenet_center_distance(const at::Tensor& features, const at::Tensor& labels,
+                                   const at::Tensor& centers);
+void facenet_update_centers(at::Tensor& centers, const at::Tensor& features,
+                            const at::Tensor& labels, double alpha);
 
 }  // namespace facebench

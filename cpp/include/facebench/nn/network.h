@@ -65,6 +65,9 @@ class Network {
     dropout_step_ = step;
   }
 
+  // Whether dropout drops in training mode (the start); batch norm is not touched by it.
+  void use_dropout(bool on = true) { dropout_on_ = on; }
+
   // Moves all tensors and drops their gradients; batch norm's tensors stay float32 when `dtype` is
   // a 16-bit type.
   void to(at::Device device, at::ScalarType dtype);
@@ -104,6 +107,7 @@ class Network {
   at::ScalarType dtype_ = at::kFloat;
   bool channels_last_ = false;
   bool training_ = true;
+  bool dropout_on_ = true;
   std::uint64_t dropout_seed_ = 0;
   std::uint64_t dropout_step_ = 0;
 };

@@ -14,11 +14,15 @@ struct NetworkOptions {
   int height = 0;
   int width = 0;
   int channels = 3;
+  // Where a network ends in pooled features, another length than theirs is made by a linear layer
+  // "embedding" behind them.
   int embedding = 0;
   // With classes > 0 the graph has its classifier (tap "logits"), named and counted as its authors
   // do; with 0 it ends at the embedding, and the classifier belongs to the loss.
   int classes = 0;
   double channel_multiplier = 1;
+  // Auxiliary classifiers (taps "aux1", "aux2"): 1 with, 0 without, -1 as the network's entry says.
+  int auxiliary = -1;
 
   static void describe(OptionsBuilder<NetworkOptions>& o) {
     o.name("NetworkOptions", "What a network is built for; 0 stands for its own default.");
@@ -30,6 +34,8 @@ struct NetworkOptions {
             100'000'000);
     o.field("channel_multiplier", &NetworkOptions::channel_multiplier,
             "factor on the number of channels, where the network allows it", 0.01, 16);
+    o.field("auxiliary", &NetworkOptions::auxiliary,
+            "auxiliary classifiers: 1 with, 0 without, -1 the network's default", -1, 1);
   }
 };
 
@@ -37,8 +43,10 @@ struct NetworkEntry {
   std::string name;
   std::string doc;
   std::string source;
-  NetworkOptions defaults;  // height, width, embedding
-  bool scalable = false;    // whether channel_multiplier may differ from 1
+  // height, width, embedding; auxiliary: -1 where the network has no auxiliary classifiers, else
+  // whether it has them where nothing is said (there is none without classes).
+  NetworkOptions defaults;
+  bool scalable = false;  // whether channel_multiplier may differ from 1
   Graph (*build)(const NetworkOptions& resolved);
 };
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "facebench/nn/networks.h"
+
+// What the builders of several networks share.
+namespace facebench {
+
+// Convolution with bias and ReLU, as in networks older than batch norm.
+Value conv_relu(Graph& g, const std::string& name, Value x, ConvOptions options);
+
+// A bias-free convolution NAME.conv, batch norm NAME.bn with eps 0.001, ReLU: the unit of the
+// Inception family. Slim's batch norms have no scale.
+Value conv_bn_relu(Graph& g, const std::string& name, Value x, const ConvOptions& options,
+                   bool scale = true);
+
+// TensorFlow's padding "SAME": ceil(size / stride) positions, the odd pixel after the image.
+Padding same_padding(const Shape& x, Size2 kernel, Size2 stride);
+
+// Taps the embedding: `features`, a vector, as they are, or a linear layer "embedding" behind them
+// where another length was asked for. Returns it.
+Value tap_embedding(Graph& g, Value features, const NetworkOptions& options);
+
+// Where there are classes: dropout, the classifier called `name`, and the tap.
+void tap_logits(Graph& g, const std::string& name, Value embedding, const NetworkOptions& options,
+                double dropout = 0, bool bias = true);
+
+// Both hidden layers of AlexNet and VGG, each with ReLU and dropout behind it, and the classifier.
+// Taps: "fc7" before its ReLU, "fc7_relu" and "embedding" after.
+struct HiddenLayers {
+  std::string fc6, fc7, classifier;
+  bool dropout_first = false;  // dropout before the two layers rather than after
+};
+void classifier_of_two_hidden_layers(Graph& g, Value x, const HiddenLayers& names,
+                                     const NetworkOptions& options);
+
+}  // namespace facebench

@@ -1,0 +1,192 @@
+"""A network's graph in ONNX's operations. The door to it is `facebench.nn.export_onnx`."""
+
+import math
+
+import numpy as np
+import onnx
+
+OPSET = 17
+
+
+class _Writer:
+    """Turns node after node into ONNX nodes; ``values[i]`` is the name of node i's value."""
+
+    def __init__(self, network):
+        self._state = network.state_dict()
+        self.nodes, self.tensors, self.values, self.shapes = [], [], [], []
+
+    def add(self, node: dict) -> None:
+        inputs = [self.values[i] for i in node["inputs"]]
+        self._name = node["name"]
+        self._in_shape = self.shapes[node["inputs"][0]] if inputs else None
+        self.shapes.append(node["shape"])
+        write = getattr(self, "_" + node["op"])
+        self.values.append(write(inputs, node["tensors"], node["options"]))
+
+    def _store(self, name: str, numbers) -> str:
+        self.tensors.append(onnx.numpy_helper.from_array(np.ascontiguousarray(numbers), name))
+        return name
+
+    def _numbers(self, name: str) -> np.ndarray:
+        return self._state[name].float().cpu().contiguous().numpy()
+
+    def _learned(self, names) -> list[str]:
+        return [self._store(name, self._numbers(name)) for name in names]
+
+    def _constant(self, suffix: str, numbers) -> str:
+        return self._store(f"{self._name}.{suffix}", numbers)
+
+    def _emit(self, op: str, inputs, outputs: int = 1, **attributes):
+        names = [f"{self._name}:{len(self.nodes)}" + (f".{k}" if k else "") for k in range(outputs)]
+        node = onnx.helper.make_node(op, inputs, names, name=names[0], **attributes)
+        self.nodes.append(node)
+        return names[0] if outputs == 1 else names
+
+    def _input(self, inputs, tensors, o):
+        return "images"
+
+    def _conv(self, inputs, tensors, o):
+        return self._emit(
+            "Conv",
+            inputs + self._learned(tensors),
+            kernel_shape=o["kernel"],
+            strides=o["stride"],
+            pads=o["padding"],
+            dilations=o["dilation"],
+            group=o["groups"],
+        )
+
+    def _linear(self, inputs, tensors, o):
+        return self._emit("Gemm", inputs + self._learned(tensors), transB=1)
+
+    def _batch_norm(self, inputs, tensors, o):
+        *learned, mean, variance = self._learned(tensors)
+        channels = self._in_shape[0]
+        scale = learned.pop(0) if o["scale"] else self._constant("ones", np.ones(channels, "f4"))
+        shift = learned.pop(0) if o["shift"] else self._constant("zeros", np.zeros(channels, "f4"))
+        return self._emit(
+            "BatchNormalization", [*inputs, scale, shift, mean, variance], epsilon=o["eps"]
+        )
+
+    def _prelu(self, inputs, tensors, o):
+        # Slopes are stored one for each channel; ONNX broadcasts from the last axis.
+        slopes = self._numbers(tensors[0]).reshape(-1, *[1] * (len(self._in_shape) - 1))
+        return self._emit("PRelu", [*inputs, self._store(tensors[0], slopes)])
+
+    def _relu(self, inputs, tensors, o):
+        return self._emit("Relu", inputs)
+
+    def _relu6(self, inputs, tensors, o):
+        bounds = [self._constant("low", np.float32(0)), self._constant("high", np.float32(6))]
+        return self._emit("Clip", inputs + bounds)
+
+    def _pads(self, o):
+        """Pads with which a pool that rounds down has as many windows as ours."""
+        top, left, bottom, right = o["padding"]
+        after = []
+        for size, out, kernel, stride, before, given in zip(
+            self._in_shape[1:],
+            self.shapes[-1][1:],
+            o["kernel"],
+            o["stride"],
+            (top, left),
+            (bottom, right),
+            strict=True,
+        ):
+            needed = (out - 1) * stride + kernel - size - before
+            after.append(max(needed, given if not o["ceil_mode"] else 0))
+        return [top, left, *after]
+
+    def _max_pool(self, inputs, tensors, o):
+        return self._emit(
+            "MaxPool", inputs, kernel_shape=o["kernel"], strides=o["stride"], pads=self._pads(o)
+        )
+
+    def _avg_pool(self, inputs, tensors, o):
+        pads = self._pads(o)
+        if o["count_include_pad"] and any(o["padding"]):
+            # The padding counts, what a last window reads beyond it does not.
+            top, left, bottom, right = o["padding"]
+            sides = np.array([0, 0, top, left, 0, 0, bottom, right], np.int64)
+            inputs = [self._emit("Pad", [*inputs, self._constant("sides", sides)])]
+            pads = [0, 0, max(pads[2] - bottom, 0), max(pads[3] - right, 0)]
+        return self._emit(
+            "AveragePool", inputs, kernel_shape=o["kernel"], strides=o["stride"], pads=pads
+        )
+
+    def _adaptive_avg_pool(self, inputs, tensors, o):
+        if tuple(o["out"]) == (1, 1):
+            return self._emit("GlobalAveragePool", inputs)
+        # Cells of unlike size: rows and columns averaged by two matrices.
+        height, width = self._in_shape[1:]
+        rows = self._constant("rows", _cells(height, o["out"][0]))
+        columns = self._constant("columns", _cells(width, o["out"][1]).T)
+        return self._emit("MatMul", [self._emit("MatMul", [rows, *inputs]), columns])
+
+    def _add(self, inputs, tensors, o):
+        return self._emit("Add", inputs)
+
+    def _scale(self, inputs, tensors, o):
+        return self._emit("Mul", [*inputs, self._constant("factor", np.float32(o["factor"]))])
+
+    def _concat(self, inputs, tensors, o):
+        return self._emit("Concat", inputs, axis=1)
+
+    def _dropout(self, inputs, tensors, o):
+        return inputs[0]
+
+    def _flatten(self, inputs, tensors, o):
+        return self._emit("Flatten", inputs, axis=1)
+
+    def _lrn(self, inputs, tensors, o):
+        if o["size"] % 2 == 0:
+            raise ValueError(f"{self._name}: ONNX normalises over an odd number of channels alone")
+        return self._emit(
+            "LRN", inputs, size=o["size"], alpha=o["alpha"], beta=o["beta"], bias=o["k"]
+        )
+
+    def _mfm(self, inputs, tensors, o):
+        return self._emit("Max", self._emit("Split", inputs, outputs=2, axis=1))
+
+
+def _cells(size: int, cells: int) -> np.ndarray:
+    """(cells, size): each row averages the positions of one cell of torch's adaptive pooling."""
+    matrix = np.zeros((cells, size), np.float32)
+    for i in range(cells):
+        first, last = i * size // cells, math.ceil((i + 1) * size / cells)
+        matrix[i, first:last] = 1 / (last - first)
+    return matrix
+
+
+def build(network, taps, metadata: dict):
+    """The ONNX model of ``network``: input ``images``, one output for each tap, by its name."""
+    graph = network.graph
+    wanted = {tap: graph.tap_node(tap) for tap in taps}
+    nodes = graph.nodes
+    needed = set(wanted.values())
+    for i in range(len(nodes) - 1, -1, -1):
+        if i in needed:
+            needed.update(nodes[i]["inputs"])
+    writer = _Writer(network)
+    for i, node in enumerate(nodes):
+        if i in needed:
+            writer.add(node)
+        else:
+            writer.values.append("")
+            writer.shapes.append(node["shape"])
+    outputs = []
+    for tap, i in wanted.items():
+        writer.nodes.append(onnx.helper.make_node("Identity", [writer.values[i]], [tap], name=tap))
+        shape = ["N", *nodes[i]["shape"]]
+        outputs.append(onnx.helper.make_tensor_value_info(tap, onnx.TensorProto.FLOAT, shape))
+    images = onnx.helper.make_tensor_value_info(
+        "images", onnx.TensorProto.FLOAT, ["N", *graph.input_shape]
+    )
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph(writer.nodes, "facebench", [images], outputs, writer.tensors),
+        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        producer_name="facebench",
+        ir_version=8,
+    )
+    onnx.helper.set_model_props(model, {k: str(v) for k, v in metadata.items()})
+    return model

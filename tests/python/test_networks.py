@@ -1,0 +1,274 @@
+"""The published networks: torchvision's outputs, gradients and statistics with the same weights,
+one SGD after another, activation memory as autograd keeps it, and ONNX."""
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("facebench._full")
+
+from facebench import nn  # noqa: E402
+
+F = torch.nn.functional
+CLASSES = 7
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+# Ours: torchvision's constructor, the side of the input, further options of both. The sides are
+# small, yet none so small that a layer degenerates; the auxiliary head of Inception-v3 takes 299.
+TORCHVISION = {
+    "alexnet_v2": ("alexnet", 96, {}),
+    "vgg16": ("vgg16", 64, {}),
+    "vgg16_bn": ("vgg16_bn", 64, {}),
+    "resnet18": ("resnet18", 70, {}),
+    "resnet50": ("resnet50", 70, {}),
+    "densenet121": ("densenet121", 70, {}),
+    "googlenet": ("googlenet", 96, {"aux": False}),
+    "googlenet with heads": ("googlenet", 160, {"aux": True}),
+    "inception_v3": ("inception_v3", 107, {"aux": False}),
+    "inception_v3 with head": ("inception_v3", 299, {"aux": True}),
+}
+
+
+def pair(case, dtype=torch.float32):
+    """torchvision's network and ours with the same weights and statistics; dropout off in both."""
+    models = pytest.importorskip("torchvision.models")
+    name, side, options = TORCHVISION[case]
+    torch.manual_seed(1)
+    extra, own = {}, {}
+    if options:
+        extra = {"aux_logits": options["aux"], "init_weights": False, "transform_input": False}
+        own = {"auxiliary": int(options["aux"])}
+    theirs = models.get_model(name, weights=None, num_classes=CLASSES, **extra)
+    for module in theirs.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+        if isinstance(module, torch.nn.BatchNorm2d):  # statistics and scales that show
+            torch.nn.init.uniform_(module.weight, 0.5, 1.5)
+            torch.nn.init.normal_(module.bias, 0, 0.1)
+            torch.nn.init.normal_(module.running_mean, 0, 0.1)
+            torch.nn.init.uniform_(module.running_var, 0.5, 1.5)
+    ours = nn.network(case.split()[0], height=side, width=side, classes=CLASSES, **own)
+    ours.load_state_dict(state_of(theirs))
+    ours.use_dropout(False)
+    return theirs.to(dtype), ours.to(dtype=dtype), torch.randn(3, 3, side, side, dtype=dtype)
+
+
+def state_of(module):
+    return {k: v for k, v in module.state_dict().items() if not k.endswith("num_batches_tracked")}
+
+
+def outputs(theirs, ours, x):
+    """What both give for x, heads included: two lists."""
+    out = theirs(x)
+    out = [out] if isinstance(out, torch.Tensor) else [o for o in out if o is not None]
+    taps = ["logits", "aux1", "aux2"]
+    if len(out) == 3:  # torchvision's GoogLeNet lists the second head first
+        out = [out[0], out[2], out[1]]
+    return out, ours.forward_taps(x, taps[: len(out)])
+
+
+def assert_near(ours, theirs, tolerance=1e-5):
+    scale = max(1.0, theirs.abs().max().item())
+    assert (ours - theirs).abs().max().item() <= tolerance * scale
+
+
+@pytest.mark.parametrize("case", TORCHVISION)
+def test_equals_torchvision(case):
+    theirs, ours, x = pair(case)
+    theirs.eval(), ours.eval()
+    with torch.no_grad():
+        assert_near(ours(x, "logits"), theirs(x))
+    theirs.train(), ours.train()
+    with torch.no_grad():
+        expected, got = outputs(theirs, ours, x)
+    for a, b in zip(got, expected, strict=True):
+        assert_near(a, b)
+    state = state_of(theirs)
+    for name, buffer in ours.named_buffers():
+        assert_near(buffer, state[name])
+
+
+SGD = ["resnet18", "densenet121", "googlenet"]
+SLOW_SGD = ["alexnet_v2", "vgg16", "vgg16_bn", "resnet50", "googlenet with heads", "inception_v3"]
+
+
+@pytest.mark.parametrize(
+    "case", [*SGD, *(pytest.param(c, marks=pytest.mark.slow) for c in SLOW_SGD)]
+)
+def test_five_sgd_steps_equal_a_plain_loop(case):
+    theirs, ours, x = pair(case, torch.float64)
+    y = torch.arange(len(x)) % CLASSES
+    settings = {"lr": 0.01, "momentum": 0.9, "weight_decay": 5e-4}
+    optimizers = [torch.optim.SGD(n.parameters(), **settings) for n in (theirs, ours)]
+    for _step in range(5):
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        losses = [
+            sum(w * F.cross_entropy(o, y) for w, o in zip((1, 0.3, 0.3), out, strict=False))
+            for out in outputs(theirs, ours, x)
+        ]
+        assert losses[0].item() == pytest.approx(losses[1].item(), rel=1e-8)
+        for loss, optimizer in zip(losses, optimizers, strict=True):
+            loss.backward()
+            optimizer.step()
+    state = state_of(theirs)
+    for name, tensor in ours.state_dict().items():
+        assert_near(tensor, state[name], 1e-8)
+
+
+# name -> (rule, classes, expected): the whole list is in tests/cpp/nn/graph_test.cc.
+COUNTS = [
+    ("resnet50", "parameters", 45_176_207),
+    ("vgg16", "caffe_first_blob", 177_563_328),
+    ("googlenet_bvlc", "caffe_first_blob", 42_780_096),
+    ("googlenet_slim", "parameters", 16_431_999),
+]
+
+
+@pytest.mark.parametrize(("name", "rule", "expected"), COUNTS)
+def test_counts_with_the_papers_classes(name, rule, expected):
+    assert nn.graph(name, classes=10575).count_parameters(rule) == expected
+
+
+def saved_bytes(network, x, tap):
+    """Bytes that autograd holds after the forward pass, parameters and buffers apart."""
+    own = {t.untyped_storage().data_ptr() for t in network.state_dict().values()}
+    kept = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = storage  # held, so that no other gets its address
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        out = network(x, tap)
+    assert out.requires_grad
+    return sum(s.nbytes() for s in kept.values())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "alexnet_v1",
+        "googlenet_slim",
+        "resnet18",
+        "densenet121",
+        "lightcnn9",
+        "iresnet18",
+        "mobilefacenet",
+        "centerloss",
+        "inception_resnet_v1",
+    ],
+)
+def test_activation_memory_is_what_autograd_keeps(name):
+    options = {"height": 96, "width": 96} if name != "alexnet_v1" else {}
+    network = nn.network(name, **options)
+    shape = network.graph.input_shape
+    predicted = network.graph.training_activation_bytes()
+    measured = saved_bytes(network, torch.randn(2, *shape), "embedding") / 2
+    # Batch norm keeps two numbers a channel beside, whatever the batch.
+    assert measured == pytest.approx(predicted, rel=0.01)
+    assert f"{predicted / 2**20:.1f} MiB" in network.graph.summary()
+
+
+@pytest.mark.parametrize("entry", nn.networks(), ids=lambda e: e["name"])
+def test_folded_and_exported_networks_agree(entry, tmp_path):
+    """Every network of the table: as it is, folded, frozen, and in ONNX, folded or not."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    name = entry["name"]
+    # Small, and where there is a choice of rounding, odd; AlexNet's poolings need their room.
+    side = {"alexnet_v1": 67, "alexnet_v2": 95, "alexnet_v2_slim": 99}.get(name, 107)
+    if any(t in name for t in ("sphereface", "iresnet", "lightcnn", "centerloss")):
+        side = 64
+    network = nn.network(name, height=side, width=side, embedding=32, initializer="msra")
+    generator = torch.Generator().manual_seed(0)
+    for key, tensor in network.state_dict().items():
+        if key.endswith("running_mean"):
+            tensor.normal_(0, 0.1, generator=generator)
+        if key.endswith("running_var"):
+            tensor.uniform_(0.5, 1.5, generator=generator)
+    x = torch.randn(2, 3, side, side, generator=generator)
+    expected = network.infer(x)
+    assert torch.isfinite(expected).all() and expected.std() > 1e-4
+    scale = expected.abs().max().item()
+    for other in (network.fold_batch_norm(), nn.InferenceNetwork(network, batch=2)):
+        assert (other.infer(x) - expected).abs().max().item() <= 1e-4 * scale
+    path = tmp_path / "n.onnx"
+    for fold in (True, False):
+        nn.export_onnx(network, path, fold=fold)
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        (got,) = session.run(None, {"images": x.numpy()})
+        assert np.abs(got - expected.numpy()).max() <= 1e-4 * scale
+    assert [o.name for o in session.get_outputs()] == ["embedding"]
+
+
+def test_onnx_of_heads_and_wrong_use(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    network = nn.network("googlenet", height=96, width=96, classes=5, auxiliary=1)
+    path = tmp_path / "n.onnx"
+    taps = ["logits", "aux2"]
+    nn.export_onnx(network, path, taps=taps, metadata={"note": "x"})
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    x = torch.randn(3, 3, 96, 96)
+    for tap, got in zip(taps, session.run(taps, {"images": x.numpy()}), strict=True):
+        assert np.abs(got - network.infer(x, tap).numpy()).max() < 1e-4
+    assert session.get_modelmeta().custom_metadata_map["note"] == "x"
+    with pytest.raises(ValueError, match="did you mean 'logits'"):
+        nn.export_onnx(network, path, taps=["logit"])
+    assert [p.name for p in tmp_path.iterdir()] == ["n.onnx"]
+
+
+def test_dropout_can_be_switched_off():
+    network = nn.network("lightcnn9", height=32, width=32, classes=4)
+    x = torch.randn(2, 3, 32, 32)
+    assert not torch.equal(network(x, "logits"), network(x, "logits"))
+    network.use_dropout(False)
+    assert torch.equal(network(x, "logits"), network(x, "logits"))
+    assert torch.equal(network.clone()(x, "logits"), network(x, "logits"))
+
+
+def test_auxiliary_heads_train_with_the_rest():
+    network = nn.network("googlenet_bvlc", height=96, width=96, classes=3, initializer="msra")
+    assert {"logits", "aux1", "aux2", "embedding"} <= set(network.graph.taps)
+    x, y = torch.randn(2, 3, 96, 96), torch.tensor([0, 2])
+    out = network.forward_taps(x, ["logits", "aux1", "aux2"])
+    sum(F.cross_entropy(o, y) for o in out).backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in network.parameters())
+
+
+def test_local_response_normalisation_is_caffes():
+    """Krizhevsky et al. 2012, section 3.3, with alpha divided by the number of channels."""
+    network = nn.network("alexnet_v1", height=67, width=67, embedding=8)
+    nodes = network.graph.nodes
+    lrn = next(n for n in nodes if n["op"] == "lrn")
+    assert lrn["options"] == {"size": 5, "alpha": 1e-4, "beta": 0.75, "k": 1.0}
+    assert math.prod(lrn["shape"]) == math.prod(nodes[lrn["inputs"][0]]["shape"])
+    x = torch.randn(1, 3, 67, 67) * 50
+    state = network.state_dict()
+
+    def conv(v, i, **o):
+        return F.relu(F.conv2d(v, state[f"conv{i}.weight"], state[f"conv{i}.bias"], **o))
+
+    def norm_and_pool(v):
+        return F.max_pool2d(F.local_response_norm(v, 5, 1e-4, 0.75, 1.0), 3, 2, ceil_mode=True)
+
+    v = norm_and_pool(conv(x, 1, stride=4))
+    v = norm_and_pool(conv(v, 2, padding=2, groups=2))
+    v = conv(conv(v, 3, padding=1), 4, padding=1, groups=2)
+    v = F.max_pool2d(conv(v, 5, padding=1, groups=2), 3, 2, ceil_mode=True).flatten(1)
+    v = F.relu(F.linear(v, state["fc6.weight"], state["fc6.bias"]))
+    expected = F.linear(v, state["fc7.weight"], state["fc7.bias"])
+    torch.testing.assert_close(network.infer(x, "fc7"), expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(network.infer(x), F.relu(expected), rtol=1e-4, atol=1e-5)
