@@ -3,6 +3,7 @@
 #include <map>
 
 #include "common.h"
+#include "facebench/nn/graph_summary.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/initializers.h"
 #include "facebench/nn/network.h"

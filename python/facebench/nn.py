@@ -84,8 +84,8 @@ def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metad
     """
     try:
         from facebench._onnx import build
-    except ImportError:
-        raise ImportError("Writing ONNX needs onnx: pip install 'facebench[onnx]'") from None
+    except ImportError as e:
+        raise ImportError(f"writing ONNX needs onnx: pip install 'facebench[onnx]' ({e})") from None
     model = build(network.fold_batch_norm() if fold else network, list(taps), metadata or {})
     path = Path(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

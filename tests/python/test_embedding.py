@@ -217,3 +217,141 @@ def test_mobilefacenet_weights_and_onnx_agree():
     a = embedding.extract(model, images, options).values
     b = embedding.extract(theirs, images, options).values
     assert np.abs(a - b).max() < 1e-4
+
+
+class Net(torch.nn.Module):
+    """Two outputs, of which the first is the embedding; one channel or three."""
+
+    def __init__(self, channels=3):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(channels, 4, 3)
+        self.drop = torch.nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.conv(x)), x
+
+
+def test_pytorch_modules():
+    torch.manual_seed(0)
+    images, net = faces(5, 8), Net()
+    embedder = embedding.load_embedder(net, mean=[100.0, 90.0, 80.0], std=50.0, color="bgr")
+    options = embedding.ExtractOptions(micro_batch=2, normalization="none")
+    got = embedding.extract(embedder, images, options)
+    x = (images[..., ::-1].astype(np.float32) - np.float32([100, 90, 80])) / np.float32(50)
+    with torch.no_grad():
+        expected = net.conv(torch.from_numpy(x.transpose(0, 3, 1, 2).copy())).flatten(1)
+    np.testing.assert_allclose(got.values, expected, atol=1e-5)
+    assert net.training  # as it was
+    assert got.manifest["model"]["color"] == "bgr"
+    # A module may be given as it is; so may one of our networks.
+    assert embedding.extract(net, images).values.shape == (5, 4 * 36)
+    own = nn.network("small4", height=8, width=8)
+    theirs = embedding.extract(own, images, options).values
+    x = torch.from_numpy(((images - np.float32(127.5)) / 127.5).transpose(0, 3, 1, 2).copy())
+    np.testing.assert_allclose(theirs, own.infer(x.float()), atol=1e-5)
+    with pytest.raises(ValueError, match="a model file says them itself"):
+        embedding.load_embedder(embedding.make_model("small4"), mean=3)
+
+
+def test_gray_foreign_models_see_the_librarys_gray():
+    images = faces(3, 16)
+    model = embedding.make_model("small4", height=16, width=16, channels=1, color="gray", std=[64])
+    options = embedding.ExtractOptions(normalization="none")
+    ours = embedding.extract(model, images, options).values
+    embedder = embedding.TorchEmbedder(model.weights, color="gray", std=64)
+    np.testing.assert_allclose(embedding.extract(embedder, images, options).values, ours, atol=1e-4)
+
+
+@pytest.mark.parametrize("color", ["rgb", "bgr", "gray"])
+def test_exported_model_describes_itself(tmp_path, color):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    model = embedding.make_model(
+        "small4", height=32, width=32, channels=1 if color == "gray" else 3, color=color,
+        mean=[110.0], std=[70.0], flip="concat", normalization="none",
+    )  # fmt: skip
+    embedding.export_onnx(model, tmp_path / "m.onnx")
+    embedder = embedding.load_embedder(tmp_path / "m.onnx")
+    images = faces(5, 32)
+    ours = embedding.extract(model, images)
+    theirs = embedding.extract(embedder, images)
+    assert ours.values.shape == (5, 256)
+    np.testing.assert_allclose(theirs.values, ours.values, atol=1e-4)
+    assert theirs.manifest["extract"] == ours.manifest["extract"]
+    assert theirs.manifest["model"]["color"] == color
+    # What the caller says goes first.
+    other = embedding.load_embedder(tmp_path / "m.onnx", std=35.0)
+    assert np.abs(embedding.extract(other, images).values - ours.values).max() > 1e-3
+    with pytest.raises(Error, match="the faces are"):
+        embedding.extract(embedder, faces(1, 16))
+    with pytest.raises(ValueError, match="it has embedding"):
+        embedding.load_embedder(tmp_path / "m.onnx", output="logits")
+    (tmp_path / "bad.onnx").write_bytes(b"no network")
+    with pytest.raises(Error, match="onnxruntime refuses it"):
+        embedding.load_embedder(tmp_path / "bad.onnx")
+
+
+def test_given_weights_go_to_onnx(tmp_path):
+    """The given MobileFaceNet: our graph, its own ONNX file, and the one that we write."""
+    if not DATA:
+        pytest.skip("FACEBENCH_DATA is not set: no weights")
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    folder = Path(DATA) / "weights" / "mobilefacenet"
+    model = embedding.convert(
+        folder / "mobilefacenet.pt", network="mobilefacenet", out=tmp_path / "m.onnx"
+    )
+    images = faces(3, 112)
+    ours = embedding.extract(model, images).values
+    for path, extra in (
+        (tmp_path / "m.onnx", {}),
+        (folder / "mobilefacenet.onnx", {"mean": model.options.mean, "std": model.options.std}),
+    ):
+        options = embedding.ExtractOptions(flip="sum")
+        theirs = embedding.extract(embedding.load_embedder(path, **extra), images, options).values
+        assert np.abs(theirs - ours).max() < 1e-4
+
+
+def test_progress_of_foreign_models():
+    calls = []
+
+    class Progress:
+        def begin(self, stage, total, unit):
+            calls.append((stage, total, unit))
+
+        def update(self, done, note):
+            calls.append(done)
+
+        def end(self):
+            calls.append("end")
+
+    options = embedding.ExtractOptions(micro_batch=2)
+    images = faces(3, 8)
+    embedding.extract(lambda b: b[:, 0, 0], images, options, progress=Progress())
+    assert calls == [("embed", 3, "images"), 2, 3, "end"]
+
+
+def test_torchvision_weights_convert_as_they_are(tmp_path):
+    models = pytest.importorskip("torchvision.models")
+    theirs = models.resnet18(weights=None).eval()
+    torch.save(theirs.state_dict(), tmp_path / "w.pth")
+    model = embedding.convert(
+        tmp_path / "w.pth", network="resnet18", drop=["fc."], height=64, width=64
+    )
+    theirs.fc = torch.nn.Identity()
+    x = torch.randn(2, 3, 64, 64)
+    with torch.no_grad():
+        torch.testing.assert_close(model.weights.infer(x), theirs(x), rtol=1e-4, atol=1e-5)
+
+
+def test_insightface_weights_convert(tmp_path):
+    """Its state dicts have the scale of the last batch norm, which it keeps at 1."""
+    state = nn.network("iresnet18", height=32, width=32).state_dict()
+    state["features.weight"] = torch.ones(512)
+    torch.save(state, tmp_path / "w.pt")
+    model = embedding.convert(tmp_path / "w.pt", network="iresnet18", height=32, width=32)
+    assert (model.options.mean, model.options.flip) == ([127.5], "sum")
+    state["features.weight"][3] = 1.5
+    torch.save(state, tmp_path / "w.pt")
+    with pytest.raises(Error, match=r"'features\.weight' is not 1"):
+        embedding.convert(tmp_path / "w.pt", network="iresnet18", height=32, width=32)

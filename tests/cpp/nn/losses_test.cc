@@ -100,6 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, Gradients,
     ::testing::Values(Case{"softmax", {}}, Case{"softmax", {{"bias", false}}},
                       Case{"center", {{"weight", 0.3}}},
+                      Case{"center", {{"weight", 0.3}, {"update", "facenet"}}},
                       Case{"sphereface", {{"lambda_base", 0}, {"lambda_min", 0}}},
                       Case{"sphereface", {{"m", 3}, {"lambda_min", 2}, {"lambda_base", 0}}},
                       Case{"cosface", {{"s", 8}}}, Case{"arcface", {{"s", 8}}},
@@ -158,6 +159,17 @@ TEST(Losses, PsiIsMonotoneAndContinuous) {
     EXPECT_GT(steps.min().item<double>(), -0.01 * m) << m;
     EXPECT_NEAR(psi[0].item<double>(), 1, 1e-12);
     EXPECT_NEAR(psi[2000].item<double>(), 1 - 2 * m, 1e-9);
+  }
+}
+
+TEST(Losses, SlopeOfPsiIsItsDerivative) {
+  for (int m : {1, 2, 3, 4, 5}) {
+    at::Tensor cosine = at::linspace(-0.999, 0.999, 401, at::TensorOptions(at::kDouble));
+    cosine.requires_grad_(true);
+    sphereface_psi(cosine, m).sum().backward();
+    const at::Tensor slope = sphereface_psi_slope(cosine.detach(), m);
+    EXPECT_LT((slope - cosine.grad()).abs().max().item<double>(), 1e-9) << m;
+    EXPECT_GE(slope.min().item<double>(), -1e-9) << m;  // psi falls with the angle
   }
 }
 

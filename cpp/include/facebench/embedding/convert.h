@@ -18,6 +18,9 @@ struct ConversionEntry {
   std::string doc;
   // Beginnings of foreign names and what ours begin with instead; the first that fits is used.
   std::vector<std::pair<std::string, std::string>> renames;
+  // Tensors that are 1 throughout by their code's own rule, which the network here does not have:
+  // left out, and refused where they are anything else.
+  std::vector<std::string> ones;
   ModelOptions options;
 };
 const Table<ConversionEntry>& conversions();
@@ -30,7 +33,8 @@ ModelOptions conversion_defaults(std::string_view network);
 // parallel) is dropped, counters of batches ("....num_batches_tracked") are left out, and so is
 // what begins with one of `drop` (a classifier that is not wanted). Numbers become float32. `where`
 // names the source in messages. Throws Error where a tensor is missing, unexpected, of another
-// shape or not of a floating point type; std::invalid_argument for wrong names or options.
+// shape, not of a floating point type, or not the 1 that it must be; std::invalid_argument for
+// wrong names or options.
 Model convert_weights(std::string_view network, std::span<const NamedTensor> tensors,
                       const NetworkOptions& network_options, const ModelOptions& options,
                       std::span<const std::string> drop, std::string_view where);
