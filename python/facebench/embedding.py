@@ -102,13 +102,21 @@ def _read_foreign(path: Path) -> dict:
     return dict(loaded)
 
 
-def convert(weights, *, network: str, out=None, drop=(), **options) -> Model:
+def _set_model_options(target: ModelOptions, values: dict) -> None:
+    for name, value in values.items():
+        if name not in target.to_dict():
+            ModelOptions(**{name: value})  # raises, with "did you mean"
+        setattr(target, name, value)
+
+
+def convert(weights, *, network: str | None = None, out=None, drop=(), **options) -> Model:
     """Foreign weights as a model of ours, written to ``out`` (.safetensors, or .onnx) where given.
 
     ``weights`` is a PyTorch state dict file, read with ``torch.load(weights_only=True)`` and
     nothing else, or a safetensors file. ``drop`` names beginnings of tensors to leave out (a
     classifier). ``options`` are fields of `facebench.nn.NetworkOptions` and `ModelOptions`; what is
     not given is what is known about published weights of this network, or the plain default.
+    Without ``network`` the file is a model of ours, to be written as ONNX or with other options.
     facebench.Error names the tensor that does not fit.
 
     >>> import os, tempfile, torch
@@ -121,16 +129,19 @@ def convert(weights, *, network: str, out=None, drop=(), **options) -> Model:
     path = Path(weights)
     if not path.is_file():
         raise Error(f"{path}: there is no such file")
-    network_options, rest = _split(options)
-    model_options = _full.conversion_defaults(network)
-    model_options.origin = f"{path.name} sha256:{sha256_file(path)}"
-    for name, value in rest.items():
-        if name not in model_options.to_dict():
-            ModelOptions(**{name: value})  # raises, with "did you mean"
-        setattr(model_options, name, value)
-    model = _full.convert_weights(
-        network, _read_foreign(path), network_options, model_options, list(drop), str(path)
-    )
+    if network is None:
+        if path.suffix != ".safetensors":
+            raise ValueError(f"{path}: not a model file of ours, so the network must be named")
+        model = load_model(path)
+        _set_model_options(model.options, options)
+    else:
+        network_options, rest = _split(options)
+        model_options = _full.conversion_defaults(network)
+        model_options.origin = f"{path.name} sha256:{sha256_file(path)}"
+        _set_model_options(model_options, rest)
+        model = _full.convert_weights(
+            network, _read_foreign(path), network_options, model_options, list(drop), str(path)
+        )
     if out is not None:
         if Path(out).suffix == ".onnx":
             export_onnx(model, out)

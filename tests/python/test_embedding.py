@@ -1,5 +1,7 @@
 """Model files, conversion and extraction."""
 
+import doctest
+import importlib
 import os
 from pathlib import Path
 
@@ -282,6 +284,12 @@ def test_exported_model_describes_itself(tmp_path, color):
     # What the caller says goes first.
     other = embedding.load_embedder(tmp_path / "m.onnx", std=35.0)
     assert np.abs(embedding.extract(other, images).values - ours.values).max() > 1e-3
+    # A model file may be turned into ONNX later, too.
+    model.save(tmp_path / "m.safetensors")
+    embedding.convert(tmp_path / "m.safetensors", out=tmp_path / "later.onnx")
+    assert (tmp_path / "later.onnx").read_bytes() == (tmp_path / "m.onnx").read_bytes()
+    with pytest.raises(ValueError, match="must be named"):
+        embedding.convert(tmp_path / "m.onnx")
     with pytest.raises(Error, match="the faces are"):
         embedding.extract(embedder, faces(1, 16))
     with pytest.raises(ValueError, match="it has embedding"):
@@ -355,3 +363,12 @@ def test_insightface_weights_convert(tmp_path):
     torch.save(state, tmp_path / "w.pt")
     with pytest.raises(Error, match=r"'features\.weight' is not 1"):
         embedding.convert(tmp_path / "w.pt", network="iresnet18", height=32, width=32)
+
+
+@pytest.mark.parametrize("name", ["nn", "losses", "embedding", "_foreign"])
+def test_docstring_examples(name):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    module = importlib.import_module(f"facebench.{name}")
+    result = doctest.testmod(module)
+    assert result.attempted > 0 and result.failed == 0

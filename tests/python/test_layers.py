@@ -188,7 +188,7 @@ def test_files_can_be_read_in_a_sitting():
 
 
 def test_bindings_hold_the_floor_of_their_name():
-    # Beside the floors: the two modules and the helpers. FLOOR.cc, and FLOOR/*.cc where it is large.
+    # Beside the floors: the two modules and the helpers. FLOOR.cc, and FLOOR/*.cc of a large one.
     base = ROOT / "bindings"
     allowed = {"eval_module", "full_module", "common", "arrays", "modules"}
     wrong = []

@@ -1,4 +1,4 @@
-"""``facebench convert``: somebody else's weights as a model file of ours."""
+"""``facebench convert``: somebody else's weights as a model file of ours, or a model as ONNX."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,8 +17,11 @@ from facebench.cli.common import Json, parse_assignments, print_json, verb
 @verb
 def convert_command(
     weights: Annotated[Path, typer.Argument(help="A PyTorch state dict or safetensors file.")],
-    network: Annotated[str, typer.Option("--network", help="See: facebench list networks.")],
-    out: Annotated[Path, typer.Option("--out", help="The model file to write.")],
+    out: Annotated[Path, typer.Option("--out", help="What to write: .safetensors, or .onnx.")],
+    network: Annotated[
+        str | None,
+        typer.Option("--network", help="See: facebench list networks. A model file of ours knows."),
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", help="What the model expects, e.g. crop=arcface112 or flip=sum."),
@@ -32,11 +35,13 @@ def convert_command(
     """Convert foreign weights, with the input, crop, detector and flip they expect.
 
     The file is read with torch.load(weights_only=True) and nothing else: no code in it is run.
+    Without --network it is a model file of ours, to be written as ONNX or with other settings.
     """
     model = facebench.convert(
         weights, network=network, out=out, drop=drop or (), **parse_assignments(setting or [])
     )
     if json:
-        print_json({"path": str(out), "network": network, "options": model.options.to_dict()})
+        options = model.options.to_dict()
+        print_json({"path": str(out), "network": model.network, "options": options})
     else:
-        print(f"{out}: {network}, {model.options}")
+        print(f"{out}: {model.network}, {model.options}")
