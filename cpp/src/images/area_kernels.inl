@@ -55,18 +55,22 @@ Lanes half(const Shorts& s) {
 
 Lanes& at(float* p) { return *reinterpret_cast<Lanes*>(p); }
 
-// Up to kRows rows, added to what is there.
-void add_chunk(const unsigned char* in, long stride, int rows, float* sums) {
-  Shorts a = load_bytes(in), b = load_bytes(in + kShorts);
+// Up to kRows rows of kChunks chunks, added to what is there.
+template <int kChunks>
+void add_chunks(const unsigned char* in, long stride, int rows, float* sums) {
+  Shorts parts[2 * kChunks];
+#pragma GCC unroll 8
+  for (int k = 0; k < 2 * kChunks; ++k) parts[k] = load_bytes(in + k * kShorts);
   for (int r = 1; r < rows; ++r) {
     in += stride;
-    a += load_bytes(in);
-    b += load_bytes(in + kShorts);
+#pragma GCC unroll 8
+    for (int k = 0; k < 2 * kChunks; ++k) parts[k] += load_bytes(in + k * kShorts);
   }
-  at(sums) += half<0>(a);
-  at(sums + kLanes) += half<1>(a);
-  at(sums + 2 * kLanes) += half<0>(b);
-  at(sums + 3 * kLanes) += half<1>(b);
+#pragma GCC unroll 8
+  for (int k = 0; k < 2 * kChunks; ++k) {
+    at(sums + k * kShorts) += half<0>(parts[k]);
+    at(sums + k * kShorts + kLanes) += half<1>(parts[k]);
+  }
 }
 
 void sum_rows(const unsigned char* top, long stride, int rows, int values, const unsigned char* end,
@@ -77,8 +81,11 @@ void sum_rows(const unsigned char* top, long stride, int rows, int values, const
     const int count = rows - first < kRows ? rows - first : kRows;
     const long room = end - (in + (count - 1) * stride);
     int i = 0;
+    // Long pieces of a row at a time: short ones, far apart, come late from memory.
+    for (; i + 4 * kChunk <= values && i + 4 * kChunk <= room; i += 4 * kChunk)
+      add_chunks<4>(in + i, stride, count, sums + i);
     for (; i < values && i + kChunk <= room; i += kChunk)
-      add_chunk(in + i, stride, count, sums + i);
+      add_chunks<1>(in + i, stride, count, sums + i);
     for (; i < values; ++i) {
       int sum = 0;
       for (int r = 0; r < count; ++r) sum += in[r * stride + i];
