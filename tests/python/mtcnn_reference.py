@@ -1,7 +1,8 @@
 """MTCNN step by step in numpy, for comparison: slow, literal, sharing nothing with the library.
 
-Boxes are rows x1 y1 x2 y2 score dx1 dy1 dx2 dy2. Two modes: `facenet` works in float64 with
-OpenCV's area filter, `facenet_pytorch` in float32 with means of whole pixels.
+Boxes are rows x1 y1 x2 y2 score dx1 dy1 dx2 dy2. Modes: `facenet` works in float64 with
+OpenCV's area filter, `matlab` as well but without rounding levels to 8 bits, `facenet_pytorch` in
+float32 with means of whole pixels.
 """
 
 import json
@@ -153,7 +154,8 @@ def area_mean(image, height, width):
 
 def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7, 0.7)):
     """Boxes (N, 4), scores (N,), landmarks (N, 5, 2)."""
-    facenet = mode == "facenet"
+    matlab = mode == "matlab"
+    facenet = mode in ("facenet", "matlab")
     real = np.float64 if facenet else np.float32
     if facenet:
         import cv2
@@ -169,7 +171,8 @@ def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7
     for scale in scales:
         if facenet:
             lh, lw = int(np.ceil(h * scale)), int(np.ceil(w * scale))
-            level = cv2.resize(image, (lw, lh), interpolation=cv2.INTER_AREA)
+            pixels = image.astype(np.float64) if matlab else image
+            level = cv2.resize(pixels, (lw, lh), interpolation=cv2.INTER_AREA)
         else:
             lh, lw = int(h * scale + 1), int(w * scale + 1)
             level = area_mean(image, lh, lw)
@@ -179,7 +182,14 @@ def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7
             xs, ys = np.nonzero(hit.T)
         else:
             ys, xs = np.nonzero(hit)
-        cells = reg[:, ::-1] if facenet and len(ys) == 1 else reg
+        cells = reg
+        if facenet and len(ys) == 1:
+            cells = reg[:, ::-1]
+            if matlab:
+                # dx1' (columns x rows) is read at the index that `find` gave for rows x columns.
+                index = np.ravel_multi_index((ys[0], xs[0]), prob.shape, order="F")
+                column, row = np.unravel_index(index, prob.shape[::-1], order="F")
+                cells = np.broadcast_to(reg[row, column], reg.shape)
         boxes = np.empty((len(ys), 9), real)
         for k, start in enumerate((1, 1, 12, 12)):
             position = (2 * (xs if k % 2 == 0 else ys) + start).astype(real)
@@ -222,7 +232,12 @@ def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7
             boxes[:, :4] = np.trunc(boxes[:, :4])
     if not len(boxes):
         return np.empty((0, 4)), np.empty(0), np.empty((0, 5, 2))
-    score, reg, points = networks.onet(crops(boxes, 48))
+    parts = crops(boxes, 48)
+    score, reg, points = networks.onet(parts)
+    if matlab:
+        mirrored = networks.onet(parts[:, :, ::-1])[2].reshape(-1, 2, 5)[:, :, [1, 0, 2, 4, 3]]
+        mirrored[:, 0] = 1 - mirrored[:, 0]
+        points = (points + mirrored.reshape(-1, 10)) / 2
     boxes, keep = passed(boxes, score, thresholds[2])
     points, reg = points[keep].astype(real), reg[keep].astype(real)
     sides = boxes[:, 2:4] - boxes[:, :2] + 1

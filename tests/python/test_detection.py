@@ -65,9 +65,9 @@ def same_faces(faces, reference, box_tolerance=0.01):
 
 @needs_weights
 @pytest.mark.parametrize("size", [(61, 84), (96, 70), (48, 48)])
-@pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet"])
+@pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet", "matlab"])
 def test_mtcnn_is_its_literal_transcription(mode, size):
-    if mode == "facenet":
+    if mode != "facenet_pytorch":
         pytest.importorskip("cv2")
     image = texture(*size, seed=size[0])
     faces = detection.detect(image, mode=mode, thresholds=list(EAGER))
@@ -77,9 +77,9 @@ def test_mtcnn_is_its_literal_transcription(mode, size):
 
 
 @needs_weights
-@pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet"])
+@pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet", "matlab"])
 def test_mtcnn_on_photographs_is_its_transcription(mode, data):
-    if mode == "facenet":
+    if mode != "facenet_pytorch":
         pytest.importorskip("cv2")
     names = ["Aaron_Eckhart/Aaron_Eckhart_0001.jpg", "George_W_Bush/George_W_Bush_0010.jpg"]
     for name in names:
@@ -88,7 +88,7 @@ def test_mtcnn_on_photographs_is_its_transcription(mode, data):
 
 
 @needs_weights
-def test_a_level_with_one_candidate_reads_the_mirrored_cell_in_mode_facenet():
+def test_a_level_with_one_candidate_reads_another_cell_in_the_original_modes():
     pytest.importorskip("cv2")
     # One level only (24 pixels, minimum face 20), threshold just below its best cell.
     networks = mtcnn_reference.Networks(WEIGHTS)
@@ -106,6 +106,15 @@ def test_a_level_with_one_candidate_reads_the_mirrored_cell_in_mode_facenet():
     )
     assert len(mirrored) == len(own) == 1
     assert mirrored != own
+
+    level = cv2.resize(image.astype(float), (15, 15), interpolation=cv2.INTER_AREA)
+    prob, _ = networks.pnet(mtcnn_reference.normalised(level)[None])
+    thresholds = (float(np.sort(prob.ravel())[-2:].mean()), 0.0, 0.0)
+    transposed = detection.detect(image, mode="matlab", thresholds=list(thresholds))
+    same_faces(transposed, mtcnn_reference.detect(image, WEIGHTS, "matlab", thresholds=thresholds))
+    assert transposed != detection.detect(
+        image, mode="matlab", thresholds=list(thresholds), single_candidate="correct"
+    )
 
 
 def read_reference(data):

@@ -69,6 +69,15 @@ MtcnnOptions facenet_options() {
   return o;
 }
 
+MtcnnOptions matlab_options() {
+  MtcnnOptions o = facenet_options();
+  o.mode = "matlab";
+  o.pyramid_resize = "area_double";
+  o.single_candidate = "transposed";
+  o.landmarks = "mirrored_mean";
+  return o;
+}
+
 // An address inside the library that this code was linked into.
 void library_anchor() {}
 
@@ -80,7 +89,9 @@ const Table<MtcnnMode>& mtcnn_modes() {
       {{"facenet_pytorch", "as facenet-pytorch 2.6: float means, clamped crops, single precision",
         MtcnnOptions{}},
        {"facenet", "as facenet's align/detect_face.py: OpenCV area filter on 8 bits, zero padding",
-        facenet_options()}});
+        facenet_options()},
+       {"matlab", "as the authors' MTCNNv1/detect_face.m: facenet's without rounding to 8 bits",
+        matlab_options()}});
   return table;
 }
 

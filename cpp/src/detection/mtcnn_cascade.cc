@@ -15,6 +15,8 @@ constexpr float kShift = 127.5f;
 constexpr float kScale = 0.0078125f;  // 1 / 128
 constexpr int kStride = 2, kCell = 12;
 
+float normalised(double value) { return static_cast<float>((value - 127.5) * 0.0078125); }
+
 cv::Mat view(const Image& image) {
   return {image.height, image.width, CV_8UC3, const_cast<std::uint8_t*>(image.data.data())};
 }
@@ -49,6 +51,13 @@ class Cascade {
   }
 
  private:
+  // Whole pixels, 1-based and inclusive, as all of MTCNN's coordinates.
+  struct Window {
+    int x0, y0, x1, y1;
+    bool operator==(const Window&) const = default;
+    bool empty() const { return x1 < x0 || y1 < y0; }
+  };
+
   std::vector<double> scales() const {
     const double first = kCell / options_.min_face;
     double side = std::min(image_.width, image_.height) * first;
@@ -84,22 +93,44 @@ class Cascade {
     return all;
   }
 
-  std::vector<MtcnnCell> cells(int width, int height) {
-    const auto threshold = static_cast<float>(options_.thresholds[0]);
-    if (!rules_.uint8_levels) {
-      sampler_.cover(0, 0, image_.width, image_.height, width, height, kShift, kScale);
-      return networks_.pnet(
-          [&](int y, float* planes, long stride) { sampler_.planar_row(y, planes, stride); }, width,
-          height, threshold, rules_.mirror_single);
+  // What the rows of a level are made of.
+  MtcnnNetworks::LevelRows level(int width, int height) {
+    if (rules_.double_levels) {
+      cv::Mat exact, small;
+      view(image_).convertTo(exact, CV_64F);
+      cv::resize(exact, small, {width, height}, 0, 0, cv::INTER_AREA);
+      return [small, width](int y, float* planes, long stride) {
+        const auto* in = small.ptr<double>(y);
+        for (int x = 0; x < width; ++x)
+          for (int c = 0; c < 3; ++c) planes[c * stride + x] = normalised(in[3 * x + c]);
+      };
     }
-    const Image level = resize(image_, width, height, Interpolation::area);
-    const auto row = [&](int y, float* planes, long stride) {
-      const std::uint8_t* in = level.row(y);
-      for (int x = 0; x < width; ++x)
-        for (int c = 0; c < 3; ++c)
-          planes[c * stride + x] = (static_cast<float>(in[3 * x + c]) - kShift) * kScale;
-    };
-    return networks_.pnet(row, width, height, threshold, rules_.mirror_single);
+    if (rules_.uint8_levels) {
+      return [small = resize(image_, width, height, Interpolation::area), width](
+                 int y, float* planes, long stride) {
+        const std::uint8_t* in = small.row(y);
+        for (int x = 0; x < width; ++x)
+          for (int c = 0; c < 3; ++c)
+            planes[c * stride + x] = (static_cast<float>(in[3 * x + c]) - kShift) * kScale;
+      };
+    }
+    sampler_.cover(0, 0, image_.width, image_.height, width, height, kShift, kScale);
+    return [this](int y, float* planes, long stride) { sampler_.planar_row(y, planes, stride); };
+  }
+
+  std::vector<MtcnnCell> cells(int width, int height) {
+    const MtcnnNetworks::LevelRows rows = level(width, height);
+    auto found = networks_.pnet(rows, width, height, static_cast<float>(options_.thresholds[0]));
+    if (found.size() != 1 || !(rules_.mirror_single || rules_.transpose_single)) return found;
+    // Slips of the originals, kept: the corrections of another cell.
+    MtcnnCell& cell = found[0];
+    const int columns = MtcnnNetworks::pnet_cells(width);
+    const int index = cell.x * MtcnnNetworks::pnet_cells(height) + cell.y;
+    const int x = rules_.mirror_single ? columns - 1 - cell.x : index % columns;
+    const int y = rules_.mirror_single ? cell.y : index / columns;
+    for (const MtcnnCell& other : networks_.pnet(rows, width, height, 0))
+      if (other.x == x && other.y == y) std::copy_n(other.correction, 4, cell.correction);
+    return found;
   }
 
   std::vector<Candidate<T>> candidates(int width, int height, double scale) {
@@ -150,6 +181,7 @@ class Cascade {
     networks_.onet(
         count, [&](int i, float* out) { crop(windows[i], 48, out); }, probability_.data(),
         correction_.data(), landmarks.data());
+    if (rules_.mirror_landmarks) average_mirrored(windows, landmarks);
     const T offset = static_cast<T>(options_.landmark_offset);
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       Candidate<T>& c = boxes[i];
@@ -166,6 +198,30 @@ class Cascade {
     return suppress(boxes, rules_.after_onet);
   }
 
+  // The mean of the landmarks and of those that O-Net sees in the mirrored crops.
+  void average_mirrored(const std::vector<Window>& windows, std::vector<float>& landmarks) {
+    constexpr int side = 48;
+    std::vector<float> mirrored(landmarks.size()), ignored(5 * windows.size());
+    networks_.onet(
+        static_cast<int>(windows.size()),
+        [&](int i, float* out) {
+          crop(windows[i], side, out);
+          for (int y = 0; y < side; ++y)
+            for (int x = 0; x < side / 2; ++x)
+              std::swap_ranges(out + 3 * (y * side + x), out + 3 * (y * side + x) + 3,
+                               out + 3 * (y * side + side - 1 - x));
+        },
+        ignored.data(), ignored.data() + windows.size(), mirrored.data());
+    constexpr int other[] = {1, 0, 2, 4, 3};  // left is right
+    for (std::size_t i = 0; i < landmarks.size(); i += 10) {
+      for (int k = 0; k < 5; ++k) {
+        float &x = landmarks[i + k], &y = landmarks[i + 5 + k];
+        x = (x + 1 - mirrored[i + other[k]]) / 2;
+        y = (y + mirrored[i + 5 + other[k]]) / 2;
+      }
+    }
+  }
+
   // Those whose new score passes, with the new score and corrections.
   std::vector<Candidate<T>> passed(const std::vector<Candidate<T>>& boxes, double threshold) const {
     std::vector<Candidate<T>> result;
@@ -178,13 +234,6 @@ class Cascade {
     }
     return result;
   }
-
-  // Whole pixels, 1-based and inclusive, as all of MTCNN's coordinates.
-  struct Window {
-    int x0, y0, x1, y1;
-    bool operator==(const Window&) const = default;
-    bool empty() const { return x1 < x0 || y1 < y0; }
-  };
 
   Window inside(const Window& w) const {
     return {std::max(w.x0, 1), std::max(w.y0, 1), std::min(w.x1, image_.width),
@@ -230,8 +279,7 @@ class Cascade {
     view(padded).convertTo(exact, CV_64F);
     cv::resize(exact, small, {side, side}, 0, 0, cv::INTER_AREA);
     const auto* values = small.ptr<double>();
-    for (int i = 0; i < side * side * 3; ++i)
-      out[i] = static_cast<float>((values[i] - 127.5) * 0.0078125);
+    for (int i = 0; i < side * side * 3; ++i) out[i] = normalised(values[i]);
   }
 
   const Image& image_;
@@ -248,11 +296,14 @@ MtcnnRules::MtcnnRules(const MtcnnOptions& o)
     : power_scales(o.pyramid_scale == "power"),
       ceil_size(o.pyramid_size == "ceil"),
       uint8_levels(o.pyramid_resize == "area_uint8"),
+      double_levels(o.pyramid_resize == "area_double"),
       double_crops(o.crop_resize == "area_double"),
       zero_pad(o.outside == "zero_pad"),
       round_square(o.square_rounding == "toward_zero"),
       columns_first(o.candidate_order == "columns"),
       mirror_single(o.single_candidate == "mirrored"),
+      transpose_single(o.single_candidate == "transposed"),
+      mirror_landmarks(o.landmarks == "mirrored_mean"),
       double_arithmetic(o.arithmetic == "double") {
   const bool plus_one = o.nms_area == "plus_one", last = o.equal_scores == "last";
   within_level = {o.nms.at(0), false, plus_one, last};

@@ -12,8 +12,8 @@ namespace facebench {
 
 // The options of MTCNN with their words resolved.
 struct MtcnnRules {
-  bool power_scales, ceil_size, uint8_levels, double_crops, zero_pad, round_square;
-  bool columns_first, mirror_single, double_arithmetic;
+  bool power_scales, ceil_size, uint8_levels, double_levels, double_crops, zero_pad, round_square;
+  bool columns_first, mirror_single, transpose_single, mirror_landmarks, double_arithmetic;
   NmsRule within_level, over_levels, after_rnet, after_onet;
 
   explicit MtcnnRules(const MtcnnOptions& options);

@@ -134,8 +134,8 @@ class FastNetworks final : public MtcnnNetworks {
   explicit FastNetworks(std::shared_ptr<const PreparedWeights> weights)
       : w_(std::move(weights)), k_(w_->kernels) {}
 
-  std::vector<MtcnnCell> pnet(const LevelRows& rows, int width, int height, float threshold,
-                              bool mirror_single) override {
+  std::vector<MtcnnCell> pnet(const LevelRows& rows, int width, int height,
+                              float threshold) override {
     const int w1 = width - 2, h1 = height - 2;
     const int w2 = (w1 + 1) / 2, w3 = w2 - 2;
     const int columns = pnet_cells(width);
@@ -165,9 +165,8 @@ class FastNetworks final : public MtcnnNetworks {
       }
       const float* in[] = {second_.row(y), second_.row(y + 1), second_.row(y + 2)};
       k_.pnet_conv3(in, second_.stride(), columns, w_->p3.view, third_.row(0), third_.stride());
-      collect(y, columns, threshold, mirror_single, cells);
+      collect(y, columns, threshold, cells);
     }
-    if (mirror_single && cells.size() == 1) std::copy_n(mirrored_.begin(), 4, cells[0].correction);
     return cells;
   }
 
@@ -200,8 +199,7 @@ class FastNetworks final : public MtcnnNetworks {
   }
 
   // Adds the cells of a row whose score passes.
-  void collect(int y, int columns, float threshold, bool mirror_single,
-               std::vector<MtcnnCell>& cells) {
+  void collect(int y, int columns, float threshold, std::vector<MtcnnCell>& cells) {
     const PnetHeads& heads = w_->heads;
     k_.pnet_score(third_.row(0), third_.stride(), columns, heads.score.data(), heads.score_bias,
                   scores_.data());
@@ -215,7 +213,6 @@ class FastNetworks final : public MtcnnNetworks {
       MtcnnCell cell{x, y, face_probability(logits), {}};
       if (!(cell.score >= threshold)) continue;
       correct(x, cell.correction);
-      if (mirror_single && cells.empty()) correct(columns - 1 - x, mirrored_.data());
       cells.push_back(cell);
     }
   }
@@ -258,7 +255,6 @@ class FastNetworks final : public MtcnnNetworks {
   const MtcnnKernels& k_;
   RowRing level_, first_, pooled_, second_, third_;
   std::vector<float> scores_, scratch_, crop_, features_, hidden_, outputs_;
-  std::array<float, 4> mirrored_{};
 };
 
 }  // namespace

@@ -31,10 +31,9 @@ class MtcnnNetworks {
   // Writes row y of a level as three planes that lie `stride` values apart; called once for each
   // row, from the top.
   using LevelRows = std::function<void(int y, float* planes, long stride)>;
-  // The cells of a level that score at least `threshold`, row by row. With `mirror_single`, a cell
-  // that is alone has the corrections of the cell in its row mirrored left to right.
-  virtual std::vector<MtcnnCell> pnet(const LevelRows& rows, int width, int height, float threshold,
-                                      bool mirror_single) = 0;
+  // The cells of a level that score at least `threshold`, row by row.
+  virtual std::vector<MtcnnCell> pnet(const LevelRows& rows, int width, int height,
+                                      float threshold) = 0;
   // Writes crop i as [side][side][3]; called once for each crop, from the first.
   using Crops = std::function<void(int i, float* crop)>;
   // R-Net on `count` crops of 24 pixels: probability[count], correction[count][4].

@@ -61,8 +61,8 @@ class PlainNetworks final : public MtcnnNetworks {
  public:
   explicit PlainNetworks(std::shared_ptr<const MtcnnWeights> weights) : w_(std::move(weights)) {}
 
-  std::vector<MtcnnCell> pnet(const LevelRows& rows, int width, int height, float threshold,
-                              bool mirror_single) override {
+  std::vector<MtcnnCell> pnet(const LevelRows& rows, int width, int height,
+                              float threshold) override {
     Map level(height, width, 3);
     std::vector<float> planes(3 * static_cast<std::size_t>(width));
     for (int y = 0; y < height; ++y) {
@@ -82,8 +82,6 @@ class PlainNetworks final : public MtcnnNetworks {
         cells.push_back(cell);
       }
     }
-    if (mirror_single && cells.size() == 1)
-      std::copy_n(out.at(cells[0].y, out.width - 1 - cells[0].x) + 2, 4, cells[0].correction);
     return cells;
   }
 

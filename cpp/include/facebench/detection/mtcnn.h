@@ -36,6 +36,7 @@ struct MtcnnOptions {
   std::string candidate_order = "rows";
   std::string single_candidate = "correct";
   std::string arithmetic = "single";
+  std::string landmarks = "single";
   double landmark_offset = -1;
   double box_offset = 0;
   std::string path = "fast";
@@ -43,7 +44,7 @@ struct MtcnnOptions {
   static void describe(OptionsBuilder<MtcnnOptions>& o) {
     o.name("MtcnnOptions", "The MTCNN cascade, and where its implementations differ.");
     o.choice("mode", &MtcnnOptions::mode, "preset for every option that is not given",
-             {"facenet_pytorch", "facenet"});
+             {"facenet_pytorch", "facenet", "matlab"});
     o.field("weights", &MtcnnOptions::weights,
             "mtcnn.safetensors; empty = the file installed with the library");
     o.field("min_face", &MtcnnOptions::min_face, "smallest face that is looked for, pixels", 4,
@@ -64,8 +65,9 @@ struct MtcnnOptions {
              "sides of a level: floor(side * scale + 1) or ceil(side * scale)",
              {"floor_plus_one", "ceil"});
     o.choice("pyramid_resize", &MtcnnOptions::pyramid_resize,
-             "mean of whole pixels in float, or OpenCV's area filter rounded to 8 bits",
-             {"mean", "area_uint8"});
+             "mean of whole pixels in float, or OpenCV's area filter: rounded to 8 bits, or in "
+             "double precision",
+             {"mean", "area_uint8", "area_double"});
     o.choice("crop_resize", &MtcnnOptions::crop_resize,
              "of the second and third stage's input: the same mean, or OpenCV's area filter in "
              "double precision",
@@ -86,14 +88,18 @@ struct MtcnnOptions {
     o.choice("candidate_order", &MtcnnOptions::candidate_order,
              "order of P-Net's candidates (matters among equal scores only)", {"rows", "columns"});
     o.choice("single_candidate", &MtcnnOptions::single_candidate,
-             "a level with one candidate reads its own cell, or the cell mirrored left to right",
-             {"correct", "mirrored"});
+             "a level with one candidate reads its own cell, the cell mirrored left to right, or "
+             "its index in the transposed map",
+             {"correct", "mirrored", "transposed"});
     o.choice("arithmetic", &MtcnnOptions::arithmetic, "precision of box coordinates",
              {"single", "double"});
+    o.choice("landmarks", &MtcnnOptions::landmarks,
+             "of the crop, or the mean of these and those of the mirrored crop",
+             {"single", "mirrored_mean"});
     o.field("landmark_offset", &MtcnnOptions::landmark_offset, "added to landmarks, pixels", -10,
             10);
     o.field("box_offset", &MtcnnOptions::box_offset,
-            "added to boxes and landmarks at the end, pixels (-1 turns the 1-based numbers of both "
+            "added to boxes and landmarks at the end, pixels (-1 turns the 1-based numbers of all "
             "modes into 0-based ones)",
             -10, 10);
     o.choice("path", &MtcnnOptions::path,
