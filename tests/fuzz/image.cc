@@ -42,7 +42,7 @@ FACEBENCH_FUZZ_TARGET(bytes) {
   require(image.data.size() == image.stride() * image.height);
   const facebench::Image part =
       facebench::cut(image, 0, 0, std::min(image.width, 70), std::min(image.height, 60));
-  static const auto first = eager("facenet_pytorch"), second = eager("facenet");
+  static const auto first = eager("facenet_pytorch"), second = eager("matlab");
   for (const Detector* detector : {first.get(), second.get()}) {
     if (!detector) continue;
     for (const facebench::Face& face : detector->detect(part)) {

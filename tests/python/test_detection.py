@@ -94,8 +94,8 @@ def test_a_level_with_one_candidate_reads_another_cell_in_the_original_modes():
     networks = mtcnn_reference.Networks(WEIGHTS)
     import cv2
 
-    image = texture(24, 24, seed=3)
-    level = cv2.resize(image, (15, 15), interpolation=cv2.INTER_AREA)
+    image = texture(24, 30, seed=1)
+    level = cv2.resize(image, (18, 15), interpolation=cv2.INTER_AREA)
     prob, _ = networks.pnet(mtcnn_reference.normalised(level)[None])
     first = float(np.sort(prob.ravel())[-2:].mean())
     thresholds = (first, 0.0, 0.0)
@@ -107,7 +107,7 @@ def test_a_level_with_one_candidate_reads_another_cell_in_the_original_modes():
     assert len(mirrored) == len(own) == 1
     assert mirrored != own
 
-    level = cv2.resize(image.astype(float), (15, 15), interpolation=cv2.INTER_AREA)
+    level = cv2.resize(image.astype(float), (18, 15), interpolation=cv2.INTER_AREA)
     prob, _ = networks.pnet(mtcnn_reference.normalised(level)[None])
     thresholds = (float(np.sort(prob.ravel())[-2:].mean()), 0.0, 0.0)
     transposed = detection.detect(image, mode="matlab", thresholds=list(thresholds))

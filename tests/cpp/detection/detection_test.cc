@@ -70,7 +70,7 @@ TEST(Mtcnn, FastPathGivesTheFacesOfThePlainOneWithEveryInstructionSet) {
   const std::pair<int, int> sizes[] = {{97, 83}, {64, 64}, {131, 47}, {33, 90}, {200, 40}};
   for (const auto& [width, height] : sizes) {
     const Image image = texture(width, height, width);
-    for (const char* mode : {"facenet_pytorch", "facenet"}) {
+    for (const char* mode : {"facenet_pytorch", "facenet", "matlab"}) {
       Json options = eager();
       options["mode"] = mode;
       options["path"] = "plain";
@@ -93,7 +93,7 @@ TEST(Mtcnn, SmallestAndLongestImages) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
   Json options = eager();
   options["min_face"] = 12;
-  for (const char* mode : {"facenet_pytorch", "facenet"}) {
+  for (const char* mode : {"facenet_pytorch", "facenet", "matlab"}) {
     options["mode"] = mode;
     for (const auto& [width, height] :
          {std::pair{1, 1}, {12, 12}, {13, 12}, {12, 13}, {20000, 10}, {10, 3000}, {3000, 14}}) {
