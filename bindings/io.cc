@@ -166,7 +166,7 @@ py::object mat_to_python(const MatArray& array) {
         elements.append(element);
       }
       if (elements.size() == 1) return elements[0];
-      return std::move(elements);
+      return elements;
     }
     case MatArray::Kind::other:
       break;

@@ -63,7 +63,7 @@ void check_scores(std::vector<Check>& checks, const Run& run, const RunScores& s
     const EmbeddingSet embeddings = read_embeddings(path);
     const SampleRows rows = find_samples(scores.trials, embeddings, scores.spec.match);
     const UnitEmbeddings units =
-        unit_embeddings(scores.trials, rows, embeddings, scores.spec.fusion, job);
+        unit_embeddings(scores.trials, rows, embeddings, scores.options.fusion, job);
     std::int64_t different = 0, all = 0;
     for (std::size_t t = 0; t < scores.trials.tracks.size(); ++t) {
       const Track& track = scores.trials.tracks[t];

@@ -9,6 +9,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
+#include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/scoring.h"
 
 namespace facebench {
@@ -193,9 +194,11 @@ EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOpti
   if (r.convention.empty()) r.convention = spec.convention;
   if (r.failed_enrolments.empty()) r.failed_enrolments = spec.failed_enrolments;
   if (r.interval.empty()) r.interval = spec.interval;
+  if (r.fusion.empty()) r.fusion = spec.fusion;
   conventions().at(r.convention);
   failure_policies().at(r.failed_enrolments);
   interval_methods().at(r.interval);
+  if (!r.fusion.empty()) template_fusions().at(r.fusion);  // without templates there is none
   return r;
 }
 
@@ -241,7 +244,8 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
   r.status = samples.status;
   r.score = "cosine";
   {
-    const UnitEmbeddings units = unit_embeddings(r.trials, samples, embeddings, spec.fusion, job);
+    const UnitEmbeddings units =
+        unit_embeddings(r.trials, samples, embeddings, r.options.fusion, job);
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(kind_of(track).score(track, units, job));
   }

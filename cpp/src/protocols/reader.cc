@@ -2,8 +2,10 @@
 
 #include "protocols/agedb_splits.h"
 #include "protocols/cfp_pairs.h"
+#include "protocols/dfw.h"
 #include "protocols/lfw_pairs.h"
 #include "protocols/pairs.h"
+#include "protocols/template_list.h"
 #include "protocols/umdfaces.h"
 
 namespace facebench {
@@ -18,7 +20,10 @@ const Table<TrialReaderEntry>& trial_readers() {
        {"cfp_pairs", "CFP's numbered image lists and Split/FF or Split/FP", make_cfp_pairs_reader},
        {"agedb_splits", "AgeDB's MAT file of splits", make_agedb_splits_reader},
        {"umdfaces", "UMDFaces' CSV files: tracks by yaw difference, drawn or from a list",
-        make_umdfaces_reader}});
+        make_umdfaces_reader},
+       {"dfw", "DFW's list of names and its mask, an entry for each pair of them", make_dfw_reader},
+       {"template_list", "VGGFace2's lists of templates, blocks of images for each subject",
+        make_template_list_reader}});
   return table;
 }
 

@@ -166,6 +166,10 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
   s.list_folders = folders(data, "lists");
   s.match = word(data, "match", name_matchings());
 
+  if (const auto table = top.optional_table("faces"))
+    s.faces = {table->text("file"), table->texts("columns", {}),
+               table->boolean("landmarks", false)};
+
   const TomlTable reader = top.table("reader");
   s.reader_name = word(reader, "name", trial_readers());
   s.reader = trial_readers().at(s.reader_name).make(reader);

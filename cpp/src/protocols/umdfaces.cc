@@ -93,29 +93,42 @@ class UmdfacesReader : public TrialReader {
       read_faces(table, people, faces);
       read.push_back(trial_list("faces", lists / name, table.bytes()));
     }
-    TrialSet set = keys_.pairs.empty() ? drawn(faces) : listed(faces, lists / keys_.pairs, read);
-    read.front().notes.push_back(
-        keys_.pairs.empty()
-            ? fmt::format("gave the pairs by drawing, {0} + {0} for each track, seed {1}",
-                          keys_.size, keys_.seed)
-            : fmt::format("describes the faces; the pairs are those listed in {}", keys_.pairs));
+    std::string note;
+    TrialSet set;
+    if (keys_.pairs.empty()) {
+      note = fmt::format("gave the pairs by drawing, {0} + {0} for each track, seed {1}",
+                         keys_.size, keys_.seed);
+      set = drawn(faces, note);
+    } else {
+      note = fmt::format("describes the faces; the pairs are those listed in {}", keys_.pairs);
+      set = listed(faces, lists / keys_.pairs, read);
+    }
+    read.front().notes.push_back(std::move(note));
     set.lists = std::move(read);
     set.check();
     return set;
   }
 
  private:
-  TrialSet drawn(const Faces& faces) const {
+  // The note says where the faces give fewer pairs than are asked for.
+  TrialSet drawn(const Faces& faces, std::string& note) const {
     TrialSet set;
     TrialSetBuilder builder(set);
     std::uint64_t number = 0;
     for (const YawTrack& t : keys_.tracks) {
+      const YawPairs pairs(faces.person, faces.yaw, t.from, t.below);
+      const std::int64_t size = std::min({keys_.size, pairs.count(true), pairs.count(false)});
+      if (size == 0)
+        fail(fmt::format("track {}", t.name),
+             fmt::format("the faces give {} genuine and {} impostor pairs", pairs.count(true),
+                         pairs.count(false)),
+             "Use more of the data set's files, or other bounds.");
+      if (size < keys_.size) note += fmt::format("; track {} has {} + {} only", t.name, size, size);
       ListedTrials track;
       for (const bool genuine : {true, false}) {
         Random random(static_cast<std::uint64_t>(keys_.seed), "umdfaces.pairs",
                       {number, genuine ? 1u : 0u});
-        for (const auto& [a, b] : draw_pairs(faces.person, faces.yaw, t.from, t.below, genuine,
-                                             keys_.size, random, fmt::format("track {}", t.name))) {
+        for (const auto& [a, b] : pairs.draw(genuine, size, random)) {
           track.comparisons.push_back(
               {builder.sample(faces.file[static_cast<std::size_t>(a)], person_of(faces, a)),
                builder.sample(faces.file[static_cast<std::size_t>(b)], person_of(faces, b))});

@@ -18,7 +18,8 @@ namespace facebench {
 // CSV file with the columns first, second (values of FILE), label (1 genuine, 0 impostor) and
 // track.
 // Drawn: every pair of the track's kind is equally likely, none comes twice; counter-based random
-// numbers keyed by seed, track and class, so a track does not depend on the others.
+// numbers keyed by seed, track and class, so a track does not depend on the others. Faces that give
+// fewer pairs than `size` are taken for as many of each kind as they give, and the note says so.
 std::unique_ptr<TrialReader> make_umdfaces_reader(const TomlTable& table);
 
 }  // namespace facebench

@@ -20,6 +20,7 @@ struct EvaluationOptions {
   std::string convention;         // conventions(); "" = the protocol's
   std::string failed_enrolments;  // failure_policies(); "" = the protocol's
   std::string interval;           // interval_methods(); "" = the protocol's
+  std::string fusion;             // template_fusions(); "" = the protocol's
   std::int64_t replicates = 1000;
   double level = 0.95;
   std::int64_t seed = 0;
@@ -32,6 +33,8 @@ struct EvaluationOptions {
             "what a failed enrolment scores; empty = the protocol's");
     o.field("interval", &EvaluationOptions::interval,
             "how intervals are made; empty = the protocol's");
+    o.field("fusion", &EvaluationOptions::fusion,
+            "how the embeddings of a template become one; empty = the protocol's");
     o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
     o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
     o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);

@@ -52,6 +52,13 @@ const Table<CountName>& expected_count_names();
 std::vector<std::pair<std::string, std::int64_t>> track_counts(const Track& track,
                                                                const TrialSet& trials);
 
+// Faces that the data set itself gives, in a file beside the lists; read as detector `given`.
+struct GivenFaces {
+  std::string file;                  // "" = none
+  std::vector<std::string> columns;  // OURS=THEIRS, see GivenOptions::rename
+  bool landmarks = false;            // the file has the five landmarks too
+};
+
 // A protocol as its TOML states it. The vocabulary is closed: an unknown key or word is an Error
 // with file, line and "did you mean".
 struct ProtocolSpec {
@@ -66,6 +73,7 @@ struct ProtocolSpec {
   std::vector<std::string> image_folders;
   std::vector<std::string> list_folders;
   std::string match;  // name_matchings()
+  GivenFaces faces;
 
   std::string reader_name;  // trial_readers()
   std::shared_ptr<const TrialReader> reader;
