@@ -2,24 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <opencv2/imgproc.hpp>
 #include <utility>
 
-#include "facebench/images/area_sampler.h"
-#include "facebench/images/resize.h"
+#include "detection/mtcnn_inputs.h"
 
 namespace facebench {
 namespace {
 
-constexpr float kShift = 127.5f;
-constexpr float kScale = 0.0078125f;  // 1 / 128
 constexpr int kStride = 2, kCell = 12;
-
-float normalised(double value) { return static_cast<float>((value - 127.5) * 0.0078125); }
-
-cv::Mat view(const Image& image) {
-  return {image.height, image.width, CV_8UC3, const_cast<std::uint8_t*>(image.data.data())};
-}
 
 // One image on its way through the cascade, with box coordinates in the precision T.
 template <class T>
@@ -27,7 +17,11 @@ class Cascade {
  public:
   Cascade(const Image& image, const MtcnnOptions& options, const MtcnnRules& rules,
           MtcnnNetworks& networks)
-      : image_(image), options_(options), rules_(rules), networks_(networks), sampler_(image) {}
+      : image_(image),
+        options_(options),
+        rules_(rules),
+        networks_(networks),
+        inputs_(image, rules) {}
 
   std::vector<Face> run() {
     std::vector<Candidate<T>> boxes = propose();
@@ -51,13 +45,6 @@ class Cascade {
   }
 
  private:
-  // Whole pixels, 1-based and inclusive, as all of MTCNN's coordinates.
-  struct Window {
-    int x0, y0, x1, y1;
-    bool operator==(const Window&) const = default;
-    bool empty() const { return x1 < x0 || y1 < y0; }
-  };
-
   std::vector<double> scales() const {
     const double first = kCell / options_.min_face;
     double side = std::min(image_.width, image_.height) * first;
@@ -93,33 +80,8 @@ class Cascade {
     return all;
   }
 
-  // What the rows of a level are made of.
-  MtcnnNetworks::LevelRows level(int width, int height) {
-    if (rules_.double_levels) {
-      cv::Mat exact, small;
-      view(image_).convertTo(exact, CV_64F);
-      cv::resize(exact, small, {width, height}, 0, 0, cv::INTER_AREA);
-      return [small, width](int y, float* planes, long stride) {
-        const auto* in = small.ptr<double>(y);
-        for (int x = 0; x < width; ++x)
-          for (int c = 0; c < 3; ++c) planes[c * stride + x] = normalised(in[3 * x + c]);
-      };
-    }
-    if (rules_.uint8_levels) {
-      return [small = resize(image_, width, height, Interpolation::area), width](
-                 int y, float* planes, long stride) {
-        const std::uint8_t* in = small.row(y);
-        for (int x = 0; x < width; ++x)
-          for (int c = 0; c < 3; ++c)
-            planes[c * stride + x] = (static_cast<float>(in[3 * x + c]) - kShift) * kScale;
-      };
-    }
-    sampler_.cover(0, 0, image_.width, image_.height, width, height, kShift, kScale);
-    return [this](int y, float* planes, long stride) { sampler_.planar_row(y, planes, stride); };
-  }
-
   std::vector<MtcnnCell> cells(int width, int height) {
-    const MtcnnNetworks::LevelRows rows = level(width, height);
+    const MtcnnNetworks::LevelRows rows = inputs_.level(width, height);
     auto found = networks_.pnet(rows, width, height, static_cast<float>(options_.thresholds[0]));
     if (found.size() != 1 || !(rules_.mirror_single || rules_.transpose_single)) return found;
     // Slips of the originals, kept: the corrections of another cell.
@@ -156,12 +118,12 @@ class Cascade {
 
   // R-Net on the crops of the boxes.
   std::vector<Candidate<T>> refine(std::vector<Candidate<T>> boxes) {
-    const std::vector<Window> windows = cut(boxes);
+    const std::vector<MtcnnWindow> windows = cut(boxes);
     const int count = static_cast<int>(boxes.size());
     probability_.resize(boxes.size());
     correction_.resize(4 * boxes.size());
     networks_.rnet(
-        count, [&](int i, float* out) { crop(windows[i], 24, out); }, probability_.data(),
+        count, [&](int i, float* out) { inputs_.crop(windows[i], 24, out); }, probability_.data(),
         correction_.data());
     boxes = suppress(passed(boxes, options_.thresholds[1]), rules_.after_rnet);
     for (Candidate<T>& c : boxes) {
@@ -173,13 +135,13 @@ class Cascade {
 
   // O-Net on the crops of the boxes.
   std::vector<Candidate<T>> output(std::vector<Candidate<T>> boxes) {
-    const std::vector<Window> windows = cut(boxes);
+    const std::vector<MtcnnWindow> windows = cut(boxes);
     const int count = static_cast<int>(boxes.size());
     probability_.resize(boxes.size());
     correction_.resize(4 * boxes.size());
     std::vector<float> landmarks(10 * boxes.size());
     networks_.onet(
-        count, [&](int i, float* out) { crop(windows[i], 48, out); }, probability_.data(),
+        count, [&](int i, float* out) { inputs_.crop(windows[i], 48, out); }, probability_.data(),
         correction_.data(), landmarks.data());
     if (rules_.mirror_landmarks) average_mirrored(windows, landmarks);
     const T offset = static_cast<T>(options_.landmark_offset);
@@ -199,13 +161,13 @@ class Cascade {
   }
 
   // The mean of the landmarks and of those that O-Net sees in the mirrored crops.
-  void average_mirrored(const std::vector<Window>& windows, std::vector<float>& landmarks) {
+  void average_mirrored(const std::vector<MtcnnWindow>& windows, std::vector<float>& landmarks) {
     constexpr int side = 48;
     std::vector<float> mirrored(landmarks.size()), ignored(5 * windows.size());
     networks_.onet(
         static_cast<int>(windows.size()),
         [&](int i, float* out) {
-          crop(windows[i], side, out);
+          inputs_.crop(windows[i], side, out);
           for (int y = 0; y < side; ++y)
             for (int x = 0; x < side / 2; ++x)
               std::swap_ranges(out + 3 * (y * side + x), out + 3 * (y * side + x) + 3,
@@ -235,20 +197,15 @@ class Cascade {
     return result;
   }
 
-  Window inside(const Window& w) const {
-    return {std::max(w.x0, 1), std::max(w.y0, 1), std::min(w.x1, image_.width),
-            std::min(w.y1, image_.height)};
-  }
-
   // Keeps those boxes that have pixels, and returns what to cut out for each.
-  std::vector<Window> cut(std::vector<Candidate<T>>& boxes) const {
-    std::vector<Window> windows;
+  std::vector<MtcnnWindow> cut(std::vector<Candidate<T>>& boxes) const {
+    std::vector<MtcnnWindow> windows;
     windows.reserve(boxes.size());
     for (const Candidate<T>& c : boxes) {
       if (!c.within(2 * static_cast<T>(std::max(image_.width, image_.height)))) continue;
-      const Window box{static_cast<int>(c.x0), static_cast<int>(c.y0), static_cast<int>(c.x1),
-                       static_cast<int>(c.y1)};
-      const Window window = rules_.zero_pad ? box : inside(box);
+      const MtcnnWindow box{static_cast<int>(c.x0), static_cast<int>(c.y0), static_cast<int>(c.x1),
+                            static_cast<int>(c.y1)};
+      const MtcnnWindow window = rules_.zero_pad ? box : inputs_.inside(box);
       if (window.empty()) continue;
       boxes[windows.size()] = c;
       windows.push_back(window);
@@ -257,36 +214,11 @@ class Cascade {
     return windows;
   }
 
-  void crop(const Window& window, int side, float* out) {
-    const Window part = inside(window);
-    if (!rules_.double_crops && window == part) {
-      sampler_.cover(part.x0 - 1, part.y0 - 1, part.x1, part.y1, side, side, kShift, kScale);
-      sampler_.all(out);
-      return;
-    }
-    // Black where the image ends.
-    Image padded(window.x1 - window.x0 + 1, window.y1 - window.y0 + 1);
-    for (int y = part.y0; !part.empty() && y <= part.y1; ++y)
-      std::copy_n(image_.row(y - 1) + 3 * (part.x0 - 1), 3 * (part.x1 - part.x0 + 1),
-                  padded.row(y - window.y0) + 3 * (part.x0 - window.x0));
-    if (!rules_.double_crops) {
-      AreaSampler sampler(padded);
-      sampler.cover(0, 0, padded.width, padded.height, side, side, kShift, kScale);
-      sampler.all(out);
-      return;
-    }
-    cv::Mat exact, small;
-    view(padded).convertTo(exact, CV_64F);
-    cv::resize(exact, small, {side, side}, 0, 0, cv::INTER_AREA);
-    const auto* values = small.ptr<double>();
-    for (int i = 0; i < side * side * 3; ++i) out[i] = normalised(values[i]);
-  }
-
   const Image& image_;
   const MtcnnOptions& options_;
   const MtcnnRules& rules_;
   MtcnnNetworks& networks_;
-  AreaSampler sampler_;
+  MtcnnInputs inputs_;
   std::vector<float> probability_, correction_;
 };
 
