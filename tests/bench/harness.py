@@ -1,0 +1,216 @@
+"""Measures ours against a peer: same work, same threads, in turns (A B A B ...), each in a child
+process of its own, outputs compared first. Absolute times mean little on a shared machine; the
+ratio, taken pair by pair, does.
+
+    ours = Contestant("facebench", setup_ours, run_ours)
+    compare(Comparison("all pairs", "scores", count, same_answer, goal=4.0), ours, [peer, ...])
+
+`setup(threads)` makes the inputs (not measured) and returns a state, `run(state)` does the work and
+returns a small answer. Both must be functions of a module: the children import it.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import statistics
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# These halve the speed of OpenBLAS where a shell exports them.
+for trap in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+    os.environ.pop(trap, None)
+
+
+@dataclass
+class Contestant:
+    name: str
+    setup: Callable
+    run: Callable
+    # Beside the numbers of threads, which are set for all: what the peer runs best with.
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Comparison:
+    title: str
+    unit: str  # of the work, e.g. "pairs"
+    count: int  # of them in one run
+    same: Callable  # same(ours, theirs): raises where the answers differ
+    goal: float | None = None  # wanted ratio
+    # (name of the limit, what one unit takes of it), e.g. ("bf16", 1024) operations
+    limit: tuple[str, float] | None = None
+
+
+def memory_kib(name: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1])
+    return 0
+
+
+def child(pipe, contestant: Contestant, threads: int) -> None:
+    try:
+        state = contestant.setup(threads)
+        Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+        before = memory_kib("VmRSS")
+        pipe.send("ready")
+        while pipe.recv() == "run":
+            started = time.perf_counter()
+            answer = contestant.run(state)
+            seconds = time.perf_counter() - started
+            pipe.send((seconds, answer, memory_kib("VmHWM"), before))
+    except EOFError:
+        pass
+    except BaseException:
+        pipe.send(traceback.format_exc())
+
+
+class Child:
+    def __init__(self, contestant: Contestant, threads: int):
+        context = multiprocessing.get_context("spawn")
+        self.contestant = contestant
+        self.pipe, other = context.Pipe()
+        environment = {
+            "OMP_NUM_THREADS": str(threads),
+            "OPENBLAS_NUM_THREADS": str(threads),
+            **contestant.environment,
+        }
+        before = dict(os.environ)
+        os.environ.update(environment)
+        try:
+            self.process = context.Process(target=child, args=(other, contestant, threads))
+            self.process.start()
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+        other.close()
+        self.peak = self.base = 0
+        self.times: list[float] = []
+        self.receive()
+
+    def receive(self):
+        try:
+            message = self.pipe.recv()
+        except EOFError:
+            sys.exit(f"{self.contestant.name}: its process ended")
+        if isinstance(message, str) and message != "ready":
+            sys.exit(f"{self.contestant.name} failed:\n{message}")
+        return message
+
+    def run(self):
+        self.pipe.send("run")
+        seconds, answer, self.peak, self.base = self.receive()
+        return seconds, answer
+
+    def close(self) -> None:
+        self.pipe.send("end")
+        self.process.join()
+
+
+class Limits:
+    """What the machine can do at most, measured between the runs by the C++ benchmarks."""
+
+    def __init__(self, program: str | None):
+        self.program = program
+        self.best: dict[str, float] = {}
+
+    def measure(self) -> None:
+        if not self.program:
+            return
+        command = [self.program, "--benchmark_filter=^limit/", "--benchmark_format=json"]
+        result = subprocess.run(command, check=True, capture_output=True, text=True)
+        for entry in json.loads(result.stdout)["benchmarks"]:
+            name = entry["name"].split("/")[1]
+            rate = entry.get("flops", entry.get("bytes_per_second"))
+            self.best[name] = max(self.best.get(name, 0), rate)
+
+    def show(self) -> None:
+        for name, rate in self.best.items():
+            unit = "Gflop/s" if name in ("fma", "bf16") else "GB/s"
+            print(f"  limit {name:<12} {rate / 1e9:8.1f} {unit}")
+
+
+def spread(values: list[float]) -> str:
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
+def compare(
+    what: Comparison, ours: Contestant, peers: list[Contestant], settings: argparse.Namespace
+) -> dict:
+    print(f"\n{what.title}: {what.count:,} {what.unit}, {settings.threads} threads")
+    limits = Limits(settings.limits)
+    children = [Child(c, settings.threads) for c in (ours, *peers)]
+    # Warm-up, and the proof that they do the same.
+    answers = [c.run()[1] for c in children]
+    for answer in answers[1:]:
+        what.same(answers[0], answer)
+    print("  the answers agree")
+    for _ in range(settings.pairs):
+        limits.measure()
+        for c in children:
+            c.times.append(c.run()[0])
+    results = []
+    for c in children:
+        ratios = [theirs / own for theirs, own in zip(c.times, children[0].times, strict=True)]
+        rate = what.count / statistics.median(c.times)
+        print(
+            f"  {c.contestant.name:<28} {statistics.median(c.times):8.3f} s {rate / 1e6:9.1f} M/s"
+            f"   ratio {spread(ratios):<24} peak {c.peak / 1024:6.0f} MiB"
+            f" ({(c.peak - c.base) / 1024:.0f} beside the inputs)"
+        )
+        results.append(
+            {
+                "name": c.contestant.name,
+                "seconds": c.times,
+                "ratio": statistics.median(ratios),
+                "peak_mib": c.peak / 1024,
+                "peak_beside_inputs_mib": (c.peak - c.base) / 1024,
+            }
+        )
+        c.close()
+    limits.show()
+    best = min(r["ratio"] for r in results[1:])
+    share = None
+    if what.limit and what.limit[0] in limits.best:
+        name, cost = what.limit
+        share = what.count * cost / min(children[0].times) / limits.best[name]
+        print(f"  {ours.name}'s best run is {share:.0%} of the limit {name}")
+    if what.goal:
+        reached = "reached" if best >= what.goal else "NOT REACHED"
+        print(f"  goal {what.goal:g}x the best peer: {best:.2f}x, {reached}")
+    return {
+        "title": what.title,
+        "count": what.count,
+        "unit": what.unit,
+        "threads": settings.threads,
+        "goal": what.goal,
+        "ratio": best,
+        "share_of_limit": share,
+        "limits": limits.best,
+        "contestants": results,
+    }
+
+
+def main(comparisons: dict[str, Callable]) -> None:
+    """Runs the named comparisons, functions of the settings that return what compare() does."""
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(comparisons)}; all by default")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--pairs", type=int, default=5, help="runs of each, in turns")
+    parser.add_argument("--scale", type=float, default=1.0, help="size of the work")
+    parser.add_argument("--limits", help="the program facebench_bench")
+    parser.add_argument("--json", type=Path, help="write the results there")
+    settings = parser.parse_args()
+    if unknown := set(settings.names) - set(comparisons):
+        parser.error(f"unknown: {', '.join(unknown)}")
+    print(f"load before: {os.getloadavg()[0]:.1f} (other work on the machine spoils the figures)")
+    results = [comparisons[name](settings) for name in settings.names or comparisons]
+    if settings.json:
+        settings.json.parent.mkdir(parents=True, exist_ok=True)
+        settings.json.write_text(json.dumps(results, indent=1) + "\n")
