@@ -14,6 +14,8 @@ True
 import os
 from pathlib import Path
 
+import torch
+
 from facebench._torch import full as _full
 
 Graph = _full.Graph
@@ -28,6 +30,7 @@ __all__ = [
     "Graph",
     "InferenceNetwork",
     "Network",
+    "NetworkModule",
     "NetworkOptions",
     "count_rules",
     "export_onnx",
@@ -66,6 +69,62 @@ def network(name: str, *, initializer: str = "torch", seed: int = 0, **options) 
     (2, 128)
     """
     return _full.build_network(name, NetworkOptions(**options), initializer, seed)
+
+
+class NetworkModule(torch.nn.Module):
+    """A `Network` as a ``torch.nn.Module``, for code that wants one: containers, hooks, EMA, DDP.
+
+    It shares the network's tensors under their names, so ``parameters``, ``state_dict`` and
+    ``load_state_dict`` are those of any module; moving it drops gradients.
+
+    >>> import torch
+    >>> from facebench import nn
+    >>> module = nn.NetworkModule(nn.network("resnet18", height=32, width=32, classes=4))
+    >>> model = torch.nn.Sequential(torch.nn.InstanceNorm2d(3), module)
+    >>> tuple(model(torch.zeros(2, 3, 32, 32)).shape)
+    (2, 512)
+    >>> next(iter(module.state_dict()))
+    'conv1.weight'
+    """
+
+    def __init__(self, network: Network, tap: str = "embedding"):
+        super().__init__()
+        self._network, self._tap = network, tap
+        for name, tensor in network.named_parameters():
+            # The very tensor that the network reads, not a copy that would be another leaf.
+            tensor._is_param = True
+            owner, last = self._owner(name)
+            owner.register_parameter(last, tensor)
+        for name, tensor in network.named_buffers():
+            owner, last = self._owner(name)
+            owner.register_buffer(last, tensor)
+
+    def _owner(self, name: str) -> tuple[torch.nn.Module, str]:
+        *path, last = name.split(".")
+        owner = self
+        for part in path:
+            if part not in owner._modules:
+                owner.add_module(part, torch.nn.Module())
+            owner = owner._modules[part]
+        return owner, last
+
+    @property
+    def network(self) -> Network:
+        """The network itself."""
+        return self._network
+
+    def forward(self, images, tap=None):
+        self._network.train(self.training)
+        return self._network(images, tap or self._tap)
+
+    def _apply(self, fn, recurse=True):
+        # The network moves its tensors itself, each keeping its identity.
+        probe = fn(torch.empty(0, device=self._network.device, dtype=self._network.dtype))
+        self._network.to(probe.device, probe.dtype)
+        return self
+
+    def __deepcopy__(self, memo):
+        return NetworkModule(self._network.clone(), self._tap).train(self.training)
 
 
 def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metadata=None) -> None:

@@ -1,5 +1,6 @@
 """Networks against independent definitions in plain PyTorch, and against ONNX."""
 
+import copy
 import os
 from pathlib import Path
 
@@ -187,3 +188,44 @@ def test_every_network_is_documented(entry):
     assert entry["doc"]
     assert entry["source"]
     assert nn.graph(entry["name"]).taps["embedding"] == [entry["options"].embedding]
+
+
+def test_network_as_a_module():
+    torch.manual_seed(0)
+    options = {"height": 16, "width": 16, "embedding": 8, "classes": 4}
+    module = nn.NetworkModule(nn.network("small4", **options), tap="logits")
+    plain = nn.network("small4", **options)
+    model = torch.nn.Sequential(module, torch.nn.LogSoftmax(1))
+    assert dict(module.named_parameters()).keys() == dict(plain.named_parameters()).keys()
+    x, y = torch.randn(8, 3, 16, 16), torch.arange(8) % 4
+    optimizers = [torch.optim.SGD(m.parameters(), lr=0.1) for m in (model, plain)]
+    for _step in range(2):
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        torch.nn.functional.nll_loss(model(x), y).backward()
+        torch.nn.functional.cross_entropy(plain(x, "logits"), y).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+    for name, tensor in module.state_dict().items():
+        torch.testing.assert_close(tensor, plain.state_dict()[name])
+    copied = copy.deepcopy(model)
+    copied.eval(), plain.eval()
+    torch.testing.assert_close(copied(x), plain(x, "logits").log_softmax(1))
+    assert model.training and module(x, "embedding").shape == (8, 8)
+    # Moving and loading keep the tensors that the network reads.
+    held = module.get_parameter("fc.weight")
+    model.double()
+    assert held.dtype == torch.float64 and model(x.double()).dtype == torch.float64
+    module.load_state_dict(plain.state_dict())
+    model.eval()
+    expected = plain.to(dtype=torch.float64)(x.double(), "logits").log_softmax(1)
+    torch.testing.assert_close(model(x.double()), expected)
+
+
+def test_torchvision_loads_our_module():
+    models = pytest.importorskip("torchvision.models")
+    module = nn.NetworkModule(nn.network("resnet18", height=32, width=32, classes=5))
+    theirs = models.resnet18(weights=None, num_classes=5)
+    missing, unexpected = theirs.load_state_dict(module.state_dict(), strict=False)
+    assert not unexpected
+    assert all(name.endswith("num_batches_tracked") for name in missing)
