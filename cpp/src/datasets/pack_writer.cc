@@ -36,7 +36,10 @@ class Cutter {
  public:
   Cutter(const Detector* detector, std::string_view selection, const CropOptions& crop,
          const PackOptions& options)
-      : detector_(detector), selection_(selection), crop_(crop), shape_(crop_shape(crop)) {
+      : detector_(detector),
+        selection_(selection),
+        crop_(resolve_crop(crop)),
+        shape_(crop_shape(crop)) {
     decode_.max_pixels = options.max_pixels;
     decode_.exif_orientation = options.exif_orientation;
   }
