@@ -278,6 +278,7 @@ void bind_protocols(py::module_& m) {
       .def_readonly("impostor", &TrackResult::impostor)
       .def_readonly("dropped", &TrackResult::dropped)
       .def_readonly("failed_comparisons", &TrackResult::failed_comparisons)
+      .def_property_readonly("failure_to_enrol_rate", &TrackResult::failure_to_enrol_rate)
       .def_readonly("kind", &TrackResult::kind)
       .def_readonly("templates", &TrackResult::templates)
       .def_property_readonly("counts",

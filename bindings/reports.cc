@@ -1,6 +1,7 @@
 #include "common.h"
 #include "facebench/reports/claim.h"
 #include "facebench/reports/curves.h"
+#include "facebench/reports/explanation_text.h"
 #include "facebench/reports/formats.h"
 #include "facebench/reports/run_report.h"
 #include "facebench/reports/save.h"
@@ -53,6 +54,15 @@ void bind_reports(py::module_& m) {
         return py::make_tuple(claim_text(claim), json_to_python(claim_json(claim)));
       },
       py::arg("printed"), py::arg("protocol"), py::arg("options"), py::arg("against"));
+  m.def(
+      "explain",
+      [](const fs::path& a, const fs::path& b, const BootstrapOptions& options, int threads,
+         const py::object& progress) {
+        const Explanation e = with_job(threads, progress,
+                                       [&](const Job& job) { return explain(a, b, options, job); });
+        return py::make_tuple(explanation_text(e), json_to_python(explanation_json(e)));
+      },
+      py::arg("a"), py::arg("b"), py::arg("options"), py::arg("threads"), py::arg("progress"));
   m.def(
       "read_run",
       [](const fs::path& folder) {
@@ -108,6 +118,15 @@ void bind_reports(py::module_& m) {
         for (const TrackCurves& c : track_curves(read_scores(folder / "scores.h5"), count, bins)) {
           py::dict d;
           if (!c.roc.empty()) d["roc"] = far_and_tar(c.roc);
+          if (!c.cmc.empty()) d["cmc"] = c.cmc;
+          if (!c.dir.empty()) {
+            std::vector<double> fpir, dir;
+            for (const IdentificationPoint& p : c.dir) {
+              fpir.push_back(p.fpir);
+              dir.push_back(p.dir);
+            }
+            d["dir"] = py::make_tuple(to_numpy(std::move(fpir)), to_numpy(std::move(dir)));
+          }
           if (!c.scores.edges.empty())
             d["scores"] = py::make_tuple(c.scores.edges, c.scores.genuine, c.scores.impostor);
           result[py::str(c.track)] = d;

@@ -43,6 +43,7 @@ _VERBS = {
     "demo": "pipeline",
     "verify": "_light",
     "report": "_light",
+    "explain": "reports",
     "convert": "embedding",
 }
 

@@ -90,6 +90,23 @@ def find_images(protocol, trials, root=None, images=None):
     return _eval.find_images(_spec(protocol), trials, root or "", images or "")
 
 
+def rests_on(cell):
+    """What a number at a false accept (or false positive identification) rate rests on, as text.
+
+    ``cell``: the number as in ``metrics.json``; "" for numbers of another kind.
+
+    >>> rests_on({"far_achieved": 0.001, "false_accepts": 3})
+    'FAR 0.1 %, 3 false accepts'
+    """
+    for rate, achieved, errors in (
+        ("FAR", "far_achieved", "false_accepts"),
+        ("FPIR", "fpir_achieved", "false_positives"),
+    ):
+        if cell.get(achieved) is not None:
+            return f"{rate} {100 * cell[achieved]:.4g} %, {cell[errors]} {errors.replace('_', ' ')}"
+    return ""
+
+
 class MetricResult:
     """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and what it rests on.
 
@@ -128,9 +145,15 @@ class MetricResult:
         text = f"{self.name} = {100 * self.value:.2f} %"
         if self.low is not None:
             text += f" [{100 * self.low:.2f}, {100 * self.high:.2f}]"
+        notes = [self.rests_on] if self.rests_on else []
         if self.details.get("reliable") is False:
-            text += " (fewer than ten false accepts expected)"
-        return text
+            notes.append("fewer than ten expected")
+        return f"{text} ({'; '.join(notes)})" if notes else text
+
+    @property
+    def rests_on(self):
+        """The error rate really achieved, and the errors behind it; "" for other numbers."""
+        return rests_on(self.details)
 
     def rows_of_text(self):
         """(title, value, interval) of each number, in percent (of a matrix as it is)."""
@@ -173,6 +196,7 @@ class TrackResult:
         )
         self.counts = track.counts
         self.failed, self.left_out = track.failed, track.left_out
+        self.failure_to_enrol_rate = track.failure_to_enrol_rate
         self.metrics = {c.name: MetricResult(c) for c in track.cells}
         self.trials = raw.trials.tracks[index].trials
 
@@ -211,7 +235,7 @@ class TrackResult:
     def __repr__(self):
         lines = [
             f"{self.name}: {self.genuine} genuine + {self.impostor} impostor comparisons, "
-            f"{len(self.failed)} failed enrolments"
+            f"{len(self.failed)} failed enrolments ({100 * self.failure_to_enrol_rate:.2f} %)"
         ]
         return "\n  ".join(lines + [repr(m) for m in self.metrics.values()])
 
@@ -256,19 +280,20 @@ class Result:
         for track in self.tracks.values():
             for m in track.metrics.values():
                 for title, value, interval in m.rows_of_text():
-                    cells = (track.name, title, value, interval, m.method)
+                    cells = (track.name, title, value, interval, m.rests_on, m.method)
                     rows.append(
                         "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>"
                     )
-        failed = sum(len(t.failed) for t in self.tracks.values())
+        failed = ", ".join(
+            f"{t.name}: {len(t.failed)} failed enrolments ({100 * t.failure_to_enrol_rate:.2f} %)"
+            for t in self.tracks.values()
+        )
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.notes)
         return (
             f"<p><b>{html.escape(self.protocol.title)}</b>, convention "
-            f"{html.escape(self.options.convention)}, {failed} failed enrolments</p>"
-            "<table><tr><th>track</th><th>metric</th><th>%</th><th>interval</th><th>method</th></tr>"
-            + "".join(rows)
-            + "</table>"
-            + notes
+            f"{html.escape(self.options.convention)}; {html.escape(failed)}</p>"
+            "<table><tr><th>track</th><th>metric</th><th>%</th><th>interval</th>"
+            "<th>rests on</th><th>method</th></tr>" + "".join(rows) + "</table>" + notes
         )
 
 

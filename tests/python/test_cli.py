@@ -30,6 +30,7 @@ VERBS = [
     "eval",
     "run",
     "report",
+    "explain",
     "verify",
     "data synth",
     "data check",
@@ -132,6 +133,34 @@ def test_no_arguments_shows_help():
     result = run()
     assert result.returncode == 2
     assert "Usage:" in result.stdout + result.stderr
+
+
+# --- explain --------------------------------------------------------------------------------------
+
+
+def test_a_claim_is_tested():
+    result = run("explain", "--claim", "99.64", "--protocol", "lfw", "--against", "99.53", "--json")
+    assert result.returncode == 0, result.stderr
+    claim = json.loads(result.stdout)
+    assert claim["exists"] is False
+    assert claim["against"]["paired_nested"] > 6000
+    text = run("explain", "--claim", "99.64", "--protocol", "lfw").stdout
+    assert "99.64 % cannot exist: 5978 of 6000 comparisons are 99.6333 %" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], ["two run folders or --claim"]),
+        (["a", "--claim", "99.6"], ["two run folders or --claim"]),
+        (["a"], ["two run folders", "1"]),
+        (["--claim", "99,6", "--protocol", "lfw"], ["99,6"]),
+        (["--claim", "99.6"], ["counted out of"]),
+        (["--claim", "99.6", "--protocol", "lfv"], ["did you mean 'lfw'"]),
+    ],
+)
+def test_wrong_use_of_explain(arguments, words):
+    assert_user_error(run("explain", *arguments), 2, *words)
 
 
 # --- errors ---------------------------------------------------------------------------------------

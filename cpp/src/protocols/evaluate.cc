@@ -180,6 +180,11 @@ Json cell_json(const MetricCell& cell) {
 
 }  // namespace
 
+double TrackResult::failure_to_enrol_rate() const {
+  const std::int64_t units = templates > 0 ? templates : samples;
+  return units == 0 ? 0 : static_cast<double>(failed.size()) / static_cast<double>(units);
+}
+
 const MetricCell& TrackResult::cell(std::string_view metric) const {
   return by_name("metric of this track", cells, metric);
 }
@@ -332,7 +337,8 @@ Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,
     out["counts"] = {{"comparisons", t.comparisons},
                      {"genuine", t.genuine},
                      {"impostor", t.impostor},
-                     {"failed_enrolments", t.failed.size()}};
+                     {"failed_enrolments", t.failed.size()},
+                     {"failure_to_enrol_rate", t.failure_to_enrol_rate()}};
     out["metrics"] = Json::object();
     if (t.templates > 0) {
       out["counts"]["templates"] = t.templates;

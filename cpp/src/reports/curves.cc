@@ -1,14 +1,106 @@
 #include "facebench/reports/curves.h"
 
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "facebench/metrics/identification.h"
+#include "facebench/metrics/roc.h"
+
 namespace facebench {
+namespace {
+
+// At most `count` of the points of a rising curve, both ends included, spread evenly over the
+// length that is walked along it with x logarithmic. x = 0 lies one decade below `smallest`, the
+// smallest positive x that there could be.
+std::vector<std::size_t> spread(std::span<const double> x, std::span<const double> y,
+                                double smallest, std::size_t count) {
+  if (count < 2) throw std::invalid_argument("a curve needs at least two points");
+  std::vector<std::size_t> chosen;
+  if (x.size() <= count) {
+    for (std::size_t i = 0; i < x.size(); ++i) chosen.push_back(i);
+    return chosen;
+  }
+  const double lowest = std::log10(smallest / 10);
+  const auto position = [&](std::size_t i) {
+    return y[i] - (x[i] == 0 ? lowest : std::log10(x[i])) / lowest;  // both terms rise
+  };
+  const double first = position(0), last = position(x.size() - 1);
+  std::size_t i = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const double wanted =
+        first + (last - first) * static_cast<double>(k) / static_cast<double>(count - 1);
+    const std::size_t before = i;
+    while (i + 1 < x.size() && position(i) < wanted) ++i;
+    if (k + 1 == count) i = x.size() - 1;
+    if (k == 0 || i != before) chosen.push_back(i);
+  }
+  return chosen;
+}
+
+bool drops(const RunScores& s) { return failure_policies().at(s.options.failed_enrolments).drop; }
+
+void add_identification(const RunScores& s, const IdentificationTrials& trials, std::size_t t,
+                        std::size_t count, TrackCurves& out) {
+  const auto status = unit_status(s.trials, s.status);
+  const auto left_out = [&](std::int32_t unit) {
+    return drops(s) && status[static_cast<std::size_t>(unit)] != SampleStatus::ok;
+  };
+  std::vector<std::int32_t> probes, gallery;
+  std::vector<double> scores;
+  for (const std::int32_t g : trials.gallery)
+    if (!left_out(g)) gallery.push_back(s.trials.unit_identity(g));
+  for (std::size_t p = 0; p < trials.probes.size(); ++p) {
+    if (left_out(trials.probes[p])) continue;
+    probes.push_back(s.trials.unit_identity(trials.probes[p]));
+    for (std::size_t g = 0; g < trials.gallery.size(); ++g)
+      if (!left_out(trials.gallery[g]))
+        scores.push_back(
+            score_at(s.scores[t], static_cast<std::int64_t>(p * trials.gallery.size() + g)));
+  }
+  if (probes.empty() || gallery.empty()) return;
+  const Searches searches(std::span<const double>(scores), probes, gallery);
+  if (searches.mated() == 0) return;
+  out.cmc = cmc(searches).rate;
+  if (out.cmc.size() > count) out.cmc.resize(count);
+  if (searches.non_mated() == 0) return;
+  const IdentificationCurve curve = identification_curve(searches);
+  const auto fpir = curve.fpir(), dir = curve.dir();
+  for (const std::size_t i :
+       spread(fpir, dir, 1 / static_cast<double>(searches.non_mated()), count))
+    out.dir.push_back({fpir[i], dir[i]});
+}
+
+}  // namespace
+
+std::vector<RocPoint> roc_points(std::span<const double> scores,
+                                 std::span<const std::uint8_t> labels, std::size_t count) {
+  const RocCurve curve = roc(scores, labels);
+  if (curve.genuine == 0 || curve.impostor == 0)
+    throw std::invalid_argument("a curve needs genuine and impostor comparisons");
+  const auto far = curve.fpr(), tar = curve.tpr();
+  std::vector<RocPoint> points;
+  for (const std::size_t i : spread(far, tar, 1 / static_cast<double>(curve.impostor), count))
+    points.push_back({far[i], tar[i]});
+  return points;
+}
+
 std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int bins) {
   std::vector<TrackCurves> curves;
   for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
-    const LabelledScores data = labelled_scores(
-        s.trials.tracks[t], s.trials, unit_status(s.trials, s.status), s.scores[t],
-        failure_policies().at(s.options.failed_enrolments).drop);
-    curves.push_back({s.trials.tracks[t].name, roc_points(s, s.trials.tracks[t].name, count),
-                      histogram(data.scores, data.labels, bins)});
+    const Track& track = s.trials.tracks[t];
+    TrackCurves& c = curves.emplace_back();
+    c.track = track.name;
+    if (const auto* trials = std::get_if<IdentificationTrials>(&track.trials)) {
+      add_identification(s, *trials, t, count, c);
+      continue;
+    }
+    const LabelledScores all =
+        labelled_scores(track, s.trials, unit_status(s.trials, s.status), s.scores[t], drops(s));
+    c.scores = histogram(all.scores, all.labels, bins);
+    // A matrix mixes groups that are not meant to be one population.
+    if (!std::holds_alternative<MatrixTrials>(track.trials))
+      c.roc = roc_points(all.scores, all.labels, count);
   }
   return curves;
 }

@@ -5,6 +5,7 @@
 """
 
 from facebench.reports.claims import Claim, ClaimOptions, check_claim
+from facebench.reports.explanations import Explanation, explain
 from facebench.reports.page import (
     image_section,
     report_html,
@@ -28,10 +29,12 @@ from facebench.reports.runs import (
 __all__ = [
     "Claim",
     "ClaimOptions",
+    "Explanation",
     "check_claim",
     "cmc_svg",
     "curves",
     "det_svg",
+    "explain",
     "histogram_svg",
     "image_section",
     "matrix_svg",

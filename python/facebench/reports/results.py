@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from facebench import _eval
+from facebench.protocols import rests_on
 from facebench.reports.page import Section, table_block
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.runs import as_list, curves, read_run
@@ -105,20 +106,9 @@ def _number(metric, cell):
         "value": text(cell["value"]),
         "interval": interval and f"{text(interval[0])} – {text(interval[1])}",
         "unreliable": cell.get("reliable") is False,
-        "rests_on": _rests_on(cell),
+        "rests_on": rests_on(cell),
         "title": _method(cell),
     }
-
-
-def _rests_on(cell):
-    """What a rate at a false accept (or false positive identification) rate rests on."""
-    if cell.get("far_achieved") is not None:
-        return f"FAR {100 * cell['far_achieved']:.4g} %, {cell['false_accepts']} false accepts"
-    if cell.get("fpir_achieved") is not None:
-        return (
-            f"FPIR {100 * cell['fpir_achieved']:.4g} %, {cell['false_positives']} false positives"
-        )
-    return ""
 
 
 def _method(cell):

@@ -60,8 +60,11 @@ TEST_F(RunFolder, MetricsHaveTheDocumentedShape) {
   EXPECT_EQ(m["protocol"]["sha256"].get<std::string>().size(), 64u);
   EXPECT_EQ(m["convention"], "exact");
   const Json& track = m["tracks"]["view2"];
-  EXPECT_EQ(track["counts"],
-            (Json{{"comparisons", 8}, {"genuine", 4}, {"impostor", 4}, {"failed_enrolments", 1}}));
+  EXPECT_EQ(track["counts"], (Json{{"comparisons", 8},
+                                   {"genuine", 4},
+                                   {"impostor", 4},
+                                   {"failed_enrolments", 1},
+                                   {"failure_to_enrol_rate", 1.0 / 12}}));
   for (const char* name :
        {"accuracy", "auc", "eer", "tar@far=0.1", "tar@far=0.01", "tar@far=0.001"}) {
     const Json& cell = track["metrics"][name];

@@ -67,6 +67,9 @@ struct TrackResult {
   std::vector<std::pair<std::string, std::int64_t>> more_counts;
   std::vector<MetricCell> cells;
 
+  // Of the units that the track compares (templates where there are any, else samples), the share
+  // that could not be enrolled; 0 for none.
+  double failure_to_enrol_rate() const;
   // Throws std::invalid_argument with "did you mean".
   const MetricCell& cell(std::string_view metric) const;
 };

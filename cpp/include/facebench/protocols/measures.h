@@ -22,7 +22,7 @@ struct MatrixValue {
 };
 
 // One number of a result (or one matrix of them), with what it rests on. `details` are further keys
-// of the cell in metrics.json (see docs/protocols/lfw.md); a number that is undefined is null
+// of the cell in metrics.json (see docs/evaluation.md); a number that is undefined is null
 // there.
 struct MetricCell {
   std::string name;                  // "accuracy", "tar@far=0.001"

@@ -1,19 +1,38 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "facebench/metrics/summary.h"
-#include "facebench/reports/save.h"
+#include "facebench/protocols/run_folder.h"
 
 namespace facebench {
+
+// A ROC curve for a plot: at most `count` of its points, ends included, spread evenly over
+// log10(FAR) and over TAR. Every point is one of the exact curve.
+struct RocPoint {
+  double far = 0;
+  double tar = 0;
+};
+std::vector<RocPoint> roc_points(std::span<const double> scores,
+                                 std::span<const std::uint8_t> labels, std::size_t count = 500);
+
+// A point of open-set identification at rank 1, chosen likewise.
+struct IdentificationPoint {
+  double fpir = 0;
+  double dir = 0;
+};
 
 // What is plotted of a track; what its kind does not have is empty.
 struct TrackCurves {
   std::string track;
-  std::vector<RocPoint> roc;  // also the DET: (FAR, 1 - TAR)
-  ScoreHistogram scores;
+  std::vector<RocPoint> roc;             // lists and dense tracks; also the DET: (FAR, 1 - TAR)
+  ScoreHistogram scores;                 // lists, dense tracks and matrices
+  std::vector<double> cmc;               // identification: rates by rank, `count` ranks at most
+  std::vector<IdentificationPoint> dir;  // identification with mated and non-mated probes
 };
 // Out of scores.h5; comparisons that the run dropped are not in it.
 std::vector<TrackCurves> track_curves(const RunScores& scores, std::size_t count = 500,

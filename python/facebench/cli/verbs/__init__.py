@@ -11,6 +11,7 @@ from facebench.cli.verbs import (  # isort: skip
     evaluate,
     run,
     report,
+    explain,
     verify,
     data,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "detect",
     "embed",
     "evaluate",
+    "explain",
     "listing",
     "pack",
     "report",

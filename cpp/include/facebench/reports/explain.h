@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facebench/core/job.h"
+#include "facebench/reports/difference.h"
+#include "facebench/reports/run_pairing.h"
+
+namespace facebench {
+
+// One number of two runs, computed again from their scores under both of their conventions.
+struct ExplainedNumber {
+  std::string track;
+  NumberKey key;
+  // value[run][convention], 0 = A's and 1 = B's; none where a rule cannot take the scores.
+  std::array<std::array<std::optional<double>, 2>, 2> value;
+  // A's minus B's, both under A's convention, with its interval; none where the scores are the
+  // same, where the runs do not hold the same comparisons, or where nothing can be drawn again.
+  std::optional<PairedDifference> paired;
+  // "same" where both runs have the same number, else one of difference_kinds(): the first reason
+  // that matters for this number.
+  std::string cause;
+
+  std::optional<double> a() const { return value[0][0]; }
+  std::optional<double> b() const { return value[1][1]; }
+  // The two parts of a() - b(): both runs' scores under A's convention, and B's scores under A's
+  // and under B's convention.
+  std::optional<double> by_scores() const;
+  std::optional<double> by_convention() const;
+};
+
+// Why two runs differ.
+struct Explanation {
+  std::array<std::string, 2> run, protocol, convention;
+  std::vector<Difference> differences;
+  std::vector<ExplainedNumber> numbers;
+  // Comparisons that both hold, with the same labels, and those of either run alone; all tracks.
+  std::int64_t common = 0, only_a = 0, only_b = 0;
+  // The cause that comes first in the order of difference_kinds() over all numbers, where a paired
+  // difference counts with the level shared out among the numbers (Bonferroni); "chance" only where
+  // no number has another, "same" where all numbers are equal.
+  std::string cause;
+};
+
+// Compares two run folders: what their manifests record, what their scores.h5 hold, and what both
+// numbers become under the convention of the other. Throws Error where a folder is no run or its
+// scores cannot be read.
+Explanation explain(const std::filesystem::path& a, const std::filesystem::path& b,
+                    const BootstrapOptions& options = {}, const Job& job = {});
+
+}  // namespace facebench

@@ -1,0 +1,188 @@
+#include "facebench/reports/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "facebench/core/error.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The metrics that either protocol asks for, with the targets of both.
+ProtocolSpec with_metrics_of_both(const ProtocolSpec& a, const ProtocolSpec& b) {
+  ProtocolSpec both = a;
+  for (const MetricRequest& request : b.metrics) {
+    const auto own = std::ranges::find(both.metrics, request.name, &MetricRequest::name);
+    if (own == both.metrics.end()) {
+      both.metrics.push_back(request);
+      continue;
+    }
+    for (const double t : request.targets)
+      if (std::ranges::find(own->targets, t) == own->targets.end()) own->targets.push_back(t);
+  }
+  return both;
+}
+
+// What decides the numbers once there are scores; no intervals.
+EvaluationOptions rules_of(const RunScores& run) {
+  EvaluationOptions o = run.options;
+  o.interval = "none";
+  o.strict = false;
+  return o;
+}
+
+// The numbers of all tracks by one set of rules; metrics that the rules refuse are absent.
+using Numbers = std::map<std::string, std::map<NumberKey, double>>;  // track, number
+
+void add_numbers(const std::vector<TrackResult>& tracks, Numbers& out) {
+  for (const TrackResult& t : tracks)
+    for (const MetricCell& cell : t.cells) {
+      if (!cell.matrix) {
+        out[t.name][{cell.name, "", ""}] = cell.value;
+        continue;
+      }
+      const MatrixValue& m = *cell.matrix;
+      for (std::size_t i = 0; i < m.values.size(); ++i)
+        out[t.name][{cell.name, m.rows[i / m.columns.size()], m.columns[i % m.columns.size()]}] =
+            m.values[i];
+    }
+}
+
+Numbers numbers_by(const RunScores& run, const ProtocolSpec& metrics,
+                   const EvaluationOptions& rules, const Job& job) {
+  Numbers out;
+  // One metric at a time, so that one which a rule refuses does not take the others with it.
+  for (const MetricRequest& request : metrics.metrics) {
+    ProtocolSpec one = metrics;
+    one.metrics = {request};
+    try {
+      add_numbers(measure_tracks(one, rules, run.trials, run.status, run.scores, job), out);
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return out;
+}
+
+std::optional<double> find(const Numbers& numbers, const std::string& track, const NumberKey& key) {
+  const auto t = numbers.find(track);
+  if (t == numbers.end()) return std::nullopt;
+  const auto n = t->second.find(key);
+  if (n == t->second.end() || std::isnan(n->second)) return std::nullopt;
+  return n->second;
+}
+
+std::size_t rank_of(const std::string& kind) {
+  const auto names = difference_kinds().names();
+  return static_cast<std::size_t>(std::ranges::find(names, kind) - names.begin());
+}
+
+bool by_chance(const ExplainedNumber& n) {
+  return n.paired && n.paired->interval.low <= 0 && 0 <= n.paired->interval.high;
+}
+
+// The first reason that matters for one number.
+std::string cause_of(const ExplainedNumber& n, const std::vector<Difference>& differences) {
+  if (!n.a() || !n.b()) return "convention";  // one of the two rules has no such number
+  if (*n.a() == *n.b()) return "same";
+  const auto same = [&](int convention) {
+    return n.value[0][convention] && n.value[0][convention] == n.value[1][convention];
+  };
+  const bool scores_matter = !(same(0) || same(1));
+  const bool convention_matters = n.value[0][0] != n.value[0][1] || n.value[1][0] != n.value[1][1];
+  if (scores_matter && !by_chance(n))
+    for (const Difference& d : differences)
+      if (d.matters && rank_of(d.kind) < rank_of("convention")) return d.kind;
+  if (convention_matters) return "convention";
+  // Scores differ, and the interval of the difference contains 0.
+  return "chance";
+}
+
+// Of many numbers one leaves its interval by chance, so that over all of them together a paired
+// difference counts only where it does with the level shared out among them (Bonferroni).
+std::string overall_cause(const std::vector<ExplainedNumber>& numbers, double level) {
+  const auto tests =
+      std::ranges::count_if(numbers, [](const ExplainedNumber& n) { return n.paired.has_value(); });
+  std::string first = "same";
+  for (const ExplainedNumber& n : numbers) {
+    if (n.cause == "same") continue;
+    const bool of_scores = rank_of(n.cause) < rank_of("convention");
+    const bool weak =
+        of_scores && n.paired && n.paired->p_value * static_cast<double>(tests) >= 1 - level;
+    const std::string cause = weak ? "chance" : n.cause;
+    if (first == "same" || rank_of(cause) < rank_of(first)) first = cause;
+  }
+  return first;
+}
+
+std::string name_of(const fs::path& run) {
+  return fs::absolute(run).lexically_normal().filename().string();
+}
+
+}  // namespace
+
+std::optional<double> ExplainedNumber::by_scores() const {
+  if (!value[0][0] || !value[1][0]) return std::nullopt;
+  return *value[0][0] - *value[1][0];
+}
+
+std::optional<double> ExplainedNumber::by_convention() const {
+  if (!value[1][0] || !value[1][1]) return std::nullopt;
+  return *value[1][0] - *value[1][1];
+}
+
+Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions& options,
+                    const Job& job) {
+  check_options(options);
+  const Run runs[2] = {read_run(a), read_run(b)};
+  const RunScores scores[2] = {read_scores(a / "scores.h5"), read_scores(b / "scores.h5")};
+  const std::vector<TrackPairs> pairs = track_pairs(scores[0], scores[1]);
+  Explanation e;
+  e.run = {name_of(a), name_of(b)};
+  for (int r : {0, 1}) {
+    e.protocol[r] = scores[r].spec.id;
+    e.convention[r] = scores[r].options.convention;
+  }
+  e.differences = run_differences(runs[0], runs[1], scores[0], scores[1], pairs);
+  for (const TrackPairs& p : pairs) {
+    e.common += p.common;
+    e.only_a += p.only_a;
+    e.only_b += p.only_b;
+  }
+
+  const ProtocolSpec metrics = with_metrics_of_both(scores[0].spec, scores[1].spec);
+  const EvaluationOptions rules[2] = {rules_of(scores[0]), rules_of(scores[1])};
+  // [run][convention]; where both follow the same rules each is computed once.
+  const bool one_rule = equal_options(rules[0], rules[1]);
+  Numbers numbers[2][2];
+  for (int r : {0, 1}) {
+    numbers[r][0] = numbers_by(scores[r], metrics, rules[0], job);
+    numbers[r][1] = one_rule ? numbers[r][0] : numbers_by(scores[r], metrics, rules[1], job);
+  }
+  for (const TrackPairs& p : pairs) {
+    std::map<NumberKey, PairedDifference> paired;
+    if (!p.same_scores)
+      paired = paired_differences(scores[0], scores[1], p, metrics, rules[0], options, job);
+    std::set<NumberKey> keys;  // that any of the four has
+    for (const auto& [key, value] : numbers[0][0][p.track]) keys.insert(key);
+    for (const auto& [key, value] : numbers[1][1][p.track]) keys.insert(key);
+    for (const NumberKey& key : keys) {
+      ExplainedNumber n{p.track, key, {}, {}, ""};
+      for (int r : {0, 1})
+        for (int c : {0, 1}) n.value[r][c] = find(numbers[r][c], p.track, key);
+      if (const auto found = paired.find(key); found != paired.end()) n.paired = found->second;
+      n.cause = cause_of(n, e.differences);
+      e.numbers.push_back(std::move(n));
+    }
+  }
+  e.cause = overall_cause(e.numbers, options.level);
+  return e;
+}
+
+}  // namespace facebench

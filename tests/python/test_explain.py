@@ -1,0 +1,213 @@
+"""Why two runs differ: each cause by itself, and which comes first."""
+
+import json
+
+import facebench
+import numpy as np
+import pytest
+from facebench import protocols, reports
+from facebench.io import write_embeddings
+from facebench.protocols import EmbeddingSet
+
+
+def pairs_text(folds=6, people=20):
+    lines = [f"{folds}\t{people // 2}"]
+    for fold in range(folds):
+        names = [f"P{fold}{k:02}" for k in range(people)]
+        half = people // 2
+        lines += [f"{n}\t1\t2" for n in names[:half]]
+        lines += [f"{names[k]}\t1\t{names[k + half]}\t1" for k in range(half)]
+    return "\n".join(lines) + "\n"
+
+
+class Runs:
+    """Makes run folders of LFW-like lists below a folder, from people as random directions."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.write(pairs_text())
+
+    def write(self, text):
+        (self.folder / "pairs.txt").write_bytes(text.encode())
+
+    def make(self, name, noise=0.5, seed=0, manifest=None, failed=(), **options):
+        trials = protocols.read_trials("lfw", self.folder)
+        people = {n: np.random.default_rng([7, i]).normal(size=12) for i, n in self._people(trials)}
+        random = np.random.default_rng([8, seed])
+        values = np.array(
+            [
+                people[trials.identity_names[k]] + noise * random.normal(size=12)
+                for k in trials.identity
+            ],
+            np.float32,
+        )
+        status = np.zeros(len(values), np.uint8)
+        for i in failed:
+            status[i], values[i] = 1, 0
+        data = EmbeddingSet(values, trials.names, status, manifest or {})
+        result = protocols.evaluate("lfw", embeddings=data, trials=trials, replicates=50, **options)
+        result.save(self.folder / name)
+        return self.folder / name
+
+    @staticmethod
+    def _people(trials):
+        return enumerate(sorted(set(trials.identity_names)))
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return Runs(tmp_path)
+
+
+def explain(a, b):
+    return facebench.explain(a, b, replicates=200)
+
+
+def mattering(explanation):
+    return {d["kind"] for d in explanation.differences if d["matters"]}
+
+
+def test_a_run_against_itself_is_the_same(runs):
+    a = runs.make("a")
+    e = explain(a, a)
+    assert e.cause == "same"
+    assert e.differences == []
+    assert {n["cause"] for n in e.numbers} == {"same"}
+    assert all(n["paired"] is None for n in e.numbers)
+    assert e.comparisons == {"common": 120, "only_a": 0, "only_b": 0}
+
+
+def test_a_convention_is_taken_apart(runs):
+    a, b = runs.make("a", noise=1.5), runs.make("b", noise=1.5, convention="facenet")
+    e = explain(a, b)
+    assert e.cause == "convention"
+    assert mattering(e) == {"convention"}
+    assert e.conventions == ["exact", "facenet"]
+    for run, convention in ((a, "a"), (b, "b")):
+        cells = reports.read_run(run)["metrics"]["tracks"]["view2"]["metrics"]
+        for name, cell in cells.items():
+            assert e[name][convention] == cell["value"]
+    changed = [n for n in e.numbers if n["cause"] == "convention"]
+    assert changed
+    for n in changed:
+        # The same scores: by B's rules A's number is B's.
+        assert (n["a_by_b"], n["b_by_a"]) == (n["b"], n["a"])
+        assert n["by_scores"] == 0
+        assert n["by_convention"] == n["a"] - n["b"]
+    assert e["auc"]["cause"] == "same"
+
+
+def test_another_model_is_found_and_paired(runs):
+    a = runs.make("a", noise=0.8, manifest={"model_sha256": "aa"})
+    b = runs.make("b", noise=2.5, manifest={"model_sha256": "bb"})
+    e = explain(a, b)
+    assert e.cause == "model"
+    first = next(d for d in e.differences if d["matters"])
+    assert (first["what"], first["a"], first["b"]) == ("the weights differ", "aa", "bb")
+    auc = e["auc"]
+    low, high = auc["paired"]["interval"]
+    assert auc["paired"]["value"] == pytest.approx(auc["a"] - auc["b"], abs=1e-12)
+    assert 0 < low < auc["paired"]["value"] < high
+    assert auc["paired"]["p_value"] < 0.05
+    assert auc["cause"] == "model"
+    text = repr(e)
+    for part in ("**model**", "First: the weights differ: `aa` against `bb`", "view2: AUC"):
+        assert part in text
+
+
+def test_what_the_draw_explains_is_chance(runs):
+    a, b = runs.make("a", noise=1.5, seed=1), runs.make("b", noise=1.5, seed=2)
+    e = explain(a, b)
+    assert e.cause == "chance"
+    for n in e.numbers:
+        assert n["cause"] in ("chance", "same")
+        if n["cause"] == "chance":
+            low, high = n["paired"]["interval"]
+            assert low <= 0 <= high
+            assert n["paired"]["p_value"] >= 0.05 - 1e-9
+    # The scores do differ, and that is said.
+    assert "model" in mattering(e)
+
+
+def test_another_list_comes_before_everything_else(runs):
+    a = runs.make("a")
+    text = pairs_text().replace("P000\t1\t2\n", "P000\t1\t3\n")
+    runs.write(text)
+    b = runs.make("b", noise=2.5, convention="facenet")
+    e = explain(a, b)
+    assert e.cause == "data"
+    assert mattering(e) == {"data", "model", "convention"}
+    # The two lists share all pairs but one, and the pairing is on those.
+    assert e.comparisons == {"common": 119, "only_a": 1, "only_b": 1}
+    assert e["auc"]["paired"]["interval"][0] > 0
+
+
+def test_a_list_that_says_the_same_does_not_matter(runs):
+    a = runs.make("a")
+    runs.write(pairs_text().replace("\n", "\r\n"))
+    b = runs.make("b")
+    e = explain(a, b)
+    assert e.cause == "same"
+    (difference,) = e.differences
+    assert difference["kind"] == "data"
+    assert not difference["matters"]
+    assert "the comparisons are the same" in difference["what"]
+
+
+def test_photographs_come_before_the_model(runs):
+    a = runs.make("a", noise=0.5, manifest={"images_sha256": "1", "model_sha256": "aa"})
+    b = runs.make("b", noise=2.5, manifest={"images_sha256": "2", "model_sha256": "bb"})
+    e = explain(a, b)
+    assert e.cause == "images"
+    assert next(d for d in e.differences)["what"] == "the photographs differ"
+
+
+def test_failed_enrolments_are_evidence(runs):
+    a, b = runs.make("a"), runs.make("b", failed=range(0, 80, 2))
+    e = explain(a, b)
+    assert e.cause == "images"
+    failures = next(d for d in e.differences if d["kind"] == "images")
+    assert failures["a"] == "0 failed"
+    assert failures["b"].startswith("40 failed; 40 of them only here, first ")
+
+
+def test_the_treatment_of_failures_is_a_convention(runs):
+    a = runs.make("a", failed=[0, 8])
+    b = runs.make("b", failed=[0, 8], failed_enrolments="drop")
+    e = explain(a, b)
+    assert e.cause == "convention"
+    assert e["auc"]["a_by_b"] == e["auc"]["b"]
+
+
+def test_error_bars_alone_change_no_number(runs):
+    a, b = runs.make("a"), runs.make("b", level=0.9)
+    e = explain(a, b)
+    assert e.cause == "same"
+    assert [d["kind"] for d in e.differences] == ["intervals"]
+
+
+def test_threads_do_not_matter(runs):
+    a, b = runs.make("a", noise=1.0), runs.make("b", noise=2.0)
+    one = facebench.explain(a, b, replicates=50, threads=1).to_dict()
+    assert one == facebench.explain(a, b, replicates=50, threads=3).to_dict()
+    json.dumps(one, allow_nan=False)
+
+
+def test_what_is_no_run_is_refused(runs, tmp_path):
+    a = runs.make("a")
+    with pytest.raises(facebench.Error, match="run folder"):
+        facebench.explain(a, tmp_path)
+    (a / "scores.h5").write_bytes(b"")
+    with pytest.raises(facebench.Error):
+        facebench.explain(a, a)
+
+
+def test_embeddings_from_files_are_compared_by_content(runs, tmp_path):
+    trials = protocols.read_trials("lfw", tmp_path)
+    values = np.random.default_rng(1).normal(size=(len(trials.names), 4)).astype(np.float32)
+    write_embeddings(tmp_path / "e.h5", EmbeddingSet(values, trials.names))
+    for name, source in (("a", tmp_path / "e.h5"), ("b", EmbeddingSet(values, trials.names))):
+        protocols.evaluate("lfw", source, trials=trials, replicates=50).save(tmp_path / name)
+    e = explain(tmp_path / "a", tmp_path / "b")
+    assert e.cause == "same"
+    assert not mattering(e)
