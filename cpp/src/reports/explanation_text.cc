@@ -48,9 +48,10 @@ std::string differences_text(const Explanation& e, bool matters) {
 
 std::string numbers_text(const Explanation& e) {
   const std::string a = escape_markdown(e.run[0]), b = escape_markdown(e.run[1]);
-  const bool two_rules = std::ranges::any_of(e.numbers, [](const ExplainedNumber& n) {
-    return n.value[0][0] != n.value[0][1] || n.value[1][0] != n.value[1][1];
-  });
+  const bool two_rules = e.convention[0] != e.convention[1] ||
+                         std::ranges::any_of(e.numbers, [](const ExplainedNumber& n) {
+                           return n.value[0][0] != n.value[0][1] || n.value[1][0] != n.value[1][1];
+                         });
   std::string out = fmt::format("| % | {} | {} |", a, b);
   if (two_rules) out += fmt::format(" {} by {}'s rules | {} by {}'s rules |", a, b, b, a);
   out += " difference |";
