@@ -186,6 +186,18 @@ def test_error_bars_alone_change_no_number(runs):
     assert [d["kind"] for d in e.differences] == ["intervals"]
 
 
+def test_scores_from_nowhere_are_the_model(runs, tmp_path):
+    trials = protocols.read_trials("lfw", tmp_path)
+    labels = trials.tracks[0].trials.genuine
+    for name, scores in (("a", labels * 1.0), ("b", np.linspace(0, 1, len(labels)))):
+        result = protocols.evaluate("lfw", scores=scores, trials=trials, replicates=50)
+        result.save(tmp_path / name)
+    e = explain(tmp_path / "a", tmp_path / "b")
+    assert e.cause == "model"
+    (difference,) = e.differences
+    assert difference["what"] == "the scores differ, and what made them is not recorded"
+
+
 def test_threads_do_not_matter(runs):
     a, b = runs.make("a", noise=1.0), runs.make("b", noise=2.0)
     one = facebench.explain(a, b, replicates=50, threads=1).to_dict()

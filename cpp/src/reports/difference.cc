@@ -42,6 +42,7 @@ const std::vector<Recorded>& recorded() {
       {"model", "the instruction set", {"/isa"}},
       {"convention", "the convention", {"/options/convention"}},
       {"convention", "the treatment of failed enrolments", {"/options/failed_enrolments"}},
+      {"convention", "how templates are fused", {"/options/fusion"}},
       {"intervals", "how intervals are made", {"/options/interval"}},
       {"intervals", "the level of intervals", {"/options/level"}},
       {"intervals", "bootstrap replicates", {"/options/replicates"}},
@@ -218,6 +219,9 @@ std::vector<Difference> run_differences(const Run& a, const Run& b, const RunSco
                        fmt::format("{} only here", p.only_a),
                        fmt::format("{} only here", p.only_b)});
   add("data", "the tracks", track_names(scores_a), track_names(scores_b));
+  if (!agreement.scores && std::ranges::none_of(found, &Difference::matters))
+    found.push_back(
+        {"model", true, "the scores differ, and what made them is not recorded", "", ""});
   const auto order = difference_kinds().names();
   std::ranges::stable_sort(found, {}, [&](const Difference& d) {
     return std::ranges::find(order, d.kind) - order.begin();

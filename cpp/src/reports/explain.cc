@@ -96,9 +96,10 @@ std::string cause_of(const ExplainedNumber& n, const std::vector<Difference>& di
   };
   const bool scores_matter = !(same(0) || same(1));
   const bool convention_matters = n.value[0][0] != n.value[0][1] || n.value[1][0] != n.value[1][1];
+  // Conventions can change scores too: how templates are fused.
   if (scores_matter && !by_chance(n))
     for (const Difference& d : differences)
-      if (d.matters && rank_of(d.kind) < rank_of("convention")) return d.kind;
+      if (d.matters && rank_of(d.kind) <= rank_of("convention")) return d.kind;
   if (convention_matters) return "convention";
   // Scores differ, and the interval of the difference contains 0.
   return "chance";
