@@ -1,7 +1,7 @@
 // Kernels of the metrics floor on each instruction set, and the calls that are made of them.
 #include <benchmark/benchmark.h>
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -57,12 +57,14 @@ void dot_listed(benchmark::State& state, const DotKernels* kernels) {
 }
 
 void dot_block(benchmark::State& state, const DotKernels* kernels) {
-  constexpr std::int64_t kSide = 64;
-  const std::vector<double> wide(values(2 * kSide).begin(),
-                                 values(2 * kSide).begin() + 2 * kSide * kDim);
+  constexpr std::int64_t kSide = 64, kStride = kDim + 8;
+  std::vector<double> wide(2 * kSide * kStride);
+  for (std::int64_t i = 0; i < 2 * kSide; ++i)
+    std::copy_n(values(2 * kSide).begin() + i * kDim, kDim, wide.begin() + i * kStride);
   std::vector<double> out(kSide * kSide);
   for (auto _ : state)
-    kernels->block(wide.data(), kSide, wide.data() + kSide * kDim, kSide, kDim, out.data(), kSide);
+    kernels->block(wide.data(), kSide, wide.data() + kSide * kStride, kSide, kDim, kStride,
+                   out.data(), kSide);
   score_rate(state, kSide * kSide);
 }
 
@@ -112,7 +114,7 @@ void dense_call(benchmark::State& state) {
   constexpr std::int64_t kRows = 4096;
   const EmbeddingRows set = rows(kRows);
   std::vector<float> out(kRows * kRows);
-  for (auto _ : state) dense_scores(set, set, out);
+  for (auto _ : state) dense_scores(set, set, std::span(out));
   score_rate(state, kRows * kRows);
 }
 

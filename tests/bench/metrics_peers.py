@@ -231,7 +231,7 @@ def all_pairs(settings):
         [
             Contestant("FAISS IndexFlatIP range_search", peer, faiss_range, single),
             Contestant("FAISS IndexFlatIP search k=1", peer, faiss_top, single),
-            Contestant("numpy GEMM + count", ours, numpy_blocks),
+            Contestant("numpy GEMM + count", ours, numpy_blocks, reference=True),
         ],
         settings,
     )

@@ -96,8 +96,11 @@ std::vector<double> listed_pair_scores(const EmbeddingRows& rows, const Embeddin
   return scores;
 }
 
-void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::span<float> scores,
-                  const Job& job) {
+namespace {
+
+template <class Score>
+void score_densely(const EmbeddingRows& rows, const EmbeddingRows& columns, std::span<Score> scores,
+                   const Job& job) {
   check_dimensions(rows, columns);
   const std::int64_t n = rows.size(), m = columns.size();
   if (static_cast<std::int64_t>(scores.size()) != n * m)
@@ -106,12 +109,14 @@ void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::
   rows.require_directions();
   columns.require_directions();
   const DotKernels& kernels = dot_kernels();
-  const std::int64_t stride = (rows.dim() + 7) / 8 * 8;
+  const std::int64_t depth = (rows.dim() + 7) / 8 * 8;
+  // Vectors a power of two apart would share few lines of the cache.
+  const std::int64_t stride = depth + 8;
   const std::int64_t row_blocks = (n + kDenseRows - 1) / kDenseRows;
   const std::int64_t strips = (m + kDenseStrip - 1) / kDenseStrip;
   struct Buffers {
     std::vector<double> rows, columns, dots;
-    std::int64_t row_block = -1;
+    std::int64_t first_row = -1;
   };
   std::vector<Buffers> buffers(static_cast<std::size_t>(job.workers()));
   Stage stage(job, "score all pairs", row_blocks * strips, "blocks");
@@ -120,9 +125,9 @@ void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::
       [&](std::int64_t task, int worker) {
         Buffers& own = buffers[static_cast<std::size_t>(worker)];
         const std::int64_t r0 = task / strips * kDenseRows, r1 = std::min(n, r0 + kDenseRows);
-        if (own.row_block != r0) {
+        if (own.first_row != r0) {
           widen(rows, r0, r1, stride, own.rows);
-          own.row_block = r0;
+          own.first_row = r0;
         }
         own.dots.resize(kDenseRows * kDenseColumns);
         const std::int64_t begin = task % strips * kDenseStrip;
@@ -130,22 +135,34 @@ void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::
         for (std::int64_t c0 = begin; c0 < end; c0 += kDenseColumns) {
           const std::int64_t c1 = std::min(end, c0 + kDenseColumns);
           widen(columns, c0, c1, stride, own.columns);
-          kernels.block(own.rows.data(), r1 - r0, own.columns.data(), c1 - c0, stride,
+          kernels.block(own.rows.data(), r1 - r0, own.columns.data(), c1 - c0, depth, stride,
                         own.dots.data(), kDenseColumns);
           for (std::int64_t i = r0; i < r1; ++i)
             for (std::int64_t j = c0; j < c1; ++j)
               scores[i * m + j] =
-                  static_cast<float>(cosine_of(own.dots[(i - r0) * kDenseColumns + (j - c0)],
+                  static_cast<Score>(cosine_of(own.dots[(i - r0) * kDenseColumns + (j - c0)],
                                                rows.length(i) * columns.length(j)));
         }
       },
       &stage);
 }
 
+}  // namespace
+
+void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::span<float> scores,
+                  const Job& job) {
+  score_densely(rows, columns, scores, job);
+}
+
+void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::span<double> scores,
+                  const Job& job) {
+  score_densely(rows, columns, scores, job);
+}
+
 std::vector<float> dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
                                 const Job& job) {
   std::vector<float> scores(static_cast<std::size_t>(rows.size() * columns.size()));
-  dense_scores(rows, columns, scores, job);
+  dense_scores(rows, columns, std::span(scores), job);
   return scores;
 }
 

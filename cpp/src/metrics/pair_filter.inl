@@ -1,5 +1,5 @@
-// What is done with the scores of a tile: the part that all filter kernels share. FACEBENCH_LANES is
-// the number of floats in a vector register.
+// What is done with the scores of a tile: the part that all filter kernels share. FACEBENCH_LANES
+// is the number of floats in a vector register.
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif

@@ -16,9 +16,9 @@ struct DotKernels {
   void (*listed)(const float* rows, const float* columns, long dim, const int* first,
                  const int* second, long count, double* out);
   // out[i * out_stride + j] = dot of row i and column j. Both hold float32 values as double, padded
-  // with zeros to `stride`, a multiple of 8.
+  // with zeros to `depth` values, a multiple of 8; from one vector to the next are `stride`.
   void (*block)(const double* rows, long row_count, const double* columns, long column_count,
-                long stride, double* out, long out_stride);
+                long depth, long stride, double* out, long out_stride);
 };
 
 // Dot products in low precision, to find the few pairs that are worth a DotKernel. Vectors are

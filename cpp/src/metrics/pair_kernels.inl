@@ -65,7 +65,8 @@ void dots(const float* const* a, const float* const* b, const float* const* next
         x[i - k] = a[p][i];
         y[i - k] = b[p][i];
       }
-      for (int i = 0; i < kParts; ++i) sums[p][i] += load(x + i * kDoubles) * load(y + i * kDoubles);
+      for (int i = 0; i < kParts; ++i)
+        sums[p][i] += load(x + i * kDoubles) * load(y + i * kDoubles);
     }
   }
 #pragma GCC unroll 4
@@ -95,10 +96,10 @@ void listed(const float* rows, const float* columns, long dim, const int* first,
 }
 
 template <int kRows, int kColumns>
-void dot_tile(const double* rows, const double* columns, long stride, double* out,
+void dot_tile(const double* rows, const double* columns, long depth, long stride, double* out,
               long out_stride) {
   Doubles sums[kRows][kColumns][kParts] = {};
-  for (long k = 0; k < stride; k += 8) {
+  for (long k = 0; k < depth; k += 8) {
 #pragma GCC unroll 4
     for (int i = 0; i < kParts; ++i) {
       const long at = k + i * kDoubles;
@@ -119,21 +120,25 @@ void dot_tile(const double* rows, const double* columns, long stride, double* ou
     for (int c = 0; c < kColumns; ++c) out[r * out_stride + c] = total(sums[r][c]);
 }
 
-void block(const double* rows, long row_count, const double* columns, long column_count,
+// Columns that stay in the first-level cache while all rows pass.
+constexpr long kNear = 8;
+
+void block(const double* rows, long row_count, const double* columns, long column_count, long depth,
            long stride, double* out, long out_stride) {
-  for (long r = 0; r < row_count; r += kBlock)
-    for (long c = 0; c < column_count; c += kBlock) {
-      const double *a = rows + r * stride, *b = columns + c * stride;
-      double* target = out + r * out_stride + c;
-      if (r + kBlock <= row_count && c + kBlock <= column_count) {
-        dot_tile<kBlock, kBlock>(a, b, stride, target, out_stride);
-        continue;
+  for (long near = 0; near < column_count; near += kNear)
+    for (long r = 0; r < row_count; r += kBlock)
+      for (long c = near; c < near + kNear && c < column_count; c += kBlock) {
+        const double *a = rows + r * stride, *b = columns + c * stride;
+        double* target = out + r * out_stride + c;
+        if (r + kBlock <= row_count && c + kBlock <= column_count) {
+          dot_tile<kBlock, kBlock>(a, b, depth, stride, target, out_stride);
+          continue;
+        }
+        for (long i = 0; i < kBlock && r + i < row_count; ++i)
+          for (long j = 0; j < kBlock && c + j < column_count; ++j)
+            dot_tile<1, 1>(a + i * stride, b + j * stride, depth, stride,
+                           target + i * out_stride + j, out_stride);
       }
-      for (long i = 0; i < kBlock && r + i < row_count; ++i)
-        for (long j = 0; j < kBlock && c + j < column_count; ++j)
-          dot_tile<1, 1>(a + i * stride, b + j * stride, stride, target + i * out_stride + j,
-                         out_stride);
-    }
 }
 
 constexpr int kRows = FACEBENCH_ROWS;

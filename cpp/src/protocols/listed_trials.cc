@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "facebench/metrics/listed_pairs.h"
 #include "protocols/track_kinds.h"
 
 namespace facebench {
@@ -52,30 +53,23 @@ bool genuine(const Track& t, const TrialSet&, std::int64_t k) {
   return of(t).genuine[static_cast<std::size_t>(k)] == 1;
 }
 
-// Products summed in double, in one order, whatever the number of threads.
 TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& job) {
-  const auto n = static_cast<std::int64_t>(of(track).comparisons.size());
-  std::vector<double> scores(static_cast<std::size_t>(n));
-  constexpr std::int64_t block = 1024;
-  Stage stage(job, "score " + track.name, n, "comparisons");
-  parallel_for((n + block - 1) / block, job, [&](std::int64_t b, int) {
-    for (std::int64_t k = b * block; k < std::min(n, (b + 1) * block); ++k) {
-      const auto [first, second] = at(track, k);
-      const double both = units.length[static_cast<std::size_t>(first)] *
-                          units.length[static_cast<std::size_t>(second)];
-      double& out = scores[static_cast<std::size_t>(k)];
-      if (both == 0) {
-        out = failed_score({});
-        continue;
-      }
-      const auto left = units.row(first), right = units.row(second);
-      double sum = 0;
-      for (std::size_t i = 0; i < left.size(); ++i) sum += left[i] * right[i];
-      out = std::clamp(sum / both, -1.0, 1.0);
-    }
-  });
-  stage.update(n);
-  return scores;
+  const std::vector<Comparison>& comparisons = of(track).comparisons;
+  std::vector<std::int32_t> first, second;
+  std::vector<std::size_t> scored;
+  for (std::size_t k = 0; k < comparisons.size(); ++k) {
+    const auto [a, b] = comparisons[k];
+    if (units.failed(a) || units.failed(b)) continue;
+    first.push_back(a);
+    second.push_back(b);
+    scored.push_back(k);
+  }
+  const EmbeddingRows rows(units.values, units.dim, job);
+  std::vector<double> scores = listed_pair_scores(rows, rows, first, second, job);
+  if (scored.size() == comparisons.size()) return scores;
+  std::vector<double> all(comparisons.size(), failed_score({}));
+  for (std::size_t i = 0; i < scored.size(); ++i) all[scored[i]] = scores[i];
+  return all;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, const TrialSet&) {

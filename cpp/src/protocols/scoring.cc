@@ -118,8 +118,7 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples
   UnitEmbeddings result;
   result.dim = dim;
   result.status = unit_status(trials, samples.status);
-  result.values.resize(result.size() * static_cast<std::size_t>(dim), 0.0);
-  result.length.resize(result.size(), 0.0);
+  result.values.resize(result.size() * static_cast<std::size_t>(dim), 0.0f);
   const TemplateFusion* rule = templates.size() ? &template_fusions().at(fusion) : nullptr;
 
   const auto check = [&](std::int64_t row) {
@@ -133,14 +132,13 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples
                        row),
            squared == 0 ? "is zero and has no direction" : "holds a value that is not finite",
            "A sample that could not be enrolled has another status than ok.");
-    return std::sqrt(squared);
   };
   const auto fill = [&](std::size_t unit) {
-    double* out = result.values.data() + unit * static_cast<std::size_t>(dim);
+    float* out = result.values.data() + unit * static_cast<std::size_t>(dim);
     if (!rule) {
       const std::int64_t row = samples.row[unit];
       if (row < 0) return;
-      result.length[unit] = check(row);
+      check(row);
       std::ranges::copy(embeddings.row(static_cast<std::size_t>(row)), out);
       return;
     }
@@ -157,11 +155,11 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples
     }
     if (media.empty()) return;
     try {
-      std::ranges::copy(fuse_template(*rule, rows, media), out);
+      std::ranges::transform(fuse_template(*rule, rows, media), out,
+                             [](double v) { return static_cast<float>(v); });
     } catch (const std::invalid_argument& e) {
       fail(fmt::format("template {}", templates.names[unit]), e.what());
     }
-    result.length[unit] = 1;
   };
   const auto units = static_cast<std::int64_t>(result.size());
   Stage stage(job, rule ? "fuse templates" : "read embeddings", units,

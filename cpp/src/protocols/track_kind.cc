@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <stdexcept>
 #include <unordered_set>
+
+#include "facebench/core/error.h"
+#include "facebench/metrics/listed_pairs.h"
 
 namespace facebench {
 
@@ -77,57 +79,50 @@ LabelledScores labelled_scores(const Track& track, const TrialSet& trials,
 template <class T>
 std::vector<T> cosine_block(const UnitEmbeddings& units, std::span<const std::int32_t> rows,
                             std::span<const std::int32_t> columns, bool triangle, const Job& job) {
-  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  constexpr std::int64_t row_tile = 64, column_tile = 512, depth = 128;
-  const auto n = static_cast<std::int64_t>(rows.size());
-  const auto m = static_cast<std::int64_t>(columns.size());
-  const auto unit_rows = [&](std::span<const std::int32_t> wanted) {
-    Matrix result(static_cast<std::int64_t>(wanted.size()), units.dim);
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const double length = units.length[static_cast<std::size_t>(wanted[i])];
-      const auto values = units.row(wanted[i]);
-      for (std::int64_t k = 0; k < units.dim; ++k)
-        result(static_cast<std::int64_t>(i), k) =
-            length == 0 ? 0 : values[static_cast<std::size_t>(k)] / length;
+  // Positions in `list` of the units that did not fail, and their embeddings one behind the other.
+  struct Enrolled {
+    std::vector<std::size_t> position;
+    std::vector<float> values;
+  };
+  const auto enrolled = [&](std::span<const std::int32_t> list) {
+    Enrolled result;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (units.failed(list[i])) continue;
+      result.position.push_back(i);
+      const auto values = units.row(list[i]);
+      result.values.insert(result.values.end(), values.begin(), values.end());
     }
     return result;
   };
-  const Matrix left = unit_rows(rows);
-  const Matrix other = triangle ? Matrix() : unit_rows(columns);
-  const Matrix& right = triangle ? left : other;
-  const auto failed = [&](std::int32_t unit) {
-    return units.status[static_cast<std::size_t>(unit)] != SampleStatus::ok;
-  };
+  const Enrolled left = enrolled(rows);
+  const Enrolled other = triangle ? Enrolled{} : enrolled(columns);
+  const Enrolled& right = triangle ? left : other;
 
-  std::vector<T> scores(static_cast<std::size_t>(n * m), T(0));
-  const std::int64_t row_tiles = (n + row_tile - 1) / row_tile;
-  Stage stage(job, "score", row_tiles, "blocks");
-  parallel_for(
-      row_tiles, job,
-      [&](std::int64_t tile, int) {
-        const std::int64_t r = tile * row_tile, height = std::min(row_tile, n - r);
-        for (std::int64_t c = 0; c < m; c += column_tile) {
-          const std::int64_t width = std::min(column_tile, m - c);
-          if (triangle && c + width <= r) continue;
-          // One thread and one order of summation an element: short depths, added up one after the
-          // other, so that no library's choice of blocks shows in the last bit.
-          Matrix sum = Matrix::Zero(height, width);
-          for (std::int64_t k = 0; k < units.dim; k += depth) {
-            const std::int64_t d = std::min(depth, units.dim - k);
-            sum.noalias() += left.block(r, k, height, d) * right.block(c, k, width, d).transpose();
-          }
-          for (std::int64_t i = 0; i < height; ++i)
-            for (std::int64_t j = 0; j < width; ++j) {
-              const auto row = static_cast<std::size_t>(r + i),
-                         column = static_cast<std::size_t>(c + j);
-              if (triangle && column <= row) continue;
-              const bool bad = failed(rows[row]) || failed(columns[column]);
-              scores[row * static_cast<std::size_t>(m) + column] =
-                  static_cast<T>(bad ? failed_score({}) : std::clamp(sum(i, j), -1.0, 1.0));
-            }
-        }
-      },
-      &stage);
+  const std::size_t m = columns.size();
+  std::vector<T> scores(rows.size() * m, static_cast<T>(failed_score({})));
+  // Some rows at a time: a triangle then computes little that it does not need.
+  constexpr std::size_t strip = 1024;
+  const auto dim = static_cast<std::size_t>(units.dim);
+  const std::size_t strips = (left.position.size() + strip - 1) / strip;
+  Stage stage(job, "score", static_cast<std::int64_t>(strips), "blocks");
+  Job inner = job;
+  inner.progress = nullptr;
+  std::vector<T> block;
+  for (std::size_t s = 0; s < strips && !right.position.empty(); ++s) {
+    const std::size_t r0 = s * strip, height = std::min(strip, left.position.size() - r0);
+    const std::size_t c0 = triangle ? r0 : 0, width = right.position.size() - c0;
+    block.resize(height * width);
+    const EmbeddingRows strip_rows(std::span(left.values).subspan(r0 * dim, height * dim),
+                                   units.dim, inner);
+    const EmbeddingRows strip_columns(std::span(right.values).subspan(c0 * dim), units.dim, inner);
+    dense_scores(strip_rows, strip_columns, std::span(block), inner);
+    for (std::size_t i = 0; i < height; ++i)
+      for (std::size_t j = 0; j < width; ++j)
+        scores[left.position[r0 + i] * m + right.position[c0 + j]] = block[i * width + j];
+    stage.update(static_cast<std::int64_t>(s) + 1);
+  }
+  for (std::size_t row = 0; triangle && row < rows.size(); ++row)
+    std::fill_n(scores.begin() + static_cast<std::ptrdiff_t>(row * m), row + 1, T(0));
   return scores;
 }
 

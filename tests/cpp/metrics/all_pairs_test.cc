@@ -149,6 +149,9 @@ TEST_P(EachIsa, DenseScoresAreTheRoundedCosines) {
     ASSERT_EQ(dense.size(), all.scores.size());
     for (std::size_t i = 0; i < dense.size(); ++i)
       ASSERT_EQ(dense[i], static_cast<float>(all.scores[i])) << "at " << i;
+    std::vector<double> exact(dense.size());
+    dense_scores(rows, columns, std::span(exact));
+    EXPECT_EQ(exact, all.scores);
   }
 }
 

@@ -111,6 +111,10 @@ name = "dprime"
         if (length == 0) continue;
         for (int k = 0; k < kDim; ++k) sum[k] += row[k] / std::sqrt(length);
       }
+      double squared = 0;
+      for (const double v : sum) squared += v * v;
+      // A template's embedding is float32, as any other.
+      for (double& v : sum) v = static_cast<float>(v / std::sqrt(squared));
       return sum;
     };
     const auto x = fused(a), y = fused(b);

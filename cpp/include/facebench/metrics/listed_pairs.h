@@ -27,8 +27,10 @@ void listed_pair_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
 // std::invalid_argument for dimensions that differ and Error for an embedding without direction.
 std::vector<float> dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
                                 const Job& job = {});
-// The same into `scores`.
+// The same into `scores`, in double without rounding where they are double.
 void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::span<float> scores,
+                  const Job& job = {});
+void dense_scores(const EmbeddingRows& rows, const EmbeddingRows& columns, std::span<double> scores,
                   const Job& job = {});
 
 }  // namespace facebench

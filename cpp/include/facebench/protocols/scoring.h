@@ -42,17 +42,20 @@ SampleRows find_samples(const TrialSet& trials, const EmbeddingSet& embeddings,
 std::vector<SampleStatus> unit_status(const TrialSet& trials,
                                       std::span<const SampleStatus> sample_status);
 
-// One vector per unit, in double: the sample's embedding, or the fused ones of the template.
+// One vector per unit: the sample's embedding, or the fused ones of the template, of unit length
+// and rounded to float32 as any embedding is.
 struct UnitEmbeddings {
   std::int64_t dim = 0;
-  std::vector<double> values;        // (units, dim), row-major; zeros where the status is not ok
-  std::vector<double> length;        // of each, 0 where the status is not ok
+  std::vector<float> values;         // (units, dim), row-major; zeros where the status is not ok
   std::vector<SampleStatus> status;  // per unit
 
   std::size_t size() const { return status.size(); }
-  std::span<const double> row(std::int32_t unit) const {
+  std::span<const float> row(std::int32_t unit) const {
     return std::span(values).subspan(static_cast<std::size_t>(unit) * static_cast<std::size_t>(dim),
                                      static_cast<std::size_t>(dim));
+  }
+  bool failed(std::int32_t unit) const {
+    return status[static_cast<std::size_t>(unit)] != SampleStatus::ok;
   }
 };
 
