@@ -1,5 +1,7 @@
 #include "facebench/metrics/accuracy.h"
 
+#include "facebench/metrics/centred_accuracy.h"
+
 #include "metrics/metrics.h"
 
 namespace facebench {
@@ -77,6 +79,31 @@ void bind_accuracy(py::module_& m) {
       ">>> from facebench.metrics import accuracy_conventions\n"
       ">>> [c['name'] for c in accuracy_conventions()][:3]\n"
       "['exact', 'facenet', 'insightface']");
+  m.def(
+      "centred_accuracy",
+      [](const py::object& first, const py::object& second, const py::object& labels,
+         const py::object& folds, const std::string& convention) {
+        using Rows = py::array_t<float, py::array::c_style | py::array::forcecast>;
+        const Rows a = Rows::ensure(as_array(first, "first", 2));
+        const Rows b = Rows::ensure(as_array(second, "second", 2));
+        if (!a || !b) throw py::error_already_set();
+        const auto l = whole_numbers<std::uint8_t>(labels, "labels");
+        const auto f = whole_numbers<std::int32_t>(folds, "folds");
+        const std::span<const float> x(a.data(), static_cast<std::size_t>(a.size()));
+        const std::span<const float> y(b.data(), static_cast<std::size_t>(b.size()));
+        const auto dim = static_cast<std::size_t>(a.shape(1));
+        py::gil_scoped_release release;
+        return centred_accuracy(x, y, dim, l, f, convention);
+      },
+      py::arg("first"), py::arg("second"), py::arg("labels"), py::arg("folds"),
+      py::arg("convention") = "sphereface",
+      "Accuracy of cosines of embeddings minus the mean of the training folds, as SphereFace and\n"
+      "MagFace compute it. first, second: the two embeddings of each comparison, one a row.\n\n"
+      ">>> from facebench.metrics import centred_accuracy\n"
+      ">>> first = [[1.0, 0.1], [0.0, 1.0], [1.0, 0.0], [0.1, 1.0]]\n"
+      ">>> second = [[0.9, 0.0], [1.0, 0.0], [1.0, 0.2], [0.9, 0.1]]\n"
+      ">>> centred_accuracy(first, second, [1, 0, 1, 0], [0, 0, 1, 1]).value\n"
+      "1.0");
 }
 
 }  // namespace facebench

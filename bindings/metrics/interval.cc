@@ -1,5 +1,7 @@
 #include "facebench/metrics/interval.h"
 
+#include "facebench/core/registry.h"
+
 #include "metrics/metrics.h"
 
 namespace facebench {
@@ -26,6 +28,10 @@ Statistic as_statistic(const py::object& object) {
           }};
 }
 
+bool is_list(const py::object& object) {
+  return py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object);
+}
+
 using Bootstrap = std::vector<Interval> (*)(const ComparisonGraph&, std::span<const Statistic>,
                                             const BootstrapOptions&, const Job&);
 
@@ -35,14 +41,8 @@ void def_bootstrap(py::module_& m, const char* name, Bootstrap bootstrap, const 
       [bootstrap](const py::object& statistics, const py::object& first, const py::object& second,
                   const py::object& folds, const BootstrapOptions& options, int threads,
                   const py::object& progress) -> py::object {
-        const bool many =
-            py::isinstance<py::list>(statistics) || py::isinstance<py::tuple>(statistics);
-        std::vector<Statistic> list;
-        if (many)
-          for (const auto& s : statistics)
-            list.push_back(as_statistic(py::reinterpret_borrow<py::object>(s)));
-        else
-          list.push_back(as_statistic(statistics));
+        const bool many = is_list(statistics);
+        const std::vector<Statistic> list = as_statistics(statistics);
         const auto a = whole_numbers<std::int32_t>(first, "first");
         const auto b = whole_numbers<std::int32_t>(second, "second");
         const auto f = whole_numbers<std::int32_t>(folds, "folds");
@@ -57,6 +57,20 @@ void def_bootstrap(py::module_& m, const char* name, Bootstrap bootstrap, const 
 }
 
 }  // namespace
+
+std::vector<Statistic> as_statistics(const py::object& object) {
+  if (!is_list(object)) return {as_statistic(object)};
+  std::vector<Statistic> list;
+  for (const auto& s : object) list.push_back(as_statistic(py::reinterpret_borrow<py::object>(s)));
+  return list;
+}
+
+Resampling as_resampling(const std::string& name) {
+  static const std::vector<std::string> names{"components", "vertices", "double_or_nothing"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (name == names[i]) return static_cast<Resampling>(i);
+  throw py::value_error(unknown_name_message("resampling", name, names));
+}
 
 void bind_interval(py::module_& m) {
   ResultClass<Interval>(m, "Interval", "A confidence interval.")
@@ -135,7 +149,7 @@ void bind_interval(py::module_& m) {
       ">>> c = Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])\n"
       ">>> i = component_bootstrap(auc_statistic(c), [0, 1, 2, 4], [0, 1, 3, 5])\n"
       ">>> i.method, 0 <= i.low <= 0.75 <= i.high <= 1\n"
-      "('component_bootstrap', True)");
+      "('component_bootstrap_logit_t', True)");
   def_bootstrap(
       m, "vertex_bootstrap", &vertex_bootstrap,
       "Interval for dense comparisons (all pairs): resamples identities; normal on the\n"
@@ -145,6 +159,16 @@ void bind_interval(py::module_& m) {
       ">>> i = vertex_bootstrap(auc_statistic(c), [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])\n"
       ">>> i.method\n"
       "'vertex_bootstrap_logit'");
+  def_bootstrap(
+      m, "double_or_nothing_bootstrap", &double_or_nothing_bootstrap,
+      "Interval for dense comparisons: each identity twice or not at all; normal on the logit\n"
+      "scale. Arguments as for component_bootstrap; folds are not used.\n\n"
+      ">>> from facebench.metrics import Comparisons, auc_statistic, double_or_nothing_bootstrap\n"
+      ">>> c = Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0])\n"
+      ">>> i = double_or_nothing_bootstrap(auc_statistic(c), [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, "
+      "2])\n"
+      ">>> i.method\n"
+      "'double_or_nothing_bootstrap_logit'");
 }
 
 }  // namespace facebench

@@ -18,9 +18,20 @@ void bind_interval(py::module_& m);
 void bind_summary(py::module_& m);
 void bind_identification(py::module_& m);
 void bind_all_pairs(py::module_& m);
+void bind_det(py::module_& m);
+void bind_calibration(py::module_& m);
+void bind_reject(py::module_& m);
+void bind_fixed_threshold(py::module_& m);
+void bind_paired(py::module_& m);
 
 std::shared_ptr<Comparisons> make_comparisons(const py::object& scores, const py::object& labels,
                                               const py::object& folds = py::none());
+
+// One Statistic or a list of them; a Python function of the weights (a uint32 array) that returns a
+// number is one, too.
+std::vector<Statistic> as_statistics(const py::object& object);
+// "components", "vertices" or "double_or_nothing".
+Resampling as_resampling(const std::string& name);
 
 // f(Comparisons, weights) under both of its Python forms.
 template <class F>

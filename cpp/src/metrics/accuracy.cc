@@ -151,30 +151,6 @@ double choose_threshold(Training& t, const AccuracyConvention& rule) {
   return choose_on_grid(t, rule, grid);
 }
 
-void finish(Accuracy& a, Spread spread) {
-  const auto n = static_cast<double>(a.fold_accuracy.size());
-  double sum = 0, squares = 0;
-  for (const double v : a.fold_accuracy) sum += v;
-  a.value = sum / n;
-  for (const double v : a.fold_accuracy) squares += (v - a.value) * (v - a.value);
-  a.sd = std::sqrt(squares / (n - 1));
-  a.standard_error = a.sd / std::sqrt(n);
-  switch (spread) {
-    case Spread::sd:
-      a.spread = a.sd;
-      break;
-    case Spread::population_sd:
-      a.spread = std::sqrt(squares / n);
-      break;
-    case Spread::standard_error:
-      a.spread = a.standard_error;
-      break;
-    case Spread::none:
-      a.spread = nan;
-      break;
-  }
-}
-
 AccuracyConvention facenet_rule(std::string name, std::string doc, std::string source) {
   AccuracyConvention c{std::move(name), std::move(doc), std::move(source), true};
   c.key = negative_squared_distance;
@@ -211,7 +187,7 @@ AccuracyConvention sphereface_rule() {
   AccuracyConvention c{"sphereface",
                        "cosines -1, -0.9999, ... 1, maximal accuracy, mean of all maximisers; a "
                        "score at the threshold is wrong; no spread (the script also subtracts the "
-                       "training folds' mean from the embeddings: not part of this)",
+                       "training folds' mean from the embeddings: see centred_accuracy)",
                        "wy1iu/sphereface test/code/evaluation.m", true};
   c.grid = sphereface_grid();
   c.tie_rule = TieRule::mean;
@@ -237,7 +213,7 @@ AccuracyConvention magface_rule() {
       "magface",
       "angle / pi on the grid 0, 0.01, ... 4 (so about 100 thresholds matter), "
       "maximal accuracy, first, accept <; spread: sd (n) (the script also subtracts "
-      "the training folds' mean from the embeddings: not part of this)",
+      "the training folds' mean from the embeddings: see centred_accuracy)",
       "IrvingMeng/MagFace eval/eval_recognition/eval_1v1.py", true};
   c.key = negative_angle;
   c.to_score = cosine_of_angle;
@@ -247,6 +223,30 @@ AccuracyConvention magface_rule() {
 }
 
 }  // namespace
+
+void summarize_folds(Accuracy& a, Spread spread) {
+  const auto n = static_cast<double>(a.fold_accuracy.size());
+  double sum = 0, squares = 0;
+  for (const double v : a.fold_accuracy) sum += v;
+  a.value = sum / n;
+  for (const double v : a.fold_accuracy) squares += (v - a.value) * (v - a.value);
+  a.sd = std::sqrt(squares / (n - 1));
+  a.standard_error = a.sd / std::sqrt(n);
+  switch (spread) {
+    case Spread::sd:
+      a.spread = a.sd;
+      break;
+    case Spread::population_sd:
+      a.spread = std::sqrt(squares / n);
+      break;
+    case Spread::standard_error:
+      a.spread = a.standard_error;
+      break;
+    case Spread::none:
+      a.spread = nan;
+      break;
+  }
+}
 
 std::vector<double> arange(double start, double stop, double step) {
   const auto n = static_cast<std::size_t>(std::max(0.0, std::ceil((stop - start) / step)));
@@ -317,7 +317,7 @@ Accuracy measure_accuracy(const Comparisons& comparisons, const AccuracyConventi
     result.comparisons += total;
     result.wrong += total - correct;
   }
-  finish(result, rule.spread);
+  summarize_folds(result, rule.spread);
   return result;
 }
 

@@ -10,14 +10,13 @@
 
 #include "facebench/core/random.h"
 #include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/summary.h"
 #include "facebench/metrics/tar_at_far.h"
 #include "metrics/bootstrap.h"
 #include "metrics/measures.h"
 
 namespace facebench {
 namespace {
-
-double rounded(double bound) { return std::nearbyint(bound * 0x1p40) * 0x1p-40; }
 
 double half_level(double level) {
   if (!(level > 0 && level < 1))
@@ -42,22 +41,51 @@ double logit(double value, double resolution) {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-enum class Scale { percentile, logit };
+// The quantile of Student's t, p > 1/2, by its expansion in 1 / degrees of freedom (Abramowitz &
+// Stegun 26.7.5): within 1 % from 3 degrees of freedom on.
+double student_quantile(double p, double freedom) {
+  const double z = normal_quantile(p), z2 = z * z;
+  const double first = z * (z2 + 1) / 4;
+  const double second = z * ((5 * z2 + 16) * z2 + 3) / 96;
+  const double third = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+  return z + (first + (second + third / freedom) / freedom) / freedom;
+}
 
-// What the two bootstraps share. `resample(replicate, weights)` fills the weights of a replicate.
+// How a bootstrap resamples and makes its intervals.
 struct Scheme {
   std::string method;
   std::string degenerate_method;
-  Scale scale = Scale::percentile;
   std::int64_t units = 0;  // what is resampled, in all
   std::function<void(std::int64_t replicate, std::span<Weight> weights)> resample;
+  // With a jackknife (Student's t): weights of the comparisons without group g of `groups`.
+  int groups = 0;
+  std::function<void(std::int64_t g, std::span<Weight> weights)> leave_out;
 };
 
+// Of the variance of logit(statistic), by its jackknife over groups of units: 2 V^2 / var(V), where
+// V is the sum of the groups' squared deviations. Many even groups give about their number, a few
+// that decide everything about twice their number.
+double degrees_of_freedom(const Statistic& statistic, std::span<const double> left_out) {
+  std::vector<double> values;
+  for (const double v : left_out)
+    if (!std::isnan(v)) values.push_back(logit(v, statistic.resolution));
+  const Moments m = moments(values);
+  double second = 0, fourth = 0;
+  for (const double v : values) {
+    const double square = (v - m.mean) * (v - m.mean);
+    second += square;
+    fourth += square * square;
+  }
+  const double spread = fourth - second * second / static_cast<double>(values.size());
+  const double most = static_cast<double>(values.size());
+  return spread > 0 ? std::clamp(2 * second * second / spread, 3.0, std::max(most, 3.0)) : most;
+}
+
 Interval interval_of(const Statistic& statistic, double point, std::vector<double> values,
-                     const Scheme& scheme, double level) {
+                     std::span<const double> left_out, const Scheme& scheme, double level) {
   Interval result;
   result.level = level;
-  result.method = scheme.method;
+  result.method = scheme.method + (scheme.groups > 0 ? "_logit_t" : "_logit");
   result.replicates = static_cast<int>(values.size());
   std::erase_if(values, [](double v) { return std::isnan(v); });
   result.undefined = result.replicates - static_cast<int>(values.size());
@@ -75,67 +103,81 @@ Interval interval_of(const Statistic& statistic, double point, std::vector<doubl
     result.method = scheme.degenerate_method;
     return result;
   }
-  if (scheme.scale == Scale::percentile) {
-    result.low = rounded(quantile(values, 1 - upper));
-    result.high = rounded(quantile(values, upper));
-    return result;
-  }
-  const auto normal_half = [&] {
-    double mean = 0, squares = 0;
-    for (const double v : values) mean += v;
-    mean /= static_cast<double>(values.size());
-    for (const double v : values) squares += (v - mean) * (v - mean);
-    return normal_quantile(upper) * std::sqrt(squares / static_cast<double>(values.size() - 1));
-  };
   if (!statistic.rate) {
-    const double half = normal_half();
-    result.method = "vertex_bootstrap";
-    result.low = rounded(point - half);
-    result.high = rounded(point + half);
+    const double half = normal_quantile(upper) * moments(values).sd;
+    result.method = scheme.method;
+    result.low = rounded_bound(point - half);
+    result.high = rounded_bound(point + half);
     return result;
   }
-  if (values.front() < 0 || values.back() > 1)
-    throw std::invalid_argument(fmt::format(
-        "statistic '{}' leaves [0, 1], so it has no interval on the logit scale", statistic.name));
+  if (values.front() < 0 || values.back() > 1 || point < 0 || point > 1) {
+    result.method = scheme.method + "_percentile";
+    result.low = rounded_bound(quantile(values, 1 - upper));
+    result.high = rounded_bound(quantile(values, upper));
+    return result;
+  }
   for (double& v : values) v = logit(v, statistic.resolution);
-  const double half = normal_half();
+  const double factor = scheme.groups > 0
+                            ? student_quantile(upper, degrees_of_freedom(statistic, left_out))
+                            : normal_quantile(upper);
+  const double half = factor * moments(values).sd;
   const double centre = logit(point, statistic.resolution);
   // A value of 0 or 1 stays inside its own interval.
-  result.low = std::min(rounded(logistic(centre - half)), point);
-  result.high = std::max(rounded(logistic(centre + half)), point);
+  result.low = std::min(rounded_bound(logistic(centre - half)), point);
+  result.high = std::max(rounded_bound(logistic(centre + half)), point);
   return result;
+}
+
+// All statistics under `count` sets of weights.
+std::vector<std::vector<double>> evaluate_all(
+    std::size_t comparisons, std::span<const Statistic> statistics, std::int64_t count,
+    const std::function<void(std::int64_t, std::span<Weight>)>& fill, const Job& job,
+    Stage* stage) {
+  std::vector<std::vector<double>> values(statistics.size(), std::vector<double>(count));
+  std::vector<std::vector<Weight>> scratch(job.workers());
+  parallel_for(
+      count, job,
+      [&](std::int64_t i, int worker) {
+        std::vector<Weight>& weights = scratch[worker];
+        weights.resize(comparisons);
+        fill(i, weights);
+        for (std::size_t s = 0; s < statistics.size(); ++s)
+          values[s][i] = statistics[s].evaluate(weights);
+      },
+      stage);
+  return values;
+}
+
+Replicates replicate(std::size_t comparisons, const Scheme& scheme,
+                     std::span<const Statistic> statistics, const BootstrapOptions& options,
+                     const Job& job) {
+  check_options(options);
+  Replicates r;
+  r.method = scheme.method;
+  const std::vector<Weight> once(comparisons, 1);
+  for (const Statistic& s : statistics) {
+    r.points.push_back(s.evaluate(once));
+    if (std::isnan(r.points.back()))
+      throw std::invalid_argument(
+          fmt::format("statistic '{}' is undefined on these comparisons", s.name));
+  }
+  Stage stage(job, scheme.method, options.replicates, "replicates");
+  r.values =
+      evaluate_all(comparisons, statistics, options.replicates, scheme.resample, job, &stage);
+  return r;
 }
 
 std::vector<Interval> bootstrap(std::size_t comparisons, const Scheme& scheme,
                                 std::span<const Statistic> statistics,
                                 const BootstrapOptions& options, const Job& job) {
-  check_options(options);
-  const std::vector<Weight> once(comparisons, 1);
-  std::vector<double> points;
-  for (const Statistic& s : statistics) {
-    points.push_back(s.evaluate(once));
-    if (std::isnan(points.back()))
-      throw std::invalid_argument(
-          fmt::format("statistic '{}' is undefined on these comparisons", s.name));
-  }
-  std::vector<std::vector<double>> values(statistics.size(),
-                                          std::vector<double>(options.replicates));
-  std::vector<std::vector<Weight>> scratch(job.workers());
-  Stage stage(job, scheme.method, options.replicates, "replicates");
-  parallel_for(
-      options.replicates, job,
-      [&](std::int64_t replicate, int worker) {
-        std::vector<Weight>& weights = scratch[worker];
-        weights.resize(comparisons);
-        scheme.resample(replicate, weights);
-        for (std::size_t s = 0; s < statistics.size(); ++s)
-          values[s][replicate] = statistics[s].evaluate(weights);
-      },
-      &stage);
+  Replicates r = replicate(comparisons, scheme, statistics, options, job);
+  std::vector<std::vector<double>> left_out(statistics.size());
+  if (scheme.groups > 0)
+    left_out = evaluate_all(comparisons, statistics, scheme.groups, scheme.leave_out, job, nullptr);
   std::vector<Interval> result;
   for (std::size_t s = 0; s < statistics.size(); ++s)
-    result.push_back(
-        interval_of(statistics[s], points[s], std::move(values[s]), scheme, options.level));
+    result.push_back(interval_of(statistics[s], r.points[s], std::move(r.values[s]), left_out[s],
+                                 scheme, options.level));
   return result;
 }
 
@@ -163,9 +205,9 @@ std::int32_t position(const std::vector<T>& sorted, T value) {
                                    sorted.begin());
 }
 
-// Of the vertex bootstraps.
-Scheme identity_scheme(std::int64_t identities) {
-  return {"vertex_bootstrap_logit", "wilson_over_identities", Scale::logit, identities, {}};
+// Of the vertex bootstrap, without what it resamples.
+Scheme vertex_scheme(std::int64_t identities) {
+  return {"vertex_bootstrap", "wilson_over_identities", identities, {}, 0, {}};
 }
 
 }  // namespace
@@ -179,8 +221,10 @@ void draw_identities(std::int64_t seed, std::int64_t replicate, std::span<Weight
 
 Interval vertex_interval(const Statistic& statistic, double point, std::vector<double> replicates,
                          std::int64_t identities, double level) {
-  return interval_of(statistic, point, std::move(replicates), identity_scheme(identities), level);
+  return interval_of(statistic, point, std::move(replicates), {}, vertex_scheme(identities), level);
 }
+
+double rounded_bound(double bound) { return std::nearbyint(bound * 0x1p40) * 0x1p-40; }
 
 double normal_quantile(double p) {
   if (!(p > 0 && p < 1))
@@ -189,7 +233,7 @@ double normal_quantile(double p) {
   const double tail = std::min(p, 1 - p);
   // Newton's method on the upper tail, which is convex: from 0 it rises to the root and never past.
   double z = 0;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 1000; ++i) {  // about z^2 / 2 steps
     const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
     const double step = (std::erfc(z / std::numbers::sqrt2) / 2 - tail) / density;
     z += step;
@@ -206,8 +250,8 @@ Interval wilson(std::int64_t k, std::int64_t n, double level) {
   const double centre = kd + z * z / 2;
   const double half = z * std::sqrt(kd * (nd - kd) / nd + z * z / 4);
   Interval result;
-  result.low = k == 0 ? 0 : rounded((centre - half) / (nd + z * z));
-  result.high = k == n ? 1 : rounded((centre + half) / (nd + z * z));
+  result.low = k == 0 ? 0 : rounded_bound((centre - half) / (nd + z * z));
+  result.high = k == n ? 1 : rounded_bound((centre + half) / (nd + z * z));
   result.level = level;
   result.method = "wilson";
   return result;
@@ -297,38 +341,44 @@ Components connected_components(const ComparisonGraph& graph) {
   return result;
 }
 
-std::vector<Interval> component_bootstrap(const ComparisonGraph& graph,
-                                          std::span<const Statistic> statistics,
-                                          const BootstrapOptions& options, const Job& job) {
-  const Components components = connected_components(graph);
+namespace {
+
+// The schemes keep what they need of the graph.
+Scheme component_scheme(const ComparisonGraph& graph, const BootstrapOptions& options) {
+  auto components = std::make_shared<const Components>(connected_components(graph));
   std::vector<std::vector<std::int32_t>> by_fold;
-  for (std::int32_t c = 0; c < components.count(); ++c) {
-    by_fold.resize(std::max<std::size_t>(by_fold.size(), components.fold[c] + 1));
-    by_fold[components.fold[c]].push_back(c);
+  for (std::int32_t c = 0; c < components->count(); ++c) {
+    by_fold.resize(std::max<std::size_t>(by_fold.size(), components->fold[c] + 1));
+    by_fold[components->fold[c]].push_back(c);
   }
-  if (components.count() == static_cast<int>(by_fold.size()))
+  if (components->count() == static_cast<int>(by_fold.size()))
     throw std::invalid_argument(
         "every fold's comparisons are one connected component, so there is nothing to resample; "
         "use "
         "the vertex bootstrap");
-  Scheme scheme{"component_bootstrap", "wilson_over_components", Scale::percentile,
-                components.count()};
-  scheme.resample = [&](std::int64_t replicate, std::span<Weight> weights) {
-    Random random(static_cast<std::uint64_t>(options.seed), "component_bootstrap",
+  Scheme scheme{"component_bootstrap", "wilson_over_components", components->count(), {}, 0, {}};
+  scheme.resample = [components, by_fold, seed = options.seed](std::int64_t replicate,
+                                                               std::span<Weight> weights) {
+    Random random(static_cast<std::uint64_t>(seed), "component_bootstrap",
                   {static_cast<std::uint64_t>(replicate)});
-    std::vector<Weight> drawn(components.count(), 0);
+    std::vector<Weight> drawn(components->count(), 0);
     for (const auto& members : by_fold)
       for (std::size_t d = 0; d < members.size(); ++d)
         ++drawn[members[random.below(members.size())]];
     for (std::size_t i = 0; i < weights.size(); ++i)
-      weights[i] = drawn[components.of_comparison[i]];
+      weights[i] = drawn[components->of_comparison[i]];
   };
-  return bootstrap(graph.first.size(), scheme, statistics, options, job);
+  scheme.groups = std::min(components->count(), 200);
+  scheme.leave_out = [components, groups = scheme.groups](std::int64_t g,
+                                                          std::span<Weight> weights) {
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] = components->of_comparison[i] % groups != g;
+  };
+  return scheme;
 }
 
-std::vector<Interval> vertex_bootstrap(const ComparisonGraph& graph,
-                                       std::span<const Statistic> statistics,
-                                       const BootstrapOptions& options, const Job& job) {
+Scheme identity_scheme(const ComparisonGraph& graph, Resampling resampling,
+                       const BootstrapOptions& options) {
   check_graph(graph);
   std::vector<std::int32_t> identities(graph.first.begin(), graph.first.end());
   identities.insert(identities.end(), graph.second.begin(), graph.second.end());
@@ -340,14 +390,62 @@ std::vector<Interval> vertex_bootstrap(const ComparisonGraph& graph,
     first[i] = position(identities, graph.first[i]);
     second[i] = position(identities, graph.second[i]);
   }
-  Scheme scheme = identity_scheme(static_cast<std::int64_t>(identities.size()));
-  scheme.resample = [&](std::int64_t replicate, std::span<Weight> weights) {
-    std::vector<Weight> drawn(identities.size());
-    draw_identities(options.seed, replicate, drawn);
+  const bool vertices = resampling == Resampling::vertices;
+  Scheme scheme{vertices ? "vertex_bootstrap" : "double_or_nothing_bootstrap",
+                "wilson_over_identities",
+                static_cast<std::int64_t>(identities.size()),
+                {},
+                0,
+                {}};
+  scheme.resample = [first, second, vertices, method = scheme.method, count = identities.size(),
+                     seed = options.seed](std::int64_t replicate, std::span<Weight> weights) {
+    std::vector<Weight> drawn(count);
+    if (vertices) {
+      draw_identities(seed, replicate, drawn);
+    } else {
+      Random random(static_cast<std::uint64_t>(seed), method,
+                    {static_cast<std::uint64_t>(replicate)});
+      for (Weight& w : drawn) w = 2 * (random.next_u32() >> 31);
+    }
     for (std::size_t i = 0; i < weights.size(); ++i)
       weights[i] = first[i] == second[i] ? drawn[first[i]] : drawn[first[i]] * drawn[second[i]];
   };
-  return bootstrap(first.size(), scheme, statistics, options, job);
+  return scheme;
+}
+
+Scheme make_scheme(const ComparisonGraph& graph, Resampling resampling,
+                   const BootstrapOptions& options) {
+  return resampling == Resampling::components ? component_scheme(graph, options)
+                                              : identity_scheme(graph, resampling, options);
+}
+
+}  // namespace
+
+Replicates bootstrap_replicates(const ComparisonGraph& graph, Resampling resampling,
+                                std::span<const Statistic> statistics,
+                                const BootstrapOptions& options, const Job& job) {
+  return replicate(graph.first.size(), make_scheme(graph, resampling, options), statistics, options,
+                   job);
+}
+
+std::vector<Interval> component_bootstrap(const ComparisonGraph& graph,
+                                          std::span<const Statistic> statistics,
+                                          const BootstrapOptions& options, const Job& job) {
+  return bootstrap(graph.first.size(), component_scheme(graph, options), statistics, options, job);
+}
+
+std::vector<Interval> vertex_bootstrap(const ComparisonGraph& graph,
+                                       std::span<const Statistic> statistics,
+                                       const BootstrapOptions& options, const Job& job) {
+  return bootstrap(graph.first.size(), make_scheme(graph, Resampling::vertices, options),
+                   statistics, options, job);
+}
+
+std::vector<Interval> double_or_nothing_bootstrap(const ComparisonGraph& graph,
+                                                  std::span<const Statistic> statistics,
+                                                  const BootstrapOptions& options, const Job& job) {
+  return bootstrap(graph.first.size(), make_scheme(graph, Resampling::double_or_nothing, options),
+                   statistics, options, job);
 }
 
 std::vector<Interval> identity_bootstrap(std::int64_t identities,
@@ -359,7 +457,7 @@ std::vector<Interval> identity_bootstrap(std::int64_t identities,
   std::vector<Statistic> defined;
   for (const Statistic& s : statistics)
     if (!std::isnan(s.evaluate(once))) defined.push_back(s);
-  Scheme scheme = identity_scheme(identities);
+  Scheme scheme = vertex_scheme(identities);
   scheme.resample = [&](std::int64_t replicate, std::span<Weight> weights) {
     draw_identities(options.seed, replicate, weights);
   };
@@ -368,7 +466,9 @@ std::vector<Interval> identity_bootstrap(std::int64_t identities,
   auto next = made.begin();
   for (const Statistic& s : statistics) {
     const bool is_defined = !std::isnan(s.evaluate(once));
-    result.push_back(is_defined ? *next++ : Interval{nan, nan, options.level, scheme.method});
+    result.push_back(
+        is_defined ? *next++
+                   : Interval{nan, nan, options.level, scheme.method + (s.rate ? "_logit" : "")});
   }
   return result;
 }
@@ -381,6 +481,11 @@ Interval component_bootstrap(const ComparisonGraph& graph, const Statistic& stat
 Interval vertex_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
                           const BootstrapOptions& options, const Job& job) {
   return vertex_bootstrap(graph, std::span(&statistic, 1), options, job).front();
+}
+
+Interval double_or_nothing_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
+                                     const BootstrapOptions& options, const Job& job) {
+  return double_or_nothing_bootstrap(graph, std::span(&statistic, 1), options, job).front();
 }
 
 }  // namespace facebench

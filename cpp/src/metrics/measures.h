@@ -23,6 +23,9 @@ inline double ratio(std::int64_t part, std::int64_t whole) {
 // Each count over the total; NaN where the total is 0.
 std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t total);
 
+// An interval's bound, to 2^-40.
+double rounded_bound(double bound);
+
 // The mark of a rate: at least ten errors expected. 0.01 * 1000 counts as 10 whatever its last bit.
 inline bool enough_expected(double expected) { return expected >= 10 * (1 - 1e-12); }
 
@@ -46,10 +49,18 @@ void check_far(double far);
 // The cell of the convention "exact" out of its counts.
 TarAtFar exact_cell(double far, std::int64_t genuine, std::int64_t impostor,
                     std::int64_t genuine_accepted, std::int64_t false_accepts, double threshold);
+// Throws std::invalid_argument, naming `what`, where one of the counts is 0.
+void require_both(std::int64_t genuine, std::int64_t impostor, const char* what);
+
+// Fills in value, sd, standard error and spread out of fold_accuracy.
+void summarize_folds(Accuracy& accuracy, Spread spread);
 
 RocCurve measure_roc(const Comparisons& comparisons, std::span<const Weight> sorted_weights);
 double measure_auc(const RocCurve& curve);
 double measure_eer(const RocCurve& curve);
 double measure_eer_convex_hull(const RocCurve& curve);
+// The corners of the curve's upper hull (numbers of points), from left to right, first and last
+// point included. Scaling the axes does not change it.
+std::vector<std::size_t> roc_convex_hull(const RocCurve& curve);
 
 }  // namespace facebench

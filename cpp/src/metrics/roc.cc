@@ -11,12 +11,6 @@ namespace {
 
 bool has_both(const RocCurve& c) { return c.genuine > 0 && c.impostor > 0; }
 
-void require_both(const RocCurve& c, const char* what) {
-  if (has_both(c)) return;
-  throw std::invalid_argument(std::string(what) + " is undefined: there are no " +
-                              (c.genuine > 0 ? "impostor" : "genuine") + " comparisons");
-}
-
 // Where the segment from a to b of the ROC crosses FPR = FNR, given FPR < FNR at a and >= at b.
 // With d = FA * genuine - FR * impostor (an integer) the crossing is at the share -d_a / (d_b -
 // d_a) of the segment.
@@ -36,6 +30,12 @@ bool past_equality(const RocCurve& c, std::size_t i) {
 }
 
 }  // namespace
+
+void require_both(std::int64_t genuine, std::int64_t impostor, const char* what) {
+  if (genuine > 0 && impostor > 0) return;
+  throw std::invalid_argument(std::string(what) + " is undefined: there are no " +
+                              (genuine > 0 ? "impostor" : "genuine") + " comparisons");
+}
 
 std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t total) {
   std::vector<double> result(counts.size(), nan);
@@ -91,9 +91,7 @@ double measure_eer(const RocCurve& c) {
   return crossing(c, i - 1, i);
 }
 
-double measure_eer_convex_hull(const RocCurve& c) {
-  if (!has_both(c)) return nan;
-  // The upper hull of (FA, TA), points left to right; scaling the axes does not change it.
+std::vector<std::size_t> roc_convex_hull(const RocCurve& c) {
   std::vector<std::size_t> hull;
   for (std::size_t i = 0; i < c.size(); ++i) {
     while (hull.size() >= 2) {
@@ -106,6 +104,12 @@ double measure_eer_convex_hull(const RocCurve& c) {
     }
     hull.push_back(i);
   }
+  return hull;
+}
+
+double measure_eer_convex_hull(const RocCurve& c) {
+  if (!has_both(c)) return nan;
+  const std::vector<std::size_t> hull = roc_convex_hull(c);
   std::size_t k = 1;
   while (!past_equality(c, hull[k])) ++k;
   return crossing(c, hull[k - 1], hull[k]);
@@ -119,7 +123,7 @@ RocCurve roc(std::span<const double> scores, std::span<const std::uint8_t> label
 }
 
 double auc(const RocCurve& curve) {
-  require_both(curve, "the AUC");
+  require_both(curve.genuine, curve.impostor, "the AUC");
   return measure_auc(curve);
 }
 double auc(const Comparisons& c, std::span<const Weight> weights) { return auc(roc(c, weights)); }
@@ -128,7 +132,7 @@ double auc(std::span<const double> scores, std::span<const std::uint8_t> labels)
 }
 
 double eer(const RocCurve& curve) {
-  require_both(curve, "the EER");
+  require_both(curve.genuine, curve.impostor, "the EER");
   return measure_eer(curve);
 }
 double eer(const Comparisons& c, std::span<const Weight> weights) { return eer(roc(c, weights)); }
@@ -137,7 +141,7 @@ double eer(std::span<const double> scores, std::span<const std::uint8_t> labels)
 }
 
 double eer_convex_hull(const RocCurve& curve) {
-  require_both(curve, "the EER");
+  require_both(curve.genuine, curve.impostor, "the EER");
   return measure_eer_convex_hull(curve);
 }
 double eer_convex_hull(const Comparisons& c, std::span<const Weight> weights) {

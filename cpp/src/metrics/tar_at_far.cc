@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "metrics/measures.h"
+#include "metrics/tar_at_far_rules.h"
 
 namespace facebench {
 namespace {
@@ -134,6 +135,45 @@ const Table<TarAtFarConvention>& tar_at_far_conventions() {
           {"insightface", "the facenet rule; the projects differ in how images become embeddings",
            "deepinsight/insightface recognition/arcface_torch/eval/verification.py calculate_val",
            true, true, measure_facenet},
+          {"ijb",
+           "the point of scikit-learn's roc_curve (without the points it drops) whose FAR is "
+           "nearest "
+           "to the target, above it or below; of equally near ones the last. May exceed the target",
+           "deepinsight/insightface recognition/arcface_torch/eval_ijbc.py; the same in most IJB "
+           "scripts",
+           false, false, ijb_tar_at_far},
+          {"pfe",
+           "the round(impostors * FAR)-th highest impostor score (halves to even), accept >=; for "
+           "0 "
+           "the highest + 1e-8. Ties may exceed the target",
+           "seasonSH/Probabilistic-Face-Embeddings evaluation/metrics.py find_thresholds_by_FAR",
+           false, false, pfe_tar_at_far},
+          {"cvlface", "the pfe rule with 1e-5 in place of 1e-8",
+           "mk-minchul/CVLface tinyface/metrics.py find_thresholds_by_FAR", false, false,
+           cvlface_tar_at_far},
+          {"ijb_1n",
+           "the ceil(impostors * FAR)-th highest impostor score, accept >; undefined for FAR 0",
+           "deepinsight/insightface recognition/_evaluation_/ijb/ijb_1n.py evaluation", false,
+           false, ijb_1n_tar_at_far},
+          {"bob",
+           "lowest impostor score at which the FAR does not exceed the target, ties grouped, "
+           "accept "
+           ">= (so genuine scores between it and the next impostor are rejected); FAR 0: just "
+           "above "
+           "the highest impostor; FAR 1: just below the lowest",
+           "bob.measure far_threshold, farfrr", false, false, bob_tar_at_far},
+          {"openbr",
+           "points where false and true accepts have both grown, the last left out, in single "
+           "precision; linear between them and from the origin; 1 beyond the last",
+           "biometrics/openbr openbr/core/eval.cpp getTAR", false, false, openbr_tar_at_far},
+          {"fare", "linear between the exact ROC points, the highest where several have that FAR",
+           "uh-cbl/FaRE fare/metrics/metric_funcs.py cal_interpolation", false, false,
+           fare_tar_at_far},
+          {"insightface_gui",
+           "at most floor(FAR * impostors) false accepts, ties grouped, accept >=; undefined where "
+           "that is 0",
+           "deepinsight/insightface gui/core/evaluation.py", false, false,
+           insightface_gui_tar_at_far},
       });
   return table;
 }
@@ -148,10 +188,17 @@ TarAtFar tar_at_far(const Comparisons& comparisons, double far, std::string_view
         entry.name));
   if (entry.cosine_only) check_cosines(comparisons, "TAR@FAR", entry.name);
   TarAtFar cell = entry.measure(comparisons, comparisons.sorted_weights(weights), far);
-  if (std::isnan(cell.value))
+  if (std::isnan(cell.value)) {
+    if (comparisons.genuine() > 0 && comparisons.impostor() > 0 && !entry.needs_folds)
+      throw std::invalid_argument(
+          fmt::format("the TAR at FAR {} is undefined under '{}' with {} impostor comparisons", far,
+                      entry.name, comparisons.impostor()));
     throw std::invalid_argument(
         fmt::format("the TAR at a FAR is undefined: no genuine or no impostor comparisons{}",
                     entry.needs_folds ? " in one of the folds" : ""));
+  }
+  cell.far_target = far;
+  finish(cell);
   cell.convention = entry.name;
   return cell;
 }

@@ -1,0 +1,66 @@
+#include "facebench/metrics/paired.h"
+
+#include "metrics/metrics.h"
+
+namespace facebench {
+
+void bind_paired(py::module_& m) {
+  ResultClass<PairedDifference>(m, "PairedDifference",
+                                "Two systems on the same comparisons: a - b of one number.")
+      .field("value", &PairedDifference::value, "a - b")
+      .field("a", &PairedDifference::a, "of the first system")
+      .field("b", &PairedDifference::b, "of the second system")
+      .field("interval", &PairedDifference::interval, "of the difference")
+      .field("p_value", &PairedDifference::p_value, "two-sided, that they do not differ");
+  ResultClass<McNemar>(m, "McNemar", "McNemar's exact test.")
+      .field("only_a_wrong", &McNemar::only_a_wrong, "comparisons that only a decides wrongly")
+      .field("only_b_wrong", &McNemar::only_b_wrong, "comparisons that only b decides wrongly")
+      .field("p_value", &McNemar::p_value, "two-sided")
+      .field("assumes", &McNemar::assumes, "what it takes for granted");
+  m.def(
+      "compare_paired",
+      [](const py::object& a, const py::object& b, const py::object& first,
+         const py::object& second, const py::object& folds, const std::string& resampling,
+         const BootstrapOptions& options, int threads, const py::object& progress) -> py::object {
+        const bool many = py::isinstance<py::list>(a) || py::isinstance<py::tuple>(a);
+        const auto of_a = as_statistics(a), of_b = as_statistics(b);
+        const Resampling how = as_resampling(resampling);
+        const auto i = whole_numbers<std::int32_t>(first, "first");
+        const auto j = whole_numbers<std::int32_t>(second, "second");
+        const auto f = whole_numbers<std::int32_t>(folds, "folds");
+        auto result = with_job(threads, progress, [&](const Job& job) {
+          return compare_paired({i, j, f}, how, of_a, of_b, options, job);
+        });
+        return many ? py::cast(result) : py::cast(result.at(0));
+      },
+      py::arg("a"), py::arg("b"), py::arg("first"), py::arg("second"),
+      py::arg("folds") = py::none(), py::kw_only(), py::arg("resampling") = "components",
+      py::arg("options") = BootstrapOptions{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none(),
+      "Difference of two systems on the same comparisons, with its interval and p-value.\n\n"
+      "a, b: a Statistic of each system (or lists, pair by pair) over the same comparisons in the\n"
+      "same order. first, second, folds: as for component_bootstrap. resampling: 'components',\n"
+      "'vertices' or 'double_or_nothing'.\n\n"
+      ">>> from facebench.metrics import Comparisons, auc_statistic, compare_paired\n"
+      ">>> labels, people = [1, 1, 0, 0, 1, 0], [0, 1, 2, 4, 6, 7]\n"
+      ">>> a = auc_statistic(Comparisons([0.9, 0.3, 0.4, 0.1, 0.5, 0.2], labels))\n"
+      ">>> b = auc_statistic(Comparisons([0.9, 0.3, 0.4, 0.1, 0.5, 0.2], labels))\n"
+      ">>> d = compare_paired(a, b, people, [0, 1, 3, 5, 6, 8])\n"
+      ">>> d.value, d.p_value\n"
+      "(0.0, 1.0)");
+  m.def(
+      "mcnemar",
+      [](const py::object& wrong_a, const py::object& wrong_b) {
+        const auto a = whole_numbers<std::uint8_t>(wrong_a, "wrong_a");
+        const auto b = whole_numbers<std::uint8_t>(wrong_b, "wrong_b");
+        return mcnemar(a, b);
+      },
+      py::arg("wrong_a"), py::arg("wrong_b"),
+      "McNemar's exact test on which comparisons each system decides wrongly (1 = wrong).\n\n"
+      "It assumes independent comparisons: a companion to compare_paired, not a replacement.\n\n"
+      ">>> from facebench.metrics import mcnemar\n"
+      ">>> mcnemar([1, 1, 1, 1, 0], [0, 0, 0, 0, 0]).p_value\n"
+      "0.125");
+}
+
+}  // namespace facebench

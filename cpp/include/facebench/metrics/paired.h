@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "facebench/core/job.h"
+#include "facebench/metrics/interval.h"
+
+namespace facebench {
+
+// Two systems on the same comparisons: difference a - b of one number.
+struct PairedDifference {
+  double value = 0;
+  double a = 0;
+  double b = 0;
+  // value -+ z * sd of the replicates' differences; both systems are measured on the same
+  // replicates, so what is hard for both cancels.
+  Interval interval;
+  // Two-sided, of the hypothesis that the systems do not differ, by the same normal approximation:
+  // below 1 - level exactly where the interval leaves out 0. 1 where the two never differ.
+  double p_value = 1;
+};
+
+// Pairs of statistics (a[k], b[k]) of the same comparisons in the same order. Throws as the
+// bootstraps do, and std::invalid_argument where the numbers of statistics differ.
+std::vector<PairedDifference> compare_paired(const ComparisonGraph& graph, Resampling resampling,
+                                             std::span<const Statistic> a,
+                                             std::span<const Statistic> b,
+                                             const BootstrapOptions& options = {},
+                                             const Job& job = {});
+
+// McNemar's exact test: of the comparisons that only one of two systems decides wrongly, is each as
+// often the one? It takes the comparisons to be independent and the thresholds as fixed, so on
+// comparisons that share people its p-value is too small: a companion to compare_paired(), not a
+// replacement. Source: McNemar, Psychometrika 1947; exact binomial form.
+struct McNemar {
+  std::int64_t only_a_wrong = 0;
+  std::int64_t only_b_wrong = 0;
+  double p_value = 1;  // two-sided: min(1, 2 P(X <= smaller)), X binomial(only_a + only_b, 1/2)
+  std::string assumes = "independent comparisons, fixed thresholds";
+};
+// 1 where a comparison is decided wrongly. Throws std::invalid_argument for lengths that differ and
+// a flag other than 0 and 1.
+McNemar mcnemar(std::span<const std::uint8_t> wrong_a, std::span<const std::uint8_t> wrong_b);
+
+}  // namespace facebench

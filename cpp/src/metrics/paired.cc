@@ -1,0 +1,100 @@
+#include "facebench/metrics/paired.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+#include "facebench/metrics/summary.h"
+#include "metrics/measures.h"
+
+namespace facebench {
+namespace {
+
+// P(X <= k) of a binomial(n, 1/2), summed from its largest term down.
+double binomial_half_cdf(std::int64_t k, std::int64_t n) {
+  const auto nd = static_cast<double>(n), kd = static_cast<double>(k);
+  double term = std::exp(std::lgamma(nd + 1) - std::lgamma(kd + 1) - std::lgamma(nd - kd + 1) -
+                         nd * std::numbers::ln2);
+  double sum = 0;
+  for (std::int64_t i = k; i >= 0 && term > sum * 1e-18; --i) {
+    sum += term;
+    term *= static_cast<double>(i) / static_cast<double>(n - i + 1);
+  }
+  return sum;
+}
+
+PairedDifference difference_of(double a, double b, std::span<const double> values_a,
+                               std::span<const double> values_b, const std::string& method,
+                               double level) {
+  PairedDifference d;
+  d.a = a;
+  d.b = b;
+  d.value = a - b;
+  d.interval.level = level;
+  d.interval.method = method;
+  d.interval.replicates = static_cast<int>(values_a.size());
+  std::vector<double> differences;
+  for (std::size_t r = 0; r < values_a.size(); ++r) {
+    const double v = values_a[r] - values_b[r];
+    if (std::isnan(v))
+      ++d.interval.undefined;
+    else
+      differences.push_back(v);
+  }
+  if (differences.size() * 2 < values_a.size()) {
+    d.interval.low = d.interval.high = d.p_value = nan;
+    return d;
+  }
+  const double sd = moments(differences).sd;
+  const double half = normal_quantile((1 + level) / 2) * sd;
+  d.interval.low = rounded_bound(d.value - half);
+  d.interval.high = rounded_bound(d.value + half);
+  if (sd > 0)
+    d.p_value = rounded_bound(std::erfc(std::abs(d.value) / sd / std::numbers::sqrt2));
+  else
+    d.p_value = d.value == 0 ? 1 : 0;
+  return d;
+}
+
+}  // namespace
+
+std::vector<PairedDifference> compare_paired(const ComparisonGraph& graph, Resampling resampling,
+                                             std::span<const Statistic> a,
+                                             std::span<const Statistic> b,
+                                             const BootstrapOptions& options, const Job& job) {
+  if (a.size() != b.size())
+    throw std::invalid_argument(
+        fmt::format("{} statistics of one system but {} of the other", a.size(), b.size()));
+  std::vector<Statistic> both(a.begin(), a.end());
+  both.insert(both.end(), b.begin(), b.end());
+  const Replicates r = bootstrap_replicates(graph, resampling, both, options, job);
+  std::vector<PairedDifference> result;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const std::size_t other = k + a.size();
+    result.push_back(difference_of(r.points[k], r.points[other], r.values[k], r.values[other],
+                                   r.method + "_paired", options.level));
+  }
+  return result;
+}
+
+McNemar mcnemar(std::span<const std::uint8_t> wrong_a, std::span<const std::uint8_t> wrong_b) {
+  if (wrong_a.size() != wrong_b.size())
+    throw std::invalid_argument(fmt::format("{} comparisons of one system but {} of the other",
+                                            wrong_a.size(), wrong_b.size()));
+  McNemar m;
+  for (std::size_t i = 0; i < wrong_a.size(); ++i) {
+    if (wrong_a[i] > 1 || wrong_b[i] > 1)
+      throw std::invalid_argument(fmt::format("wrong [{}] is neither 0 nor 1", i));
+    m.only_a_wrong += wrong_a[i] && !wrong_b[i];
+    m.only_b_wrong += !wrong_a[i] && wrong_b[i];
+  }
+  const std::int64_t n = m.only_a_wrong + m.only_b_wrong;
+  if (n > 0)
+    m.p_value = std::min(1.0, 2 * binomial_half_cdf(std::min(m.only_a_wrong, m.only_b_wrong), n));
+  return m;
+}
+
+}  // namespace facebench

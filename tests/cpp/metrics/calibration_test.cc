@@ -1,0 +1,66 @@
+#include "facebench/metrics/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "facebench/metrics/det.h"
+#include "facebench/metrics/fixed_threshold.h"
+#include "facebench/metrics/paired.h"
+#include "facebench/metrics/reject.h"
+#include "facebench/metrics/tar_at_far.h"
+
+namespace facebench {
+namespace {
+
+using Labels = std::vector<std::uint8_t>;
+using Scores = std::vector<double>;
+
+TEST(Calibration, HandWorked) {
+  // log2(1 + e^-s) = 1 where s = 0; a likelihood ratio of 3 for and against costs log2(4/3) each.
+  EXPECT_DOUBLE_EQ(cllr(Scores{0, 0}, Labels{1, 0}), 1);
+  EXPECT_DOUBLE_EQ(cllr(Scores{std::log(3), -std::log(3)}, Labels{1, 0}), std::log2(4.0 / 3));
+  // Three of four right on both sides: blocks with likelihood ratios 3 and 1/3.
+  const Scores s{2, 2, 2, 1, 2, 1, 1, 1};
+  const Labels y{1, 1, 1, 1, 0, 0, 0, 0};
+  EXPECT_DOUBLE_EQ(min_cllr(s, y), 0.75 * std::log2(4.0 / 3) + 0.25 * 2);
+  EXPECT_EQ(min_cllr(Scores{1, 1}, Labels{0, 1}), 1);
+  EXPECT_EQ(min_cllr(Scores{1, 2}, Labels{1, 0}), 1);
+  EXPECT_THROW(min_cllr(Scores{1, 2}, Labels{1, 1}), std::invalid_argument);
+}
+
+TEST(Det, NamesOfTheStandard) {
+  const Comparisons c(Scores{0.9, 0.8, 0.7, 0.1}, Labels{1, 0, 1, 0});
+  const FnmrAtFmr cell = fnmr_at_fmr(c, 0.5);
+  EXPECT_EQ(cell.value, 0);
+  EXPECT_EQ(cell.false_matches, 1);
+  EXPECT_EQ(fnmr_at_fmr(c, 0.1).false_non_matches, 1);
+  EXPECT_EQ(det(c).fnmr, (std::vector<double>{1, 0.5, 0.5, 0, 0}));
+}
+
+TEST(Reject, HandWorked) {
+  const RejectCurve curve = error_versus_reject(Labels{1, 0, 0, 1}, Scores{0.1, 0.5, 0.9, 0.5});
+  EXPECT_EQ(curve.error, (std::vector<double>{0.5, 1.0 / 3, 0}));
+  EXPECT_EQ(curve.area(0.25), 0.5);
+  EXPECT_DOUBLE_EQ(curve.area(), 0.25 * 0.5 + 0.5 / 3);
+  EXPECT_DOUBLE_EQ(curve.best_area(), 0.25 * 0.5 + 0.25 / 3);
+}
+
+TEST(FixedThreshold, TransfersFromOneSetToAnother) {
+  const Comparisons tuned(Scores{0.9, 0.8, 0.3, 0.1}, Labels{1, 1, 0, 0});
+  const Comparisons other(Scores{0.9, 0.4, 0.7, 0.1}, Labels{1, 1, 0, 0});
+  const FixedThreshold rates = transfer_threshold(tuned, other, 0.1);
+  EXPECT_EQ(rates.threshold, tar_at_far(tuned, 0.1).threshold);
+  EXPECT_EQ(rates.false_matches, 1);
+  EXPECT_EQ(rates.false_non_matches, 1);
+  EXPECT_EQ(rates.fmr_interval.low, wilson(1, 2).low);
+}
+
+TEST(McNemarTest, HandWorked) {
+  EXPECT_DOUBLE_EQ(mcnemar(Labels{1, 1, 1, 1, 0}, Labels{0, 0, 0, 0, 0}).p_value, 2 / 16.0);
+  EXPECT_EQ(mcnemar(Labels{1, 0}, Labels{0, 1}).p_value, 1);
+  EXPECT_EQ(mcnemar(Labels{1, 1}, Labels{1, 1}).p_value, 1);
+}
+
+}  // namespace
+}  // namespace facebench

@@ -1,0 +1,128 @@
+"""Two systems on the same comparisons, and double-or-nothing, against numpy and scipy."""
+
+import numpy as np
+import pytest
+from facebench import metrics
+from scipy.stats import binomtest, norm
+
+
+def sparse(rng, better=0.0, common=0.1):
+    """Lists like LFW's, scored by two systems with a common difficulty of each comparison."""
+    folds, pairs, identities = 5, 120, 150
+    fold = np.repeat(np.arange(folds), pairs)
+    labels = np.tile([1, 0], folds * pairs // 2)
+    first = rng.integers(0, identities, len(fold)) + fold * identities
+    second = np.where(
+        labels == 1, first, rng.integers(0, identities, len(fold)) + fold * identities
+    )
+    shared = 0.35 * labels + rng.normal(0, common, len(fold))
+    a = shared + better * labels + rng.normal(0, 0.05, len(fold))
+    b = shared + rng.normal(0, 0.05, len(fold))
+    return [metrics.Comparisons(s, labels, fold) for s in (a, b)], first, second, fold
+
+
+def test_difference_is_that_of_the_same_replicates():
+    (a, b), first, second, fold = sparse(np.random.default_rng(1))
+    options = metrics.BootstrapOptions(replicates=300, seed=5)
+    seen = {"a": [], "b": []}
+
+    def recorded(name, comparisons):
+        def auc(weights):
+            seen[name].append(metrics.auc(comparisons, weights))
+            return seen[name][-1]
+
+        return auc
+
+    d = metrics.compare_paired(
+        recorded("a", a), recorded("b", b), first, second, fold, options=options, threads=1
+    )
+    values = np.array([seen["a"][1:], seen["b"][1:]])  # the first is the value itself
+    assert values.shape == (2, 300)
+    sd = np.std(values[0] - values[1], ddof=1)
+    assert d.value == d.a - d.b == metrics.auc(a) - metrics.auc(b)
+    z = norm.ppf(0.975)
+    assert d.interval.low == pytest.approx(d.value - z * sd, abs=1e-11)
+    assert d.interval.high == pytest.approx(d.value + z * sd, abs=1e-11)
+    assert d.p_value == pytest.approx(2 * norm.sf(abs(d.value) / sd), abs=1e-11)
+    assert d.interval.method == "component_bootstrap_paired"
+    # What both find hard cancels: shorter than of two systems that know nothing of each other.
+    alone = np.hypot(np.std(values[0], ddof=1), np.std(values[1], ddof=1))
+    assert sd < 0.8 * alone
+
+
+def test_interval_and_p_value_agree():
+    rng = np.random.default_rng(2)
+    for better in (0, 0.02, 0.05, 0.1):
+        (a, b), first, second, fold = sparse(rng, better)
+        pairs = [(metrics.auc_statistic(c), metrics.accuracy_statistic(c)) for c in (a, b)]
+        options = metrics.BootstrapOptions(replicates=100)
+        for resampling in ("components", "vertices", "double_or_nothing"):
+            for d in metrics.compare_paired(
+                *pairs, first, second, fold, resampling=resampling, options=options
+            ):
+                outside = d.interval.low > 0 or d.interval.high < 0
+                assert outside == (d.p_value < 0.05)
+    same = metrics.compare_paired(pairs[0], pairs[0], first, second, fold, options=options)
+    assert [(d.value, d.p_value, d.interval.low) for d in same] == [(0, 1, 0)] * 2
+    with pytest.raises(ValueError, match="2 statistics of one system but 1 of the other"):
+        metrics.compare_paired(list(pairs[0]), pairs[1][0], first, second, fold)
+    with pytest.raises(ValueError, match="did you mean 'vertices'"):
+        metrics.compare_paired(*pairs, first, second, resampling="vertice")
+
+
+@pytest.mark.slow
+def test_p_value_is_uniform_where_systems_do_not_differ():
+    rng = np.random.default_rng(3)
+    options = metrics.BootstrapOptions(replicates=200)
+    p = []
+    for _ in range(300):
+        (a, b), first, second, fold = sparse(rng)
+        p.append(
+            metrics.compare_paired(
+                metrics.auc_statistic(a),
+                metrics.auc_statistic(b),
+                first,
+                second,
+                fold,
+                options=options,
+            ).p_value
+        )
+    assert 0.02 <= np.mean(np.array(p) < 0.05) <= 0.08
+    assert 0.4 <= np.mean(p) <= 0.6
+
+
+def test_mcnemar_equals_scipy():
+    rng = np.random.default_rng(4)
+    for n in (1, 2, 5, 20, 100, 5000):
+        for _ in range(60):
+            a, b = rng.random((2, n)) < rng.random((2, 1))
+            m = metrics.mcnemar(a, b)
+            only_a, only_b = int(np.sum(a & ~b)), int(np.sum(~a & b))
+            assert (m.only_a_wrong, m.only_b_wrong) == (only_a, only_b)
+            expected = 1 if only_a + only_b == 0 else binomtest(only_a, only_a + only_b).pvalue
+            assert m.p_value == pytest.approx(expected, abs=1e-12, rel=1e-9)
+    assert "independent" in m.assumes
+    with pytest.raises(ValueError, match="3 comparisons of one system but 2"):
+        metrics.mcnemar([0, 1, 1], [0, 1])
+
+
+def test_double_or_nothing_draws_twice_or_not_at_all():
+    people = 40
+    a, b = np.triu_indices(people)
+    seen = []
+
+    def inspect(weights):
+        seen.append(weights.copy())
+        return float(0.5 + 0.1 * (weights[1] > 0))
+
+    options = metrics.BootstrapOptions(replicates=200)
+    interval = metrics.double_or_nothing_bootstrap(inspect, a, b, options=options, threads=1)
+    assert interval.method == "double_or_nothing_bootstrap_logit"
+    own = np.flatnonzero(a == b)
+    kept = []
+    for weights in seen[1:]:
+        drawn = weights[own]
+        assert set(drawn) <= {0, 2}
+        np.testing.assert_array_equal(weights, np.where(a == b, drawn[a], drawn[a] * drawn[b]))
+        kept.append(np.mean(drawn == 2))
+    assert abs(np.mean(kept) - 0.5) < 0.02
