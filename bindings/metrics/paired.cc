@@ -5,13 +5,13 @@
 namespace facebench {
 
 void bind_paired(py::module_& m) {
-  ResultClass<PairedDifference>(m, "PairedDifference",
+  ResultClass<PairedComparison>(m, "PairedComparison",
                                 "Two systems on the same comparisons: a - b of one number.")
-      .field("value", &PairedDifference::value, "a - b")
-      .field("a", &PairedDifference::a, "of the first system")
-      .field("b", &PairedDifference::b, "of the second system")
-      .field("interval", &PairedDifference::interval, "of the difference")
-      .field("p_value", &PairedDifference::p_value, "two-sided, that they do not differ");
+      .field("value", &PairedComparison::value, "a - b")
+      .field("a", &PairedComparison::a, "of the first system")
+      .field("b", &PairedComparison::b, "of the second system")
+      .field("interval", &PairedComparison::interval, "of the difference")
+      .field("p_value", &PairedComparison::p_value, "two-sided, that they do not differ");
   ResultClass<McNemar>(m, "McNemar", "McNemar's exact test.")
       .field("only_a_wrong", &McNemar::only_a_wrong, "comparisons that only a decides wrongly")
       .field("only_b_wrong", &McNemar::only_b_wrong, "comparisons that only b decides wrongly")

@@ -26,10 +26,10 @@ double binomial_half_cdf(std::int64_t k, std::int64_t n) {
   return sum;
 }
 
-PairedDifference difference_of(double a, double b, std::span<const double> values_a,
+PairedComparison difference_of(double a, double b, std::span<const double> values_a,
                                std::span<const double> values_b, const std::string& method,
                                double level) {
-  PairedDifference d;
+  PairedComparison d;
   d.a = a;
   d.b = b;
   d.value = a - b;
@@ -61,7 +61,7 @@ PairedDifference difference_of(double a, double b, std::span<const double> value
 
 }  // namespace
 
-std::vector<PairedDifference> compare_paired(const ComparisonGraph& graph, Resampling resampling,
+std::vector<PairedComparison> compare_paired(const ComparisonGraph& graph, Resampling resampling,
                                              std::span<const Statistic> a,
                                              std::span<const Statistic> b,
                                              const BootstrapOptions& options, const Job& job) {
@@ -71,7 +71,7 @@ std::vector<PairedDifference> compare_paired(const ComparisonGraph& graph, Resam
   std::vector<Statistic> both(a.begin(), a.end());
   both.insert(both.end(), b.begin(), b.end());
   const Replicates r = bootstrap_replicates(graph, resampling, both, options, job);
-  std::vector<PairedDifference> result;
+  std::vector<PairedComparison> result;
   for (std::size_t k = 0; k < a.size(); ++k) {
     const std::size_t other = k + a.size();
     result.push_back(difference_of(r.points[k], r.points[other], r.values[k], r.values[other],

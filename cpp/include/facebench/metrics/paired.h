@@ -11,7 +11,7 @@
 namespace facebench {
 
 // Two systems on the same comparisons: difference a - b of one number.
-struct PairedDifference {
+struct PairedComparison {
   double value = 0;
   double a = 0;
   double b = 0;
@@ -25,7 +25,7 @@ struct PairedDifference {
 
 // Pairs of statistics (a[k], b[k]) of the same comparisons in the same order. Throws as the
 // bootstraps do, and std::invalid_argument where the numbers of statistics differ.
-std::vector<PairedDifference> compare_paired(const ComparisonGraph& graph, Resampling resampling,
+std::vector<PairedComparison> compare_paired(const ComparisonGraph& graph, Resampling resampling,
                                              std::span<const Statistic> a,
                                              std::span<const Statistic> b,
                                              const BootstrapOptions& options = {},
