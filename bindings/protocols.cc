@@ -141,7 +141,8 @@ void bind_protocols(py::module_& m) {
       .def_readonly("match", &ProtocolSpec::match)
       .def_readonly("reader", &ProtocolSpec::reader_name)
       .def_readonly("convention", &ProtocolSpec::convention)
-      .def_readonly("fusion", &ProtocolSpec::fusion)
+      .def_readonly("fusion", &ProtocolSpec::fusion, "Empty for protocols without templates.")
+      .def_readonly("summary", &ProtocolSpec::summary, "'mean' over the tracks, or 'none'.")
       .def_readonly("interval", &ProtocolSpec::interval)
       .def_readonly("failed_enrolments", &ProtocolSpec::failed_enrolments)
       .def_readonly("text", &ProtocolSpec::text, "The TOML itself.")
@@ -388,7 +389,15 @@ void bind_protocols(py::module_& m) {
   m.def("list_track_kinds", [] { return descriptions(track_kinds()); });
   m.def("list_template_fusions", [] { return descriptions(template_fusions()); });
   m.def("list_trial_readers", [] { return descriptions(trial_readers()); });
-  m.def("list_protocol_metrics", [] { return descriptions(protocol_metrics()); });
+  m.def("list_protocol_metrics", [] {
+    py::list result = descriptions(protocol_metrics());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const Metric& metric = protocol_metrics().entries()[i];
+      result[i]["kinds"] = metric.kinds();
+      result[i]["targets_are_ranks"] = metric.targets_are_ranks;
+    }
+    return result;
+  });
 }
 
 }  // namespace facebench

@@ -44,15 +44,22 @@ def items(texts):
 
 def measured(spec):
     known = docs_of(_eval.list_protocol_metrics())
+    ranks = [m["name"] for m in _eval.list_protocol_metrics() if m["targets_are_ranks"]]
     rows = []
     for metric in spec.metrics:
-        targets = ", ".join(f"{100 * t:g} %" for t in metric["targets"])
+        rank = metric["name"] in ranks
+        targets = ", ".join(f"{t:g}" if rank else f"{100 * t:g} %" for t in metric["targets"])
         name = f"`{metric['name']}`" + (f" at {targets}" if targets else "")
         rows.append([name, known[metric["name"]], metric["source"]])
     words = [
         ["convention", f"`{spec.convention}`", docs_of(_eval.list_conventions())[spec.convention]],
         ["intervals", f"`{spec.interval}`", docs_of(_eval.list_interval_methods())[spec.interval]],
     ]
+    if spec.fusion:
+        fusions = docs_of(_eval.list_template_fusions())
+        words.append(["template fusion", f"`{spec.fusion}`", fusions[spec.fusion]])
+    if spec.summary != "none":
+        words.append(["over the tracks", f"`{spec.summary}`", "mean and standard deviation"])
     return [
         *table(["metric", "what", "source"], rows),
         *table(["how", "name", "that is"], words),
@@ -65,13 +72,15 @@ def files(spec):
     def places(folders):
         return " or ".join("the root" if f == "." else f"`{f}/`" for f in folders)
 
+    reads = code(spec.files[:4]) + (", ..." if len(spec.files) > 4 else "")
+    reads = reads or "the folders themselves"
     return [
         *items(spec.about["files"]),
         "",
         f"Images are looked for in {places(spec.image_folders)}, lists in "
         f"{places(spec.list_folders)}; other places can be given. The reader is `{spec.reader}` "
-        f"({readers[spec.reader]}); it reads {code(spec.files)}. Names in the lists meet names of "
-        f"images by the rule `{spec.match}`.",
+        f"({readers[spec.reader]}); it reads {reads}. Names in the lists meet names of images by the "
+        f"rule `{spec.match}`.",
     ]
 
 

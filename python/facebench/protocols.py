@@ -2,8 +2,8 @@
 
 Needs neither torch nor OpenCV.
 
->>> [p["name"] for p in list_protocols()]
-['lfw', 'lfw_view1']
+>>> "ijba_quality" in [p["name"] for p in list_protocols()]
+True
 >>> load_protocol("lfw").title
 'LFW View 2'
 """
@@ -25,6 +25,7 @@ __all__ = [
     "evaluate",
     "find_images",
     "list_conventions",
+    "list_fusions",
     "list_protocols",
     "load_protocol",
     "read_trials",
@@ -34,8 +35,8 @@ __all__ = [
 def list_protocols():
     """Every embedded protocol: name, title, one line, list files, metrics.
 
-    >>> list_protocols()[0]["title"]
-    'LFW View 2'
+    >>> "LFW View 2" in [p["title"] for p in list_protocols()]
+    True
     """
     result = []
     for name in _eval.protocol_names():
@@ -61,6 +62,15 @@ def list_conventions():
     True
     """
     return _eval.list_conventions()
+
+
+def list_fusions():
+    """The ways in which the samples of a template become one embedding: name and one line each.
+
+    >>> "mean_raw" in [f["name"] for f in list_fusions()]
+    True
+    """
+    return _eval.list_template_fusions()
 
 
 def load_protocol(name_or_path):
@@ -198,7 +208,9 @@ class TrackResult:
         self.failed, self.left_out = track.failed, track.left_out
         self.failure_to_enrol_rate = track.failure_to_enrol_rate
         self.metrics = {c.name: MetricResult(c) for c in track.cells}
-        self.trials = raw.trials.tracks[index].trials
+        # A summary over tracks has no trials of its own.
+        own = raw.trials.tracks[index : index + 1]
+        self.trials = own[0].trials if own else None
 
     @property
     def scores(self):

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -77,26 +78,43 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, co
   return {{"rows", shape(t)[0]}, {"columns", shape(t)[1]}};
 }
 
+std::vector<std::uint8_t> left_out(const TrackData& d, const std::vector<std::int32_t>& units) {
+  std::vector<std::uint8_t> result;
+  if (!failure_policies().at(d.options.failed_enrolments).drop) return result;
+  for (const std::int32_t u : units)
+    result.push_back(d.status[static_cast<std::size_t>(u)] != SampleStatus::ok);
+  return result;
+}
+
+std::vector<std::int32_t> identities(const TrackData& d, const std::vector<std::int32_t>& units) {
+  std::vector<std::int32_t> result;
+  for (const std::int32_t u : units) result.push_back(d.trials.unit_identity(u));
+  return result;
+}
+
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
-  count_comparisons(d, drop, result);
+  count_comparisons(d, failure_policies().at(d.options.failed_enrolments).drop, result);
   require_both_classes(d, result);
-  const LabelledScores all = labelled_scores(d.track, d.trials, d.status, d.scores, drop);
-  const auto data = std::make_shared<const Comparisons>(all.scores, all.labels);
-  std::vector<std::int32_t> first, second;
-  for (std::int64_t k = 0; k < score_count(d.scores); ++k) {
-    const auto c = sides(d.track, k);
-    if (!c || (drop && status_of(*c, d.status) != SampleStatus::ok)) continue;
-    first.push_back(d.trials.unit_identity(c->first));
-    second.push_back(d.trials.unit_identity(c->second));
-  }
-  std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
+  const DenseTrials& t = of(d.track);
+  const auto rows = identities(d, t.rows), columns = identities(d, t.columns);
+  const auto no_row = left_out(d, t.rows), no_column = left_out(d, t.columns);
+  const auto data = std::make_shared<const DenseComparisons>(
+      DenseScores{std::get<std::vector<float>>(d.scores), rows, columns, t.triangle, t.mask, no_row,
+                  no_column},
+      job);
+  std::function<std::vector<Interval>(std::span<const DenseStatistic>)> intervals;
+  // Dense comparisons are one component: there are only people to draw again.
   if (interval_methods().at(d.options.interval).make)
-    intervals = [&](std::span<const Statistic> statistics) {
-      return vertex_bootstrap({first, second, {}}, statistics,
+    intervals = [&](std::span<const DenseStatistic> statistics) {
+      return vertex_bootstrap(*data, statistics,
                               {d.options.replicates, d.options.level, d.options.seed}, job);
     };
   measure_cells(d, data, &Metric::dense, intervals, result);
+  const auto searched = [](const MetricRequest& r) {
+    return protocol_metrics().at(r.name).identification.cell != nullptr;
+  };
+  if (!t.triangle && t.mask.empty() && std::ranges::any_of(d.spec.metrics, searched))
+    measure_searches(d, t.rows, t.columns, result, job);
 }
 
 void write(H5Writer& file, const std::string& group, const Track& track) {

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <unordered_set>
 
 #include "facebench/core/error.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
+#include "facebench/metrics/summary.h"
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/scoring.h"
 
@@ -51,6 +52,46 @@ void count_units(const TrialSet& trials, std::span<const SampleStatus> sample_st
   }
   r.samples = std::count(seen.begin(), seen.end(), true);
   r.identities = std::count(person.begin(), person.end(), true);
+}
+
+// Mean and standard deviation of every number that all tracks have.
+TrackResult mean_over_tracks(std::span<const TrackResult> tracks) {
+  TrackResult mean;
+  mean.name = "mean";
+  mean.kind = "summary";
+  for (const TrackResult& t : tracks) {
+    mean.comparisons += t.comparisons;
+    mean.genuine += t.genuine;
+    mean.impostor += t.impostor;
+    mean.dropped += t.dropped;
+    mean.failed_comparisons += t.failed_comparisons;
+  }
+  for (const MetricCell& first : tracks.front().cells) {
+    std::vector<double> values;
+    for (const TrackResult& t : tracks)
+      for (const MetricCell& c : t.cells)
+        if (c.name == first.name && !c.matrix && std::isfinite(c.value)) values.push_back(c.value);
+    if (values.size() != tracks.size()) continue;
+    const Moments m = moments(values);
+    MetricCell& cell = mean.cells.emplace_back();
+    cell.name = first.name;
+    cell.value = m.mean;
+    cell.details["tracks"] = m.count;
+    const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
+    cell.details["sd"] = number(m.sd);
+    cell.details["standard_error"] = number(m.sd / std::sqrt(static_cast<double>(m.count)));
+  }
+  return mean;
+}
+
+// Faces that the embeddings hold beside the one of a sample ("NAME#K"), where they say so.
+std::int64_t samples_with_more_faces(const TrialSet& trials, const EmbeddingSet& embeddings) {
+  std::unordered_set<std::string_view> several;
+  for (const std::string& name : embeddings.names)
+    if (const std::size_t at = name.rfind('#'); at != std::string::npos)
+      several.insert(std::string_view(name).substr(0, at));
+  return std::ranges::count_if(trials.names,
+                               [&](const std::string& n) { return several.contains(n); });
 }
 
 void check_strict(const EvaluationResult& r) {
@@ -223,6 +264,7 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
     r.more_counts = kind.more_counts(track, trials);
     kind.measure({spec, options, trials, units, track, scores[t]}, r, job);
   }
+  if (spec.summary == "mean") results.push_back(mean_over_tracks(results));
   for (const MetricRequest& request : spec.metrics) {
     const std::vector<std::string> kinds = protocol_metrics().at(request.name).kinds();
     if (std::ranges::none_of(results, [&](const TrackResult& r) {
@@ -248,6 +290,10 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
   const SampleRows samples = find_samples(r.trials, embeddings, spec.match);
   r.status = samples.status;
   r.score = "cosine";
+  if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
+    r.notes.push_back(fmt::format(
+        "{} images show more faces than the one that is compared; see that it is the right one.",
+        n));
   {
     const UnitEmbeddings units =
         unit_embeddings(r.trials, samples, embeddings, r.options.fusion, job);

@@ -60,8 +60,36 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& track
           {"non_mated", probes - mated}};
 }
 
-void measure(const TrackData& d, TrackResult& result, const Job&) {
+// What is searched in what: positions of the probes and gallery entries that count. Where failures
+// are dropped, a probe whose mates all failed is dropped too; it would turn into a non-mated one.
+struct Counted {
+  std::vector<std::size_t> gallery, probes;
+};
+
+Counted counted(const TrackData& d, const std::vector<std::int32_t>& probes,
+                const std::vector<std::int32_t>& gallery) {
+  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
+  const auto ok = [&](std::int32_t u) {
+    return !drop || d.status[static_cast<std::size_t>(u)] == SampleStatus::ok;
+  };
+  Counted result;
+  std::unordered_set<std::int32_t> all, left;
+  for (std::size_t i = 0; i < gallery.size(); ++i) {
+    all.insert(d.trials.unit_identity(gallery[i]));
+    if (!ok(gallery[i])) continue;
+    left.insert(d.trials.unit_identity(gallery[i]));
+    result.gallery.push_back(i);
+  }
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    const std::int32_t person = d.trials.unit_identity(probes[i]);
+    if (ok(probes[i]) && all.contains(person) == left.contains(person)) result.probes.push_back(i);
+  }
+  return result;
+}
+
+void measure(const TrackData& d, TrackResult& result, const Job& job) {
   count_comparisons(d, failure_policies().at(d.options.failed_enrolments).drop, result);
+  measure_searches(d, of(d.track).probes, of(d.track).gallery, result, job);
 }
 
 void write(H5Writer& file, const std::string& group, const Track& track) {
@@ -75,6 +103,35 @@ void read(const H5Reader& file, const std::string& group, Track& track) {
 }
 
 }  // namespace
+
+void measure_searches(const TrackData& d, const std::vector<std::int32_t>& probes,
+                      const std::vector<std::int32_t>& gallery, TrackResult& result,
+                      const Job& job) {
+  const Counted used = counted(d, probes, gallery);
+  if (used.gallery.empty() || used.probes.empty())
+    fail(fmt::format("protocol {}, track {}", d.spec.id, d.track.name),
+         "no search is left: all probes, or all of the gallery, could not be enrolled");
+  const auto& scores = std::get<std::vector<float>>(d.scores);
+  std::vector<float> similarity;
+  similarity.reserve(used.probes.size() * used.gallery.size());
+  std::vector<std::int32_t> probe_identity, gallery_identity;
+  for (const std::size_t g : used.gallery)
+    gallery_identity.push_back(d.trials.unit_identity(gallery[g]));
+  for (const std::size_t p : used.probes) {
+    probe_identity.push_back(d.trials.unit_identity(probes[p]));
+    for (const std::size_t g : used.gallery) similarity.push_back(scores[p * gallery.size() + g]);
+  }
+  const auto data =
+      std::make_shared<const Searches>(similarity, probe_identity, gallery_identity, job);
+  const std::unordered_set<std::int32_t> people(probe_identity.begin(), probe_identity.end());
+  std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
+  if (interval_methods().at(d.options.interval).make && people.size() > 1)
+    intervals = [&](std::span<const Statistic> statistics) {
+      return vertex_bootstrap({probe_identity, probe_identity, {}}, statistics,
+                              {d.options.replicates, d.options.level, d.options.seed}, job);
+    };
+  measure_cells(d, data, &Metric::identification, intervals, result);
+}
 
 TrackKind identification_kind() {
   return {.name = "identification",

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/identification.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/tar_at_far.h"
 
@@ -31,8 +32,7 @@ MetricCell measure_accuracy_cell(const Comparisons& c, double, const Convention&
   return cell;
 }
 
-MetricCell measure_tar_cell(const Comparisons& c, double far, const Convention& convention) {
-  const TarAtFar t = tar_at_far(c, far, convention.tar_at_far);
+MetricCell tar_cell(const TarAtFar& t, double far) {
   MetricCell cell{fmt::format("tar@far={}", far), t.value, {}, Json::object(), {}};
   cell.details = {{"convention", t.convention},
                   {"far_target", t.far_target},
@@ -42,6 +42,61 @@ MetricCell measure_tar_cell(const Comparisons& c, double far, const Convention& 
                   {"threshold", number_or_null(t.threshold)},
                   {"reliable", t.reliable},
                   {"genuine_accepted", t.genuine_accepted}};
+  return cell;
+}
+
+MetricCell measure_tar_cell(const Comparisons& c, double far, const Convention& convention) {
+  return tar_cell(tar_at_far(c, far, convention.tar_at_far), far);
+}
+
+// Of all the ways to choose a threshold only the exact one is defined without folds and fast enough
+// for dense comparisons.
+void require_exact(const Convention& convention) {
+  if (convention.tar_at_far != "exact")
+    throw std::invalid_argument(fmt::format(
+        "the convention '{}' is one for lists with folds; dense comparisons are measured "
+        "by 'exact' alone",
+        convention.name));
+}
+
+MetricCell measure_threshold_cell(const DenseComparisons& c, double far,
+                                  const Convention& convention) {
+  require_exact(convention);
+  const TarAtFar t = c.tar_at_far(far);
+  MetricCell cell = tar_cell(t, far);
+  cell.name = fmt::format("threshold@far={}", far);
+  cell.value = t.threshold;
+  cell.details["tar"] = t.value;
+  cell.details["people"] = c.identities();
+  return cell;
+}
+
+MetricCell measure_dir_cell(const Searches& s, double fpir, const Convention&) {
+  const DirAtFpir d = dir_at_fpir(s, fpir);
+  MetricCell cell;
+  cell.name = fmt::format("dir@fpir={}", fpir);
+  cell.value = d.value;
+  cell.details = {{"convention", d.convention},
+                  {"rank", d.rank},
+                  {"fpir_target", d.fpir_target},
+                  {"fpir_achieved", number_or_null(d.fpir_achieved)},
+                  {"false_positives", d.false_positives},
+                  {"expected_false_positives", d.expected_false_positives},
+                  {"threshold", number_or_null(d.threshold)},
+                  {"reliable", d.reliable},
+                  {"identified", d.identified},
+                  {"mated", d.mated},
+                  {"non_mated", d.non_mated}};
+  return cell;
+}
+
+MetricCell measure_rank_cell(const Searches& s, double rank, const Convention&) {
+  MetricCell cell;
+  cell.name = fmt::format("rank@{}", rank);
+  cell.value = rank_rate(s, static_cast<std::int64_t>(rank));
+  cell.details = {{"rank", static_cast<std::int64_t>(rank)},
+                  {"mated", s.mated()},
+                  {"gallery_people", s.gallery()}};
   return cell;
 }
 
@@ -125,28 +180,25 @@ const Table<IntervalMethod>& interval_methods() {
 std::vector<std::string> Metric::kinds() const {
   std::vector<std::string> result;
   if (listed.cell) result.emplace_back("listed");
-  if (dense.cell) result.emplace_back("dense");
+  // Every row with every column is a search of the rows in the columns, too.
+  if (dense.cell || identification.cell) result.emplace_back("dense");
   if (matrix.cell) result.emplace_back("matrix");
+  if (identification.cell) result.emplace_back("identification");
   return result;
 }
 
 const Table<Metric>& protocol_metrics() {
   using Data = std::shared_ptr<const Comparisons>;
   using Statistics = std::vector<Statistic>;
-  const Measure<Comparisons> auc_measure{
-      [](const Comparisons& c, double, const Convention&) {
-        return MetricCell{"auc", auc(c), {}, Json::object(), {}};
-      },
-      [](Data d, double, const Convention&) { return Statistics{auc_statistic(d)}; }};
-  const Measure<Comparisons> eer_measure{
-      [](const Comparisons& c, double, const Convention&) {
-        return MetricCell{"eer", eer(c), {}, Json::object(), {}};
-      },
-      [](Data d, double, const Convention&) { return Statistics{eer_statistic(d)}; }};
-  const Measure<Comparisons> tar_measure{
-      measure_tar_cell, [](Data d, double far, const Convention& c) {
-        return Statistics{tar_at_far_statistic(d, far, c.tar_at_far)};
-      }};
+  using Dense = std::shared_ptr<const DenseComparisons>;
+  using DenseStatistics = std::vector<DenseStatistic>;
+  using Probes = std::shared_ptr<const Searches>;
+  const auto plain = [](const char* name, double value) {
+    MetricCell cell;
+    cell.name = name;
+    cell.value = value;
+    return cell;
+  };
   static const Table<Metric> table(
       "metric",
       {{.name = "accuracy",
@@ -158,14 +210,65 @@ const Table<Metric>& protocol_metrics() {
                    }}},
        {.name = "auc",
         .doc = "area under the ROC curve",
-        .listed = auc_measure,
-        .dense = auc_measure},
-       {.name = "eer", .doc = "equal error rate", .listed = eer_measure, .dense = eer_measure},
+        .listed = {
+            [=](const Comparisons& c, double, const Convention&) { return plain("auc", auc(c)); },
+            [](Data d, double, const Convention&) { return Statistics{auc_statistic(d)}; }},
+        .dense = {[=](const DenseComparisons& c, double, const Convention&) {
+                    return plain("auc", auc(c));
+                  },
+                  [](Dense d, double, const Convention&) {
+                    return DenseStatistics{dense_auc_statistic(*d)};
+                  }}},
+       {.name = "eer",
+        .doc = "equal error rate",
+        .listed = {
+            [=](const Comparisons& c, double, const Convention&) { return plain("eer", eer(c)); },
+            [](Data d, double, const Convention&) { return Statistics{eer_statistic(d)}; }},
+        .dense = {[=](const DenseComparisons& c, double, const Convention&) {
+                    return plain("eer", eer(c));
+                  },
+                  [](Dense d, double, const Convention&) {
+                    return DenseStatistics{dense_eer_statistic(*d)};
+                  }}},
        {.name = "tar_at_far",
         .doc = "true accept rate at given false accept rates",
         .takes_targets = true,
-        .listed = tar_measure,
-        .dense = tar_measure},
+        .listed = {measure_tar_cell,
+                   [](Data d, double far, const Convention& c) {
+                     return Statistics{tar_at_far_statistic(d, far, c.tar_at_far)};
+                   }},
+        .dense = {[](const DenseComparisons& d, double far, const Convention& c) {
+                    require_exact(c);
+                    return tar_cell(d.tar_at_far(far), far);
+                  },
+                  [](Dense d, double far, const Convention&) {
+                    return DenseStatistics{dense_tar_at_far_statistic(*d, far)};
+                  }}},
+       {.name = "threshold_at_far",
+        .doc = "the lowest threshold that keeps to given false accept rates, and the number of "
+               "people it rests on",
+        .takes_targets = true,
+        .dense = {measure_threshold_cell,
+                  [](Dense d, double far, const Convention&) {
+                    return DenseStatistics{dense_threshold_statistic(d, far)};
+                  }}},
+       {.name = "rank",
+        .doc = "share of mated probes whose mate is among the first so many people (CMC)",
+        .takes_targets = true,
+        .targets_are_ranks = true,
+        .identification = {measure_rank_cell,
+                           [](Probes s, double rank, const Convention&) {
+                             return Statistics{
+                                 rank_rate_statistic(s, static_cast<std::int64_t>(rank))};
+                           }}},
+       {.name = "dir_at_fpir",
+        .doc = "share of mated probes identified at rank 1 at given false positive "
+               "identification rates",
+        .takes_targets = true,
+        .identification = {measure_dir_cell,
+                           [](Probes s, double fpir, const Convention&) {
+                             return Statistics{dir_at_fpir_statistic(s, fpir)};
+                           }}},
        {.name = "mean_similarity",
         .doc = "mean similarity of groups of the same subjects, a matrix",
         .matrix = matrix_measure("mean_similarity", &SimilarityMatrix::mean_similarity)},

@@ -1,19 +1,41 @@
 #include "facebench/protocols/reader.h"
 
+#include <algorithm>
+
 #include "protocols/agedb_splits.h"
 #include "protocols/cfp_pairs.h"
 #include "protocols/dfw.h"
+#include "protocols/folders.h"
+#include "protocols/ijba.h"
+#include "protocols/ijba_quality.h"
 #include "protocols/lfw_pairs.h"
+#include "protocols/lfw_people.h"
 #include "protocols/pairs.h"
 #include "protocols/template_list.h"
 #include "protocols/umdfaces.h"
 
 namespace facebench {
 
+bool TrialReader::is_here(const std::filesystem::path& lists) const {
+  std::error_code ignored;
+  return std::ranges::all_of(files(), [&](const std::string& f) {
+    return std::filesystem::is_regular_file(lists / f, ignored);
+  });
+}
+
 const Table<TrialReaderEntry>& trial_readers() {
   static const Table<TrialReaderEntry> table(
       "trial reader",
-      {{"lfw_pairs", "LFW's pairs.txt and pairsDevTest.txt: tab-separated names and numbers",
+      {{"folders", "people of one's own: a folder for each, with images in it",
+        make_folders_reader},
+       {"ijba_1_1", "IJB-A's templates and comparisons of templates, ten splits",
+        make_ijba_11_reader},
+       {"ijba_1_n", "IJB-A's galleries and probes, ten splits", make_ijba_1n_reader},
+       {"ijba_quality", "three lists of samples by quality, or a file of quality scores",
+        make_ijba_quality_reader},
+       {"lfw_people", "LFW's people.txt: everybody with their number of images",
+        make_lfw_people_reader},
+       {"lfw_pairs", "LFW's pairs.txt and pairsDevTest.txt: tab-separated names and numbers",
         make_lfw_pairs_reader},
        {"pairs", "any list of pairs with labels and folds, its form stated by keys",
         make_pairs_reader},

@@ -12,13 +12,16 @@
 namespace facebench {
 namespace {
 
-// File name without folder and last extension; a leading point is part of the name.
+// File name without folder and last extension; a leading point is part of the name. What follows a
+// '#' (one of several faces) stays.
 std::string stem(const std::string& name) {
   const std::size_t slash = name.find_last_of('/');
   std::string file = slash == std::string::npos ? name : name.substr(slash + 1);
+  const std::string face = file.substr(std::min(file.find_last_of('#'), file.size()));
+  file.resize(file.size() - face.size());
   const std::size_t point = file.find_last_of('.');
   if (point != std::string::npos && point > 0) file.resize(point);
-  return file;
+  return file + face;
 }
 
 std::string_view text_of(std::span<const std::string> names) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "facebench/core/error.h"
@@ -46,9 +47,14 @@ MetricRequest metric_request(const TomlTable& table) {
   if (protocol_metrics().at(r.name).takes_targets) {
     r.targets = table.numbers("targets");
     if (r.targets.empty()) table.fail_at("targets", "no target is given");
-    for (const double t : r.targets)
-      if (!(t > 0 && t < 1))
+    for (const double t : r.targets) {
+      if (protocol_metrics().at(r.name).targets_are_ranks) {
+        if (!(t >= 1 && t <= 1e6 && t == std::floor(t)))
+          table.fail_at("targets", fmt::format("{} is not a rank from 1 on", t));
+      } else if (!(t > 0 && t < 1)) {
         table.fail_at("targets", fmt::format("{} is not a false accept rate in (0, 1)", t));
+      }
+    }
   }
   return r;
 }
@@ -177,6 +183,9 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
   const TomlTable evaluation = top.table("evaluation");
   s.convention = word(evaluation, "convention", conventions());
   if (evaluation.has("fusion")) s.fusion = word(evaluation, "fusion", template_fusions());
+  s.summary = evaluation.text("summary", "none");
+  if (s.summary != "none" && s.summary != "mean")
+    evaluation.fail_at("summary", fmt::format("'{}' is neither 'none' nor 'mean'", s.summary));
   s.interval = word(evaluation, "interval", interval_methods());
   s.failed_enrolments = word(evaluation, "failed_enrolments", failure_policies());
 
@@ -212,14 +221,11 @@ ProtocolSpec load_protocol(const std::string& name_or_path) {
 fs::path find_lists(const ProtocolSpec& spec, const DataPlaces& places) {
   const auto tried = candidates(places.lists, places.root, spec.list_folders, "lists");
   const std::vector<std::string> files = spec.reader->files();
-  for (const fs::path& folder : tried) {
-    std::error_code ignored;
-    if (std::ranges::all_of(
-            files, [&](const auto& f) { return fs::is_regular_file(folder / f, ignored); }))
-      return folder;
-  }
+  for (const fs::path& folder : tried)
+    if (spec.reader->is_here(folder)) return folder;
   std::string names;
   for (const std::string& f : files) names += (names.empty() ? "" : ", ") + f;
+  if (names.empty()) names = "folders of images";
   fail(fmt::format("protocol {}", spec.id),
        fmt::format("no folder holds the list {}; looked in {}", names, joined(tried)),
        "Give the data set's root, or the folder of the lists.");

@@ -43,6 +43,12 @@ std::vector<T> cosine_block(const UnitEmbeddings& units, std::span<const std::in
 // Fills the counts of comparisons of a track whose scores are comparisons of two units.
 void count_comparisons(const TrackData& data, bool drop, TrackResult& result);
 
+// Adds the cells of searches, as which an identification track and a dense one can be seen: probes
+// are rows, the gallery columns of the scores.
+void measure_searches(const TrackData& data, const std::vector<std::int32_t>& probes,
+                      const std::vector<std::int32_t>& gallery, TrackResult& result,
+                      const Job& job);
+
 // Throws Error where a class is empty.
 void require_both_classes(const TrackData& data, const TrackResult& result);
 
@@ -62,6 +68,7 @@ void measure_cells(const TrackData& track, const std::shared_ptr<const Data>& da
   const std::string where = fmt::format("protocol {}, track {}", track.spec.id, track.track.name);
   const Convention& convention = conventions().at(track.options.convention);
   std::vector<Stat> statistics;
+  const std::size_t before = result.cells.size();
   try {
     for (const MetricRequest& request : track.spec.metrics) {
       const Metric& metric = protocol_metrics().at(request.name);
@@ -81,7 +88,8 @@ void measure_cells(const TrackData& track, const std::shared_ptr<const Data>& da
   if (!intervals || statistics.empty()) return;
   std::vector<Interval> made = intervals(statistics);
   auto next = made.begin();
-  for (MetricCell& cell : result.cells) {
+  for (std::size_t c = before; c < result.cells.size(); ++c) {
+    MetricCell& cell = result.cells[c];
     if (!cell.matrix)
       cell.interval = *next++;
     else

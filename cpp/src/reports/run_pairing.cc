@@ -132,10 +132,10 @@ Paired pair_matrices(const Both& both, const MatrixTrials& trials, const Protoco
 
 Paired pair_track(const Both& both, const ProtocolSpec& metrics, const Convention& convention) {
   const auto& trials = both.track_a().trials;
-  if (std::holds_alternative<ListedTrials>(trials))
+  // Dense comparisons have the metrics of lists; theirs alone belong to another bootstrap.
+  if (std::holds_alternative<ListedTrials>(trials) ||
+      (std::holds_alternative<DenseTrials>(trials) && both.pairs.same))
     return pair_comparisons(both, &Metric::listed, metrics, convention);
-  if (std::holds_alternative<DenseTrials>(trials) && both.pairs.same)
-    return pair_comparisons(both, &Metric::dense, metrics, convention);
   if (const auto* matrix = std::get_if<MatrixTrials>(&trials))
     return pair_matrices(both, *matrix, metrics, convention);
   return {};

@@ -49,6 +49,13 @@ Crop = Annotated[str, typer.Option("--crop", help="How a face is cut; see: faceb
 Convention = Annotated[
     str, typer.Option("--convention", help="How the numbers are computed; default: the protocol's.")
 ]
+Fusion = Annotated[
+    str,
+    typer.Option(
+        "--fusion",
+        help="How a template's samples become one embedding; see: facebench list fusions.",
+    ),
+]
 FailedEnrolments = Annotated[
     str,
     typer.Option(

@@ -51,7 +51,7 @@ struct FailedSample {
 // The numbers of one track.
 struct TrackResult {
   std::string name;
-  std::string kind;  // track_kinds()
+  std::string kind;  // track_kinds(), or "summary": mean over the tracks before it
   // Of the comparisons that were measured; `dropped` ones are not among them.
   std::int64_t comparisons = 0;
   std::int64_t genuine = 0;

@@ -9,7 +9,9 @@
 
 #include "facebench/core/registry.h"
 #include "facebench/io/json.h"
+#include "facebench/metrics/dense_comparisons.h"
 #include "facebench/metrics/interval.h"
+#include "facebench/metrics/searches.h"
 #include "facebench/metrics/similarity_matrix.h"
 
 namespace facebench {
@@ -61,7 +63,7 @@ struct IntervalMethod {
 const Table<IntervalMethod>& interval_methods();
 
 // How a metric is computed from the data of one kind of track; empty = it cannot be. `target` is a
-// FAR or whatever the metric takes; unused without takes_targets.
+// FAR, a rank or whatever the metric takes; unused without takes_targets.
 template <class Data, class Stat = Statistic>
 struct Measure {
   std::function<MetricCell(const Data&, double target, const Convention&)> cell;
@@ -77,9 +79,11 @@ struct Metric {
   std::string doc;
   bool takes_targets = false;
   bool needs_folds = false;
+  bool targets_are_ranks = false;  // else rates in (0, 1)
   Measure<Comparisons> listed;
-  Measure<Comparisons> dense;
+  Measure<DenseComparisons, DenseStatistic> dense;
   Measure<SimilarityMatrix> matrix;
+  Measure<Searches> identification;
 
   // The names of the kinds of track that it can be measured on (track_kinds()).
   std::vector<std::string> kinds() const;

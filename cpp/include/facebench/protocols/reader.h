@@ -21,6 +21,8 @@ class TrialReader {
   virtual Json options() const = 0;
   // The files it reads, relative to the folder of the lists.
   virtual std::vector<std::string> files() const = 0;
+  // Whether this is the folder of the lists: all files() are there, unless a reader does with less.
+  virtual bool is_here(const std::filesystem::path& lists) const;
   // Reads them strictly: anything malformed is an Error with file and line, and there is no partial
   // result. The set that comes back has passed TrialSet::check() and names the files it was read
   // from with their SHA-256.

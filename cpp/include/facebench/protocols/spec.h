@@ -78,8 +78,11 @@ struct ProtocolSpec {
   std::string reader_name;  // trial_readers()
   std::shared_ptr<const TrialReader> reader;
 
-  std::string convention;         // conventions() of the metrics floor
-  std::string fusion;             // template_fusions(), "" for protocols without templates
+  std::string convention;  // conventions() of the metrics floor
+  std::string fusion;      // template_fusions(), "" for protocols without templates
+  // "mean": a further result "mean" holds mean and standard deviation of each metric over the
+  // tracks (the splits of a protocol); else "none".
+  std::string summary;
   std::string interval;           // interval_methods()
   std::string failed_enrolments;  // failure_policies()
   std::vector<MetricRequest> metrics;

@@ -10,6 +10,7 @@ from facebench.cli.app import app
 from facebench.cli.common import (
     Convention,
     FailedEnrolments,
+    Fusion,
     Interval,
     Json,
     Level,
@@ -44,6 +45,7 @@ def eval_command(
     lists: Lists = None,
     convention: Convention = "",
     failed_enrolments: FailedEnrolments = "",
+    fusion: Fusion = "",
     interval: Interval = "",
     replicates: Replicates = 1000,
     level: Level = 0.95,
@@ -65,6 +67,7 @@ def eval_command(
         out=out_path(out, "eval", Path(protocol).stem),
         convention=convention,
         failed_enrolments=failed_enrolments,
+        fusion=fusion,
         interval=interval,
         replicates=replicates,
         level=level,

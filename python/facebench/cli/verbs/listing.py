@@ -68,6 +68,7 @@ def _devices() -> list[dict]:
 KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
     "conventions": lambda: facebench.protocols.list_conventions(),
+    "fusions": lambda: facebench.protocols.list_fusions(),
     "networks": _networks,
     "losses": lambda: facebench.losses.losses(),
     "recipes": _recipes,

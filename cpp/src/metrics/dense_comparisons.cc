@@ -1,0 +1,497 @@
+#include "facebench/metrics/dense_comparisons.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "metrics/bootstrap.h"
+#include "metrics/measures.h"
+
+namespace facebench {
+namespace {
+
+constexpr std::int64_t kChunks = 16;  // of rows, fixed, so that no number of threads shows
+
+enum Kind : std::uint8_t { none = 0, is_genuine = 1, is_impostor = 2 };
+
+// The comparisons of rows [begin, end): visit(position in scores, row, column, kind).
+template <class Visit>
+void for_each(const DenseScores& s, std::size_t begin, std::size_t end, const Visit& visit) {
+  const std::size_t columns = s.column_identity.size();
+  for (std::size_t r = begin; r < end; ++r) {
+    if (!s.row_left_out.empty() && s.row_left_out[r]) continue;
+    for (std::size_t c = s.triangle ? r + 1 : 0; c < columns; ++c) {
+      if (!s.column_left_out.empty() && s.column_left_out[c]) continue;
+      const std::size_t k = r * columns + c;
+      Kind kind = s.row_identity[r] == s.column_identity[c] ? is_genuine : is_impostor;
+      if (!s.mask.empty()) kind = static_cast<Kind>(s.mask[k]);
+      if (kind != none) visit(k, r, c, kind);
+    }
+  }
+}
+
+std::pair<std::size_t, std::size_t> chunk_rows(const DenseScores& s, std::int64_t chunk) {
+  const auto rows = static_cast<std::int64_t>(s.row_identity.size());
+  return {static_cast<std::size_t>(rows * chunk / kChunks),
+          static_cast<std::size_t>(rows * (chunk + 1) / kChunks)};
+}
+
+void check(const DenseScores& s) {
+  const std::size_t rows = s.row_identity.size(), columns = s.column_identity.size();
+  const auto fits = [](std::size_t size, std::size_t wanted) {
+    return size == 0 || size == wanted;
+  };
+  if (rows == 0 || columns == 0 || s.scores.size() != rows * columns ||
+      !fits(s.mask.size(), rows * columns) || !fits(s.row_left_out.size(), rows) ||
+      !fits(s.column_left_out.size(), columns))
+    throw std::invalid_argument(
+        fmt::format("dense comparisons: {} scores, {} mask entries for {} rows and {} columns",
+                    s.scores.size(), s.mask.size(), rows, columns));
+  if (s.triangle && !std::ranges::equal(s.row_identity, s.column_identity))
+    throw std::invalid_argument("dense comparisons: a triangle whose columns are not its rows");
+  for (std::size_t k = 0; k < s.mask.size(); ++k)
+    if (s.mask[k] > is_impostor)
+      throw std::invalid_argument(fmt::format("dense comparisons: mask [{}, {}] is {}", k / columns,
+                                              k % columns, s.mask[k]));
+}
+
+// Finds the level of a score among descending ones: a table over equal steps of the score gives
+// where to begin, the scores themselves decide.
+class LevelFinder {
+ public:
+  explicit LevelFinder(const std::vector<double>& level) : level_(level) {
+    low_ = level.back();
+    scale_ = level.front() > low_ ? kSteps / (level.front() - low_) : 0;
+    above_.resize(kSteps + 2);
+    std::size_t l = 0;
+    for (std::size_t step = kSteps + 1; step-- > 0;) {
+      above_[step] = l;  // levels in higher steps
+      while (l < level.size() && step_of(level[l]) == step) ++l;
+    }
+  }
+  // The number of levels above the score.
+  std::size_t operator()(double score) const {
+    std::size_t l = above_[step_of(score)];
+    while (l < level_.size() && level_[l] > score) ++l;
+    return l;
+  }
+
+ private:
+  static constexpr std::size_t kSteps = 1 << 16;
+  std::size_t step_of(double score) const {
+    return static_cast<std::size_t>(
+        std::clamp((score - low_) * scale_, 0.0, static_cast<double>(kSteps)));
+  }
+  const std::vector<double>& level_;
+  double low_ = 0, scale_ = 0;
+  std::vector<std::size_t> above_;
+};
+
+}  // namespace
+
+DenseComparisons::DenseComparisons(const DenseScores& s, const Job& job) {
+  check(s);
+  triangle_ = s.triangle;
+  by_identity_ = s.mask.empty();
+  number_identities(s);
+  sort_genuine(s);
+  if (genuine_identity_.empty()) throw std::invalid_argument("dense comparisons: none is genuine");
+  if (identities_ <= 1 << 16)
+    pairs_ = place_impostors<std::uint16_t>(s, job);
+  else
+    pairs_ = place_impostors<std::uint32_t>(s, job);
+  if (impostor_score_.empty())
+    throw std::invalid_argument("dense comparisons: none is an impostor");
+}
+
+void DenseComparisons::number_identities(const DenseScores& s) {
+  const std::size_t rows = s.row_identity.size(), columns = s.column_identity.size();
+  std::vector<std::uint8_t> row_used(rows, 0), column_used(columns, 0);
+  for_each(s, 0, rows, [&](std::size_t k, std::size_t r, std::size_t c, Kind) {
+    row_used[r] = column_used[c] = 1;
+    if (!std::isfinite(s.scores[k]))
+      throw std::invalid_argument(
+          fmt::format("score [{}, {}] is {}, not a finite number", r, c, s.scores[k]));
+  });
+  std::vector<std::int32_t> known;
+  for (std::size_t r = 0; r < rows; ++r)
+    if (row_used[r]) known.push_back(s.row_identity[r]);
+  for (std::size_t c = 0; c < columns; ++c)
+    if (column_used[c]) known.push_back(s.column_identity[c]);
+  std::ranges::sort(known);
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  identities_ = static_cast<std::int64_t>(known.size());
+  const auto number = [&](std::span<const std::int32_t> identity,
+                          const std::vector<std::uint8_t>& used, std::vector<std::int32_t>& out,
+                          std::vector<std::int64_t>& count) {
+    out.assign(identity.size(), -1);
+    count.assign(known.size(), 0);
+    for (std::size_t i = 0; i < identity.size(); ++i) {
+      if (!used[i]) continue;
+      out[i] =
+          static_cast<std::int32_t>(std::ranges::lower_bound(known, identity[i]) - known.begin());
+      ++count[static_cast<std::size_t>(out[i])];
+    }
+  };
+  // The last row of a triangle is compared as a column only, but it is one of the units.
+  if (s.triangle)
+    for (std::size_t i = 0; i < rows; ++i)
+      row_used[i] = column_used[i] = row_used[i] | column_used[i];
+  number(s.row_identity, row_used, row_number_, rows_of_);
+  number(s.column_identity, column_used, column_number_, columns_of_);
+}
+
+void DenseComparisons::sort_genuine(const DenseScores& s) {
+  std::vector<std::pair<double, std::int32_t>> all;
+  for_each(s, 0, s.row_identity.size(), [&](std::size_t k, std::size_t r, std::size_t, Kind kind) {
+    if (kind == is_genuine) all.emplace_back(s.scores[k], row_number_[r]);
+  });
+  std::ranges::sort(all, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  for (const auto& [score, identity] : all) {
+    if (level_.empty() || level_.back() != score) {
+      level_.push_back(score);
+      level_begin_.push_back(genuine_identity_.size());
+    }
+    genuine_identity_.push_back(identity);
+  }
+  level_begin_.push_back(genuine_identity_.size());
+}
+
+template <class Id>
+DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const DenseScores& s,
+                                                              const Job& job) {
+  const LevelFinder find(level_);
+  const auto segment_of = [&](double score) {
+    const std::size_t l = find(score);
+    return 2 * l + (l < level_.size() && level_[l] == score);
+  };
+  const std::size_t segments = 2 * level_.size() + 1;
+  std::vector<std::vector<std::size_t>> next(kChunks);
+  parallel_for(kChunks, job, [&](std::int64_t chunk, int) {
+    auto& count = next[static_cast<std::size_t>(chunk)];
+    count.assign(segments, 0);
+    const auto [begin, end] = chunk_rows(s, chunk);
+    for_each(s, begin, end, [&](std::size_t k, std::size_t, std::size_t, Kind kind) {
+      if (kind == is_impostor) ++count[segment_of(s.scores[k])];
+    });
+  });
+  std::size_t at = 0;
+  for (std::size_t segment = 0; segment < segments; ++segment) {
+    segment_begin_.push_back(at);
+    for (auto& count : next) at += std::exchange(count[segment], at);
+  }
+  segment_begin_.push_back(at);
+  Pairs<Id> pairs(at);
+  impostor_score_.resize(at);
+  parallel_for(kChunks, job, [&](std::int64_t chunk, int) {
+    auto& place = next[static_cast<std::size_t>(chunk)];
+    const auto [begin, end] = chunk_rows(s, chunk);
+    for_each(s, begin, end, [&](std::size_t k, std::size_t r, std::size_t c, Kind kind) {
+      if (kind != is_impostor) return;
+      const std::size_t i = place[segment_of(s.scores[k])]++;
+      impostor_score_[i] = s.scores[k];
+      pairs[i] = {static_cast<Id>(row_number_[r]), static_cast<Id>(column_number_[c])};
+    });
+  });
+  return pairs;
+}
+
+std::int64_t DenseComparisons::impostor_total(std::span<const Weight> weights,
+                                              std::size_t lane) const {
+  std::int64_t rows = 0, columns = 0, same = 0;
+  for (std::size_t i = 0; i < rows_of_.size(); ++i) {
+    const std::int64_t w = weights[i * kLanes + lane];
+    rows += w * rows_of_[i];
+    columns += w * columns_of_[i];
+    same += w * w * rows_of_[i] * columns_of_[i];
+  }
+  const std::int64_t ordered = rows * columns - same;
+  return triangle_ ? ordered / 2 : ordered;
+}
+
+template <class Real, class Id>
+void DenseComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weights,
+                            double far_needed, std::span<RocCurve> out) const {
+  using Lanes = std::array<Real, kLanes>;
+  const auto n = static_cast<std::size_t>(identities_);
+  std::vector<Lanes> table(n);
+  double largest = 1;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      table[i][lane] = static_cast<Real>(weights[i * kLanes + lane]);
+      largest = std::max(largest, static_cast<double>(weights[i * kLanes + lane]));
+    }
+  // So many products are added that the sum is still exact.
+  const auto exact = static_cast<std::size_t>(std::ldexp(1.0, std::numeric_limits<Real>::digits) /
+                                              (largest * largest));
+  std::array<std::int64_t, kLanes> accepted{}, genuine{};
+  const auto add_segment = [&](std::size_t segment) {
+    for (std::size_t begin = segment_begin_[segment]; begin < segment_begin_[segment + 1];) {
+      const std::size_t end = std::min(segment_begin_[segment + 1], begin + exact);
+      Lanes sum{};
+      for (std::size_t k = begin; k < end; ++k) {
+        const Lanes& a = table[pairs[k].first];
+        const Lanes& b = table[pairs[k].second];
+        for (std::size_t lane = 0; lane < kLanes; ++lane) sum[lane] += a[lane] * b[lane];
+      }
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        accepted[lane] += static_cast<std::int64_t>(sum[lane]);
+      begin = end;
+    }
+  };
+  const auto put = [&](double threshold) {
+    for (std::size_t lane = 0; lane < out.size(); ++lane) {
+      out[lane].threshold.push_back(threshold);
+      out[lane].true_accepts.push_back(genuine[lane]);
+      out[lane].false_accepts.push_back(accepted[lane]);
+    }
+  };
+  std::array<std::int64_t, kLanes> stop{};
+  const bool may_stop = by_identity_ && far_needed < 1;
+  for (std::size_t lane = 0; lane < out.size(); ++lane) {
+    for (const std::int32_t i : genuine_identity_)
+      out[lane].genuine += weights[static_cast<std::size_t>(i) * kLanes + lane];
+    if (by_identity_) out[lane].impostor = impostor_total(weights, lane);
+    stop[lane] =
+        static_cast<std::int64_t>(std::ceil(far_needed * static_cast<double>(out[lane].impostor))) +
+        1;
+  }
+  put(std::numeric_limits<double>::infinity());
+  for (std::size_t l = 0; l <= level_.size(); ++l) {
+    add_segment(2 * l);
+    // Impostor scores alone, whatever they are: no genuine comparison sees a difference.
+    put(l < level_.size() ? std::nextafter(level_[l], std::numeric_limits<double>::infinity())
+                          : -std::numeric_limits<double>::infinity());
+    if (l == level_.size()) break;
+    add_segment(2 * l + 1);
+    for (std::size_t k = level_begin_[l]; k < level_begin_[l + 1]; ++k)
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        genuine[lane] += weights[static_cast<std::size_t>(genuine_identity_[k]) * kLanes + lane];
+    put(level_[l]);
+    bool done = may_stop;
+    for (std::size_t lane = 0; done && lane < out.size(); ++lane)
+      done = accepted[lane] >= stop[lane];
+    if (done) return;
+  }
+  for (std::size_t lane = 0; lane < out.size(); ++lane) out[lane].impostor = accepted[lane];
+}
+
+std::vector<RocCurve> DenseComparisons::curves(std::span<const Weight> weights, std::size_t lanes,
+                                               double far_needed) const {
+  std::vector<RocCurve> result(lanes);
+  // Products of weights up to 2^12 are exact in a float; an identity is never drawn that often, but
+  // a caller may say so.
+  const bool small = std::ranges::all_of(weights, [](Weight w) { return w < 1 << 11; });
+  std::visit(
+      [&](const auto& pairs) {
+        if (small)
+          walk<float>(pairs, weights, far_needed, result);
+        else
+          walk<double>(pairs, weights, far_needed, result);
+      },
+      pairs_);
+  return result;
+}
+
+RocCurve DenseComparisons::curve(std::span<const Weight> weights) const {
+  const auto n = static_cast<std::size_t>(identities_);
+  if (!weights.empty() && weights.size() != n)
+    throw std::invalid_argument(
+        fmt::format("{} weights for {} identities", weights.size(), identities_));
+  std::vector<Weight> lanes(n * kLanes, 0);
+  for (std::size_t i = 0; i < n; ++i) lanes[i * kLanes] = weights.empty() ? 1 : weights[i];
+  return curves(lanes, 1, 1).front();
+}
+
+std::int64_t DenseComparisons::segment_weight(std::size_t segment,
+                                              std::span<const Weight> weights) const {
+  const std::size_t begin = segment_begin_[segment], end = segment_begin_[segment + 1];
+  if (weights.empty()) return static_cast<std::int64_t>(end - begin);
+  std::int64_t sum = 0;
+  for (std::size_t k = begin; k < end; ++k) sum += impostor_weight(k, weights);
+  return sum;
+}
+
+std::int64_t DenseComparisons::impostor_weight(std::size_t k,
+                                               std::span<const Weight> weights) const {
+  if (weights.empty()) return 1;
+  return std::visit(
+      [&](const auto& pairs) {
+        return static_cast<std::int64_t>(weights[pairs[k].first]) * weights[pairs[k].second];
+      },
+      pairs_);
+}
+
+DenseComparisons::Cut DenseComparisons::cut(double far, std::int64_t impostor,
+                                            std::span<const Weight> weights) const {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  Cut cut;
+  double last = inf, next = -inf;  // the lowest accepted score and the highest rejected one
+  const auto fits = [&](std::int64_t accepts) { return ratio(accepts, impostor) <= far; };
+  // Impostor scores of a segment that are drawn at all, descending, with how often.
+  const auto drawn = [&](std::size_t segment) {
+    std::vector<std::pair<float, std::int64_t>> scores;
+    for (std::size_t k = segment_begin_[segment]; k < segment_begin_[segment + 1]; ++k)
+      if (const std::int64_t w = impostor_weight(k, weights); w > 0)
+        scores.emplace_back(impostor_score_[k], w);
+    std::ranges::sort(scores, std::greater<>());
+    return scores;
+  };
+  // Down the segments while the FAR stays within the target; then into the one where it leaves.
+  std::size_t lowest = segment_begin_.size();  // the last one accepted whole that holds impostors
+  for (std::size_t segment = 0; segment + 1 < segment_begin_.size(); ++segment) {
+    const std::size_t level = segment / 2;
+    const std::int64_t more = segment_weight(segment, weights);
+    if (fits(cut.false_accepts + more)) {
+      cut.false_accepts += more;
+      if (segment % 2 == 0) {
+        if (more > 0) lowest = segment;
+        continue;
+      }
+      std::int64_t own = 0;
+      for (std::size_t k = level_begin_[level]; k < level_begin_[level + 1]; ++k)
+        own += weights.empty() ? 1 : weights[static_cast<std::size_t>(genuine_identity_[k])];
+      cut.genuine_accepted += own;
+      if (own + more > 0) {
+        last = level_[level];
+        lowest = segment_begin_.size();
+      }
+      continue;
+    }
+    if (segment % 2 == 1) {
+      next = level_[level];
+      break;
+    }
+    std::int64_t group = 0;
+    const auto scores = drawn(segment);
+    for (std::size_t k = 0; k < scores.size(); ++k) {
+      group += scores[k].second;
+      if (k + 1 < scores.size() && scores[k + 1].first == scores[k].first) continue;
+      next = scores[k].first;
+      if (!fits(cut.false_accepts + group)) break;
+      cut.false_accepts += group;
+      group = 0;
+      last = next;
+      lowest = segment_begin_.size();
+    }
+    break;
+  }
+  if (lowest < segment_begin_.size()) last = drawn(lowest).back().first;
+  cut.threshold = last == inf    ? threshold_above(next)
+                  : next == -inf ? last
+                                 : threshold_between(next, last);
+  return cut;
+}
+
+TarAtFar DenseComparisons::tar_at_far(double far) const {
+  if (!(far >= 0 && far <= 1))
+    throw std::invalid_argument(fmt::format("the target FAR is {}; it must lie in [0, 1]", far));
+  const Cut at = cut(far, impostor(), {});
+  TarAtFar cell;
+  cell.convention = "exact";
+  cell.far_target = far;
+  cell.genuine = genuine();
+  cell.impostor = impostor();
+  cell.genuine_accepted = at.genuine_accepted;
+  cell.false_accepts = at.false_accepts;
+  cell.threshold = at.threshold;
+  cell.value = ratio(cell.genuine_accepted, cell.genuine);
+  cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
+  cell.expected_false_accepts = far * static_cast<double>(cell.impostor);
+  cell.reliable = enough_expected(cell.expected_false_accepts);
+  return cell;
+}
+
+double DenseComparisons::threshold(double far, std::int64_t impostor,
+                                   std::span<const Weight> weights) const {
+  return impostor == 0 ? nan : cut(far, impostor, weights).threshold;
+}
+
+double auc(const DenseComparisons& c) { return measure_auc(c.curve()); }
+double eer(const DenseComparisons& c) { return measure_eer(c.curve()); }
+
+DenseStatistic dense_auc_statistic(const DenseComparisons& c) {
+  return {"auc", [](const RocCurve& curve, std::span<const Weight>) { return measure_auc(curve); },
+          1 / (static_cast<double>(c.genuine()) * static_cast<double>(c.impostor())), 1};
+}
+
+DenseStatistic dense_eer_statistic(const DenseComparisons& c) {
+  return {"eer", [](const RocCurve& curve, std::span<const Weight>) { return measure_eer(curve); },
+          1 / static_cast<double>(std::min(c.genuine(), c.impostor())), 1};
+}
+
+DenseStatistic dense_tar_at_far_statistic(const DenseComparisons& c, double far) {
+  c.tar_at_far(far);  // throws for wrong use, once instead of in each replicate
+  return {"tar_at_far",
+          [far](const RocCurve& curve, std::span<const Weight>) {
+            if (curve.genuine == 0 || curve.impostor == 0) return nan;
+            std::size_t i = 0;
+            while (i + 1 < curve.size() && ratio(curve.false_accepts[i + 1], curve.impostor) <= far)
+              ++i;
+            return ratio(curve.true_accepts[i], curve.genuine);
+          },
+          1 / static_cast<double>(c.genuine()), far};
+}
+
+DenseStatistic dense_threshold_statistic(std::shared_ptr<const DenseComparisons> c, double far) {
+  c->tar_at_far(far);
+  return {"threshold_at_far",
+          [c, far](const RocCurve& curve, std::span<const Weight> weights) {
+            // As the rest of the cell, which knows no TAR there.
+            return curve.genuine == 0 ? nan : c->threshold(far, curve.impostor, weights);
+          },
+          0, far, false};
+}
+
+std::vector<Interval> vertex_bootstrap(const DenseComparisons& comparisons,
+                                       std::span<const DenseStatistic> statistics,
+                                       const BootstrapOptions& options, const Job& job) {
+  check_options(options);
+  const auto n = static_cast<std::size_t>(comparisons.identities());
+  if (n < 2) throw std::invalid_argument("the vertex bootstrap needs at least two identities");
+  constexpr std::size_t lanes = DenseComparisons::kLanes;
+  double far_needed = 0;
+  for (const DenseStatistic& s : statistics) far_needed = std::max(far_needed, s.far_needed);
+  const RocCurve whole = comparisons.curve();
+  const auto replicates = static_cast<std::size_t>(options.replicates);
+  std::vector<std::vector<double>> values(statistics.size(), std::vector<double>(replicates));
+  const auto batches = static_cast<std::int64_t>((replicates + lanes - 1) / lanes);
+  Stage stage(job, "vertex_bootstrap", batches, "batches of replicates");
+  parallel_for(
+      batches, job,
+      [&](std::int64_t batch, int) {
+        const std::size_t first = static_cast<std::size_t>(batch) * lanes;
+        const std::size_t count = std::min(lanes, replicates - first);
+        std::vector<Weight> weights(n * lanes, 0);
+        std::vector<std::vector<Weight>> drawn(count, std::vector<Weight>(n));
+        for (std::size_t lane = 0; lane < count; ++lane) {
+          draw_identities(options.seed, static_cast<std::int64_t>(first + lane), drawn[lane]);
+          for (std::size_t i = 0; i < n; ++i) weights[i * lanes + lane] = drawn[lane][i];
+        }
+        const auto curves = comparisons.curves(weights, count, far_needed);
+        for (std::size_t s = 0; s < statistics.size(); ++s)
+          for (std::size_t lane = 0; lane < count; ++lane)
+            values[s][first + lane] = statistics[s].evaluate(curves[lane], drawn[lane]);
+      },
+      &stage);
+  std::vector<Interval> result;
+  for (std::size_t s = 0; s < statistics.size(); ++s) {
+    Statistic as_listed;
+    as_listed.name = statistics[s].name;
+    as_listed.resolution = statistics[s].resolution;
+    as_listed.rate = statistics[s].rate;
+    result.push_back(vertex_interval(as_listed, statistics[s].evaluate(whole, {}),
+                                     std::move(values[s]), comparisons.identities(),
+                                     options.level));
+  }
+  return result;
+}
+
+}  // namespace facebench

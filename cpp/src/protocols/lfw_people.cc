@@ -1,0 +1,122 @@
+#include "protocols/lfw_people.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "facebench/core/error.h"
+#include "facebench/io/text.h"
+#include "protocols/sample_names.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Keys {
+  std::string people, track, extension;
+  std::int64_t enrolled_from = 2;
+  bool open = true;
+};
+
+struct Person {
+  std::string name;
+  std::int64_t images = 0;
+};
+
+std::int64_t positive(std::string_view field, const Place& place, std::string_view what) {
+  const std::int64_t value = parse_int(field, place, what);
+  if (value < 1 || value > 999'999)
+    fail(at_line(place.file, place.line),
+         fmt::format("{} must be from 1 to 999999, got {}", what, value));
+  return value;
+}
+
+std::vector<Person> read_people(const TextFile& text) {
+  const auto& lines = text.lines();
+  std::size_t at = 0;
+  const auto next = [&](std::string_view what) -> const TextLine& {
+    if (at == lines.size())
+      fail(at_line(text.name(), static_cast<std::int64_t>(at)),
+           fmt::format("the list ends where {} is expected", what),
+           "It was cut off; download it again.");
+    return lines[at++];
+  };
+  const TextLine& head = next("the number of sets");
+  const std::int64_t sets = positive(head.text, text.place(head), "the number of sets");
+  std::vector<Person> people;
+  std::unordered_map<std::string, std::int64_t> line_of;
+  for (std::int64_t set = 0; set < sets; ++set) {
+    const TextLine& count = next("the number of people of a set");
+    const std::int64_t size = positive(count.text, text.place(count), "the number of people");
+    for (std::int64_t k = 0; k < size; ++k) {
+      const TextLine& line = next("a person");
+      const std::string where = at_line(text.name(), line.number);
+      const auto fields = split_tabs(line.text);
+      if (fields.size() != 2)
+        fail(where,
+             fmt::format("{} fields between tabs where NAME IMAGES is expected", fields.size()));
+      const std::string name = sample_name(fields[0], [&] { return where; });
+      if (name.find('/') != std::string::npos)
+        fail(where, fmt::format("'{}' is not a person's name", name));
+      if (const auto [earlier, fresh] = line_of.try_emplace(name, line.number); !fresh)
+        fail(where, fmt::format("{} is there already, in line {}", name, earlier->second));
+      people.push_back({name, positive(fields[1], text.place(line), "the number of images")});
+    }
+  }
+  if (at != lines.size())
+    fail(at_line(text.name(), lines[at].number), "more lines than the list announces");
+  return people;
+}
+
+class LfwPeopleReader : public TrialReader {
+ public:
+  explicit LfwPeopleReader(Keys keys) : keys_(std::move(keys)) {}
+  Json options() const override {
+    return {{"people", keys_.people},
+            {"track", keys_.track},
+            {"extension", keys_.extension},
+            {"enrolled_from", keys_.enrolled_from},
+            {"open", keys_.open}};
+  }
+  std::vector<std::string> files() const override { return {keys_.people}; }
+
+  TrialSet read(const fs::path& lists) const override {
+    const TextFile text(lists / keys_.people);
+    TrialSet set;
+    TrialSetBuilder builder(set);
+    IdentificationTrials trials;
+    for (const Person& p : read_people(text)) {
+      const bool enrolled = p.images >= keys_.enrolled_from;
+      if (!enrolled && !keys_.open) continue;
+      for (std::int64_t i = 1; i <= p.images; ++i) {
+        const std::int32_t sample =
+            builder.sample(fmt::format("{0}/{0}_{1:04}{2}", p.name, i, keys_.extension), p.name);
+        (enrolled && i == 1 ? trials.gallery : trials.probes).push_back(sample);
+      }
+    }
+    if (trials.gallery.empty() || trials.probes.empty())
+      fail(text.name(), fmt::format("{} images for the gallery and {} probes",
+                                    trials.gallery.size(), trials.probes.size()));
+    set.tracks.push_back({keys_.track, std::move(trials)});
+    set.lists.push_back(trial_list("people", lists / keys_.people, text.bytes()));
+    set.check();
+    return set;
+  }
+
+ private:
+  Keys keys_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrialReader> make_lfw_people_reader(const TomlTable& table) {
+  Keys keys{table.text("people", "people.txt"), table.text("track", "search"),
+            table.text("extension", ".jpg"), table.integer("enrolled_from", 2),
+            table.boolean("open", true)};
+  if (keys.enrolled_from < 2)
+    table.fail_at("enrolled_from", "a person with one image would have no probe");
+  return std::make_unique<LfwPeopleReader>(std::move(keys));
+}
+
+}  // namespace facebench

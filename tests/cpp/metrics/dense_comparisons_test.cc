@@ -1,0 +1,188 @@
+#include "facebench/metrics/dense_comparisons.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "facebench/core/random.h"
+
+namespace facebench {
+namespace {
+
+// Random dense scores and the same comparisons as a list. `steps` rounds scores, so that few steps
+// make many ties.
+struct Case {
+  std::vector<float> scores;
+  std::vector<std::int32_t> rows, columns;
+  std::vector<std::uint8_t> mask, no_row, no_column;
+  bool triangle = false;
+
+  std::vector<double> listed;
+  std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> first, second;
+
+  Case(std::uint64_t seed, int steps, bool is_triangle, bool masked, bool leave_out)
+      : triangle(is_triangle) {
+    Random random(seed, "dense_case");
+    const std::size_t n = 12 + random.below(20), m = is_triangle ? n : 8 + random.below(20);
+    const auto identity = [&] { return static_cast<std::int32_t>(3 * random.below(7)); };
+    for (std::size_t i = 0; i < n; ++i) rows.push_back(identity());
+    if (is_triangle)
+      columns = rows;
+    else
+      for (std::size_t j = 0; j < m; ++j) columns.push_back(identity());
+    if (leave_out) {
+      no_row.assign(n, 0);
+      no_column.assign(m, 0);
+      no_row[1] = 1;
+      (is_triangle ? no_column[1] : no_column[2]) = 1;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < m; ++j) {
+        const bool genuine = rows[i] == columns[j];
+        const double score = random.normal() + (genuine ? 1.5 : 0);
+        scores.push_back(static_cast<float>(std::nearbyint(score * steps) / steps));
+        if (masked) mask.push_back(random.below(4) == 0 ? 0 : genuine ? 1 : 2);
+        if ((triangle && j <= i) || (masked && mask.back() == 0)) continue;
+        if (leave_out && (no_row[i] || no_column[j])) continue;
+        listed.push_back(scores.back());
+        labels.push_back(genuine);
+        first.push_back(rows[i]);
+        second.push_back(columns[j]);
+      }
+  }
+  DenseScores view() const { return {scores, rows, columns, triangle, mask, no_row, no_column}; }
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  std::uint64_t seed = 0;
+  for (const int steps : {1, 3, 1000})
+    for (const bool triangle : {false, true})
+      for (const bool masked : {false, true})
+        for (const bool leave_out : {false, true})
+          for (int k = 0; k < 4; ++k) all.emplace_back(++seed, steps, triangle, masked, leave_out);
+  return all;
+}
+
+constexpr double kFars[] = {0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0};
+
+TEST(DenseComparisons, PointValuesAreThoseOfTheSameComparisonsAsAList) {
+  for (const Case& c : cases()) {
+    const DenseComparisons dense(c.view());
+    const Comparisons listed(c.listed, c.labels);
+    EXPECT_EQ(dense.genuine(), listed.genuine());
+    EXPECT_EQ(dense.impostor(), listed.impostor());
+    EXPECT_EQ(auc(dense), auc(listed));
+    EXPECT_NEAR(eer(dense), eer(listed), 1e-14);
+    for (const double far : kFars) {
+      const TarAtFar a = dense.tar_at_far(far), b = tar_at_far(listed, far);
+      EXPECT_EQ(a.value, b.value) << far;
+      EXPECT_EQ(a.false_accepts, b.false_accepts) << far;
+      EXPECT_EQ(a.genuine_accepted, b.genuine_accepted) << far;
+      EXPECT_EQ(a.threshold, b.threshold) << far;
+      EXPECT_EQ(a.reliable, b.reliable) << far;
+    }
+  }
+}
+
+TEST(DenseComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
+  BootstrapOptions o;
+  o.replicates = 70;  // not a multiple of the replicates that are taken at once
+  for (const Case& c : cases()) {
+    const auto dense = std::make_shared<const DenseComparisons>(c.view());
+    const auto listed = std::make_shared<const Comparisons>(c.listed, c.labels);
+    std::vector<DenseStatistic> ours = {dense_auc_statistic(*dense), dense_eer_statistic(*dense)};
+    std::vector<Statistic> theirs = {auc_statistic(listed), eer_statistic(listed)};
+    for (const double far : kFars) {
+      ours.push_back(dense_tar_at_far_statistic(*dense, far));
+      theirs.push_back(tar_at_far_statistic(listed, far));
+      ours.push_back(dense_threshold_statistic(dense, far));
+      Statistic threshold;
+      threshold.name = "threshold_at_far";
+      threshold.rate = false;
+      threshold.evaluate = [&listed, far](std::span<const Weight> w) {
+        const auto sorted = listed->sorted_weights(w);
+        return tar_at_far_conventions().at("exact").measure(*listed, sorted, far).threshold;
+      };
+      theirs.push_back(threshold);
+    }
+    const auto a = vertex_bootstrap(*dense, ours, o);
+    const auto b = vertex_bootstrap({c.first, c.second, {}}, theirs, o);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_NEAR(a[i].low, b[i].low, 1e-11) << ours[i].name << " " << i;
+      EXPECT_NEAR(a[i].high, b[i].high, 1e-11) << ours[i].name << " " << i;
+      EXPECT_EQ(a[i].undefined, b[i].undefined) << ours[i].name;
+      EXPECT_EQ(a[i].method, b[i].method) << ours[i].name;
+    }
+    // Cut short where the statistics allow it.
+    const std::vector<DenseStatistic> one = {dense_tar_at_far_statistic(*dense, 0.05)};
+    EXPECT_EQ(vertex_bootstrap(*dense, one, o).front().low, a[2 + 2 * 3].low);
+  }
+}
+
+TEST(DenseComparisons, WeightsCountAsRepetition) {
+  const Case c(99, 3, false, false, false);
+  const DenseComparisons dense(c.view());
+  for (const Weight large : {3u, 5000u}) {  // beyond what a float counts exactly, too
+    std::vector<Weight> identity(static_cast<std::size_t>(dense.identities()), 1);
+    identity[0] = large;
+    identity[1] = 0;
+    // The lowest identity is 0, the second lowest of multiples of three 3 (all seven are there).
+    ASSERT_EQ(dense.identities(), 7);
+    std::vector<Weight> weights;
+    const auto weight = [&](std::int32_t i) { return identity[static_cast<std::size_t>(i / 3)]; };
+    for (std::size_t k = 0; k < c.first.size(); ++k)
+      weights.push_back(c.first[k] == c.second[k] ? weight(c.first[k])
+                                                  : weight(c.first[k]) * weight(c.second[k]));
+    const Comparisons listed(c.listed, c.labels);
+    const RocCurve curve = dense.curve(identity);
+    const RocCurve whole = roc(listed, weights);
+    EXPECT_EQ(curve.genuine, whole.genuine);
+    EXPECT_EQ(curve.impostor, whole.impostor);
+    EXPECT_EQ(auc(curve), auc(whole));
+  }
+}
+
+TEST(DenseComparisons, TheSameForAnyNumberOfThreads) {
+  const Case c(5, 1000, false, false, false);
+  Job one, three;
+  one.threads = 1;
+  three.threads = 3;
+  const DenseComparisons a(c.view(), one), b(c.view(), three);
+  const std::vector<DenseStatistic> sa = {dense_auc_statistic(a), dense_eer_statistic(a)};
+  const std::vector<DenseStatistic> sb = {dense_auc_statistic(b), dense_eer_statistic(b)};
+  const auto ia = vertex_bootstrap(a, sa, {}, one), ib = vertex_bootstrap(b, sb, {}, three);
+  for (std::size_t i = 0; i < ia.size(); ++i) {
+    EXPECT_EQ(ia[i].low, ib[i].low);
+    EXPECT_EQ(ia[i].high, ib[i].high);
+  }
+}
+
+TEST(DenseComparisons, WrongUseIsRefused) {
+  const std::vector<float> scores = {1, 2, 3, 4};
+  const std::vector<std::int32_t> two = {0, 1};
+  const auto refused = [](DenseScores s) {
+    EXPECT_THROW(DenseComparisons{s}, std::invalid_argument);
+  };
+  refused({scores, two, {}, false, {}, {}, {}});
+  refused({std::span(scores).first(3), two, two, false, {}, {}, {}});
+  const std::vector<std::uint8_t> bad_mask = {0, 1, 2, 3};
+  refused({scores, two, two, false, bad_mask, {}, {}});
+  const std::vector<std::int32_t> other = {0, 2};
+  refused({scores, two, other, true, {}, {}, {}});
+  const std::vector<std::int32_t> same = {4, 4}, apart = {7, 8};
+  refused({scores, same, same, false, {}, {}, {}});  // no impostor
+  refused({scores, two, apart, false, {}, {}, {}});  // no genuine
+  const std::vector<float> bad = {1, 2, std::numeric_limits<float>::quiet_NaN(), 4};
+  refused({bad, two, two, false, {}, {}, {}});
+  EXPECT_NO_THROW(DenseComparisons({scores, two, two, false, {}, {}, {}}));
+  const DenseComparisons good({scores, two, two, false, {}, {}, {}});
+  EXPECT_THROW(good.tar_at_far(1.5), std::invalid_argument);
+  const std::vector<Weight> three = {1, 1, 1};
+  EXPECT_THROW(good.curve(three), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace facebench
