@@ -37,8 +37,12 @@ py::list steps_of(const DemoResult& result) {
 }
 
 py::dict demo_to_python(const DemoResult& result) {
-  return py::dict(py::arg("folder") = result.folder, py::arg("runs") = result.runs,
-                  py::arg("titles") = result.titles, py::arg("steps") = steps_of(result));
+  py::list runs;
+  for (const DemoRun& run : result.runs)
+    runs.append(py::dict(py::arg("folder") = run.folder, py::arg("protocol") = run.protocol,
+                         py::arg("title") = run.title));
+  return py::dict(py::arg("folder") = result.folder, py::arg("runs") = runs,
+                  py::arg("steps") = steps_of(result));
 }
 
 }  // namespace

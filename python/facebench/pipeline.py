@@ -185,41 +185,45 @@ def run(
 
 
 class Demo:
-    """What `demo` made: ``folder``, ``report`` (the HTML page), ``runs``, ``steps`` with times."""
+    """What `demo` made: ``folder``, ``report`` (the HTML page), ``runs`` (for each protocol the run
+    folders by system), ``steps`` with times."""
 
     def __init__(self, raw):
         self.folder = Path(raw["folder"])
         self.report = self.folder / "report.html"
-        self.runs = {
-            title: self.folder / name
-            for name, title in zip(raw["runs"], raw["titles"], strict=True)
-        }
+        self.runs = {}
+        for run in raw["runs"]:
+            self.runs.setdefault(run["protocol"], {})[run["title"]] = self.folder / run["folder"]
         self.steps = raw["steps"]
 
     def to_dict(self):
         return {
             "folder": str(self.folder),
             "report": str(self.report),
-            "runs": {title: str(path) for title, path in self.runs.items()},
+            "runs": {
+                protocol: {title: str(path) for title, path in systems.items()}
+                for protocol, systems in self.runs.items()
+            },
             "steps": self.steps,
         }
 
     def __repr__(self):
-        lines = [f"{s['name']:<16} {s['seconds']:6.1f} s  {s['detail']}" for s in self.steps]
-        table = reports.table(list(self.runs.values()), "markdown", list(self.runs))
+        lines = [f"{s['name']:<22} {s['seconds']:6.1f} s  {s['detail']}" for s in self.steps]
+        runs = [(t, p) for systems in self.runs.values() for t, p in systems.items()]
+        table = reports.table([p for _, p in runs], "markdown", [t for t, _ in runs])
         return "\n".join([*lines, "", table.rstrip(), "", f"report: {self.report}"])
 
 
 def _demo_page(raw):
     folder = Path(raw["folder"])
-    runs = [folder / name for name in raw["runs"]]
+    runs = [folder / run["folder"] for run in raw["runs"]]
     steps = [[s["name"], s["detail"], round(s["seconds"], 1)] for s in raw["steps"]]
     sections = [
         reports.text_section(
             "What this is",
             "The main job from end to end on faces that the project renders itself: no photograph "
-            "and no learned weights but the detector's. People are never both trained and tested "
-            "on. Compared are the network after a minute of training, the same network untrained, "
+            "and no learned weights but the detector's. Nobody is both trained and tested on. "
+            "Compared are the network after a minute of training, the same network untrained, "
             "and the crop's own pixels. Where two intervals do not overlap, the difference is not "
             "chance.",
         ),
@@ -228,7 +232,9 @@ def _demo_page(raw):
             folder / "sheet.png",
             "A row for each person, a column for each kind of photograph.",
         ),
-        reports.runs_section("Verification of unseen people", runs, raw["titles"]),
+        reports.runs_section(
+            "Unseen people, by protocol", runs, [run["title"] for run in raw["runs"]]
+        ),
         reports.table_section("Steps", ["step", "what came of it", "seconds"], steps),
     ]
     for run_folder in runs:

@@ -405,6 +405,19 @@ def test_given_faces_by_name(tmp_path):
     assert "file_sha256" in detection.description(d)
 
 
+def test_given_faces_with_columns_of_other_names(tmp_path):
+    path = tmp_path / "umd.csv"
+    path.write_text("ID,FILE,FACE_X,FACE_Y,FACE_WIDTH,FACE_HEIGHT\n7,a/1.jpg,10,20,30,40\n")
+    names = ["name=FILE", "x=FACE_X", "y=FACE_Y", "width=FACE_WIDTH", "height=FACE_HEIGHT"]
+    d = detection.make_detector("given", file=str(path), rename=names)
+    (face,) = d.detect(np.zeros((8, 8, 3), np.uint8), "a/1.jpg")
+    np.testing.assert_array_equal(face.box, np.float32([10, 20, 40, 60]))
+    with pytest.raises(Error, match="did you mean 'FILE'"):
+        detection.make_detector("given", file=str(path), rename=["name=FILES"])
+    with pytest.raises(ValueError, match="is not OURS=THEIRS"):
+        detection.make_detector("given", file=str(path), rename=["name"])
+
+
 def test_given_faces_without_a_header(tmp_path):
     path = tmp_path / "list.txt"
     path.write_text("x.jpg 10 20 30 40\r\ny.jpg 1 2 3 4\r\n")

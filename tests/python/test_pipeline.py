@@ -235,12 +235,15 @@ def test_demo_in_small(tmp_path):
         "train_images": 4,
         "test_people": 24,
         "test_images": 3,
+        "protocols": ["lfw", "vggface2_age", "dfw", "umdfaces"],
     }
     made = facebench.demo(out, replicates=20, **options)
-    assert set(made.runs) == {"trained network", "untrained network", "raw pixels"}
+    assert list(made.runs) == options["protocols"]
     assert made.report.read_text().startswith("<!")
-    for folder in made.runs.values():
-        assert facebench.verify(folder).same
+    for systems in made.runs.values():
+        assert set(systems) == {"trained network", "untrained network", "raw pixels"}
+        for folder in systems.values():
+            assert facebench.verify(folder).same
     again = facebench.demo(out, replicates=20, **options)
     assert again.folder == out
     keep = tmp_path / "mine"

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/registry.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
@@ -41,6 +42,21 @@ struct Cells {
     return static_cast<std::size_t>(at - columns.begin());
   }
 };
+
+// Texts "ours=theirs". A column of the file that is called ours already would be ambiguous.
+void rename_columns(Cells& cells, const std::vector<std::string>& names) {
+  for (const std::string& text : names) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw std::invalid_argument(fmt::format("rename: '{}' is not OURS=THEIRS", text));
+    const std::string ours = text.substr(0, equals), theirs = text.substr(equals + 1);
+    const auto at = cells.find(theirs);
+    if (!at) fail(cells.name, unknown_name_message("column", theirs, cells.columns));
+    if (cells.find(ours))
+      fail(cells.name, fmt::format("has a column '{}' beside '{}'", ours, theirs), kAdvice);
+    cells.columns[*at] = ours;
+  }
+}
 
 Cells read_cells(const GivenOptions& options, std::string bytes) {
   Cells cells;
@@ -72,6 +88,7 @@ Cells read_cells(const GivenOptions& options, std::string bytes) {
     }
   }
   if (!options.columns.empty()) cells.columns = options.columns;
+  rename_columns(cells, options.rename);
   for (std::size_t r = 0; r < cells.rows.size(); ++r)
     if (cells.rows[r].size() != cells.columns.size())
       fail(at_line(cells.name, cells.lines[r]),

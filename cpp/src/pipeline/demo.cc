@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 #include "facebench/core/error.h"
 #include "facebench/datasets/pack.h"
@@ -60,16 +62,78 @@ EmbeddingSet raw_pixels(const Pack& pack) {
   return set;
 }
 
-SyntheticOptions faces(const DemoOptions& o, bool train) {
+// A data set to test on, and the protocols that it serves.
+struct TestSet {
+  std::string layout;  // synthetic_layouts()
+  std::vector<std::string> protocols;
+  std::int64_t people_part;  // one person for so many of DemoOptions::test_people
+  std::int64_t images;       // of each; 0 = DemoOptions::test_images
+};
+
+// Sizes: each set takes seconds, and the numbers still say which system is the better one.
+const std::vector<TestSet>& test_sets() {
+  static const std::vector<TestSet> sets = {{"lfw", {"lfw"}, 1, 0},
+                                            {"vggface2", {"vggface2_pose", "vggface2_age"}, 5, 50},
+                                            {"ijba_quality", {"ijba_quality"}, 2, 9},
+                                            {"dfw", {"dfw"}, 2, 8},
+                                            {"umdfaces", {"umdfaces"}, 2, 12}};
+  return sets;
+}
+
+// The sets that serve any of the wanted protocols, with these alone.
+std::vector<TestSet> wanted_sets(const DemoOptions& o) {
+  std::vector<std::string> known;
+  std::vector<TestSet> result;
+  for (TestSet set : test_sets()) {
+    known.insert(known.end(), set.protocols.begin(), set.protocols.end());
+    std::erase_if(set.protocols, [&](const std::string& p) {
+      return std::ranges::find(o.protocols, p) == o.protocols.end();
+    });
+    if (!set.protocols.empty()) result.push_back(std::move(set));
+  }
+  for (const std::string& p : o.protocols)
+    if (std::ranges::find(known, p) == known.end())
+      throw std::invalid_argument(unknown_name_message("protocol of the demo", p, known));
+  if (result.empty()) throw std::invalid_argument("the demo needs a protocol");
+  return result;
+}
+
+SyntheticOptions train_faces_of(const DemoOptions& o) {
   SyntheticOptions s;
-  s.people = train ? o.train_people : o.test_people;
-  s.images = train ? o.train_images : o.test_images;
+  s.people = o.train_people;
+  s.images = o.train_images;
   s.seed = o.seed;
-  // Different numbers are different people.
-  s.first_person = train ? 0 : o.train_people;
-  s.pairs_per_fold = o.test_people;
   return s;
 }
+
+// `first_person` is moved behind the set's people, impersonators among them: other numbers are
+// other people.
+SyntheticOptions test_faces_of(const DemoOptions& o, const TestSet& set,
+                               std::int64_t& first_person) {
+  SyntheticOptions s;
+  s.protocol = set.layout;
+  s.people = o.test_people / set.people_part;
+  s.images = set.images > 0 ? set.images : o.test_images;
+  s.seed = o.seed;
+  s.first_person = first_person;
+  s.pairs_per_fold = o.test_people;
+  first_person += 2 * s.people;
+  return s;
+}
+
+// What is compared with each other, on every protocol.
+struct Competitor {
+  std::string name, title;
+  std::function<EmbeddingSet(const Pack&, const Job&)> embed;
+};
+
+// A protocol with its data.
+struct Test {
+  ProtocolSpec spec;
+  TrialSet trials;
+  fs::path root, images;
+  PackSummary pack;
+};
 
 bool is_demo(const fs::path& folder) { return fs::is_regular_file(folder / "demo.json"); }
 
@@ -93,37 +157,49 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
   result.folder = at;
   Steps steps(result);
 
+  const std::vector<TestSet> sets = wanted_sets(options);
+
   const SyntheticSummary train_faces =
-      write_synthetic_dataset(faces(options, true), at / "data" / "train", job);
-  const SyntheticSummary test_faces =
-      write_synthetic_dataset(faces(options, false), at / "data" / "test", job);
+      write_synthetic_dataset(train_faces_of(options), at / "data" / "train", job);
+  std::int64_t first_person = options.train_people, test_images = 0, test_people = 0;
+  for (const TestSet& set : sets) {
+    const SyntheticSummary s = write_synthetic_dataset(test_faces_of(options, set, first_person),
+                                                       at / "data" / set.layout, job);
+    test_images += s.images;
+    test_people += s.people;
+  }
   SheetOptions sheet;
   sheet.seed = static_cast<std::int64_t>(options.seed);
   write_image(at / "sheet.png", render_sheet(sheet, job));
-  steps.done(
-      "synthetic faces",
-      fmt::format("{} images of {} people to train on, {} of {} others to test on",
-                  train_faces.images, train_faces.people, test_faces.images, test_faces.people));
+  steps.done("synthetic faces",
+             fmt::format("{} images of {} people to train on, {} of {} others to test on",
+                         train_faces.images, train_faces.people, test_images, test_people));
 
   PreparationOptions wanted;
   wanted.crop_width = wanted.crop_height = kCropSize;
   const PreparationSource sources[] = {{"caller", wanted}};
   const Preparation preparation = resolve_preparation(sources);
-  const ProtocolSpec spec = load_protocol("lfw");
-  const DataPlaces places{.root = at / "data" / "test", .images = {}, .lists = {}};
-  const TrialSet trials = read_trials(spec, places);
-  const fs::path images = find_images(spec, trials, places);
-  const auto pack = [&](const Dataset& dataset, const char* name) {
+  const auto pack = [&](const Dataset& dataset, const std::string& name) {
     return pack_dataset(dataset, preparation.detector.get(), preparation.selection,
-                        preparation.crop, {}, at / name, job);
+                        preparation.crop, {}, at / "packs" / (name + ".h5"), job);
   };
-  const PackSummary train_pack = pack(read_lfw_folder(at / "data" / "train"), "train.h5");
-  const PackSummary test_pack = pack(protocol_dataset(spec, trials, images), "test.h5");
-  steps.done("detect and crop",
-             fmt::format("{} images, {} without a face", train_pack.images + test_pack.images,
-                         train_pack.failures.size() + test_pack.failures.size()));
+  const PackSummary train_pack = pack(read_lfw_folder(at / "data" / "train"), "train");
+  std::size_t faceless = train_pack.failures.size();
+  std::int64_t images = train_pack.images;
+  std::vector<Test> tests;
+  for (const TestSet& set : sets)
+    for (const std::string& protocol : set.protocols) {
+      Test test{load_protocol(protocol), {}, at / "data" / set.layout, {}, {}};
+      test.trials = read_trials(test.spec, {.root = test.root, .images = {}, .lists = {}});
+      test.images = find_images(test.spec, test.trials, {.root = test.root});
+      test.pack = pack(protocol_dataset(test.spec, test.trials, test.images), protocol);
+      faceless += test.pack.failures.size();
+      images += test.pack.images;
+      tests.push_back(std::move(test));
+    }
+  steps.done("detect and crop", fmt::format("{} images, {} without a face", images, faceless));
 
-  const Pack train_images(at / "train.h5");
+  const Pack train_images(at / "packs" / "train.h5");
   TrainOptions train_options;
   // One thread: the same bits on a machine of any size, and no loss of time on a busy one. The
   // network is too small to gain from more.
@@ -134,44 +210,45 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
                                   recipe.id, trained.epochs, trained.loss, trained.accuracy,
                                   trained.images_per_second));
 
-  const Pack test_images(at / "test.h5");
   const Model model = load_model(trained.model);
   const Model untrained = make_model(model.network, model.network_options, model.options,
                                      recipe.training.initializer, recipe.training.seed);
-  struct Competitor {
-    std::string name, title;
-    EmbeddingSet embeddings;
-  };
-  std::vector<Competitor> competitors;
-  competitors.push_back({"trained", "trained network", extract(model, test_images, {}, job)});
-  competitors.push_back(
-      {"untrained", "untrained network", extract(untrained, test_images, {}, job)});
-  competitors.push_back({"raw_pixels", "raw pixels", raw_pixels(test_images)});
-  steps.done("embed", fmt::format("{} images, three ways", test_images.size()));
+  const std::vector<Competitor> competitors = {
+      {"trained", "trained network",
+       [&](const Pack& p, const Job& j) { return extract(model, p, {}, j); }},
+      {"untrained", "untrained network",
+       [&](const Pack& p, const Job& j) { return extract(untrained, p, {}, j); }},
+      {"raw_pixels", "raw pixels", [](const Pack& p, const Job&) { return raw_pixels(p); }}};
 
   EvaluationOptions evaluation;
   evaluation.replicates = options.replicates;
   evaluation.seed = options.seed;
-  for (const Competitor& c : competitors) {
-    EvaluationResult r = evaluate(spec, trials, c.embeddings, evaluation, job);
-    r.embeddings = {{"manifest", c.embeddings.manifest}};
-    // The folder still has its temporary name; what is recorded is where things will lie.
-    for (RunInput& input : r.inputs) input.path = out / input.path.lexically_relative(at);
-    RunInfo info;
-    info.threads = job.threads;
-    info.root = out / "data" / "test";
-    info.content = {{"images_sha256", test_pack.tree_sha256}, {"synthetic", true}};
-    info.circumstance = {
-        {"images", fs::absolute(out / images.lexically_relative(at)).generic_string()}};
-    save_run(at / c.name, r, info);
-    result.runs.push_back(c.name);
-    result.titles.push_back(c.title);
+  for (const Test& test : tests) {
+    const Pack test_pack(at / "packs" / (test.spec.id + ".h5"));
+    for (const Competitor& c : competitors) {
+      const EmbeddingSet embeddings = c.embed(test_pack, job);
+      EvaluationResult r = evaluate(test.spec, test.trials, embeddings, evaluation, job);
+      r.embeddings = {{"manifest", embeddings.manifest}};
+      // The folder still has its temporary name; what is recorded is where things will lie.
+      for (RunInput& input : r.inputs) input.path = out / input.path.lexically_relative(at);
+      RunInfo info;
+      info.threads = job.threads;
+      info.root = out / test.root.lexically_relative(at);
+      info.content = {{"images_sha256", test.pack.tree_sha256}, {"synthetic", true}};
+      info.circumstance = {
+          {"images", fs::absolute(out / test.images.lexically_relative(at)).generic_string()}};
+      const std::string run = test.spec.id + "/" + c.name;
+      save_run(at / run, r, info);
+      result.runs.push_back({run, test.spec.id, c.title});
+    }
+    steps.done(fmt::format("evaluate {}", test.spec.id),
+               fmt::format("{} images, {} systems, {} replicates", test.pack.images,
+                           competitors.size(), options.replicates));
   }
-  steps.done("evaluate", fmt::format("{}, {} comparisons, {} replicates", spec.title,
-                                     track_counts(trials.tracks.at(0), trials).front().second,
-                                     options.replicates));
 
-  Json summary = {{"options", options_to_json(options)}, {"runs", result.runs}};
+  Json summary = {{"options", options_to_json(options)}, {"runs", Json::array()}};
+  for (const DemoRun& r : result.runs)
+    summary["runs"].push_back({{"folder", r.folder}, {"protocol", r.protocol}, {"title", r.title}});
   for (const DemoStep& s : result.steps)
     summary["steps"].push_back({{"name", s.name}, {"detail", s.detail}, {"seconds", s.seconds}});
   write_file(at / "demo.json", pretty_json(summary));

@@ -1,11 +1,16 @@
 #include "facebench/pipeline/preparation.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <stdexcept>
 
 #include "facebench/detection/selection.h"
 
 namespace facebench {
 namespace {
+
+constexpr const char* kDefaultCrop = "arcface112";
 
 // "key=value" texts as an object typed by the detector's own schema.
 void add_detector_options(Json& object, const OptionsSchema& schema,
@@ -33,6 +38,24 @@ PreparationOptions preparation_of(const Model& model) {
   options.crop = model.options.crop;
   options.crop_width = model.network_options.width;
   options.crop_height = model.network_options.height;
+  return options;
+}
+
+PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesystem::path& lists,
+                                  std::span<const PreparationSource> others) {
+  PreparationOptions options;
+  std::string crop = kDefaultCrop;
+  for (const PreparationSource& source : others)
+    if (!source.options.crop.empty()) {
+      crop = source.options.crop;
+      break;
+    }
+  if (spec.faces.file.empty() || !std::filesystem::is_regular_file(lists / spec.faces.file) ||
+      (crops().at(crop).aligned && !spec.faces.landmarks))
+    return options;
+  options.detector = "given";
+  options.detector_options = {"file=" + (lists / spec.faces.file).string(),
+                              fmt::format("rename={}", fmt::join(spec.faces.columns, ","))};
   return options;
 }
 
@@ -68,7 +91,7 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
       std::string("nearest_center"));
   selection_rules().at(result.selection);
   result.crop.name = decide(
-      "crop", [](const PreparationOptions& o) { return o.crop; }, std::string("arcface112"));
+      "crop", [](const PreparationOptions& o) { return o.crop; }, std::string(kDefaultCrop));
   crops().at(result.crop.name);
   result.crop.width = decide(
       "crop_width", [](const PreparationOptions& o) { return o.crop_width; }, 0);

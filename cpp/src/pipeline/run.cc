@@ -17,10 +17,10 @@ Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials, const
   dataset.name = spec.id;
   dataset.root = images;
   dataset.label_names = trials.identity_names;
+  const std::vector<fs::path> paths = image_paths(spec, trials, images);
   dataset.samples.reserve(trials.names.size());
   for (std::size_t i = 0; i < trials.names.size(); ++i)
-    dataset.samples.push_back(
-        {trials.names[i], images / fs::path(trials.names[i]), trials.identity[i]});
+    dataset.samples.push_back({trials.names[i], paths[i], trials.identity[i]});
   return dataset;
 }
 
@@ -49,8 +49,10 @@ EvaluationResult run(const RunRequest& request, const Embedder& embedder, const 
          request.overwrite ? "exists and is not a run folder, so it is not replaced"
                            : "exists already",
          "Choose another folder, or ask for it to be overwritten.");
-  const PreparationSource sources[] = {{"caller", request.preparation},
-                                       {"model", embedder.preparation}};
+  std::vector<PreparationSource> sources = {{"caller", request.preparation},
+                                            {"model", embedder.preparation}};
+  sources.insert(sources.begin() + 1,
+                 {"data set", preparation_of(spec, find_lists(spec, request.places), sources)});
   const Preparation preparation = resolve_preparation(sources);
   const TrialSet trials = read_trials(spec, request.places);
   const fs::path images = find_images(spec, trials, request.places);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "facebench/core/error.h"
@@ -235,13 +236,41 @@ TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places) {
   return spec.reader->read(find_lists(spec, places));
 }
 
+std::vector<fs::path> image_paths(const ProtocolSpec& spec, const TrialSet& trials,
+                                  const fs::path& images) {
+  std::vector<fs::path> paths;
+  if (spec.match != "stem") {
+    for (const std::string& name : trials.names) paths.push_back(images / name);
+    return paths;
+  }
+  std::unordered_map<std::string, fs::path> by_stem;
+  std::unordered_set<std::string> twice;
+  std::error_code error;  // a folder that is not there holds nothing
+  for (fs::recursive_directory_iterator it(images, error), end; !error && it != end;
+       it.increment(error))
+    if (it->is_regular_file(error))
+      if (!by_stem.try_emplace(it->path().stem().string(), it->path()).second)
+        twice.insert(it->path().stem().string());
+  for (const std::string& name : trials.names) {
+    const std::string stem = fs::path(name).stem().string();
+    if (twice.contains(stem))
+      fail(images.string(),
+           fmt::format("'{}' is the stem of {} and of another file", stem,
+                       by_stem.at(stem).string()),
+           "Remove one of them, or give the folder of the images.");
+    const auto found = by_stem.find(stem);
+    paths.push_back(found == by_stem.end() ? images / name : found->second);
+  }
+  return paths;
+}
+
 fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const DataPlaces& places) {
   const auto tried = candidates(places.images, places.root, spec.image_folders, "images");
   for (const fs::path& folder : tried) {
     std::error_code ignored;
     if (!fs::is_directory(folder, ignored)) continue;
-    for (const std::string& name : trials.names)
-      if (fs::exists(folder / name, ignored)) return folder;
+    for (const fs::path& path : image_paths(spec, trials, folder))
+      if (fs::exists(path, ignored)) return folder;
   }
   fail(fmt::format("protocol {}", spec.id),
        fmt::format("none of the {} images that the lists name exists; looked for {} in {}",

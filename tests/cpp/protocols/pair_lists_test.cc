@@ -146,6 +146,20 @@ TEST(PairList, EveryIdentityRuleReadsItsForm) {
   }
 }
 
+TEST(PairList, ImagesAreFoundByStemWhereTheProtocolSaysSo) {
+  const TemporaryFolder folder;
+  write_file(folder / "pairs.csv", kPairs);
+  const ProtocolSpec spec = changed("pairs", {{"match = \"exact\"", "match = \"stem\""}});
+  const TrialSet set = read_trials(spec, {folder.path()});  // 1, 2 of a, and 1 of b
+  write_file(folder / "images/deep/2.PNG", "");
+  EXPECT_EQ(find_images(spec, set, {folder.path()}), folder.path());
+  const auto paths = image_paths(spec, set, folder.path());
+  EXPECT_EQ(paths.at(1), folder / "images/deep/2.PNG");
+  EXPECT_EQ(paths.at(0), folder / "a/1.jpg");
+  write_file(folder / "2.jpg", "");
+  EXPECT_ERROR(image_paths(spec, set, folder.path()), "'2' is the stem of");
+}
+
 // --- CALFW and CPLFW -----------------------------------------------------------------------------
 
 // 20 genuine pairs in ten folds, then 20 impostor pairs, as the authors order theirs; `word` is

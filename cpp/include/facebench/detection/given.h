@@ -21,6 +21,7 @@ namespace facebench {
 struct GivenOptions {
   std::string file;
   std::vector<std::string> columns;
+  std::vector<std::string> rename;
   std::string separator = "comma";
   std::string match = "exact";
   double scale = 1;
@@ -31,6 +32,8 @@ struct GivenOptions {
     o.field(
         "columns", &GivenOptions::columns,
         "names of the columns of a file without a header line; empty = the first line has them");
+    o.field("rename", &GivenOptions::rename,
+            "columns that the file calls otherwise, as OURS=THEIRS: name=FILE, x=FACE_X");
     o.choice("separator", &GivenOptions::separator, "between cells", {"comma", "tab", "blanks"});
     o.choice("match", &GivenOptions::match,
              "names: exact, or stem = without extension (and without any #k)", {"exact", "stem"});

@@ -16,6 +16,7 @@ struct DemoOptions {
   std::int64_t train_images = 16;
   std::int64_t test_people = 100;
   std::int64_t test_images = 8;
+  std::vector<std::string> protocols = {"lfw", "vggface2_pose", "vggface2_age", "dfw", "umdfaces"};
   std::string recipe = "demo";
   std::int64_t replicates = 1000;
   std::int64_t seed = 0;
@@ -24,8 +25,10 @@ struct DemoOptions {
     o.name("DemoOptions", "The main job on synthetic faces.");
     o.field("train_people", &DemoOptions::train_people, "people to train on", 20, 1e6);
     o.field("train_images", &DemoOptions::train_images, "images of each of them", 2, 1e4);
-    o.field("test_people", &DemoOptions::test_people, "other people, to test on", 20, 1e6);
-    o.field("test_images", &DemoOptions::test_images, "images of each of them", 2, 1e4);
+    o.field("test_people", &DemoOptions::test_people,
+            "other people, to test on; the protocols beside lfw take a part as many", 20, 1e6);
+    o.field("test_images", &DemoOptions::test_images, "images of each of them, for lfw", 2, 1e4);
+    o.field("protocols", &DemoOptions::protocols, "protocols to evaluate, of those of the paper");
     o.field("recipe", &DemoOptions::recipe, "training recipe: a name or a TOML file");
     o.field("replicates", &DemoOptions::replicates, "bootstrap replicates", 20, 1e6);
     o.field("seed", &DemoOptions::seed, "of faces, training and resampling", 0, 4294967295.0);
@@ -38,18 +41,25 @@ struct DemoStep {
   double seconds = 0;
 };
 
+// One system under one protocol.
+struct DemoRun {
+  std::string folder;  // inside of the demo's: "lfw/trained"
+  std::string protocol;
+  std::string title;  // of the system: "trained network"
+};
+
 struct DemoResult {
   std::filesystem::path folder;
-  std::vector<std::string> runs;    // run folders inside of it: "trained", "untrained", ...
-  std::vector<std::string> titles;  // one a run, for tables
+  std::vector<DemoRun> runs;
   std::vector<DemoStep> steps;
 };
 
-// Synthetic faces -> detect -> crop -> train -> embed -> protocol, three times: the trained
-// network, the same network untrained, and raw pixels; people are never both trained and tested on.
-// The folder `out` then holds data/, train.h5, test.h5, training/, sheet.png, demo.json and a run
-// folder for each. An earlier demo in `out` is replaced, anything else is refused (Error). `finish`
-// (may be empty) may add files before the folder appears.
+// Synthetic faces -> detect -> crop -> train -> embed -> protocols, with three systems: the trained
+// network, the same network untrained, and raw pixels; nobody is both trained and tested on, and no
+// two data sets share people. The folder `out` then holds data/, packs/, training/, sheet.png,
+// demo.json and for each protocol a folder with a run folder for each system. An earlier demo in
+// `out` is replaced, anything else is refused (Error). `finish` (may be empty) may add files before
+// the folder appears. Throws std::invalid_argument for a protocol that has no synthetic data set.
 DemoResult demo(const DemoOptions& options, const std::filesystem::path& out, const Job& job = {},
                 const std::function<void(const DemoResult&)>& finish = {});
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include "facebench/detection/detector.h"
 #include "facebench/embedding/model.h"
 #include "facebench/io/json.h"
+#include "facebench/protocols/spec.h"
 
 namespace facebench {
 
@@ -44,6 +46,11 @@ struct PreparationSource {
   std::string who;
   PreparationOptions options;
 };
+
+// What a protocol's data set says: its own faces as detector `given`, where their file lies in the
+// folder of the lists and holds what the crop needs that the other sources lead to; else nothing.
+PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesystem::path& lists,
+                                  std::span<const PreparationSource> others);
 
 // The way that was decided on. `detector` is null for 'none'.
 struct Preparation {

@@ -121,6 +121,12 @@ TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places);
 std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& trials,
                                   const DataPlaces& places);
 
+// Where each sample's file is, or should be, below a folder of images, by the protocol's name
+// matching: by stem all files below the folder are looked at. Throws Error where a stem is that of
+// two files.
+std::vector<std::filesystem::path> image_paths(const ProtocolSpec& spec, const TrialSet& trials,
+                                               const std::filesystem::path& images);
+
 // In which ways the lists differ from the official ones that `expected` describes, one sentence
 // each; empty = the same counts.
 std::vector<std::string> differences_from_official(const ProtocolSpec& spec,

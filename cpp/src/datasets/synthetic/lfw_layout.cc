@@ -1,11 +1,11 @@
-#include "datasets/synthetic/lfw_layout.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <tuple>
+
+#include "datasets/synthetic/layouts.h"
 
 namespace facebench::synthetic {
 namespace {
@@ -31,7 +31,7 @@ std::vector<PlannedImage> plan(const SyntheticOptions& o) {
   std::vector<PlannedImage> images;
   for (std::int64_t p = 0; p < o.people; ++p) {
     const std::int64_t identity = o.first_person + p;
-    const std::string name = fmt::format("Person_{:05d}", identity + 1);
+    const std::string name = person_name(identity);
     for (std::int64_t i = 1; i <= o.images; ++i)
       images.push_back({fmt::format("{0}/{0}_{1:04d}.jpg", name, i), name, identity, i, o.kind});
   }
@@ -160,7 +160,7 @@ void write_development(const SyntheticOptions& o, const std::vector<Person>& peo
 }
 
 void write_lists(const SyntheticOptions& o, const std::vector<PlannedImage>& images,
-                 const std::filesystem::path& folder) {
+                 const std::vector<ImageTruth>&, const std::filesystem::path& folder) {
   std::vector<Person> people;
   for (const PlannedImage& image : images) {
     if (people.empty() || people.back().name != image.person) people.push_back({image.person, 0});

@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "datasets/synthetic/lfw_layout.h"
+#include "datasets/synthetic/layouts.h"
 #include "facebench/core/error.h"
 #include "facebench/images/encode.h"
 #include "facebench/io/file.h"
@@ -66,6 +66,10 @@ void write_new_file(const fs::path& path, std::string_view bytes) {
          "Is there room on the disk?");
 }
 
+std::string person_name(std::int64_t identity) {
+  return fmt::format("Person_{:05d}", identity + 1);
+}
+
 }  // namespace synthetic
 
 void SyntheticOptions::describe(OptionsBuilder<SyntheticOptions>& o) {
@@ -90,7 +94,10 @@ void SyntheticOptions::describe(OptionsBuilder<SyntheticOptions>& o) {
 }
 
 const Table<SyntheticLayout>& synthetic_layouts() {
-  static const Table<SyntheticLayout> table("protocol", {synthetic::lfw_layout()});
+  static const Table<SyntheticLayout> table(
+      "protocol",
+      {synthetic::lfw_layout(), synthetic::vggface2_layout(), synthetic::ijba_quality_layout(),
+       synthetic::dfw_layout(), synthetic::umdfaces_layout()});
   return table;
 }
 
@@ -117,7 +124,8 @@ SyntheticSummary write_synthetic_dataset(const SyntheticOptions& options, const 
   std::set<std::string> people;
   for (const PlannedImage& image : images) people.insert(image.person);
 
-  std::vector<std::string> truth(images.size()), hashes(images.size());
+  std::vector<std::string> records(images.size()), hashes(images.size());
+  std::vector<ImageTruth> truth(images.size());
   {
     Stage stage(job, "draw", n, "images");
     parallel_for(
@@ -133,7 +141,9 @@ SyntheticSummary write_synthetic_dataset(const SyntheticOptions& options, const 
           // Only now, so that a stopped call has little to remove.
           fs::create_directories((root / "images" / image.id).parent_path());
           synthetic::write_new_file(root / "images" / image.id, bytes);
-          truth[i] = truth_record(image, nuisance, face);
+          records[i] = truth_record(image, nuisance, face);
+          truth[i] = {face.box,       face.landmarks, face.yaw,
+                      nuisance.pitch, nuisance.roll,  face.quality};
           hashes[i] = sha256_hex(bytes);
         },
         &stage);
@@ -143,12 +153,12 @@ SyntheticSummary write_synthetic_dataset(const SyntheticOptions& options, const 
   std::vector<std::string> ids;
   ids.reserve(images.size());
   for (std::size_t i = 0; i < images.size(); ++i) {
-    table += truth[i];
+    table += records[i];
     ids.push_back(images[i].id);
   }
   synthetic::write_new_file(root / "truth.csv", table);
   fs::create_directories(root / "protocol");
-  layout.write_lists(options, images, root / "protocol");
+  layout.write_lists(options, images, truth, root / "protocol");
 
   SyntheticSummary summary{folder, static_cast<std::int64_t>(people.size()), n,
                            tree_sha256(hashes, ids)};

@@ -37,18 +37,26 @@ struct PlannedImage {
   std::string kind;         // of photograph
 };
 
+// What is known of it once it is drawn; see SyntheticFace.
+struct ImageTruth {
+  Box box;
+  Landmarks landmarks;
+  double yaw = 0, pitch = 0, roll = 0;  // degrees
+  double quality = 0;                   // 0 to 100
+};
+
 // The layout and lists of one protocol's data set.
 struct SyntheticLayout {
   std::string name;
   std::string doc;
   // Which images there are. Throws std::invalid_argument where the options give too few.
   std::function<std::vector<PlannedImage>(const SyntheticOptions&)> plan;
-  // Writes the official lists below `folder`.
+  // Writes the official lists below `folder`; `truth` is of the images in their order.
   std::function<void(const SyntheticOptions&, const std::vector<PlannedImage>&,
-                     const std::filesystem::path& folder)>
+                     const std::vector<ImageTruth>& truth, const std::filesystem::path& folder)>
       write_lists;
 };
-// lfw.
+// lfw, vggface2, ijba_quality, dfw, umdfaces.
 const Table<SyntheticLayout>& synthetic_layouts();
 
 // The person and the photograph behind a planned image.
