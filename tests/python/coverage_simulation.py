@@ -144,8 +144,10 @@ def plot(out, dense, sparse):
     for axes in (left, right):
         axes.axhline(95, color="black", linewidth=0.8)
         axes.axhspan(92, 98, color="black", alpha=0.07)
-        axes.set_ylim(60, 101)
-        axes.legend(loc="lower left")
+    left.set_ylim(0, 125)
+    left.legend(loc="upper left")
+    right.set_ylim(70, 101)
+    right.legend(loc="lower left")
     figure.tight_layout()
     figure.savefig(out, metadata={"Date": None})
 
