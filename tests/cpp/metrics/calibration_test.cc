@@ -24,6 +24,8 @@ TEST(Calibration, HandWorked) {
   const Scores s{2, 2, 2, 1, 2, 1, 1, 1};
   const Labels y{1, 1, 1, 1, 0, 0, 0, 0};
   EXPECT_DOUBLE_EQ(min_cllr(s, y), 0.75 * std::log2(4.0 / 3) + 0.25 * 2);
+  // The ends are certain and cost nothing; between them one of each class, with likelihood ratio 1.
+  EXPECT_DOUBLE_EQ(min_cllr(Scores{3, 2, 1, 0}, Labels{1, 0, 1, 0}), 0.5);
   EXPECT_EQ(min_cllr(Scores{1, 1}, Labels{0, 1}), 1);
   EXPECT_EQ(min_cllr(Scores{1, 2}, Labels{1, 0}), 1);
   EXPECT_THROW(min_cllr(Scores{1, 2}, Labels{1, 1}), std::invalid_argument);
@@ -42,13 +44,14 @@ TEST(Reject, HandWorked) {
   const RejectCurve curve = error_versus_reject(Labels{1, 0, 0, 1}, Scores{0.1, 0.5, 0.9, 0.5});
   EXPECT_EQ(curve.error, (std::vector<double>{0.5, 1.0 / 3, 0}));
   EXPECT_EQ(curve.area(0.25), 0.5);
+  EXPECT_DOUBLE_EQ(curve.area(0.5), (0.25 * 0.5 + 0.25 / 3) / 0.5);
   EXPECT_DOUBLE_EQ(curve.area(), 0.25 * 0.5 + 0.5 / 3);
   EXPECT_DOUBLE_EQ(curve.best_area(), 0.25 * 0.5 + 0.25 / 3);
 }
 
 TEST(FixedThreshold, TransfersFromOneSetToAnother) {
   const Comparisons tuned(Scores{0.9, 0.8, 0.3, 0.1}, Labels{1, 1, 0, 0});
-  const Comparisons other(Scores{0.9, 0.4, 0.7, 0.1}, Labels{1, 1, 0, 0});
+  const Comparisons other(Scores{0.9, 0.4, 0.8, 0.7, 0.1}, Labels{1, 1, 1, 0, 0});
   const FixedThreshold rates = transfer_threshold(tuned, other, 0.1);
   EXPECT_EQ(rates.threshold, tar_at_far(tuned, 0.1).threshold);
   EXPECT_EQ(rates.false_matches, 1);
