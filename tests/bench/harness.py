@@ -56,16 +56,17 @@ def memory_kib(name: str) -> int:
     return 0
 
 
-def child(pipe, contestant: Contestant, threads: int) -> None:
+def child(pipe, contestant: Contestant, threads: int, clock: str) -> None:
+    now = time.process_time if clock == "cpu" else time.perf_counter
     try:
         state = contestant.setup(threads)
         Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
         before = memory_kib("VmRSS")
         pipe.send("ready")
         while pipe.recv() == "run":
-            started = time.perf_counter()
+            started = now()
             answer = contestant.run(state)
-            seconds = time.perf_counter() - started
+            seconds = now() - started
             pipe.send((seconds, answer, memory_kib("VmHWM"), before))
     except EOFError:
         pass
@@ -74,7 +75,8 @@ def child(pipe, contestant: Contestant, threads: int) -> None:
 
 
 class Child:
-    def __init__(self, contestant: Contestant, threads: int):
+    def __init__(self, contestant: Contestant, settings: argparse.Namespace):
+        threads = settings.threads
         context = multiprocessing.get_context("spawn")
         self.contestant = contestant
         self.pipe, other = context.Pipe()
@@ -86,7 +88,9 @@ class Child:
         before = dict(os.environ)
         os.environ.update(environment)
         try:
-            self.process = context.Process(target=child, args=(other, contestant, threads))
+            self.process = context.Process(
+                target=child, args=(other, contestant, threads, settings.clock)
+            )
             self.process.start()
         finally:
             os.environ.clear()
@@ -145,9 +149,10 @@ def spread(values: list[float]) -> str:
 def compare(
     what: Comparison, ours: Contestant, peers: list[Contestant], settings: argparse.Namespace
 ) -> dict:
-    print(f"\n{what.title}: {what.count:,} {what.unit}, {settings.threads} threads")
+    how = f"{settings.threads} threads, {settings.clock} clock"
+    print(f"\n{what.title}: {what.count:,} {what.unit}, {how}")
     limits = Limits(settings.limits)
-    children = [Child(c, settings.threads) for c in (ours, *peers)]
+    children = [Child(c, settings) for c in (ours, *peers)]
     # Warm-up, and the proof that they do the same.
     answers = [c.run()[1] for c in children]
     for answer in answers[1:]:
@@ -191,6 +196,7 @@ def compare(
         "count": what.count,
         "unit": what.unit,
         "threads": settings.threads,
+        "clock": settings.clock,
         "goal": what.goal,
         "ratio": best,
         "share_of_limit": share,
@@ -204,6 +210,12 @@ def main(comparisons: dict[str, Callable]) -> None:
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(comparisons)}; all by default")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument(
+        "--clock",
+        choices=["wall", "cpu"],
+        default="wall",
+        help="cpu: processor time of all threads, for a machine that others use too (--threads 1)",
+    )
     parser.add_argument("--pairs", type=int, default=5, help="runs of each, in turns")
     parser.add_argument("--scale", type=float, default=1.0, help="size of the work")
     parser.add_argument("--limits", help="the program facebench_bench")

@@ -12,8 +12,10 @@
 namespace facebench {
 namespace {
 
-// Pairs of one task.
-constexpr std::int64_t kListBlock = 4096;
+// Pairs of one task: enough that a row comes back within it where rows are few, few enough that a
+// stop is soon seen.
+constexpr std::int64_t kLeastPairs = 4096;
+constexpr std::int64_t kMostPairs = 1 << 18;
 // A block of this many rows in double and one of as many columns stay in the second-level cache.
 constexpr std::int64_t kDenseRows = 64;
 constexpr std::int64_t kDenseColumns = 64;
@@ -49,6 +51,40 @@ void widen(const EmbeddingRows& set, std::int64_t begin, std::int64_t end, std::
   }
 }
 
+// Pairs in ascending order of their first side, so that its vector is still in the cache when it is
+// needed again.
+class PairOrder {
+ public:
+  // Whether it is worth it: pairs that are not in order, and rows that come back.
+  static bool helps(std::span<const std::int32_t> first, const EmbeddingRows& rows) {
+    return static_cast<std::int64_t>(first.size()) >= 2 * rows.size() &&
+           !std::is_sorted(first.begin(), first.end());
+  }
+
+  void arrange(std::span<const std::int32_t> first, std::span<const std::int32_t> second,
+               const EmbeddingRows& rows) {
+    begin_.assign(static_cast<std::size_t>(rows.size()) + 1, 0);
+    for (const std::int32_t i : first) ++begin_[static_cast<std::size_t>(i) + 1];
+    for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+    this->first.resize(first.size());
+    this->second.resize(first.size());
+    position.resize(first.size());
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      const std::size_t at = begin_[static_cast<std::size_t>(first[k])]++;
+      this->first[at] = first[k];
+      this->second[at] = second[k];
+      position[at] = static_cast<std::uint32_t>(k);
+    }
+  }
+
+  std::vector<std::int32_t> first, second;
+  std::vector<std::uint32_t> position;  // of each in the list
+  std::vector<double> scores;
+
+ private:
+  std::vector<std::uint32_t> begin_;
+};
+
 }  // namespace
 
 void cosines(const EmbeddingRows& rows, const EmbeddingRows& columns,
@@ -68,22 +104,33 @@ void listed_pair_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
     throw std::invalid_argument(fmt::format("{} first and {} second sides of {} pairs",
                                             first.size(), second.size(), scores.size()));
   const auto n = static_cast<std::int64_t>(first.size());
-  const std::int64_t blocks = (n + kListBlock - 1) / kListBlock;
+  const int workers = job.workers();
+  const std::int64_t size = std::clamp(n / (8 * workers), kLeastPairs, kMostPairs);
+  const std::int64_t blocks = (n + size - 1) / size;
+  std::vector<PairOrder> orders(static_cast<std::size_t>(workers));
   Stage stage(job, "score pairs", blocks, "blocks");
   parallel_for(
       blocks, job,
-      [&](std::int64_t block, int) {
-        const std::int64_t begin = block * kListBlock, end = std::min(n, begin + kListBlock);
+      [&](std::int64_t block, int worker) {
+        const std::int64_t begin = block * size, end = std::min(n, begin + size);
         for (std::int64_t i = begin; i < end; ++i) {
           check_index(first[i], rows, i);
           check_index(second[i], columns, i);
           check_direction(first[i], rows, i);
           check_direction(second[i], columns, i);
         }
-        const auto at = static_cast<std::size_t>(begin),
-                   count = static_cast<std::size_t>(end - begin);
-        cosines(rows, columns, first.subspan(at, count), second.subspan(at, count),
-                scores.data() + begin);
+        const auto at = static_cast<std::size_t>(begin);
+        const auto a = first.subspan(at, static_cast<std::size_t>(end - begin));
+        const auto b = second.subspan(at, a.size());
+        if (!PairOrder::helps(a, rows)) {
+          cosines(rows, columns, a, b, scores.data() + begin);
+          return;
+        }
+        PairOrder& own = orders[static_cast<std::size_t>(worker)];
+        own.arrange(a, b, rows);
+        own.scores.resize(a.size());
+        cosines(rows, columns, own.first, own.second, own.scores.data());
+        for (std::size_t k = 0; k < a.size(); ++k) scores[at + own.position[k]] = own.scores[k];
       },
       &stage);
 }

@@ -140,6 +140,24 @@ TEST_P(EachIsa, CosinesAreThoseOfTheDefinition) {
   }
 }
 
+// Long lists are scored in another order than they are given in.
+TEST_P(EachIsa, LongListsInAnyOrder) {
+  const People p = people(150, 40, 9);
+  const EmbeddingRows rows(p.values, p.dim);
+  const std::vector<float> all = dense_scores(rows, rows);
+  Random random(1, "order");
+  Indices first, second;
+  for (int k = 0; k < 50'000; ++k) {
+    first.push_back(static_cast<std::int32_t>(random.below(150)));
+    second.push_back(static_cast<std::int32_t>(random.below(150)));
+  }
+  for (const int threads : {1, 3}) {
+    const auto scores = listed_pair_scores(rows, rows, first, second, Job{threads});
+    for (std::size_t k = 0; k < first.size(); ++k)
+      ASSERT_EQ(static_cast<float>(scores[k]), all[first[k] * 150 + second[k]]) << "pair " << k;
+  }
+}
+
 TEST_P(EachIsa, DenseScoresAreTheRoundedCosines) {
   for (const std::int64_t dim : {5, 64, 130}) {
     const People a = people(131, dim, 9), b = people(2117, dim, 9, 1, 2);
