@@ -79,8 +79,8 @@ def files(spec):
         "",
         f"Images are looked for in {places(spec.image_folders)}, lists in "
         f"{places(spec.list_folders)}; other places can be given. The reader is `{spec.reader}` "
-        f"({readers[spec.reader]}); it reads {reads}. Names in the lists meet names of images by the "
-        f"rule `{spec.match}`.",
+        f"({readers[spec.reader]}); it reads {reads}. Names in the lists meet names of images by "
+        f"the rule `{spec.match}`.",
     ]
 
 
