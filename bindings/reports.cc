@@ -102,6 +102,10 @@ void bind_reports(py::module_& m) {
       },
       py::arg("run"), py::arg("root"), py::arg("progress"));
   m.def(
+      "run_titles",
+      [](const std::vector<fs::path>& folders) { return run_titles(read_runs(folders)); },
+      py::arg("runs"));
+  m.def(
       "report_table",
       [](const std::vector<fs::path>& folders, const std::string& format,
          const std::vector<std::string>& titles) {

@@ -29,4 +29,4 @@ if _major_minor(torch.__version__) != _major_minor(full.torch_version):
         "--no-build-isolation --force-reinstall --no-deps"
     )
 
-__all__ = ["full"]
+__all__ = ["full", "torch"]

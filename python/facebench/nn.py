@@ -14,9 +14,8 @@ True
 import os
 from pathlib import Path
 
-import torch
-
 from facebench._torch import full as _full
+from facebench._torch import torch
 
 Graph = _full.Graph
 InferenceNetwork = _full.InferenceNetwork

@@ -113,7 +113,9 @@ def test_fusion_is_the_caller_s_choice(tmp_path):
         trials.templates.begin[:-1],
     )
     first, second = track.trials.comparisons.T
-    expected = (unit(fused)[first] * unit(fused)[second]).sum(axis=1)
+    # A fused embedding has unit length and is rounded to float32 as any embedding is.
+    fused = unit(unit(fused).astype(np.float32).astype(np.float64))
+    expected = (fused[first] * fused[second]).sum(axis=1)
     np.testing.assert_allclose(scores["mean_unit"], expected, atol=1e-12)
     assert not np.allclose(*scores.values())
     assert result["mean"].kind == "summary"

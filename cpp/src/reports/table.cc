@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "facebench/core/error.h"
 
@@ -240,12 +241,25 @@ std::string escape_markdown(std::string_view text) {
   return out;
 }
 
+std::vector<std::string> run_titles(std::span<const Run> runs) {
+  std::vector<std::string> titles;
+  std::set<std::pair<std::string, std::string>> taken;
+  for (const Run& run : runs) {
+    const std::string protocol = run.manifest.content["protocol"]["id"];
+    std::filesystem::path folder = std::filesystem::absolute(run.folder).lexically_normal();
+    if (folder.filename().empty()) folder = folder.parent_path();  // "runs/lfw/"
+    const std::string name = folder.filename().string();
+    std::string title = name;
+    for (int k = 2; !taken.emplace(protocol, title).second; ++k)
+      title = fmt::format("{} ({})", name, k);
+    titles.push_back(std::move(title));
+  }
+  return titles;
+}
+
 ReportTable make_table(std::span<const Run> runs, std::vector<std::string> titles) {
   if (runs.empty()) throw std::invalid_argument("a table needs at least one run");
-  if (titles.empty())
-    for (const Run& run : runs)
-      titles.push_back(
-          std::filesystem::absolute(run.folder).lexically_normal().filename().string());
+  if (titles.empty()) titles = run_titles(runs);
   if (titles.size() != runs.size())
     throw std::invalid_argument(fmt::format("{} titles for {} runs", titles.size(), runs.size()));
   ReportTable table;

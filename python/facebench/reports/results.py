@@ -1,8 +1,5 @@
 """The part of a page that shows run folders: numbers, matrices, plots, failures, provenance."""
 
-import os
-from pathlib import Path
-
 from facebench import _eval
 from facebench.protocols import rests_on
 from facebench.reports.page import Section, table_block
@@ -29,7 +26,7 @@ def runs_section(title, runs, titles=None, notes=()):
     may have the same title. ``notes`` are paragraphs that stand at the top.
     """
     folders = as_list(runs)
-    titles = list(titles or [Path(os.path.abspath(r)).name for r in folders])
+    titles = list(titles or _eval.run_titles(folders))
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
     loaded = [_Run(f, t) for f, t in zip(folders, titles, strict=True)]

@@ -51,7 +51,11 @@ struct ReportTable {
 // The metric of a row that counts failures to enrol.
 inline constexpr const char* kFailureToEnrol = "failure_to_enrol_rate";
 
-// Titles are those of the columns, one a run; empty = the names of the folders. Runs of one system
+// The names of the runs' folders; one that another run of the same protocol has already gets a
+// number: "lfw", "lfw (2)".
+std::vector<std::string> run_titles(std::span<const Run> runs);
+
+// Titles are those of the columns, one a run; empty = run_titles(). Runs of one system
 // under several protocols may have the same title, and share its column. Throws
 // std::invalid_argument for no runs, another number of titles, and two runs of one protocol under
 // one title; Error for numbers that are not numbers.
