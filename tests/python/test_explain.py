@@ -223,3 +223,71 @@ def test_embeddings_from_files_are_compared_by_content(runs, tmp_path):
     e = explain(tmp_path / "a", tmp_path / "b")
     assert e.cause == "same"
     assert not mattering(e)
+
+
+# --- matrices -------------------------------------------------------------------------------------
+
+
+def pose_run(folder, name, noise, **options):
+    """VGGFace2's pose templates in the official form, of 15 people: embeddings are a person's
+    direction, that of the pose, and noise."""
+    poses = 3
+    lines = [f"n{p:06}/{i:04}_01.jpg" for p in range(15) for i in range(poses * 2 * 5)]
+    (folder / "test_posetemp_imglist.txt").write_text("\n".join(lines) + "\n")
+    trials = protocols.read_trials("vggface2_pose", folder)
+    random = np.random.default_rng(4)
+    people, pose = random.normal(size=(15, 32)), random.normal(size=(poses, 32))
+    values = []
+    for line in lines:
+        person, image = int(line[1:7]), int(line[8:12])
+        own = people[person] + pose[image // 10] + noise * random.normal(size=32)
+        values.append(own * random.uniform(0.2, 5))
+    result = protocols.evaluate(
+        "vggface2_pose",
+        np.array(values, np.float32),
+        lines,
+        trials=trials,
+        replicates=50,
+        **options,
+    )
+    result.save(folder / name)
+    return folder / name
+
+
+def test_matrices_are_compared_entry_by_entry(tmp_path):
+    a, b = pose_run(tmp_path, "a", 0.5), pose_run(tmp_path, "b", 3.0)
+    e = explain(a, b)
+    assert e.cause == "model"
+    same = [n for n in e.numbers if n["metric"] == "mean_similarity"]
+    assert len(same) == 9
+    assert {(n["row"], n["column"]) for n in same} == {
+        (r, c)
+        for r in ("frontal", "three_quarter", "profile")
+        for c in ("frontal", "three_quarter", "profile")
+    }
+    matrix = reports.read_run(a)["metrics"]["tracks"]["pose"]["metrics"]["mean_similarity"]
+    for n in same:
+        at = matrix["rows"].index(n["row"]), matrix["columns"].index(n["column"])
+        assert n["a"] == matrix["value"][at[0]][at[1]]
+        assert n["paired"]["value"] == pytest.approx(n["a"] - n["b"], abs=1e-12)
+        assert n["paired"]["interval"][0] > 0
+
+
+def test_the_fusion_of_templates_is_a_convention(tmp_path):
+    a, b = pose_run(tmp_path, "a", 1.0), pose_run(tmp_path, "b", 1.0, fusion="mean_unit")
+    e = explain(a, b)
+    assert e.cause == "convention"
+    (difference,) = [d for d in e.differences if d["matters"]]
+    assert difference["what"] == "how templates are fused differs"
+    assert (difference["a"], difference["b"]) == ("mean_raw", "mean_unit")
+
+
+def test_matrices_stand_in_every_report(tmp_path):
+    run = pose_run(tmp_path, "a", 1.0)
+    assert all(c["same"] for c in reports.verify_scores(run))
+    assert "mean similarity, frontal - profile" in reports.table(run)
+    assert "| frontal | 0." in reports.run_report(run)
+    page = reports.report_html("A", [reports.runs_section("B", [run])])
+    # Three matrices and the scores.
+    assert page.count("<svg") == 4
+    assert page.count("<rect") == 27

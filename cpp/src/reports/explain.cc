@@ -167,9 +167,9 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
     numbers[r][1] = one_rule ? numbers[r][0] : numbers_by(scores[r], metrics, rules[1], job);
   }
   for (const TrackPairs& p : pairs) {
-    std::map<NumberKey, PairedDifference> paired;
+    std::map<NumberKey, PairedComparison> paired;
     if (!p.same_scores)
-      paired = paired_differences(scores[0], scores[1], p, metrics, rules[0], options, job);
+      paired = compare_track(scores[0], scores[1], p, metrics, rules[0], options, job);
     std::set<NumberKey> keys;  // that any of the four has
     for (const auto& [key, value] : numbers[0][0][p.track]) keys.insert(key);
     for (const auto& [key, value] : numbers[1][1][p.track]) keys.insert(key);

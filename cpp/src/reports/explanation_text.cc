@@ -27,7 +27,7 @@ std::string points(const ExplainedNumber& n, const std::optional<double>& differ
 
 std::string pairing_text(const ExplainedNumber& n) {
   if (!n.paired) return "|";
-  const PairedDifference& d = *n.paired;
+  const PairedComparison& d = *n.paired;
   if (std::isnan(d.interval.low)) return "undefined |";
   return fmt::format("[{}, {}] | {:.3g}", points(n, d.interval.low), points(n, d.interval.high),
                      d.p_value);
@@ -84,7 +84,7 @@ Json number_or_null(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-Json paired_json(const std::optional<PairedDifference>& paired) {
+Json paired_json(const std::optional<PairedComparison>& paired) {
   if (!paired) return nullptr;
   const Interval& i = paired->interval;
   return {{"value", number_or_null(paired->value)},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numbers>
 #include <stdexcept>
 
 #include "facebench/metrics/comparisons.h"
@@ -40,10 +39,12 @@ struct Paired {
   std::vector<NumberKey> keys;
   std::vector<Statistic> a, b;
   std::vector<std::int32_t> first, second, folds;
-  bool components = false;  // drawn again within folds; else identities
-  std::int64_t identities = 0;
-  bool of_identities = false;  // the statistics' weights are of identities, not of comparisons
+  Resampling resampling = Resampling::vertices;
 };
+
+double value_of(const MetricCell& cell, std::size_t i) {
+  return cell.matrix ? cell.matrix->values[i] : cell.value;
+}
 
 // All numbers that `measure`, a member of Metric, makes of a kind's data.
 template <class Data>
@@ -58,9 +59,11 @@ void add_statistics(const std::shared_ptr<const Data>& a, const std::shared_ptr<
     for (const double target : metric.takes_targets ? request.targets : once) {
       try {
         const MetricCell cell = how.cell(*a, target, convention);
+        const MetricCell other = how.cell(*b, target, convention);
         auto left = how.statistics(a, target, convention);
         auto right = how.statistics(b, target, convention);
         for (std::size_t i = 0; i < left.size(); ++i) {
+          if (std::isnan(value_of(cell, i)) || std::isnan(value_of(other, i))) continue;
           NumberKey key{cell.name, "", ""};
           if (cell.matrix) {
             key.row = cell.matrix->rows[i / cell.matrix->columns.size()];
@@ -96,7 +99,6 @@ Paired pair_comparisons(const Both& both, Measure<Comparisons> Metric::*measure,
     out.first.push_back(both.a.trials.unit_identity(sides->first));
     out.second.push_back(both.a.trials.unit_identity(sides->second));
   };
-  out.identities = static_cast<std::int64_t>(both.a.trials.identity_names.size());
   if (both.pairs.same)
     for (std::int64_t k = 0; k < score_count(both.a.scores[both.pairs.a]); ++k) add({k, k});
   else
@@ -108,7 +110,7 @@ Paired pair_comparisons(const Both& both, Measure<Comparisons> Metric::*measure,
   if (listed) {
     const Components c = connected_components({out.first, out.second, out.folds});
     const std::int32_t folds = *std::ranges::max_element(c.fold) + 1;
-    if (c.count() > folds) out.components = true;
+    if (c.count() > folds) out.resampling = Resampling::components;
   }
   return out;
 }
@@ -122,8 +124,9 @@ Paired pair_matrices(const Both& both, const MatrixTrials& trials, const Protoco
   std::vector<std::uint8_t> left_out;
   for (std::int64_t k = 0; k < static_cast<std::int64_t>(a.size()); ++k)
     left_out.push_back(both.left_out({k, k}) ? 1 : 0);
-  out.identities = trials.subjects();
-  out.of_identities = true;
+  // Statistics whose weights are of subjects: as if each were compared with itself alone.
+  for (std::int32_t s = 0; s < trials.subjects(); ++s) out.first.push_back(s);
+  out.second = out.first;
   add_statistics(std::make_shared<const SimilarityMatrix>(trials.groups, a, left_out),
                  std::make_shared<const SimilarityMatrix>(trials.groups, b, left_out),
                  &Metric::matrix, metrics, convention, out);
@@ -141,78 +144,20 @@ Paired pair_track(const Both& both, const ProtocolSpec& metrics, const Conventio
   return {};
 }
 
-// b's numbers taken off a's, as a statistic of the same weights.
-std::vector<Statistic> differences_of(const Paired& p) {
-  std::vector<Statistic> result;
-  for (std::size_t i = 0; i < p.a.size(); ++i) {
-    Statistic s = p.a[i];
-    s.rate = false;
-    s.evaluate = [a = p.a[i].evaluate, b = p.b[i].evaluate](std::span<const Weight> w) {
-      return a(w) - b(w);
-    };
-    result.push_back(std::move(s));
-  }
-  return result;
-}
-
-// Statistics of comparisons as statistics of the identities that they are of.
-std::vector<Statistic> of_identities(std::vector<Statistic> statistics, const Paired& p) {
-  for (Statistic& s : statistics)
-    s.evaluate = [&p, of_comparisons = s.evaluate](std::span<const Weight> drawn) {
-      std::vector<Weight> weights(p.first.size());
-      for (std::size_t i = 0; i < weights.size(); ++i) {
-        const auto one = static_cast<std::size_t>(p.first[i]);
-        const auto other = static_cast<std::size_t>(p.second[i]);
-        weights[i] = one == other ? drawn[one] : drawn[one] * drawn[other];
-      }
-      return of_comparisons(weights);
-    };
-  return statistics;
-}
-
-// value -+ half the width of `interval`.
-PairedDifference paired_difference(double value, Interval interval) {
-  const double half = (interval.high - interval.low) / 2;
-  const double sd = half / normal_quantile((1 + interval.level) / 2);
-  PairedDifference d{value, interval, 1};
-  d.interval.low = value - half;
-  d.interval.high = value + half;
-  d.interval.method += "_paired";
-  if (!(half >= 0))
-    d.p_value = half;  // undefined
-  else if (sd > 0)
-    d.p_value = std::erfc(std::abs(value) / sd / std::numbers::sqrt2);
-  else
-    d.p_value = value == 0 ? 1 : 0;
-  return d;
-}
-
-std::vector<Interval> intervals_of(const Paired& p, const std::vector<Statistic>& differences,
-                                   const BootstrapOptions& options, const Job& job) {
-  if (p.components)
-    return component_bootstrap({p.first, p.second, p.folds}, differences, options, job);
-  if (p.of_identities) return identity_bootstrap(p.identities, differences, options, job);
-  return identity_bootstrap(p.identities, of_identities(differences, p), options, job);
-}
-
 }  // namespace
 
-std::map<NumberKey, PairedDifference> paired_differences(
+std::map<NumberKey, PairedComparison> compare_track(
     const RunScores& a, const RunScores& b, const TrackPairs& pairs, const ProtocolSpec& metrics,
     const EvaluationOptions& how, const BootstrapOptions& options, const Job& job) {
-  std::map<NumberKey, PairedDifference> result;
+  std::map<NumberKey, PairedComparison> result;
   const Both both{a, b, pairs, unit_status(a.trials, a.status), unit_status(b.trials, b.status)};
   if (both.track_a().trials.index() != both.track_b().trials.index()) return result;
   try {
     const Paired p = pair_track(both, metrics, conventions().at(how.convention));
     if (p.keys.empty()) return result;
-    const std::vector<Statistic> differences = differences_of(p);
-    const auto intervals = intervals_of(p, differences, options, job);
-    const std::size_t weights =
-        p.of_identities ? static_cast<std::size_t>(p.identities) : p.first.size();
-    const std::vector<Weight> once(weights, 1);
-    for (std::size_t i = 0; i < differences.size(); ++i)
-      result[p.keys[i]] = paired_difference(differences[i].evaluate(once), intervals[i]);
+    const auto compared =
+        compare_paired({p.first, p.second, p.folds}, p.resampling, p.a, p.b, options, job);
+    for (std::size_t i = 0; i < compared.size(); ++i) result[p.keys[i]] = compared[i];
   } catch (const std::invalid_argument&) {
     // Nothing can be drawn again (a single person, say), or a class is empty.
     result.clear();

@@ -20,7 +20,7 @@ struct ExplainedNumber {
   std::array<std::array<std::optional<double>, 2>, 2> value;
   // A's minus B's, both under A's convention, with its interval; none where the scores are the
   // same, where the runs do not hold the same comparisons, or where nothing can be drawn again.
-  std::optional<PairedDifference> paired;
+  std::optional<PairedComparison> paired;
   // "same" where both runs have the same number, else one of difference_kinds(): the first reason
   // that matters for this number.
   std::string cause;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "facebench/core/job.h"
-#include "facebench/metrics/interval.h"
+#include "facebench/metrics/paired.h"
 #include "facebench/reports/trial_pairs.h"
 
 namespace facebench {
@@ -15,20 +15,11 @@ struct NumberKey {
   auto operator<=>(const NumberKey&) const = default;
 };
 
-// The difference a - b of one number of two runs on the same comparisons: value -+ z * sd of the
-// replicates' differences, both runs measured on the same replicates, so that what is hard for both
-// cancels; and the two-sided p-value of no difference by the same normal approximation.
-struct PairedDifference {
-  double value = 0;
-  Interval interval;
-  double p_value = 1;
-};
-
 // The differences a - b of a track's numbers, both runs measured by the rules of `how` on the same
 // resampled people: on the comparisons (searches, subjects) that both hold and neither left out.
 // Numbers that the rules cannot compute are absent; so is everything where there is nothing to draw
 // again, or where the runs do not hold the same and are no lists.
-std::map<NumberKey, PairedDifference> paired_differences(
+std::map<NumberKey, PairedComparison> compare_track(
     const RunScores& a, const RunScores& b, const TrackPairs& pairs, const ProtocolSpec& metrics,
     const EvaluationOptions& how, const BootstrapOptions& options, const Job& job);
 
