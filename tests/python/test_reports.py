@@ -109,7 +109,7 @@ def test_one_page_for_several_protocols(runs, tmp_path):
     with pytest.raises(ValueError, match="titled 's'"):
         reports.runs_section("B", runs, ["s", "s"])
     markdown = reports.table([runs[0], tmp_path / "other"], titles=["s", "s"])
-    assert markdown.splitlines()[0] == "| % | s |"
+    assert markdown.splitlines()[0] == "| rates in % | s |"
 
 
 def test_tables_say_what_numbers_rest_on(runs):
@@ -126,6 +126,9 @@ def test_matrices_are_heat_maps():
     assert svg.count("<rect") == 4
     assert "b&lt;" in svg
     assert ">-0.200<" in svg
+    assert ">undefined<" in reports.matrix_svg(["a"], ["b"], [[None]])
+    # Numbers above 1 (d') have a scale of their own.
+    assert 'fill-opacity="0.5' not in reports.matrix_svg(["a"], ["b", "c"], [[1.0, 5.0]])[:400]
     strengths = [float(v) for v in re.findall(r'fill-opacity="([\d.]+)"', svg)]
     assert strengths[0] > strengths[3] > strengths[1] > strengths[2] > 0
     assert max(strengths) < 0.6  # text stays readable on it

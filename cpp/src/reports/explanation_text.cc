@@ -29,8 +29,8 @@ std::string pairing_text(const ExplainedNumber& n) {
   if (!n.paired) return "|";
   const PairedComparison& d = *n.paired;
   if (std::isnan(d.interval.low)) return "undefined |";
-  return fmt::format("[{}, {}] | {:.3g}", points(n, d.interval.low), points(n, d.interval.high),
-                     d.p_value);
+  return fmt::format("[{}, {}] | {}", points(n, d.interval.low), points(n, d.interval.high),
+                     d.p_value > 0 ? fmt::format("{:.3g}", d.p_value) : "below 1e-12");
 }
 
 std::string evidence(const Difference& d) {
@@ -52,7 +52,7 @@ std::string numbers_text(const Explanation& e) {
                          std::ranges::any_of(e.numbers, [](const ExplainedNumber& n) {
                            return n.value[0][0] != n.value[0][1] || n.value[1][0] != n.value[1][1];
                          });
-  std::string out = fmt::format("| % | {} | {} |", a, b);
+  std::string out = fmt::format("| rates in % | {} | {} |", a, b);
   if (two_rules) out += fmt::format(" {} by {}'s rules | {} by {}'s rules |", a, b, b, a);
   out += " difference |";
   if (two_rules) out += " of it scores | of it rules |";

@@ -42,7 +42,7 @@ bool begins_track(const ReportTable& t, std::size_t i) {
 }
 
 std::string markdown(const ReportTable& t) {
-  std::string out = "| % |";
+  std::string out = "| rates in % |";
   for (const std::string& column : t.columns) out += fmt::format(" {} |", escape_markdown(column));
   out += "\n|---|";
   for (std::size_t i = 0; i < t.columns.size(); ++i) out += "---|";
@@ -94,8 +94,9 @@ std::string csv(const ReportTable& t) {
 
 // A heading for each track.
 std::string latex(const ReportTable& t) {
-  std::string out = fmt::format("% needs booktabs\n\\begin{{tabular}}{{l{}}}\n\\toprule\n\\%",
-                                std::string(t.columns.size(), 'r'));
+  std::string out =
+      fmt::format("% needs booktabs\n\\begin{{tabular}}{{l{}}}\n\\toprule\nrates in \\%",
+                  std::string(t.columns.size(), 'r'));
   for (const std::string& column : t.columns) out += fmt::format(" & {}", escape_latex(column));
   out += " \\\\\n";
   for (std::size_t i = 0; i < t.rows.size(); ++i) {

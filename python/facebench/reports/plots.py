@@ -228,14 +228,16 @@ def histogram_svg(edges, genuine, impostor):
 def matrix_svg(rows, columns, values, notes=None, title=""):
     """A matrix as a heat map with its numbers; the higher, the stronger the colour.
 
-    ``rows``, ``columns``: labels; ``values``: rows of numbers in [-1, 1]; ``notes``: a small text
-    below each number (its interval, say), rows of text.
+    ``rows``, ``columns``: labels; ``values``: rows of numbers (None is undefined), the colour runs
+    from 0 to 1 or to the highest of them; ``notes``: a small text below each number (its interval,
+    say), rows of text.
 
     >>> svg = matrix_svg(["young", "mature"], ["young", "mature"], [[0.5, 0.2], [0.3, 0.6]])
     >>> svg.count("<rect"), ">0.500<" in svg
     (4, True)
     """
     left, head, cell_height = 170, 44, 84
+    highest = max([1.0, *(float(v) for row in values for v in row if v is not None)])
     cell_width = (_WIDTH - left) / len(columns)
     out = [_open("matrix", title or "Matrix", head + cell_height * len(rows))]
     for j, label in enumerate(columns):
@@ -247,9 +249,9 @@ def matrix_svg(rows, columns, values, notes=None, title=""):
         top = head + cell_height * i
         out.append(f'<text x="{left - 12}" y="{top + 48}" text-anchor="end">{_label(label)}</text>')
         for j in range(len(columns)):
-            value, x = float(values[i][j]), left + cell_width * j
+            value, x = values[i][j], left + cell_width * j
             # Never so strong that text in the page's colour could not be read on it.
-            strength = 0.04 + 0.51 * min(max(value, 0.0), 1.0)
+            strength = 0.04 + 0.51 * max(value or 0.0, 0.0) / highest
             out.append(
                 f'<rect x="{x:.1f}" y="{top}" width="{cell_width - 3:.1f}" '
                 f'height="{cell_height - 3}" rx="4" fill-opacity="{strength:.3f}"/>'
@@ -258,7 +260,7 @@ def matrix_svg(rows, columns, values, notes=None, title=""):
             middle, base = x + cell_width / 2 - 1.5, top + (38 if note else 48)
             out.append(
                 f'<text class="value" x="{middle:.1f}" y="{base}" text-anchor="middle">'
-                f"{value:.3f}</text>"
+                f"{'undefined' if value is None else format(value, '.3f')}</text>"
             )
             if note:
                 out.append(
@@ -269,4 +271,4 @@ def matrix_svg(rows, columns, values, notes=None, title=""):
 
 
 def _label(text):
-    return _html.escape(str(text)[:20])
+    return _html.escape(str(text).replace("_", " ")[:20])

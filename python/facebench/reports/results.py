@@ -64,6 +64,10 @@ def _protocol_blocks(runs):
 # --- numbers --------------------------------------------------------------------------------------
 
 
+def _cells(run, track):
+    return run.tracks.get(track, {"metrics": {}})["metrics"]
+
+
 def _is_matrix(cell):
     return isinstance(cell["value"], list)
 
@@ -72,14 +76,11 @@ def _numbers(runs, tracks):
     groups, used = [], []
     for track in tracks:
         metrics = dict.fromkeys(
-            m
-            for r in runs
-            for m, cell in r.tracks.get(track, {"metrics": {}})["metrics"].items()
-            if not _is_matrix(cell)
+            m for r in runs for m, cell in _cells(r, track).items() if not _is_matrix(cell)
         )
         rows = []
         for metric in metrics:
-            found = [r.tracks.get(track, {"metrics": {}})["metrics"].get(metric) for r in runs]
+            found = [_cells(r, track).get(metric) for r in runs]
             rows.append((_eval.metric_title(metric), [c and _number(metric, c) for c in found]))
             used += [c for c in found if c]
         if rows:
@@ -96,7 +97,7 @@ def _numbers(runs, tracks):
 
 def _number(metric, cell):
     def text(value):
-        return _eval.metric_text(metric, value)
+        return "undefined" if value is None else _eval.metric_text(metric, value)
 
     interval = cell["interval"]
     return {
@@ -119,11 +120,11 @@ def _method(cell):
 
 
 def _matrices(runs, track):
+    # Systems beside each other, one metric after the other.
+    found = [(m, r, c) for r in runs for m, c in _cells(r, track).items() if _is_matrix(c)]
     plots = []
-    for run in runs:
-        for metric, cell in run.tracks.get(track, {"metrics": {}})["metrics"].items():
-            if not _is_matrix(cell):
-                continue
+    for wanted in dict.fromkeys(metric for metric, _, _ in found):
+        for metric, run, cell in (f for f in found if f[0] == wanted):
             intervals = cell["interval"]
             notes = intervals and [
                 [i and f"{i[0]:.3f} – {i[1]:.3f}" for i in row] for row in intervals
@@ -185,7 +186,7 @@ def _counts(runs, tracks):
                     more.get("samples", "?"),
                     more.get("identities", "?"),
                     counts["failed_enrolments"],
-                    "?" if rate is None else f"{100 * rate:.2f}",
+                    "?" if rate is None else 100 * rate,
                     more.get("dropped", "?"),
                 ]
             )

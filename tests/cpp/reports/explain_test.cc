@@ -65,6 +65,16 @@ TEST_F(TwoRuns, PairsOfAnotherListAreFoundByNameLabelAndFold) {
   for (const Difference& d : differences) EXPECT_EQ(d.kind, "data") << d.what;
 }
 
+TEST_F(TwoRuns, TheSamePairInAnotherFoldIsAnotherComparison) {
+  const RunScores a = read(save("a", good_));
+  tiny_.replace("Bob\t1\t2", "X");
+  tiny_.replace("Dan\t1\t2", "Bob\t1\t2");
+  tiny_.replace("X", "Dan\t1\t2");
+  const auto pairs = track_pairs(a, read(save("b", good_)));
+  EXPECT_FALSE(pairs[0].same);
+  EXPECT_EQ(pairs[0].common, 6);
+}
+
 TEST_F(TwoRuns, NumbersUnderBothConventions) {
   EvaluationOptions facenet;
   facenet.convention = "facenet";
