@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -202,6 +203,42 @@ TEST_F(RunFolder, DamagedManifestsAreErrors) {
   write_file(run / "run.json", good.substr(0, good.size() / 2));
   EXPECT_THROW(read_run(run), Error);
   EXPECT_FALSE(is_run_folder(run));
+}
+
+// Gallery: Ann, Bob, Cat. Probes by hand: Ann's mate is first (0.9), Bob's is second (0.4 after
+// 0.5), Dan and Eve are in no gallery and get 0.6 and 0.3 at best.
+TEST(TrackCurves, IdentificationByHand) {
+  RunScores run;
+  run.spec = load_protocol("lfw");
+  run.options.failed_enrolments = "lowest_score";
+  run.trials.identity_names = {"Ann", "Bob", "Cat", "Dan", "Eve"};
+  run.trials.names = {"a1", "b1", "c1", "a2", "b2", "d", "e"};
+  run.trials.identity = {0, 1, 2, 0, 1, 3, 4};
+  run.trials.tracks.push_back({"search", IdentificationTrials{{0, 1, 2}, {3, 4, 5, 6}}});
+  run.status.assign(7, SampleStatus::ok);
+  run.scores.push_back(
+      std::vector<float>{.9F, .1F, .2F, .5F, .4F, .1F, .6F, .1F, .2F, .3F, .1F, .2F});
+  const auto curves = track_curves(run);
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_TRUE(curves[0].roc.empty());
+  EXPECT_EQ(curves[0].cmc, (std::vector<double>{0.5, 1, 1}));
+  const auto& dir = curves[0].dir;
+  ASSERT_FALSE(dir.empty());
+  EXPECT_EQ(dir.front().fpir, 0);
+  EXPECT_EQ(dir.front().dir, 0);
+  // Above 0.6 only Ann is answered; at rank 1 Bob never is.
+  EXPECT_TRUE(std::ranges::any_of(
+      dir, [](const IdentificationPoint& p) { return p.fpir == 0 && p.dir == 0.5; }));
+  EXPECT_EQ(dir.back().fpir, 1);
+  EXPECT_EQ(dir.back().dir, 0.5);
+
+  // Bob's probe failed and is left out: one mated probe, found at rank 1.
+  run.options.failed_enrolments = "drop";
+  run.status[4] = SampleStatus::no_face;
+  EXPECT_EQ(track_curves(run)[0].cmc, (std::vector<double>{1, 1, 1}));
+  // Nobody in the gallery is left: nothing to plot.
+  for (int i : {0, 1, 2}) run.status[static_cast<std::size_t>(i)] = SampleStatus::no_face;
+  EXPECT_TRUE(track_curves(run)[0].cmc.empty());
 }
 
 TEST(RocPoints, KeepTheEndsAndLieOnTheCurve) {
