@@ -38,8 +38,9 @@ double total(const Doubles (&sums)[kParts]) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-// kPairs dot products; meanwhile the vectors of the next pairs are called into the cache.
-template <int kPairs>
+// kPairs dot products, kShared: all with the same vector a[0]. Meanwhile the vectors of the next
+// pairs are called into the cache.
+template <int kPairs, bool kShared = false>
 void dots(const float* const* a, const float* const* b, const float* const* next_a,
           const float* const* next_b, long dim, double* out) {
   Doubles sums[kPairs][kParts] = {};
@@ -53,10 +54,13 @@ void dots(const float* const* a, const float* const* b, const float* const* next
       }
     }
 #pragma GCC unroll 4
-    for (int p = 0; p < kPairs; ++p)
+    for (int i = 0; i < kParts; ++i) {
+      const long at = k + i * kDoubles;
+      const Doubles common = widened(a[0] + at);
 #pragma GCC unroll 4
-      for (int i = 0; i < kParts; ++i)
-        sums[p][i] += widened(a[p] + k + i * kDoubles) * widened(b[p] + k + i * kDoubles);
+      for (int p = 0; p < kPairs; ++p)
+        sums[p][i] += (kShared || p == 0 ? common : widened(a[p] + at)) * widened(b[p] + at);
+    }
   }
   if (k < dim) {
     for (int p = 0; p < kPairs; ++p) {
@@ -89,7 +93,10 @@ void listed(const float* rows, const float* columns, long dim, const int* first,
   int side = 0;
   for (; i + kTogether <= count; i += kTogether, side ^= 1) {
     find(i + kTogether, side ^ 1);
-    dots<kTogether>(a[side], b[side], a[side ^ 1], b[side ^ 1], dim, out + i);
+    bool shared = true;
+    for (int p = 1; p < kTogether; ++p) shared &= a[side][p] == a[side][0];
+    (shared ? dots<kTogether, true> : dots<kTogether, false>)(a[side], b[side], a[side ^ 1],
+                                                              b[side ^ 1], dim, out + i);
   }
   for (int p = 0; i < count; ++i, ++p)
     dots<1>(a[side] + p, b[side] + p, a[side] + p, b[side] + p, dim, out + i);
