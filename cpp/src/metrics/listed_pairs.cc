@@ -15,7 +15,9 @@ namespace {
 // Pairs of one task: enough that a row comes back within it where rows are few, few enough that a
 // stop is soon seen.
 constexpr std::int64_t kLeastPairs = 4096;
-constexpr std::int64_t kMostPairs = 1 << 18;
+constexpr std::int64_t kMostPairs = 1 << 21;
+// What the columns may take of the caches while all rows pass.
+constexpr std::int64_t kColumnBytes = 2 << 20;
 // A block of this many rows in double and one of as many columns stay in the second-level cache.
 constexpr std::int64_t kDenseRows = 64;
 constexpr std::int64_t kDenseColumns = 64;
@@ -51,28 +53,37 @@ void widen(const EmbeddingRows& set, std::int64_t begin, std::int64_t end, std::
   }
 }
 
-// Pairs in ascending order of their first side, so that its vector is still in the cache when it is
-// needed again.
+// Pairs in an order in which a vector is still in the cache when it is needed again: by blocks of
+// columns, within them by rows.
 class PairOrder {
  public:
-  // Whether it is worth it: pairs that are not in order, and rows that come back.
-  static bool helps(std::span<const std::int32_t> first, const EmbeddingRows& rows) {
-    return static_cast<std::int64_t>(first.size()) >= 2 * rows.size() &&
-           !std::is_sorted(first.begin(), first.end());
+  // Whether it is worth it: rows come back, and the list has no such order already.
+  static bool helps(std::span<const std::int32_t> pair_first, const EmbeddingRows& rows,
+                    const EmbeddingRows& columns) {
+    const auto n = static_cast<std::int64_t>(pair_first.size());
+    return n >= 2 * rows.size() && (column_blocks(n, rows, columns) > 1 ||
+                                    !std::is_sorted(pair_first.begin(), pair_first.end()));
   }
 
-  void arrange(std::span<const std::int32_t> first, std::span<const std::int32_t> second,
-               const EmbeddingRows& rows) {
-    begin_.assign(static_cast<std::size_t>(rows.size()) + 1, 0);
-    for (const std::int32_t i : first) ++begin_[static_cast<std::size_t>(i) + 1];
+  void arrange(std::span<const std::int32_t> pair_first, std::span<const std::int32_t> pair_second,
+               const EmbeddingRows& rows, const EmbeddingRows& columns) {
+    const std::int64_t blocks =
+        column_blocks(static_cast<std::int64_t>(pair_first.size()), rows, columns);
+    const std::int64_t width = (columns.size() + blocks - 1) / blocks;
+    const auto key = [&](std::size_t k) {
+      const std::int64_t block = blocks == 1 ? 0 : pair_second[k] / width;
+      return static_cast<std::size_t>(block * rows.size() + pair_first[k]);
+    };
+    begin_.assign(static_cast<std::size_t>(blocks * rows.size()) + 1, 0);
+    for (std::size_t k = 0; k < pair_first.size(); ++k) ++begin_[key(k) + 1];
     for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-    this->first.resize(first.size());
-    this->second.resize(first.size());
-    position.resize(first.size());
-    for (std::size_t k = 0; k < first.size(); ++k) {
-      const std::size_t at = begin_[static_cast<std::size_t>(first[k])]++;
-      this->first[at] = first[k];
-      this->second[at] = second[k];
+    first.resize(pair_first.size());
+    second.resize(pair_first.size());
+    position.resize(pair_first.size());
+    for (std::size_t k = 0; k < pair_first.size(); ++k) {
+      const std::size_t at = begin_[key(k)]++;
+      first[at] = pair_first[k];
+      second[at] = pair_second[k];
       position[at] = static_cast<std::uint32_t>(k);
     }
   }
@@ -82,6 +93,13 @@ class PairOrder {
   std::vector<double> scores;
 
  private:
+  // As many as leave a row several pairs in each.
+  static std::int64_t column_blocks(std::int64_t pairs, const EmbeddingRows& rows,
+                                    const EmbeddingRows& columns) {
+    const std::int64_t wanted = columns.size() * columns.dim() * 4 / kColumnBytes + 1;
+    return std::clamp<std::int64_t>(pairs / (4 * rows.size()), 1, wanted);
+  }
+
   std::vector<std::uint32_t> begin_;
 };
 
@@ -122,12 +140,12 @@ void listed_pair_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
         const auto at = static_cast<std::size_t>(begin);
         const auto a = first.subspan(at, static_cast<std::size_t>(end - begin));
         const auto b = second.subspan(at, a.size());
-        if (!PairOrder::helps(a, rows)) {
+        if (!PairOrder::helps(a, rows, columns)) {
           cosines(rows, columns, a, b, scores.data() + begin);
           return;
         }
         PairOrder& own = orders[static_cast<std::size_t>(worker)];
-        own.arrange(a, b, rows);
+        own.arrange(a, b, rows, columns);
         own.scores.resize(a.size());
         cosines(rows, columns, own.first, own.second, own.scores.data());
         for (std::size_t k = 0; k < a.size(); ++k) scores[at + own.position[k]] = own.scores[k];

@@ -142,19 +142,20 @@ TEST_P(EachIsa, CosinesAreThoseOfTheDefinition) {
 
 // Long lists are scored in another order than they are given in.
 TEST_P(EachIsa, LongListsInAnyOrder) {
-  const People p = people(150, 40, 9);
-  const EmbeddingRows rows(p.values, p.dim);
-  const std::vector<float> all = dense_scores(rows, rows);
+  // So many columns that they are taken in several blocks.
+  const People p = people(150, 512, 9), q = people(3000, 512, 9, 1, 2);
+  const EmbeddingRows rows(p.values, p.dim), columns(q.values, q.dim);
+  const std::vector<float> all = dense_scores(rows, columns);
   Random random(1, "order");
   Indices first, second;
   for (int k = 0; k < 50'000; ++k) {
     first.push_back(static_cast<std::int32_t>(random.below(150)));
-    second.push_back(static_cast<std::int32_t>(random.below(150)));
+    second.push_back(static_cast<std::int32_t>(random.below(3000)));
   }
   for (const int threads : {1, 3}) {
-    const auto scores = listed_pair_scores(rows, rows, first, second, Job{threads});
+    const auto scores = listed_pair_scores(rows, columns, first, second, Job{threads});
     for (std::size_t k = 0; k < first.size(); ++k)
-      ASSERT_EQ(static_cast<float>(scores[k]), all[first[k] * 150 + second[k]]) << "pair " << k;
+      ASSERT_EQ(static_cast<float>(scores[k]), all[first[k] * 3000 + second[k]]) << "pair " << k;
   }
 }
 
