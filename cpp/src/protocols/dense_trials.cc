@@ -78,30 +78,13 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, co
   return {{"rows", shape(t)[0]}, {"columns", shape(t)[1]}};
 }
 
-std::vector<std::uint8_t> left_out(const TrackData& d, const std::vector<std::int32_t>& units) {
-  std::vector<std::uint8_t> result;
-  if (!failure_policies().at(d.options.failed_enrolments).drop) return result;
-  for (const std::int32_t u : units)
-    result.push_back(d.status[static_cast<std::size_t>(u)] != SampleStatus::ok);
-  return result;
-}
-
-std::vector<std::int32_t> identities(const TrackData& d, const std::vector<std::int32_t>& units) {
-  std::vector<std::int32_t> result;
-  for (const std::int32_t u : units) result.push_back(d.trials.unit_identity(u));
-  return result;
-}
-
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  count_comparisons(d, failure_policies().at(d.options.failed_enrolments).drop, result);
+  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
+  count_comparisons(d, drop, result);
   require_both_classes(d, result);
   const DenseTrials& t = of(d.track);
-  const auto rows = identities(d, t.rows), columns = identities(d, t.columns);
-  const auto no_row = left_out(d, t.rows), no_column = left_out(d, t.columns);
   const auto data = std::make_shared<const DenseComparisons>(
-      DenseScores{std::get<std::vector<float>>(d.scores), rows, columns, t.triangle, t.mask, no_row,
-                  no_column},
-      job);
+      dense_comparisons(d.track, d.trials, d.status, d.scores, drop, job));
   std::function<std::vector<Interval>(std::span<const DenseStatistic>)> intervals;
   // Dense comparisons are one component: there are only people to draw again.
   if (interval_methods().at(d.options.interval).make)
@@ -138,6 +121,29 @@ void read(const H5Reader& file, const std::string& group, Track& track) {
 }
 
 }  // namespace
+
+DenseComparisons dense_comparisons(const Track& track, const TrialSet& trials,
+                                   std::span<const SampleStatus> unit_status,
+                                   const TrackScores& scores, bool drop, const Job& job) {
+  const DenseTrials& t = of(track);
+  struct Side {
+    std::vector<std::int32_t> identity;
+    std::vector<std::uint8_t> left_out;
+  };
+  const auto side = [&](const std::vector<std::int32_t>& units) {
+    Side result;
+    for (const std::int32_t u : units) {
+      result.identity.push_back(trials.unit_identity(u));
+      if (drop)
+        result.left_out.push_back(unit_status[static_cast<std::size_t>(u)] != SampleStatus::ok);
+    }
+    return result;
+  };
+  const Side rows = side(t.rows), columns = side(t.columns);
+  return DenseComparisons({std::get<std::vector<float>>(scores), rows.identity, columns.identity,
+                           t.triangle, t.mask, rows.left_out, columns.left_out},
+                          job);
+}
 
 TrackKind dense_kind() {
   return {.name = "dense",

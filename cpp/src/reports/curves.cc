@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "facebench/metrics/identification.h"
-#include "facebench/metrics/roc.h"
 
 namespace facebench {
 namespace {
@@ -75,7 +74,10 @@ void add_identification(const RunScores& s, const IdentificationTrials& trials, 
 
 std::vector<RocPoint> roc_points(std::span<const double> scores,
                                  std::span<const std::uint8_t> labels, std::size_t count) {
-  const RocCurve curve = roc(scores, labels);
+  return roc_points(roc(scores, labels), count);
+}
+
+std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {
   if (curve.genuine == 0 || curve.impostor == 0)
     throw std::invalid_argument("a curve needs genuine and impostor comparisons");
   const auto far = curve.fpr(), tar = curve.tpr();
@@ -95,11 +97,14 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
       add_identification(s, *trials, t, count, c);
       continue;
     }
-    const LabelledScores all =
-        labelled_scores(track, s.trials, unit_status(s.trials, s.status), s.scores[t], drops(s));
+    const auto status = unit_status(s.trials, s.status);
+    const LabelledScores all = labelled_scores(track, s.trials, status, s.scores[t], drops(s));
     c.scores = histogram(all.scores, all.labels, bins);
+    if (std::holds_alternative<DenseTrials>(track.trials))
+      c.roc = roc_points(dense_comparisons(track, s.trials, status, s.scores[t], drops(s)).curve(),
+                         count);
     // A matrix mixes groups that are not meant to be one population.
-    if (!std::holds_alternative<MatrixTrials>(track.trials))
+    else if (!std::holds_alternative<MatrixTrials>(track.trials))
       c.roc = roc_points(all.scores, all.labels, count);
   }
   return curves;

@@ -11,6 +11,7 @@
 #include "facebench/core/job.h"
 #include "facebench/core/registry.h"
 #include "facebench/io/hdf5.h"
+#include "facebench/metrics/dense_comparisons.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/trials.h"
 
@@ -78,5 +79,11 @@ struct LabelledScores {
 LabelledScores labelled_scores(const Track& track, const TrialSet& trials,
                                std::span<const SampleStatus> unit_status, const TrackScores& scores,
                                bool drop);
+
+// The same of a dense track, with a fraction of the memory. Throws std::invalid_argument where a
+// class is empty.
+DenseComparisons dense_comparisons(const Track& track, const TrialSet& trials,
+                                   std::span<const SampleStatus> unit_status,
+                                   const TrackScores& scores, bool drop, const Job& job = {});
 
 }  // namespace facebench

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "facebench/metrics/roc.h"
 #include "facebench/metrics/summary.h"
 #include "facebench/protocols/run_folder.h"
 
@@ -19,6 +20,10 @@ struct RocPoint {
 };
 std::vector<RocPoint> roc_points(std::span<const double> scores,
                                  std::span<const std::uint8_t> labels, std::size_t count = 500);
+
+// The same out of a curve of which only the points at genuine scores are at hand
+// (DenseComparisons::curve), or all.
+std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count = 500);
 
 // A point of open-set identification at rank 1, chosen likewise.
 struct IdentificationPoint {
