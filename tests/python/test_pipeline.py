@@ -223,6 +223,49 @@ def test_real_photographs_with_the_given_weights(tmp_path):
     assert np.allclose(np.linalg.norm(embeddings.values, axis=1), 1, atol=1e-5)
 
 
+def test_a_data_sets_own_faces_are_used_where_the_crop_needs_boxes_alone(tmp_path):
+    root = tmp_path / "faces"
+    few = datasets.SyntheticOptions(people=4, images=6, size=64, protocol="umdfaces")
+    datasets.write_synthetic_dataset(few, root)
+
+    def prepared(name, **options):
+        facebench.run(
+            "umdfaces", model=colours, root=root, out=tmp_path / name, interval="none", **options
+        )
+        return content(tmp_path / name)["preparation"]
+
+    boxes = prepared("boxes", crop="paper")
+    assert boxes["detector"]["detector"] == "given"
+    assert boxes["decided_by"]["detector"] == "data set"
+    assert not boxes["failures"]
+    assert prepared("aligned")["decided_by"]["detector"] == "default"
+    overruled = prepared("overruled", crop="paper", detector="mtcnn")
+    assert overruled["decided_by"]["detector"] == "caller"
+    for name in ("boxes", "aligned"):
+        assert facebench.verify(tmp_path / name).same
+
+
+def test_images_are_found_by_stem(tmp_path):
+    root = tmp_path / "faces"
+    few = datasets.SyntheticOptions(people=4, images=6, size=64, protocol="dfw")
+    datasets.write_synthetic_dataset(few, root)
+    text = facebench.protocols.load_protocol("dfw").text
+    (tmp_path / "by_stem.toml").write_text(text.replace('match = "exact"', 'match = "stem"', 1))
+    # The list keeps its names, the files get other folders.
+    (root / "images").rename(root / "moved")
+    run_folder = tmp_path / "run"
+    facebench.run(
+        str(tmp_path / "by_stem.toml"),
+        model=colours,
+        root=root,
+        out=run_folder,
+        detector="none",
+        interval="none",
+    )
+    assert all(t["failed"] == [] for t in content(run_folder)["tracks"].values())
+    assert facebench.verify(run_folder).same
+
+
 def test_demo_in_small(tmp_path):
     """The whole way; what it shows about learning needs more faces and is shown by `make demo`."""
     out = tmp_path / "demo"
