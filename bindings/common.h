@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -26,8 +27,16 @@ py::class_<T> bind_options(py::module_& m) {
   const OptionsSchema& schema = options_schema<T>();
   const auto from_kwargs = [](const py::dict& kwargs) {
     T options{};
-    for (const auto& [key, value] : kwargs)
-      set_option(options, py::cast<std::string>(key), py::cast<OptionValue>(value));
+    for (const auto& [key, value] : kwargs) {
+      const auto name = py::cast<std::string>(key);
+      try {
+        set_option(options, name, py::cast<OptionValue>(value));
+      } catch (const py::cast_error&) {
+        options_schema<T>().at(name);  // an unknown name is what is wrong first
+        throw py::value_error(fmt::format("option {} cannot be {}", name,
+                                          std::string(py::repr(py::type::of(value)))));
+      }
+    }
     return options;
   };
   const auto to_dict = [](const T& self) {

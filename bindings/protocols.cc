@@ -51,11 +51,14 @@ py::array subjects_by_groups(const MatrixTrials& t, const std::vector<std::int32
   return copy_of(units, {t.subjects(), static_cast<py::ssize_t>(t.groups.size())});
 }
 
-py::array scores_of(const EvaluationResult& r, std::size_t track) {
+py::object scores_of(const EvaluationResult& r, std::size_t track) {
   const auto shape = kind_of(r.trials.tracks.at(track)).shape(r.trials.tracks[track]);
   return std::visit(
-      [&](const auto& s) -> py::array {
-        return copy_of(s, {shape.begin(), shape.end()});
+      [&]<class T>(const T& s) -> py::object {
+        if constexpr (std::is_same_v<T, ScoreTail>)
+          return py::cast(s);
+        else
+          return copy_of(s, {shape.begin(), shape.end()});
       },
       r.scores.at(track));
 }
@@ -202,6 +205,16 @@ void bind_protocols(py::module_& m) {
                              [](const IdentificationTrials& t) { return copy_of(t.gallery); })
       .def_property_readonly("probes",
                              [](const IdentificationTrials& t) { return copy_of(t.probes); });
+  py::class_<AllPairsTrials>(m, "AllPairsTrials",
+                             "Every row unit with every column unit, too many to keep each score.")
+      .def_property_readonly(
+          "rows", [](const AllPairsTrials& t) { return copy_of(t.rows); }, "int32, units.")
+      .def_property_readonly(
+          "columns", [](const AllPairsTrials& t) { return copy_of(t.columns); }, "int32, units.")
+      .def_readonly("triangle", &AllPairsTrials::triangle,
+                    "Rows are the columns: each unordered pair once, nothing with itself.")
+      .def_readonly("far", &AllPairsTrials::far,
+                    "The impostor scores that this FAR needs are kept.");
   py::class_<Track>(m, "Track", "What is measured by itself.")
       .def_readonly("name", &Track::name)
       .def_readonly("trials", &Track::trials)
@@ -313,10 +326,14 @@ void bind_protocols(py::module_& m) {
             for (std::size_t t = 0; t < r.scores.size(); ++t) result.append(scores_of(r, t));
             return result;
           },
-          "Per track, in the shape of its kind: float64 for lists and matrices, else float32.")
+          "Per track, in the shape of its kind: float64 for lists and matrices, else float32; of\n"
+          "an all_pairs track the ScoreTail.")
       .def(
           "labelled_scores",
           [](const EvaluationResult& r, std::size_t track) {
+            if (std::holds_alternative<ScoreTail>(r.scores.at(track)))
+              throw py::value_error(
+                  "of this track only the highest scores are kept; see scores[track]");
             LabelledScores s =
                 labelled_scores(r.trials.tracks.at(track), r.trials,
                                 unit_status(r.trials, r.status), r.scores.at(track), false);

@@ -144,6 +144,13 @@ void bind_reports(py::module_& m) {
          std::size_t count) { return far_and_tar(roc_points(scores, labels, count)); },
       py::arg("scores"), py::arg("labels"), py::arg("count"));
   m.def("metric_title", &metric_title, py::arg("name"));
+  m.def(
+      "metric_is_rate",
+      [](const std::string& name) {
+        const Metric* known = metric_of_cell(name).metric;
+        return !known || known->rate;
+      },
+      py::arg("name"));
   m.def("metric_text", &metric_text, py::arg("name"), py::arg("value"));
   m.def("report_format_names", [] { return report_formats().names(); });
 }

@@ -109,6 +109,11 @@ void bind_all_pairs(py::module_& m) {
                          "What is kept of the scores of more comparisons than can be stored.")
       .field("genuine", &ScoreTail::genuine, "every genuine score, descending")
       .field("impostor", &ScoreTail::impostor, "the highest impostor scores, descending")
+      .field("genuine_row", &ScoreTail::genuine_row, "row of each genuine score")
+      .field("genuine_column", &ScoreTail::genuine_column, "column of each genuine score")
+      .field("impostor_row", &ScoreTail::impostor_row,
+             "row of each impostor score above the lowest kept one")
+      .field("impostor_column", &ScoreTail::impostor_column, "column of each of them")
       .field("impostor_reach", &ScoreTail::impostor_reach,
              "impostor comparisons at or above the lowest of them")
       .field("impostor_count", &ScoreTail::impostor_count, "impostor comparisons in all")

@@ -152,13 +152,24 @@ class MetricResult:
             for label, row in zip(self.rows, self.value, strict=True):
                 lines.append(f"{label}: " + " ".join(f"{x:.3f}" for x in row))
             return "\n    ".join(lines)
-        text = f"{self.name} = {100 * self.value:.2f} %"
+        unit = " %" if self.is_rate else ""
+        text = f"{self.name} = {self._text(self.value)}{unit}"
         if self.low is not None:
-            text += f" [{100 * self.low:.2f}, {100 * self.high:.2f}]"
+            text += f" [{self._text(self.low)}, {self._text(self.high)}]"
         notes = [self.rests_on] if self.rests_on else []
+        if "bounds" in self.details:
+            notes.append("surely {} to {}".format(*map(self._text, self.details["bounds"])))
         if self.details.get("reliable") is False:
             notes.append("fewer than ten expected")
         return f"{text} ({'; '.join(notes)})" if notes else text
+
+    @property
+    def is_rate(self):
+        """Whether it is printed in percent; a threshold or a similarity is not."""
+        return _eval.metric_is_rate(self.name)
+
+    def _text(self, value):
+        return _eval.metric_text(self.name, value)
 
     @property
     def rests_on(self):
@@ -166,7 +177,7 @@ class MetricResult:
         return rests_on(self.details)
 
     def rows_of_text(self):
-        """(title, value, interval) of each number, in percent (of a matrix as it is)."""
+        """(title, value, interval) of each number, rates in percent."""
         if self.is_matrix:
             for i, row in enumerate(self.rows):
                 for j, column in enumerate(self.columns):
@@ -176,9 +187,9 @@ class MetricResult:
                     title = f"{_eval.metric_title(self.name)}: {row} / {column}"
                     yield title, f"{self.value[i, j]:.3f}", interval
             return
-        interval = "" if self.low is None else f"[{100 * self.low:.2f}, {100 * self.high:.2f}]"
+        interval = "" if self.low is None else f"[{self._text(self.low)}, {self._text(self.high)}]"
         mark = "*" if self.details.get("reliable") is False else ""
-        yield _eval.metric_title(self.name), f"{100 * self.value:.2f}{mark}", interval
+        yield _eval.metric_title(self.name), f"{self._text(self.value)}{mark}", interval
 
 
 class TrackResult:

@@ -147,3 +147,47 @@ def test_quality_protocol_end_to_end(tmp_path):
         assert cell.value == tar_at(scores[labels == 1], scores[labels == 0], far)
         assert cell.low < cell.value < cell.high
         assert cell.false_accepts <= far * 9541450
+
+
+def test_more_comparisons_than_are_kept_one_by_one(tmp_path):
+    """Few stored scores: the tail and the histogram give what all scores give."""
+    rng = np.random.default_rng(5)
+    names, rows = [], []
+    for person in range(40):
+        (tmp_path / f"p{person}").mkdir()
+        middle = rng.standard_normal(16)
+        for image in range(4):
+            names.append(f"p{person}/{image}.jpg")
+            (tmp_path / names[-1]).write_text(names[-1])
+            rows.append(middle + rng.standard_normal(16))
+    rows = np.array(rows, np.float32)
+    everything = protocols.evaluate(
+        "folders", embeddings=rows, names=names, root=tmp_path, replicates=50
+    )
+    few = protocols.evaluate(
+        "folders", embeddings=rows, names=names, root=tmp_path, replicates=50, stored_scores=1000
+    )
+    whole, tail = everything.tracks["verification"], few.tracks["verification"]
+    assert (whole.kind, tail.kind) == ("dense", "all_pairs")
+    for metric in ("tar@far=0.01", "threshold@far=0.001"):
+        assert tail[metric].value == whole[metric].value
+        assert tail[metric].low == whole[metric].low
+    for metric in ("auc", "eer"):
+        low, high = tail[metric].bounds
+        assert low <= whole[metric].value <= high
+        assert "surely" in repr(tail[metric])
+    # Who the highest impostor scores are of.
+    kept = tail.scores
+    listed = protocols.read_trials("folders", tmp_path).names
+    units = unit(rows)[[names.index(listed[u]) for u in tail.trials.rows]]
+    np.testing.assert_allclose(
+        (units[kept.impostor_row] * units[kept.impostor_column]).sum(1),
+        kept.impostor[: len(kept.impostor_row)],
+        atol=1e-6,
+    )
+    with pytest.raises(ValueError, match="only the highest scores"):
+        tail.labelled_scores()
+    assert "%" not in repr(tail["threshold@far=0.001"]).split("(")[0]
+    few.save(tmp_path / "run")
+    assert facebench.verify(tmp_path / "run").same
+    assert "histogram" in (tmp_path / "run" / "report.md").read_text()

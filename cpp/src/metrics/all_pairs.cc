@@ -58,11 +58,11 @@ GenuineRuns genuine_runs(const PairSide& rows, const PairSide& columns, bool tri
   return runs;
 }
 
-std::vector<double> genuine_scores(const PairSide& rows, const PairSide& columns,
-                                   const GenuineRuns& runs, const Job& job) {
+void score_genuine(const PairSide& rows, const PairSide& columns, bool triangle,
+                   const GenuineRuns& runs, ScoreTail& tail, const Job& job) {
   constexpr std::int64_t kChunk = 1 << 14;
   const std::int64_t count = runs.before.back(), chunks = (count + kChunk - 1) / kChunk;
-  std::vector<double> scores(static_cast<std::size_t>(count));
+  std::vector<TailCollector::Entry> all(static_cast<std::size_t>(count));
   Stage stage(job, "score genuine pairs", chunks, "blocks");
   parallel_for(
       chunks, job,
@@ -78,11 +78,20 @@ std::vector<double> genuine_scores(const PairSide& rows, const PairSide& columns
           second.push_back(
               columns.order[static_cast<std::size_t>(runs.begin[row] + k - runs.before[row])]);
         }
-        cosines(*rows.set, *columns.set, first, second, scores.data() + begin);
+        std::vector<double> scores(first.size());
+        cosines(*rows.set, *columns.set, first, second, scores.data());
+        for (std::size_t k = 0; k < scores.size(); ++k) {
+          if (triangle && first[k] > second[k]) std::swap(first[k], second[k]);
+          all[static_cast<std::size_t>(begin) + k] = {scores[k], first[k], second[k]};
+        }
       },
       &stage);
-  std::sort(scores.begin(), scores.end(), std::greater<double>());
-  return scores;
+  std::ranges::sort(all, TailCollector::before);
+  for (const TailCollector::Entry& entry : all) {
+    tail.genuine.push_back(entry.score);
+    tail.genuine_row.push_back(entry.row);
+    tail.genuine_column.push_back(entry.column);
+  }
 }
 
 // A score that about `wanted` of all impostor comparisons, and very likely not fewer, lie above:
@@ -178,7 +187,7 @@ ScoreTail measure(const PairSide& rows, const PairSide& columns, bool triangle,
         "a FAR of {} of {} impostor comparisons needs the {} highest scores; at most {} "
         "are kept: choose a lower far",
         options.far, tail.impostor_count, wanted, kMaxTail));
-  tail.genuine = genuine_scores(rows, columns, runs, job);
+  score_genuine(rows, columns, triangle, runs, tail, job);
   std::vector<std::int64_t> counted(static_cast<std::size_t>(options.bins), 0);
   if (wanted > 0) {
     double bound = guessed_bound(rows, columns, triangle, tail.impostor_count, wanted, job);
@@ -209,8 +218,11 @@ ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> row
   const PairSide r = by_identity(rows, row_identities);
   const PairSide c = by_identity(columns, column_identities);
   // The columns are packed as a whole: let them be the fewer.
-  return rows.size() >= columns.size() ? measure(r, c, false, options, job)
-                                       : measure(c, r, false, options, job);
+  if (rows.size() >= columns.size()) return measure(r, c, false, options, job);
+  ScoreTail tail = measure(c, r, false, options, job);
+  std::swap(tail.genuine_row, tail.genuine_column);
+  std::swap(tail.impostor_row, tail.impostor_column);
+  return tail;
 }
 
 ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> identities,

@@ -15,7 +15,8 @@
 namespace facebench {
 namespace {
 
-constexpr std::int64_t kChunks = 16;  // of rows, fixed, so that no number of threads shows
+constexpr std::int64_t kChunks = 16;         // of rows, fixed, so that no number of threads shows
+constexpr std::int64_t kShortIds = 1 << 16;  // so many identities have numbers of two bytes
 
 enum Kind : std::uint8_t { none = 0, is_genuine = 1, is_impostor = 2 };
 
@@ -60,11 +61,37 @@ void check(const DenseScores& s) {
                                               k % columns, s.mask[k]));
 }
 
-// Finds the level of a score among descending ones: a table over equal steps of the score gives
+void check(const ScoreTail& tail, const TailSides& s) {
+  const auto all_below = [](const std::vector<std::int32_t>& at, std::size_t size) {
+    return std::ranges::all_of(
+        at, [&](std::int32_t i) { return i >= 0 && static_cast<std::size_t>(i) < size; });
+  };
+  const std::size_t rows = s.row_identity.size(), columns = s.column_identity.size();
+  if (tail.genuine_row.size() != tail.genuine.size() ||
+      tail.genuine_column.size() != tail.genuine.size() ||
+      tail.impostor_row.size() > tail.impostor.size() ||
+      tail.impostor_column.size() != tail.impostor_row.size() ||
+      (!s.row_left_out.empty() && s.row_left_out.size() != rows) ||
+      (!s.column_left_out.empty() && s.column_left_out.size() != columns) ||
+      !all_below(tail.genuine_row, rows) || !all_below(tail.genuine_column, columns) ||
+      !all_below(tail.impostor_row, rows) || !all_below(tail.impostor_column, columns))
+    throw std::invalid_argument(
+        fmt::format("the tail is not one of {} rows and {} columns, or its lists differ in length",
+                    rows, columns));
+  if (s.triangle && !std::ranges::equal(s.row_identity, s.column_identity))
+    throw std::invalid_argument("dense comparisons: a triangle whose columns are not its rows");
+}
+
+void require_complete(const DenseComparisons& c) {
+  if (!c.complete())
+    throw std::invalid_argument("only the highest impostor scores are known, this needs all");
+}
+
+// Finds the segment of a score among descending levels: a table over equal steps of the score gives
 // where to begin, the scores themselves decide.
-class LevelFinder {
+class SegmentFinder {
  public:
-  explicit LevelFinder(const std::vector<double>& level) : level_(level) {
+  explicit SegmentFinder(const std::vector<double>& level) : level_(level) {
     low_ = level.back();
     scale_ = level.front() > low_ ? kSteps / (level.front() - low_) : 0;
     above_.resize(kSteps + 2);
@@ -74,11 +101,11 @@ class LevelFinder {
       while (l < level.size() && step_of(level[l]) == step) ++l;
     }
   }
-  // The number of levels above the score.
+  // 2 l between level l - 1 and level l, 2 l + 1 at level l.
   std::size_t operator()(double score) const {
     std::size_t l = above_[step_of(score)];
     while (l < level_.size() && level_[l] > score) ++l;
-    return l;
+    return 2 * l + (l < level_.size() && level_[l] == score);
   }
 
  private:
@@ -98,18 +125,6 @@ DenseComparisons::DenseComparisons(const DenseScores& s, const Job& job) {
   check(s);
   triangle_ = s.triangle;
   by_identity_ = s.mask.empty();
-  number_identities(s);
-  sort_genuine(s);
-  if (genuine_identity_.empty()) throw std::invalid_argument("dense comparisons: none is genuine");
-  if (identities_ <= 1 << 16)
-    pairs_ = place_impostors<std::uint16_t>(s, job);
-  else
-    pairs_ = place_impostors<std::uint32_t>(s, job);
-  if (impostor_score_.empty())
-    throw std::invalid_argument("dense comparisons: none is an impostor");
-}
-
-void DenseComparisons::number_identities(const DenseScores& s) {
   const std::size_t rows = s.row_identity.size(), columns = s.column_identity.size();
   std::vector<std::uint8_t> row_used(rows, 0), column_used(columns, 0);
   for_each(s, 0, rows, [&](std::size_t k, std::size_t r, std::size_t c, Kind) {
@@ -118,11 +133,66 @@ void DenseComparisons::number_identities(const DenseScores& s) {
       throw std::invalid_argument(
           fmt::format("score [{}, {}] is {}, not a finite number", r, c, s.scores[k]));
   });
+  // The last row of a triangle is compared as a column only, but it is one of the units.
+  if (s.triangle)
+    for (std::size_t i = 0; i < rows; ++i)
+      row_used[i] = column_used[i] = row_used[i] | column_used[i];
+  number_identities(s.row_identity, s.column_identity, row_used, column_used);
+  Genuine genuine;
+  for_each(s, 0, rows, [&](std::size_t k, std::size_t r, std::size_t, Kind kind) {
+    if (kind == is_genuine) genuine.emplace_back(s.scores[k], row_number_[r]);
+  });
+  set_levels(std::move(genuine));
+  known_levels_ = level_.size();
+  if (identities_ <= kShortIds)
+    pairs_ = place_impostors<std::uint16_t>(s, job);
+  else
+    pairs_ = place_impostors<std::uint32_t>(s, job);
+  impostor_ = static_cast<std::int64_t>(impostor_score_.size());
+  if (impostor_ == 0) throw std::invalid_argument("dense comparisons: none is an impostor");
+}
+
+DenseComparisons::DenseComparisons(const ScoreTail& tail, const TailSides& s) {
+  check(tail, s);
+  triangle_ = s.triangle;
+  const auto taking_part = [](std::size_t size, std::span<const std::uint8_t> left_out) {
+    std::vector<std::uint8_t> used(size, 1);
+    for (std::size_t i = 0; i < left_out.size(); ++i) used[i] = !left_out[i];
+    return used;
+  };
+  const auto row_used = taking_part(s.row_identity.size(), s.row_left_out);
+  const auto column_used = taking_part(s.column_identity.size(), s.column_left_out);
+  number_identities(s.row_identity, s.column_identity, row_used, column_used);
+  Genuine genuine;
+  for (std::size_t k = 0; k < tail.genuine.size(); ++k) {
+    const auto r = static_cast<std::size_t>(tail.genuine_row[k]);
+    if (row_used[r] && column_used[static_cast<std::size_t>(tail.genuine_column[k])])
+      genuine.emplace_back(static_cast<float>(tail.genuine[k]), row_number_[r]);
+  }
+  set_levels(std::move(genuine));
+  // As floats the lowest kept scores may equal some that were not kept.
+  if (static_cast<std::int64_t>(tail.impostor_row.size()) < tail.impostor_count)
+    known_above_ = tail.impostor.empty() ? std::numeric_limits<double>::infinity()
+                                         : static_cast<float>(tail.impostor.back());
+  while (known_levels_ < level_.size() && level_[known_levels_] > known_above_) ++known_levels_;
+  if (identities_ <= kShortIds)
+    pairs_ = place_impostors<std::uint16_t>(tail, s);
+  else
+    pairs_ = place_impostors<std::uint32_t>(tail, s);
+  const std::vector<Weight> once(static_cast<std::size_t>(identities_) * kLanes, 1);
+  impostor_ = impostor_total(once, 0);
+  if (impostor_ == 0) throw std::invalid_argument("dense comparisons: none is an impostor");
+}
+
+void DenseComparisons::number_identities(std::span<const std::int32_t> row_identity,
+                                         std::span<const std::int32_t> column_identity,
+                                         const std::vector<std::uint8_t>& row_used,
+                                         const std::vector<std::uint8_t>& column_used) {
   std::vector<std::int32_t> known;
-  for (std::size_t r = 0; r < rows; ++r)
-    if (row_used[r]) known.push_back(s.row_identity[r]);
-  for (std::size_t c = 0; c < columns; ++c)
-    if (column_used[c]) known.push_back(s.column_identity[c]);
+  for (std::size_t r = 0; r < row_identity.size(); ++r)
+    if (row_used[r]) known.push_back(row_identity[r]);
+  for (std::size_t c = 0; c < column_identity.size(); ++c)
+    if (column_used[c]) known.push_back(column_identity[c]);
   std::ranges::sort(known);
   known.erase(std::unique(known.begin(), known.end()), known.end());
   identities_ = static_cast<std::int64_t>(known.size());
@@ -138,19 +208,12 @@ void DenseComparisons::number_identities(const DenseScores& s) {
       ++count[static_cast<std::size_t>(out[i])];
     }
   };
-  // The last row of a triangle is compared as a column only, but it is one of the units.
-  if (s.triangle)
-    for (std::size_t i = 0; i < rows; ++i)
-      row_used[i] = column_used[i] = row_used[i] | column_used[i];
-  number(s.row_identity, row_used, row_number_, rows_of_);
-  number(s.column_identity, column_used, column_number_, columns_of_);
+  number(row_identity, row_used, row_number_, rows_of_);
+  number(column_identity, column_used, column_number_, columns_of_);
 }
 
-void DenseComparisons::sort_genuine(const DenseScores& s) {
-  std::vector<std::pair<double, std::int32_t>> all;
-  for_each(s, 0, s.row_identity.size(), [&](std::size_t k, std::size_t r, std::size_t, Kind kind) {
-    if (kind == is_genuine) all.emplace_back(s.scores[k], row_number_[r]);
-  });
+void DenseComparisons::set_levels(Genuine all) {
+  if (all.empty()) throw std::invalid_argument("dense comparisons: none is genuine");
   std::ranges::sort(all, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
@@ -167,11 +230,7 @@ void DenseComparisons::sort_genuine(const DenseScores& s) {
 template <class Id>
 DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const DenseScores& s,
                                                               const Job& job) {
-  const LevelFinder find(level_);
-  const auto segment_of = [&](double score) {
-    const std::size_t l = find(score);
-    return 2 * l + (l < level_.size() && level_[l] == score);
-  };
+  const SegmentFinder segment_of(level_);
   const std::size_t segments = 2 * level_.size() + 1;
   std::vector<std::vector<std::size_t>> next(kChunks);
   parallel_for(kChunks, job, [&](std::int64_t chunk, int) {
@@ -200,6 +259,40 @@ DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const DenseScores&
       pairs[i] = {static_cast<Id>(row_number_[r]), static_cast<Id>(column_number_[c])};
     });
   });
+  return pairs;
+}
+
+template <class Id>
+DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const ScoreTail& tail,
+                                                              const TailSides& sides) {
+  const SegmentFinder segment_of(level_);
+  struct Placed {
+    std::size_t segment;
+    float score;
+    Pair<Id> pair;
+  };
+  std::vector<Placed> all;
+  for (std::size_t k = 0; k < tail.impostor_row.size(); ++k) {
+    const auto r = static_cast<std::size_t>(tail.impostor_row[k]);
+    const auto c = static_cast<std::size_t>(tail.impostor_column[k]);
+    const auto score = static_cast<float>(tail.impostor[k]);
+    if (!(score > known_above_)) break;  // they descend
+    if (sides.row_identity[r] == sides.column_identity[c])
+      throw std::invalid_argument(fmt::format("impostor score {} of the tail is of one person", k));
+    if (row_number_[r] >= 0 && column_number_[c] >= 0)
+      all.push_back({segment_of(score),
+                     score,
+                     {static_cast<Id>(row_number_[r]), static_cast<Id>(column_number_[c])}});
+  }
+  // Descending scores are segments in ascending order already.
+  Pairs<Id> pairs;
+  for (std::size_t segment = 0; segment <= 2 * level_.size() + 1; ++segment) {
+    segment_begin_.push_back(pairs.size());
+    while (pairs.size() < all.size() && all[pairs.size()].segment == segment) {
+      impostor_score_.push_back(all[pairs.size()].score);
+      pairs.push_back(all[pairs.size()].pair);
+    }
+  }
   return pairs;
 }
 
@@ -264,12 +357,12 @@ void DenseComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weig
         1;
   }
   put(std::numeric_limits<double>::infinity());
-  for (std::size_t l = 0; l <= level_.size(); ++l) {
+  for (std::size_t l = 0; l <= known_levels_; ++l) {
     add_segment(2 * l);
     // Impostor scores alone, whatever they are: no genuine comparison sees a difference.
-    put(l < level_.size() ? std::nextafter(level_[l], std::numeric_limits<double>::infinity())
-                          : -std::numeric_limits<double>::infinity());
-    if (l == level_.size()) break;
+    put(l < known_levels_ ? std::nextafter(level_[l], std::numeric_limits<double>::infinity())
+                          : known_above_);
+    if (l == known_levels_) break;
     add_segment(2 * l + 1);
     for (std::size_t k = level_begin_[l]; k < level_begin_[l + 1]; ++k)
       for (std::size_t lane = 0; lane < kLanes; ++lane)
@@ -280,7 +373,8 @@ void DenseComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weig
       done = accepted[lane] >= stop[lane];
     if (done) return;
   }
-  for (std::size_t lane = 0; lane < out.size(); ++lane) out[lane].impostor = accepted[lane];
+  if (complete())
+    for (std::size_t lane = 0; lane < out.size(); ++lane) out[lane].impostor = accepted[lane];
 }
 
 std::vector<RocCurve> DenseComparisons::curves(std::span<const Weight> weights, std::size_t lanes,
@@ -346,10 +440,14 @@ DenseComparisons::Cut DenseComparisons::cut(double far, std::int64_t impostor,
   };
   // Down the segments while the FAR stays within the target; then into the one where it leaves.
   std::size_t lowest = segment_begin_.size();  // the last one accepted whole that holds impostors
-  for (std::size_t segment = 0; segment + 1 < segment_begin_.size(); ++segment) {
+  for (std::size_t segment = 0; segment <= 2 * known_levels_; ++segment) {
     const std::size_t level = segment / 2;
     const std::int64_t more = segment_weight(segment, weights);
     if (fits(cut.false_accepts + more)) {
+      if (segment == 2 * known_levels_ && !complete()) {
+        cut.threshold = nan;
+        return cut;
+      }
       cut.false_accepts += more;
       if (segment % 2 == 0) {
         if (more > 0) lowest = segment;
@@ -394,6 +492,9 @@ TarAtFar DenseComparisons::tar_at_far(double far) const {
   if (!(far >= 0 && far <= 1))
     throw std::invalid_argument(fmt::format("the target FAR is {}; it must lie in [0, 1]", far));
   const Cut at = cut(far, impostor(), {});
+  if (std::isnan(at.threshold))
+    throw std::invalid_argument(
+        fmt::format("the scores that were kept do not reach a FAR of {}", far));
   TarAtFar cell;
   cell.convention = "exact";
   cell.far_target = far;
@@ -414,8 +515,14 @@ double DenseComparisons::threshold(double far, std::int64_t impostor,
   return impostor == 0 ? nan : cut(far, impostor, weights).threshold;
 }
 
-double auc(const DenseComparisons& c) { return measure_auc(c.curve()); }
-double eer(const DenseComparisons& c) { return measure_eer(c.curve()); }
+double auc(const DenseComparisons& c) {
+  require_complete(c);
+  return measure_auc(c.curve());
+}
+double eer(const DenseComparisons& c) {
+  require_complete(c);
+  return measure_eer(c.curve());
+}
 
 DenseStatistic dense_auc_statistic(const DenseComparisons& c) {
   return {"auc", [](const RocCurve& curve, std::span<const Weight>) { return measure_auc(curve); },
@@ -435,6 +542,8 @@ DenseStatistic dense_tar_at_far_statistic(const DenseComparisons& c, double far)
             std::size_t i = 0;
             while (i + 1 < curve.size() && ratio(curve.false_accepts[i + 1], curve.impostor) <= far)
               ++i;
+            // The curve ends within the target: where it goes on is not known.
+            if (i + 1 == curve.size() && std::isfinite(curve.threshold[i])) return nan;
             return ratio(curve.true_accepts[i], curve.genuine);
           },
           1 / static_cast<double>(c.genuine()), far};

@@ -104,6 +104,7 @@ class Scanner {
     std::vector<std::int64_t> counted;
     std::vector<std::int32_t> first, second;  // pairs to be scored in double
     std::vector<double> exact;
+    std::vector<TailCollector::Entry> found;
   };
 
   // Positions [begin, end) in the order of a side that a panel holds.
@@ -234,11 +235,17 @@ class Scanner {
   void score_exactly(Worker& own) {
     own.exact.resize(own.first.size());
     cosines(*rows_.set, *columns_.set, own.first, own.second, own.exact.data());
+    const double bound = collector_.bound();
+    own.found.clear();
+    for (std::size_t k = 0; k < own.exact.size(); ++k) {
+      if (own.exact[k] < bound) continue;
+      const std::int32_t i = own.first[k], j = own.second[k];
+      own.found.push_back(
+          {own.exact[k], triangle_ ? std::min(i, j) : i, triangle_ ? std::max(i, j) : j});
+    }
     own.first.clear();
     own.second.clear();
-    const double bound = collector_.bound();
-    std::erase_if(own.exact, [&](double score) { return score < bound; });
-    collector_.add(own.exact);
+    collector_.add(own.found);
   }
 
   const FilterKernels& kernels_ = filter_kernels();

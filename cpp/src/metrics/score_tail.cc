@@ -3,14 +3,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <stdexcept>
+#include <string>
 
 #include "facebench/core/error.h"
 #include "metrics/measures.h"
 
 namespace facebench {
+
+void check_tail(const ScoreTail& t) {
+  const auto require = [](bool ok, const char* what) {
+    if (!ok) throw std::invalid_argument(std::string("score tail: ") + what);
+  };
+  const auto descending = [](const std::vector<double>& scores) {
+    return std::ranges::all_of(scores, [](double s) { return std::isfinite(s); }) &&
+           std::ranges::is_sorted(scores, std::greater<>());
+  };
+  require(descending(t.genuine) && descending(t.impostor), "the scores do not descend");
+  require(t.genuine_row.size() == t.genuine.size() && t.genuine_column.size() == t.genuine.size() &&
+              t.impostor_row.size() <= t.impostor.size() &&
+              t.impostor_column.size() == t.impostor_row.size(),
+          "rows and columns do not fit the scores");
+  const auto kept = static_cast<std::int64_t>(t.impostor.size());
+  require(kept <= t.impostor_reach && t.impostor_reach <= t.impostor_count,
+          "the counts of impostors contradict each other");
+  require(std::isfinite(t.histogram_blur) && t.histogram_blur >= 0, "the blur is no distance");
+  const ScoreHistogram& h = t.histogram;
+  if (h.edges.empty() && h.genuine.empty() && h.impostor.empty()) return;
+  require(h.edges.size() == h.impostor.size() + 1 && h.genuine.size() == h.impostor.size() &&
+              !h.impostor.empty() && std::ranges::is_sorted(h.edges, std::less_equal<>()) &&
+              std::isfinite(h.edges.front()) && std::isfinite(h.edges.back()),
+          "the histogram's edges do not rise or do not fit its counts");
+  const auto sums_to = [](const std::vector<std::int64_t>& counts, std::int64_t all) {
+    for (const std::int64_t n : counts) {
+      if (n < 0 || n > all) return false;
+      all -= n;
+    }
+    return all == 0;
+  };
+  require(sums_to(h.impostor, t.impostor_count) &&
+              sums_to(h.genuine, static_cast<std::int64_t>(t.genuine.size())),
+          "the histogram does not count all comparisons");
+}
 
 std::int64_t allowed_false_accepts(double far, std::int64_t impostor_count) {
   const auto n = static_cast<double>(impostor_count);

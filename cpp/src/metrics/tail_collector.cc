@@ -1,7 +1,6 @@
 #include "metrics/tail_collector.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace facebench {
 
@@ -10,14 +9,14 @@ TailCollector::TailCollector(std::int64_t wanted, double bound)
       capacity_(static_cast<std::size_t>(wanted + std::max<std::int64_t>(wanted / 2, 1 << 16))),
       bound_(bound) {}
 
-void TailCollector::add(std::span<const double> scores) {
+void TailCollector::add(std::span<const Entry> entries) {
   std::lock_guard lock(mutex_);
-  for (const double score : scores) {
+  for (const Entry& entry : entries) {
     const double bound = bound_.load(std::memory_order_relaxed);
-    if (score == bound) {
+    if (entry.score == bound) {
       ++equal_;
-    } else if (score > bound) {
-      above_.push_back(score);
+    } else if (entry.score > bound) {
+      above_.push_back(entry);
       if (above_.size() >= capacity_) compact();
     }
   }
@@ -26,20 +25,27 @@ void TailCollector::add(std::span<const double> scores) {
 // At least `wanted` scores lie above the bound: raises it to the lowest wanted one.
 void TailCollector::compact() {
   const auto last = above_.begin() + (wanted_ - 1);
-  std::nth_element(above_.begin(), last, above_.end(), std::greater<double>());
-  const double lowest = *last;
-  equal_ = std::count(above_.begin(), above_.end(), lowest);
-  std::erase_if(above_, [&](double score) { return score <= lowest; });
+  std::nth_element(above_.begin(), last, above_.end(),
+                   [](const Entry& a, const Entry& b) { return a.score > b.score; });
+  const double lowest = last->score;
+  equal_ = std::ranges::count(above_, lowest, &Entry::score);
+  std::erase_if(above_, [&](const Entry& entry) { return entry.score <= lowest; });
   bound_ = lowest;
 }
 
 void TailCollector::finish(ScoreTail& tail) {
-  if (static_cast<std::int64_t>(above_.size()) >= wanted_ && wanted_ > 0) compact();
+  if (static_cast<std::int64_t>(above_.size()) >= wanted_ && wanted_ > 0 &&
+      tail.impostor_count > wanted_)
+    compact();
   tail.impostor_reach = count();
-  std::sort(above_.begin(), above_.end(), std::greater<double>());
+  std::ranges::sort(above_, before);
+  for (const Entry& entry : above_) {
+    tail.impostor.push_back(entry.score);
+    tail.impostor_row.push_back(entry.row);
+    tail.impostor_column.push_back(entry.column);
+  }
   // Where the tail wants fewer than came, all that came but are not above equal the bound.
-  above_.resize(static_cast<std::size_t>(std::min(wanted_, count())), bound());
-  tail.impostor = std::move(above_);
+  tail.impostor.resize(static_cast<std::size_t>(std::min(wanted_, count())), bound());
 }
 
 }  // namespace facebench

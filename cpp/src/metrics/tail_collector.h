@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "facebench/metrics/score_tail.h"
@@ -15,17 +16,27 @@ namespace facebench {
 // in which scores come.
 class TailCollector {
  public:
+  struct Entry {
+    double score;
+    std::int32_t row, column;
+  };
+  // Descending scores, equal ones by row, then column.
+  static bool before(const Entry& a, const Entry& b) {
+    return a.score != b.score ? a.score > b.score
+                              : std::pair(a.row, a.column) < std::pair(b.row, b.column);
+  }
+
   // Scores below `bound` are not looked at; -infinity for none.
   TailCollector(std::int64_t wanted, double bound);
 
   // A score below this cannot be among the wanted ones. Rises; for any thread.
   double bound() const { return bound_.load(std::memory_order_relaxed); }
   // For any thread.
-  void add(std::span<const double> scores);
+  void add(std::span<const Entry> entries);
 
   // Whether at least `wanted` scores have come; where not, the first bound was too high.
   bool complete() const { return count() >= wanted_; }
-  // Fills in impostor and impostor_reach.
+  // Fills in what ScoreTail says of impostors, their number excepted.
   void finish(ScoreTail& tail);
 
  private:
@@ -36,8 +47,8 @@ class TailCollector {
   std::size_t capacity_;
   std::mutex mutex_;
   std::atomic<double> bound_;
-  std::vector<double> above_;  // scores above bound_
-  std::int64_t equal_ = 0;     // scores equal to bound_
+  std::vector<Entry> above_;  // scores above bound_
+  std::int64_t equal_ = 0;    // scores equal to bound_
 };
 
 }  // namespace facebench

@@ -5,11 +5,9 @@
 #include <algorithm>
 
 #include "facebench/core/error.h"
-#include "facebench/io/embeddings.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
 #include "facebench/protocols/run_folder.h"
-#include "facebench/protocols/scoring.h"
 
 namespace facebench {
 namespace {
@@ -54,35 +52,6 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
                           folder.string(), missing, names.size())});
 }
 
-// The raw scores once more from the embeddings.
-void check_scores(std::vector<Check>& checks, const Run& run, const RunScores& scores,
-                  const Job& job) {
-  const fs::path path = run.folder / "embeddings.h5";
-  if (!fs::exists(path)) return;
-  Check check{"scores from embeddings.h5", true, ""};
-  try {
-    const EmbeddingSet embeddings = read_embeddings(path);
-    const SampleRows rows = find_samples(scores.trials, embeddings, scores.spec.match);
-    const UnitEmbeddings units =
-        unit_embeddings(scores.trials, rows, embeddings, scores.options.fusion, job);
-    std::int64_t different = 0, all = 0;
-    for (std::size_t t = 0; t < scores.trials.tracks.size(); ++t) {
-      const Track& track = scores.trials.tracks[t];
-      const TrackScores again = kind_of(track).score(track, units, job);
-      all += score_count(again);
-      for (std::int64_t k = 0; k < score_count(again); ++k)
-        different += score_at(again, k) != score_at(scores.scores[t], k);
-    }
-    check.same = different == 0;
-    check.detail = check.same ? fmt::format("{} scores, equal to the last digit", all)
-                              : fmt::format("{} of {} scores differ", different, all);
-  } catch (const Error& e) {
-    check.same = false;
-    check.detail = e.what();
-  }
-  checks.push_back(check);
-}
-
 }  // namespace
 
 std::vector<Check> verify(const fs::path& folder, const fs::path& root, const Job& job) {
@@ -95,7 +64,6 @@ std::vector<Check> verify(const fs::path& folder, const fs::path& root, const Jo
     check_kept_file(checks, run, "embeddings.h5", embeddings.value("sha256", Json()), job);
   try {
     const RunScores scores = read_scores(folder / "scores.h5");
-    check_scores(checks, run, scores, job);
     check_images(checks, run, root, scores, job);
   } catch (const Error& e) {
     checks.push_back({"scores.h5", false, e.what()});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <unordered_set>
 
 #include "protocols/track_kinds.h"
 
@@ -13,21 +12,11 @@ const DenseTrials& of(const Track& t) { return std::get<DenseTrials>(t.trials); 
 
 void check(const Track& track, const TrialSet& set) {
   const DenseTrials& t = of(track);
+  check_rows_and_columns(t.rows, t.columns, t.triangle, set, track.name);
+  if (t.mask.empty()) return;
   const auto require = [&](bool ok, const std::string& what) {
     if (!ok) throw std::invalid_argument(fmt::format("track {}: {}", track.name, what));
   };
-  require(!t.rows.empty() && !t.columns.empty(), "no rows or no columns");
-  check_units(t.rows, set, track.name);
-  check_units(t.columns, set, track.name);
-  check_distinct(t.rows, set, track.name);
-  check_distinct(t.columns, set, track.name);
-  if (t.triangle) require(t.rows == t.columns, "a triangle whose columns are not its rows");
-  if (!t.triangle) {
-    const std::unordered_set<std::int32_t> rows(t.rows.begin(), t.rows.end());
-    for (const std::int32_t u : t.columns)
-      require(!rows.contains(u), fmt::format("{} is compared with itself", set.unit_name(u)));
-  }
-  if (t.mask.empty()) return;
   require(t.mask.size() == t.rows.size() * t.columns.size(),
           fmt::format("a mask of {} entries for {} x {}", t.mask.size(), t.rows.size(),
                       t.columns.size()));
@@ -67,6 +56,25 @@ bool genuine(const Track& track, const TrialSet& set, std::int64_t k) {
   const auto n = static_cast<std::size_t>(k);
   if (!t.mask.empty()) return t.mask[n] == DenseTrials::is_genuine;
   return same_identity(set, {t.rows[n / t.columns.size()], t.columns[n % t.columns.size()]});
+}
+
+TrackSize size(const Track& track, const TrialSet& set) {
+  const DenseTrials& t = of(track);
+  TrackSize result;
+  if (t.mask.empty()) {
+    const auto identities = [&](const std::vector<std::int32_t>& units) {
+      std::vector<std::int32_t> people;
+      for (const std::int32_t u : units) people.push_back(set.unit_identity(u));
+      return people;
+    };
+    return size_of_all_pairs(identities(t.rows), identities(t.columns), t.triangle);
+  }
+  for (std::size_t k = 0; k < t.mask.size(); ++k) {
+    if (t.triangle && k % t.columns.size() <= k / t.columns.size()) continue;
+    result.comparisons += t.mask[k] != DenseTrials::not_compared;
+    result.genuine += t.mask[k] == DenseTrials::is_genuine;
+  }
+  return result;
 }
 
 TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& job) {
@@ -153,6 +161,7 @@ TrackKind dense_kind() {
           .shape = shape,
           .sides = sides,
           .genuine = genuine,
+          .size = size,
           .single = true,
           .score = score,
           .more_counts = more_counts,

@@ -175,6 +175,34 @@ TrackScores given_scores(const Track& track, std::span<const SampleStatus> units
   return own;
 }
 
+// Tracks of which more comparisons than `options.stored_scores` would have to be kept turn into
+// ones that keep the highest scores: twice what the highest target asks for, since a bootstrap
+// replicate may need more, in bounded memory.
+void shorten_dense_tracks(EvaluationResult& r) {
+  constexpr double most = 1e7;
+  double wanted = 0;
+  for (const MetricRequest& request : r.spec.metrics) {
+    const Metric& metric = protocol_metrics().at(request.name);
+    if (metric.takes_targets && metric.all_pairs.cell)
+      for (const double far : request.targets) wanted = std::max(wanted, 2 * far);
+  }
+  for (Track& track : r.trials.tracks) {
+    auto* dense = std::get_if<DenseTrials>(&track.trials);
+    if (!dense || !dense->mask.empty()) continue;
+    const TrackSize size = track_size(track, r.trials);
+    const std::int64_t impostors = size.comparisons - size.genuine;
+    if (size.comparisons <= r.options.stored_scores || impostors == 0) continue;
+    const double far = std::min({1.0, std::max(wanted, 1000 / static_cast<double>(impostors)),
+                                 most / static_cast<double>(impostors)});
+    track.trials =
+        AllPairsTrials{std::move(dense->rows), std::move(dense->columns), dense->triangle, far};
+    r.notes.push_back(
+        fmt::format("Track {}: of {} comparisons the genuine scores and the highest impostor "
+                    "scores are kept; what needs the others is bounded by a histogram.",
+                    track.name, size.comparisons));
+  }
+}
+
 Json matrix_rows(const std::vector<double>& values, std::size_t columns) {
   Json rows = Json::array();
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -290,6 +318,7 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
   const SampleRows samples = find_samples(r.trials, embeddings, spec.match);
   r.status = samples.status;
   r.score = "cosine";
+  shorten_dense_tracks(r);
   if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
     r.notes.push_back(fmt::format(
         "{} images show more faces than the one that is compared; see that it is the right one.",

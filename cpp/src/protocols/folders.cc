@@ -97,7 +97,7 @@ class FoldersReader : public TrialReader {
         }
         if (++images > max_images_)
           fail(root.string(), fmt::format("more than {} images", max_images_),
-               "Raise max_images in a TOML of your own; the scores of all pairs are kept.");
+               "Raise max_images in a TOML of your own; the scores of all searches are kept.");
         people[person].push_back(person + "/" + file.path().filename().string());
       }
     }
@@ -135,9 +135,9 @@ class FoldersReader : public TrialReader {
 }  // namespace
 
 std::unique_ptr<TrialReader> make_folders_reader(const TomlTable& table) {
-  const std::int64_t most = table.integer("max_images", 10'000);
-  if (most < 2 || most > 30'000)
-    table.fail_at("max_images", fmt::format("{} lies outside 2 to 30000", most));
+  const std::int64_t most = table.integer("max_images", 20'000);
+  if (most < 2 || most > 100'000)
+    table.fail_at("max_images", fmt::format("{} lies outside 2 to 100000", most));
   return std::make_unique<FoldersReader>(most);
 }
 

@@ -15,7 +15,7 @@ namespace facebench {
 // What would spoil the numbers is an Error that names the files: fewer than two people, nobody with
 // two images, the same file twice (by its bytes), whoever it is under; more than `max_images`.
 //
-// Keys: max_images (10,000: the scores of all pairs of them are kept).
+// Keys: max_images (20,000: the scores of their searches are kept).
 std::unique_ptr<TrialReader> make_folders_reader(const TomlTable& table);
 
 }  // namespace facebench

@@ -8,6 +8,7 @@
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/roc.h"
+#include "facebench/metrics/tail_bounds.h"
 #include "facebench/metrics/tar_at_far.h"
 
 namespace facebench {
@@ -68,6 +69,55 @@ MetricCell measure_threshold_cell(const DenseComparisons& c, double far,
   cell.value = t.threshold;
   cell.details["tar"] = t.value;
   cell.details["people"] = c.identities();
+  return cell;
+}
+
+// A number between two bounds: half way, with both.
+MetricCell bounded_cell(const char* name, const MetricBounds& bounds) {
+  MetricCell cell;
+  cell.name = name;
+  cell.value = (bounds.low + bounds.high) / 2;
+  cell.details = {{"bounds", {bounds.low, bounds.high}}, {"from", "histogram"}};
+  return cell;
+}
+
+// Whether the kept scores reach down to a FAR.
+bool reaches(const TailComparisons& c, double far) {
+  return c.highest->complete() ||
+         allowed_false_accepts(far, c.highest->impostor()) < c.highest->known_impostors();
+}
+
+MetricCell measure_tail_tar_cell(const TailComparisons& c, double far,
+                                 const Convention& convention) {
+  require_exact(convention);
+  if (reaches(c, far)) return tar_cell(c.highest->tar_at_far(far), far);
+  // The highest TAR that is sure to keep to the FAR.
+  const TarBounds bounds = tar_bounds(c.tail, far);
+  TarAtFar t;
+  t.convention = "exact";
+  t.value = bounds.tar.low;
+  t.far_target = far;
+  t.far_achieved = bounds.far_achieved;
+  t.false_accepts = bounds.false_accepts;
+  t.genuine_accepted = bounds.genuine_accepted;
+  t.expected_false_accepts = far * static_cast<double>(c.tail.impostor_count);
+  t.threshold = bounds.threshold;
+  t.reliable = true;
+  MetricCell cell = tar_cell(t, far);
+  cell.details["bounds"] = {bounds.tar.low, bounds.tar.high};
+  cell.details["from"] = "histogram";
+  return cell;
+}
+
+MetricCell measure_tail_threshold_cell(const TailComparisons& c, double far,
+                                       const Convention& convention) {
+  if (reaches(c, far)) return measure_threshold_cell(*c.highest, far, convention);
+  MetricCell cell = measure_tail_tar_cell(c, far, convention);
+  cell.name = fmt::format("threshold@far={}", far);
+  cell.details["tar"] = cell.value;
+  cell.value = tar_bounds(c.tail, far).threshold;
+  cell.details["people"] = c.highest->identities();
+  cell.details.erase("bounds");
   return cell;
 }
 
@@ -184,6 +234,7 @@ std::vector<std::string> Metric::kinds() const {
   if (dense.cell || identification.cell) result.emplace_back("dense");
   if (matrix.cell) result.emplace_back("matrix");
   if (identification.cell) result.emplace_back("identification");
+  if (all_pairs.cell) result.emplace_back("all_pairs");
   return result;
 }
 
@@ -193,6 +244,8 @@ const Table<Metric>& protocol_metrics() {
   using Dense = std::shared_ptr<const DenseComparisons>;
   using DenseStatistics = std::vector<DenseStatistic>;
   using Probes = std::shared_ptr<const Searches>;
+  using Tail = std::shared_ptr<const TailComparisons>;
+  const auto no_statistics = [](Tail, double, const Convention&) { return DenseStatistics{}; };
   const auto plain = [](const char* name, double value) {
     MetricCell cell;
     cell.name = name;
@@ -200,85 +253,140 @@ const Table<Metric>& protocol_metrics() {
     return cell;
   };
   static const Table<Metric> table(
-      "metric",
-      {{.name = "accuracy",
-        .doc = "mean over folds, thresholds from the other folds",
-        .needs_folds = true,
-        .listed = {measure_accuracy_cell,
-                   [](Data d, double, const Convention& c) {
-                     return Statistics{accuracy_statistic(d, c.accuracy)};
-                   }}},
-       {.name = "auc",
-        .doc = "area under the ROC curve",
-        .listed = {
-            [=](const Comparisons& c, double, const Convention&) { return plain("auc", auc(c)); },
-            [](Data d, double, const Convention&) { return Statistics{auc_statistic(d)}; }},
-        .dense = {[=](const DenseComparisons& c, double, const Convention&) {
-                    return plain("auc", auc(c));
-                  },
-                  [](Dense d, double, const Convention&) {
-                    return DenseStatistics{dense_auc_statistic(*d)};
-                  }}},
-       {.name = "eer",
-        .doc = "equal error rate",
-        .listed = {
-            [=](const Comparisons& c, double, const Convention&) { return plain("eer", eer(c)); },
-            [](Data d, double, const Convention&) { return Statistics{eer_statistic(d)}; }},
-        .dense = {[=](const DenseComparisons& c, double, const Convention&) {
-                    return plain("eer", eer(c));
-                  },
-                  [](Dense d, double, const Convention&) {
-                    return DenseStatistics{dense_eer_statistic(*d)};
-                  }}},
-       {.name = "tar_at_far",
-        .doc = "true accept rate at given false accept rates",
-        .takes_targets = true,
-        .listed = {measure_tar_cell,
-                   [](Data d, double far, const Convention& c) {
-                     return Statistics{tar_at_far_statistic(d, far, c.tar_at_far)};
-                   }},
-        .dense = {[](const DenseComparisons& d, double far, const Convention& c) {
-                    require_exact(c);
-                    return tar_cell(d.tar_at_far(far), far);
-                  },
-                  [](Dense d, double far, const Convention&) {
-                    return DenseStatistics{dense_tar_at_far_statistic(*d, far)};
-                  }}},
-       {.name = "threshold_at_far",
-        .doc = "the lowest threshold that keeps to given false accept rates, and the number of "
-               "people it rests on",
-        .takes_targets = true,
-        .dense = {measure_threshold_cell,
-                  [](Dense d, double far, const Convention&) {
-                    return DenseStatistics{dense_threshold_statistic(d, far)};
-                  }}},
-       {.name = "rank",
-        .doc = "share of mated probes whose mate is among the first so many people (CMC)",
-        .takes_targets = true,
-        .targets_are_ranks = true,
-        .identification = {measure_rank_cell,
-                           [](Probes s, double rank, const Convention&) {
-                             return Statistics{
-                                 rank_rate_statistic(s, static_cast<std::int64_t>(rank))};
-                           }}},
-       {.name = "dir_at_fpir",
-        .doc = "share of mated probes identified at rank 1 at given false positive "
-               "identification rates",
-        .takes_targets = true,
-        .identification = {measure_dir_cell,
-                           [](Probes s, double fpir, const Convention&) {
-                             return Statistics{dir_at_fpir_statistic(s, fpir)};
-                           }}},
-       {.name = "mean_similarity",
-        .doc = "mean similarity of groups of the same subjects, a matrix",
-        .matrix = matrix_measure("mean_similarity", &SimilarityMatrix::mean_similarity)},
-       {.name = "impostor_similarity",
-        .doc = "the same matrix over different subjects",
-        .matrix = matrix_measure("impostor_similarity", &SimilarityMatrix::impostor_similarity)},
-       {.name = "dprime",
-        .doc = "d' of the two, a matrix",
-        .matrix = matrix_measure("dprime", &SimilarityMatrix::dprime)}});
+      "metric", {{.name = "accuracy",
+                  .title = "accuracy",
+                  .doc = "mean over folds, thresholds from the other folds",
+                  .needs_folds = true,
+                  .listed = {measure_accuracy_cell,
+                             [](Data d, double, const Convention& c) {
+                               return Statistics{accuracy_statistic(d, c.accuracy)};
+                             }}},
+                 {.name = "auc",
+                  .title = "AUC",
+                  .doc = "area under the ROC curve",
+                  .listed = {[=](const Comparisons& c, double, const Convention&) {
+                               return plain("auc", auc(c));
+                             },
+                             [](Data d, double, const Convention&) {
+                               return Statistics{auc_statistic(d)};
+                             }},
+                  .dense = {[=](const DenseComparisons& c, double, const Convention&) {
+                              return plain("auc", auc(c));
+                            },
+                            [](Dense d, double, const Convention&) {
+                              return DenseStatistics{dense_auc_statistic(*d)};
+                            }},
+                  .all_pairs = {[](const TailComparisons& c, double, const Convention&) {
+                                  return bounded_cell("auc", auc_bounds(c.tail));
+                                },
+                                no_statistics}},
+                 {.name = "eer",
+                  .title = "EER",
+                  .doc = "equal error rate",
+                  .listed = {[=](const Comparisons& c, double, const Convention&) {
+                               return plain("eer", eer(c));
+                             },
+                             [](Data d, double, const Convention&) {
+                               return Statistics{eer_statistic(d)};
+                             }},
+                  .dense = {[=](const DenseComparisons& c, double, const Convention&) {
+                              return plain("eer", eer(c));
+                            },
+                            [](Dense d, double, const Convention&) {
+                              return DenseStatistics{dense_eer_statistic(*d)};
+                            }},
+                  .all_pairs = {[](const TailComparisons& c, double, const Convention&) {
+                                  return bounded_cell("eer", eer_bounds(c.tail));
+                                },
+                                no_statistics}},
+                 {.name = "tar_at_far",
+                  .title = "TAR at FAR",
+                  .doc = "true accept rate at given false accept rates",
+                  .prefix = "tar@far=",
+                  .takes_targets = true,
+                  .listed = {measure_tar_cell,
+                             [](Data d, double far, const Convention& c) {
+                               return Statistics{tar_at_far_statistic(d, far, c.tar_at_far)};
+                             }},
+                  .dense = {[](const DenseComparisons& d, double far, const Convention& c) {
+                              require_exact(c);
+                              return tar_cell(d.tar_at_far(far), far);
+                            },
+                            [](Dense d, double far, const Convention&) {
+                              return DenseStatistics{dense_tar_at_far_statistic(*d, far)};
+                            }},
+                  .all_pairs = {measure_tail_tar_cell,
+                                [](Tail d, double far, const Convention&) {
+                                  return reaches(*d, far)
+                                             ? DenseStatistics{dense_tar_at_far_statistic(
+                                                   *d->highest, far)}
+                                             : DenseStatistics{};
+                                }}},
+                 {.name = "threshold_at_far",
+                  .title = "threshold at FAR",
+                  .doc = "the lowest threshold that keeps to given false accept rates, and the "
+                         "number of "
+                         "people it rests on",
+                  .prefix = "threshold@far=",
+                  .rate = false,
+                  .takes_targets = true,
+                  .dense = {measure_threshold_cell,
+                            [](Dense d, double far, const Convention&) {
+                              return DenseStatistics{dense_threshold_statistic(d, far)};
+                            }},
+                  .all_pairs = {measure_tail_threshold_cell,
+                                [](Tail d, double far, const Convention&) {
+                                  return reaches(*d, far)
+                                             ? DenseStatistics{dense_threshold_statistic(d->highest,
+                                                                                         far)}
+                                             : DenseStatistics{};
+                                }}},
+                 {.name = "rank",
+                  .title = "rank",
+                  .doc = "share of mated probes whose mate is among the first so many people (CMC)",
+                  .prefix = "rank@",
+                  .takes_targets = true,
+                  .targets_are_ranks = true,
+                  .identification = {measure_rank_cell,
+                                     [](Probes s, double rank, const Convention&) {
+                                       return Statistics{
+                                           rank_rate_statistic(s, static_cast<std::int64_t>(rank))};
+                                     }}},
+                 {.name = "dir_at_fpir",
+                  .title = "DIR at FPIR",
+                  .doc = "share of mated probes identified at rank 1 at given false positive "
+                         "identification rates",
+                  .prefix = "dir@fpir=",
+                  .takes_targets = true,
+                  .identification = {measure_dir_cell,
+                                     [](Probes s, double fpir, const Convention&) {
+                                       return Statistics{dir_at_fpir_statistic(s, fpir)};
+                                     }}},
+                 {.name = "mean_similarity",
+                  .title = "mean similarity",
+                  .doc = "mean similarity of groups of the same subjects, a matrix",
+                  .rate = false,
+                  .matrix = matrix_measure("mean_similarity", &SimilarityMatrix::mean_similarity)},
+                 {.name = "impostor_similarity",
+                  .title = "mean similarity of different people",
+                  .doc = "the same matrix over different subjects",
+                  .rate = false,
+                  .matrix = matrix_measure("impostor_similarity",
+                                           &SimilarityMatrix::impostor_similarity)},
+                 {.name = "dprime",
+                  .title = "d'",
+                  .doc = "d' of the two, a matrix",
+                  .rate = false,
+                  .matrix = matrix_measure("dprime", &SimilarityMatrix::dprime)}});
   return table;
+}
+
+NamedMetric metric_of_cell(std::string_view cell) {
+  for (const Metric& m : protocol_metrics().entries()) {
+    if (m.takes_targets ? cell.starts_with(m.prefix) : cell == m.name)
+      return {&m, std::string(cell.substr(m.prefix.empty() ? cell.size() : m.prefix.size()))};
+  }
+  return {};
 }
 
 }  // namespace facebench

@@ -9,6 +9,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
+#include "facebench/metrics/score_tail.h"
 #include "protocols/track_kinds.h"
 
 namespace facebench {
@@ -46,6 +47,50 @@ Templates read_templates(const H5Reader& file) {
   return t;
 }
 
+template <class T>
+void write_track_scores(H5Writer& file, const std::string& group,
+                        const std::vector<std::int64_t>& shape, const std::vector<T>& scores) {
+  file.write<T>(group + "score", scores, shape);
+}
+
+void write_track_scores(H5Writer& file, const std::string& group, const std::vector<std::int64_t>&,
+                        const ScoreTail& tail) {
+  write_column(file, group + "tail/genuine", tail.genuine);
+  write_column(file, group + "tail/genuine_row", tail.genuine_row);
+  write_column(file, group + "tail/genuine_column", tail.genuine_column);
+  write_column(file, group + "tail/impostor", tail.impostor);
+  write_column(file, group + "tail/impostor_row", tail.impostor_row);
+  write_column(file, group + "tail/impostor_column", tail.impostor_column);
+  write_column(file, group + "tail/impostor_reach_and_count",
+               std::vector<std::int64_t>{tail.impostor_reach, tail.impostor_count});
+  write_column(file, group + "histogram/edge", tail.histogram.edges);
+  write_column(file, group + "histogram/genuine", tail.histogram.genuine);
+  write_column(file, group + "histogram/impostor", tail.histogram.impostor);
+  write_column(file, group + "histogram/blur", std::vector<double>{tail.histogram_blur});
+}
+
+ScoreTail read_tail(const H5Reader& file, const std::string& group) {
+  ScoreTail tail;
+  tail.genuine = file.read<double>(group + "tail/genuine", 1);
+  tail.genuine_row = file.read<std::int32_t>(group + "tail/genuine_row", 1);
+  tail.genuine_column = file.read<std::int32_t>(group + "tail/genuine_column", 1);
+  tail.impostor = file.read<double>(group + "tail/impostor", 1);
+  tail.impostor_row = file.read<std::int32_t>(group + "tail/impostor_row", 1);
+  tail.impostor_column = file.read<std::int32_t>(group + "tail/impostor_column", 1);
+  const auto counts = file.read<std::int64_t>(group + "tail/impostor_reach_and_count", 1);
+  tail.histogram.edges = file.read<double>(group + "histogram/edge", 1);
+  tail.histogram.genuine = file.read<std::int64_t>(group + "histogram/genuine", 1);
+  tail.histogram.impostor = file.read<std::int64_t>(group + "histogram/impostor", 1);
+  const auto blur = file.read<double>(group + "histogram/blur", 1);
+  if (counts.size() != 2 || blur.size() != 1)
+    throw std::invalid_argument(group + "tail: the counts are damaged");
+  tail.impostor_reach = counts[0];
+  tail.impostor_count = counts[1];
+  tail.histogram_blur = blur[0];
+  check_tail(tail);
+  return tail;
+}
+
 void write_scores(const fs::path& path, const EvaluationResult& r) {
   H5Writer file(path);
   Json tracks = Json::array();
@@ -66,9 +111,7 @@ void write_scores(const fs::path& path, const EvaluationResult& r) {
     file.write_texts(group + "kind", std::vector<std::string>{kind.name});
     kind.write(file, group, track);
     std::visit(
-        [&]<class T>(const std::vector<T>& scores) {
-          file.write<T>(group + "score", scores, kind.shape(track));
-        },
+        [&](const auto& scores) { write_track_scores(file, group, kind.shape(track), scores); },
         r.scores[t]);
   }
   file.commit();
@@ -85,6 +128,8 @@ Track read_track(const H5Reader& file, const std::string& name) {
 
 TrackScores read_track_scores(const H5Reader& file, const Track& track) {
   const TrackKind& kind = kind_of(track);
+  if (std::holds_alternative<AllPairsTrials>(track.trials))
+    return read_tail(file, "/tracks/" + track.name + "/");
   const std::string name = "/tracks/" + track.name + "/score";
   if (file.shape(name) != kind.shape(track))
     throw std::invalid_argument(

@@ -127,13 +127,7 @@ const Table<CountName>& expected_count_names() {
 std::vector<std::pair<std::string, std::int64_t>> track_counts(const Track& track,
                                                                const TrialSet& trials) {
   const TrackKind& kind = kind_of(track);
-  std::int64_t slots = 1, comparisons = 0, genuine = 0;
-  for (const std::int64_t n : kind.shape(track)) slots *= n;
-  for (std::int64_t k = 0; k < slots; ++k) {
-    if (!kind.sides(track, k)) continue;
-    ++comparisons;
-    genuine += kind.genuine(track, trials, k);
-  }
+  const auto [comparisons, genuine] = track_size(track, trials);
   const Templates& t = trials.templates;
   std::unordered_set<std::int32_t> samples, people;
   const std::vector<std::int32_t> units = kind.units(track);

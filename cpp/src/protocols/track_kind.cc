@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "facebench/core/error.h"
@@ -12,8 +14,8 @@
 namespace facebench {
 
 const Table<TrackKind>& track_kinds() {
-  static const Table<TrackKind> table(
-      "kind of track", {listed_kind(), dense_kind(), matrix_kind(), identification_kind()});
+  static const Table<TrackKind> table("kind of track", {listed_kind(), dense_kind(), matrix_kind(),
+                                                        identification_kind(), all_pairs_kind()});
   return table;
 }
 
@@ -22,12 +24,34 @@ const TrackKind& kind_of(const Track& track) {
 }
 
 std::int64_t score_count(const TrackScores& scores) {
-  return std::visit([](const auto& s) { return static_cast<std::int64_t>(s.size()); }, scores);
+  return std::visit(
+      []<class T>(const T& s) -> std::int64_t {
+        if constexpr (std::is_same_v<T, ScoreTail>)
+          return 0;
+        else
+          return static_cast<std::int64_t>(s.size());
+      },
+      scores);
 }
 
 double score_at(const TrackScores& scores, std::int64_t k) {
-  return std::visit(
-      [k](const auto& s) { return static_cast<double>(s[static_cast<std::size_t>(k)]); }, scores);
+  const auto n = static_cast<std::size_t>(k);
+  if (const auto* floats = std::get_if<std::vector<float>>(&scores)) return (*floats)[n];
+  return std::get<std::vector<double>>(scores)[n];
+}
+
+TrackSize track_size(const Track& track, const TrialSet& trials) {
+  const TrackKind& kind = kind_of(track);
+  if (kind.size) return kind.size(track, trials);
+  std::int64_t slots = 1;
+  for (const std::int64_t n : kind.shape(track)) slots *= n;
+  TrackSize size;
+  for (std::int64_t k = 0; k < slots; ++k) {
+    if (!kind.sides(track, k)) continue;
+    ++size.comparisons;
+    size.genuine += kind.genuine(track, trials, k);
+  }
+  return size;
 }
 
 void check_units(const std::vector<std::int32_t>& units, const TrialSet& trials,
@@ -44,6 +68,51 @@ void check_distinct(const std::vector<std::int32_t>& units, const TrialSet& tria
     if (!seen.insert(u).second)
       throw std::invalid_argument(
           fmt::format("track {}: {} is there twice", track, trials.unit_name(u)));
+}
+
+void check_rows_and_columns(const std::vector<std::int32_t>& rows,
+                            const std::vector<std::int32_t>& columns, bool triangle,
+                            const TrialSet& trials, const std::string& track) {
+  const auto require = [&](bool ok, const std::string& what) {
+    if (!ok) throw std::invalid_argument(fmt::format("track {}: {}", track, what));
+  };
+  require(!rows.empty() && !columns.empty(), "no rows or no columns");
+  check_units(rows, trials, track);
+  check_units(columns, trials, track);
+  check_distinct(rows, trials, track);
+  check_distinct(columns, trials, track);
+  if (triangle) {
+    require(rows == columns, "a triangle whose columns are not its rows");
+    return;
+  }
+  const std::unordered_set<std::int32_t> known(rows.begin(), rows.end());
+  for (const std::int32_t u : columns)
+    require(!known.contains(u), fmt::format("{} is compared with itself", trials.unit_name(u)));
+}
+
+TrackSize size_of_all_pairs(std::span<const std::int32_t> rows,
+                            std::span<const std::int32_t> columns, bool triangle) {
+  std::unordered_map<std::int32_t, std::int64_t> of_person;
+  for (const std::int32_t person : columns) ++of_person[person];
+  const auto n = static_cast<std::int64_t>(rows.size());
+  TrackSize size{n * static_cast<std::int64_t>(columns.size()), 0};
+  for (const std::int32_t person : rows)
+    if (const auto found = of_person.find(person); found != of_person.end())
+      size.genuine += found->second;
+  if (triangle) size = {(size.comparisons - n) / 2, (size.genuine - n) / 2};
+  return size;
+}
+
+EnrolledUnits enrolled_units(const UnitEmbeddings& units, std::span<const std::int32_t> list) {
+  EnrolledUnits result;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (units.failed(list[i])) continue;
+    result.position.push_back(static_cast<std::int32_t>(i));
+    const auto values = units.row(list[i]);
+    result.values.insert(result.values.end(), values.begin(), values.end());
+    result.identity.push_back(units.identity[static_cast<std::size_t>(list[i])]);
+  }
+  return result;
 }
 
 std::vector<std::int32_t> distinct(std::vector<std::int32_t> units) {
@@ -79,24 +148,9 @@ LabelledScores labelled_scores(const Track& track, const TrialSet& trials,
 template <class T>
 std::vector<T> cosine_block(const UnitEmbeddings& units, std::span<const std::int32_t> rows,
                             std::span<const std::int32_t> columns, bool triangle, const Job& job) {
-  // Positions in `list` of the units that did not fail, and their embeddings one behind the other.
-  struct Enrolled {
-    std::vector<std::size_t> position;
-    std::vector<float> values;
-  };
-  const auto enrolled = [&](std::span<const std::int32_t> list) {
-    Enrolled result;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (units.failed(list[i])) continue;
-      result.position.push_back(i);
-      const auto values = units.row(list[i]);
-      result.values.insert(result.values.end(), values.begin(), values.end());
-    }
-    return result;
-  };
-  const Enrolled left = enrolled(rows);
-  const Enrolled other = triangle ? Enrolled{} : enrolled(columns);
-  const Enrolled& right = triangle ? left : other;
+  const EnrolledUnits left = enrolled_units(units, rows);
+  const EnrolledUnits other = triangle ? EnrolledUnits{} : enrolled_units(units, columns);
+  const EnrolledUnits& right = triangle ? left : other;
 
   const std::size_t m = columns.size();
   std::vector<T> scores(rows.size() * m, static_cast<T>(failed_score({})));
@@ -118,7 +172,8 @@ std::vector<T> cosine_block(const UnitEmbeddings& units, std::span<const std::in
     dense_scores(strip_rows, strip_columns, std::span(block), inner);
     for (std::size_t i = 0; i < height; ++i)
       for (std::size_t j = 0; j < width; ++j)
-        scores[left.position[r0 + i] * m + right.position[c0 + j]] = block[i * width + j];
+        scores[static_cast<std::size_t>(left.position[r0 + i]) * m +
+               static_cast<std::size_t>(right.position[c0 + j])] = block[i * width + j];
     stage.update(static_cast<std::int64_t>(s) + 1);
   }
   for (std::size_t row = 0; triangle && row < rows.size(); ++row)

@@ -19,6 +19,7 @@ TrackKind listed_kind();
 TrackKind dense_kind();
 TrackKind matrix_kind();
 TrackKind identification_kind();
+TrackKind all_pairs_kind();
 
 // Throws std::out_of_range where a unit does not exist; `track` stands in the message.
 void check_units(const std::vector<std::int32_t>& units, const TrialSet& trials,
@@ -26,6 +27,21 @@ void check_units(const std::vector<std::int32_t>& units, const TrialSet& trials,
 // Throws std::invalid_argument where a unit is there twice.
 void check_distinct(const std::vector<std::int32_t>& units, const TrialSet& trials,
                     const std::string& track);
+// Throws std::invalid_argument for rows and columns that cannot be compared each with each.
+void check_rows_and_columns(const std::vector<std::int32_t>& rows,
+                            const std::vector<std::int32_t>& columns, bool triangle,
+                            const TrialSet& trials, const std::string& track);
+// Every row with every column, or each unordered pair once; given are identities.
+TrackSize size_of_all_pairs(std::span<const std::int32_t> rows,
+                            std::span<const std::int32_t> columns, bool triangle);
+// Those of `list` that did not fail: positions there, embeddings one behind the other, identities.
+struct EnrolledUnits {
+  std::vector<std::int32_t> position;
+  std::vector<float> values;
+  std::vector<std::int32_t> identity;
+};
+EnrolledUnits enrolled_units(const UnitEmbeddings& units, std::span<const std::int32_t> list);
+
 // Each once, in order of first appearance.
 std::vector<std::int32_t> distinct(std::vector<std::int32_t> units);
 
@@ -68,6 +84,7 @@ void measure_cells(const TrackData& track, const std::shared_ptr<const Data>& da
   const std::string where = fmt::format("protocol {}, track {}", track.spec.id, track.track.name);
   const Convention& convention = conventions().at(track.options.convention);
   std::vector<Stat> statistics;
+  std::vector<bool> has_interval;
   const std::size_t before = result.cells.size();
   try {
     for (const MetricRequest& request : track.spec.metrics) {
@@ -78,7 +95,9 @@ void measure_cells(const TrackData& track, const std::shared_ptr<const Data>& da
       for (const double target : metric.takes_targets ? request.targets : once) {
         result.cells.push_back(how.cell(*data, target, convention));
         if (!intervals) continue;
+        const std::size_t others = statistics.size();
         for (Stat& s : how.statistics(data, target, convention)) statistics.push_back(std::move(s));
+        has_interval.push_back(statistics.size() > others);
       }
     }
   } catch (const std::invalid_argument& e) {
@@ -90,6 +109,7 @@ void measure_cells(const TrackData& track, const std::shared_ptr<const Data>& da
   auto next = made.begin();
   for (std::size_t c = before; c < result.cells.size(); ++c) {
     MetricCell& cell = result.cells[c];
+    if (!has_interval[c - before]) continue;
     if (!cell.matrix)
       cell.interval = *next++;
     else

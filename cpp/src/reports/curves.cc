@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "facebench/metrics/identification.h"
+#include "facebench/metrics/tail_bounds.h"
 
 namespace facebench {
 namespace {
@@ -70,6 +71,28 @@ void add_identification(const RunScores& s, const IdentificationTrials& trials, 
     out.dir.push_back({fpir[i], dir[i]});
 }
 
+// Neighbouring bins together, about `bins` of them between the lowest and the highest that hold
+// any.
+ScoreHistogram coarser(const ScoreHistogram& fine, std::size_t bins) {
+  std::size_t first = 0, last = fine.impostor.size();
+  const auto empty = [&](std::size_t k) { return fine.genuine[k] + fine.impostor[k] == 0; };
+  while (first + 1 < last && empty(first)) ++first;
+  while (last > first + 1 && empty(last - 1)) --last;
+  const std::size_t together = (last - first + bins - 1) / bins;
+  ScoreHistogram result;
+  for (std::size_t k = first; k < last; ++k) {
+    if ((k - first) % together == 0) {
+      result.edges.push_back(fine.edges[k]);
+      result.genuine.push_back(0);
+      result.impostor.push_back(0);
+    }
+    result.genuine.back() += fine.genuine[k];
+    result.impostor.back() += fine.impostor[k];
+  }
+  result.edges.push_back(fine.edges[last]);
+  return result;
+}
+
 }  // namespace
 
 std::vector<RocPoint> roc_points(std::span<const double> scores,
@@ -95,6 +118,11 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
     c.track = track.name;
     if (const auto* trials = std::get_if<IdentificationTrials>(&track.trials)) {
       add_identification(s, *trials, t, count, c);
+      continue;
+    }
+    if (const auto* tail = std::get_if<ScoreTail>(&s.scores[t])) {
+      c.scores = coarser(tail->histogram, static_cast<std::size_t>(bins));
+      c.roc = roc_points(roc(*tail), count);
       continue;
     }
     const auto status = unit_status(s.trials, s.status);

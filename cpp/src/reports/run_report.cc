@@ -30,6 +30,8 @@ std::string behind_text(const ReportTable::Cell& c) {
                                                          100 * *c.support->achieved)
                                            : std::string(),
                        c.support->errors, c.support->expected);
+  if (c.bounds)
+    return fmt::format("from a histogram: {:.4g} to {:.4g}", c.bounds->low, c.bounds->high);
   if (c.counted) return fmt::format("{} of {}", c.counted->count, c.counted->total);
   if (c.standard_error >= 0)
     return fmt::format("sd {:.2f}, standard error {:.2f}", 100 * c.sd, 100 * c.standard_error);

@@ -74,6 +74,7 @@ std::vector<Entry> read_metric(const Json& json, const std::string& where) {
   base.support = read_support(json);
   base.sd = number(json, "sd", -1);
   base.standard_error = number(json, "standard_error", -1);
+  if (json.contains("bounds")) base.bounds = read_bounds(json["bounds"]);
   const Json none;
   const Json& value = json["value"];
   const Json& interval = json.contains("interval") ? json["interval"] : none;
@@ -166,45 +167,26 @@ class TableBuilder {
   ReportTable& table_;
 };
 
-// Titles of metrics: by their whole name, and by what stands before a number.
-constexpr std::pair<std::string_view, std::string_view> kTitles[] = {
-    {"auc", "AUC"},
-    {"eer", "EER"},
-    {"dprime", "d'"},
-    {"cllr", "Cllr"},
-    {"min_cllr", "minimum Cllr"},
-    {"mean_similarity", "mean similarity"},
-    {"impostor_similarity", "mean similarity of different people"},
-    {kFailureToEnrol, "failures to enrol"}};
-constexpr std::pair<std::string_view, std::string_view> kRateTitles[] = {
-    {"tar@far=", "TAR at FAR"},
-    {"fnmr@fmr=", "FNMR at FMR"},
-    {"dir@fpir=", "DIR at FPIR"},
-    {"fnir@fpir=", "FNIR at FPIR"}};
-// Metrics that are no rates.
-constexpr std::string_view kPlain[] = {"mean_similarity", "impostor_similarity", "dprime", "cllr",
-                                       "min_cllr"};
-
 }  // namespace
 
 std::string metric_text(const std::string& metric, double value) {
   if (std::isnan(value)) return "undefined";
-  if (std::ranges::find(kPlain, metric) != std::end(kPlain)) return fmt::format("{:.3f}", value);
+  const Metric* known = metric_of_cell(metric).metric;
+  if (known && !known->rate) return fmt::format("{:.3f}", value);
   return fmt::format("{:.2f}", 100 * value);
 }
 
 std::string metric_title(const std::string& metric) {
-  for (const auto& [name, title] : kTitles)
-    if (metric == name) return std::string(title);
-  for (const auto& [prefix, title] : kRateTitles) {
-    if (!metric.starts_with(prefix)) continue;
-    try {
-      return fmt::format("{} {:.6g} %", title, 100 * std::stod(metric.substr(prefix.size())));
-    } catch (const std::exception&) {
-      return metric;
-    }
+  if (metric == kFailureToEnrol) return "failures to enrol";
+  const auto [known, target] = metric_of_cell(metric);
+  if (!known) return metric;
+  if (!known->takes_targets) return known->title;
+  if (known->targets_are_ranks) return fmt::format("{} {}", known->title, target);
+  try {
+    return fmt::format("{} {:.6g} %", known->title, 100 * std::stod(target));
+  } catch (const std::exception&) {
+    return metric;
   }
-  return metric;
 }
 
 std::string row_title(const ReportTable::Row& row) {
@@ -221,6 +203,9 @@ std::string cell_text(const ReportTable::Row& row, const Cell& c) {
   if (c.interval)
     text += fmt::format(" [{}, {}]", metric_text(row.metric, c.interval->low),
                         metric_text(row.metric, c.interval->high));
+  if (c.bounds)
+    text += fmt::format(" (surely {} to {})", metric_text(row.metric, c.bounds->low),
+                        metric_text(row.metric, c.bounds->high));
   if (c.support && c.support->achieved)
     text += fmt::format(" ({} at {} {:.4g} %)", c.support->errors, c.support->rate,
                         100 * *c.support->achieved);

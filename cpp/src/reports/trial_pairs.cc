@@ -56,6 +56,28 @@ class Side {
   const std::vector<std::int32_t>* rename_;
 };
 
+// Tracks whose scores are not kept one by one: the same comparisons or not, nothing between.
+TrackPairs pair_tails(const RunScores& a, const RunScores& b, TrackPairs p,
+                      const std::vector<std::int32_t>& rename) {
+  const auto& x = std::get<AllPairsTrials>(a.trials.tracks[p.a].trials);
+  const auto& y = std::get<AllPairsTrials>(b.trials.tracks[p.b].trials);
+  const auto same_units = [&](const std::vector<std::int32_t>& left,
+                              const std::vector<std::int32_t>& right) {
+    return std::ranges::equal(left, right, {},
+                              [&](std::int32_t u) { return rename[static_cast<std::size_t>(u)]; });
+  };
+  p.same =
+      same_units(x.rows, y.rows) && same_units(x.columns, y.columns) && x.triangle == y.triangle;
+  const TrackSize left = track_size(a.trials.tracks[p.a], a.trials);
+  const TrackSize right = track_size(b.trials.tracks[p.b], b.trials);
+  p.same = p.same && left.genuine == right.genuine;
+  (p.same ? p.common : p.only_a) = left.comparisons;
+  if (!p.same) p.only_b = right.comparisons;
+  p.same_scores =
+      p.same && std::get<ScoreTail>(a.scores[p.a]) == std::get<ScoreTail>(b.scores[p.b]);
+  return p;
+}
+
 TrackPairs pair_tracks(const RunScores& a, const RunScores& b, std::size_t ta, std::size_t tb,
                        const std::vector<std::int32_t>& rename) {
   const Track &x = a.trials.tracks[ta], &y = b.trials.tracks[tb];
@@ -63,6 +85,9 @@ TrackPairs pair_tracks(const RunScores& a, const RunScores& b, std::size_t ta, s
   p.track = x.name;
   p.a = ta;
   p.b = tb;
+  if (std::holds_alternative<AllPairsTrials>(x.trials) &&
+      std::holds_alternative<AllPairsTrials>(y.trials))
+    return pair_tails(a, b, p, rename);
   const Side left(a.trials, x, &rename), right(b.trials, y, nullptr);
   const std::int64_t n = score_count(a.scores[ta]), m = score_count(b.scores[tb]);
   p.same =

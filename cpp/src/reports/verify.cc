@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "facebench/core/error.h"
+#include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
 #include "facebench/io/json.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/run_folder.h"
+#include "facebench/protocols/scoring.h"
 
 namespace facebench {
 namespace {
@@ -45,10 +48,9 @@ std::string first_difference(const Json& a, const Json& b, const std::string& at
   return at.empty() ? "/" : at;
 }
 
-Check recompute(const fs::path& folder, const Json& metrics, const Job& job) {
+Check recompute(const fs::path& folder, const RunScores& s, const Json& metrics, const Job& job) {
   const std::string name = "metrics from scores";
   try {
-    const RunScores s = read_scores(folder / "scores.h5");
     const auto tracks = measure_tracks(s.spec, s.options, s.trials, s.status, s.scores, job);
     const Json again = metrics_json(s.spec, s.options, tracks);
     if (pretty_json(again) == read_file(folder / "metrics.json"))
@@ -64,6 +66,60 @@ Check recompute(const fs::path& folder, const Json& metrics, const Job& job) {
   }
 }
 
+// The file of embeddings that the run kept, or read: where it lies today, if it is the same one.
+fs::path find_embeddings(const Run& run, const Job& job) {
+  if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) return kept;
+  const Json& recorded = run.manifest.content["inputs"];
+  const Json& circumstance = run.manifest.circumstance;
+  const Json places = circumstance.contains("inputs") ? circumstance["inputs"] : Json::array();
+  for (std::size_t i = 0; i < recorded.size() && places.is_array() && i < places.size(); ++i) {
+    const fs::path path = text_or(places[i], "path");
+    if (text_or(recorded[i], "role") == "embeddings" && path.extension() == ".h5" &&
+        fs::is_regular_file(path) && sha256_file(path, job) == text_or(recorded[i], "sha256"))
+      return path;
+  }
+  return {};
+}
+
+// The raw scores once more from the embeddings; no check where those are not there.
+std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job) {
+  const fs::path path = find_embeddings(run, job);
+  if (path.empty()) return {};
+  Check check{"scores from " + path.filename().string(), true, ""};
+  try {
+    const EmbeddingSet embeddings = read_embeddings(path);
+    const SampleRows rows = find_samples(s.trials, embeddings, s.spec.match);
+    const UnitEmbeddings units = unit_embeddings(s.trials, rows, embeddings, s.options.fusion, job);
+    std::int64_t different = 0, all = 0;
+    for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
+      const Track& track = s.trials.tracks[t];
+      const TrackScores again = kind_of(track).score(track, units, job);
+      if (const auto* tail = std::get_if<ScoreTail>(&again)) {
+        // Below the tail low precision counts, and that differs between instruction sets.
+        const ScoreTail& kept = std::get<ScoreTail>(s.scores[t]);
+        all += static_cast<std::int64_t>(tail->genuine.size() + tail->impostor.size());
+        different += tail->genuine != kept.genuine || tail->impostor != kept.impostor ||
+                     tail->genuine_row != kept.genuine_row ||
+                     tail->genuine_column != kept.genuine_column ||
+                     tail->impostor_row != kept.impostor_row ||
+                     tail->impostor_column != kept.impostor_column ||
+                     tail->impostor_count != kept.impostor_count;
+        continue;
+      }
+      all += score_count(again);
+      for (std::int64_t k = 0; k < score_count(again); ++k)
+        different += score_at(again, k) != score_at(s.scores[t], k);
+    }
+    check.same = different == 0;
+    check.detail = check.same ? fmt::format("{} scores, equal to the last digit", all)
+                              : fmt::format("{} of {} scores differ", different, all);
+  } catch (const Error& e) {
+    check.same = false;
+    check.detail = e.what();
+  }
+  return check;
+}
+
 }  // namespace
 
 std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
@@ -72,7 +128,13 @@ std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
   for (const char* file : {"scores.h5", "metrics.json"})
     checks.push_back(
         compare_hash(file, folder / file, text_or(run.manifest.content["outputs"], file), job));
-  checks.push_back(recompute(folder, run.metrics, job));
+  try {
+    const RunScores scores = read_scores(folder / "scores.h5");
+    checks.push_back(recompute(folder, scores, run.metrics, job));
+    if (auto check = rescore(run, scores, job)) checks.push_back(std::move(*check));
+  } catch (const Error& e) {
+    checks.push_back({"metrics from scores", false, e.what()});
+  }
   return checks;
 }
 

@@ -104,9 +104,15 @@ def _number(metric, cell):
         "value": text(cell["value"]),
         "interval": interval and f"{text(interval[0])} – {text(interval[1])}",
         "unreliable": cell.get("reliable") is False,
-        "rests_on": rests_on(cell),
+        "rests_on": "; ".join(filter(None, (_bounds(metric, cell), rests_on(cell)))),
         "title": _method(cell),
     }
+
+
+def _bounds(metric, cell):
+    if cell.get("bounds") is None:
+        return ""
+    return "surely {} to {}".format(*(_eval.metric_text(metric, b) for b in cell["bounds"]))
 
 
 def _method(cell):

@@ -6,8 +6,11 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
@@ -52,6 +55,7 @@ struct Listed {
   std::vector<std::uint8_t> labels;
   std::vector<double> sorted[2];  // of either class, descending
   std::shared_ptr<Comparisons> comparisons;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> at;
 };
 
 Listed listed(const People& a, const People& b, bool triangle) {
@@ -62,6 +66,7 @@ Listed listed(const People& a, const People& b, bool triangle) {
     for (std::int32_t j = triangle ? i + 1 : 0; j < columns.size(); ++j) {
       first.push_back(i);
       second.push_back(j);
+      result.at[{i, j}] = result.labels.size();
       result.labels.push_back(a.identity[i] == b.identity[j]);
     }
   result.scores = listed_pair_scores(rows, columns, first, second);
@@ -86,6 +91,26 @@ void expect_equal(const TarAtFar& a, const TarAtFar& b) {
 void expect_tail(const ScoreTail& tail, const Listed& all, double far) {
   const auto& scores = all.sorted;
   EXPECT_EQ(tail.genuine, scores[1]);
+  // Each score is of the two that it names, and none is named twice.
+  const auto expect_named = [&](const std::vector<double>& of, const Indices& rows,
+                                const Indices& columns, std::uint8_t label) {
+    std::set<std::pair<std::int32_t, std::int32_t>> named;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const auto found = all.at.find({rows[k], columns[k]});
+      ASSERT_NE(found, all.at.end());
+      EXPECT_EQ(all.scores[found->second], of[k]);
+      EXPECT_EQ(all.labels[found->second], label);
+      EXPECT_TRUE(named.insert(found->first).second);
+    }
+  };
+  ASSERT_EQ(tail.genuine_row.size(), tail.genuine.size());
+  expect_named(tail.genuine, tail.genuine_row, tail.genuine_column, 1);
+  expect_named(tail.impostor, tail.impostor_row, tail.impostor_column, 0);
+  if (!tail.impostor.empty()) {
+    const auto above =
+        std::ranges::count_if(scores[0], [&](double s) { return s > tail.impostor.back(); });
+    EXPECT_GE(static_cast<std::ptrdiff_t>(tail.impostor_row.size()), above);
+  }
   ASSERT_EQ(tail.impostor_count, static_cast<std::int64_t>(scores[0].size()));
   ASSERT_LE(tail.impostor.size(), scores[0].size());
   for (std::size_t k = 0; k < tail.impostor.size(); ++k)
@@ -183,7 +208,10 @@ TEST_P(EachIsa, TailOfRowsWithColumnsIsThatOfAllScores) {
       AllPairsOptions options;
       options.far = far;
       expect_tail(all_pairs(rows, a.identity, columns, b.identity, options), all, far);
-      expect_tail(all_pairs(columns, b.identity, rows, a.identity, options), all, far);
+      ScoreTail turned = all_pairs(columns, b.identity, rows, a.identity, options);
+      std::swap(turned.genuine_row, turned.genuine_column);
+      std::swap(turned.impostor_row, turned.impostor_column);
+      expect_tail(turned, all, far);
     }
   }
 }

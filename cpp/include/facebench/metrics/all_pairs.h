@@ -32,8 +32,8 @@ struct AllPairsOptions {
 // n u / (1 - n u) |x~||y~|, u = 2^-24 (Higham, "Accuracy and stability of numerical algorithms",
 // section 3.1).
 //
-// Memory beside the embeddings: a rounded copy of the smaller side, 8 bytes for each genuine
-// comparison and 12 for each kept impostor score. Throws std::invalid_argument for dimensions that
+// Memory beside the embeddings: a rounded copy of the smaller side, 32 bytes for each genuine
+// comparison and 40 for each kept impostor score. Throws std::invalid_argument for dimensions that
 // differ, a number of identities other than of embeddings, no comparison at all, and a `far` whose
 // tail would hold more than 2e7 scores; Error for an embedding without direction and for more than
 // 5e7 genuine comparisons. The same result on every processor, for any number of threads (the

@@ -13,6 +13,11 @@ namespace facebench {
 struct ScoreTail {
   std::vector<double> genuine;   // all, descending
   std::vector<double> impostor;  // the highest, descending
+  // Who was compared: row and column of each genuine score, and of each impostor score above
+  // impostor.back() (of all where none was left out); equal scores in an order that depends on what
+  // was compared alone. Of one set with itself the row is the smaller.
+  std::vector<std::int32_t> genuine_row, genuine_column;
+  std::vector<std::int32_t> impostor_row, impostor_column;
   // Impostor comparisons with a score at or above impostor.back(). Larger than impostor.size() only
   // where the scores equal to impostor.back() were too many to keep.
   std::int64_t impostor_reach = 0;
@@ -22,7 +27,12 @@ struct ScoreTail {
   // others an impostor may be counted as if its score were up to histogram_blur higher or lower.
   ScoreHistogram histogram;
   double histogram_blur = 0;
+  bool operator==(const ScoreTail&) const = default;
 };
+
+// Throws std::invalid_argument, naming what is wrong, for a tail from elsewhere that cannot be
+// one: lists of lengths that do not fit, scores out of order, counts that contradict each other.
+void check_tail(const ScoreTail& tail);
 
 // The most impostor comparisons that may be accepted at a FAR: the largest k with k /
 // impostor_count (as a double) <= far.

@@ -31,6 +31,7 @@ struct ScoreHistogram {
   std::vector<double> edges;  // bins + 1, equally spaced from the lowest to the highest score
   std::vector<std::int64_t> genuine;
   std::vector<std::int64_t> impostor;
+  bool operator==(const ScoreHistogram&) const = default;
 };
 // bins in [1, 1,000,000].
 ScoreHistogram histogram(std::span<const double> scores, std::span<const std::uint8_t> labels,

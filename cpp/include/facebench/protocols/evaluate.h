@@ -24,6 +24,7 @@ struct EvaluationOptions {
   std::int64_t replicates = 1000;
   double level = 0.95;
   std::int64_t seed = 0;
+  std::int64_t stored_scores = 100'000'000;
   bool strict = false;
   static void describe(OptionsBuilder<EvaluationOptions>& o) {
     o.name("EvaluationOptions", "How a protocol is evaluated.");
@@ -38,6 +39,10 @@ struct EvaluationOptions {
     o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
     o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
     o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
+    o.field("stored_scores", &EvaluationOptions::stored_scores,
+            "up to so many comparisons of a track all scores are kept; of more (every image with "
+            "every other) the genuine and the highest impostor ones, and a histogram",
+            1, 1'000'000'000);
     o.field("strict", &EvaluationOptions::strict, "any failed enrolment is an error");
   }
 };

@@ -67,16 +67,28 @@ const Table<IntervalMethod>& interval_methods();
 template <class Data, class Stat = Statistic>
 struct Measure {
   std::function<MetricCell(const Data&, double target, const Convention&)> cell;
-  // What is computed again in each bootstrap replicate: one for each number of the cell.
+  // What is computed again in each bootstrap replicate: one for each number of the cell, or none
+  // where it has no interval.
   std::function<std::vector<Stat>(std::shared_ptr<const Data>, double target, const Convention&)>
       statistics;
+};
+
+// What an all_pairs track is measured from: the highest scores exactly, the others by the
+// histogram.
+struct TailComparisons {
+  std::shared_ptr<const DenseComparisons> highest;
+  ScoreTail tail;
 };
 
 // A metric that a protocol's TOML can ask for. A protocol with tracks of several kinds measures on
 // each what can be measured there.
 struct Metric {
   std::string name;
+  std::string title;  // as tables print it: "AUC", "TAR at FAR"
   std::string doc;
+  // What stands before the target in a cell's name: "tar@far="; empty without targets.
+  std::string prefix;
+  bool rate = true;  // printed in percent; else a number with three decimals
   bool takes_targets = false;
   bool needs_folds = false;
   bool targets_are_ranks = false;  // else rates in (0, 1)
@@ -84,10 +96,19 @@ struct Metric {
   Measure<DenseComparisons, DenseStatistic> dense;
   Measure<SimilarityMatrix> matrix;
   Measure<Searches> identification;
+  Measure<TailComparisons, DenseStatistic> all_pairs;
 
   // The names of the kinds of track that it can be measured on (track_kinds()).
   std::vector<std::string> kinds() const;
 };
 const Table<Metric>& protocol_metrics();
+
+// The metric that a cell of that name comes from ("tar@far=0.001"), and the number in the name;
+// null for a name that is none of ours.
+struct NamedMetric {
+  const Metric* metric = nullptr;
+  std::string target;  // "0.001"; empty without
+};
+NamedMetric metric_of_cell(std::string_view cell);
 
 }  // namespace facebench

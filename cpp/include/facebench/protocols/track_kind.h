@@ -12,6 +12,7 @@
 #include "facebench/core/registry.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/metrics/dense_comparisons.h"
+#include "facebench/metrics/score_tail.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/trials.h"
 
@@ -23,8 +24,9 @@ struct TrackResult;
 
 // The raw scores of a track, in the order and shape of its kind: double for the few of a list or a
 // matrix, float (the double cosine rounded once) for every unit of one set with every one of
-// another.
-using TrackScores = std::variant<std::vector<double>, std::vector<float>>;
+// another, and what is kept of them where they are too many.
+using TrackScores = std::variant<std::vector<double>, std::vector<float>, ScoreTail>;
+// Of the scores that are kept one by one in the order of the track; 0 of a ScoreTail.
 std::int64_t score_count(const TrackScores& scores);
 double score_at(const TrackScores& scores, std::int64_t k);
 
@@ -38,10 +40,15 @@ struct TrackData {
   const TrackScores& scores;
 };
 
+struct TrackSize {
+  std::int64_t comparisons = 0, genuine = 0;
+};
+TrackSize track_size(const Track& track, const TrialSet& trials);
+
 // One alternative of Track::trials: everything that differs between the kinds. Scores have numbers
 // k in [0, product of shape()).
 struct TrackKind {
-  std::string name;  // "listed", "dense", "matrix", "identification"
+  std::string name;  // "listed", "dense", "matrix", "identification", "all_pairs"
   std::string doc;
   // Throws as TrialSet::check() says.
   void (*check)(const Track&, const TrialSet&) = nullptr;
@@ -52,6 +59,9 @@ struct TrackKind {
   std::optional<Comparison> (*sides)(const Track&, std::int64_t k) = nullptr;
   // Whether score k is of a genuine comparison; only for those that are compared.
   bool (*genuine)(const Track&, const TrialSet&, std::int64_t k) = nullptr;
+  // How many are compared, and how many of them are genuine, without looking at each; null = each
+  // has to be looked at.
+  TrackSize (*size)(const Track&, const TrialSet&) = nullptr;
   bool single = false;  // scores are kept as float
   // Cosines; failed_score() where a side failed.
   TrackScores (*score)(const Track&, const UnitEmbeddings&, const Job&) = nullptr;

@@ -53,6 +53,14 @@ struct DenseTrials {
   std::vector<std::uint8_t> mask;  // (rows, columns) of Mask; empty = by identity
 };
 
+// The same where the comparisons are too many to keep the score of each: every genuine score is
+// kept, of the impostors the highest, as many as a FAR of `far` needs. By identity alone.
+struct AllPairsTrials {
+  std::vector<std::int32_t> rows, columns;  // units
+  bool triangle = false;                    // as in DenseTrials
+  double far = 1;
+};
+
 // Two templates of each group (pose, age) for each subject; the mean similarity of template 1 of
 // group i with template 2 of group j is cell (i, j) of a matrix.
 struct MatrixTrials {
@@ -72,7 +80,8 @@ struct IdentificationTrials {
 // What is measured by itself. The kinds are in one table, see track_kind.h.
 struct Track {
   std::string name;
-  std::variant<ListedTrials, DenseTrials, MatrixTrials, IdentificationTrials> trials;
+  std::variant<ListedTrials, DenseTrials, MatrixTrials, IdentificationTrials, AllPairsTrials>
+      trials;
 };
 
 // A list file that was read, as it goes into the manifest.

@@ -33,6 +33,7 @@ struct ReportTable {
     bool present = false;
     double value = 0;  // NaN where it is undefined
     std::optional<Bounds> interval;
+    std::optional<Bounds> bounds;  // of what a histogram leaves open; no interval of chance
     double level = 0;
     std::string method;
     std::optional<Support> support;

@@ -1,0 +1,230 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "facebench/core/error.h"
+#include "facebench/core/random.h"
+#include "facebench/io/file.h"
+#include "facebench/io/hdf5.h"
+#include "facebench/metrics/tail_bounds.h"
+#include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/run_folder.h"
+#include "facebench/reports/curves.h"
+#include "facebench/reports/trial_pairs.h"
+#include "facebench/reports/verify.h"
+#include "protocols/tiny_lfw.h"
+
+// Tracks whose scores are too many to keep, against the same track with all scores kept.
+namespace facebench {
+namespace {
+
+constexpr int kPeople = 50, kImages = 6, kDim = 24;
+
+struct Set {
+  TrialSet trials;
+  ProtocolSpec spec;
+  EmbeddingSet embeddings;
+
+  // A triangle over all images, and the even ones against the odd ones.
+  explicit Set(std::uint64_t seed = 3, int failed = 0) {
+    TrialSetBuilder builder(trials);
+    embeddings.dim = kDim;
+    DenseTrials triangle, cross;
+    for (int p = 0; p < kPeople; ++p)
+      for (int s = 0; s < kImages; ++s) {
+        const std::string who = "p" + std::to_string(p);
+        const std::string name = who + "/" + std::to_string(s) + ".jpg";
+        const std::int32_t sample = builder.sample(name, who);
+        triangle.rows.push_back(sample);
+        (s % 2 ? cross.rows : cross.columns).push_back(sample);
+        embeddings.names.push_back(name);
+        const bool fails = sample % 37 < failed;
+        embeddings.status.push_back(fails ? SampleStatus::no_face : SampleStatus::ok);
+        Random noise(seed, "image", {std::uint64_t(p), std::uint64_t(s)});
+        Random person(1, "person", {std::uint64_t(p)});
+        for (int k = 0; k < kDim; ++k) {
+          const double v = person.normal() + 1.1 * noise.normal();
+          embeddings.values.push_back(fails ? 0 : static_cast<float>(v));
+        }
+      }
+    triangle.columns = triangle.rows;
+    triangle.triangle = true;
+    cross.rows.resize(cross.rows.size() - 30);  // more columns than rows
+    trials.tracks = {{"all", triangle}, {"cross", cross}};
+    trials.check();
+    spec = parse_protocol(R"(
+id = "everyone"
+version = 1
+title = "Everyone with everyone"
+[data]
+images = ["."]
+lists = ["."]
+match = "exact"
+[reader]
+name = "lfw_pairs"
+[evaluation]
+convention = "exact"
+interval = "vertex"
+failed_enrolments = "lowest_score"
+[[metrics]]
+name = "auc"
+[[metrics]]
+name = "eer"
+[[metrics]]
+name = "tar_at_far"
+targets = [0.001, 0.02]
+[[metrics]]
+name = "threshold_at_far"
+targets = [0.01]
+)",
+                          "everyone.toml");
+  }
+};
+
+EvaluationOptions stored() {
+  EvaluationOptions o;
+  o.replicates = 60;
+  return o;
+}
+EvaluationOptions shortened() {
+  EvaluationOptions o = stored();
+  o.stored_scores = 1000;
+  return o;
+}
+
+class EachPolicy : public testing::TestWithParam<std::tuple<int, std::string>> {};
+INSTANTIATE_TEST_SUITE_P(Failures, EachPolicy,
+                         testing::Combine(testing::Values(0, 4),
+                                          testing::Values("lowest_score", "drop")));
+
+TEST_P(EachPolicy, TheTailGivesTheNumbersOfAllScores) {
+  const auto [failed, policy] = GetParam();
+  const Set set(3, failed);
+  EvaluationOptions all = stored(), few = shortened();
+  all.failed_enrolments = few.failed_enrolments = policy;
+  const EvaluationResult a = evaluate(set.spec, set.trials, set.embeddings, all);
+  const EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, few);
+  for (std::size_t t = 0; t < 2; ++t) {
+    const TrackResult &x = a.tracks[t], &y = b.tracks[t];
+    ASSERT_EQ(y.kind, "all_pairs");
+    EXPECT_LT(std::get<ScoreTail>(b.scores[t]).impostor.size(),
+              static_cast<std::size_t>(x.impostor) / 10);
+    EXPECT_EQ(x.comparisons, y.comparisons);
+    EXPECT_EQ(x.genuine, y.genuine);
+    EXPECT_EQ(x.dropped, y.dropped);
+    EXPECT_EQ(x.failed_comparisons, y.failed_comparisons);
+    EXPECT_EQ(x.more_counts, y.more_counts);
+    for (const char* name : {"tar@far=0.001", "tar@far=0.02", "threshold@far=0.01"}) {
+      const MetricCell &c = x.cell(name), &d = y.cell(name);
+      EXPECT_EQ(c.value, d.value) << name;
+      EXPECT_EQ(c.details, d.details) << name;
+      ASSERT_TRUE(c.interval && d.interval) << name;
+      EXPECT_EQ(d.interval->undefined, 0) << name;
+      EXPECT_EQ(c.interval->low, d.interval->low) << name;
+      EXPECT_EQ(c.interval->high, d.interval->high) << name;
+    }
+    for (const char* name : {"auc", "eer"}) {
+      const MetricCell& d = y.cell(name);
+      const double low = d.details["bounds"][0], high = d.details["bounds"][1];
+      EXPECT_LE(low, x.cell(name).value) << name;
+      EXPECT_GE(high, x.cell(name).value) << name;
+      EXPECT_LT(high - low, 0.05) << name;
+      EXPECT_FALSE(d.interval) << name;
+    }
+  }
+}
+
+TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
+  const Set set;
+  const EvaluationResult a = evaluate(set.spec, set.trials, set.embeddings, stored());
+  // A tail of a single bin's width, made by hand: what 1e10 comparisons would be asked for.
+  EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, shortened());
+  ScoreTail tail = std::get<ScoreTail>(b.scores[0]);
+  for (const double far : {0.05, 0.2, 0.6}) {
+    const TarBounds bounds = tar_bounds(tail, far);
+    const LabelledScores all =
+        labelled_scores(a.trials.tracks[0], a.trials, a.status, a.scores[0], false);
+    const TarAtFar exact = tar_at_far(all.scores, all.labels, far);
+    EXPECT_LE(bounds.tar.low, exact.value);
+    EXPECT_GE(bounds.tar.high, exact.value);
+    EXPECT_LT(bounds.tar.high - bounds.tar.low, 0.05);
+    EXPECT_LE(bounds.far_achieved, far);
+    // The threshold keeps what it promises.
+    std::int64_t genuine = 0, impostor = 0;
+    for (std::size_t k = 0; k < all.scores.size(); ++k)
+      if (all.scores[k] >= bounds.threshold) ++(all.labels[k] ? genuine : impostor);
+    EXPECT_LE(impostor, bounds.false_accepts);
+    EXPECT_EQ(genuine, bounds.genuine_accepted);
+  }
+  EXPECT_THROW(tar_bounds(tail, 1.5), std::invalid_argument);
+  tail.histogram = {};
+  EXPECT_THROW(auc_bounds(tail), std::invalid_argument);
+}
+
+TEST(AllPairsTrials, TheRunFolderHoldsWhatVerificationNeeds) {
+  const Set set(3, 2);
+  const TinyLfw place;
+  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, shortened());
+  write_run_files(place.root(), r);
+  const RunScores read = read_scores(place.root() / "scores.h5");
+  EXPECT_EQ(read.scores, r.scores);
+  write_embeddings(place.root() / "embeddings.h5", set.embeddings);
+  auto checks = verify_scores(place.root());
+  EXPECT_TRUE(all_same(checks));
+  EXPECT_EQ(checks.back().name, "scores from embeddings.h5");
+  // Other embeddings give other scores.
+  write_embeddings(place.root() / "embeddings.h5", Set(4, 2).embeddings);
+  EXPECT_FALSE(all_same(verify_scores(place.root())));
+}
+
+TEST(AllPairsTrials, CurvesAndPairingKnowThem) {
+  const Set set, other(4);
+  const TinyLfw first, second;
+  write_run_files(first.root(), evaluate(set.spec, set.trials, set.embeddings, shortened()));
+  write_run_files(second.root(), evaluate(other.spec, other.trials, other.embeddings, shortened()));
+  const RunScores a = read_scores(first.root() / "scores.h5");
+  const RunScores b = read_scores(second.root() / "scores.h5");
+  const auto curves = track_curves(a, 200, 40);
+  ASSERT_EQ(curves.size(), 2u);
+  EXPECT_EQ(curves[0].roc.front().far, 0);
+  EXPECT_EQ(curves[0].roc.back().far, 1);
+  EXPECT_EQ(curves[0].roc.back().tar, 1);
+  EXPECT_TRUE(std::ranges::is_sorted(curves[0].roc, {}, &RocPoint::far));
+  EXPECT_LE(curves[0].scores.impostor.size(), 40u);
+  auto pairs = track_pairs(a, b);
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_TRUE(pairs[0].same);
+  EXPECT_FALSE(pairs[0].same_scores);
+  EXPECT_TRUE(track_pairs(a, a)[0].same_scores);
+}
+
+TEST(AllPairsTrials, DamagedTailsAreRefused) {
+  const Set set;
+  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, shortened());
+  const ScoreTail good = std::get<ScoreTail>(r.scores[0]);
+  check_tail(good);
+  const auto refused = [&](auto change) {
+    ScoreTail bad = good;
+    change(bad);
+    EXPECT_THROW(check_tail(bad), std::invalid_argument);
+  };
+  refused([](ScoreTail& t) { std::swap(t.genuine.front(), t.genuine.back()); });
+  refused([](ScoreTail& t) { t.impostor.front() = std::nan(""); });
+  refused([](ScoreTail& t) { t.genuine_row.pop_back(); });
+  refused([](ScoreTail& t) { t.impostor_column.pop_back(); });
+  refused([](ScoreTail& t) { t.impostor_count = 1; });
+  refused([](ScoreTail& t) { t.histogram.impostor[7] += 1; });
+  refused([](ScoreTail& t) { t.histogram.impostor[7] = -1; });
+  refused([](ScoreTail& t) { t.histogram.edges[1] = t.histogram.edges[0]; });
+  refused([](ScoreTail& t) { t.histogram_blur = -1; });
+  // Indices are checked against the rows and columns that they are of.
+  ScoreTail bad = good;
+  bad.genuine_row[0] = 300;
+  const std::vector<std::int32_t> people(300, 0);
+  EXPECT_THROW(DenseComparisons(bad, {people, people, true, {}, {}}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace facebench
