@@ -98,10 +98,10 @@ void score_genuine(const PairSide& rows, const PairSide& columns, bool triangle,
 // from a random sample, seeded. It decides how long the search takes, not what it finds.
 double guessed_bound(const PairSide& rows, const PairSide& columns, bool triangle,
                      std::int64_t impostors, std::int64_t wanted, const Job& job) {
-  const std::int64_t sample = std::min<std::int64_t>(impostors / 2000, 1 << 20);
+  const std::int64_t sample = std::min<std::int64_t>(impostors / 8000, 1 << 18);
   const double share = static_cast<double>(wanted) / static_cast<double>(impostors);
   const double expected = share * static_cast<double>(sample);
-  const auto rank = static_cast<std::int64_t>(expected + 6 * std::sqrt(expected) + 20);
+  const auto rank = static_cast<std::int64_t>(expected + 5 * std::sqrt(expected) + 12);
   if (rank > sample / 4) return kNoBound;
   Random random(0, "all_pairs.sample");
   std::vector<std::int32_t> first, second;

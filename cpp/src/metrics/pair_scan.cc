@@ -12,12 +12,12 @@
 namespace facebench {
 namespace {
 
-// Panels of rows that a worker packs and takes through all columns, and panels of columns of one
-// task: some milliseconds of work, so that a stop is soon seen.
-constexpr std::int64_t kRowPanels = 16;
-constexpr std::int64_t kStripPanels = 256;
-// What the columns of the innermost loop may take of the second-level cache.
-constexpr std::int64_t kCacheBytes = 512 << 10;
+// The rows that a worker packs stay in its second-level cache, of which they take so much, while
+// the columns pass by panel for panel; a panel of columns stays in the first-level cache meanwhile.
+constexpr std::int64_t kRowBytes = 576 << 10;
+constexpr std::int64_t kMostRowPanels = 64;
+// Tiles of one task: some milliseconds of work, so that a stop is soon seen.
+constexpr std::int64_t kTaskTiles = 1 << 15;
 // Pairs that are scored in double together.
 constexpr std::size_t kBatch = 1 << 14;
 constexpr std::align_val_t kCacheLine{64};
@@ -55,6 +55,9 @@ class Scanner {
         counted_(counted),
         dim_(rows.set->dim()),
         groups_(panel_groups(kernels_, dim_)),
+        row_panels_(
+            std::clamp<std::int64_t>(kRowBytes / (kernels_.rows * groups_ * 4), 1, kMostRowPanels)),
+        strip_panels_(kTaskTiles / row_panels_),
         column_panels_((columns_count() + kernels_.columns - 1) / kernels_.columns),
         packed_columns_(column_panels_ * kernels_.columns * groups_) {}
 
@@ -89,7 +92,7 @@ class Scanner {
 
   struct Worker {
     explicit Worker(const Scanner& s)
-        : rows(kRowPanels * s.kernels_.rows * s.groups_),
+        : rows(s.row_panels_ * s.kernels_.rows * s.groups_),
           scores(s.kernels_.rows * s.kernels_.columns),
           where(static_cast<std::size_t>(s.kernels_.rows * s.kernels_.columns)),
           counts(s.counted_.size()),
@@ -115,7 +118,7 @@ class Scanner {
 
   std::int64_t rows_count() const { return static_cast<std::int64_t>(rows_.order.size()); }
   std::int64_t columns_count() const { return static_cast<std::int64_t>(columns_.order.size()); }
-  std::int64_t block_rows() const { return kRowPanels * kernels_.rows; }
+  std::int64_t block_rows() const { return row_panels_ * kernels_.rows; }
 
   Panel column_panel(std::int64_t p) const {
     return {p * kernels_.columns, std::min(columns_count(), (p + 1) * kernels_.columns),
@@ -143,10 +146,11 @@ class Scanner {
 
   void list_tasks() {
     const std::int64_t blocks = (rows_count() + block_rows() - 1) / block_rows();
-    const std::int64_t strips = (column_panels_ + kStripPanels - 1) / kStripPanels;
+    const std::int64_t strips = (column_panels_ + strip_panels_ - 1) / strip_panels_;
     for (std::int64_t b = 0; b < blocks; ++b) {
       // A triangle needs the columns behind the block's first row.
-      const std::int64_t first = triangle_ ? b * block_rows() / kernels_.columns / kStripPanels : 0;
+      const std::int64_t first =
+          triangle_ ? b * block_rows() / kernels_.columns / strip_panels_ : 0;
       for (std::int64_t s = first; s < strips; ++s)
         tasks_.push_back({static_cast<std::int32_t>(b), static_cast<std::int32_t>(s)});
     }
@@ -167,22 +171,31 @@ class Scanner {
 
   void work(const Task& task, Worker& own) {
     if (own.row_block != task.row_block) pack_rows(task.row_block, own);
-    const std::int64_t begin = task.strip * kStripPanels;
-    const std::int64_t end = std::min(column_panels_, begin + kStripPanels);
+    const std::int64_t begin = task.strip * strip_panels_;
+    const std::int64_t end = std::min(column_panels_, begin + strip_panels_);
     const std::int64_t row_panels =
         (std::min(rows_count() - own.row_block * block_rows(), block_rows()) + kernels_.rows - 1) /
         kernels_.rows;
-    const std::int64_t panel_bytes = groups_ * kernels_.columns * 4;
-    const std::int64_t width = std::max<std::int64_t>(1, kCacheBytes / panel_bytes);
-    for (std::int64_t c = begin; c < end; c += width)
+    for (std::int64_t p = begin; p < end; ++p) {
+      const Panel column = column_panel(p);
       for (std::int64_t r = 0; r < row_panels; ++r) {
-        const Panel row = row_panel(own, r);
-        for (std::int64_t p = c; p < std::min(end, c + width); ++p)
-          score(row, column_panel(p), own);
+        fetch_part_of_next(column, r, row_panels);
+        score(row_panel(own, r), column, own);
       }
+    }
     score_exactly(own);
     for (std::size_t k = 0; k < own.counts.size(); ++k) own.counted[k] += own.counts[k];
     std::fill(own.counts.begin(), own.counts.end(), 0u);
+  }
+
+  // Of the panel of columns behind this one, into the second-level cache while this one works.
+  void fetch_part_of_next(const Panel& column, std::int64_t part, std::int64_t parts) const {
+    constexpr std::int64_t line = 64 / sizeof(std::uint32_t);
+    const std::int64_t size = kernels_.columns * groups_;
+    const std::uint32_t* next = column.data + size;
+    if (next >= packed_columns_.data() + column_panels_ * size) return;
+    for (std::int64_t k = size * part / parts / line; k < size * (part + 1) / parts / line; ++k)
+      __builtin_prefetch(next + k * line, 0, 2);
   }
 
   void score(const Panel& row, const Panel& column, Worker& own) {
@@ -256,6 +269,7 @@ class Scanner {
   std::vector<std::int64_t>& counted_;
   const std::int64_t dim_;
   const std::int64_t groups_;
+  const std::int64_t row_panels_, strip_panels_;  // of a task
   const std::int64_t column_panels_;
   PanelMemory packed_columns_;
   double column_distance_ = 0;

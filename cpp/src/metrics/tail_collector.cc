@@ -6,7 +6,7 @@ namespace facebench {
 
 TailCollector::TailCollector(std::int64_t wanted, double bound)
     : wanted_(wanted),
-      capacity_(static_cast<std::size_t>(wanted + std::max<std::int64_t>(wanted / 2, 1 << 16))),
+      capacity_(static_cast<std::size_t>(wanted + std::max<std::int64_t>(wanted / 2, 1 << 12))),
       bound_(bound) {}
 
 void TailCollector::add(std::span<const Entry> entries) {

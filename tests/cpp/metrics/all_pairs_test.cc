@@ -216,6 +216,19 @@ TEST_P(EachIsa, TailOfRowsWithColumnsIsThatOfAllScores) {
   }
 }
 
+// Lengths whose inverse no float holds.
+TEST_P(EachIsa, TinyAndHugeVectorsHaveDirectionsToo) {
+  People p = people(200, 48, 40, 1.5);
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    const std::size_t row = i / 48;
+    p.values[i] *= row % 3 == 0 ? 1e-38f : row % 3 == 1 ? 1e37f : 1.0f;
+  }
+  const Listed all = listed(p, p, true);
+  AllPairsOptions options;
+  options.far = 0.05;
+  expect_tail(all_pairs(EmbeddingRows(p.values, p.dim), p.identity, options), all, 0.05);
+}
+
 TEST_P(EachIsa, TailOfTheTriangleIsThatOfAllScores) {
   const People p = people(901, 64, 150, 1.5);
   const Listed all = listed(p, p, true);
