@@ -291,3 +291,52 @@ def test_matrices_stand_in_every_report(tmp_path):
     # Three matrices and the scores.
     assert page.count("<svg") == 4
     assert page.count("<rect") == 27
+
+
+def folder_run(root, name, noise, failed=(), **options):
+    """Everybody's images compared with each other and searched for."""
+    random = np.random.default_rng([9, int(10 * noise)])
+    names, rows = [], []
+    for person in range(12):
+        middle = np.random.default_rng([7, person]).normal(size=16)
+        (root / f"p{person}").mkdir(exist_ok=True)
+        for image in range(4):
+            names.append(f"p{person}/{image}.jpg")
+            (root / names[-1]).write_text(names[-1])
+            rows.append(middle + noise * random.normal(size=16))
+    status = np.isin(np.arange(len(names)), failed).astype(np.uint8)
+    rows = np.where(status[:, None] == 0, rows, 0).astype(np.float32)
+    data = EmbeddingSet(rows, names, status)
+    result = protocols.evaluate("folders", embeddings=data, root=root, replicates=50, **options)
+    result.save(root.parent / name)
+    return root.parent / name
+
+
+def test_dense_comparisons_and_searches_are_paired(tmp_path):
+    (tmp_path / "people").mkdir()
+    for options in ({}, {"failed_enrolments": "drop", "failed": [3, 17]}):
+        tag = "".join(options)
+        a = folder_run(tmp_path / "people", "a" + tag, 0.8, **options)
+        b = folder_run(tmp_path / "people", "b" + tag, 2.5, **options)
+        e = explain(a, b)
+        assert e.cause == "model"
+        found = {(n["track"], n["metric"]): n for n in e.numbers}
+        for key in (("verification", "auc"), ("verification", "tar@far=0.01")):
+            n = found[key]
+            assert n["paired"]["value"] == pytest.approx(n["a"] - n["b"], abs=1e-12)
+            assert n["paired"]["interval"][0] > 0
+        rank = found["identification", "rank@1"]
+        assert rank["paired"]["value"] == pytest.approx(rank["a"] - rank["b"], abs=1e-12)
+        low, high = rank["paired"]["interval"]
+        assert low < rank["paired"]["value"] < high
+
+
+def test_a_dense_track_under_another_convention(tmp_path):
+    """A rule that needs the whole list of scores: the value without an interval."""
+    (tmp_path / "people").mkdir()
+    a = folder_run(tmp_path / "people", "a", 1.5)
+    b = folder_run(tmp_path / "people", "b", 1.5, convention="ijb")
+    e = explain(a, b)
+    assert e.cause == "convention"
+    raw = reports.read_run(b)["metrics"]["tracks"]["verification"]["metrics"]["tar@far=0.01"]
+    assert raw["convention"] == "ijb" and raw["interval"] is None

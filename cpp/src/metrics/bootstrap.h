@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "facebench/metrics/interval.h"
+#include "facebench/metrics/paired.h"
 
 // What the vertex bootstraps of lists and of dense comparisons share.
 namespace facebench {
@@ -15,5 +16,9 @@ void draw_identities(std::int64_t seed, std::int64_t replicate, std::span<Weight
 // The interval of a statistic out of its value and those of the replicates (NaN = undefined).
 Interval vertex_interval(const Statistic& statistic, double point, std::vector<double> replicates,
                          std::int64_t identities, double level);
+
+// The differences of statistics a[k] and b[k] that saw the same replicates.
+std::vector<PairedComparison> paired_differences(const Replicates& a, const Replicates& b,
+                                                 double level);
 
 }  // namespace facebench

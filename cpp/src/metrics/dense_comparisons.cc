@@ -9,14 +9,13 @@
 #include <stdexcept>
 #include <utility>
 
-#include "metrics/bootstrap.h"
+#include "metrics/dense_segments.h"
 #include "metrics/measures.h"
 
 namespace facebench {
 namespace {
 
-constexpr std::int64_t kChunks = 16;         // of rows, fixed, so that no number of threads shows
-constexpr std::int64_t kShortIds = 1 << 16;  // so many identities have numbers of two bytes
+constexpr std::int64_t kChunks = 16;  // of rows, fixed, so that no number of threads shows
 
 enum Kind : std::uint8_t { none = 0, is_genuine = 1, is_impostor = 2 };
 
@@ -61,63 +60,10 @@ void check(const DenseScores& s) {
                                               k % columns, s.mask[k]));
 }
 
-void check(const ScoreTail& tail, const TailSides& s) {
-  const auto all_below = [](const std::vector<std::int32_t>& at, std::size_t size) {
-    return std::ranges::all_of(
-        at, [&](std::int32_t i) { return i >= 0 && static_cast<std::size_t>(i) < size; });
-  };
-  const std::size_t rows = s.row_identity.size(), columns = s.column_identity.size();
-  if (tail.genuine_row.size() != tail.genuine.size() ||
-      tail.genuine_column.size() != tail.genuine.size() ||
-      tail.impostor_row.size() > tail.impostor.size() ||
-      tail.impostor_column.size() != tail.impostor_row.size() ||
-      (!s.row_left_out.empty() && s.row_left_out.size() != rows) ||
-      (!s.column_left_out.empty() && s.column_left_out.size() != columns) ||
-      !all_below(tail.genuine_row, rows) || !all_below(tail.genuine_column, columns) ||
-      !all_below(tail.impostor_row, rows) || !all_below(tail.impostor_column, columns))
-    throw std::invalid_argument(
-        fmt::format("the tail is not one of {} rows and {} columns, or its lists differ in length",
-                    rows, columns));
-  if (s.triangle && !std::ranges::equal(s.row_identity, s.column_identity))
-    throw std::invalid_argument("dense comparisons: a triangle whose columns are not its rows");
-}
-
 void require_complete(const DenseComparisons& c) {
   if (!c.complete())
     throw std::invalid_argument("only the highest impostor scores are known, this needs all");
 }
-
-// Finds the segment of a score among descending levels: a table over equal steps of the score gives
-// where to begin, the scores themselves decide.
-class SegmentFinder {
- public:
-  explicit SegmentFinder(const std::vector<double>& level) : level_(level) {
-    low_ = level.back();
-    scale_ = level.front() > low_ ? kSteps / (level.front() - low_) : 0;
-    above_.resize(kSteps + 2);
-    std::size_t l = 0;
-    for (std::size_t step = kSteps + 1; step-- > 0;) {
-      above_[step] = l;  // levels in higher steps
-      while (l < level.size() && step_of(level[l]) == step) ++l;
-    }
-  }
-  // 2 l between level l - 1 and level l, 2 l + 1 at level l.
-  std::size_t operator()(double score) const {
-    std::size_t l = above_[step_of(score)];
-    while (l < level_.size() && level_[l] > score) ++l;
-    return 2 * l + (l < level_.size() && level_[l] == score);
-  }
-
- private:
-  static constexpr std::size_t kSteps = 1 << 16;
-  std::size_t step_of(double score) const {
-    return static_cast<std::size_t>(
-        std::clamp((score - low_) * scale_, 0.0, static_cast<double>(kSteps)));
-  }
-  const std::vector<double>& level_;
-  double low_ = 0, scale_ = 0;
-  std::vector<std::size_t> above_;
-};
 
 }  // namespace
 
@@ -149,38 +95,6 @@ DenseComparisons::DenseComparisons(const DenseScores& s, const Job& job) {
   else
     pairs_ = place_impostors<std::uint32_t>(s, job);
   impostor_ = static_cast<std::int64_t>(impostor_score_.size());
-  if (impostor_ == 0) throw std::invalid_argument("dense comparisons: none is an impostor");
-}
-
-DenseComparisons::DenseComparisons(const ScoreTail& tail, const TailSides& s) {
-  check(tail, s);
-  triangle_ = s.triangle;
-  const auto taking_part = [](std::size_t size, std::span<const std::uint8_t> left_out) {
-    std::vector<std::uint8_t> used(size, 1);
-    for (std::size_t i = 0; i < left_out.size(); ++i) used[i] = !left_out[i];
-    return used;
-  };
-  const auto row_used = taking_part(s.row_identity.size(), s.row_left_out);
-  const auto column_used = taking_part(s.column_identity.size(), s.column_left_out);
-  number_identities(s.row_identity, s.column_identity, row_used, column_used);
-  Genuine genuine;
-  for (std::size_t k = 0; k < tail.genuine.size(); ++k) {
-    const auto r = static_cast<std::size_t>(tail.genuine_row[k]);
-    if (row_used[r] && column_used[static_cast<std::size_t>(tail.genuine_column[k])])
-      genuine.emplace_back(static_cast<float>(tail.genuine[k]), row_number_[r]);
-  }
-  set_levels(std::move(genuine));
-  // As floats the lowest kept scores may equal some that were not kept.
-  if (static_cast<std::int64_t>(tail.impostor_row.size()) < tail.impostor_count)
-    known_above_ = tail.impostor.empty() ? std::numeric_limits<double>::infinity()
-                                         : static_cast<float>(tail.impostor.back());
-  while (known_levels_ < level_.size() && level_[known_levels_] > known_above_) ++known_levels_;
-  if (identities_ <= kShortIds)
-    pairs_ = place_impostors<std::uint16_t>(tail, s);
-  else
-    pairs_ = place_impostors<std::uint32_t>(tail, s);
-  const std::vector<Weight> once(static_cast<std::size_t>(identities_) * kLanes, 1);
-  impostor_ = impostor_total(once, 0);
   if (impostor_ == 0) throw std::invalid_argument("dense comparisons: none is an impostor");
 }
 
@@ -259,40 +173,6 @@ DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const DenseScores&
       pairs[i] = {static_cast<Id>(row_number_[r]), static_cast<Id>(column_number_[c])};
     });
   });
-  return pairs;
-}
-
-template <class Id>
-DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const ScoreTail& tail,
-                                                              const TailSides& sides) {
-  const SegmentFinder segment_of(level_);
-  struct Placed {
-    std::size_t segment;
-    float score;
-    Pair<Id> pair;
-  };
-  std::vector<Placed> all;
-  for (std::size_t k = 0; k < tail.impostor_row.size(); ++k) {
-    const auto r = static_cast<std::size_t>(tail.impostor_row[k]);
-    const auto c = static_cast<std::size_t>(tail.impostor_column[k]);
-    const auto score = static_cast<float>(tail.impostor[k]);
-    if (!(score > known_above_)) break;  // they descend
-    if (sides.row_identity[r] == sides.column_identity[c])
-      throw std::invalid_argument(fmt::format("impostor score {} of the tail is of one person", k));
-    if (row_number_[r] >= 0 && column_number_[c] >= 0)
-      all.push_back({segment_of(score),
-                     score,
-                     {static_cast<Id>(row_number_[r]), static_cast<Id>(column_number_[c])}});
-  }
-  // Descending scores are segments in ascending order already.
-  Pairs<Id> pairs;
-  for (std::size_t segment = 0; segment <= 2 * level_.size() + 1; ++segment) {
-    segment_begin_.push_back(pairs.size());
-    while (pairs.size() < all.size() && all[pairs.size()].segment == segment) {
-      impostor_score_.push_back(all[pairs.size()].score);
-      pairs.push_back(all[pairs.size()].pair);
-    }
-  }
   return pairs;
 }
 
@@ -510,6 +390,16 @@ TarAtFar DenseComparisons::tar_at_far(double far) const {
   return cell;
 }
 
+Comparisons DenseComparisons::listed() const {
+  require_complete(*this);
+  std::vector<double> scores(impostor_score_.begin(), impostor_score_.end());
+  std::vector<std::uint8_t> labels(scores.size(), 0);
+  for (std::size_t l = 0; l < level_.size(); ++l)
+    scores.insert(scores.end(), level_begin_[l + 1] - level_begin_[l], level_[l]);
+  labels.resize(scores.size(), 1);
+  return Comparisons(scores, labels);
+}
+
 double DenseComparisons::threshold(double far, std::int64_t impostor,
                                    std::span<const Weight> weights) const {
   return impostor == 0 ? nan : cut(far, impostor, weights).threshold;
@@ -522,85 +412,6 @@ double auc(const DenseComparisons& c) {
 double eer(const DenseComparisons& c) {
   require_complete(c);
   return measure_eer(c.curve());
-}
-
-DenseStatistic dense_auc_statistic(const DenseComparisons& c) {
-  return {"auc", [](const RocCurve& curve, std::span<const Weight>) { return measure_auc(curve); },
-          1 / (static_cast<double>(c.genuine()) * static_cast<double>(c.impostor())), 1};
-}
-
-DenseStatistic dense_eer_statistic(const DenseComparisons& c) {
-  return {"eer", [](const RocCurve& curve, std::span<const Weight>) { return measure_eer(curve); },
-          1 / static_cast<double>(std::min(c.genuine(), c.impostor())), 1};
-}
-
-DenseStatistic dense_tar_at_far_statistic(const DenseComparisons& c, double far) {
-  c.tar_at_far(far);  // throws for wrong use, once instead of in each replicate
-  return {"tar_at_far",
-          [far](const RocCurve& curve, std::span<const Weight>) {
-            if (curve.genuine == 0 || curve.impostor == 0) return nan;
-            std::size_t i = 0;
-            while (i + 1 < curve.size() && ratio(curve.false_accepts[i + 1], curve.impostor) <= far)
-              ++i;
-            // The curve ends within the target: where it goes on is not known.
-            if (i + 1 == curve.size() && std::isfinite(curve.threshold[i])) return nan;
-            return ratio(curve.true_accepts[i], curve.genuine);
-          },
-          1 / static_cast<double>(c.genuine()), far};
-}
-
-DenseStatistic dense_threshold_statistic(std::shared_ptr<const DenseComparisons> c, double far) {
-  c->tar_at_far(far);
-  return {"threshold_at_far",
-          [c, far](const RocCurve& curve, std::span<const Weight> weights) {
-            // As the rest of the cell, which knows no TAR there.
-            return curve.genuine == 0 ? nan : c->threshold(far, curve.impostor, weights);
-          },
-          0, far, false};
-}
-
-std::vector<Interval> vertex_bootstrap(const DenseComparisons& comparisons,
-                                       std::span<const DenseStatistic> statistics,
-                                       const BootstrapOptions& options, const Job& job) {
-  check_options(options);
-  const auto n = static_cast<std::size_t>(comparisons.identities());
-  if (n < 2) throw std::invalid_argument("the vertex bootstrap needs at least two identities");
-  constexpr std::size_t lanes = DenseComparisons::kLanes;
-  double far_needed = 0;
-  for (const DenseStatistic& s : statistics) far_needed = std::max(far_needed, s.far_needed);
-  const RocCurve whole = comparisons.curve();
-  const auto replicates = static_cast<std::size_t>(options.replicates);
-  std::vector<std::vector<double>> values(statistics.size(), std::vector<double>(replicates));
-  const auto batches = static_cast<std::int64_t>((replicates + lanes - 1) / lanes);
-  Stage stage(job, "vertex_bootstrap", batches, "batches of replicates");
-  parallel_for(
-      batches, job,
-      [&](std::int64_t batch, int) {
-        const std::size_t first = static_cast<std::size_t>(batch) * lanes;
-        const std::size_t count = std::min(lanes, replicates - first);
-        std::vector<Weight> weights(n * lanes, 0);
-        std::vector<std::vector<Weight>> drawn(count, std::vector<Weight>(n));
-        for (std::size_t lane = 0; lane < count; ++lane) {
-          draw_identities(options.seed, static_cast<std::int64_t>(first + lane), drawn[lane]);
-          for (std::size_t i = 0; i < n; ++i) weights[i * lanes + lane] = drawn[lane][i];
-        }
-        const auto curves = comparisons.curves(weights, count, far_needed);
-        for (std::size_t s = 0; s < statistics.size(); ++s)
-          for (std::size_t lane = 0; lane < count; ++lane)
-            values[s][first + lane] = statistics[s].evaluate(curves[lane], drawn[lane]);
-      },
-      &stage);
-  std::vector<Interval> result;
-  for (std::size_t s = 0; s < statistics.size(); ++s) {
-    Statistic as_listed;
-    as_listed.name = statistics[s].name;
-    as_listed.resolution = statistics[s].resolution;
-    as_listed.rate = statistics[s].rate;
-    result.push_back(vertex_interval(as_listed, statistics[s].evaluate(whole, {}),
-                                     std::move(values[s]), comparisons.identities(),
-                                     options.level));
-  }
-  return result;
 }
 
 }  // namespace facebench

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "facebench/metrics/summary.h"
+#include "metrics/bootstrap.h"
 #include "metrics/measures.h"
 
 namespace facebench {
@@ -70,13 +71,21 @@ std::vector<PairedComparison> compare_paired(const ComparisonGraph& graph, Resam
         fmt::format("{} statistics of one system but {} of the other", a.size(), b.size()));
   std::vector<Statistic> both(a.begin(), a.end());
   both.insert(both.end(), b.begin(), b.end());
-  const Replicates r = bootstrap_replicates(graph, resampling, both, options, job);
+  Replicates left = bootstrap_replicates(graph, resampling, both, options, job), right;
+  right.points.assign(left.points.begin() + static_cast<std::ptrdiff_t>(a.size()),
+                      left.points.end());
+  right.values.assign(left.values.begin() + static_cast<std::ptrdiff_t>(a.size()),
+                      left.values.end());
+  left.points.resize(a.size());
+  return paired_differences(left, right, options.level);
+}
+
+std::vector<PairedComparison> paired_differences(const Replicates& a, const Replicates& b,
+                                                 double level) {
   std::vector<PairedComparison> result;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    const std::size_t other = k + a.size();
-    result.push_back(difference_of(r.points[k], r.points[other], r.values[k], r.values[other],
-                                   r.method + "_paired", options.level));
-  }
+  for (std::size_t k = 0; k < a.points.size(); ++k)
+    result.push_back(difference_of(a.points[k], b.points[k], a.values[k], b.values[k],
+                                   a.method + "_paired", level));
   return result;
 }
 

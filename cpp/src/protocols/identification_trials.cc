@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "facebench/protocols/searched_units.h"
 #include "protocols/track_kinds.h"
 
 namespace facebench {
@@ -60,33 +61,6 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& track
           {"non_mated", probes - mated}};
 }
 
-// What is searched in what: positions of the probes and gallery entries that count. Where failures
-// are dropped, a probe whose mates all failed is dropped too; it would turn into a non-mated one.
-struct Counted {
-  std::vector<std::size_t> gallery, probes;
-};
-
-Counted counted(const TrackData& d, const std::vector<std::int32_t>& probes,
-                const std::vector<std::int32_t>& gallery) {
-  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
-  const auto ok = [&](std::int32_t u) {
-    return !drop || d.status[static_cast<std::size_t>(u)] == SampleStatus::ok;
-  };
-  Counted result;
-  std::unordered_set<std::int32_t> all, left;
-  for (std::size_t i = 0; i < gallery.size(); ++i) {
-    all.insert(d.trials.unit_identity(gallery[i]));
-    if (!ok(gallery[i])) continue;
-    left.insert(d.trials.unit_identity(gallery[i]));
-    result.gallery.push_back(i);
-  }
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    const std::int32_t person = d.trials.unit_identity(probes[i]);
-    if (ok(probes[i]) && all.contains(person) == left.contains(person)) result.probes.push_back(i);
-  }
-  return result;
-}
-
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
   count_comparisons(d, failure_policies().at(d.options.failed_enrolments).drop, result);
   measure_searches(d, of(d.track).probes, of(d.track).gallery, result, job);
@@ -107,20 +81,28 @@ void read(const H5Reader& file, const std::string& group, Track& track) {
 void measure_searches(const TrackData& d, const std::vector<std::int32_t>& probes,
                       const std::vector<std::int32_t>& gallery, TrackResult& result,
                       const Job& job) {
-  const Counted used = counted(d, probes, gallery);
+  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
+  std::vector<std::int32_t> all_probes, all_gallery;
+  std::vector<std::uint8_t> probe_left_out, gallery_left_out;
+  const auto look_at = [&](const std::vector<std::int32_t>& units,
+                           std::vector<std::int32_t>& identity,
+                           std::vector<std::uint8_t>& left_out) {
+    for (const std::int32_t u : units) {
+      identity.push_back(d.trials.unit_identity(u));
+      left_out.push_back(drop && d.status[static_cast<std::size_t>(u)] != SampleStatus::ok);
+    }
+  };
+  look_at(probes, all_probes, probe_left_out);
+  look_at(gallery, all_gallery, gallery_left_out);
+  const SearchedUnits used =
+      searched_units(all_probes, probe_left_out, all_gallery, gallery_left_out);
   if (used.gallery.empty() || used.probes.empty())
     fail(fmt::format("protocol {}, track {}", d.spec.id, d.track.name),
          "no search is left: all probes, or all of the gallery, could not be enrolled");
-  const auto& scores = std::get<std::vector<float>>(d.scores);
-  std::vector<float> similarity;
-  similarity.reserve(used.probes.size() * used.gallery.size());
-  std::vector<std::int32_t> probe_identity, gallery_identity;
-  for (const std::size_t g : used.gallery)
-    gallery_identity.push_back(d.trials.unit_identity(gallery[g]));
-  for (const std::size_t p : used.probes) {
-    probe_identity.push_back(d.trials.unit_identity(probes[p]));
-    for (const std::size_t g : used.gallery) similarity.push_back(scores[p * gallery.size() + g]);
-  }
+  const std::vector<float> similarity =
+      pick_block(std::get<std::vector<float>>(d.scores), gallery.size(), used);
+  const auto probe_identity = pick<std::int32_t>(all_probes, used.probes);
+  const auto gallery_identity = pick<std::int32_t>(all_gallery, used.gallery);
   const auto data =
       std::make_shared<const Searches>(similarity, probe_identity, gallery_identity, job);
   const std::unordered_set<std::int32_t> people(probe_identity.begin(), probe_identity.end());

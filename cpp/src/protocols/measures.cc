@@ -50,26 +50,31 @@ MetricCell measure_tar_cell(const Comparisons& c, double far, const Convention& 
   return tar_cell(tar_at_far(c, far, convention.tar_at_far), far);
 }
 
-// Of all the ways to choose a threshold only the exact one is defined without folds and fast enough
-// for dense comparisons.
-void require_exact(const Convention& convention) {
-  if (convention.tar_at_far != "exact")
-    throw std::invalid_argument(fmt::format(
-        "the convention '{}' is one for lists with folds; dense comparisons are measured "
-        "by 'exact' alone",
-        convention.name));
+bool is_exact(const Convention& convention) { return convention.tar_at_far == "exact"; }
+
+TarAtFar dense_tar(const DenseComparisons& c, double far, const Convention& convention) {
+  return is_exact(convention) ? c.tar_at_far(far)
+                              : tar_at_far(c.listed(), far, convention.tar_at_far);
 }
 
 MetricCell measure_threshold_cell(const DenseComparisons& c, double far,
                                   const Convention& convention) {
-  require_exact(convention);
-  const TarAtFar t = c.tar_at_far(far);
+  const TarAtFar t = dense_tar(c, far, convention);
   MetricCell cell = tar_cell(t, far);
   cell.name = fmt::format("threshold@far={}", far);
   cell.value = t.threshold;
   cell.details["tar"] = t.value;
   cell.details["people"] = c.identities();
   return cell;
+}
+
+// Of a tail only the exact rule is known.
+void require_exact(const Convention& convention) {
+  if (!is_exact(convention))
+    throw std::invalid_argument(fmt::format(
+        "the convention '{}' needs every score, and of so many comparisons only the highest are "
+        "kept; 'exact' can be measured",
+        convention.name));
 }
 
 // A number between two bounds: half way, with both.
@@ -111,6 +116,7 @@ MetricCell measure_tail_tar_cell(const TailComparisons& c, double far,
 
 MetricCell measure_tail_threshold_cell(const TailComparisons& c, double far,
                                        const Convention& convention) {
+  require_exact(convention);
   if (reaches(c, far)) return measure_threshold_cell(*c.highest, far, convention);
   MetricCell cell = measure_tail_tar_cell(c, far, convention);
   cell.name = fmt::format("threshold@far={}", far);
@@ -309,11 +315,13 @@ const Table<Metric>& protocol_metrics() {
                                return Statistics{tar_at_far_statistic(d, far, c.tar_at_far)};
                              }},
                   .dense = {[](const DenseComparisons& d, double far, const Convention& c) {
-                              require_exact(c);
-                              return tar_cell(d.tar_at_far(far), far);
+                              return tar_cell(dense_tar(d, far, c), far);
                             },
-                            [](Dense d, double far, const Convention&) {
-                              return DenseStatistics{dense_tar_at_far_statistic(*d, far)};
+                            // Replicates hold what the exact rule needs: others have no interval.
+                            [](Dense d, double far, const Convention& c) {
+                              return is_exact(c)
+                                         ? DenseStatistics{dense_tar_at_far_statistic(*d, far)}
+                                         : DenseStatistics{};
                             }},
                   .all_pairs = {measure_tail_tar_cell,
                                 [](Tail d, double far, const Convention&) {
@@ -331,8 +339,10 @@ const Table<Metric>& protocol_metrics() {
                   .rate = false,
                   .takes_targets = true,
                   .dense = {measure_threshold_cell,
-                            [](Dense d, double far, const Convention&) {
-                              return DenseStatistics{dense_threshold_statistic(d, far)};
+                            [](Dense d, double far, const Convention& c) {
+                              return is_exact(c)
+                                         ? DenseStatistics{dense_threshold_statistic(d, far)}
+                                         : DenseStatistics{};
                             }},
                   .all_pairs = {measure_tail_threshold_cell,
                                 [](Tail d, double far, const Convention&) {

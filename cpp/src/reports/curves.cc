@@ -6,6 +6,7 @@
 
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/tail_bounds.h"
+#include "facebench/protocols/searched_units.h"
 
 namespace facebench {
 namespace {
@@ -43,23 +44,22 @@ bool drops(const RunScores& s) { return failure_policies().at(s.options.failed_e
 void add_identification(const RunScores& s, const IdentificationTrials& trials, std::size_t t,
                         std::size_t count, TrackCurves& out) {
   const auto status = unit_status(s.trials, s.status);
-  const auto left_out = [&](std::int32_t unit) {
-    return drops(s) && status[static_cast<std::size_t>(unit)] != SampleStatus::ok;
+  const auto look_at = [&](const std::vector<std::int32_t>& units, std::vector<std::int32_t>& who,
+                           std::vector<std::uint8_t>& left_out) {
+    for (const std::int32_t u : units) {
+      who.push_back(s.trials.unit_identity(u));
+      left_out.push_back(drops(s) && status[static_cast<std::size_t>(u)] != SampleStatus::ok);
+    }
   };
   std::vector<std::int32_t> probes, gallery;
-  std::vector<double> scores;
-  for (const std::int32_t g : trials.gallery)
-    if (!left_out(g)) gallery.push_back(s.trials.unit_identity(g));
-  for (std::size_t p = 0; p < trials.probes.size(); ++p) {
-    if (left_out(trials.probes[p])) continue;
-    probes.push_back(s.trials.unit_identity(trials.probes[p]));
-    for (std::size_t g = 0; g < trials.gallery.size(); ++g)
-      if (!left_out(trials.gallery[g]))
-        scores.push_back(
-            score_at(s.scores[t], static_cast<std::int64_t>(p * trials.gallery.size() + g)));
-  }
-  if (probes.empty() || gallery.empty()) return;
-  const Searches searches(std::span<const double>(scores), probes, gallery);
+  std::vector<std::uint8_t> probe_left_out, gallery_left_out;
+  look_at(trials.probes, probes, probe_left_out);
+  look_at(trials.gallery, gallery, gallery_left_out);
+  const SearchedUnits used = searched_units(probes, probe_left_out, gallery, gallery_left_out);
+  if (used.probes.empty() || used.gallery.empty()) return;
+  const Searches searches(
+      pick_block(std::get<std::vector<float>>(s.scores[t]), gallery.size(), used),
+      pick<std::int32_t>(probes, used.probes), pick<std::int32_t>(gallery, used.gallery));
   if (searches.mated() == 0) return;
   out.cmc = cmc(searches).rate;
   if (out.cmc.size() > count) out.cmc.resize(count);

@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include "facebench/metrics/comparisons.h"
+#include "facebench/metrics/dense_bootstrap.h"
+#include "facebench/protocols/searched_units.h"
 
 namespace facebench {
 namespace {
@@ -18,6 +20,10 @@ struct Both {
 
   const Track& track_a() const { return a.trials.tracks[pairs.a]; }
   const Track& track_b() const { return b.trials.tracks[pairs.b]; }
+  // Whether either run leaves the unit out; it has a number in each.
+  bool left_out_unit(std::int32_t unit_a, std::int32_t unit_b) const {
+    return left_out_unit(a, status_a, unit_a) || left_out_unit(b, status_b, unit_b);
+  }
   // Whether either run leaves the comparison out.
   bool left_out(const ScorePair& k) const {
     return left_out(a, track_a(), status_a, k.a) || left_out(b, track_b(), status_b, k.b);
@@ -27,19 +33,29 @@ struct Both {
   static bool left_out(const RunScores& run, const Track& track,
                        std::span<const SampleStatus> status, std::int64_t k) {
     const auto sides = kind_of(track).sides(track, k);
-    if (!sides) return true;
+    return !sides || left_out_unit(run, status, sides->first) ||
+           left_out_unit(run, status, sides->second);
+  }
+  static bool left_out_unit(const RunScores& run, std::span<const SampleStatus> status,
+                            std::int32_t unit) {
     return failure_policies().at(run.options.failed_enrolments).drop &&
-           (status[static_cast<std::size_t>(sides->first)] != SampleStatus::ok ||
-            status[static_cast<std::size_t>(sides->second)] != SampleStatus::ok);
+           status[static_cast<std::size_t>(unit)] != SampleStatus::ok;
   }
 };
 
-// The same statistics of two runs, and who is drawn again.
+using Differences = std::map<NumberKey, PairedComparison>;
+
+// The same statistics of two runs.
+template <class Stat>
 struct Paired {
   std::vector<NumberKey> keys;
-  std::vector<Statistic> a, b;
-  std::vector<std::int32_t> first, second, folds;
-  Resampling resampling = Resampling::vertices;
+  std::vector<Stat> a, b;
+
+  Differences with(std::span<const PairedComparison> compared) const {
+    Differences result;
+    for (std::size_t i = 0; i < compared.size(); ++i) result[keys[i]] = compared[i];
+    return result;
+  }
 };
 
 double value_of(const MetricCell& cell, std::size_t i) {
@@ -47,14 +63,16 @@ double value_of(const MetricCell& cell, std::size_t i) {
 }
 
 // All numbers that `measure`, a member of Metric, makes of a kind's data.
-template <class Data>
-void add_statistics(const std::shared_ptr<const Data>& a, const std::shared_ptr<const Data>& b,
-                    Measure<Data> Metric::*measure, const ProtocolSpec& metrics,
-                    const Convention& convention, Paired& out) {
+template <class Data, class Stat>
+Paired<Stat> paired_statistics(const std::shared_ptr<const Data>& a,
+                               const std::shared_ptr<const Data>& b,
+                               Measure<Data, Stat> Metric::*measure, const ProtocolSpec& metrics,
+                               const Convention& convention) {
+  Paired<Stat> out;
   const std::vector<double> once = {0.0};
   for (const MetricRequest& request : metrics.metrics) {
     const Metric& metric = protocol_metrics().at(request.name);
-    const Measure<Data>& how = metric.*measure;
+    const Measure<Data, Stat>& how = metric.*measure;
     if (!how.cell) continue;
     for (const double target : metric.takes_targets ? request.targets : once) {
       try {
@@ -78,70 +96,126 @@ void add_statistics(const std::shared_ptr<const Data>& a, const std::shared_ptr<
       }
     }
   }
+  return out;
 }
 
-// Lists and dense tracks: comparisons of two units.
-Paired pair_comparisons(const Both& both, Measure<Comparisons> Metric::*measure,
-                        const ProtocolSpec& metrics, const Convention& convention) {
+// How differences are measured.
+struct How {
+  const ProtocolSpec& metrics;
+  const Convention& convention;
+  const BootstrapOptions& options;
+  const Job& job;
+};
+
+Differences pair_lists(const Both& both, const ListedTrials& listed, const How& how) {
   const Track& track = both.track_a();
-  const auto* listed = std::get_if<ListedTrials>(&track.trials);
-  Paired out;
   std::vector<double> a, b;
   std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> first, second, folds;
   const auto add = [&](const ScorePair& k) {
     if (both.left_out(k)) return;
     const auto sides = kind_of(track).sides(track, k.a);
     a.push_back(score_at(both.a.scores[both.pairs.a], k.a));
     b.push_back(score_at(both.b.scores[both.pairs.b], k.b));
     labels.push_back(kind_of(track).genuine(track, both.a.trials, k.a) ? 1 : 0);
-    if (listed && !listed->fold.empty())
-      out.folds.push_back(listed->fold[static_cast<std::size_t>(k.a)]);
-    out.first.push_back(both.a.trials.unit_identity(sides->first));
-    out.second.push_back(both.a.trials.unit_identity(sides->second));
+    if (!listed.fold.empty()) folds.push_back(listed.fold[static_cast<std::size_t>(k.a)]);
+    first.push_back(both.a.trials.unit_identity(sides->first));
+    second.push_back(both.a.trials.unit_identity(sides->second));
   };
   if (both.pairs.same)
     for (std::int64_t k = 0; k < score_count(both.a.scores[both.pairs.a]); ++k) add({k, k});
   else
     for (const ScorePair& k : both.pairs.shared) add(k);
-  if (labels.empty()) return out;
-  add_statistics(std::make_shared<const Comparisons>(a, labels, out.folds),
-                 std::make_shared<const Comparisons>(b, labels, out.folds), measure, metrics,
-                 convention, out);
-  if (listed) {
-    const Components c = connected_components({out.first, out.second, out.folds});
-    const std::int32_t folds = *std::ranges::max_element(c.fold) + 1;
-    if (c.count() > folds) out.resampling = Resampling::components;
-  }
-  return out;
+  if (labels.empty()) return {};
+  const auto p = paired_statistics(std::make_shared<const Comparisons>(a, labels, folds),
+                                   std::make_shared<const Comparisons>(b, labels, folds),
+                                   &Metric::listed, how.metrics, how.convention);
+  const ComparisonGraph graph{first, second, folds};
+  const Components c = connected_components(graph);
+  const auto resampling = c.count() > *std::ranges::max_element(c.fold) + 1 ? Resampling::components
+                                                                            : Resampling::vertices;
+  return p.with(compare_paired(graph, resampling, p.a, p.b, how.options, how.job));
 }
 
-Paired pair_matrices(const Both& both, const MatrixTrials& trials, const ProtocolSpec& metrics,
-                     const Convention& convention) {
-  Paired out;
-  if (!both.pairs.same) return out;
+// The units of one side of a track that runs share: who they are, and whether either run leaves
+// them out.
+struct SharedSide {
+  std::vector<std::int32_t> identity;
+  std::vector<std::uint8_t> left_out;
+};
+SharedSide shared_side(const Both& both, const std::vector<std::int32_t>& units_a,
+                       const std::vector<std::int32_t>& units_b) {
+  SharedSide side;
+  for (std::size_t i = 0; i < units_a.size(); ++i) {
+    side.identity.push_back(both.a.trials.unit_identity(units_a[i]));
+    side.left_out.push_back(both.left_out_unit(units_a[i], units_b[i]) ? 1 : 0);
+  }
+  return side;
+}
+
+Differences pair_dense(const Both& both, const DenseTrials& a, const DenseTrials& b,
+                       const How& how) {
+  const SharedSide rows = shared_side(both, a.rows, b.rows);
+  const SharedSide columns = shared_side(both, a.columns, b.columns);
+  const auto comparisons = [&](const TrackScores& scores) {
+    return std::make_shared<const DenseComparisons>(
+        DenseScores{std::get<std::vector<float>>(scores), rows.identity, columns.identity,
+                    a.triangle, a.mask, rows.left_out, columns.left_out},
+        how.job);
+  };
+  const auto left = comparisons(both.a.scores[both.pairs.a]);
+  const auto right = comparisons(both.b.scores[both.pairs.b]);
+  const auto p = paired_statistics(left, right, &Metric::dense, how.metrics, how.convention);
+  return p.with(compare_paired(*left, *right, p.a, p.b, how.options, how.job));
+}
+
+Differences pair_searches(const Both& both, const IdentificationTrials& a,
+                          const IdentificationTrials& b, const How& how) {
+  const SharedSide probes = shared_side(both, a.probes, b.probes);
+  const SharedSide gallery = shared_side(both, a.gallery, b.gallery);
+  const SearchedUnits used =
+      searched_units(probes.identity, probes.left_out, gallery.identity, gallery.left_out);
+  const auto of_probes = pick<std::int32_t>(probes.identity, used.probes);
+  const auto of_gallery = pick<std::int32_t>(gallery.identity, used.gallery);
+  const auto searches = [&](const TrackScores& scores) {
+    return std::make_shared<const Searches>(
+        pick_block(std::get<std::vector<float>>(scores), gallery.identity.size(), used), of_probes,
+        of_gallery, how.job);
+  };
+  const auto p = paired_statistics(searches(both.a.scores[both.pairs.a]),
+                                   searches(both.b.scores[both.pairs.b]), &Metric::identification,
+                                   how.metrics, how.convention);
+  return p.with(compare_paired({of_probes, of_probes, {}}, Resampling::vertices, p.a, p.b,
+                               how.options, how.job));
+}
+
+Differences pair_matrices(const Both& both, const MatrixTrials& trials, const How& how) {
   const auto& a = std::get<std::vector<double>>(both.a.scores[both.pairs.a]);
   const auto& b = std::get<std::vector<double>>(both.b.scores[both.pairs.b]);
   std::vector<std::uint8_t> left_out;
   for (std::int64_t k = 0; k < static_cast<std::int64_t>(a.size()); ++k)
     left_out.push_back(both.left_out({k, k}) ? 1 : 0);
   // Statistics whose weights are of subjects: as if each were compared with itself alone.
-  for (std::int32_t s = 0; s < trials.subjects(); ++s) out.first.push_back(s);
-  out.second = out.first;
-  add_statistics(std::make_shared<const SimilarityMatrix>(trials.groups, a, left_out),
-                 std::make_shared<const SimilarityMatrix>(trials.groups, b, left_out),
-                 &Metric::matrix, metrics, convention, out);
-  return out;
+  std::vector<std::int32_t> subjects;
+  for (std::int32_t s = 0; s < trials.subjects(); ++s) subjects.push_back(s);
+  const auto p =
+      paired_statistics(std::make_shared<const SimilarityMatrix>(trials.groups, a, left_out),
+                        std::make_shared<const SimilarityMatrix>(trials.groups, b, left_out),
+                        &Metric::matrix, how.metrics, how.convention);
+  return p.with(compare_paired({subjects, subjects, {}}, Resampling::vertices, p.a, p.b,
+                               how.options, how.job));
 }
 
-Paired pair_track(const Both& both, const ProtocolSpec& metrics, const Convention& convention) {
-  const auto& trials = both.track_a().trials;
-  // Dense comparisons have the metrics of lists; theirs alone belong to another bootstrap.
-  if (std::holds_alternative<ListedTrials>(trials) ||
-      (std::holds_alternative<DenseTrials>(trials) && both.pairs.same))
-    return pair_comparisons(both, &Metric::listed, metrics, convention);
-  if (const auto* matrix = std::get_if<MatrixTrials>(&trials))
-    return pair_matrices(both, *matrix, metrics, convention);
-  return {};
+Differences pair_track(const Both& both, const How& how) {
+  const auto &a = both.track_a().trials, &b = both.track_b().trials;
+  if (const auto* listed = std::get_if<ListedTrials>(&a)) return pair_lists(both, *listed, how);
+  if (!both.pairs.same) return {};
+  if (const auto* dense = std::get_if<DenseTrials>(&a))
+    return pair_dense(both, *dense, std::get<DenseTrials>(b), how);
+  if (const auto* searches = std::get_if<IdentificationTrials>(&a))
+    return pair_searches(both, *searches, std::get<IdentificationTrials>(b), how);
+  if (const auto* matrix = std::get_if<MatrixTrials>(&a)) return pair_matrices(both, *matrix, how);
+  return {};  // of all_pairs tracks the scores are not kept one by one
 }
 
 }  // namespace
@@ -153,14 +227,9 @@ std::map<NumberKey, PairedComparison> compare_track(
   const Both both{a, b, pairs, unit_status(a.trials, a.status), unit_status(b.trials, b.status)};
   if (both.track_a().trials.index() != both.track_b().trials.index()) return result;
   try {
-    const Paired p = pair_track(both, metrics, conventions().at(how.convention));
-    if (p.keys.empty()) return result;
-    const auto compared =
-        compare_paired({p.first, p.second, p.folds}, p.resampling, p.a, p.b, options, job);
-    for (std::size_t i = 0; i < compared.size(); ++i) result[p.keys[i]] = compared[i];
+    result = pair_track(both, {metrics, conventions().at(how.convention), options, job});
   } catch (const std::invalid_argument&) {
     // Nothing can be drawn again (a single person, say), or a class is empty.
-    result.clear();
   }
   return result;
 }

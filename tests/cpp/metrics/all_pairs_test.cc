@@ -6,10 +6,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "facebench/core/error.h"
@@ -55,18 +53,22 @@ struct Listed {
   std::vector<std::uint8_t> labels;
   std::vector<double> sorted[2];  // of either class, descending
   std::shared_ptr<Comparisons> comparisons;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> at;
+  std::vector<std::int64_t> at;  // (rows, columns): which comparison it is, -1 = none
+  std::int64_t columns = 0;
 };
 
 Listed listed(const People& a, const People& b, bool triangle) {
   const EmbeddingRows rows(a.values, a.dim), columns(b.values, b.dim);
   Indices first, second;
   Listed result;
+  result.columns = columns.size();
+  result.at.assign(static_cast<std::size_t>(rows.size() * columns.size()), -1);
   for (std::int32_t i = 0; i < rows.size(); ++i)
     for (std::int32_t j = triangle ? i + 1 : 0; j < columns.size(); ++j) {
       first.push_back(i);
       second.push_back(j);
-      result.at[{i, j}] = result.labels.size();
+      result.at[static_cast<std::size_t>(i * columns.size() + j)] =
+          static_cast<std::int64_t>(result.labels.size());
       result.labels.push_back(a.identity[i] == b.identity[j]);
     }
   result.scores = listed_pair_scores(rows, columns, first, second);
@@ -94,13 +96,16 @@ void expect_tail(const ScoreTail& tail, const Listed& all, double far) {
   // Each score is of the two that it names, and none is named twice.
   const auto expect_named = [&](const std::vector<double>& of, const Indices& rows,
                                 const Indices& columns, std::uint8_t label) {
-    std::set<std::pair<std::int32_t, std::int32_t>> named;
+    std::vector<bool> named(all.scores.size());
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const auto found = all.at.find({rows[k], columns[k]});
-      ASSERT_NE(found, all.at.end());
-      EXPECT_EQ(all.scores[found->second], of[k]);
-      EXPECT_EQ(all.labels[found->second], label);
-      EXPECT_TRUE(named.insert(found->first).second);
+      const std::int64_t found = all.at[static_cast<std::size_t>(
+          static_cast<std::int64_t>(rows[k]) * all.columns + columns[k])];
+      ASSERT_GE(found, 0);
+      const auto at = static_cast<std::size_t>(found);
+      ASSERT_EQ(all.scores[at], of[k]);
+      ASSERT_EQ(all.labels[at], label);
+      ASSERT_FALSE(named[at]);
+      named[at] = true;
     }
   };
   ASSERT_EQ(tail.genuine_row.size(), tail.genuine.size());

@@ -1,7 +1,8 @@
-#include "facebench/metrics/dense_comparisons.h"
+#include "facebench/metrics/dense_bootstrap.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -120,6 +121,57 @@ TEST(DenseComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
     const std::vector<DenseStatistic> one = {dense_tar_at_far_statistic(*dense, 0.05)};
     EXPECT_EQ(vertex_bootstrap(*dense, one, o).front().low, a[2 + 2 * 3].low);
   }
+}
+
+TEST(DenseComparisons, TheListHoldsEveryScore) {
+  for (const Case& c : cases()) {
+    const Comparisons wanted(c.listed, c.labels), got = DenseComparisons(c.view()).listed();
+    EXPECT_TRUE(std::ranges::equal(wanted.scores(), got.scores()));
+    EXPECT_EQ(wanted.genuine(), got.genuine());
+    EXPECT_EQ(auc(wanted), auc(got));
+  }
+}
+
+TEST(DenseComparisons, PairedDifferencesAreThoseOfTheList) {
+  BootstrapOptions o;
+  o.replicates = 70;
+  for (Case c : cases()) {
+    Case d = c;  // another system, the same comparisons
+    Random random(5, "other");
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < c.rows.size(); ++i)
+      for (std::size_t j = 0; j < c.columns.size(); ++j) {
+        float& score = d.scores[i * c.columns.size() + j];
+        score += static_cast<float>(0.5 * random.normal());
+        if ((c.triangle && j <= i) || (!c.mask.empty() && c.mask[i * c.columns.size() + j] == 0))
+          continue;
+        if (!c.no_row.empty() && (c.no_row[i] || c.no_column[j])) continue;
+        d.listed[k++] = score;
+      }
+    const DenseComparisons a(c.view()), b(d.view());
+    const auto la = std::make_shared<const Comparisons>(c.listed, c.labels);
+    const auto lb = std::make_shared<const Comparisons>(d.listed, d.labels);
+    const std::vector<DenseStatistic> sa = {dense_auc_statistic(a),
+                                            dense_tar_at_far_statistic(a, 0.05)};
+    const std::vector<DenseStatistic> sb = {dense_auc_statistic(b),
+                                            dense_tar_at_far_statistic(b, 0.05)};
+    const std::vector<Statistic> ta = {auc_statistic(la), tar_at_far_statistic(la, 0.05)};
+    const std::vector<Statistic> tb = {auc_statistic(lb), tar_at_far_statistic(lb, 0.05)};
+    const auto ours = compare_paired(a, b, sa, sb, o);
+    const auto theirs = compare_paired({c.first, c.second, {}}, Resampling::vertices, ta, tb, o);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(ours[i].value, theirs[i].value);
+      EXPECT_NEAR(ours[i].interval.low, theirs[i].interval.low, 1e-11);
+      EXPECT_NEAR(ours[i].interval.high, theirs[i].interval.high, 1e-11);
+      EXPECT_NEAR(ours[i].p_value, theirs[i].p_value, 1e-11);
+      EXPECT_EQ(ours[i].interval.method, theirs[i].interval.method);
+    }
+    EXPECT_THROW(compare_paired(a, b, sa, std::span(sb).first(1), o), std::invalid_argument);
+  }
+  const Case small(1, 3, false, false, false), large(2, 3, false, false, false);
+  const DenseComparisons a(small.view()), b(large.view());
+  const std::vector<DenseStatistic> sa = {dense_auc_statistic(a)}, sb = {dense_auc_statistic(b)};
+  EXPECT_THROW(compare_paired(a, b, sa, sb, o), std::invalid_argument);
 }
 
 TEST(DenseComparisons, WeightsCountAsRepetition) {

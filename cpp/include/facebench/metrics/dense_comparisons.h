@@ -1,18 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
 #include <span>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "facebench/core/job.h"
 #include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/interval.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/score_tail.h"
 #include "facebench/metrics/tar_at_far.h"
@@ -72,9 +68,18 @@ class DenseComparisons {
   // threshold above -infinity where the lower scores are not known.
   RocCurve curve(std::span<const Weight> weights = {}) const;
 
+  // The curves of up to kLanes replicates at once; `weights` is (identities, kLanes). They may end
+  // where every FPR is above `far_needed`.
+  static constexpr std::size_t kLanes = 16;
+  std::vector<RocCurve> curves(std::span<const Weight> weights, std::size_t lanes,
+                               double far_needed) const;
+
   // tar_at_far(), convention "exact", of the whole curve: threshold and false accepts too. Throws
   // std::invalid_argument for a FAR outside [0, 1], and where the known scores do not reach it.
   TarAtFar tar_at_far(double far) const;
+  // The same comparisons as a list, for rules that need every score. Throws std::invalid_argument
+  // where not all scores are known.
+  Comparisons listed() const;
   // Its threshold where each identity counts `weights` times, so that the impostor comparisons
   // count `impostor` times in all; NaN for 0, and where the known scores do not reach that far.
   // Empty weights = once.
@@ -87,9 +92,6 @@ class DenseComparisons {
   };
   template <class Id>
   using Pairs = std::vector<Pair<Id>>;
-  friend std::vector<Interval> vertex_bootstrap(const DenseComparisons&,
-                                                std::span<const struct DenseStatistic>,
-                                                const BootstrapOptions&, const Job&);
 
   // `row_used` and `column_used`: which take part in any comparison.
   void number_identities(std::span<const std::int32_t> row_identity,
@@ -102,11 +104,6 @@ class DenseComparisons {
   Pairs<Id> place_impostors(const DenseScores& s, const Job& job);
   template <class Id>
   Pairs<Id> place_impostors(const ScoreTail& tail, const TailSides& sides);
-  // The curves of up to kLanes replicates; `weights` is (identities, kLanes). They may end where
-  // every FPR is above `far_needed`.
-  static constexpr std::size_t kLanes = 16;
-  std::vector<RocCurve> curves(std::span<const Weight> weights, std::size_t lanes,
-                               double far_needed) const;
   template <class Real, class Id>
   void walk(const Pairs<Id>& pairs, std::span<const Weight> weights, double far_needed,
             std::span<RocCurve> out) const;
@@ -147,28 +144,5 @@ class DenseComparisons {
 // Both throw std::invalid_argument where not all scores are known.
 double auc(const DenseComparisons& comparisons);
 double eer(const DenseComparisons& comparisons);
-
-// A number computed from the reduced curve of a replicate.
-struct DenseStatistic {
-  std::string name;
-  // `weights` are those of the curve, one an identity.
-  std::function<double(const RocCurve&, std::span<const Weight> weights)> evaluate;
-  double resolution = 0;  // as Statistic
-  double far_needed = 1;  // the curve may end above this FPR
-  bool rate = true;       // as Statistic
-};
-DenseStatistic dense_auc_statistic(const DenseComparisons& comparisons);
-DenseStatistic dense_eer_statistic(const DenseComparisons& comparisons);
-DenseStatistic dense_tar_at_far_statistic(const DenseComparisons& comparisons, double far);
-// The threshold of DenseComparisons::tar_at_far(); its interval is not on the logit scale. It goes
-// through the highest impostor scores once more for each replicate.
-DenseStatistic dense_threshold_statistic(std::shared_ptr<const DenseComparisons> comparisons,
-                                         double far);
-
-// vertex_bootstrap() of metrics/interval.h, the same draws and so the same intervals to the last
-// bits of rounding, fast enough for tens of millions of comparisons.
-std::vector<Interval> vertex_bootstrap(const DenseComparisons& comparisons,
-                                       std::span<const DenseStatistic> statistics,
-                                       const BootstrapOptions& options = {}, const Job& job = {});
 
 }  // namespace facebench

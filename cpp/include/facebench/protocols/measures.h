@@ -9,7 +9,7 @@
 
 #include "facebench/core/registry.h"
 #include "facebench/io/json.h"
-#include "facebench/metrics/dense_comparisons.h"
+#include "facebench/metrics/dense_bootstrap.h"
 #include "facebench/metrics/interval.h"
 #include "facebench/metrics/searches.h"
 #include "facebench/metrics/similarity_matrix.h"
