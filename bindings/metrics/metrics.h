@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "arrays.h"
+#include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/interval.h"
 #include "result_class.h"
 
 namespace facebench {

@@ -278,7 +278,7 @@ def test_demo_in_small(tmp_path):
         "train_images": 4,
         "test_people": 24,
         "test_images": 3,
-        "protocols": ["lfw", "vggface2_age", "dfw", "umdfaces"],
+        "protocols": ["lfw", "vggface2_age", "ijba_quality", "dfw", "umdfaces"],
     }
     made = facebench.demo(out, replicates=20, **options)
     assert list(made.runs) == options["protocols"]

@@ -23,6 +23,8 @@ inline double ratio(std::int64_t part, std::int64_t whole) {
 // Each count over the total; NaN where the total is 0.
 std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t total);
 
+// (1 + level) / 2; throws std::invalid_argument unless level lies in (0, 1).
+double half_level(double level);
 // An interval's bound, to 2^-40.
 double rounded_bound(double bound);
 

@@ -1,4 +1,4 @@
-#include "facebench/metrics/interval.h"
+#include "facebench/metrics/bootstrap.h"
 
 #include <gtest/gtest.h>
 

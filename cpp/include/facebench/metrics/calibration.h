@@ -5,8 +5,8 @@
 #include <span>
 
 #include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/interval.h"
 #include "facebench/metrics/roc.h"
+#include "facebench/metrics/statistic.h"
 
 namespace facebench {
 

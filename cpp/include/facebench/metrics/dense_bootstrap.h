@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "facebench/core/job.h"
+#include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/dense_comparisons.h"
-#include "facebench/metrics/interval.h"
 #include "facebench/metrics/paired.h"
 
 namespace facebench {

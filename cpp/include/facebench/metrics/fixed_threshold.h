@@ -6,6 +6,7 @@
 
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/interval.h"
+#include "facebench/metrics/statistic.h"
 
 namespace facebench {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "facebench/core/registry.h"
+#include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/interval.h"
 #include "facebench/metrics/searches.h"
 
 namespace facebench {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/metrics/interval.h"
+#include "facebench/metrics/bootstrap.h"
 
 namespace facebench {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/interval.h"
 
 namespace facebench {
 

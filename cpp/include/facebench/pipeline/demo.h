@@ -16,7 +16,8 @@ struct DemoOptions {
   std::int64_t train_images = 16;
   std::int64_t test_people = 100;
   std::int64_t test_images = 8;
-  std::vector<std::string> protocols = {"lfw", "vggface2_pose", "vggface2_age", "dfw", "umdfaces"};
+  std::vector<std::string> protocols = {"lfw",          "vggface2_pose", "vggface2_age",
+                                        "ijba_quality", "dfw",           "umdfaces"};
   std::string recipe = "demo";
   std::int64_t replicates = 1000;
   std::int64_t seed = 0;

@@ -9,8 +9,8 @@
 
 #include "facebench/core/registry.h"
 #include "facebench/io/json.h"
+#include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/dense_bootstrap.h"
-#include "facebench/metrics/interval.h"
 #include "facebench/metrics/searches.h"
 #include "facebench/metrics/similarity_matrix.h"
 
