@@ -166,8 +166,9 @@ def compare(
     for c in children:
         ratios = [theirs / own for theirs, own in zip(c.times, children[0].times, strict=True)]
         rate = what.count / statistics.median(c.times)
+        shown = f"{rate / 1e6:9.1f} M/s" if rate > 1e6 else f"{rate:9.1f} /s"
         print(
-            f"  {c.contestant.name:<28} {statistics.median(c.times):8.3f} s {rate / 1e6:9.1f} M/s"
+            f"  {c.contestant.name:<28} {statistics.median(c.times):8.4f} s {shown}"
             f"   ratio {spread(ratios):<24} peak {c.peak / 1024:6.0f} MiB"
             f" ({(c.peak - c.base) / 1024:.0f} beside the inputs)"
         )
@@ -205,8 +206,9 @@ def compare(
     }
 
 
-def main(comparisons: dict[str, Callable]) -> None:
-    """Runs the named comparisons, functions of the settings that return what compare() does."""
+def main(comparisons: dict[str, Callable], add_arguments: Callable = lambda parser: None) -> None:
+    """Runs the named comparisons, functions of the settings that return what compare() does, or a
+    list of it. `add_arguments(parser)` adds a script's own."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(comparisons)}; all by default")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -220,11 +222,15 @@ def main(comparisons: dict[str, Callable]) -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="size of the work")
     parser.add_argument("--limits", help="the program facebench_bench")
     parser.add_argument("--json", type=Path, help="write the results there")
+    add_arguments(parser)
     settings = parser.parse_args()
     if unknown := set(settings.names) - set(comparisons):
         parser.error(f"unknown: {', '.join(unknown)}")
     print(f"load before: {os.getloadavg()[0]:.1f} (other work on the machine spoils the figures)")
-    results = [comparisons[name](settings) for name in settings.names or comparisons]
+    results = []
+    for name in settings.names or comparisons:
+        result = comparisons[name](settings)
+        results += result if isinstance(result, list) else [result]
     if settings.json:
         settings.json.parent.mkdir(parents=True, exist_ok=True)
         settings.json.write_text(json.dumps(results, indent=1) + "\n")

@@ -9,6 +9,7 @@
 
 #include "facebench/core/random.h"
 #include "facebench/nn/losses.h"
+#include "nn/class_cross_entropy.h"
 
 namespace facebench {
 namespace {
@@ -18,8 +19,20 @@ at::Tensor at_least_float(const at::Tensor& x) {
   return x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);
 }
 
-at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
-  return at::cross_entropy_loss(logits, labels);
+Head::Output cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
+                           const at::Tensor& without_margin) {
+  const at::Tensor plain = without_margin.detach();
+  return {at::cross_entropy_loss(logits, labels), plain, plain.argmax(1)};
+}
+
+// The same in passes over tiles, where class_cross_entropy takes these tensors.
+Head::Output in_tiles(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
+                      const at::Tensor& bias, const at::Tensor& labels, const OwnLogit& margin,
+                      at::ScalarType type) {
+  ClassCrossEntropy r =
+      class_cross_entropy(rows, scale.expand({rows.size(0), 1}), weight, bias, labels, margin,
+                          /*unit_weights=*/margin != nullptr, type == at::kBFloat16);
+  return {r.loss, r.logits, r.predicted};
 }
 
 // A plain linear classifier, with or without bias; the base of softmax and center.
@@ -35,10 +48,13 @@ class SoftmaxHead : public Head {
  protected:
   Output compute(const at::Tensor& features, const at::Tensor& labels) override {
     const at::Tensor x = at_least_float(features);
+    if (has_class_cross_entropy(x, parameter(0)))
+      return in_tiles(x, at::ones({1, 1}, x.options()), parameter(0),
+                      bias_ ? parameter(1) : at::Tensor(), labels, nullptr, features.scalar_type());
     const at::Tensor weight = parameter(0).to(x.scalar_type()).t();
     const at::Tensor logits =
         bias_ ? at::addmm(parameter(1).to(x.scalar_type()), x, weight) : at::mm(x, weight);
-    return {cross_entropy(logits, labels), logits.detach()};
+    return cross_entropy(logits, labels, logits);
   }
 
  private:
@@ -94,14 +110,21 @@ class AngularHead : public Head {
   // The true class's logit with margin, from the cosine of it and the row's scale, both (N, 1).
   virtual at::Tensor target(const at::Tensor& cosine, const at::Tensor& scale) = 0;
 
-  Output from_cosines(const at::Tensor& unit, const at::Tensor& scale, const at::Tensor& labels) {
+  // `type` is that of the features.
+  Output from_cosines(const at::Tensor& unit, const at::Tensor& scale, const at::Tensor& labels,
+                      at::ScalarType type) {
+    if (has_class_cross_entropy(unit, parameter(0)))
+      return in_tiles(
+          unit, scale, parameter(0), {}, labels,
+          [this](const at::Tensor& cosine, const at::Tensor& s) { return target(cosine, s); },
+          type);
     const at::Tensor weight = normalize_rows(at_least_float(parameter(0)).to(unit.scalar_type()));
     const at::Tensor logits = at::mm(unit * scale, weight.t());
     const at::Tensor rows = weight.index_select(0, labels);
     const at::Tensor cosine = (unit * rows).sum(1, /*keepdim=*/true).clamp(-1, 1);
     const at::Tensor shift = target(cosine, scale) - scale * cosine;
     const at::Tensor with_margin = logits.scatter_add(1, labels.unsqueeze(1), shift);
-    return {cross_entropy(with_margin, labels), logits.detach()};
+    return cross_entropy(with_margin, labels, logits);
   }
 };
 
@@ -120,7 +143,7 @@ class SphereFaceHead : public AngularHead {
     const at::Tensor x = at_least_float(features);
     if (options_.gradient == "caffe") return as_in_caffe(x, labels);
     const at::Tensor norm = x.square().sum(1, /*keepdim=*/true).clamp_min(1e-12).sqrt();
-    return from_cosines(x / norm, norm, labels);
+    return from_cosines(x / norm, norm, labels, features.scalar_type());
   }
   at::Tensor target(const at::Tensor& cosine, const at::Tensor& scale) override {
     return scale * (lambda_ * cosine + sphereface_psi(cosine, options_.m)) / (1 + lambda_);
@@ -134,7 +157,7 @@ class SphereFaceHead : public AngularHead {
     }
     const at::Tensor weight = at_least_float(parameter(0)).to(x.scalar_type());
     const at::Tensor logits = sphereface_caffe_logits(x, weight, labels, options_.m, lambda_);
-    return {cross_entropy(logits, labels), x.detach().mm(normalize_rows(weight.detach()).t())};
+    return cross_entropy(logits, labels, x.mm(normalize_rows(weight).t()));
   }
 
   SphereFaceOptions options_;
@@ -158,7 +181,8 @@ class MarginHead : public AngularHead {
  protected:
   Output compute(const at::Tensor& features, const at::Tensor& labels) override {
     const at::Tensor unit = normalize_rows(at_least_float(features));
-    return from_cosines(unit, at::full({1, 1}, options_.s, unit.options()), labels);
+    return from_cosines(unit, at::full({1, 1}, options_.s, unit.options()), labels,
+                        features.scalar_type());
   }
   at::Tensor target(const at::Tensor& cosine, const at::Tensor& scale) override {
     return scale * with_margin(cosine, options_);

@@ -254,7 +254,7 @@ class Trainer {
     average_gradients();
     optimizer_->clip();
     optimizer_->step(lr_);
-    const auto hits = output.logits.argmax(1).eq(batch.labels).sum().item<std::int64_t>();
+    const auto hits = output.predicted.eq(batch.labels).sum().item<std::int64_t>();
     epoch_sums_.add(loss, hits, n);
     log_sums_.add(loss, hits, n);
     ++iteration_;

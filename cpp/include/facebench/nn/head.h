@@ -32,8 +32,9 @@ struct HeadShape {
 class Head {
  public:
   struct Output {
-    at::Tensor loss;    // scalar, mean over the batch
-    at::Tensor logits;  // (N, C), without gradient and without margin, to measure accuracy with
+    at::Tensor loss;       // scalar, mean over the batch
+    at::Tensor logits;     // (N, C), without gradient and without margin, to measure accuracy with
+    at::Tensor predicted;  // (N) int64, the class with the highest of them
   };
 
   virtual ~Head() = default;
@@ -42,6 +43,11 @@ class Head {
 
   // features (N, D) floating point, labels (N) int64 in [0, C), N >= 1. Throws
   // std::invalid_argument for other shapes and types, std::out_of_range for a label.
+  //
+  // In float32 on the CPU the classes go by in tiles, and their gradients are made without unit
+  // weights or probabilities in memory (docs/training-speed.md); logits is then laid out class by
+  // class. Features in bfloat16 are multiplied with weights rounded to it, where the processor has
+  // such products; sums, margins and the loss are float32.
   Output loss(const at::Tensor& features, const at::Tensor& labels);
 
   // Leaf tensors that require gradient. They are shared, not copied: an optimizer changes them in

@@ -1,0 +1,176 @@
+#include "nn/class_cross_entropy.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "facebench/nn/losses.h"
+#include "nn/class_tiles.h"
+
+namespace facebench {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// What backward needs beside the tensors that autograd keeps.
+struct OwnClass {
+  at::Tensor cosine, by_cosine, by_scale;  // (N, 1): cosine, slopes of the logit by it and by scale
+  at::Tensor logit;                        // (N, 1), with margin
+};
+
+// The logits of the own classes, few enough for torch's operations.
+OwnClass own_class(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
+                   const at::Tensor& bias, const at::Tensor& labels, const OwnLogit& margin,
+                   bool unit_weights) {
+  OwnClass own;
+  const at::Tensor mine = weight.index_select(0, labels);
+  own.cosine = (rows * (unit_weights ? normalize_rows(mine) : mine)).sum(1, /*keepdim=*/true);
+  if (!margin) {
+    own.logit = scale * own.cosine;
+    if (bias.numel()) own.logit = own.logit + bias.index_select(0, labels).unsqueeze(1);
+    own.by_cosine = scale;
+    own.by_scale = own.cosine;
+    return own;
+  }
+  const at::AutoGradMode gradients(true);
+  const at::Tensor c = own.cosine.detach().requires_grad_(true);
+  const at::Tensor s = scale.detach().clone().requires_grad_(true);
+  const at::Tensor logit = margin(c.clamp(-1, 1), s);
+  const variable_list slopes = torch::autograd::grad({logit}, {c, s}, {at::ones_like(logit)});
+  own.logit = logit.detach();
+  own.by_cosine = slopes[0];
+  own.by_scale = slopes[1];
+  return own;
+}
+
+class Function : public torch::autograd::Function<Function> {
+ public:
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& rows,
+                               const at::Tensor& scale, const at::Tensor& weight,
+                               const at::Tensor& bias, const at::Tensor& labels,
+                               const OwnLogit* margin, bool unit_weights, bool bfloat16) {
+    const std::int64_t n = rows.size(0), classes = weight.size(0);
+    const OwnClass own = own_class(rows, scale, weight, bias, labels, *margin, unit_weights);
+    const at::Tensor scaled = (rows * scale).contiguous();
+    const ClassTiles tiles({n, rows.size(1), classes}, scaled.data_ptr<float>(),
+                           weight.data_ptr<float>(),
+                           bias.numel() ? bias.data_ptr<float>() : nullptr,
+                           labels.data_ptr<std::int64_t>(), unit_weights, bfloat16);
+    const at::Tensor storage = at::empty({classes, tiles.padded_images()}, rows.options());
+    const at::Tensor inverse_norms = at::empty({classes}, rows.options());
+    const ClassTiles::Others others =
+        tiles.forward(storage.data_ptr<float>(), inverse_norms.data_ptr<float>());
+
+    // In double: log(exp(a) + exp(b)) - b is far below a and b where training has gone well.
+    const at::Tensor log_sum = at::empty({n}, at::kDouble);
+    const at::Tensor predicted = at::empty({n}, at::kLong);
+    const at::Tensor own_logit = own.logit.to(at::kDouble).contiguous();
+    double loss = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double other = others.log_sum[static_cast<std::size_t>(i)];
+      const double mine = own_logit.data_ptr<double>()[i];
+      const double top = other > mine ? other : mine;
+      const double above = std::log1p(std::exp(-std::abs(other - mine)));
+      log_sum.data_ptr<double>()[i] = top + above;
+      loss += (top - mine) + above;
+      const std::int64_t label = labels.data_ptr<std::int64_t>()[i];
+      const int winner = others.winner[static_cast<std::size_t>(i)];
+      const float rival = others.highest[static_cast<std::size_t>(i)];
+      const float without = storage.data_ptr<float>()[label * tiles.padded_images() + i];
+      predicted.data_ptr<std::int64_t>()[i] =
+          winner < 0 || without > rival || (without == rival && label < winner) ? label : winner;
+    }
+    at::Tensor logits = at::empty({0}, rows.options());
+    logits.set_(storage.storage(), 0, {n, classes}, {1, tiles.padded_images()});
+    ctx->save_for_backward({rows, scale, weight, bias, labels, logits, inverse_norms, log_sum,
+                            own.cosine, own.logit, own.by_cosine, own.by_scale});
+    ctx->saved_data["unit_weights"] = unit_weights;
+    ctx->saved_data["bfloat16"] = bfloat16;
+    ctx->mark_non_differentiable({logits, predicted});
+    return {at::full({}, loss / static_cast<double>(n), rows.options()), logits, predicted};
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& outputs) {
+    if (at::GradMode::is_enabled())
+      throw std::logic_error("the cross entropy in float32 has no second derivatives; float64 has");
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &rows = saved[0], &scale = saved[1], &weight = saved[2], &bias = saved[3],
+                     &labels = saved[4], &logits = saved[5], &inverse_norms = saved[6],
+                     &log_sum = saved[7], &cosine = saved[8], &own_logit = saved[9],
+                     &by_cosine = saved[10], &by_scale = saved[11];
+    const bool unit_weights = ctx->saved_data["unit_weights"].toBool();
+    const std::int64_t n = rows.size(0);
+    const at::Tensor scaled = (rows * scale).contiguous();
+    const ClassTiles tiles(
+        {n, rows.size(1), weight.size(0)}, scaled.data_ptr<float>(), weight.data_ptr<float>(),
+        bias.numel() ? bias.data_ptr<float>() : nullptr, labels.data_ptr<std::int64_t>(),
+        unit_weights, ctx->saved_data["bfloat16"].toBool());
+    const double share = outputs[0].item<double>() / static_cast<double>(n);
+    // d loss / d own logit, and through its cosine on the scale of the other logits.
+    const at::Tensor lost = (own_logit.to(at::kDouble) - log_sum.unsqueeze(1)).expm1() * share;
+    const at::Tensor own = (lost * by_cosine / scale).to(at::kFloat).contiguous();
+
+    const auto padded = static_cast<std::size_t>(tiles.padded_images());
+    ClassTiles::Gradients g{logits.data_ptr<float>(),
+                            inverse_norms.data_ptr<float>(),
+                            {},
+                            {},
+                            {},
+                            nullptr,
+                            nullptr,
+                            nullptr};
+    g.share.assign(padded, 0);
+    g.log_sum.assign(padded, 0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      g.share[k] = static_cast<float>(share);
+      g.log_sum[k] = static_cast<float>(log_sum.data_ptr<double>()[i]);
+    }
+    g.own.assign(own.data_ptr<float>(), own.data_ptr<float>() + n);
+    at::Tensor by_rows, to_scale, by_weight, by_bias;
+    if (ctx->needs_input_grad(2)) {
+      by_weight = at::empty_like(weight);
+      g.weight = by_weight.data_ptr<float>();
+    }
+    if (bias.numel() && ctx->needs_input_grad(3)) {
+      by_bias = at::empty_like(bias);
+      g.bias = by_bias.data_ptr<float>();
+    }
+    if (ctx->needs_input_grad(0) || ctx->needs_input_grad(1)) {
+      by_rows = at::empty_like(rows, at::MemoryFormat::Contiguous);
+      g.rows = by_rows.data_ptr<float>();
+    }
+    tiles.backward(g);
+    if (ctx->needs_input_grad(1))
+      to_scale = ((by_rows * rows).sum(1, true) - own * cosine + lost * by_scale).to(at::kFloat);
+    if (by_rows.defined()) by_rows = by_rows * scale;
+    return {by_rows, to_scale, by_weight, by_bias, {}, {}, {}, {}};
+  }
+};
+
+}  // namespace
+
+bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight) {
+  const auto fits = [](const at::Tensor& t) {
+    return t.is_cpu() && t.scalar_type() == at::kFloat && t.layout() == at::kStrided;
+  };
+  return fits(rows) && fits(weight) && weight.is_contiguous();
+}
+
+ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
+                                      const at::Tensor& weight, const at::Tensor& bias,
+                                      const at::Tensor& labels, const OwnLogit& margin,
+                                      bool unit_weights, bool bfloat16) {
+  // A Function takes no undefined tensors.
+  const at::Tensor b = bias.defined() ? bias : at::empty({0}, weight.options());
+  const variable_list outputs =
+      Function::apply(rows, scale, weight, b, labels.contiguous(), &margin, unit_weights, bfloat16);
+  return {outputs[0], outputs[1], outputs[2]};
+}
+
+}  // namespace facebench

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+
+namespace facebench {
+
+// The cross entropy of a classifier in one operation: image i's logit of class j is
+//   scale_i <x_i, w_j> + b_j,
+// w_j divided by its norm where unit_weights; the logit of the image's own class is
+// margin(cosine, scale) in its place, where a margin is given.
+struct ClassCrossEntropy {
+  at::Tensor loss;  // scalar, mean over the images; backward() reaches rows, scale, weight, bias
+  at::Tensor
+      logits;  // (N, C) without margin and gradient; a view of memory that is laid out (C, N)
+  at::Tensor predicted;  // (N) int64, the highest of them, the first of equals
+};
+
+// From the cosine with the own class's weight and the scale, both (N, 1), its logit; differentiable
+// by autograd.
+using OwnLogit = std::function<at::Tensor(const at::Tensor& cosine, const at::Tensor& scale)>;
+
+// Whether class_cross_entropy takes these: float32 on the CPU, densely stored.
+bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight);
+
+// rows (N, D), scale (N, 1), weight (C, D), bias (C) or undefined, labels (N) int64 in [0, C). See
+// class_tiles.h for the arithmetic. Equals the same made of torch's operations to float32 rounding,
+// or with bfloat16 to the rounding of the products' factors. Not differentiable twice (throws
+// std::logic_error; float64 goes another way, and is).
+ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
+                                      const at::Tensor& weight, const at::Tensor& bias,
+                                      const at::Tensor& labels, const OwnLogit& margin,
+                                      bool unit_weights, bool bfloat16);
+
+}  // namespace facebench

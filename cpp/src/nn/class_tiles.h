@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nn/head_kernels.h"
+
+namespace facebench {
+
+// The two passes over all classes that the cross entropy of a classifier and its gradients take
+// (class_cross_entropy.h), on plain memory. Classes go by in tiles that stay in the cache, so that
+// each weight is read from memory once in a pass, and neither unit weights nor probabilities are
+// ever stored.
+//
+// Matrices of classes and images are stored class by class, padded_images() values in each row.
+// The same bits for the same number of torch's intra-op threads.
+class ClassTiles {
+ public:
+  struct Sizes {
+    std::int64_t images, features, classes;
+  };
+  // rows (images, features); weight (classes, features); bias (classes) or null; labels (images).
+  // Pointers must outlive the object. unit_weights: weights are divided by their norms, at least
+  // 1e-6. bfloat16: products of numbers rounded to bfloat16 where the processor has them.
+  ClassTiles(Sizes sizes, const float* rows, const float* weight, const float* bias,
+             const std::int64_t* labels, bool unit_weights, bool bfloat16);
+
+  std::int64_t padded_images() const { return padded_images_; }
+
+  // Over an image's classes without its own: the logarithm of the sum of exp(logit), -infinity
+  // where there is no other, and the highest class (the first of equals; -1) with its logit.
+  struct Others {
+    std::vector<double> log_sum;
+    std::vector<float> highest;
+    std::vector<int> winner;
+  };
+  // Fills logits (classes, padded_images) and inverse_norms (classes; 1 where not unit_weights).
+  Others forward(float* logits, float* inverse_norms) const;
+
+  struct Gradients {
+    const float* logits;
+    const float* inverse_norms;
+    // Of each image: the gradient of logit j is share * exp(logit j - log_sum), but `own` for its
+    // own class.
+    std::vector<float> share, log_sum, own;
+    // Wanted ones not null: (classes, features), (classes), (images, features). The last is the sum
+    // over classes of the logit's gradient times the (unit) weights.
+    float *weight, *bias, *rows;
+  };
+  void backward(const Gradients& g) const;
+
+ private:
+  struct Scratch;
+  void logit_gradients(const Gradients& g, std::int64_t tile, Scratch& s) const;
+  void weight_gradients(const Gradients& g, std::int64_t tile, const std::uint32_t* row_panels,
+                        Scratch& s) const;
+  void row_gradients(std::int64_t tile, Scratch& s) const;
+  std::int64_t groups(std::int64_t values) const { return (values + k_.group - 1) / k_.group; }
+  // Calls body(thread, first, last) with the tiles of each thread.
+  template <class Body>
+  void each_thread(const Body& body) const;
+
+  const HeadKernels& k_;
+  std::int64_t images_, features_, classes_, padded_images_, padded_features_;
+  std::int64_t tile_, tiles_;  // classes in a tile
+  int threads_;
+  const float *rows_, *weight_, *bias_;
+  const std::int64_t* labels_;
+  bool unit_weights_;
+  std::vector<int> padded_labels_;
+  std::vector<int> by_class_;  // images in the order of their labels
+};
+
+}  // namespace facebench
