@@ -4,6 +4,7 @@
 # are worth little: stop other work first.
 #   scripts/bench.sh                 everything
 #   scripts/bench.sh listed --pairs 9    one comparison, arguments of tests/bench/metrics_peers.py
+#   scripts/bench.sh train --quick       training, arguments of tests/bench/train_peers.py
 source "$(dirname "$0")/common.sh"
 advice="The first line with 'error' above says why."
 step "Building the benchmarks" cmake --build "$build" --parallel "$jobs" --target facebench_bench
@@ -28,4 +29,15 @@ fi
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 program=$build/tests/bench/facebench_bench
 [ $# -gt 0 ] || "$program"
-"$bench/bin/python" tests/bench/metrics_peers.py --limits "$program" --json "$build/bench/metrics.json" "$@"
+peers() {  # peers NAME ARGUMENT...
+  local name=$1
+  shift
+  "$bench/bin/python" "tests/bench/${name}_peers.py" --limits "$program" --json "$build/bench/$name.json" "$@"
+}
+if [ "${1:-}" = train ]; then
+  shift
+  peers train "$@"
+  exit
+fi
+peers metrics "$@"
+[ $# -gt 0 ] || peers train

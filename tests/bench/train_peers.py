@@ -43,7 +43,6 @@ def sgd(parameters, **how):
 
 def head_setup(name: str, batch: int, classes: int, threads: int):
     import torch
-
     from facebench import losses
 
     x, y, weight = head_inputs(batch, classes, threads)
@@ -154,7 +153,7 @@ HEADS = [
 
 
 def heads(settings):
-    chosen = [h for h in HEADS if not settings.quick or h[2] < 100_000 and h[1] < 512]
+    chosen = [h for h in HEADS if not settings.quick or (h[2] < 100_000 and h[1] < 512)]
     return [head(*h, settings) for h in chosen]
 
 
