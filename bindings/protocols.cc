@@ -415,6 +415,7 @@ void bind_protocols(py::module_& m) {
     }
     return result;
   });
+  bind_published(m);
 }
 
 }  // namespace facebench

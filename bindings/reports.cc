@@ -1,4 +1,5 @@
 #include "common.h"
+#include "facebench/reports/against.h"
 #include "facebench/reports/claim.h"
 #include "facebench/reports/curves.h"
 #include "facebench/reports/explanation_text.h"
@@ -112,6 +113,18 @@ void bind_reports(py::module_& m) {
         return report_formats().at(format).write(make_table(read_runs(folders), titles));
       },
       py::arg("runs"), py::arg("format"), py::arg("titles"));
+  m.def(
+      "against",
+      [](const std::vector<fs::path>& folders, const std::string& publication,
+         const std::map<std::string, std::string>& stated, const std::string& format,
+         const std::vector<std::string>& titles) {
+        const AgainstFormat& writer = against_formats().at(format);
+        return writer.write(compare_with_published(
+            read_runs(folders), std::make_shared<const Publication>(load_publication(publication)),
+            Conditions(stated.begin(), stated.end()), titles));
+      },
+      py::arg("runs"), py::arg("publication"), py::arg("stated"), py::arg("format"),
+      py::arg("titles"));
   m.def(
       "run_report", [](const fs::path& folder) { return run_report(read_run(folder)); },
       py::arg("run"));

@@ -62,16 +62,25 @@ def write_run_html(folder) -> None:
     reports.write_html(Path(folder) / "report.html", title, [section])
 
 
-def report(runs, *, against="", format="markdown", titles=None, out=None):
+def report(runs, *, against="", stated=None, format="markdown", titles=None, out=None):
     """Run folders side by side as text (markdown, csv, latex) or as an HTML page.
+
+    ``against``: the name of a paper whose tables are carried along (see
+    ``protocols.list_published``), or your own TOML file; its numbers then stand beside those of the
+    runs, see :func:`facebench.reports.against`, which also says what ``stated`` is. As csv and json
+    that comparison is the whole text, one entry a printed value.
 
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
     """
-    if against:
-        raise ValueError(f"no published table '{against}' (known: none yet)")
+    runs = reports.as_list(runs)
     if format != "html":
-        text = reports.table(runs, format, titles)
+        parts = (
+            [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
+        )
+        if against:
+            parts.append(reports.against(runs, against, stated, format, titles))
+        text = "\n".join(parts)
         if out is None:
             return text
         reports.write_text(out, text)
@@ -81,8 +90,10 @@ def report(runs, *, against="", format="markdown", titles=None, out=None):
     path = Path(out)
     if path.suffix.lower() not in (".html", ".htm"):
         path = path / "report.html"
-    section = reports.runs_section("Results", list(runs), titles)
-    reports.write_html(path, "facebench report", [section])
+    sections = [reports.runs_section("Results", runs, titles)]
+    if against:
+        sections.append(reports.against_section(runs, against, stated, titles))
+    reports.write_html(path, "facebench report", sections)
     return path
 
 

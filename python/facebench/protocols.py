@@ -13,21 +13,33 @@ import os
 
 from facebench import _eval
 from facebench._eval import EmbeddingSet, EvaluationOptions, ProtocolSpec, TrialSet
+from facebench._published import (
+    Publication,
+    PublishedTable,
+    find_published,
+    list_published,
+    load_published,
+)
 
 __all__ = [
     "EmbeddingSet",
     "EvaluationOptions",
     "MetricResult",
     "ProtocolSpec",
+    "Publication",
+    "PublishedTable",
     "Result",
     "TrackResult",
     "TrialSet",
     "evaluate",
     "find_images",
+    "find_published",
     "list_conventions",
     "list_fusions",
     "list_protocols",
+    "list_published",
     "load_protocol",
+    "load_published",
     "read_trials",
 ]
 

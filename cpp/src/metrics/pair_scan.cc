@@ -46,12 +46,12 @@ float rounded_down(double value) {
 
 class Scanner {
  public:
-  Scanner(const PairSide& rows, const PairSide& columns, bool triangle, TailCollector& collector,
+  Scanner(const PairSide& rows, const PairSide& columns, bool triangle, PairSink& sink,
           std::vector<std::int64_t>& counted)
       : rows_(rows),
         columns_(columns),
         triangle_(triangle),
-        collector_(collector),
+        sink_(sink),
         counted_(counted),
         dim_(rows.set->dim()),
         groups_(panel_groups(kernels_, dim_)),
@@ -107,7 +107,7 @@ class Scanner {
     std::vector<std::int64_t> counted;
     std::vector<std::int32_t> first, second;  // pairs to be scored in double
     std::vector<double> exact;
-    std::vector<TailCollector::Entry> found;
+    std::vector<ScoredPair> found;
   };
 
   // Positions [begin, end) in the order of a side that a panel holds.
@@ -202,7 +202,7 @@ class Scanner {
     if (triangle_ && column.end - 1 <= row.begin) return;
     auto* scores = reinterpret_cast<float*>(own.scores.data());
     kernels_.tile(row.data, column.data, groups_, scores);
-    const float bound = rounded_down(collector_.bound() - own.margin);
+    const float bound = rounded_down(sink_.bound() - own.margin);
     const auto identity = [](const PairSide& side, std::int64_t position) {
       return side.identity[static_cast<std::size_t>(position)];
     };
@@ -248,7 +248,7 @@ class Scanner {
   void score_exactly(Worker& own) {
     own.exact.resize(own.first.size());
     cosines(*rows_.set, *columns_.set, own.first, own.second, own.exact.data());
-    const double bound = collector_.bound();
+    const double bound = sink_.bound();
     own.found.clear();
     for (std::size_t k = 0; k < own.exact.size(); ++k) {
       if (own.exact[k] < bound) continue;
@@ -258,14 +258,14 @@ class Scanner {
     }
     own.first.clear();
     own.second.clear();
-    collector_.add(own.found);
+    sink_.add(own.found);
   }
 
   const FilterKernels& kernels_ = filter_kernels();
   const PairSide& rows_;
   const PairSide& columns_;
   const bool triangle_;
-  TailCollector& collector_;
+  PairSink& sink_;
   std::vector<std::int64_t>& counted_;
   const std::int64_t dim_;
   const std::int64_t groups_;
@@ -279,9 +279,9 @@ class Scanner {
 
 }  // namespace
 
-double scan_pairs(const PairSide& rows, const PairSide& columns, bool triangle,
-                  TailCollector& collector, std::vector<std::int64_t>& counted, const Job& job) {
-  return Scanner(rows, columns, triangle, collector, counted).run(job);
+double scan_pairs(const PairSide& rows, const PairSide& columns, bool triangle, PairSink& sink,
+                  std::vector<std::int64_t>& counted, const Job& job) {
+  return Scanner(rows, columns, triangle, sink, counted).run(job);
 }
 
 }  // namespace facebench

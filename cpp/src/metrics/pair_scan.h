@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "facebench/core/job.h"
 #include "facebench/metrics/embedding_rows.h"
-#include "metrics/tail_collector.h"
 
 namespace facebench {
 
@@ -17,11 +17,27 @@ struct PairSide {
   std::vector<std::int32_t> identity;  // of each in that order
 };
 
-// Gives the collector the exact score of every impostor comparison that may lie at or above its
+// Rows of the two sets, and their exact score.
+struct ScoredPair {
+  double score;
+  std::int32_t row, column;
+};
+
+// Where a scan puts what it finds; for any thread.
+class PairSink {
+ public:
+  virtual ~PairSink() = default;
+  // Pairs with a lower score are not wanted. May rise.
+  virtual double bound() const = 0;
+  // Pairs at or above a bound that was valid a moment ago.
+  virtual void add(std::span<const ScoredPair> pairs) = 0;
+};
+
+// Gives the sink the exact score of every impostor comparison that may lie at or above its
 // bound, each comparison once, and counts all of them into `counted`, equal bins from -1 to 1 (may
 // be empty), by their score in low precision. `triangle`: rows and columns are the same, each
 // unordered pair counts once. Returns the bound of the error of low precision.
-double scan_pairs(const PairSide& rows, const PairSide& columns, bool triangle,
-                  TailCollector& collector, std::vector<std::int64_t>& counted, const Job& job);
+double scan_pairs(const PairSide& rows, const PairSide& columns, bool triangle, PairSink& sink,
+                  std::vector<std::int64_t>& counted, const Job& job);
 
 }  // namespace facebench

@@ -8,18 +8,16 @@
 #include <vector>
 
 #include "facebench/metrics/score_tail.h"
+#include "metrics/pair_scan.h"
 
 namespace facebench {
 
 // Keeps the `wanted` highest of any number of scores, in bounded memory whatever the scores: those
 // equal to the lowest kept one are counted, not stored. What is kept does not depend on the order
 // in which scores come.
-class TailCollector {
+class TailCollector final : public PairSink {
  public:
-  struct Entry {
-    double score;
-    std::int32_t row, column;
-  };
+  using Entry = ScoredPair;
   // Descending scores, equal ones by row, then column.
   static bool before(const Entry& a, const Entry& b) {
     return a.score != b.score ? a.score > b.score
@@ -30,9 +28,9 @@ class TailCollector {
   TailCollector(std::int64_t wanted, double bound);
 
   // A score below this cannot be among the wanted ones. Rises; for any thread.
-  double bound() const { return bound_.load(std::memory_order_relaxed); }
+  double bound() const override { return bound_.load(std::memory_order_relaxed); }
   // For any thread.
-  void add(std::span<const Entry> entries);
+  void add(std::span<const Entry> entries) override;
 
   // Whether at least `wanted` scores have come; where not, the first bound was too high.
   bool complete() const { return count() >= wanted_; }

@@ -10,23 +10,6 @@
 namespace facebench {
 namespace {
 
-std::string escape_latex(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\')
-      out += "\\textbackslash{}";
-    else if (c == '~')
-      out += "\\textasciitilde{}";
-    else if (c == '^')
-      out += "\\textasciicircum{}";
-    else {
-      if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) out += '\\';
-      out += c;
-    }
-  }
-  return out;
-}
-
 bool any_unreliable(const ReportTable& t) {
   return std::ranges::any_of(t.rows, [](const ReportTable::Row& row) {
     return std::ranges::any_of(row.cells, [](const ReportTable::Cell& c) {
@@ -118,6 +101,23 @@ std::string latex(const ReportTable& t) {
 }
 
 }  // namespace
+
+std::string escape_latex(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\')
+      out += "\\textbackslash{}";
+    else if (c == '~')
+      out += "\\textasciitilde{}";
+    else if (c == '^')
+      out += "\\textasciicircum{}";
+    else {
+      if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
 
 const Table<ReportFormat>& report_formats() {
   static const Table<ReportFormat> table("report format",

@@ -4,6 +4,7 @@
 ['markdown', 'csv', 'latex']
 """
 
+from facebench.reports.beside import against, against_section
 from facebench.reports.claims import Claim, ClaimOptions, check_claim
 from facebench.reports.explanations import Explanation, explain
 from facebench.reports.page import (
@@ -17,6 +18,7 @@ from facebench.reports.page import (
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.results import runs_section
 from facebench.reports.runs import (
+    as_list,
     curves,
     read_run,
     report_formats,
@@ -30,6 +32,9 @@ __all__ = [
     "Claim",
     "ClaimOptions",
     "Explanation",
+    "against",
+    "against_section",
+    "as_list",
     "check_claim",
     "cmc_svg",
     "curves",

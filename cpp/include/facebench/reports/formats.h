@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "facebench/core/registry.h"
 #include "facebench/reports/table.h"
@@ -16,5 +17,8 @@ struct ReportFormat {
 // "markdown" and "latex" for people, with the text of cell_text(); "csv" with all digits, what each
 // number rests on in columns of its own.
 const Table<ReportFormat>& report_formats();
+
+// Characters that mean something in LaTeX, escaped.
+std::string escape_latex(std::string_view text);
 
 }  // namespace facebench

@@ -67,6 +67,7 @@ def _devices() -> list[dict]:
 # Each kind: how its entries are made, a list of dicts with at least "name".
 KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
+    "published": lambda: facebench.protocols.list_published(),
     "conventions": lambda: facebench.protocols.list_conventions(),
     "fusions": lambda: facebench.protocols.list_fusions(),
     "networks": _networks,

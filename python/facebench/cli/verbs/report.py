@@ -7,18 +7,36 @@ import typer
 
 import facebench
 from facebench.cli.app import app
-from facebench.cli.common import Json, show, verb
+from facebench.cli.common import Json, parse_assignments, show, verb
 
 
-@app.command("report", epilog="Example: facebench report runs/run-lfw-1 runs/run-lfw-2")
+@app.command(
+    "report",
+    epilog="Example: facebench report runs/run-lfw-1 --against wang-guo-2019 --as loss=softmax",
+)
 @verb
 def report_command(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
     against: Annotated[
-        str, typer.Option("--against", help="A published table, e.g. wang-guo-2019.")
+        str,
+        typer.Option(
+            "--against", help="A paper's tables (facebench list published), or your own TOML file."
+        ),
     ] = "",
+    stated: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            help="NAME=VALUE of what the runs do not record: network, loss, training_set, as the "
+            "paper's tables name them; only numbers of the same system are compared.",
+        ),
+    ] = None,
     format: Annotated[
-        str, typer.Option("--format", help="markdown, csv, latex or html; printed without --out.")
+        str,
+        typer.Option(
+            "--format",
+            help="markdown, csv, latex or html (json with --against); printed without --out.",
+        ),
     ] = "markdown",
     title: Annotated[
         list[str] | None,
@@ -34,4 +52,8 @@ def report_command(
     json: Json = False,
 ) -> None:
     """Markdown, HTML, CSV, LaTeX and plots of one or several runs."""
-    show(facebench.report(runs, against=against, format=format, titles=title, out=out), json)
+    said = {k: str(v) for k, v in parse_assignments(stated or []).items()}
+    text = facebench.report(
+        runs, against=against, stated=said, format=format, titles=title, out=out
+    )
+    show(text, json)

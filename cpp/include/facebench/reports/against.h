@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "facebench/core/registry.h"
+#include "facebench/protocols/published.h"
+#include "facebench/reports/table.h"
+
+namespace facebench {
+
+// Numbers of runs beside the numbers that a paper printed.
+//
+// A printed value stands beside a run's number where both measure the same thing: protocol, track,
+// metric and matrix entry by the column's address, under the official lists, and the conditions
+// that make a system (network, loss, training set) as far as the paper states them. A run's
+// manifest tells its network where the embeddings were made here; loss and training set are what
+// the caller states, and are shown as such. A condition that neither knows counts as different.
+// Everything else is listed apart: the same measure of other systems, with what differs, and what
+// the runs do not measure at all.
+struct AgainstMatch {
+  std::size_t row = 0, column = 0;   // of the table
+  PublishedValue published;          // points into the publication
+  std::vector<std::string> differs;  // empty: the same thing
+  double difference = 0;             // ours less the printed one, in the printed unit
+  // Where the printed value, give or take half of its last digit, lies: "inside" our interval,
+  // "above" or "below" it; "" where the cell has no interval or no number.
+  std::string lies;
+
+  bool same() const { return differs.empty(); }
+};
+
+struct Against {
+  std::shared_ptr<const Publication> publication;
+  ReportTable table;
+  Conditions stated;                  // by the caller
+  std::vector<AgainstMatch> matches;  // in the order of the table's rows
+  std::vector<PublishedValue> not_measured;
+};
+
+// Titles as for make_table(). Throws std::invalid_argument for conditions with unknown names (did
+// you mean), and where the caller states a network other than a manifest has.
+Against compare_with_published(std::span<const Run> runs,
+                               std::shared_ptr<const Publication> publication,
+                               const Conditions& stated = {}, std::vector<std::string> titles = {});
+
+// What stands in a cell, as text: "97.2 %", "+0.43", "inside".
+std::string published_text(const PublishedValue& value);
+std::string difference_text(const AgainstMatch& match);
+// "ResNet-50, table 3".
+std::string published_source(const PublishedValue& value);
+
+// {"publication", "citation", "stated", "same": [...], "other_systems": [...], "not_measured":
+// [...], "notes"}: each entry the published value as published_value_json() has it, and the run's
+// number beside it.
+Json against_json(const Against& against);
+
+struct AgainstFormat {
+  std::string name;
+  std::string doc;
+  std::string (*write)(const Against&);
+};
+// markdown, csv (one line a printed value and run, all digits), latex, json.
+const Table<AgainstFormat>& against_formats();
+
+}  // namespace facebench

@@ -1,0 +1,206 @@
+"""Runs beside published numbers: what is compared, what is not, and what it says."""
+
+import csv
+import io
+import json
+
+import facebench
+import pytest
+from facebench import protocols, reports
+
+SYSTEM = {"network": "resnet50", "loss": "softmax", "training_set": "webface"}
+LINES = ["4\t5"]
+for fold in range(4):
+    LINES += [f"P{fold}{k}\t1\t2" for k in range(5)]
+    LINES += [f"P{fold}{k}\t1\tP{fold}{k + 5}\t1" for k in range(5)]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run whose manifest and numbers are written by hand: official lists, accuracy 98.00 %."""
+    (tmp_path / "pairs.txt").write_text("\n".join(LINES) + "\n")
+    scores = [1.0 - k / 40 for k in range(40)]
+    protocols.evaluate("lfw", scores=scores, root=tmp_path, replicates=50).save(tmp_path / "run")
+    edit(tmp_path / "run", notes=[], accuracy=(0.98, [0.975, 0.985]))
+    return tmp_path / "run"
+
+
+def edit(run, notes=None, accuracy=None, network=None):
+    manifest = json.loads((run / "run.json").read_text())
+    if notes is not None:
+        manifest["content"]["notes"] = notes
+    if network:
+        manifest["content"]["embeddings"] = {"manifest": {"model": {"network": network}}}
+    (run / "run.json").write_text(json.dumps(manifest))
+    metrics = json.loads((run / "metrics.json").read_text())
+    if accuracy:
+        cell = metrics["tracks"]["view2"]["metrics"]["accuracy"]
+        cell["value"], cell["interval"] = accuracy
+    (run / "metrics.json").write_text(json.dumps(metrics))
+
+
+def places(values):
+    return [(v["table"], v["row"]) for v in values]
+
+
+def test_only_the_same_system_under_the_same_measure_is_compared(run):
+    found = reports.against(run, stated=SYSTEM)
+    # ResNet-50 on WebFace: three frameworks and the one of section 4.4; nothing else.
+    assert places(found["same"]) == [
+        ("table-3", "ResNet-50"),
+        ("table-4", "ResNet-50"),
+        ("table-5", "ResNet-50"),
+        ("table-14", "WebFace"),
+    ]
+    assert {v["column"] for v in found["same"]} == {"lfw"}
+    assert [v["difference_text"] for v in found["same"]] == ["-0.20", "+0.50", "+0.70", "-0.20"]
+    assert [v["published_lies"] for v in found["same"]] == ["inside", "inside", "below", "inside"]
+    # Every printed LFW number stands somewhere, and every other value is said not to be measured.
+    values = protocols.find_published()
+    lfw = [v for v in values if v["column"] == "lfw"]
+    assert len(found["same"]) + len(found["other_systems"]) == len(lfw) == 26
+    assert len(found["not_measured"]) == len(values) - len(lfw)
+    other = {(v["table"], v["row"]): v["differs"] for v in found["other_systems"]}
+    assert other["table-14", "VGGFace2"] == ["training_set is webface, not vggface2"]
+    assert other["table-3", "VGG-16"] == ["network is resnet50, not vgg16"]
+    assert reports.against(run, stated=SYSTEM | {"framework": "pytorch"})["same"][1:] == [
+        found["same"][3]
+    ]
+
+
+def test_what_is_not_known_does_not_match(run):
+    found = reports.against(run)
+    assert found["same"] == [] and len(found["other_systems"]) == 26
+    assert set(found["other_systems"][0]["differs"]) == {
+        f"{c} is not known of the run" for c in ("network", "loss", "training_set")
+    }
+    edit(run, network="resnet50")
+    stated = {"loss": "softmax", "training_set": "webface"}
+    assert len(reports.against(run, stated=stated)["same"]) == 4
+    with pytest.raises(ValueError, match=r"'vgg16' is stated, but .* was made with 'resnet50'"):
+        reports.against(run, stated=SYSTEM | {"network": "vgg16"})
+    with pytest.raises(ValueError, match="did you mean 'training_set'"):
+        reports.against(run, stated={"trainingset": "webface"})
+
+
+def test_other_lists_are_not_the_same_measure(run):
+    edit(run, notes=["Not the official list: track view2 has 40 comparisons."])
+    found = reports.against(run, stated=SYSTEM)
+    assert found["same"] == []
+    assert all("not the official" in v["differs"][0] for v in found["other_systems"])
+
+
+@pytest.mark.parametrize(
+    ("interval", "lies"),
+    [
+        ([0.97, 0.9815], "inside"),  # 98.2 stands for 98.15 to 98.25
+        ([0.97, 0.9814], "above"),
+        ([0.9825, 0.99], "inside"),
+        ([0.9826, 0.99], "below"),
+    ],
+)
+def test_a_printed_value_is_as_wide_as_its_last_digit(run, interval, lies):
+    edit(run, accuracy=(0.98, interval))
+    assert reports.against(run, stated=SYSTEM)["same"][0]["published_lies"] == lies
+
+
+def test_slips_stand_beside_the_value(run):
+    stated = SYSTEM | {"network": "lightcnn29"}
+    text = reports.against(run, stated=stated, format="markdown")
+    assert "97.6 % [1]" in text and "[1] mislabelled: Table 2 gives this network" in text
+    assert "Stated by the caller, not found in a manifest:" in text
+
+
+def test_texts(run, tmp_path):
+    markdown = facebench.report(run, against="wang-guo-2019", stated=SYSTEM)
+    for part in (
+        "| rates in % | run |",
+        "## Beside wang-guo-2019",
+        "| lfw view2: accuracy | run | 98.00 [97.50, 98.50] | 98.2 % | -0.20 | inside |",
+        "### The same measure of other systems",
+        "DFW and UMDFaces): 44 values, under dfw, umdfaces",
+        "which no protocol measures",
+    ):
+        assert part in markdown, part
+    text = facebench.report(run, against="wang-guo-2019", stated=SYSTEM, format="csv")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(protocols.find_published())
+    same = [r for r in rows if r["match"] == "same"]
+    assert [float(r["difference"]) for r in same] == pytest.approx([-0.2, 0.5, 0.7, -0.2])
+    assert same[0]["printed"] == "98.2" and same[0]["low"] == "0.975"
+    assert {r["match"] for r in rows} == {"same", "other_system", "not_measured"}
+    latex = facebench.report(run, against="wang-guo-2019", stated=SYSTEM, format="latex")
+    assert "98.2 \\% & -0.20 & inside & ResNet-50, table 3 \\\\" in latex
+    assert latex.count("\\begin{tabular}") == latex.count("\\end{tabular}") == 2
+    as_json = json.loads(facebench.report(run, against="wang-guo-2019", format="json"))
+    assert as_json["publication"] == "wang-guo-2019"
+    with pytest.raises(ValueError, match="did you mean 'wang-guo-2019'"):
+        facebench.report(run, against="wang-guo-2009")
+
+
+def test_the_page(run, tmp_path):
+    path = facebench.report(
+        run, against="wang-guo-2019", stated=SYSTEM, format="html", out=tmp_path / "page"
+    )
+    page = path.read_text()
+    for part in (
+        "<h2>Beside wang-guo-2019</h2>",
+        "<h3>The same measure of the same system</h3>",
+        "98.2 %",
+        "The same measure of other systems (22)",
+        "training_set is webface, not vggface2",
+        "Not measured by these runs",
+    ):
+        assert part in page, part
+    assert "No printed value is of the same system" in reports.report_html(
+        "x", [reports.against_section(run)]
+    )
+
+
+def test_matrices_match_entry_by_entry(tmp_path):
+    """A run of the pose protocol, its matrix written by hand."""
+    rows = ["frontal", "three_quarter", "profile"]
+    value = [[0.756, 0.7, 0.6], [0.7, 0.7, 0.6], [0.5, 0.6, 0.7]]
+    (tmp_path / "pairs.txt").write_text("\n".join(LINES) + "\n")
+    protocols.evaluate(
+        "lfw", scores=[0.5] * 40, root=tmp_path, interval="none"
+    ).save(tmp_path / "pose")  # fmt: skip
+    folder = tmp_path / "pose"
+    metrics = json.loads((folder / "metrics.json").read_text())
+    metrics["protocol"]["id"] = "vggface2_pose"
+    metrics["tracks"] = {
+        "pose": {
+            "counts": metrics["tracks"]["view2"]["counts"],
+            "metrics": {
+                "mean_similarity": {
+                    "value": value, "rows": rows, "columns": rows, "interval": None,
+                    "level": None, "method": "none",
+                }
+            },
+        }
+    }  # fmt: skip
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    edit(folder, notes=[])
+    manifest = json.loads((folder / "run.json").read_text())
+    manifest["content"]["protocol"]["id"] = "vggface2_pose"
+    manifest["content"]["tracks"] = {"pose": manifest["content"]["tracks"]["view2"]}
+    (folder / "run.json").write_text(json.dumps(manifest))
+    found = reports.against(folder, stated=SYSTEM | {"framework": "pytorch"})
+    table3 = [v for v in found["same"] if v["table"] == "table-3"]
+    assert [(v["column"], v["printed"]) for v in table3][:2] == [
+        ("pose_frontal_frontal", "0.756"),
+        ("pose_frontal_three_quarter", "0.726"),
+    ]
+    assert [v["difference_text"] for v in table3][:2] == ["+0.000", "-0.026"]
+    assert {v["published_lies"] for v in table3} == {""} and len(table3) == 9
+
+
+def test_the_verb(run):
+    from facebench.cli.verbs.report import app
+    from typer.testing import CliRunner
+
+    arguments = ["report", str(run), "--against", "wang-guo-2019"]
+    for name, value in SYSTEM.items():
+        arguments += ["--as", f"{name}={value}"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0 and "| 98.2 % | -0.20 | inside |" in result.output
