@@ -47,10 +47,23 @@ double dprime(std::span<const double> scores, std::span<const std::uint8_t> labe
 
 ScoreHistogram histogram(std::span<const double> scores, std::span<const std::uint8_t> labels,
                          int bins) {
+  check_comparisons(scores, labels);
+  return histogram(
+      [&](const ScoreVisitor& visit) {
+        for (std::size_t i = 0; i < scores.size(); ++i) visit(scores[i], labels[i] != 0);
+      },
+      bins);
+}
+
+ScoreHistogram histogram(const std::function<void(const ScoreVisitor&)>& for_each, int bins) {
   if (bins < 1 || bins > 1'000'000)
     throw std::invalid_argument(fmt::format("{} bins; allowed are 1 to 1000000", bins));
-  const Comparisons sorted(scores, labels);
-  double low = sorted.scores().back(), high = sorted.scores().front();
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for_each([&](double score, bool) {
+    low = std::min(low, score);
+    high = std::max(high, score);
+  });
+  if (low > high) throw std::invalid_argument("no comparisons");
   if (low == high) {  // one value: a bin of some width around it
     const double half = std::max(0.5, std::abs(low) * 1e-6);
     low -= half;
@@ -64,11 +77,11 @@ ScoreHistogram histogram(std::span<const double> scores, std::span<const std::ui
   }
   h.genuine.resize(bins);
   h.impostor.resize(bins);
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const auto after = std::upper_bound(h.edges.begin(), h.edges.end(), sorted.scores()[i]);
+  for_each([&](double score, bool genuine) {
+    const auto after = std::upper_bound(h.edges.begin(), h.edges.end(), score);
     const auto bin = std::clamp<std::ptrdiff_t>(after - h.edges.begin() - 1, 0, bins - 1);
-    ++(sorted.labels()[i] ? h.genuine : h.impostor)[bin];
-  }
+    ++(genuine ? h.genuine : h.impostor)[bin];
+  });
   return h;
 }
 

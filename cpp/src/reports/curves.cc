@@ -11,6 +11,11 @@
 namespace facebench {
 namespace {
 
+bool failed(const Comparison& c, std::span<const SampleStatus> units) {
+  return units[static_cast<std::size_t>(c.first)] != SampleStatus::ok ||
+         units[static_cast<std::size_t>(c.second)] != SampleStatus::ok;
+}
+
 // At most `count` of the points of a rising curve, both ends included, spread evenly over the
 // length that is walked along it with x logarithmic. x = 0 lies one decade below `smallest`, the
 // smallest positive x that there could be.
@@ -41,7 +46,8 @@ std::vector<std::size_t> spread(std::span<const double> x, std::span<const doubl
 
 bool drops(const RunScores& s) { return failure_policies().at(s.options.failed_enrolments).drop; }
 
-void add_identification(const RunScores& s, const IdentificationTrials& trials, std::size_t t,
+void add_identification(const RunScores& s, const std::vector<std::int32_t>& probe_units,
+                        const std::vector<std::int32_t>& gallery_units, std::size_t t,
                         std::size_t count, TrackCurves& out) {
   const auto status = unit_status(s.trials, s.status);
   const auto look_at = [&](const std::vector<std::int32_t>& units, std::vector<std::int32_t>& who,
@@ -53,8 +59,8 @@ void add_identification(const RunScores& s, const IdentificationTrials& trials, 
   };
   std::vector<std::int32_t> probes, gallery;
   std::vector<std::uint8_t> probe_left_out, gallery_left_out;
-  look_at(trials.probes, probes, probe_left_out);
-  look_at(trials.gallery, gallery, gallery_left_out);
+  look_at(probe_units, probes, probe_left_out);
+  look_at(gallery_units, gallery, gallery_left_out);
   const SearchedUnits used = searched_units(probes, probe_left_out, gallery, gallery_left_out);
   if (used.probes.empty() || used.gallery.empty()) return;
   const Searches searches(
@@ -112,12 +118,16 @@ std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {
 
 std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int bins) {
   std::vector<TrackCurves> curves;
+  const auto status = unit_status(s.trials, s.status);
+  const bool searched = std::ranges::any_of(s.spec.metrics, [](const MetricRequest& r) {
+    return protocol_metrics().at(r.name).identification.cell != nullptr;
+  });
   for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
     const Track& track = s.trials.tracks[t];
     TrackCurves& c = curves.emplace_back();
     c.track = track.name;
     if (const auto* trials = std::get_if<IdentificationTrials>(&track.trials)) {
-      add_identification(s, *trials, t, count, c);
+      add_identification(s, trials->probes, trials->gallery, t, count, c);
       continue;
     }
     if (const auto* tail = std::get_if<ScoreTail>(&s.scores[t])) {
@@ -125,15 +135,27 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
       c.roc = roc_points(roc(*tail), count);
       continue;
     }
-    const auto status = unit_status(s.trials, s.status);
-    const LabelledScores all = labelled_scores(track, s.trials, status, s.scores[t], drops(s));
-    c.scores = histogram(all.scores, all.labels, bins);
-    if (std::holds_alternative<DenseTrials>(track.trials))
+    const TrackKind& kind = kind_of(track);
+    c.scores = histogram(
+        [&](const ScoreVisitor& visit) {
+          for (std::int64_t k = 0; k < score_count(s.scores[t]); ++k) {
+            const auto sides = kind.sides(track, k);
+            if (sides && !(drops(s) && failed(*sides, status)))
+              visit(score_at(s.scores[t], k), kind.genuine(track, s.trials, k));
+          }
+        },
+        bins);
+    if (const auto* dense = std::get_if<DenseTrials>(&track.trials)) {
       c.roc = roc_points(dense_comparisons(track, s.trials, status, s.scores[t], drops(s)).curve(),
                          count);
-    // A matrix mixes groups that are not meant to be one population.
-    else if (!std::holds_alternative<MatrixTrials>(track.trials))
+      // As the metrics see it: rows searched in the columns.
+      if (searched && !dense->triangle && dense->mask.empty())
+        add_identification(s, dense->rows, dense->columns, t, count, c);
+    } else if (!std::holds_alternative<MatrixTrials>(track.trials)) {
+      // A matrix mixes groups that are not meant to be one population.
+      const LabelledScores all = labelled_scores(track, s.trials, status, s.scores[t], drops(s));
       c.roc = roc_points(all.scores, all.labels, count);
+    }
   }
   return curves;
 }

@@ -200,6 +200,21 @@ TEST(AllPairsTrials, CurvesAndPairingKnowThem) {
   EXPECT_TRUE(track_pairs(a, a)[0].same_scores);
 }
 
+// With all scores at hand a dense track has a CMC where the protocol asks for ranks.
+TEST(AllPairsTrials, DenseTracksHaveACmc) {
+  const Set set;
+  const TinyLfw place;
+  const ProtocolSpec ranked = parse_protocol(
+      set.spec.text + "[[metrics]]\nname = \"rank\"\ntargets = [1, 5]\n", "ranked.toml");
+  const EvaluationResult r = evaluate(ranked, set.trials, set.embeddings, stored());
+  write_run_files(place.root(), r);
+  const auto curves = track_curves(read_scores(place.root() / "scores.h5"), 200, 40);
+  EXPECT_TRUE(curves[0].cmc.empty());  // a triangle is no search
+  ASSERT_GE(curves[1].cmc.size(), 5u);
+  EXPECT_EQ(curves[1].cmc[0], r.tracks[1].cell("rank@1").value);
+  EXPECT_EQ(curves[1].cmc[4], r.tracks[1].cell("rank@5").value);
+}
+
 TEST(AllPairsTrials, DamagedTailsAreRefused) {
   const Set set;
   const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, shortened());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,5 +37,9 @@ struct ScoreHistogram {
 // bins in [1, 1,000,000].
 ScoreHistogram histogram(std::span<const double> scores, std::span<const std::uint8_t> labels,
                          int bins = 100);
+// The same of scores that `for_each` shows one by one, twice in all, so that they need not lie in
+// memory as an array of their own.
+using ScoreVisitor = std::function<void(double score, bool genuine)>;
+ScoreHistogram histogram(const std::function<void(const ScoreVisitor&)>& for_each, int bins);
 
 }  // namespace facebench
