@@ -265,6 +265,7 @@ void bind_datasets(py::module_& m) {
   bind_sources(m);
   bind_packs(m);
   bind_synthetic(m);
+  bind_overlap(m);
 }
 
 }  // namespace facebench

@@ -70,6 +70,7 @@ def pack(
     selection="",
     crop="",
     crop_size=0,
+    exclude=None,
     threads=0,
     progress=None,
     **options,
@@ -78,12 +79,15 @@ def pack(
 
     ``dataset``: a name of `facebench.datasets.dataset_readers`. What is left empty is the library's
     default (mtcnn, nearest_center, arcface112); ``detector="none"`` takes the whole image.
-    ``crop_size``: one number or (width, height); 0 = the crop's own. ``options`` are fields of
-    `PackOptions`. Returns a `PackSummary`: counts by status, failures with reasons, the tree hash.
+    ``crop_size``: one number or (width, height); 0 = the crop's own. ``exclude``: a list of people
+    and samples to leave out, as `facebench.datasets.find_overlap` makes them; the pack's manifest
+    records it. ``options`` are fields of `PackOptions`. Returns a `PackSummary`: counts by status,
+    failures with reasons, the tree hash.
     """
     (packing,) = _split(options, PackOptions)
+    images = datasets.read_dataset(dataset, root)
     return _full.prepare(
-        datasets.read_dataset(dataset, root),
+        images if exclude is None else datasets.exclude(images, exclude),
         out,
         _preparation(detector, detector_options, selection, crop, crop_size),
         packing,

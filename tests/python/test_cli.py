@@ -34,6 +34,7 @@ VERBS = [
     "verify",
     "data synth",
     "data check",
+    "data overlap",
 ]
 runner = CliRunner()
 # The package under test, also where PYTHONPATH names it relative to another folder.

@@ -230,20 +230,22 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
   writer.write<float>("/landmarks", columns.landmarks, {n, 5, 2});
   writer.write<std::uint8_t>("/status", columns.status, {n});
   writer.write<std::uint8_t>("/file_sha256", hash_bytes(columns.sha256), {n, 32});
-  writer.write_json(
-      "/manifest",
-      {{"kind", "pack"},
-       {"format", 1},
-       {"dataset", {{"name", dataset.name}, {"images", n}, {"people", dataset.label_names.size()}}},
-       {"label_names", dataset.label_names},
-       {"decode", cutter.decode_description()},
-       {"detector", detector ? detector->description() : Json{{"detector", "none"}}},
-       {"selection", detector ? Json(selection) : Json()},
-       {"crop", options_to_json(resolve_crop(crop))},
-       {"image", {{"height", shape.height}, {"width", shape.width}}},
-       {"counts", counts_json(summary)},
-       {"failures", failures_json(summary)},
-       {"tree_sha256", summary.tree_sha256}});
+  Json manifest = {
+      {"kind", "pack"},
+      {"format", 1},
+      {"dataset", {{"name", dataset.name}, {"images", n}, {"people", dataset.label_names.size()}}},
+      {"label_names", dataset.label_names},
+      {"decode", cutter.decode_description()},
+      {"detector", detector ? detector->description() : Json{{"detector", "none"}}},
+      {"selection", detector ? Json(selection) : Json()},
+      {"crop", options_to_json(resolve_crop(crop))},
+      {"image", {{"height", shape.height}, {"width", shape.width}}},
+      {"counts", counts_json(summary)},
+      {"failures", failures_json(summary)},
+      {"tree_sha256", summary.tree_sha256}};
+  // Only where something was: other packs stay the bytes they were.
+  if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
+  writer.write_json("/manifest", manifest);
   writer.commit();
   return summary;
 }

@@ -67,6 +67,10 @@ Interval = Annotated[
 ]
 Replicates = Annotated[int, typer.Option("--replicates", help="Bootstrap replicates.")]
 Level = Annotated[float, typer.Option("--level", help="Level of the intervals.")]
+Exclude = Annotated[
+    Path | None,
+    typer.Option("--exclude", help="A list of people and samples to leave out (data overlap)."),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Any failed enrolment is a failure.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing result.")]
 

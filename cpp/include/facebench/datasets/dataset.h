@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "facebench/core/registry.h"
+#include "facebench/io/json.h"
 
 namespace facebench {
 
@@ -24,6 +25,7 @@ struct Dataset {
   std::filesystem::path root;
   std::vector<Sample> samples;
   std::vector<std::string> label_names;  // one a person
+  Json excluded;                         // what was left out of it (exclusion.h); null = nothing
 };
 
 // The layout of Labeled Faces in the Wild: ROOT/NAME/NAME_0001.jpg; where ROOT/images exists, the

@@ -1,5 +1,6 @@
 """``facebench data``: make and check data sets."""
 
+import json as json_module
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from facebench.cli.common import (
     out_path,
     parse_assignments,
     print_json,
+    show,
     verb,
 )
 from facebench.cli.progress import make_progress
@@ -124,3 +126,59 @@ def check_command(
             print(f"  {finding['kind']}: {finding['id']}: {finding['detail']}")
     if findings:
         raise typer.Exit(EXIT_FAILED)
+
+
+@data_app.command("overlap", epilog="Example: facebench data overlap webface.h5 lfw.h5")
+@verb
+def overlap_command(
+    train: Annotated[
+        Path, typer.Argument(help="The training set: a pack, a folder of people, or embeddings.")
+    ],
+    test: Annotated[Path, typer.Argument(help="The test set: one of the same.")],
+    train_embeddings: Annotated[
+        Path | None, typer.Option("--train-embeddings", help="Of a pack or folder.")
+    ] = None,
+    test_embeddings: Annotated[
+        Path | None, typer.Option("--test-embeddings", help="Of a pack or folder, same model.")
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Cosine of one person; 0 = chosen on the test set.")
+    ] = 0.0,
+    false_alarms: Annotated[
+        float,
+        typer.Option("--false-alarms", help="Pairs of strangers that may pass the chosen one."),
+    ] = 1.0,
+    audit: Annotated[
+        Path | None,
+        typer.Option("--audit", help="Write who would be dropped and why (.csv, .json)."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the list for --exclude of pack.")
+    ] = None,
+    threads: Threads = 0,
+    json: Json = False,
+) -> None:
+    """People whom a training set shares with a test set, by name and by similarity."""
+    if audit is not None and audit.suffix.lower() not in (".csv", ".json"):
+        raise ValueError(f"--audit {audit}: its name must end in .csv or .json")
+    found = facebench.datasets.find_overlap(
+        train,
+        test,
+        train_embeddings=train_embeddings or "",
+        test_embeddings=test_embeddings or "",
+        threshold=threshold,
+        false_alarms=false_alarms,
+        threads=threads,
+        progress=make_progress(),
+    )
+    if audit is not None:
+        as_json = audit.suffix.lower() == ".json"
+        text = (
+            json_module.dumps(found.to_dict(), indent=2, ensure_ascii=False)
+            if as_json
+            else found.csv
+        )
+        facebench.reports.write_text(audit, text)
+    if out is not None:
+        facebench.reports.write_text(out, found.exclusion)
+    show(found, json)

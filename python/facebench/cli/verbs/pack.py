@@ -10,6 +10,7 @@ from facebench.cli.common import (
     Crop,
     Detector,
     DetectorOption,
+    Exclude,
     Json,
     Out,
     Root,
@@ -34,6 +35,7 @@ def pack_command(
     detector_option: DetectorOption = None,
     selection: Selection = "",
     crop: Crop = "",
+    exclude: Exclude = None,
     strict: Strict = False,
     threads: Threads = 0,
     json: Json = False,
@@ -47,6 +49,7 @@ def pack_command(
         detector_options=parse_assignments(detector_option or []),
         selection=selection,
         crop=crop,
+        exclude=exclude,
         threads=threads,
         progress=make_progress(),
     )

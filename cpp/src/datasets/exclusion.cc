@@ -1,0 +1,99 @@
+#include "facebench/datasets/exclusion.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <unordered_set>
+
+#include "facebench/core/error.h"
+#include "facebench/io/sha256.h"
+#include "facebench/io/text.h"
+
+namespace facebench {
+
+Exclusion read_exclusion(const std::filesystem::path& path) {
+  const TextFile file(path);
+  Exclusion e;
+  e.path = path;
+  e.sha256 = sha256_hex(file.bytes());
+  for (const TextLine& line : file.lines()) {
+    const std::string where = at_line(file.name(), line.number);
+    if (trim(line.text).empty() || line.text.starts_with('#')) continue;
+    const std::vector<std::string_view> fields = split_tabs(line.text);
+    if (fields.size() != 2 || fields[1].empty() || (fields[0] != "person" && fields[0] != "sample"))
+      fail(where, fmt::format("'{}' is neither", printable(line.text)),
+           "A line is 'person' or 'sample', a tab, and its name.");
+    if (!(fields[0] == "person" ? e.people : e.samples).emplace(fields[1]).second)
+      fail(where, fmt::format("{} '{}' is there twice", fields[0], printable(fields[1])));
+  }
+  return e;
+}
+
+std::string exclusion_text(const std::vector<std::string>& people,
+                           const std::vector<std::string>& samples, const std::string& comment) {
+  for (const auto* names : {&people, &samples})
+    for (const std::string& name : *names)
+      if (name.find_first_of("\t\r\n") != std::string::npos)
+        throw std::invalid_argument(fmt::format(
+            "'{}' cannot stand in a list: it holds a tab or a line end", printable(name)));
+  std::string text;
+  const TextFile comments(comment, "comment");
+  for (const TextLine& line : comments.lines()) text += fmt::format("# {}\n", line.text);
+  for (const std::string& p : people) text += fmt::format("person\t{}\n", p);
+  for (const std::string& s : samples) text += fmt::format("sample\t{}\n", s);
+  return text;
+}
+
+Json ExcludedImages::json(const Exclusion& exclusion) const {
+  return {{"list_sha256", exclusion.sha256},
+          {"people", exclusion.people.size()},
+          {"samples", exclusion.samples.size()},
+          {"images", images},
+          {"not_there", not_there}};
+}
+
+ExcludedImages excluded_images(const Exclusion& exclusion, const std::vector<std::string>& people,
+                               const std::vector<std::string>& samples,
+                               const std::vector<std::int32_t>& labels) {
+  const std::unordered_set<std::string> known_people(people.begin(), people.end());
+  const std::unordered_set<std::string> known_samples(samples.begin(), samples.end());
+  ExcludedImages result;
+  for (const std::string& p : exclusion.people)
+    if (!known_people.contains(p)) result.not_there.push_back("person " + p);
+  for (const std::string& s : exclusion.samples)
+    if (!known_samples.contains(s)) result.not_there.push_back("sample " + s);
+  const std::size_t entries = exclusion.people.size() + exclusion.samples.size();
+  if (entries > 0 && result.not_there.size() == entries)
+    fail(exclusion.path.string(),
+         fmt::format("none of its {} entries is in the data set, not even {}", entries,
+                     result.not_there.front()),
+         "The list belongs to other data.");
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto label = static_cast<std::size_t>(labels[i]);
+    const bool out =
+        exclusion.covers(label < people.size() ? people[label] : std::string(), samples[i]);
+    result.out.push_back(out);
+    result.images += out;
+  }
+  return result;
+}
+
+Dataset exclude(const Dataset& dataset, const Exclusion& exclusion) {
+  std::vector<std::string> samples;
+  std::vector<std::int32_t> labels;
+  for (const Sample& s : dataset.samples) {
+    samples.push_back(s.id);
+    labels.push_back(s.label);
+  }
+  const ExcludedImages found = excluded_images(exclusion, dataset.label_names, samples, labels);
+  Dataset result = dataset;
+  result.samples.clear();
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    if (!found.out[i]) result.samples.push_back(dataset.samples[i]);
+  if (result.samples.empty())
+    fail(exclusion.path.string(), "every image of the data set is left out");
+  result.excluded = found.json(exclusion);
+  return result;
+}
+
+}  // namespace facebench

@@ -1,0 +1,84 @@
+"""People and images that a training set shares with a test set."""
+
+import os
+
+from facebench import _torch
+from facebench._full import OverlapOptions
+
+
+class Overlap:
+    """What two sets have in common. Its fields are those of :meth:`to_dict`.
+
+    ``entries``: one a pair of people who seem to be one, with why, the number of similar pairs of
+    images and the most alike two; ``dropped``: how many people and images of the training set that
+    is; ``threshold`` and ``threshold_reason``. ``csv`` is the audit list, ``exclusion`` the list
+    for ``exclude=`` of :func:`facebench.pack`.
+    """
+
+    def __init__(self, fields, csv, exclusion):
+        self._fields, self.csv, self.exclusion = fields, csv, exclusion
+
+    def __getattr__(self, name):
+        fields = self.__dict__.get("_fields", {})
+        if name in fields:
+            return fields[name]
+        raise AttributeError(f"overlap has no {name!r}; there are: {', '.join(fields)}")
+
+    def to_dict(self):
+        return self._fields
+
+    def __repr__(self):
+        train, test, dropped = self.train, self.test, self.dropped
+        lines = [
+            f"{train['name']}: {train['people']} people, {train['images']} images; "
+            f"{test['name']}: {test['people']} people, {test['images']} images",
+            f"in both: {dropped['people']} people with {dropped['images']} training images",
+        ]
+        if train["identifiers"] or test["identifiers"]:
+            lines.append(
+                f"names that are identifiers, not compared: {train['identifiers']} and "
+                f"{test['identifiers']}"
+            )
+        if self.compared_images:
+            lines.append(f"threshold {self.threshold:.4f}: {self.threshold_reason}")
+        for e in self.entries[:20]:
+            score = "" if e["score"] is None else f", most alike {e['score']:.4f}"
+            lines.append(f"  {e['person']} = {e['match']}: {e['why']}{score}")
+        if len(self.entries) > 20:
+            lines.append(f"  ... and {len(self.entries) - 20} more")
+        return "\n".join(lines)
+
+
+def find_overlap(
+    train, test, *, train_embeddings="", test_embeddings="", threads=0, progress=None, **options
+):
+    """People of a training set who are in a test set too: by name, and by similar images.
+
+    ``train`` and ``test``: a pack, a folder with a folder for each person, or an embeddings file
+    whose samples lie in folders named after people. ``train_embeddings``, ``test_embeddings``:
+    embeddings of a pack or a folder, by the same model. ``options`` are fields of `OverlapOptions`:
+    names, similarity, threshold, false_alarms. Returns an :class:`Overlap`.
+
+    >>> import pathlib, tempfile, numpy as np
+    >>> from facebench import io
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> values = np.eye(4, dtype=np.float32)
+    >>> ours = ["Doe_Jane/1.jpg", "Škoda_Petr/1.jpg", "Someone/1.jpg", "Nobody/1.jpg"]
+    >>> theirs = ["Jane_Doe/1.jpg", "Petr_Skoda/1.jpg", "Else/1.jpg", "Other/1.jpg"]
+    >>> io.write_embeddings(folder / "ours.h5", io.EmbeddingSet(values, ours))
+    >>> io.write_embeddings(folder / "theirs.h5", io.EmbeddingSet(values[[0, 3, 2, 1]], theirs))
+    >>> found = find_overlap(folder / "ours.h5", folder / "theirs.h5", threshold=0.9)
+    >>> [(e["person"], e["match"], e["name_rule"], e["similar_pairs"]) for e in found.entries][:2]
+    [('Doe_Jane', 'Jane_Doe', 'reordered', 1), ('Škoda_Petr', 'Other', '', 1)]
+    """
+    return Overlap(
+        *_torch.full.find_overlap(
+            os.fspath(train),
+            os.fspath(test),
+            os.fspath(train_embeddings),
+            os.fspath(test_embeddings),
+            OverlapOptions(**options),
+            threads,
+            progress,
+        )
+    )

@@ -1,0 +1,75 @@
+"""The notebooks: clean in version control, and every cell runs."""
+
+import json
+import os
+from pathlib import Path
+
+import facebench
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
+FULL = any(Path(facebench.__file__).parent.glob("_full.*"))
+# What needs no torch runs with the light library too.
+LIGHT = {"4-your-own-pipeline.ipynb"}
+
+
+def read(name):
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def test_there_are_five():
+    assert [name[0] for name in NOTEBOOKS] == list("12345")
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_outputs_are_stripped(name):
+    notebook = read(name)
+    assert notebook["nbformat"] == 4
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == [] and cell["execution_count"] is None
+        assert cell["metadata"] == {}
+    # As the standard tools write it, so that opening and saving changes nothing else.
+    text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    assert (FOLDER / name).read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_they_read_well(name):
+    """A title first, and text before every two cells of code."""
+    kinds = [cell["cell_type"] for cell in read(name)["cells"]]
+    texts = ["".join(cell["source"]) for cell in read(name)["cells"]]
+    assert kinds[0] == "markdown" and texts[0].startswith(f"# {name[0]} ")
+    assert "code code code" not in " ".join(kinds)
+    assert all(len(line) <= 100 for t, k in zip(texts, kinds, strict=True) if k == "code"
+               for line in t.split("\n"))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+# Of the messaging library under the kernel, and of its event loop.
+@pytest.mark.filterwarnings("default")
+def test_every_cell_runs(name, tmp_path, monkeypatch):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    if not FULL and name not in LIGHT:
+        pytest.skip("needs the full library")
+    monkeypatch.delenv("FACEBENCH_DATA", raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+    package = Path(facebench.__file__).absolute().parents[1]
+    paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    # Settings of the user's own must not decide, nor be written to.
+    for variable in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
+    notebook = nbformat.read(FOLDER / name, as_version=4)
+    nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    outputs = [o for c in notebook.cells if c.cell_type == "code" for o in c.outputs]
+    warned = [o.text for o in outputs if o.output_type == "stream" and o.name == "stderr"]
+    assert warned == []
+    pictures = [o for o in outputs if "image/png" in o.get("data", {})]
+    assert len(pictures) >= 1

@@ -1,0 +1,141 @@
+"""Shared people: names against Unicode's tables, similarity against numpy, lists that go round."""
+
+import csv
+import io
+import json
+import unicodedata
+
+import facebench
+import numpy as np
+import pytest
+from facebench.io import EmbeddingSet, write_embeddings
+
+pytest.importorskip("facebench._full")
+from facebench import datasets
+
+
+def test_letters_fold_as_unicode_says():
+    """Every letter of the scripts that are promised, against decomposition and case folding."""
+    usual = {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i",
+             "ŧ": "t", "þ": "th", "ŋ": "n", "ĸ": "k"}  # fmt: skip
+
+    def plain(text):
+        parts = unicodedata.normalize("NFKD", text)
+        return "".join(c for c in parts if not unicodedata.combining(c))
+
+    wrong = []
+    for code in [*range(0x41, 0x590), *range(0x1E00, 0x2000)]:
+        letter = chr(code)
+        if not unicodedata.category(letter).startswith("L"):
+            continue
+        folded = "".join(usual.get(c, c) for c in plain(plain(letter).casefold()))
+        if not folded.isalpha():
+            continue  # a letter that decomposes to a sign
+        if datasets.normalized_name(f"xx{letter}yy") != f"xx{plain(folded)}yy":
+            wrong.append((letter, datasets.normalized_name(f"xx{letter}yy"), folded))
+    # The apostrophes that count as letters in Unicode, and three letters whose transcription
+    # holds a sign, are dropped or kept as they are.
+    assert [w for w in wrong if w[0] not in "ʹʺʻʼʽˈˊˋʾʿˮŀĿŉẚ"] == []
+
+
+def test_names_of_two_sets():
+    assert datasets.match_names(["Doe_Jane", "n000082"], ["jane doe", "n000082"]) == [
+        ("Doe_Jane", "jane doe", "reordered")
+    ]
+
+
+@pytest.fixture(scope="module")
+def packs(tmp_path_factory):
+    """Two packs of synthetic people, numbers 0 to 19 and 15 to 34."""
+    folder = tmp_path_factory.mktemp("overlap")
+    for name, first in (("train", 0), ("test", 15)):
+        options = datasets.SyntheticOptions(
+            people=20, images=2, size=64, pairs_per_fold=2, first_person=first
+        )
+        datasets.write_synthetic_dataset(options, folder / name)
+        facebench.pack("lfw", folder / name, folder / f"{name}.h5", detector="none")
+    return folder
+
+
+def test_people_are_found_by_name(packs):
+    found = datasets.find_overlap(packs / "train.h5", packs / "test.h5")
+    assert [e["person"] for e in found.entries] == [f"Person_{n:05d}" for n in range(16, 21)]
+    assert {e["name_rule"] for e in found.entries} == {"same"}
+    assert found.dropped == {"people": 5, "images": 10}
+    assert "in both: 5 people with 10 training images" in repr(found)
+    # A folder is as good as a pack.
+    folder = datasets.find_overlap(packs / "train/images", packs / "test.h5")
+    assert folder.dropped == found.dropped
+
+
+def test_similar_images_against_numpy(tmp_path):
+    random = np.random.default_rng(3)
+    centres = random.normal(size=(60, 24))
+
+    def write(path, people, images, prefix):
+        values = np.repeat(centres[people], images, axis=0)
+        values = (values + 0.5 * random.normal(size=values.shape)).astype(np.float32)
+        names = [f"{prefix}{p}/{k}.jpg" for p in people for k in range(images)]
+        write_embeddings(path, EmbeddingSet(values, names))
+        return values / np.linalg.norm(values, axis=1, keepdims=True), np.repeat(people, images)
+
+    a, a_people = write(tmp_path / "a.h5", np.arange(40), 3, "a")
+    b, b_people = write(tmp_path / "b.h5", np.arange(30, 60), 2, "b")
+    scores = a.astype(float) @ b.astype(float).T
+    strangers = (b @ b.T)[np.triu(b_people[:, None] != b_people[None, :], 1)]
+    found = datasets.find_overlap(tmp_path / "a.h5", tmp_path / "b.h5")
+    assert found.threshold == pytest.approx(strangers.max(), abs=1e-6)
+    for threshold in (found.threshold, 0.5):
+        found = datasets.find_overlap(tmp_path / "a.h5", tmp_path / "b.h5", threshold=threshold)
+        wanted = {}
+        for i, j in np.argwhere(scores >= threshold):
+            key = (f"a{a_people[i]}", f"b{b_people[j]}")
+            wanted[key] = (
+                wanted.get(key, (0, 0))[0] + 1,
+                max(wanted.get(key, (0, -1))[1], scores[i, j]),
+            )
+        got = {(e["person"], e["match"]): (e["similar_pairs"], e["score"]) for e in found.entries}
+        assert got.keys() == wanted.keys()
+        assert all(got[k][0] == wanted[k][0] for k in got)
+        assert all(got[k][1] == pytest.approx(wanted[k][1], abs=1e-6) for k in got)
+    assert {f"a{p}" for p in range(30, 40)} <= {k[0] for k in got}
+
+
+def test_what_is_excluded_is_not_packed_and_recorded(packs, tmp_path):
+    found = datasets.find_overlap(packs / "train.h5", packs / "test.h5")
+    (tmp_path / "list.txt").write_text(found.exclusion)
+    facebench.pack(
+        "lfw",
+        packs / "train",
+        tmp_path / "clean.h5",
+        detector="none",
+        exclude=tmp_path / "list.txt",
+    )
+    clean = datasets.Pack(tmp_path / "clean.h5")
+    assert len(clean) == 30 and clean.manifest["excluded"]["images"] == 10
+    assert "excluded" not in datasets.Pack(packs / "train.h5").manifest
+    assert datasets.find_overlap(tmp_path / "clean.h5", packs / "test.h5").entries == []
+    (tmp_path / "other.txt").write_text("person\tNobody\n")
+    with pytest.raises(facebench.Error, match="belongs to other data"):
+        facebench.pack("lfw", packs / "train", tmp_path / "x.h5", exclude=tmp_path / "other.txt")
+
+
+def test_the_verb_writes_both_lists(packs, tmp_path):
+    from facebench.cli.verbs.data import app
+    from typer.testing import CliRunner
+
+    def call(*arguments):
+        return CliRunner().invoke(app, ["data", "overlap", *map(str, arguments)])
+
+    sets = (packs / "train.h5", packs / "test.h5")
+    done = call(*sets, "--audit", tmp_path / "audit.csv", "--out", tmp_path / "list.txt")
+    assert done.exit_code == 0 and "in both: 5 people" in done.output
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "audit.csv").read_text())))
+    assert [r["person"] for r in rows] == [f"Person_{n:05d}" for n in range(16, 21)]
+    assert rows[0]["why"] == "name: same" and rows[0]["images"] == "2"
+    lines = (tmp_path / "list.txt").read_text().splitlines()
+    assert lines[0].startswith("# People of train.h5 who are in test.h5 too: 5 of 20, 10 images.")
+    assert lines[1:] == [f"person\tPerson_{n:05d}" for n in range(16, 21)]
+    assert call(*sets, "--audit", tmp_path / "audit.json").exit_code == 0
+    assert json.loads((tmp_path / "audit.json").read_text())["dropped"]["people"] == 5
+    assert call(*sets, "--audit", tmp_path / "audit.txt").exit_code != 0
