@@ -6,6 +6,9 @@
 #   make build        environment in .venv, build and install there, nothing else
 #   make test-slow    the tests marked slow
 #   make bench        the benchmarks of tests/bench
+#   make bench-paper        time of a step in every installed framework, few steps (15 minutes)
+#   make bench-paper-full   the same with the papers' batches and iterations (hours)
+#   make engines      .venv-engines: Keras, TensorFlow and JAX to compare with
 #   make lint         clang-format, ruff
 #   make docs         the documentation as a site in build/docs
 #   make wheel        a wheel in dist/
@@ -19,7 +22,7 @@ TORCH ?= 2.11.0
 PREFIX ?=
 export PYTHON TORCH PREFIX
 
-.PHONY: demo test build test-slow bench lint docs wheel install clean
+.PHONY: demo test build test-slow bench bench-paper bench-paper-full engines lint docs wheel install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -36,6 +39,15 @@ test-slow: build
 
 bench: build
 	@scripts/bench.sh
+
+bench-paper: build
+	@scripts/bench_paper.sh quick
+
+bench-paper-full: build
+	@scripts/bench_paper.sh full
+
+engines: build
+	@scripts/engines.sh
 
 lint:
 	@scripts/lint.sh

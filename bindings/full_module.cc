@@ -31,6 +31,9 @@ PYBIND11_MODULE(_full, m) {
 #ifdef FACEBENCH_BIND_TRAINING
   facebench::bind_training(m);
 #endif
+#ifdef FACEBENCH_BIND_TIMING
+  facebench::bind_timing(m);
+#endif
 #ifdef FACEBENCH_BIND_PIPELINE
   facebench::bind_pipeline(m);
 #endif

@@ -23,6 +23,7 @@ void bind_nn_graph(pybind11::module_& m);  // a part of bind_nn
 void bind_losses(pybind11::module_& m);
 void bind_embedding(pybind11::module_& m);
 void bind_training(pybind11::module_& m);
+void bind_timing(pybind11::module_& m);
 void bind_pipeline(pybind11::module_& m);
 
 }  // namespace facebench

@@ -35,6 +35,12 @@ VERBS = [
     "data synth",
     "data check",
     "data overlap",
+    "bench step",
+    "bench load",
+    "bench detect",
+    "bench eval",
+    "bench factors",
+    "bench compare-datasets",
 ]
 runner = CliRunner()
 # The package under test, also where PYTHONPATH names it relative to another folder.

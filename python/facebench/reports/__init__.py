@@ -16,6 +16,7 @@ from facebench.reports.page import (
     write_text,
 )
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
+from facebench.reports.rate_plots import bars_svg, lines_svg
 from facebench.reports.results import runs_section
 from facebench.reports.runs import (
     as_list,
@@ -35,6 +36,7 @@ __all__ = [
     "against",
     "against_section",
     "as_list",
+    "bars_svg",
     "check_claim",
     "cmc_svg",
     "curves",
@@ -42,6 +44,7 @@ __all__ = [
     "explain",
     "histogram_svg",
     "image_section",
+    "lines_svg",
     "matrix_svg",
     "read_run",
     "report_formats",

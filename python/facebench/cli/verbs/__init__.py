@@ -14,9 +14,11 @@ from facebench.cli.verbs import (  # isort: skip
     explain,
     verify,
     data,
+    bench,
 )
 
 __all__ = [
+    "bench",
     "convert",
     "data",
     "demo",

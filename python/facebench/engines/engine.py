@@ -1,0 +1,95 @@
+"""What an engine is: the same calls whatever the framework."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+
+class Phases:
+    """Times of iterations and of their parts, taken by ``mark(phase)`` at the end of each part."""
+
+    def __init__(self):
+        self.iteration: list[float] = []
+        self.phases: dict[str, list[float]] = {}
+
+    def begin(self) -> None:
+        self._begun = self._last = time.perf_counter()
+
+    def mark(self, phase: str) -> None:
+        now = time.perf_counter()
+        self.phases.setdefault(phase, []).append(now - self._last)
+        self._last = now
+
+    def end(self) -> None:
+        self.iteration.append(time.perf_counter() - self._begun)
+
+    def to_dict(self) -> dict:
+        return {"iteration": self.iteration, "phases": self.phases}
+
+
+def recording_seconds(times: int = 2000) -> float:
+    """Seconds that recording one iteration of five phases takes."""
+    phases = Phases()
+    start = time.perf_counter()
+    for _ in range(times):
+        phases.begin()
+        for name in ("data", "forward", "backward", "aggregate", "update"):
+            phases.mark(name)
+        phases.end()
+    return (time.perf_counter() - start) / times
+
+
+class Engine:
+    """One network in one framework, ready to be iterated.
+
+    ``spec`` is what is to be timed: name, mode, batch, classes, graph (nodes, embedding, input),
+    threads, device, precision, lr, momentum, weight_decay, seed. ``weights``: numpy arrays,
+    "network." and "head." (weight, bias). Training is softmax cross-entropy of a linear layer on
+    the embedding, SGD with momentum.
+    """
+
+    def __init__(self, spec: dict, weights: dict[str, np.ndarray]):
+        self.spec = spec
+
+    def infer(self, images: np.ndarray) -> np.ndarray:
+        """Embeddings (N, D) of images (N, 3, H, W) float32, in evaluation mode."""
+        raise NotImplementedError
+
+    def losses(self, images: np.ndarray, labels: np.ndarray, steps: int) -> list[float]:
+        """The losses of the first training iterations on one batch. It moves the weights."""
+        raise NotImplementedError
+
+    def step(self, mark: Callable[[str], None]) -> None:
+        """One iteration on the engine's own batch of noise, ended when its result is there."""
+        raise NotImplementedError
+
+    def run(self, iterations: int) -> dict:
+        """The next iterations, timed: {"iteration": [...], "phases": {name: [...]}}."""
+        phases = Phases()
+        for _ in range(iterations):
+            phases.begin()
+            self.step(phases.mark)
+            phases.end()
+        return phases.to_dict()
+
+    def extras(self) -> dict:
+        """What else is measured when the iterations are done."""
+        return {"recording_seconds": recording_seconds()}
+
+    def noise(self) -> tuple[np.ndarray, np.ndarray]:
+        """The batch that is iterated on: images (N, 3, H, W) in -1 to 1, labels (N)."""
+        random = np.random.default_rng(self.spec["seed"])
+        channels, height, width = self.spec["graph"]["input"]
+        shape = (self.spec["batch"], channels, height, width)
+        images = random.random(shape, np.float32) * 2 - 1
+        return images, random.integers(0, self.spec["classes"], self.spec["batch"])
+
+
+def needed_nodes(graph: dict) -> list[int]:
+    """The nodes that the embedding rests on, in order."""
+    nodes, needed = graph["nodes"], {graph["embedding"]}
+    for i in range(len(nodes) - 1, -1, -1):
+        if i in needed:
+            needed.update(nodes[i]["inputs"])
+    return sorted(needed)

@@ -1,0 +1,269 @@
+"""Keras 3, in TensorFlow or JAX: the graph as a functional model, laid out NHWC."""
+
+import os
+
+import numpy as np
+
+from facebench.engines.engine import Engine as _Base
+from facebench.engines.engine import needed_nodes
+
+_keras = None
+
+
+def load(name: str, threads: int) -> dict:
+    global _keras
+    backend = name.removeprefix("keras-")
+    os.environ["KERAS_BACKEND"] = backend
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+    os.environ["JAX_PLATFORMS"] = os.environ.get("JAX_PLATFORMS", "")
+    framework = __import__(backend)
+    if backend == "tensorflow" and threads:
+        framework.config.threading.set_intra_op_parallelism_threads(threads)
+        framework.config.threading.set_inter_op_parallelism_threads(1)
+    import keras
+
+    _keras = keras
+    keras.config.set_image_data_format("channels_last")
+    return {"keras": keras.__version__, backend: framework.__version__}
+
+
+def _pad(x, padding, value=0.0):
+    top, left, bottom, right = padding
+    if not any(padding):
+        return x
+    sides = [[0, 0], [top, bottom], [left, right], [0, 0]]
+    return _keras.ops.pad(x, sides, constant_values=value)
+
+
+def _over_the_end(size, out, kernel, stride, before, after):
+    """What a last window reads beyond the padded image."""
+    return max((out - 1) * stride + kernel - size - before - after, 0)
+
+
+def _window_padding(o, in_shape, out_shape):
+    top, left, bottom, right = o["padding"]
+    below = _over_the_end(in_shape[1], out_shape[1], o["kernel"][0], o["stride"][0], top, bottom)
+    beyond = _over_the_end(in_shape[2], out_shape[2], o["kernel"][1], o["stride"][1], left, right)
+    return [top, left, bottom + below, right + beyond], (below, beyond)
+
+
+def _layers():
+    """The operations as Keras calls: name -> function(inputs, node, in_shapes, weights)."""
+    keras, ops = _keras, _keras.ops
+    layers = keras.layers
+
+    def fixed(name, function, *inputs):
+        class Fixed(layers.Layer):
+            def call(self, *values):
+                return function(*values)
+
+        return Fixed(name=name)(*inputs)
+
+    def filled(layer, x, weights):
+        y = layer(x)
+        layer.set_weights(weights)
+        return y
+
+    def conv(inputs, n, shapes, w):
+        o = n["options"]
+        x = inputs[0]
+        if any(o["padding"]):
+            top, left, bottom, right = o["padding"]
+            x = layers.ZeroPadding2D(((top, bottom), (left, right)))(x)
+        kernel = w[0].transpose(2, 3, 1, 0)
+        if o["groups"] == shapes[0][0] == o["out"] and o["groups"] > 1:
+            # Depthwise: what the frameworks have a kernel of their own for.
+            layer = layers.DepthwiseConv2D(
+                o["kernel"], o["stride"], dilation_rate=o["dilation"], use_bias=o["bias"]
+            )
+            kernel = w[0].transpose(2, 3, 0, 1)
+        else:
+            layer = layers.Conv2D(
+                o["out"],
+                o["kernel"],
+                o["stride"],
+                dilation_rate=o["dilation"],
+                groups=o["groups"],
+                use_bias=o["bias"],
+            )
+        return filled(layer, x, [kernel, *w[1:]])
+
+    def linear(inputs, n, shapes, w):
+        layer = layers.Dense(n["options"]["out"], use_bias=n["options"]["bias"])
+        return filled(layer, inputs[0], [w[0].T, *w[1:]])
+
+    def batch_norm(inputs, n, shapes, w):
+        o = n["options"]
+        layer = layers.BatchNormalization(
+            epsilon=o["eps"], momentum=1 - o["momentum"], center=o["shift"], scale=o["scale"]
+        )
+        return filled(layer, inputs[0], w)
+
+    def prelu(inputs, n, shapes, w):
+        rank = len(shapes[0])
+        axes = list(range(1, rank + (1 if n["options"]["shared"] else 0)))
+        layer = layers.PReLU(shared_axes=axes or None)
+        return filled(layer, inputs[0], [w[0].reshape(*[1] * (rank - 1), -1)])
+
+    def max_pool(inputs, n, shapes, w):
+        o = n["options"]
+        padding, _ = _window_padding(o, shapes[0], n["shape"])
+        x = inputs[0]
+        if any(padding):
+            x = fixed(None, lambda v: _pad(v, padding, float("-inf")), x)
+        return layers.MaxPooling2D(o["kernel"], o["stride"])(x)
+
+    def avg_pool(inputs, n, shapes, w):
+        o = n["options"]
+        padding, over = _window_padding(o, shapes[0], n["shape"])
+        x = inputs[0]
+        if any(padding):
+            x = fixed(None, lambda v: _pad(v, padding), x)
+        x = layers.AveragePooling2D(o["kernel"], o["stride"])(x)
+        if not any(padding) or (o["count_include_pad"] and not any(over)):
+            return x
+        counts = _window_counts(o, shapes[0], n["shape"])
+        factor = (o["kernel"][0] * o["kernel"][1] / counts)[None, :, :, None].astype("float32")
+        return fixed(None, lambda v: v * ops.convert_to_tensor(factor, v.dtype), x)
+
+    def adaptive_avg_pool(inputs, n, shapes, w):
+        out, (height, width) = n["options"]["out"], shapes[0][1:]
+        if tuple(out) == (1, 1):
+            return fixed(None, lambda v: ops.mean(v, axis=(1, 2), keepdims=True), inputs[0])
+        rows, columns = _cells(height, out[0]), _cells(width, out[1])
+
+        def average(v):
+            r = ops.convert_to_tensor(rows, v.dtype)
+            c = ops.convert_to_tensor(columns, v.dtype)
+            return ops.einsum("ph,nhwc,qw->npqc", r, v, c)
+
+        return fixed(None, average, inputs[0])
+
+    def flatten(inputs, n, shapes, w):
+        x = inputs[0]
+        if len(shapes[0]) == 3:
+            x = layers.Permute((3, 1, 2))(x)
+        return layers.Flatten()(x)
+
+    def lrn(inputs, n, shapes, w):
+        o = n["options"]
+        before = o["size"] // 2
+
+        def normalize(v):
+            squares = ops.pad(
+                ops.square(v), [[0, 0], [0, 0], [0, 0], [before, o["size"] - 1 - before]]
+            )
+            channels = shapes[0][0]
+            total = sum(squares[..., k : k + channels] for k in range(o["size"]))
+            return v / ops.power(o["k"] + o["alpha"] / o["size"] * total, o["beta"])
+
+        return fixed(None, normalize, inputs[0])
+
+    def mfm(inputs, n, shapes, w):
+        half = shapes[0][0] // 2
+        return fixed(None, lambda v: ops.maximum(v[..., :half], v[..., half:]), inputs[0])
+
+    def concat(inputs, n, shapes, w):
+        return layers.Concatenate(axis=-1)(inputs) if len(inputs) > 1 else inputs[0]
+
+    return {
+        "conv": conv,
+        "linear": linear,
+        "batch_norm": batch_norm,
+        "prelu": prelu,
+        "relu": lambda i, n, s, w: layers.Activation("relu")(i[0]),
+        "relu6": lambda i, n, s, w: layers.Activation("relu6")(i[0]),
+        "max_pool": max_pool,
+        "avg_pool": avg_pool,
+        "adaptive_avg_pool": adaptive_avg_pool,
+        "add": lambda i, n, s, w: layers.Add()(i),
+        "scale": lambda i, n, s, w: layers.Rescaling(n["options"]["factor"])(i[0]),
+        "concat": concat,
+        "dropout": lambda i, n, s, w: layers.Dropout(n["options"]["p"])(i[0]),
+        "flatten": flatten,
+        "lrn": lrn,
+        "mfm": mfm,
+    }
+
+
+def _window_counts(o, in_shape, out_shape):
+    """By how many values each window of an average pool is divided."""
+    counts = []
+    for axis in (0, 1):
+        before, after = o["padding"][axis], o["padding"][axis + 2]
+        size, kernel, stride = in_shape[axis + 1], o["kernel"][axis], o["stride"][axis]
+        low, high = (-before, size + after) if o["count_include_pad"] else (0, size)
+        starts = np.arange(out_shape[axis + 1]) * stride - before
+        counts.append(np.minimum(starts + kernel, high) - np.maximum(starts, low))
+    return np.outer(*counts)
+
+
+def _cells(size, cells):
+    matrix = np.zeros((cells, size), np.float32)
+    for i in range(cells):
+        first, last = i * size // cells, -(-(i + 1) * size // cells)
+        matrix[i, first:last] = 1 / (last - first)
+    return matrix
+
+
+def build(graph: dict, weights: dict):
+    """The functional model from images (N, H, W, 3) to the embedding."""
+    keras = _keras
+    calls = _layers()
+    channels, height, width = graph["input"]
+    images = keras.Input((height, width, channels))
+    nodes, values = graph["nodes"], {0: images}
+    for i in needed_nodes(graph):
+        node = nodes[i]
+        if node["op"] == "input":
+            continue
+        learned = [weights["network." + name] for name in node["tensors"]]
+        shapes = [nodes[k]["shape"] for k in node["inputs"]]
+        inputs = [values[k] for k in node["inputs"]]
+        values[i] = calls[node["op"]](inputs, node, shapes, learned)
+    return keras.Model(images, values[graph["embedding"]])
+
+
+class Engine(_Base):
+    """Compiled as Keras does it (a TensorFlow graph, a jitted JAX function)."""
+
+    def __init__(self, spec, weights):
+        super().__init__(spec, weights)
+        keras = _keras
+        keras.utils.set_random_seed(spec["seed"])
+        keras.config.set_dtype_policy(
+            "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
+        )
+        self._embedder = build(spec["graph"], weights)
+        self._training = spec["mode"] == "training"
+        images, labels = self.noise()
+        self._batch = (np.ascontiguousarray(images.transpose(0, 2, 3, 1)), labels)
+        # XLA on the CPU takes minutes to compile what a TensorFlow graph runs as fast.
+        jit = keras.backend.backend() == "jax"
+        self._embedder.compile(jit_compile=jit)
+        if not self._training:
+            return
+        head = keras.layers.Dense(weights["head.weight"].shape[0], dtype="float32")
+        logits = head(self._embedder.output)
+        head.set_weights([weights["head.weight"].T, weights["head.bias"]])
+        self._model = keras.Model(self._embedder.input, logits)
+        self._model.compile(
+            optimizer=keras.optimizers.SGD(spec["lr"], spec["momentum"]),
+            loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+            jit_compile=jit,
+        )
+
+    def infer(self, images):
+        batch = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
+        return np.asarray(self._embedder.predict_on_batch(batch), np.float32)
+
+    def losses(self, images, labels, steps):
+        batch = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
+        return [float(self._model.train_on_batch(batch, labels)) for _ in range(steps)]
+
+    def step(self, mark):
+        if self._training:
+            self._model.train_on_batch(*self._batch)
+        else:
+            self._embedder.predict_on_batch(self._batch[0])
+            mark("forward")

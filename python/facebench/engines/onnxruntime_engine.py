@@ -1,0 +1,35 @@
+"""ONNX Runtime: inference of the exported network."""
+
+import os
+
+import onnxruntime
+
+from facebench.engines.engine import Engine as _Base
+
+
+def load(name: str, threads: int) -> dict:
+    return {"onnxruntime": onnxruntime.__version__}
+
+
+class Engine(_Base):
+    """A session on the file that the measuring process exported (``spec["onnx"]``)."""
+
+    def __init__(self, spec, weights):
+        super().__init__(spec, weights)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = spec["threads"] or len(os.sched_getaffinity(0))
+        options.inter_op_num_threads = 1
+        provider = "CPUExecutionProvider"
+        if spec["device"] != "cpu":
+            provider = "CUDAExecutionProvider"
+            if provider not in onnxruntime.get_available_providers():
+                raise RuntimeError("this ONNX Runtime has no CUDA")
+        self._session = onnxruntime.InferenceSession(spec["onnx"], options, providers=[provider])
+        self._batch = self.noise()[0]
+
+    def infer(self, images):
+        return self._session.run(["embedding"], {"images": images})[0]
+
+    def step(self, mark):
+        self._session.run(["embedding"], {"images": self._batch})
+        mark("forward")

@@ -1,0 +1,263 @@
+"""PyTorch: the graph as an ordinary module, eager or compiled."""
+
+import contextlib
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from facebench.engines.engine import Engine as _Base
+from facebench.engines.engine import needed_nodes
+
+
+def load(name: str, threads: int) -> dict:
+    global _compiled
+    _compiled = name.endswith("compiled")
+    if threads:
+        torch.set_num_threads(threads)
+    torch.backends.cudnn.benchmark = True
+    return {"torch": torch.__version__}
+
+
+class Scale(nn.Module):
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x):
+        return x * self.factor
+
+
+class Lrn(nn.Module):
+    def __init__(self, size, alpha, beta, k):
+        super().__init__()
+        self.size, self.settings = size, (alpha, beta, k)
+
+    def forward(self, x):
+        return F.local_response_norm(x, self.size, *self.settings)
+
+
+class Mfm(nn.Module):
+    def forward(self, x):
+        return torch.maximum(*x.chunk(2, 1))
+
+
+class Add(nn.Module):
+    def forward(self, a, b):
+        return a + b
+
+
+class Concat(nn.Module):
+    def forward(self, *values):
+        return torch.cat(values, 1)
+
+
+class BatchNorm(nn.Module):
+    """With any of the two learned vectors left out."""
+
+    def __init__(self, channels, o):
+        super().__init__()
+        self.eps, self.momentum = o["eps"], o["momentum"]
+        self.weight = nn.Parameter(torch.ones(channels)) if o["scale"] else None
+        self.bias = nn.Parameter(torch.zeros(channels)) if o["shift"] else None
+        self.register_buffer("running_mean", torch.zeros(channels))
+        self.register_buffer("running_var", torch.ones(channels))
+
+    def forward(self, x):
+        return F.batch_norm(
+            x,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training,
+            self.momentum,
+            self.eps,
+        )
+
+
+def _conv(o, shapes):
+    top, left, bottom, right = o["padding"]
+    same = (top, left) == (bottom, right)
+    conv = nn.Conv2d(
+        shapes[0][0],
+        o["out"],
+        o["kernel"],
+        o["stride"],
+        (top, left) if same else 0,
+        o["dilation"],
+        o["groups"],
+        o["bias"],
+    )
+    return conv if same else nn.Sequential(nn.ZeroPad2d((left, right, top, bottom)), conv)
+
+
+def _max_pool(o, shapes):
+    top, left, bottom, right = o["padding"]
+    if (top, left) == (bottom, right):
+        return nn.MaxPool2d(o["kernel"], o["stride"], (top, left), ceil_mode=o["ceil_mode"])
+    pad = nn.ConstantPad2d((left, right, top, bottom), -torch.inf)
+    return nn.Sequential(pad, nn.MaxPool2d(o["kernel"], o["stride"], ceil_mode=o["ceil_mode"]))
+
+
+LAYERS = {
+    "conv": _conv,
+    "linear": lambda o, s: nn.Linear(s[0][0], o["out"], o["bias"]),
+    "batch_norm": lambda o, s: BatchNorm(s[0][0], o),
+    "prelu": lambda o, s: nn.PReLU(1 if o["shared"] else s[0][0]),
+    "relu": lambda o, s: nn.ReLU(),
+    "relu6": lambda o, s: nn.ReLU6(),
+    "max_pool": _max_pool,
+    "avg_pool": lambda o, s: nn.AvgPool2d(
+        o["kernel"], o["stride"], o["padding"][:2], o["ceil_mode"], o["count_include_pad"]
+    ),
+    "adaptive_avg_pool": lambda o, s: nn.AdaptiveAvgPool2d(o["out"]),
+    "add": lambda o, s: Add(),
+    "scale": lambda o, s: Scale(o["factor"]),
+    "concat": lambda o, s: Concat(),
+    "dropout": lambda o, s: nn.Dropout(o["p"]),
+    "flatten": lambda o, s: nn.Flatten(),
+    "lrn": lambda o, s: Lrn(o["size"], o["alpha"], o["beta"], o["k"]),
+    "mfm": lambda o, s: Mfm(),
+}
+
+
+class GraphModule(nn.Module):
+    """The part of the graph that ends in the embedding."""
+
+    def __init__(self, graph, weights):
+        super().__init__()
+        nodes, needed = graph["nodes"], needed_nodes(graph)
+        self.plan, self.layers = [], nn.ModuleList()
+        for i in needed:
+            node = nodes[i]
+            if node["op"] == "input":
+                continue
+            shapes = [nodes[k]["shape"] for k in node["inputs"]]
+            layer = LAYERS[node["op"]](node["options"], shapes)
+            self._fill(layer, node["tensors"], weights)
+            # What nobody reads again is let go.
+            later = {k for j in needed if j > i for k in nodes[j]["inputs"]}
+            self.plan.append((i, node["inputs"], [k for k in node["inputs"] if k not in later]))
+            self.layers.append(layer)
+        self.result = graph["embedding"]
+
+    @staticmethod
+    def _fill(layer, names, weights):
+        own = {n.rsplit(".", 1)[-1]: t for n, t in layer.state_dict(keep_vars=True).items()}
+        for name in names:
+            tensor = torch.from_numpy(np.array(weights["network." + name]))
+            own[name.rsplit(".", 1)[-1]].data.copy_(tensor)
+
+    def forward(self, images):
+        values = {0: images}
+        for (i, inputs, last), layer in zip(self.plan, self.layers, strict=True):
+            values[i] = layer(*[values[k] for k in inputs])
+            for k in last:
+                values.pop(k, None)
+        return values[self.result]
+
+
+class Engine(_Base):
+    """Eager, or one compiled function for the forward pass and its gradient."""
+
+    def __init__(self, spec, weights):
+        super().__init__(spec, weights)
+        self._device = torch.device(spec["device"])
+        self._training = spec["mode"] == "training"
+        self._format = (
+            torch.channels_last if spec.get("channels_last", True) else torch.contiguous_format
+        )
+        module = GraphModule(spec["graph"], weights).to(self._device)
+        self._mixed = spec["precision"] == "bfloat16"
+        if self._mixed and not self._training:
+            module = module.to(torch.bfloat16)
+        self._module = module.to(memory_format=self._format)
+        self._module.train(self._training)
+        self._head = None
+        if self._training:
+            weight = torch.from_numpy(np.array(weights["head.weight"]))
+            self._head = nn.Linear(weight.shape[1], weight.shape[0])
+            self._head.weight.data.copy_(weight)
+            self._head.bias.data.copy_(torch.from_numpy(np.array(weights["head.bias"])))
+            self._head.to(self._device)
+            self._optimizer = torch.optim.SGD(
+                [*self._module.parameters(), *self._head.parameters()],
+                spec["lr"],
+                spec["momentum"],
+                weight_decay=spec["weight_decay"],
+                fused=True,
+            )
+        self._loss = torch.compile(self._forward) if _compiled else self._forward
+        self._embed = torch.compile(self._module) if _compiled else self._module
+        self._batch = self._tensors(*self.noise())
+
+    def _tensors(self, images, labels):
+        images = torch.from_numpy(images).to(self._device).contiguous(memory_format=self._format)
+        if self._mixed and not self._training:
+            images = images.to(torch.bfloat16)
+        return images, torch.from_numpy(labels.astype(np.int64)).to(self._device)
+
+    def _forward(self, images, labels):
+        # The classifier in float32, as everywhere else.
+        features = self._module(images).float()
+        with torch.autocast(self._device.type, enabled=False):
+            return F.cross_entropy(self._head(features), labels)
+
+    def _amp(self):
+        if not (self._mixed and self._training):
+            return contextlib.nullcontext()
+        return torch.autocast(self._device.type, torch.bfloat16)
+
+    def _wait(self):
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+
+    def infer(self, images):
+        training = self._module.training
+        self._module.eval()
+        tensor = self._tensors(images, np.zeros(len(images)))[0]
+        with torch.inference_mode():
+            result = self._module(tensor).float().cpu().numpy()
+        self._module.train(training)
+        return result
+
+    def _train(self, images, labels, mark):
+        with self._amp():
+            loss = self._loss(images, labels)
+        mark("forward")
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        mark("backward")
+        self._optimizer.step()
+        mark("update")
+        return loss
+
+    def losses(self, images, labels, steps):
+        batch = self._tensors(images, labels)
+        dropouts = [m for m in self._module.modules() if isinstance(m, nn.Dropout)]
+        for m in dropouts:
+            m.eval()
+        forward, self._loss = self._loss, self._forward
+        result = [self._train(*batch, lambda phase: None).item() for _ in range(steps)]
+        self._loss = forward
+        for m in dropouts:
+            m.train()
+        return result
+
+    def step(self, mark):
+        # On a GPU the parts run into each other: only the whole is timed.
+        if self._device.type != "cpu":
+            mark = _nothing
+        if self._training:
+            self._train(*self._batch, mark)
+        else:
+            with torch.inference_mode():
+                self._embed(self._batch[0])
+            mark("forward")
+        self._wait()
+
+
+def _nothing(phase):
+    pass

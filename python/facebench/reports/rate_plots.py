@@ -1,0 +1,146 @@
+"""Plots of rates and times: bars in groups and lines, with intervals, as inline SVG."""
+
+import html as _html
+
+from facebench.reports.plots import (
+    _BOTTOM,
+    _DASHES,
+    _HEIGHT,
+    _LEFT,
+    _LINE,
+    _RIGHT,
+    _TOP,
+    _WIDTH,
+    _numbers,
+    _open,
+)
+
+
+class _Frame:
+    """Axes, grid and legend; what is drawn inside goes into ``parts``."""
+
+    def __init__(self, name, title, x_title, y_title, legend, highest):
+        self.bottom = _HEIGHT - _BOTTOM
+        self.width, self.height = _WIDTH - _LEFT - _RIGHT, self.bottom - _TOP
+        self._y = _numbers(0, highest or 1)
+        self.parts = [_open(name, title, _HEIGHT + _LINE * len(legend))]
+        for value, label in self._y.ticks:
+            at = self.y(value)
+            self.parts.append(
+                f'<line class="grid" x1="{_LEFT}" y1="{at:.1f}" x2="{_WIDTH - _RIGHT}" '
+                f'y2="{at:.1f}"/><text x="{_LEFT - 8}" y="{at + 5:.1f}" text-anchor="end">'
+                f"{label}</text>"
+            )
+        self.text(_LEFT + self.width / 2, self.bottom + 50, x_title)
+        self.parts.append(
+            f'<text transform="translate(22 {_TOP + self.height / 2:.1f}) rotate(-90)" '
+            f'text-anchor="middle">{_html.escape(y_title)}</text>'
+        )
+        self.legend = legend
+
+    def y(self, value):
+        return _TOP + self.height * (1 - self._y(value))
+
+    def text(self, x, y, text, kind="", anchor="middle"):
+        kind = f' class="{kind}"' if kind else ""
+        self.parts.append(
+            f'<text{kind} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+            f"{_html.escape(str(text))}</text>"
+        )
+
+    def whisker(self, x, interval):
+        if not interval:
+            return
+        low, high = (self.y(v) for v in interval)
+        self.parts.append(
+            f'<path class="whisker" d="M{x:.1f} {low:.1f}V{high:.1f}M{x - 4:.1f} {low:.1f}h8'
+            f'M{x - 4:.1f} {high:.1f}h8"/>'
+        )
+
+    def close(self, mark):
+        for i, label in enumerate(self.legend):
+            row = _HEIGHT + _LINE * i + 10
+            self.parts.append(mark(i, row))
+            self.text(_LEFT + 42, row + 5, str(label)[:48], anchor="start")
+        return "".join(self.parts) + "</svg>"
+
+
+def bars_svg(groups, series, title, x_title, y_title):
+    """Bars side by side, a group for each of ``groups``.
+
+    ``series``: (name, values, intervals) each, one value a group; None where there is none, and
+    then a text in place of the interval says why ("memory").
+
+    >>> svg = bars_svg(["16"], [("a", [2.0], [(1.9, 2.1)])], "Times", "batch", "ms")
+    >>> svg.count('class="bar a0"'), svg.count("whisker")
+    (2, 1)
+    """
+    tops = [i[1] for _, _, bars in series for i in bars if i and not isinstance(i, str)]
+    highest = max([*(v for _, values, _ in series for v in values if v is not None), *tops, 0])
+    frame = _Frame("bars", title, x_title, y_title, [s[0] for s in series], highest)
+    room = frame.width / max(len(groups), 1)
+    wide = room * 0.8 / max(len(series), 1)
+    for g, group in enumerate(groups):
+        left = _LEFT + room * (g + 0.1)
+        frame.text(left + room * 0.4, frame.bottom + 24, group)
+        for s, (_, values, intervals) in enumerate(series):
+            x, value, interval = left + wide * s, values[g], intervals[g]
+            if value is None:
+                if interval:
+                    place = f"{x + wide / 2 + 5:.1f} {frame.bottom - 6}"
+                    frame.parts.append(
+                        f'<text class="note" transform="translate({place}) rotate(-90)">'
+                        f"{_html.escape(str(interval))}</text>"
+                    )
+                continue
+            top = frame.y(value)
+            frame.parts.append(
+                f'<rect class="bar a{s % 8}" x="{x + 1:.1f}" y="{top:.1f}" '
+                f'width="{max(wide - 2, 1):.1f}" height="{frame.bottom - top:.1f}"/>'
+            )
+            frame.whisker(x + wide / 2, interval)
+
+    def mark(i, row):
+        return (
+            f'<rect class="bar a{i % 8}" x="{_LEFT}" y="{row - 8}" width="34" height="14" rx="2"/>'
+        )
+
+    return frame.close(mark)
+
+
+def lines_svg(series, title, x_title, y_title):
+    """Lines with points; x values are equally spaced in the order of their size.
+
+    ``series``: (name, xs, values, intervals) each.
+
+    >>> lines_svg([("a", [1, 2], [10.0, 19.0], [None, None])], "t", "processes", "images/s").count(
+    ...     "circle")
+    2
+    """
+    xs = sorted({x for _, values, *_ in series for x in values})
+    tops = [i[1] for *_, intervals in series for i in intervals if i]
+    highest = max([*(v for _, _, values, _ in series for v in values), *tops, 0])
+    frame = _Frame("lines", title, x_title, y_title, [s[0] for s in series], highest)
+    place = {x: _LEFT + frame.width * (i + 0.5) / max(len(xs), 1) for i, x in enumerate(xs)}
+    for x in xs:
+        frame.text(place[x], frame.bottom + 24, x)
+    for s, (_, own, values, intervals) in enumerate(series):
+        points = " ".join(
+            f"{place[x]:.1f},{frame.y(v):.1f}" for x, v in zip(own, values, strict=True)
+        )
+        frame.parts.append(f'<polyline {_stroke(s)} points="{points}"/>')
+        for x, v, interval in zip(own, values, intervals, strict=True):
+            frame.parts.append(
+                f'<circle class="bar a{s % 8}" cx="{place[x]:.1f}" cy="{frame.y(v):.1f}" r="4"/>'
+            )
+            frame.whisker(place[x], interval)
+
+    def mark(i, row):
+        return f'<line {_stroke(i)} x1="{_LEFT}" y1="{row}" x2="{_LEFT + 34}" y2="{row}"/>'
+
+    return frame.close(mark)
+
+
+def _stroke(number):
+    dash = _DASHES[number % len(_DASHES)]
+    return f'class="curve c{number % 8}" stroke-dasharray="{dash}"'

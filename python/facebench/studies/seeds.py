@@ -1,0 +1,65 @@
+"""Means over seeds and their intervals."""
+
+import math
+import statistics
+
+
+def seed_interval(values, level=0.95):
+    """Student's t interval of the mean over seeds; None for fewer than two.
+
+    What it says: where the mean of many more seeds would lie. It knows nothing of other test
+    images; that is what a protocol's own interval is for.
+    """
+    n = len(values)
+    if n < 2:
+        return None
+    half = student_quantile((1 + level) / 2, n - 1) * statistics.stdev(values) / math.sqrt(n)
+    mean = statistics.fmean(values)
+    return [mean - half, mean + half]
+
+
+def paired(before, after, level=0.95):
+    """The mean difference of the same seeds, after minus before, with its interval.
+
+    >>> paired([0.5, 0.6], [0.7, 0.8])["difference"]
+    0.2
+    """
+    differences = [b - a for a, b in zip(before, after, strict=True)]
+    interval = seed_interval(differences, level)
+    mean = round(statistics.fmean(differences), 12)
+    clear = interval is not None and (interval[0] > 0 or interval[1] < 0)
+    return {"difference": mean, "interval": interval, "seeds": len(differences), "clear": clear}
+
+
+def student_quantile(p, freedom):
+    """The quantile of Student's t for p > 1/2: the distribution function inverted by halving."""
+    low, high = 0.0, 1.0
+    while _student_cdf(high, freedom) < p:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        if _student_cdf(middle, freedom) < p:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _student_cdf(t, freedom):
+    """Exact for whole degrees of freedom (Abramowitz & Stegun 26.7.3 and 26.7.4), t >= 0."""
+    angle = math.atan(t / math.sqrt(freedom))
+    cos2 = math.cos(angle) ** 2
+    term = total = 1.0 if freedom % 2 == 0 else math.cos(angle)
+    if freedom % 2 == 0:
+        for k in range(2, freedom - 1, 2):
+            term *= cos2 * (k - 1) / k
+            total += term
+        share = math.sin(angle) * total
+    elif freedom == 1:
+        share = 2 * angle / math.pi
+    else:
+        for k in range(3, freedom - 1, 2):
+            term *= cos2 * (k - 1) / k
+            total += term
+        share = 2 / math.pi * (angle + math.sin(angle) * total)
+    return 0.5 + share / 2

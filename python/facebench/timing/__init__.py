@@ -1,0 +1,65 @@
+"""Timing: how long things take, measured as the field's papers do it.
+
+>>> from facebench import timing
+>>> times = [0.9] + [0.1, 0.1, 0.1, 0.2] * 4
+>>> summary = timing.summarize_times(times, skip=1)
+>>> summary["first"], summary["count"], round(summary["mean"], 3), summary["median"]
+(0.9, 16, 0.125, 0.1)
+"""
+
+from facebench._torch import full as _full
+
+StepBench = _full.StepBench
+StepOptions = _full.StepOptions
+SeriesOptions = _full.SeriesOptions
+ProcessMeter = _full.ProcessMeter
+busy_share = _full.busy_share
+decode_rate = _full.decode_rate
+iteration_model = _full.iteration_model
+machine_facts = _full.machine_facts
+parse_cpuinfo = _full.parse_cpuinfo
+predict_step_memory = _full.predict_step_memory
+repeat_spread = _full.repeat_spread
+scaling_speedup = _full.scaling_speedup
+step_inputs = _full.step_inputs
+time_input = _full.time_input
+
+STEP_FIELDS = tuple(field["name"] for field in StepOptions.fields())
+
+
+def summarize_times(seconds, **options) -> dict:
+    """A series of times in seconds: first ones apart, mean, median, p95, intervals.
+
+    ``options`` are the fields of `SeriesOptions`: skip, level, replicates, seed. The intervals are
+    percentiles of a block bootstrap; None where they cannot be computed. ValueError for no times.
+    """
+    return _full.summarize_times([float(s) for s in seconds], SeriesOptions(**options))
+
+
+from facebench.timing.rates import bench_detect, bench_eval, bench_load  # noqa: E402
+from facebench.timing.results import write_bench  # noqa: E402
+from facebench.timing.step import bench_step  # noqa: E402
+
+__all__ = [
+    "STEP_FIELDS",
+    "ProcessMeter",
+    "SeriesOptions",
+    "StepBench",
+    "StepOptions",
+    "bench_detect",
+    "bench_eval",
+    "bench_load",
+    "bench_step",
+    "busy_share",
+    "decode_rate",
+    "iteration_model",
+    "machine_facts",
+    "parse_cpuinfo",
+    "predict_step_memory",
+    "repeat_spread",
+    "scaling_speedup",
+    "step_inputs",
+    "summarize_times",
+    "time_input",
+    "write_bench",
+]

@@ -1,0 +1,230 @@
+"""``bench_load``, ``bench_detect``, ``bench_eval``: how many a second, by number of threads."""
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from facebench import datasets, detection, images, metrics
+from facebench._torch import full as _full
+
+SIZES = {"250x250": (250, 250), "640x480": (640, 480), "1920x1080": (1920, 1080)}
+
+
+def bench_load(
+    *,
+    pack=None,
+    files=None,
+    threads=(1, 0),
+    size=112,
+    batch=64,
+    seconds=2.0,
+    rounds=5,
+    progress=None,
+):
+    """Images a second: files decoded, files made into batches, a pack made into batches.
+
+    ``files``: a folder of images; None: synthetic faces of 250 x 250 pixels as JPEG. ``pack``: one;
+    None: images of ``size`` in memory. ``threads``: numbers to try, 0: one a processor.
+    ``seconds``: about this long for each measurement, in ``rounds`` rounds.
+    """
+    with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
+        if files is None:
+            synthetic = Path(folder) / "faces"
+            options = datasets.SyntheticOptions(people=20, images=2, size=250, protocol="lfw")
+            datasets.write_synthetic_dataset(options, synthetic, 0, None)
+            files = synthetic / "images"
+        paths = [s.path for s in datasets.read_dataset("folder", files).samples]
+        height, width = (size, size) if pack is None else _pack_shape(pack)
+        work = {
+            "decode": lambda t: _decode_work(paths, t),
+            "files to batches": lambda t: _input_work("files", files, batch, size, size, t),
+            "pack to batches" if pack else "memory to batches": lambda t: _input_work(
+                "pack" if pack else "preloaded", pack or "", batch, height, width, t
+            ),
+        }
+        options = {"size": size, "batch": batch, "files": len(paths), "pack": str(pack or "")}
+        return _rates("load", "images", ["work"], work, threads, seconds, rounds, options, progress)
+
+
+def _pack_shape(pack):
+    return datasets.Pack(pack).images.shape[1:3]
+
+
+def _decode_work(paths, threads):
+    def run(rounds):
+        return len(paths) * rounds / _full.decode_rate(paths, threads, rounds)
+
+    return run, len(paths)
+
+
+def _input_work(source, path, batch, height, width, threads):
+    # One thread: the work is done where the batch is asked for, so that it is one core's.
+    data_threads = 0 if threads == 1 else threads
+
+    def run(rounds):
+        times = _full.time_input(source, str(path), batch, height, width, data_threads, rounds)
+        return sum(times)
+
+    return run, batch
+
+
+def bench_detect(
+    *, detectors=("mtcnn", "hog"), sizes=tuple(SIZES), threads=(1, 0), seconds=4.0, rounds=5,
+    faces=None, progress=None,
+):  # fmt: skip
+    """Images a second of detectors, by size of the image; each image shows synthetic faces.
+
+    ``sizes``: of "250x250", "640x480", "1920x1080" or WIDTHxHEIGHT. ``faces``: images (H, W, 3) to
+    use in place of synthetic ones; they are resized.
+    """
+    faces = _faces() if faces is None else faces
+    work = {}
+    for name in detectors:
+        detector = detection.make_detector(name)
+        for size in sizes:
+            pictures = [_picture(faces, *_size(size), k) for k in range(4)]
+            work[(size, name)] = lambda t, d=detector, p=pictures: _detect_work(d, p, t)
+    options = {"detectors": list(detectors), "sizes": list(sizes)}
+    return _rates(
+        "detect", "images", ["size", "detector"], work, threads, seconds, rounds, options, progress
+    )
+
+
+def _size(text):
+    width, _, height = str(text).partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise ValueError(f"'{text}' is not a size (WIDTHxHEIGHT)")
+    return int(width), int(height)
+
+
+def _faces():
+    return [_full.render_sheet(datasets.SheetOptions(people=2, seed=k), 0, None) for k in range(2)]
+
+
+def _picture(faces, width, height, number):
+    """A picture of the size with a face or several, by ``number`` another one each time."""
+    face = faces[number % len(faces)]
+    scale = min(width / face.shape[1], height / face.shape[0])
+    size = max(int(face.shape[1] * scale), 1), max(int(face.shape[0] * scale), 1)
+    small = images.resize(face, *size, "area" if scale < 1 else "bilinear")
+    picture = np.full((height, width, 3), 96 + number, np.uint8)
+    picture[: size[1], : size[0]] = small
+    return picture
+
+
+def _detect_work(detector, pictures, threads):
+    def run(rounds):
+        started = time.perf_counter()
+        for _ in range(rounds):
+            detector.detect_all(pictures, [""] * len(pictures), "rgb", threads, None)
+        return time.perf_counter() - started
+
+    return run, len(pictures)
+
+
+def bench_eval(
+    *, templates=4000, pairs=200_000, dimension=512, threads=(1, 0), seconds=4.0, rounds=5, seed=0,
+    progress=None,
+):  # fmt: skip
+    """Comparisons a second: listed pairs scored, all pairs scored, TAR at FAR of scores."""
+    random = np.random.default_rng(seed)
+    rows = random.standard_normal((templates, dimension), np.float32)
+    identities = np.arange(templates, dtype=np.int64) // 4
+    first, second = random.integers(0, templates, (2, pairs))
+    scores = random.standard_normal(pairs)
+    labels = (random.random(pairs) < 0.1).astype(np.uint8)
+    scores[labels == 1] += 2
+    everything = templates * (templates - 1) // 2
+    calls = {
+        "listed pairs": (
+            lambda t: metrics.listed_pair_scores(rows, first, second, threads=t),
+            pairs,
+        ),
+        "all pairs, exact tail": (
+            lambda t: metrics.all_pairs(rows, identities, threads=t),
+            everything,
+        ),
+        "TAR at three FARs": (
+            lambda t: metrics.tar_at_fars(scores, labels, [1e-2, 1e-3, 1e-4], threads=t),
+            pairs,
+        ),
+    }
+    work = {name: lambda t, c=call, n=n: _call_work(c, n, t) for name, (call, n) in calls.items()}
+    options = {"templates": templates, "pairs": pairs, "dimension": dimension, "seed": seed}
+    return _rates(
+        "eval", "comparisons", ["work"], work, threads, seconds, rounds, options, progress
+    )
+
+
+def _call_work(call, count, threads):
+    def run(rounds):
+        started = time.perf_counter()
+        for _ in range(rounds):
+            call(threads)
+        return time.perf_counter() - started
+
+    return run, count
+
+
+def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progress):
+    """``work``: name(s) -> function of threads: (run(repeats) -> seconds, things of each)."""
+    if rounds < 1 or not seconds > 0:
+        raise ValueError("rounds is at least 1 and seconds above 0")
+    allowed = _full.machine_facts()["cpu"]["allowed"]
+    numbers = list(dict.fromkeys(t or allowed for t in threads))
+    going = []
+    for name, make in work.items():
+        for t in numbers:
+            run, count = make(t)
+            once = run(1)  # warm
+            repeats = max(1, int(seconds / rounds / max(once, 1e-6)))
+            keys = dict(zip(columns, name if isinstance(name, tuple) else (name,), strict=True))
+            going.append((keys, t, run, count, repeats, [], []))
+    if progress:
+        progress.begin("timing", rounds * len(going), "measurements")
+    try:
+        # In turns, so that other work on the machine meets all of them.
+        for r in range(rounds):
+            for i, (_, _, run, count, repeats, rates, uses) in enumerate(going):
+                meter = _full.ProcessMeter(0)
+                rates.append(count * repeats / run(repeats))
+                uses.append(meter.stop())
+                if progress:
+                    progress.update(r * len(going) + i + 1, "")
+    finally:
+        if progress:
+            progress.end()
+    rows = [_rate_row(*g) for g in going]
+    return {
+        "kind": kind,
+        "options": {
+            **options,
+            "columns": [*columns, "threads"],
+            "unit": unit,
+            "seconds": seconds,
+            "rounds": rounds,
+        },
+        "machine": _full.machine_facts(),
+        "rows": rows,
+    }
+
+
+def _rate_row(keys, threads, run, count, repeats, rates, uses):
+    others = [u["processors"]["others"] for u in uses if u["processors"]["others"] is not None]
+    share = sum(others) / len(others) if others else 0.0
+    summary = _full.summarize_times([1 / r for r in rates], _full.SeriesOptions(skip=0))
+    interval = summary["median_interval"]
+    return {
+        **keys,
+        "threads": threads,
+        "status": "ok",
+        "rate": 1 / summary["median"],
+        "interval": interval and [1 / interval[1], 1 / interval[0]],
+        "rates": rates,
+        "repeat_spread": _full.repeat_spread(rates),
+        "processors": {"others": share},
+        "busy": share > _full.busy_share,
+        "memory": {"peak": max(u["memory"]["peak"] for u in uses)},
+    }

@@ -1,0 +1,138 @@
+"""What a measurement leaves behind: a run folder with a manifest, tables and plots."""
+
+import json
+import os
+import platform
+import time
+from pathlib import Path
+
+import facebench
+from facebench import reports
+from facebench.reports.page import Section, table_block
+from facebench.timing.tables import KINDS
+
+
+def write_bench(result, out, command="", overwrite=False):
+    """Write a measurement: ``bench.json``, ``run.json``, ``report.md``, ``report.html``.
+
+    ``result`` is what the ``bench_...`` functions return. Its options are the manifest's content;
+    the figures and the machine are its circumstance, for no machine gives the same figures twice.
+    Returns the folder. facebench.Error where it holds a result already, without ``overwrite``.
+    """
+    out = Path(out)
+    if (out / "bench.json").exists() and not overwrite:
+        raise facebench.Error(f"{out}: holds a measurement already. Choose another folder")
+    content = {
+        "kind": f"bench-{result['kind']}",
+        "facebench": facebench.__version__,
+        "options": result["options"],
+        "versions": result.get("versions", {}),
+    }
+    circumstance = {
+        "command": command or None,
+        "host": platform.node(),
+        "system": " ".join((platform.system(), platform.release(), platform.machine())),
+        "load": list(os.getloadavg()),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": result["machine"],
+        "busy": busy(result),
+    }
+    dump = {"indent": 1, "ensure_ascii": False, "allow_nan": False, "sort_keys": True}
+    reports.write_text(out / "bench.json", json.dumps(result, **dump) + "\n")
+    manifest = {"content": content, "circumstance": circumstance}
+    reports.write_text(out / "run.json", json.dumps(manifest, **dump) + "\n")
+    reports.write_text(out / "report.md", markdown(result))
+    title = KINDS[result["kind"]].title
+    reports.write_html(out / "report.html", title, sections(result))
+    return out
+
+
+def busy(result):
+    """Whether others used the machine during any of the measurements."""
+    return any(row.get("busy") for row in result["rows"])
+
+
+def notes(result):
+    """What is to be said about a measurement, the mark of a busy machine first."""
+    found = []
+    if busy(result):
+        shares = [r["processors"]["others"] for r in result["rows"] if r.get("busy")]
+        found.append(
+            f"**Busy machine**: other processes used up to {100 * max(shares):.0f} % of the "
+            "processors while rows marked * were measured. Their figures are not those of an idle "
+            "machine."
+        )
+    return [*found, *KINDS[result["kind"]].notes(result)]
+
+
+def markdown(result):
+    """The tables as Markdown."""
+    kind = KINDS[result["kind"]]
+    parts = [f"# {kind.title}", "", machine_line(result["machine"]), ""]
+    for note in notes(result):
+        parts += [note, ""]
+    for title, columns, rows in kind.tables(result):
+        parts += [f"## {title}", "", _row(columns), _row(["---"] * len(columns))]
+        parts += [_row(r) for r in rows] + [""]
+    return "\n".join(parts)
+
+
+def _row(cells):
+    return "| " + " | ".join(_cell(c).replace("|", "\\|") for c in cells) + " |"
+
+
+def _cell(value):
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def sections(result):
+    """The same for a page, with plots."""
+    kind = KINDS[result["kind"]]
+    first = Section("Measured", [{"kind": "text", "text": machine_line(result["machine"])}])
+    first.blocks += [{"kind": "text", "text": n.replace("**", "")} for n in notes(result)]
+    plots = kind.plots(result)
+    if plots:
+        first.blocks.append(
+            {"kind": "plots", "plots": [{"svg": svg, "caption": c} for svg, c in plots]}
+        )
+    tables = [
+        Section(title, [table_block(columns, [[_shown(c) for c in r] for r in rows])])
+        for title, columns, rows in kind.tables(result)
+    ]
+    facts = [[k, json.dumps(v, ensure_ascii=False)] for k, v in _flat(result["machine"])]
+    options = [[k, json.dumps(v, ensure_ascii=False)] for k, v in _flat(result["options"])]
+    options += [[f"version of {k}", json.dumps(v)] for k, v in _flat(result.get("versions", {}))]
+    provenance = Section("Provenance")
+    provenance.blocks.append(table_block(["machine", ""], facts, "Machine"))
+    provenance.blocks.append(table_block(["option", ""], options, "Options and versions"))
+    return [first, *tables, provenance]
+
+
+def _shown(value):
+    return "" if value is None else value
+
+
+def _flat(value, prefix=""):
+    for key, inner in value.items():
+        if isinstance(inner, dict):
+            yield from _flat(inner, f"{prefix}{key}.")
+        else:
+            yield prefix + key, inner
+
+
+def machine_line(machine):
+    """The machine in a sentence.
+
+    >>> machine_line({"cpu": {"model": "X", "allowed": 2, "cores": 2}, "memory_bytes": 2**34,
+    ...     "isa": "avx2", "gpu": {"driver": None, "devices": []}})
+    'X, 2 processors in use, 16 GiB of memory, kernels for avx2.'
+    """
+    cpu = machine["cpu"]
+    text = f"{cpu['model'] or 'unknown processor'}, {cpu['allowed']} processors in use"
+    if machine["memory_bytes"]:
+        text += f", {machine['memory_bytes'] / 2**30:.0f} GiB of memory"
+    text += f", kernels for {machine['isa']}"
+    gpus = machine["gpu"]["devices"]
+    if gpus:
+        text += f"; {len(gpus)} x {gpus[0]['name']}, driver {machine['gpu']['driver'] or 'unknown'}"
+    return text + "."

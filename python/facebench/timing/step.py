@@ -1,0 +1,401 @@
+"""``bench_step``: iterations of networks in engines, by batch size.
+
+Each network and batch size is measured by itself: every engine is a process of its own, outputs are
+compared first, then the engines run their rounds in turns, so that whatever else happens on the
+machine meets all of them. A batch that does not fit into memory is a row, and the next one runs.
+"""
+
+import statistics
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from facebench import core
+from facebench._torch import full as _full
+from facebench.engines import ENGINES, absent
+from facebench.timing.workers import Worker, WorkerFailed
+
+PHASES = ("data", "forward", "backward", "aggregate", "update")
+# Outputs of the same weights may differ by this, relative to the largest of them; bfloat16 carries
+# eight bits.
+TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
+LOSS_TOLERANCE = 1e-3
+
+
+@dataclass
+class _Row:
+    """One engine on one network and batch size, while it is measured."""
+
+    worker: Worker
+    result: dict
+    warm: list = field(default_factory=list)
+    rounds: list = field(default_factory=list)
+    phases: dict = field(default_factory=dict)
+    uses: list = field(default_factory=list)
+    count: int = 0
+
+    @property
+    def alive(self):
+        return self.result["status"] == "ok"
+
+    def fail(self, error):
+        self.result |= {"status": error.kind, "message": str(error)}
+        self.worker.close()
+
+
+def bench_step(
+    networks="resnet50",
+    *,
+    batches=(16,),
+    engines=("facebench",),
+    iterations=64,
+    rounds=5,
+    skip=10,
+    narrow=0.0,
+    seconds=0.0,
+    memory_limit=0,
+    limit=600.0,
+    pythons=None,
+    network_options=None,
+    loss_options=None,
+    progress=None,
+    **step,
+):
+    """Time iterations of training or inference; returns a dict that `write_bench` writes.
+
+    ``networks``, ``batches``, ``engines``: a name (number) or several; all combinations are
+    measured. ``iterations``: of each of ``rounds`` rounds; the first ``skip`` come before them and
+    are reported apart. ``narrow``: go on, up to ten times as many rounds, until the mean's interval
+    is within this share of the mean (0: never). ``seconds``: about this long for the rounds of one
+    row, fewer iterations where they take longer (0: no limit). ``memory_limit``: bytes of address
+    space that an engine may take beyond what it holds once loaded (0: no limit). ``limit``: seconds
+    after which an engine that prepares is given up. ``pythons``: interpreters of engines that live
+    in an environment of their own, {engine: path}. ``step``: fields of `StepOptions`.
+
+    The result's ``rows`` have a ``status``: ok, out_of_memory, timeout, failed, differs (the
+    outputs are not those of this library; nothing was timed) or absent. ValueError for unknown
+    names.
+
+    >>> from facebench import timing
+    >>> result = timing.bench_step("small4", batches=[4], iterations=3, rounds=2, skip=1,
+    ...     network_options={"height": 32, "width": 32}, classes=10, threads=1)
+    >>> [(row["engine"], row["batch"], row["status"]) for row in result["rows"]]
+    [('facebench', 4, 'ok')]
+    """
+    networks, batches, engines = _several(networks), _several(batches), _several(engines)
+    settings = {
+        "iterations": iterations,
+        "rounds": rounds,
+        "skip": skip,
+        "narrow": narrow,
+        "seconds": seconds,
+        "memory_limit": memory_limit,
+        "limit": limit,
+    }
+    options = _full.StepOptions(**step)
+    if iterations < 1 or rounds < 1 or skip < 0:
+        raise ValueError("iterations and rounds are at least 1, skip is not negative")
+    for name in engines:
+        if name not in ENGINES:
+            known = ", ".join(ENGINES)
+            near = core.closest_name(name, list(ENGINES))
+            guess = f"; did you mean '{near}'?" if near else ""
+            raise ValueError(f"unknown engine '{name}'{guess} (known: {known})")
+    for network in networks:
+        _full.build_graph(network, _full.NetworkOptions(**(network_options or {})))
+    total = len(networks) * len(batches)
+    rows, versions = [], {}
+    if progress:
+        progress.begin("timing", total, "measurements")
+    try:
+        for i, (network, batch) in enumerate((n, b) for n in networks for b in batches):
+            job = {
+                **options.to_dict(),
+                "network": network,
+                "batch": int(batch),
+                "network_options": dict(network_options or {}),
+                "loss_options": dict(loss_options or {}),
+            }
+            rows += _measure(job, engines, settings, pythons or {}, versions)
+            if progress:
+                progress.update(i + 1, f"{network}, batch {batch}")
+    finally:
+        if progress:
+            progress.end()
+    return {
+        "kind": "step",
+        "options": {
+            **{k: v for k, v in options.to_dict().items() if k not in ("network", "batch")},
+            "network_options": dict(network_options or {}),
+            "loss_options": dict(loss_options or {}),
+            "networks": networks,
+            "batches": [int(b) for b in batches],
+            "engines": engines,
+            **settings,
+        },
+        "versions": versions,
+        "machine": _full.machine_facts(),
+        "rows": rows,
+    }
+
+
+def _several(value):
+    return [value] if isinstance(value, (str, int)) else list(value)
+
+
+def _why_not(engine, job, pythons):
+    """Why an engine is left out, or ""."""
+    entry = ENGINES[engine]
+    if job["mode"] not in entry.modes:
+        return f"has no {job['mode']}"
+    if job["precision"] not in entry.precisions:
+        return f"is not measured in {job['precision']}"
+    if job["device"].split(":")[0] not in entry.devices:
+        return f"does not run on {job['device']}"
+    if engine != "facebench":
+        if job["loss"] != "softmax" and job["mode"] == "training":
+            return "trains with softmax alone"
+        if job["input"] != "synthetic":
+            return "reads the synthetic input alone"
+    missing = [] if engine in pythons else absent(engine)
+    return f"needs {', '.join(missing)}" if missing else ""
+
+
+def _graph(job):
+    graph = _full.build_graph(
+        job["network"], _full.NetworkOptions(**{**job["network_options"], "classes": 0})
+    )
+    return {
+        "input": list(graph.input_shape),
+        "nodes": [
+            {**n, "shape": list(n["shape"]), "inputs": list(n["inputs"])} for n in graph.nodes
+        ],
+        "embedding": graph.tap_node("embedding"),
+    }
+
+
+def _measure(job, engines, settings, pythons, versions):
+    """The rows of one network and batch size."""
+    predicted = _full.predict_step_memory(
+        _full.StepOptions(**{k: job[k] for k in _step_fields()}),
+        _full.NetworkOptions(**job["network_options"]),
+    )
+    rows, results = [], []
+    with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
+        for engine in engines:
+            results.append(
+                {
+                    "network": job["network"],
+                    "engine": engine,
+                    "mode": job["mode"],
+                    "batch": job["batch"],
+                    "status": "ok",
+                    "message": "",
+                    "predicted_memory": predicted,
+                }
+            )
+        try:
+            reference = _Reference(job, Path(folder)) if len(engines) > 1 else None
+        except WorkerFailed as error:
+            # Without our own outputs nothing can be compared, so nothing is timed.
+            for result in results:
+                result |= {"status": error.kind, "message": f"the reference: {error}"}
+            return results
+        try:
+            for result in results:
+                engine = result["engine"]
+                if why := _why_not(engine, job, pythons):
+                    result |= {"status": "absent", "message": why}
+                    continue
+                try:
+                    worker = Worker(engine, job["threads"], pythons.get(engine))
+                except OSError as error:
+                    result |= {"status": "failed", "message": f"cannot be started: {error}"}
+                    continue
+                row = _Row(worker, result)
+                rows.append(row)
+                try:
+                    _prepare(row, job, reference, settings, versions)
+                except WorkerFailed as error:
+                    row.fail(error)
+            _time(rows, settings)
+            for row in rows:
+                if row.alive:
+                    _sum_up(row, job, settings)
+        finally:
+            for row in rows:
+                row.worker.close()
+    return results
+
+
+def _step_fields():
+    return [f["name"] for f in _full.StepOptions.fields()]
+
+
+class _Reference:
+    """This library's weights, outputs and losses, which the engines must come to."""
+
+    def __init__(self, job, folder):
+        self.folder, self.graph = folder, _graph(job)
+        self.weights = str(folder / "weights.safetensors")
+        self.training = job["mode"] == "training"
+        self.dropout = any(n["op"] == "dropout" for n in self.graph["nodes"])
+        random = np.random.default_rng(job["seed"])
+        # The batch that is timed, so that what is compiled for the check is not compiled again.
+        count = min(job["batch"], 64)
+        self.images, self.labels = str(folder / "images.npy"), str(folder / "labels.npy")
+        images = random.random((count, *self.graph["input"]), np.float32) * 2 - 1
+        np.save(self.images, images)
+        np.save(self.labels, random.integers(0, job["classes"], count))
+        self.onnx = str(folder / "network.onnx")
+        with Worker("facebench", job["threads"]) as worker:
+            worker.ask("load", threads=job["threads"])
+            worker.ask("prepare", spec={**job, "input": "synthetic"}, weights=None)
+            worker.ask("export", path=self.weights)
+            self.outputs = self._infer(worker)
+            self.losses = self._losses(worker)
+        if not self.training:
+            self._export_onnx(job)
+
+    def _infer(self, worker):
+        out = str(self.folder / f"{worker.engine}.npy")
+        worker.ask("infer", images=self.images, out=out)
+        return np.load(out)
+
+    def _losses(self, worker):
+        # A batch of one has no variance to normalise by; dropout draws other numbers everywhere.
+        if not self.training or self.dropout or len(np.load(self.labels)) < 2:
+            return None
+        answer = worker.ask("losses", images=self.images, labels=self.labels, steps=3)
+        return answer["losses"]
+
+    def _export_onnx(self, job):
+        from safetensors.torch import load_file
+
+        from facebench import nn
+
+        network = nn.network(job["network"], **{**job["network_options"], "classes": 0})
+        weights = load_file(self.weights)
+        state = {n.removeprefix("network."): t for n, t in weights.items()}
+        network.load_state_dict({n: t for n, t in state.items() if not n.startswith("head.")})
+        try:
+            nn.export_onnx(network, self.onnx, fold=False)
+        except ImportError:
+            self.onnx = ""
+
+    def check(self, worker):
+        """How far an engine's outputs and losses lie from ours, relative to the largest."""
+        outputs = self._infer(worker)
+        scale = float(np.abs(self.outputs).max()) or 1.0
+        found = {"outputs": float(np.abs(outputs - self.outputs).max()) / scale}
+        if self.losses is not None:
+            theirs = self._losses(worker)
+            found["losses"] = max(
+                abs(a - b) / max(abs(b), 1e-9) for a, b in zip(theirs, self.losses, strict=True)
+            )
+        return found
+
+
+def _prepare(row, job, reference, settings, versions):
+    worker, limit = row.worker, settings["limit"]
+    versions[row.result["engine"]] = worker.ask("load", limit, threads=job["threads"])
+    if settings["memory_limit"]:
+        worker.ask("limit", bytes=settings["memory_limit"])
+    spec = dict(job)
+    if reference:
+        spec |= {"graph": reference.graph, "onnx": reference.onnx}
+    worker.ask("prepare", limit, spec=spec, weights=reference.weights if reference else None)
+    if reference and row.result["engine"] != "facebench":
+        found = reference.check(worker)
+        row.result["difference"] = found
+        tolerance = TOLERANCE[job["precision"]]
+        loss_tolerance = max(LOSS_TOLERANCE, tolerance)
+        bad = found["outputs"] > tolerance or found.get("losses", 0) > loss_tolerance
+        if bad or not np.isfinite(list(found.values())).all():
+            raise WorkerFailed(
+                "differs", f"outputs differ by {found['outputs']:.2g} of the largest ({found})"
+            )
+    # The warm-up: one iteration (compilation), one more to see how long they take, then the rest.
+    for _ in range(min(settings["skip"], 2)):
+        row.warm += worker.ask("run", limit, iterations=1)["iteration"]
+    left = settings["skip"] - len(row.warm)
+    if settings["seconds"] and row.warm:
+        left = min(left, int(settings["seconds"] / 2 / row.warm[-1]))
+    if left > 0:
+        row.warm += worker.ask("run", iterations=left)["iteration"]
+    row.count = settings["iterations"]
+    if settings["seconds"] and row.warm:
+        each = settings["seconds"] / settings["rounds"] / row.warm[-1]
+        row.count = max(2, min(row.count, int(each)))
+
+
+def _time(rows, settings):
+    most = settings["rounds"] * (10 if settings["narrow"] else 1)
+    for number in range(most):
+        going = [r for r in rows if r.alive and (number < settings["rounds"] or _wide(r, settings))]
+        if not going:
+            break
+        for row in going:
+            meter = _full.ProcessMeter(row.worker.pid)
+            try:
+                times = row.worker.ask("run", iterations=row.count)
+            except WorkerFailed as error:
+                row.fail(error)
+                continue
+            finally:
+                use = meter.stop()
+            row.uses.append(use)
+            row.rounds.append(times["iteration"])
+            for phase, values in times["phases"].items():
+                row.phases.setdefault(phase, []).extend(values)
+
+
+def _wide(row, settings):
+    times = [t for times in row.rounds for t in times]
+    half = _full.summarize_times(times, _full.SeriesOptions(skip=0))["relative_half_width"]
+    return half is not None and half > settings["narrow"]
+
+
+def _sum_up(row, job, settings):
+    result, extras = row.result, row.worker.ask("extras")
+    series = [*row.warm, *(t for times in row.rounds for t in times)]
+    summary = _full.summarize_times(series, _full.SeriesOptions(skip=len(row.warm)))
+    result["seconds"] = summary
+    result["images_per_second"] = job["batch"] / summary["mean"]
+    low, high = summary["mean_interval"] or (None, None)
+    result["images_per_second_interval"] = low and [job["batch"] / high, job["batch"] / low]
+    result["rounds"] = [statistics.median(times) for times in row.rounds]
+    result["repeat_spread"] = _full.repeat_spread(result["rounds"])
+    result["phases"] = {
+        phase: {"mean": statistics.fmean(v), "median": statistics.median(v)}
+        for phase, v in row.phases.items()
+    }
+    waited = {phase: p["mean"] for phase, p in result["phases"].items()}
+    if "data_alone" in extras:
+        compute = sum(waited.get(p, 0.0) for p in ("forward", "backward", "update"))
+        result["model"] = {
+            "data_alone": extras["data_alone"],
+            "aggregate_alone": extras["aggregate_alone"],
+            **_full.iteration_model(
+                extras["data_alone"], compute, extras["aggregate_alone"], summary["mean"]
+            ),
+        }
+    result["device_memory"] = extras.get("device_memory")
+    result["memory"] = {
+        "before": row.uses[0]["memory"]["before"],
+        "average": statistics.fmean(u["memory"]["average"] for u in row.uses),
+        "peak": max(u["memory"]["peak"] for u in row.uses),
+        "gpu_peak": max(u["gpu_memory"]["peak"] for u in row.uses),
+    }
+    shares = [u["processors"] for u in row.uses if u["processors"]["others"] is not None]
+    result["processors"] = {
+        k: statistics.fmean(s[k] for s in shares)
+        for k in ("user", "system", "iowait", "own", "others")
+        if shares
+    }
+    result["busy"] = result["processors"].get("others", 0) > _full.busy_share
+    watching = sum(u["watching_seconds"] for u in row.uses) / summary["count"]
+    overhead = extras["recording_seconds"] + watching
+    result["overhead"] = {"seconds": overhead, "share": overhead / summary["mean"]}

@@ -1,0 +1,305 @@
+"""What the reports of measurements show: the tables, plots and notes of each kind."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from facebench.reports.rate_plots import bars_svg, lines_svg
+from facebench.timing.study_tables import (
+    dataset_notes,
+    dataset_plots,
+    dataset_tables,
+    factor_notes,
+    factor_plots,
+    factor_tables,
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How one kind of measurement is shown."""
+
+    title: str
+    # result -> [(title, columns, rows)]
+    tables: Callable
+    # result -> [(svg, caption)]
+    plots: Callable
+    notes: Callable = lambda result: []
+
+
+def _star(row):
+    return "*" if row.get("busy") else ""
+
+
+def _between(interval, digits=4):
+    return f"{interval[0]:.{digits}g} to {interval[1]:.{digits}g}" if interval else ""
+
+
+def _percent(share, digits):
+    return None if share is None else f"{100 * share:.{digits}f} %"
+
+
+def _mib(count):
+    return None if count is None else round(count / 2**20)
+
+
+def _ok(result):
+    return [r for r in result["rows"] if r["status"] == "ok"]
+
+
+# --- step -----------------------------------------------------------------------------------------
+
+_STATUS = {
+    "out_of_memory": "out of memory",
+    "timeout": "too slow",
+    "failed": "failed",
+    "differs": "outputs differ",
+    "absent": "left out",
+}
+
+
+def _step_tables(result):
+    times, parts, memory = [], [], []
+    for r in result["rows"]:
+        head = [r["network"], r["engine"], r["batch"]]
+        if r["status"] != "ok":
+            times.append([*head, _STATUS[r["status"]], *[None] * 7, r["message"]])
+            continue
+        s = r["seconds"]
+        ms = [1e3 * s["mean"], 1e3 * s["median"], 1e3 * s["p95"]]
+        interval = s["mean_interval"] and [1e3 * v for v in s["mean_interval"]]
+        times.append(
+            [
+                *head,
+                f"{ms[0]:.4g}{_star(r)}",
+                _between(interval),
+                ms[1],
+                ms[2],
+                r["images_per_second"],
+                _percent(r["repeat_spread"], 1),
+                None if s["first"] is None else 1e3 * s["first"],
+                s["count"],
+                "",
+            ]
+        )
+        phases = {p: 1e3 * v["mean"] for p, v in r["phases"].items()}
+        model = r.get("model")
+        parts.append(
+            [
+                *head,
+                *(phases.get(p) for p in ("data", "forward", "backward", "aggregate", "update")),
+                model and 1e3 * model["data_alone"],
+                model and 1e3 * model["sequential"],
+                model and 1e3 * model["overlapped"],
+                1e3 * s["mean"],
+                _percent(model and model["overlap"], 0),
+                _percent(r["overhead"]["share"], 3),
+            ]
+        )
+        cpu, device = r["processors"], r["device_memory"]
+        memory.append(
+            [
+                *head,
+                _mib(r["predicted_memory"]["activations"]),
+                _mib(r["predicted_memory"]["total"]),
+                _mib(r["memory"]["average"]),
+                _mib(r["memory"]["peak"]),
+                _mib(device and device["peak"]) or None,
+                *(_percent(cpu.get(k), 1) for k in ("user", "system", "iowait", "others")),
+            ]
+        )
+    head = ["network", "engine", "batch"]
+    tables = [
+        (
+            "Time of an iteration",
+            [
+                *head,
+                "mean, ms",
+                "95 % interval",
+                "median, ms",
+                "p95, ms",
+                "images/s",
+                "repeat spread",
+                "first, ms",
+                "iterations",
+                "note",
+            ],
+            times,
+        )
+    ]
+    if parts:
+        tables += [
+            (
+                "Parts of an iteration, ms",
+                [
+                    *head,
+                    "data",
+                    "forward",
+                    "backward",
+                    "aggregate",
+                    "update",
+                    "data alone",
+                    "eq. 7",
+                    "eq. 8",
+                    "measured",
+                    "overlap",
+                    "overhead",
+                ],
+                parts,
+            ),
+            (
+                "Memory, MiB, and processors",
+                [
+                    *head,
+                    "predicted activations",
+                    "predicted total",
+                    "resident, average",
+                    "resident, peak",
+                    "device, peak",
+                    "user",
+                    "system",
+                    "iowait",
+                    "others",
+                ],
+                memory,
+            ),
+        ]
+    return tables
+
+
+def _step_plots(result):
+    plots = []
+    for network in result["options"]["networks"]:
+        rows = [r for r in result["rows"] if r["network"] == network and r["status"] != "absent"]
+        batches = list(dict.fromkeys(r["batch"] for r in rows))
+        engines = list(dict.fromkeys(r["engine"] for r in rows))
+        found = {(r["engine"], r["batch"]): r for r in rows}
+        if not rows:
+            continue
+        times, rates = [], []
+        for engine in engines:
+            cells = [found.get((engine, b)) for b in batches]
+            times.append((engine, *_bars(cells, _milliseconds)))
+            ok = [r for r in cells if r and r["status"] == "ok"]
+            rates.append(
+                (
+                    engine,
+                    [r["batch"] for r in ok],
+                    [r["images_per_second"] for r in ok],
+                    [r["images_per_second_interval"] for r in ok],
+                )
+            )
+        what = result["options"]["mode"]
+        plots.append(
+            (
+                bars_svg(batches, times, f"{network}: {what}", "batch size", "ms an iteration"),
+                f"{network}, {what}: time of an iteration; lines are the mean's 95 % intervals.",
+            )
+        )
+        if len(batches) > 1:
+            plots.append(
+                (
+                    lines_svg(rates, f"{network}: {what}", "batch size", "images/s"),
+                    f"{network}, {what}: images a second by batch size.",
+                )
+            )
+    return plots
+
+
+def _milliseconds(row):
+    interval = row["seconds"]["mean_interval"]
+    return 1e3 * row["seconds"]["mean"], interval and [1e3 * v for v in interval]
+
+
+def _bars(cells, of):
+    values, intervals = [], []
+    for row in cells:
+        if row and row["status"] == "ok":
+            value, interval = of(row)
+        else:
+            value, interval = None, _STATUS[row["status"]] if row else ""
+        values.append(value)
+        intervals.append(interval)
+    return values, intervals
+
+
+def _step_notes(result):
+    notes = []
+    rows = _ok(result)
+    if rows:
+        worst = max(r["overhead"]["share"] for r in rows)
+        notes.append(f"The harness takes {100 * worst:.3f} % of an iteration at most.")
+    spreads = [r["repeat_spread"] for r in rows if r["repeat_spread"] is not None]
+    if spreads:
+        notes.append(f"Repeat spread: {100 * max(spreads):.1f} % at most (medians of the rounds).")
+    checked = [r["difference"]["outputs"] for r in rows if r.get("difference")]
+    if checked:
+        notes.append(
+            f"Outputs of all engines agree with this library's to {max(checked):.1g} of the "
+            "largest value, with the same weights; this was checked before anything was timed."
+        )
+    absent = sorted({f"{r['engine']} ({r['message']})" for r in result["rows"] if _absent(r)})
+    if absent:
+        notes.append("Left out: " + "; ".join(absent) + ".")
+    return notes
+
+
+def _absent(row):
+    return row["status"] == "absent"
+
+
+# --- load, detect, eval: rates --------------------------------------------------------------------
+
+
+def _rate_tables(result):
+    names = result["options"]["columns"]
+    rows = [
+        [
+            *(r[n] for n in names),
+            f"{r['rate']:.4g}{_star(r)}",
+            _between(r["interval"]),
+            _percent(r["repeat_spread"], 1),
+            r["rate"] / r["threads"] if r.get("threads") else None,
+        ]
+        for r in result["rows"]
+    ]
+    unit = result["options"]["unit"]
+    return [
+        (
+            "Rates",
+            [*names, f"{unit}/s", "95 % interval", "repeat spread", "for each thread"],
+            rows,
+        )
+    ]
+
+
+def _rate_plots(result):
+    unit, by = result["options"]["unit"], result["options"]["columns"]
+    threads = list(dict.fromkeys(r["threads"] for r in result["rows"]))
+    groups = list(dict.fromkeys(r[by[0]] for r in result["rows"]))
+    if len(groups) == 0:
+        return []
+    series = []
+    for t in threads:
+        found = {r[by[0]]: r for r in result["rows"] if r["threads"] == t}
+        rows = [found.get(g) for g in groups]
+        series.append(
+            (
+                f"{t} thread{'s' if t > 1 else ''}",
+                [r and r["rate"] for r in rows],
+                [r and r["interval"] for r in rows],
+            )
+        )
+    svg = bars_svg(groups, series, "Rates", by[0], f"{unit}/s")
+    return [(svg, f"{unit.capitalize()} a second; lines are 95 % intervals.")]
+
+
+KINDS = {
+    "step": Kind("Time of an iteration", _step_tables, _step_plots, _step_notes),
+    "load": Kind("Rate of loading images", _rate_tables, _rate_plots),
+    "detect": Kind("Rate of detection", _rate_tables, _rate_plots),
+    "eval": Kind("Rate of scoring and measuring", _rate_tables, _rate_plots),
+    "factors": Kind("Factors of a recipe", factor_tables, factor_plots, factor_notes),
+    "compare-datasets": Kind(
+        "Training sets compared", dataset_tables, dataset_plots, dataset_notes
+    ),
+}

@@ -1,0 +1,193 @@
+"""Engines: the builders against the executor, for every network, where a framework is installed.
+
+FACEBENCH_ENGINE_PYTHON names an interpreter that has the frameworks this environment lacks.
+"""
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from facebench import nn, timing  # noqa: E402
+from facebench.engines import ENGINES, absent  # noqa: E402
+from facebench.engines.engine import needed_nodes  # noqa: E402
+from facebench.timing import step as step_module  # noqa: E402
+from facebench.timing.workers import Worker  # noqa: E402
+
+OTHER = os.environ.get("FACEBENCH_ENGINE_PYTHON")
+OTHERS = [name for name in ENGINES if name not in ("facebench", "pytorch-compiled")]
+
+
+def has(python, modules):
+    found = f"from importlib.util import find_spec as f; exit(not all(map(f, {modules!r})))"
+    return subprocess.run([python, "-c", found], check=False).returncode == 0
+
+
+def interpreter(name):
+    """None: this one; a path: the other one. Skips where neither has the engine."""
+    if not absent(name):
+        return None
+    if OTHER and has(OTHER, ENGINES[name].needs):
+        return OTHER
+    pytest.skip(f"{name} needs {', '.join(absent(name))}")
+
+
+def small(name):
+    """The smallest input that keeps a network's paths alive."""
+    shape = nn.graph(name).input_shape
+    for side in (32, 64, 96, 128, 160):
+        if side >= min(shape[1:]):
+            break
+        try:
+            nn.graph(name, height=side, width=side)
+        except ValueError:
+            continue
+        return {"height": side, "width": side}
+    return {}
+
+
+def job(network, mode, **changes):
+    options = timing.StepOptions(network=network, mode=mode, batch=2, classes=7, threads=1)
+    return {
+        **options.to_dict(),
+        "network_options": small(network),
+        "loss_options": {},
+        **changes,
+    }
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """One process an engine for all networks."""
+    running = {}
+
+    def get(name):
+        if name not in running:
+            running[name] = Worker(name, 1, interpreter(name))
+            running[name].ask("load", threads=1)
+        return running[name]
+
+    yield get
+    for worker in running.values():
+        worker.close()
+
+
+@pytest.fixture(scope="module")
+def references(tmp_path_factory):
+    """Our weights, outputs and losses for each network, made once."""
+    made = {}
+
+    def get(network, mode):
+        if (network, mode) not in made:
+            folder = tmp_path_factory.mktemp(f"{network}-{mode}")
+            made[network, mode] = step_module._Reference(job(network, mode), folder)
+        return made[network, mode]
+
+    return get
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("network", [n["name"] for n in nn.networks()])
+def test_every_network_is_built_as_the_executor_runs_it(network, engine, workers, references):
+    mode = ENGINES[engine].modes[0]
+    interpreter(engine)
+    reference = references(network, mode)
+    worker = workers(engine)
+    spec = {**job(network, mode), "graph": reference.graph, "onnx": reference.onnx}
+    worker.ask("prepare", spec=spec, weights=reference.weights)
+    found = reference.check(worker)
+    assert found["outputs"] < step_module.TOLERANCE["float32"]
+    assert found.get("losses", 0) < step_module.LOSS_TOLERANCE
+
+
+def test_the_check_sees_other_weights(workers, references, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    reference = references("small4", "training")
+    weights = load_file(reference.weights)
+    name = next(n for n in weights if n.endswith("weight") and n.startswith("network."))
+    weights[name] = weights[name] * 1.01
+    save_file(weights, tmp_path / "other.safetensors")
+    worker = workers("pytorch")
+    spec = {**job("small4", "training"), "graph": reference.graph, "onnx": ""}
+    worker.ask("prepare", spec=spec, weights=str(tmp_path / "other.safetensors"))
+    assert reference.check(worker)["outputs"] > step_module.TOLERANCE["float32"]
+
+
+@pytest.mark.slow
+def test_compiled_is_eager(references):
+    interpreter("pytorch-compiled")
+    reference = references("small4", "training")
+    with Worker("pytorch-compiled", 1) as worker:
+        worker.ask("load", threads=1)
+        spec = {**job("small4", "training"), "graph": reference.graph, "onnx": ""}
+        worker.ask("prepare", spec=spec, weights=reference.weights)
+        assert reference.check(worker)["outputs"] < 1e-4
+        assert len(worker.ask("run", iterations=2)["iteration"]) == 2
+
+
+def test_several_engines_in_one_table():
+    result = timing.bench_step(
+        "small4",
+        engines=["facebench", "pytorch", "onnxruntime"],
+        batches=[2],
+        iterations=2,
+        rounds=2,
+        skip=1,
+        network_options={"height": 32, "width": 32},
+        classes=10,
+        threads=1,
+    )
+    rows = {r["engine"]: r for r in result["rows"]}
+    assert rows["facebench"]["status"] == rows["pytorch"]["status"] == "ok"
+    assert rows["pytorch"]["difference"]["outputs"] < 1e-4
+    assert rows["onnxruntime"]["status"] == "absent"
+    assert "training" in rows["onnxruntime"]["message"]
+    assert set(rows["pytorch"]["phases"]) == {"forward", "backward", "update"}
+
+
+def test_an_engine_that_computes_something_else_is_not_timed(monkeypatch):
+    monkeypatch.setitem(step_module.TOLERANCE, "float32", -1.0)
+    result = timing.bench_step(
+        "small4",
+        engines=["facebench", "pytorch"],
+        batches=[2],
+        iterations=1,
+        rounds=1,
+        skip=0,
+        network_options={"height": 32, "width": 32},
+        classes=10,
+        threads=1,
+    )
+    ours, theirs = result["rows"]
+    assert (ours["status"], theirs["status"]) == ("ok", "differs")
+    assert "seconds" not in theirs
+
+
+def test_an_interpreter_without_the_engine_is_a_row(tmp_path):
+    path = str(tmp_path / "python")
+    result = timing.bench_step(
+        "small4", engines=["keras-jax"], batches=[2], pythons={"keras-jax": path}
+    )
+    assert result["rows"][0]["status"] == "failed"
+    assert path in result["rows"][0]["message"]
+
+
+def test_only_what_the_embedding_rests_on_is_built():
+    graph = {
+        "nodes": [{"inputs": []}, {"inputs": [0]}, {"inputs": [0]}, {"inputs": [1]}],
+        "embedding": 3,
+    }
+    assert needed_nodes(graph) == [0, 1, 3]
+
+
+def test_noise_is_the_same_in_every_engine():
+    from facebench.engines.engine import Engine
+
+    spec = {"seed": 1, "batch": 3, "classes": 5, "graph": {"input": [3, 4, 4]}}
+    one, two = Engine(spec, {}).noise(), Engine(spec, {}).noise()
+    assert np.array_equal(one[0], two[0]) and np.array_equal(one[1], two[1])
+    assert one[0].shape == (3, 3, 4, 4) and one[0].min() >= -1 and one[0].max() <= 1

@@ -1,0 +1,168 @@
+"""Studies: seeds' intervals against scipy, factors taken apart, training sets compared."""
+
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+stats = pytest.importorskip("scipy.stats")
+
+import facebench  # noqa: E402
+from facebench import studies, timing, training  # noqa: E402
+from facebench.studies import cases, dataset_study, factors, seeds  # noqa: E402
+
+TINY = {
+    "network.channel_multiplier": 0.125,
+    "network.embedding": 16,
+    "training.epochs": 2,
+    "training.batch": 16,
+}
+
+
+@pytest.fixture(scope="module")
+def tests(tmp_path_factory):
+    return cases.synthetic_tests(tmp_path_factory.mktemp("tests"), ["lfw"], scale=0.2, threads=1)
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory):
+    return cases.synthetic_training(tmp_path_factory.mktemp("train") / "a.h5", 20, 2, threads=1)
+
+
+# --- seeds ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("freedom", [*range(1, 12), 30, 101])
+@pytest.mark.parametrize("p", [0.75, 0.95, 0.975, 0.9995])
+def test_quantiles_are_scipys(p, freedom):
+    assert seeds.student_quantile(p, freedom) == pytest.approx(stats.t.ppf(p, freedom), rel=1e-9)
+
+
+def test_interval_is_scipys():
+    values = [0.91, 0.93, 0.90, 0.955, 0.92]
+    expected = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    assert studies.seed_interval(values) == pytest.approx(expected)
+    assert studies.seed_interval([0.9]) is None
+
+
+def test_paired_differences_are_scipys():
+    a, b = [0.90, 0.92, 0.91, 0.94], [0.93, 0.94, 0.95, 0.95]
+    found = studies.paired(a, b)
+    low, high = stats.ttest_rel(b, a).confidence_interval()
+    assert found["interval"] == pytest.approx([low, high])
+    assert found["difference"] == pytest.approx(0.025)
+    assert found["clear"] is (low > 0)
+    # The same values in another order of the second: no longer the same seeds.
+    assert studies.paired(a, b[::-1])["interval"] != pytest.approx([low, high])
+
+
+# --- factors --------------------------------------------------------------------------------------
+
+
+def test_factors_of_two_recipes():
+    a = training.recipe("small4.softmax")
+    b = training.recipe(
+        "small4.softmax", mean=[100, 110, 120], initializer="msra", seed=9, momentum=0.5
+    )
+    assert factors.differing_factors(a, b) == {
+        "pre-processing": ["input.mean"],
+        "initialisation": ["training.initializer"],
+        "optimizer": ["optimizer.momentum"],
+    }
+    swapped = factors._exchanged(a, b, ["training.initializer"])
+    assert swapped.to_dict()["training"]["initializer"] == "msra"
+    assert swapped.to_dict()["optimizer"] == a.to_dict()["optimizer"]
+    assert a.to_dict()["training"]["initializer"] == "torch"
+
+
+def runs_of(values):
+    """Made-up runs: {variant: [value of each seed]}."""
+    key = ("p", "t", "m")
+    return {
+        name: [{"loss": 1.0, "metrics": {key: {"value": v}}} for v in own]
+        for name, own in values.items()
+    }
+
+
+def test_the_difference_is_attributed_by_hand():
+    rows = factors.attribute(
+        runs_of(
+            {
+                "before": [0.50, 0.60],
+                "one": [0.60, 0.72],  # +0.10, +0.12
+                "two": [0.55, 0.65],  # +0.05, +0.05
+                "after": [0.67, 0.79],  # +0.17, +0.19: 0.02 more than the sum
+            }
+        ),
+        ["one", "two"],
+    )
+    row = next(r for r in rows if r["metric"] == "m")
+    assert row["difference"]["difference"] == pytest.approx(0.18)
+    assert row["factors"]["one"]["difference"] == pytest.approx(0.11)
+    assert row["factors"]["two"]["difference"] == pytest.approx(0.05)
+    assert row["interaction"]["difference"] == pytest.approx(0.02)
+    # Two seeds: 12.7 standard errors, 0.005 each.
+    half = stats.t.ppf(0.975, 1) * np.std([0.10, 0.12], ddof=1) / np.sqrt(2)
+    assert row["factors"]["one"]["interval"] == pytest.approx([0.11 - half, 0.11 + half])
+
+
+def test_factors_end_to_end(pack, tests, tmp_path):
+    result = studies.bench_factors(data=pack, tests=tests, settings=TINY, seeds=2, replicates=20)
+    assert list(result["options"]["factors"]) == ["pre-processing", "initialisation", "last batch"]
+    rows = {r["metric"]: r for r in result["rows"]}
+    assert {"loss", "accuracy", "auc"} <= set(rows)
+    folder = timing.write_bench(result, tmp_path / "run")
+    text = (folder / "report.md").read_text()
+    assert "Difference by factor" in text and "input.std" in text
+    assert "<svg" in (folder / "report.html").read_text()
+    json.loads((folder / "bench.json").read_text())
+
+
+def test_recipes_that_do_not_differ_are_refused():
+    with pytest.raises(ValueError, match="do not differ"):
+        studies.bench_factors("small4.softmax", "small4.softmax")
+    with pytest.raises(ValueError, match="two recipes"):
+        studies.bench_factors("small4.softmax")
+
+
+# --- training sets --------------------------------------------------------------------------------
+
+
+def test_people_left_out_are_not_trained_on(pack):
+    names = facebench.datasets.Pack(pack).label_names
+    whole = dataset_study._without(pack, {})
+    less = dataset_study._without(pack, {names[0]: "seen", names[3]: "seen"})
+    assert whole["people"] == 20 and whole["data"] == pack
+    assert less["people"] == 18 and less["people_removed"] == 2
+    assert less["images"] + less["images_removed"] == whole["images"]
+    assert list(less["removed"]) == [names[0], names[3]]
+    images, labels = less["data"]
+    assert images.shape[0] == len(labels)
+    assert not {0, 3} & set(labels[labels >= 0].tolist())
+    assert less["preparation"]["detector"] == "mtcnn"
+
+
+def test_training_sets_end_to_end(pack, tests, tmp_path, monkeypatch):
+    other = cases.synthetic_training(tmp_path / "b.h5", 20, 2, first_person=500, threads=1)
+    names = facebench.datasets.Pack(pack).label_names
+    monkeypatch.setattr(
+        dataset_study, "_overlap", lambda path, tests: {names[1]: "x"} if path == pack else {}
+    )
+    recipe = training.recipe("small4.softmax")
+    for key, value in TINY.items():
+        recipe.set(key, str(value))
+    result = studies.bench_compare_datasets(
+        {"a": pack, "b": other}, recipe=recipe, tests=tests, seeds=2, replicates=20
+    )
+    assert result["sets"]["a"]["people"] == 19 and result["sets"]["b"]["people"] == 20
+    row = next(r for r in result["rows"] if r["metric"] == "accuracy")
+    assert set(row["sets"]) == {"a", "b"} and len(row["sets"]["a"]["values"]) == 2
+    folder = timing.write_bench(result, tmp_path / "run")
+    text = (folder / "report.md").read_text()
+    assert "Training sets" in text and names[1] in text
+
+
+def test_an_unknown_protocol_is_wrong_use(tmp_path):
+    with pytest.raises(ValueError, match="no synthetic data for protocol 'lwf'"):
+        cases.synthetic_tests(tmp_path, ["lwf"])

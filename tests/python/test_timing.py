@@ -1,0 +1,356 @@
+"""Timing: statistics against numpy and scipy, steps, memory that runs out, engines, reports."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import facebench
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from facebench import timing  # noqa: E402
+from facebench.engines import worker as worker_module  # noqa: E402
+from facebench.timing.results import markdown, sections  # noqa: E402
+from facebench.timing.workers import Worker, WorkerFailed  # noqa: E402
+
+scipy_stats = pytest.importorskip("scipy.stats")
+
+SMALL = {"network_options": {"height": 32, "width": 32}, "classes": 10, "threads": 1}
+
+
+def small_step(network="small4", **changes):
+    settings = {"batches": [4], "iterations": 3, "rounds": 2, "skip": 1, **SMALL, **changes}
+    return timing.bench_step(network, **settings)
+
+
+# --- statistics -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [12, 13, 50, 333])
+def test_summary_is_numpys(n):
+    times = np.random.default_rng(n).gamma(4, 0.01, n)
+    s = timing.summarize_times(times, skip=10)
+    kept = times[10:]
+    assert s["count"] == n - 10 and s["skipped"] == 10
+    assert s["first"] == times[0]
+    assert s["skipped_mean"] == pytest.approx(times[:10].mean(), rel=1e-14)
+    assert s["mean"] == pytest.approx(kept.mean(), rel=1e-14)
+    assert s["sd"] == pytest.approx(kept.std(ddof=1), rel=1e-12)
+    assert s["median"] == pytest.approx(np.median(kept), rel=1e-14)
+    assert s["p95"] == pytest.approx(np.percentile(kept, 95), rel=1e-14)
+    assert (s["low"], s["high"]) == (kept.min(), kept.max())
+
+
+def test_intervals_of_independent_times_are_scipys():
+    # Where neighbours do not resemble each other, blocks change nothing but noise.
+    times = np.random.default_rng(3).gamma(4, 0.01, 400)
+    ours = timing.summarize_times(times, skip=0, replicates=4000)
+    for statistic, name in ((np.mean, "mean_interval"), (np.median, "median_interval")):
+        theirs = scipy_stats.bootstrap(
+            (times,), statistic, n_resamples=4000, method="percentile", rng=1
+        ).confidence_interval
+        width = theirs.high - theirs.low
+        assert np.allclose(ours[name], theirs, atol=0.12 * width)
+
+
+def test_intervals_of_times_that_resemble_their_neighbours_cover():
+    # A slow wave (AR(1), 0.6): 95 % intervals of single draws hold the mean in 66 of 100 cases.
+    random = np.random.default_rng(5)
+    covered = 0
+    for _ in range(100):
+        noise = random.standard_normal(300)
+        wave = np.zeros(300)
+        for i in range(1, 300):
+            wave[i] = 0.6 * wave[i - 1] + noise[i]
+        low, high = timing.summarize_times(10 + wave[44:], skip=0, replicates=300)["mean_interval"]
+        covered += low <= 10 <= high
+    assert covered >= 82
+
+
+def test_summary_depends_on_the_seed_alone():
+    times = np.random.default_rng(0).random(30)
+    assert timing.summarize_times(times) == timing.summarize_times(times)
+    assert timing.summarize_times(times, seed=1) != timing.summarize_times(times)
+
+
+def test_equation_six_of_the_papers_text():
+    # Section 4.3, PyTorch's VGG-16: 127, 203, 377 images/s; printed 60 % (recomputed) and 86 %.
+    assert timing.scaling_speedup(127, 203) == pytest.approx(0.598, abs=5e-4)
+    assert timing.scaling_speedup(203, 377) == pytest.approx(0.857, abs=5e-4)
+
+
+# --- machine --------------------------------------------------------------------------------------
+
+
+def test_machine_facts_agree_with_the_system():
+    facts = timing.machine_facts()
+    assert facts["cpu"]["allowed"] <= len(os.sched_getaffinity(0))
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert facts["memory_bytes"] == pytest.approx(total, rel=0.02)
+    json.dumps(facts, allow_nan=False)
+
+
+def test_cpuinfo_that_is_not_text_is_data():
+    random = np.random.default_rng(1)
+    for _ in range(200):
+        noise = bytes(random.integers(0, 256, 300, np.uint8)).decode("latin-1")
+        timing.parse_cpuinfo("processor : 0\nmodel name : " + noise + "\n" + noise)
+
+
+def test_other_work_marks_a_measurement():
+    # A process that is not ours to watch takes a processor for itself.
+    other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        # The meter counts its own process; so a third one is watched.
+        idle = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"],
+                                stdin=subprocess.PIPE)  # fmt: skip
+        meter = timing.ProcessMeter(idle.pid, 0.01)
+        until = time.monotonic() + 20
+        # Until the other one has had a second, however busy the machine is.
+        while cpu_seconds(other.pid) < 1 and time.monotonic() < until:
+            os.sched_yield()
+            time.sleep(0.05)
+        use = meter.stop()
+        idle.communicate()
+    finally:
+        other.kill()
+        other.wait()
+    assert use["processors"]["others"] > timing.busy_share
+    assert use["busy"] is True
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["training", "inference"])
+def test_a_step_is_split_into_its_phases(mode):
+    row = small_step(mode=mode)["rows"][0]
+    assert row["status"] == "ok"
+    expected = ["forward", "backward", "update"] if mode == "training" else ["forward"]
+    assert list(row["phases"]) == expected
+    assert sum(p["mean"] for p in row["phases"].values()) <= row["seconds"]["mean"]
+    assert row["seconds"]["count"] == 6 and row["seconds"]["skipped"] == 1
+    assert row["images_per_second"] == pytest.approx(4 / row["seconds"]["mean"])
+    assert row["memory"]["peak"] > 0
+    assert row["overhead"]["share"] > 0
+
+
+def test_a_step_computes_what_the_trainer_computes():
+    """The first losses are those of plain PyTorch: forward, softmax, SGD with momentum."""
+    options = timing.StepOptions(network="small4", batch=8, classes=5, threads=1, lr=0.05)
+    bench = timing.StepBench(options, facebench.nn.NetworkOptions(height=32, width=32))
+    tensors = {n: t.detach().clone() for n, t in bench.tensors().items()}
+    net = facebench.nn.network("small4", height=32, width=32)
+    state = {n[8:]: t for n, t in tensors.items() if n.startswith("network.")}
+    net.load_state_dict(state)
+    head = torch.nn.Linear(tensors["head.weight"].shape[1], 5)
+    head.load_state_dict({k: tensors[f"head.{k}"] for k in ("weight", "bias")})
+    optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], 0.05, 0.9)
+    images = torch.randn(8, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    labels = torch.arange(8) % 5
+    expected = []
+    for _ in range(4):
+        loss = torch.nn.functional.cross_entropy(head(net(images)), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        expected.append(loss.item())
+    assert bench.losses(images, labels, 4) == pytest.approx(expected, rel=1e-4)
+    assert expected[3] < expected[0]
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_data_is_a_phase_where_the_input_works(precision):
+    for data_threads in (0, 1):
+        result = small_step(input="preloaded", data_threads=data_threads, precision=precision)
+        row = result["rows"][0]
+        assert row["status"] == "ok", row["message"]
+        assert row["phases"]["data"]["mean"] > 0
+        model = row["model"]
+        assert model["data_alone"] > 0
+        total = model["data_alone"] + sum(
+            row["phases"][p]["mean"] for p in ("forward", "backward", "update")
+        )
+        assert model["sequential"] == pytest.approx(total)
+
+
+def test_inputs_from_files_and_packs(tmp_path):
+    options = facebench.datasets.SyntheticOptions(people=20, images=2, size=48)
+    facebench.datasets.write_synthetic_dataset(options, tmp_path / "set", 1)
+    row = small_step(input="files", path=str(tmp_path / "set/images"))["rows"][0]
+    assert row["status"] == "ok" and row["phases"]["data"]["mean"] > 0
+    pack = tmp_path / "faces.h5"
+    facebench.pack("lfw", tmp_path / "set", pack, detector="none", crop_size=32, threads=1)
+    for source in ("pack", "preloaded"):
+        row = small_step(input=source, path=str(pack))["rows"][0]
+        assert row["status"] == "ok", row["message"]
+        assert row["phases"]["data"]["mean"] > 0
+    wrong = small_step(input="pack", path=str(pack), network_options={})["rows"][0]
+    assert wrong["status"] == "failed" and "32x32" in wrong["message"]
+    missing = small_step(input="pack", path=str(tmp_path / "none.h5"))["rows"][0]
+    assert missing["status"] == "failed" and "none.h5" in missing["message"]
+
+
+def test_a_narrow_interval_takes_more_rounds():
+    short = small_step(rounds=2, iterations=2)["rows"][0]
+    long = small_step(rounds=2, iterations=2, narrow=1e-9)["rows"][0]
+    assert len(short["rounds"]) == 2 and len(long["rounds"]) == 20
+
+
+def test_slow_steps_get_fewer_iterations():
+    row = small_step(rounds=2, iterations=100_000, seconds=0.2)["rows"][0]
+    assert 4 <= row["seconds"]["count"] < 100_000
+
+
+def test_memory_that_runs_out_is_a_row_and_the_next_batch_runs():
+    result = small_step(batches=[4096, 4], memory_limit=1 << 29)
+    big, small = result["rows"]
+    assert big["status"] == "out_of_memory", big
+    assert small["status"] == "ok", small
+    assert big["predicted_memory"]["total"] > 1 << 29
+    assert "out of memory" in markdown(result)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"engines": ["pytroch"]}, "did you mean 'pytorch'"),
+        ({"mode": "trainin"}, "mode"),
+        ({"rounds": 0}, "rounds"),
+        ({"input": "packs"}, "input"),
+        ({"network": "smal4"}, "did you mean 'small4'"),
+    ],
+)
+def test_wrong_use(changes, words):
+    with pytest.raises(ValueError, match=words):
+        small_step(**changes)
+
+
+# --- predicted memory -----------------------------------------------------------------------------
+
+
+def test_predicted_memory_by_hand():
+    options = timing.StepOptions(network="small4", batch=8, classes=10)
+    network = facebench.nn.NetworkOptions(height=32, width=32)
+    predicted = timing.predict_step_memory(options, network)
+    graph = facebench.nn.graph("small4", height=32, width=32)
+    width = facebench.nn.network("small4", height=32, width=32).eval()(
+        torch.zeros(1, 3, 32, 32)
+    ).shape[1]  # fmt: skip
+    assert predicted["parameters"] == 4 * (graph.count_parameters() + 10 * width)
+    assert predicted["gradients"] == predicted["optimizer"] == predicted["parameters"]
+    assert predicted["activations"] == 8 * graph.training_activation_bytes()
+    assert predicted["total"] == sum(v for k, v in predicted.items() if k != "total")
+
+
+def test_resident_memory_grows_as_predicted():
+    rows = small_step(batches=[64, 512], network_options={"height": 64, "width": 64})["rows"]
+    growth = rows[1]["memory"]["peak"] - rows[0]["memory"]["peak"]
+    predicted = rows[1]["predicted_memory"]["total"] - rows[0]["predicted_memory"]["total"]
+    # The prediction counts what the graph keeps; the allocator and the kernels' work space add.
+    assert 0.7 * predicted < growth < 3.5 * predicted
+
+
+# --- workers --------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_dies_is_an_answer():
+    with Worker("pytorch", 1) as worker:
+        os.kill(worker.pid, signal.SIGKILL)
+        with pytest.raises(WorkerFailed, match="killed") as caught:
+            worker.ask("load", threads=1)
+    assert caught.value.kind == "out_of_memory"
+
+
+def test_a_worker_that_takes_too_long_is_given_up():
+    with Worker("pytorch", 1) as worker:
+        with pytest.raises(WorkerFailed, match="longer") as caught:
+            worker.ask("load", 0.001, threads=1)
+        pid = worker.pid
+    assert caught.value.kind == "timeout"
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_an_unknown_command_is_refused():
+    with Worker("pytorch", 1) as worker, pytest.raises(WorkerFailed, match="unknown command"):
+        worker.ask("rm")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (MemoryError(), True),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: tried"), True),
+        (RuntimeError("std::bad_alloc"), True),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), True),
+        (RuntimeError("shapes differ"), False),
+    ],
+)
+def test_what_counts_as_out_of_memory(error, expected):
+    assert worker_module.is_out_of_memory(error) is expected
+
+
+# --- reports --------------------------------------------------------------------------------------
+
+
+def test_a_run_folder(tmp_path):
+    result = small_step(batches=[2, 4])
+    folder = timing.write_bench(result, tmp_path / "run", "the command")
+    names = sorted(p.name for p in folder.iterdir())
+    assert names == ["bench.json", "report.html", "report.md", "run.json"]
+    manifest = json.loads((folder / "run.json").read_text())
+    assert manifest["content"]["options"]["batches"] == [2, 4]
+    assert manifest["circumstance"]["machine"]["cpu"]["allowed"] >= 1
+    assert manifest["circumstance"]["command"] == "the command"
+    assert json.loads((folder / "bench.json").read_text())["rows"] == json.loads(
+        json.dumps(result["rows"])
+    )
+    page = (folder / "report.html").read_text()
+    assert page.count("<svg") == 2 and "Repeat spread" in page
+    with pytest.raises(facebench.Error, match="already"):
+        timing.write_bench(result, tmp_path / "run")
+    timing.write_bench(result, tmp_path / "run", overwrite=True)
+
+
+def test_a_busy_machine_is_marked():
+    result = small_step()
+    row = result["rows"][0]
+    row["busy"], row["processors"]["others"] = True, 0.42
+    text = markdown(result)
+    assert "Busy machine" in text and "42 %" in text
+    assert f"{1e3 * row['seconds']['mean']:.4g}*" in text
+    row["busy"] = False
+    assert "Busy machine" not in markdown(result)
+    assert sections(result)[0].blocks
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: timing.bench_load(threads=[1], size=32, batch=4, seconds=0.02, rounds=2),
+        lambda: timing.bench_detect(
+            detectors=["mtcnn"], sizes=["96x64"], threads=[1], seconds=0.02, rounds=2
+        ),
+        lambda: timing.bench_eval(templates=64, pairs=200, threads=[1], seconds=0.02, rounds=2),
+    ],
+    ids=["load", "detect", "eval"],
+)
+def test_rates(call, tmp_path):
+    result = call()
+    assert all(r["rate"] > 0 and len(r["rates"]) == 2 for r in result["rows"])
+    for row in result["rows"]:
+        assert row["repeat_spread"] >= 0 and math.isfinite(row["rate"])
+    folder = timing.write_bench(result, tmp_path / "run")
+    assert (folder / "report.html").read_text().count("<svg") == 1
