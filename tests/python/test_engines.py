@@ -76,14 +76,16 @@ def workers():
 
 
 @pytest.fixture(scope="module")
-def references(tmp_path_factory):
+def references(tmp_path_factory, workers):
     """Our weights, outputs and losses for each network, made once."""
     made = {}
 
     def get(network, mode):
         if (network, mode) not in made:
             folder = tmp_path_factory.mktemp(f"{network}-{mode}")
-            made[network, mode] = step_module._Reference(job(network, mode), folder)
+            made[network, mode] = step_module._Reference(
+                job(network, mode), folder, workers("facebench")
+            )
         return made[network, mode]
 
     return get

@@ -52,7 +52,7 @@ def test_paired_differences_are_scipys():
     low, high = stats.ttest_rel(b, a).confidence_interval()
     assert found["interval"] == pytest.approx([low, high])
     assert found["difference"] == pytest.approx(0.025)
-    assert found["clear"] is (low > 0)
+    assert found["clear"] is bool(low > 0)
     # The same values in another order of the second: no longer the same seeds.
     assert studies.paired(a, b[::-1])["interval"] != pytest.approx([low, high])
 

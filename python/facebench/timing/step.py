@@ -197,7 +197,10 @@ def _measure(job, engines, settings, pythons, versions):
                 }
             )
         try:
-            reference = _Reference(job, Path(folder)) if len(engines) > 1 else None
+            reference = None
+            if len(engines) > 1:
+                with Worker("facebench", job["threads"]) as worker:
+                    reference = _Reference(job, Path(folder), worker)
         except WorkerFailed as error:
             # Without our own outputs nothing can be compared, so nothing is timed.
             for result in results:
@@ -237,7 +240,7 @@ def _step_fields():
 class _Reference:
     """This library's weights, outputs and losses, which the engines must come to."""
 
-    def __init__(self, job, folder):
+    def __init__(self, job, folder, worker):
         self.folder, self.graph = folder, _graph(job)
         self.weights = str(folder / "weights.safetensors")
         self.training = job["mode"] == "training"
@@ -250,12 +253,11 @@ class _Reference:
         np.save(self.images, images)
         np.save(self.labels, random.integers(0, job["classes"], count))
         self.onnx = str(folder / "network.onnx")
-        with Worker("facebench", job["threads"]) as worker:
-            worker.ask("load", threads=job["threads"])
-            worker.ask("prepare", spec={**job, "input": "synthetic"}, weights=None)
-            worker.ask("export", path=self.weights)
-            self.outputs = self._infer(worker)
-            self.losses = self._losses(worker)
+        worker.ask("load", threads=job["threads"])
+        worker.ask("prepare", spec={**job, "input": "synthetic"}, weights=None)
+        worker.ask("export", path=self.weights)
+        self.outputs = self._infer(worker)
+        self.losses = self._losses(worker)
         if not self.training:
             self._export_onnx(job)
 
