@@ -101,8 +101,7 @@ def test_every_network_is_built_as_the_executor_runs_it(network, engine, workers
     spec = {**job(network, mode), "graph": reference.graph, "onnx": reference.onnx}
     worker.ask("prepare", spec=spec, weights=reference.weights)
     found = reference.check(worker)
-    assert found["outputs"] < step_module.TOLERANCE["float32"]
-    assert found.get("losses", 0) < step_module.LOSS_TOLERANCE
+    assert step_module.agrees(found, "float32"), found
 
 
 def test_the_check_sees_other_weights(workers, references, tmp_path):
@@ -129,6 +128,16 @@ def test_compiled_is_eager(references):
         worker.ask("prepare", spec=spec, weights=reference.weights)
         assert reference.check(worker)["outputs"] < 1e-4
         assert len(worker.ask("run", iterations=2)["iteration"]) == 2
+
+
+def test_what_agrees():
+    assert step_module.agrees({"outputs": 1e-5}, "float32")
+    assert not step_module.agrees({"outputs": 2e-4}, "float32")
+    assert step_module.agrees({"outputs": 2e-4}, "bfloat16")
+    assert not step_module.agrees({"outputs": float("nan")}, "float32")
+    assert step_module.agrees({"outputs": 0.0, "losses": [0.0, 1e-4, 0.01]}, "float32")
+    assert not step_module.agrees({"outputs": 0.0, "losses": [0.0, 0.01, 0.01]}, "float32")
+    assert not step_module.agrees({"outputs": 0.0, "losses": [0.0, 0.0, float("nan")]}, "float32")
 
 
 def test_several_engines_in_one_table():

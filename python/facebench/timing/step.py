@@ -21,7 +21,9 @@ PHASES = ("data", "forward", "backward", "aggregate", "update")
 # Outputs of the same weights may differ by this, relative to the largest of them; bfloat16 carries
 # eight bits.
 TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
-LOSS_TOLERANCE = 1e-3
+# And the losses of the first three steps. The third rests on two updates and the momentum; by then
+# networks whose batch norm sees few values have made much of a rounding.
+LOSS_TOLERANCE = (1e-3, 1e-3, 5e-2)
 
 
 @dataclass
@@ -294,10 +296,20 @@ class _Reference:
         found = {"outputs": float(np.abs(outputs - self.outputs).max()) / scale}
         if self.losses is not None:
             theirs = self._losses(worker)
-            found["losses"] = max(
+            found["losses"] = [
                 abs(a - b) / max(abs(b), 1e-9) for a, b in zip(theirs, self.losses, strict=True)
-            )
+            ]
         return found
+
+
+def agrees(found, precision):
+    """Whether what `_Reference.check` found is rounding alone."""
+    tolerance = TOLERANCE[precision]
+    pairs = [(found["outputs"], tolerance)]
+    for difference, loss_tolerance in zip(found.get("losses", []), LOSS_TOLERANCE, strict=False):
+        pairs.append((difference, max(loss_tolerance, tolerance)))
+    # Written so that NaN does not agree.
+    return all(difference <= limit for difference, limit in pairs)
 
 
 def _prepare(row, job, reference, settings, versions):
@@ -312,13 +324,8 @@ def _prepare(row, job, reference, settings, versions):
     if reference and row.result["engine"] != "facebench":
         found = reference.check(worker)
         row.result["difference"] = found
-        tolerance = TOLERANCE[job["precision"]]
-        loss_tolerance = max(LOSS_TOLERANCE, tolerance)
-        bad = found["outputs"] > tolerance or found.get("losses", 0) > loss_tolerance
-        if bad or not np.isfinite(list(found.values())).all():
-            raise WorkerFailed(
-                "differs", f"outputs differ by {found['outputs']:.2g} of the largest ({found})"
-            )
+        if not agrees(found, job["precision"]):
+            raise WorkerFailed("differs", f"differs from this library's outputs: {found}")
     # The warm-up: one iteration (compilation), one more to see how long they take, then the rest.
     for _ in range(min(settings["skip"], 2)):
         row.warm += worker.ask("run", limit, iterations=1)["iteration"]
