@@ -41,10 +41,9 @@ class _Frame:
     def y(self, value):
         return _TOP + self.height * (1 - self._y(value))
 
-    def text(self, x, y, text, kind="", anchor="middle"):
-        kind = f' class="{kind}"' if kind else ""
+    def text(self, x, y, text, style="", anchor="middle"):
         self.parts.append(
-            f'<text{kind} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+            f'<text{style} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
             f"{_html.escape(str(text))}</text>"
         )
 
@@ -77,19 +76,28 @@ def bars_svg(groups, series, title, x_title, y_title):
     """
     tops = [i[1] for _, _, bars in series for i in bars if i and not isinstance(i, str)]
     highest = max([*(v for _, values, _ in series for v in values if v is not None), *tops, 0])
+    # Names of several words stand in two lines, and need no title below them.
+    labels = [str(group).split(" ", 1) for group in groups]
+    x_title = x_title if all(len(words) == 1 for words in labels) else ""
     frame = _Frame("bars", title, x_title, y_title, [s[0] for s in series], highest)
     room = frame.width / max(len(groups), 1)
+    # Small enough not to run into each other where narrow screens enlarge the text (to 20).
+    fitting = room * 1.7 / max((len(w) for words in labels for w in words), default=1)
+    style = "" if fitting >= 20 else f' style="font-size:{max(min(fitting, 17), 8):.0f}px"'
     wide = room * 0.8 / max(len(series), 1)
-    for g, group in enumerate(groups):
+    for g, words in enumerate(labels):
         left = _LEFT + room * (g + 0.1)
-        frame.text(left + room * 0.4, frame.bottom + 24, group)
+        for line, word in enumerate(words):
+            frame.text(left + room * 0.4, frame.bottom + 24 + 20 * line, word, style=style)
         for s, (_, values, intervals) in enumerate(series):
             x, value, interval = left + wide * s, values[g], intervals[g]
             if value is None:
                 if interval:
                     place = f"{x + wide / 2 + 5:.1f} {frame.bottom - 6}"
+                    size = max(min(wide - 2, 15), 6)
                     frame.parts.append(
-                        f'<text class="note" transform="translate({place}) rotate(-90)">'
+                        f'<text style="font-size:{size:.0f}px" '
+                        f'transform="translate({place}) rotate(-90)">'
                         f"{_html.escape(str(interval))}</text>"
                     )
                 continue

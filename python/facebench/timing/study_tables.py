@@ -77,7 +77,7 @@ def factor_plots(result):
         ]
         plots.append(
             (
-                bars_svg([_metric(row)], series, _metric(row), "", row["metric"]),
+                bars_svg([row["metric"]], series, _metric(row), "", row["metric"]),
                 f"{_metric(row)}: each factor exchanged alone; lines are the seeds' intervals of "
                 "both ends.",
             )
@@ -163,8 +163,8 @@ def dataset_notes(result):
     seeds, removed = result["options"]["seeds"], result["options"]["remove_overlap"]
     return [
         f"One network and one recipe, {seeds} seeds for each training set; the intervals (95 %, "
-        "Student's t) are those of the seeds. The last table says how far other test images would "
-        "move a value.",
+        "Student's t) are those of the seeds. How far other test images would move a value "
+        "stands in a table of its own.",
         "People who are in a test set too were not trained on."
         if removed
         else "**People who are in a test set too were not looked for.**",
