@@ -1,9 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "facebench/detection/detect_files.h"
 #include "facebench/detection/detector.h"
 #include "facebench/detection/given.h"
 #include "facebench/detection/hog.h"
@@ -52,6 +56,79 @@ std::string face_text(const Face& f) {
   return text;
 }
 
+// As Python spells the names of files, which need not be UTF-8.
+py::str file_name(const std::string& name) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<py::ssize_t>(name.size())));
+}
+
+void bind_detected_files(py::module_& m) {
+  py::class_<DetectedFile>(m, "DetectedFile", "What became of one image file.")
+      .def_property_readonly(
+          "name", [](const DetectedFile& f) { return file_name(f.name); }, "the sample id")
+      .def_property_readonly(
+          "status", [](const DetectedFile& f) { return std::string(sample_status_name(f.status)); },
+          "'ok', 'no_face', 'unreadable' or 'missing'")
+      .def_readonly("reason", &DetectedFile::reason, "what is wrong with the file; often empty")
+      .def_readonly("faces", &DetectedFile::faces, "the faces, best first")
+      .def("__eq__", [](const DetectedFile& a, const DetectedFile& b) { return a == b; })
+      .def("__repr__", [](const DetectedFile& f) {
+        return fmt::format("DetectedFile('{}', {}, {} faces)", f.name, sample_status_name(f.status),
+                           f.faces.size());
+      });
+  py::class_<DetectionSummary>(m, "DetectionSummary", "What detect_to_file() found.")
+      .def_readonly("images", &DetectionSummary::images)
+      .def_readonly("faces", &DetectionSummary::faces)
+      .def_property_readonly(
+          "counts",
+          [](const DetectionSummary& s) {
+            py::dict counts;
+            for (int k = 0; k < kSampleStatusCount; ++k)
+              counts[py::str(sample_status_name(static_cast<SampleStatus>(k)))] = s.counts[k];
+            return counts;
+          },
+          "images by status")
+      .def_readonly("failures", &DetectionSummary::failures, "the DetectedFile that are not ok");
+  py::class_<ImageFile>(m, "ImageFile", "An image file: its name, where it lies, its drawing.")
+      .def_property_readonly(
+          "name", [](const ImageFile& f) { return file_name(f.name); }, "the sample id")
+      .def_readonly("path", &ImageFile::path)
+      .def_readonly("drawing", &ImageFile::drawing, "where its faces are drawn; '.' = nowhere");
+  m.def(
+      "list_image_files",
+      [](const std::vector<std::filesystem::path>& paths, const std::filesystem::path& draw) {
+        const ImageFiles found = with_job(
+            1, py::none(), [&](const Job& job) { return list_image_files(paths, draw, job); });
+        return py::make_tuple(found.files, found.skipped);
+      },
+      py::arg("paths"), py::arg("draw") = "");
+  m.def(
+      "detect_files",
+      [](const Detector& detector, const std::vector<ImageFile>& files, int threads,
+         py::object progress) {
+        return with_job(threads, std::move(progress),
+                        [&](const Job& job) { return detect_files(detector, files, job); });
+      },
+      py::arg("detector"), py::arg("files"), py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+  m.def(
+      "detect_to_file",
+      [](const Detector& detector, const std::vector<ImageFile>& files,
+         const std::filesystem::path& out, const std::string& format, int threads,
+         py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return detect_to_file(detector, files, out, format, job);
+        });
+      },
+      py::arg("detector"), py::arg("files"), py::arg("out"), py::arg("format"),
+      py::arg("threads") = 0, py::arg("progress") = py::none());
+  m.def("face_formats", [] {
+    py::dict result;
+    for (const FaceFormat& f : face_formats().entries()) result[py::str(f.name)] = f.doc;
+    return result;
+  });
+}
+
 }  // namespace
 
 void bind_detection(py::module_& m) {
@@ -97,7 +174,7 @@ void bind_detection(py::module_& m) {
             std::vector<Image> pixels;
             for (const py::array& image : images) pixels.push_back(image_from_numpy(image, order));
             return with_job(threads, std::move(progress), [&](const Job& job) {
-              return detect_all(self, pixels, sample_ids, job);
+              return self.detect_all(pixels, sample_ids, job);
             });
           },
           py::arg("images"), py::arg("sample_ids") = std::vector<std::string>{},
@@ -150,6 +227,7 @@ void bind_detection(py::module_& m) {
       "intersection_over_union",
       [](const Face& a, const Face& b) { return intersection_over_union(a.box, b.box); },
       py::arg("a"), py::arg("b"));
+  bind_detected_files(m);
 }
 
 }  // namespace facebench

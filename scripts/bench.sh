@@ -5,13 +5,16 @@
 #   scripts/bench.sh                 everything
 #   scripts/bench.sh listed --pairs 9    one comparison, arguments of tests/bench/metrics_peers.py
 #   scripts/bench.sh train --quick       training, arguments of tests/bench/train_peers.py
+#   scripts/bench.sh detect --pairs 9    MTCNN, arguments of tests/bench/detect.py
 source "$(dirname "$0")/common.sh"
 advice="The first line with 'error' above says why."
 step "Building the benchmarks" cmake --build "$build" --parallel "$jobs" --target facebench_bench
 
-peers=("faiss-cpu>=1.8" "scikit-learn>=1.4")
+peers=("faiss-cpu>=1.8" "scikit-learn>=1.4" requests tqdm pillow)
+# facenet-pytorch asks for an old torch, ncnn for an OpenCV that it does not need.
+alone=("facenet-pytorch==2.6.0" "ncnn>=1.0")
 bench=$root/.venv-bench
-wanted=$(printf '%s\n' "$("$venv/bin/python" --version)" "${peers[@]}")
+wanted=$(printf '%s\n' "$("$venv/bin/python" --version)" "${peers[@]}" "${alone[@]}")
 stamp=$bench/facebench-environment
 if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
   rm -rf "$bench"
@@ -19,6 +22,8 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
   step "Environment .venv-bench" "$venv/bin/python" -m venv "$bench"
   step "Installing the peers (${peers[*]})" "$bench/bin/python" -m pip install \
     --disable-pip-version-check --no-input "${peers[@]}"
+  step "Installing the peers without what they ask for (${alone[*]})" "$bench/bin/python" -m pip \
+    install --disable-pip-version-check --no-input --no-deps "${alone[@]}"
   # facebench itself is the one in .venv; whatever the peers brought comes first.
   site=$("$bench/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   "$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/facebench.pth"
@@ -34,10 +39,22 @@ peers() {  # peers NAME ARGUMENT...
   shift
   "$bench/bin/python" "tests/bench/${name}_peers.py" --limits "$program" --json "$build/bench/$name.json" "$@"
 }
-if [ "${1:-}" = train ]; then
-  shift
-  peers train "$@"
-  exit
-fi
+detect() {  # detect ARGUMENT...
+  "$bench/bin/python" tests/bench/detect.py --limits "$program" --json "$build/bench/detect.json" "$@"
+}
+case ${1:-} in
+  train | detect)
+    what=$1
+    shift
+    if [ "$what" = train ]; then peers train "$@"; else detect "$@"; fi
+    exit
+    ;;
+esac
 peers metrics "$@"
-[ $# -gt 0 ] || peers train
+[ $# -eq 0 ] || exit 0
+peers train
+if [ -d "${FACEBENCH_DATA:-}/lfw/images" ]; then
+  detect
+else
+  say "MTCNN is not compared: FACEBENCH_DATA names no folder with LFW's photographs in lfw/images"
+fi

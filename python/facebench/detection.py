@@ -13,8 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from facebench import images as _images
+from facebench._eval import Error
 from facebench._torch import full
 
+DetectedFile = full.DetectedFile
+DetectionSummary = full.DetectionSummary
 Detector = full.Detector
 Face = full.Face
 GivenOptions = full.GivenOptions
@@ -44,6 +47,18 @@ def description(detector: Detector) -> dict:
     return json.loads(detector.description())
 
 
+def _finder(detector: str | Detector, options: dict) -> Detector:
+    if isinstance(detector, str):
+        return make_detector(detector, **options)
+    if options:
+        raise TypeError("options go to make_detector() when a detector is passed")
+    return detector
+
+
+def _is_path(item) -> bool:
+    return isinstance(item, (str, os.PathLike))
+
+
 def detect(
     image: np.ndarray | str | os.PathLike | Sequence,
     detector: str | Detector = "mtcnn",
@@ -55,35 +70,149 @@ def detect(
 ):
     """The faces of an image, best first; of several images, a list of such lists.
 
-    `image` is an array (height, width, 3) of uint8, a path, or a sequence or (N, height, width, 3)
-    array of them, whose sizes may differ. `color` tells the order of arrays. A batch gives exactly
-    the answers of single images. A path is also the sample id under which `given` looks.
+    `image` is an array (height, width, 3) of uint8, or (height, width) for grey; the path of a
+    file; or a sequence or (N, height, width, 3) array of them, whose sizes may differ. `color`
+    tells the order of arrays. A batch gives exactly the answers of single images. A path is also
+    the sample id under which `given` looks. `options` are the detector's (`MtcnnOptions`, ...).
 
     >>> import numpy as np
     >>> from facebench import detection
     >>> black = np.zeros((40, 30, 3), np.uint8)
-    >>> detection.detect([black, black], detector="hog", threads=2)
+    >>> detection.detect([black, black[:20]], detector="hog", threads=2)
     [[], []]
+
+    Files are read on the same threads. One that cannot be read raises :class:`facebench.Error`.
+
+    >>> import pathlib, tempfile
+    >>> from facebench import images
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> images.write(folder / "black.png", black)
+    >>> detection.detect(folder / "black.png", detector="hog", upsample=0)
+    []
+
+    A folder gives what :func:`detect_files` gives: a row for each image below it, and what cannot
+    be read is a row as well.
+
+    >>> detection.detect(folder, detector="hog")
+    [DetectedFile('black.png', no_face, 0 faces)]
     """
-    if isinstance(detector, str):
-        detector = make_detector(detector, **options)
-    elif options:
-        raise TypeError("options go to make_detector() when a detector is passed")
-
-    def load(item):
-        if isinstance(item, (str, os.PathLike)):
-            return _images.read(item, color=color), os.fspath(item)
-        return np.asarray(item), ""
-
-    if isinstance(image, (str, os.PathLike)) or (
-        isinstance(image, np.ndarray) and image.ndim in (2, 3)
-    ):
-        pixels, name = load(image)
-        return detector.detect(pixels, name, color)
-    loaded = [load(item) for item in image]
-    return detector.detect_all(
-        [pixels for pixels, _ in loaded], [name for _, name in loaded], color, threads, progress
+    finder = _finder(detector, options)
+    if _is_path(image) and os.path.isdir(image):
+        return detect_files(image, finder, threads=threads, progress=progress)
+    if _is_path(image):
+        return detect([image], finder)[0]
+    if isinstance(image, np.ndarray) and image.ndim in (2, 3):
+        return finder.detect(image, "", color)
+    items = list(image)
+    if items and all(_is_path(item) for item in items):
+        found = detect_files(items, finder, threads=threads, progress=progress)
+        for row in found:
+            if row.reason:
+                raise Error(
+                    row.reason if row.status == "unreadable" else f"{row.name}: {row.reason}"
+                )
+        return [row.faces for row in found]
+    loaded = [_images.read(item, color=color) if _is_path(item) else item for item in items]
+    names = [os.fspath(item) if _is_path(item) else "" for item in items]
+    return finder.detect_all(
+        [np.asarray(pixels) for pixels in loaded], names, color, threads, progress
     )
+
+
+def detect_files(
+    paths: str | os.PathLike | Sequence,
+    detector: str | Detector = "mtcnn",
+    *,
+    draw: str | os.PathLike = "",
+    threads: int = 0,
+    progress=None,
+    **options,
+) -> list[DetectedFile]:
+    """The faces of image files and of all images in folders and below, a row for each file.
+
+    A row has `name`, `status` (ok, no_face, unreadable, missing), `reason` and `faces`. Names are
+    the paths as given, or relative to the folder where one folder alone is given. Files of a folder
+    that are no images are passed over; their order is the natural one (2 before 10). In the
+    folder `draw` the images are written again with the faces drawn on them, in the same tree.
+
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from facebench import detection, images
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> (folder / "someone").mkdir()
+    >>> images.write(folder / "someone" / "1.png", np.zeros((40, 30, 3), np.uint8))
+    >>> _ = (folder / "someone" / "2.jpg").write_text("not an image")
+    >>> for row in detection.detect_files(folder, "hog", draw=folder / "drawn"):
+    ...     print(row.name, row.status, len(row.faces))
+    someone/1.png no_face 0
+    someone/2.jpg unreadable 0
+    >>> (folder / "drawn" / "someone" / "1.png").exists()
+    True
+    """
+    files = _files(paths, draw)
+    return full.detect_files(_finder(detector, options), files, threads, progress)
+
+
+def detect_to_file(
+    paths: str | os.PathLike | Sequence,
+    out: str | os.PathLike,
+    detector: str | Detector = "mtcnn",
+    *,
+    format: str = "",
+    draw: str | os.PathLike = "",
+    threads: int = 0,
+    progress=None,
+    **options,
+) -> DetectionSummary:
+    """:func:`detect_files` into a file that is there whole or not at all; for trees of any size.
+
+    `format` is one of `face_formats()`; empty: the ending of `out`. The CSV file is what the
+    detector `given` reads.
+
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from facebench import detection, images
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> images.write(folder / "1.png", np.zeros((40, 30, 3), np.uint8))
+    >>> summary = detection.detect_to_file(folder, folder / "faces.csv", "hog")
+    >>> summary.images, summary.counts["no_face"]
+    (1, 1)
+    >>> (folder / "faces.csv").read_text().splitlines()[1][:13]
+    '1.png,no_face'
+    """
+    files = _files(paths, draw)
+    format = format or os.path.splitext(os.fspath(out))[1].lstrip(".").lower()
+    return full.detect_to_file(_finder(detector, options), files, out, format, threads, progress)
+
+
+def _files(paths, draw) -> list:
+    if not _is_path(paths):
+        paths = list(paths)
+        if paths and all(isinstance(path, full.ImageFile) for path in paths):
+            return paths
+    return list_image_files(paths, draw)[0]
+
+
+def list_image_files(paths: str | os.PathLike | Sequence, draw: str | os.PathLike = ""):
+    """What :func:`detect_files` works on: its files, and the paths that it passes over in folders.
+
+    The files may be given to :func:`detect_files` and :func:`detect_to_file` in place of paths.
+
+    >>> import pathlib, tempfile
+    >>> from facebench import detection
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("10.jpg", "2.jpg", "notes.txt"):
+    ...     _ = (folder / name).write_text("")
+    >>> files, skipped = detection.list_image_files(folder)
+    >>> [file.name for file in files], [path.name for path in skipped]
+    (['2.jpg', '10.jpg'], ['notes.txt'])
+    """
+    return full.list_image_files([paths] if _is_path(paths) else list(paths), draw)
+
+
+def face_formats() -> dict[str, str]:
+    """Format name -> one line about it."""
+    return full.face_formats()
 
 
 def select_face(
@@ -135,6 +264,8 @@ def selection_rules() -> dict[str, str]:
 
 
 __all__ = [
+    "DetectedFile",
+    "DetectionSummary",
     "Detector",
     "Face",
     "GivenOptions",
@@ -143,11 +274,15 @@ __all__ = [
     "default_mtcnn_weights",
     "description",
     "detect",
+    "detect_files",
+    "detect_to_file",
     "detectors",
     "draw_faces",
     "face_csv_header",
     "face_csv_record",
+    "face_formats",
     "intersection_over_union",
+    "list_image_files",
     "make_detector",
     "mtcnn_modes",
     "mtcnn_preset",

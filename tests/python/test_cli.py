@@ -1,5 +1,6 @@
 """The command line: every verb's help, messages, exit codes, Ctrl-C, nothing half-written."""
 
+import csv
 import json
 import os
 import re
@@ -325,6 +326,53 @@ def test_detect_writes_drawings(pictures, tmp_path):
     assert [p.name for p in (tmp_path / "drawn").iterdir()] == ["blank.png"]
 
 
+@pytest.fixture
+def tree(pictures) -> Path:
+    """A folder with the above, one more image in a folder below it, and notes."""
+    folder = pictures[0].parent
+    facebench.images.write(folder / "deep" / "er" / "10.jpg", np.full((50, 40, 3), 99, np.uint8))
+    facebench.images.write(folder / "deep" / "er" / "2.jpg", np.full((30, 40, 3), 99, np.uint8))
+    (folder / "notes.md").write_text("notes")
+    return folder
+
+
+TREE = ["blank.png", "deep/er/2.jpg", "deep/er/10.jpg", "empty.jpg", "text.jpg"]
+
+
+def test_detect_takes_a_tree_of_folders(tree, tmp_path):
+    result = run("detect", tree, "--detector", "hog", "--draw", tmp_path / "drawn")
+    assert result.returncode == 0, result.stderr
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert [row["name"] for row in rows] == TREE
+    assert [row["status"] for row in rows] == ["no_face"] * 3 + ["unreadable"] * 2
+    assert rows[0]["x0"] == rows[0]["score"] == ""
+    assert "skipped, no JPEG, PNG or PNM: 1 (notes.md)" in result.stderr
+    assert "detecting: 5 images" in result.stderr
+    drawn = sorted(p.relative_to(tmp_path / "drawn") for p in tmp_path.rglob("drawn/**/*.*"))
+    assert [str(p) for p in drawn] == ["blank.png", "deep/er/10.jpg", "deep/er/2.jpg"]
+
+
+def test_detect_writes_a_file_and_says_what_is_in_it(tree, tmp_path):
+    out = tmp_path / "faces.csv"
+    result = run("detect", tree, "--detector", "hog", "--out", out)
+    assert result.stdout == f"{out}: 0 faces on 5 images (3 no_face, 2 unreadable)\n"
+    assert [line.split(",")[0] for line in out.read_text().splitlines()[1:]] == TREE
+    result = run("detect", tree, "--detector", "hog", "--out", tmp_path / "f.json", "--json")
+    summary = json.loads(result.stdout)
+    assert summary["counts"]["unreadable"] == 2
+    assert summary["skipped"] == [str(tree / "notes.md")]
+    assert [row["name"] for row in json.loads((tmp_path / "f.json").read_text())] == TREE
+
+
+def test_detect_refuses_what_it_cannot_write(tree, tmp_path):
+    assert_user_error(run("detect", tree, "--detector", "hog", "--out", "faces.txt"), 2, ".csv")
+    before = (tree / "blank.png").read_bytes()
+    assert_user_error(run("detect", tree, "--detector", "hog", "--draw", tree), 2, "replace")
+    assert (tree / "blank.png").read_bytes() == before
+    (tmp_path / "none").mkdir()
+    assert_user_error(run("detect", tmp_path / "none", "--detector", "hog"), 1, "no image")
+
+
 def test_an_unknown_detector_gets_a_suggestion(pictures):
     assert_user_error(run("detect", pictures[0], "--detector", "mtcn"), 2, "did you mean 'mtcnn'?")
 
@@ -522,7 +570,7 @@ def long_command(name: str, trained: dict[str, Path], many: Path) -> tuple:
     embeddings, model, pack = trained["embeddings"], trained["model"], trained["pack"]
     endless = ("--set", "epochs=100000", "--set", "batch=8")
     return {
-        "detect": ("detect", *sorted(many.rglob("*.png")), "--detector", "hog"),
+        "detect": ("detect", many, "--detector", "hog", "--out", "faces.csv"),
         "pack": ("pack", "lfw", "--root", many, *out),
         "train": ("train", "small4.softmax", "--pack", pack, *endless, *out),
         "eval": ("eval", "lfw", "--embeddings", embeddings, *evaluation, *out),

@@ -1,6 +1,7 @@
 """Detectors against independent references: numpy transcriptions, facenet-pytorch's own answers."""
 
 import csv
+import doctest
 import hashlib
 import importlib.util
 import os
@@ -156,17 +157,63 @@ def test_mtcnn_agrees_with_facenet_pytorch_on_photographs(data):
 
 @needs_weights
 @pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet"])
+@pytest.mark.parametrize("path", ["fast", "plain"])
 @pytest.mark.parametrize("shape", [(1, 1), (12, 12), (10, 20000), (3000, 14), (20, 21)])
-def test_mtcnn_takes_images_of_any_shape(mode, shape):
+def test_mtcnn_takes_images_of_any_shape(mode, path, shape):
+    finder = detection.make_detector(mode=mode, path=path, thresholds=list(EAGER), min_face=12)
     for image in (np.zeros((*shape, 3), np.uint8), texture(*shape)):
-        for face in detection.detect(image, mode=mode, thresholds=list(EAGER), min_face=12):
+        for face in detection.detect(image, finder):
             assert np.isfinite(face.box).all()
             assert np.isfinite(face.landmarks).all()
 
 
+def strange_images():
+    """What no photograph looks like: flat, extreme, of one channel, striped to the pixel, noise."""
+    random = np.random.default_rng(4)
+    size = (67, 58)
+    stripes = np.zeros((*size, 3), np.uint8)
+    stripes[:, ::2] = 255
+    red = np.zeros((*size, 3), np.uint8)
+    red[:, :, 0] = 255
+    step = np.zeros((*size, 3), np.uint8)
+    step[:, 29:] = 255
+    return {
+        "black": np.zeros((*size, 3), np.uint8),
+        "white": np.full((*size, 3), 255, np.uint8),
+        "grey": np.full((*size, 3), 127, np.uint8),
+        "red": red,
+        "step": step,
+        "stripes": stripes,
+        "chess": stripes
+        ^ np.roll(stripes, 1, 1) * (np.arange(67) % 2)[:, None, None].astype(np.uint8),
+        "noise": random.integers(0, 256, (*size, 3), np.uint8),
+        "extremes": random.integers(0, 2, (*size, 3), np.uint8) * 255,
+    }
+
+
 @needs_weights
+@pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet", "matlab"])
+def test_any_input_gives_finite_numbers_and_the_same_on_both_paths(mode):
+    # Every cell of every level passes: the later stages see all kinds of crops.
+    common = {"mode": mode, "thresholds": [0.0, 0.0, 0.0], "factor": 0.5, "min_face": 30}
+    pixels = strange_images()
+    for name, image in pixels.items():
+        faces = {path: detection.detect(image, path=path, **common) for path in ("fast", "plain")}
+        for face in faces["fast"] + faces["plain"]:
+            assert np.isfinite([*face.box, face.score, *face.landmarks.ravel()]).all(), name
+            assert 0 <= face.score <= 1
+        # On a flat image all cells have one score, and its last bit decides who suppresses whom.
+        if name in ("step", "noise", "extremes"):
+            plain = faces["plain"]
+            assert len(faces["fast"]) == len(plain), name
+    for path in ("fast", "plain"):
+        assert detection.detect(list(pixels.values()), path=path) == [[]] * len(pixels)
+
+
+@needs_weights
+@pytest.mark.parametrize("path", ["fast", "plain"])
 @pytest.mark.parametrize("cut", ["left", "right", "top", "bottom"])
-def test_mtcnn_finds_faces_cut_by_a_border(cut, data):
+def test_mtcnn_finds_faces_cut_by_a_border(cut, path, data):
     image = images.read(data / "lfw" / "images" / "Aaron_Eckhart" / "Aaron_Eckhart_0001.jpg")
     # The face spans x 46 to 102 and y 39 to 114 of 150.
     part = {
@@ -176,12 +223,17 @@ def test_mtcnn_finds_faces_cut_by_a_border(cut, data):
         "bottom": image[:106],
     }[cut]
     for mode in ("facenet_pytorch", "facenet"):
-        faces = detection.detect(np.ascontiguousarray(part), mode=mode)
+        faces = detection.detect(np.ascontiguousarray(part), mode=mode, path=path)
         assert len(faces) == 1
+        (x0, y0, x1, y1), (height, width) = faces[0].box, part.shape[:2]
+        beyond = {"left": x0 < 8, "right": x1 > width - 8}
+        beyond |= {"top": y0 < 8, "bottom": y1 > height - 8}
+        assert beyond[cut]
 
 
 @needs_weights
-def test_sixty_faces_on_one_image(data):
+@pytest.mark.parametrize("path", ["fast", "plain"])
+def test_sixty_faces_on_one_image(path, data):
     """A sheet of ten by six photographs: every face is found in its place, with its landmarks."""
     reference = read_reference(data)
     names = [name for name in reference if len(reference[name]) == 1][:600:10]
@@ -189,7 +241,8 @@ def test_sixty_faces_on_one_image(data):
     for k, name in enumerate(names):
         y, x = k // 10 * 150, k % 10 * 150
         sheet[y : y + 150, x : x + 150] = images.read(data / "lfw" / "images" / name)
-    faces = [face for face in detection.detect(sheet) if face.score > 0.95]
+    # No face of LFW is smaller than 40 pixels here.
+    faces = [f for f in detection.detect(sheet, path=path, min_face=40) if f.score > 0.95]
     found = set()
     for k, name in enumerate(names):
         corner = np.array([k % 10 * 150, k // 10 * 150])
@@ -225,11 +278,15 @@ def test_black_image_has_no_face():
 
 
 @needs_weights
-def test_batch_is_single_images_whatever_the_threads():
+@pytest.mark.parametrize("path", ["fast", "plain"])
+def test_batch_is_single_images_whatever_the_threads(path):
     batch = [texture(40 + 7 * i, 90 - 5 * i, seed=i) for i in range(6)]
-    single = [detection.detect(image, thresholds=list(EAGER)) for image in batch]
+    batch += [*strange_images().values(), texture(1, 1), texture(12, 12), texture(10, 700)]
+    finder = detection.make_detector(path=path, thresholds=list(EAGER))
+    single = [detection.detect(image, finder) for image in batch]
     for threads in (1, 3):
-        assert detection.detect(batch, threads=threads, thresholds=list(EAGER)) == single
+        assert detection.detect(batch, finder, threads=threads) == single
+        assert detection.detect(batch[::-1], finder, threads=threads) == single[::-1]
     assert any(single)
 
 
@@ -382,6 +439,60 @@ def test_hog_finds_a_frontal_face_and_its_threshold_matters(data):
     assert detection.detect(image, detector="hog", threshold=5.0) == []
     batch = detection.detect([image] * 4, detector="hog", threads=3)
     assert batch == [[face]] * 4
+
+
+def test_every_kind_of_input(tmp_path):
+    """Arrays, grey arrays, paths, mixed lists, stacks, folders: the same faces from each."""
+    pixels = texture(80, 70, seed=3)
+    images.write(tmp_path / "in" / "b" / "1.png", pixels)
+    images.write(tmp_path / "in" / "b" / "2.png", pixels[:60])
+    one, two = tmp_path / "in" / "b" / "1.png", str(tmp_path / "in" / "b" / "2.png")
+    hog = detection.make_detector("hog", threshold=-2.0)
+    first, second = hog.detect(pixels), hog.detect(np.ascontiguousarray(pixels[:60]))
+    assert first
+    detect = detection.detect
+    assert detect(pixels, hog) == first
+    assert detect(pixels[:, :, ::-1], hog, color="bgr") == first
+    assert detect(one, hog) == first
+    assert detect([one, two], hog, threads=2) == [first, second]
+    assert detect([pixels, two, pixels[:60]], hog) == [first, second, second]
+    assert detect(np.stack([pixels, pixels]), hog) == [first, first]
+    gray = images.convert_color(pixels, "gray")
+    assert detect(gray, hog) == detect(np.dstack([gray] * 3), hog)
+    assert detect([gray, pixels], hog) == [detect(gray, hog), first]
+    assert detect([], hog) == []
+    rows = detect(tmp_path / "in", hog)
+    assert [(row.name, row.status) for row in rows] == [("b/1.png", "ok"), ("b/2.png", "ok")]
+    assert [row.faces for row in rows] == [first, second]
+
+
+def test_a_path_that_cannot_be_read_is_an_error_and_in_a_folder_a_row(tmp_path):
+    good, bad = tmp_path / "good.png", tmp_path / "bad.png"
+    images.write(good, np.zeros((30, 30, 3), np.uint8))
+    bad.write_bytes(good.read_bytes()[:60])
+    for wrong in (bad, [good, bad], tmp_path / "absent.png", [tmp_path / "absent.png"]):
+        with pytest.raises(Error, match=r"bad\.png|absent\.png"):
+            detection.detect(wrong, "hog")
+    rows = detection.detect_files([tmp_path, tmp_path / "absent.png"], "hog")
+    assert [row.status for row in rows] == ["unreadable", "no_face", "missing"]
+    assert "truncated" in rows[0].reason
+    assert rows[0].name == str(bad)
+
+
+def test_names_need_not_be_utf8(tmp_path):
+    name = os.fsdecode(b"\xff\xe9.png")
+    images.write(tmp_path / "1.png", np.zeros((30, 30, 3), np.uint8))
+    (tmp_path / "1.png").rename(tmp_path / name)
+    (row,) = detection.detect_files(tmp_path, "hog")
+    assert row.name == name
+    assert detection.detect_to_file(tmp_path, tmp_path / "faces.csv", "hog").images == 1
+    assert detection.detect_to_file(tmp_path, tmp_path / "faces.json", "hog").images == 1
+    assert b"\xff\xe9.png,no_face" in (tmp_path / "faces.csv").read_bytes()
+
+
+@needs_weights
+def test_examples_in_the_docstrings_run():
+    assert doctest.testmod(detection).failed == 0
 
 
 def test_given_faces_by_name(tmp_path):

@@ -61,10 +61,40 @@ def test_gray_and_cmyk_jpeg():
     assert np.abs(images.decode(cmyk).astype(int) - expected).max() <= 1
 
 
+def test_ycck_is_cmyk_in_other_axes():
+    """The same stored numbers with Adobe's marker saying that three of them are YCbCr."""
+    inks = np.dstack([gradient(24, 32), gradient(24, 32)[:, :, 0] // 3])
+    data = jpeg(inks, "CMYK", quality=100, subsampling=0)
+    at = data.index(b"Adobe") + 11
+    assert data[at] == 0
+    stored = images.decode(data).astype(float)  # c k / 255, what is stored being inverted
+    k = 255.0 - inks[:, :, 3:]
+    y, cb, cr = np.moveaxis(255.0 - inks[:, :, :3], 2, 0)
+    assert np.abs(stored - np.stack([y, cb, cr], 2) * k / 255).max() < 3
+    rgb = [y + 1.402 * (cr - 128), y - 0.344136 * (cb - 128) - 0.714136 * (cr - 128)]
+    rgb.append(y + 1.772 * (cb - 128))
+    expected = (255 - np.clip(np.stack(rgb, 2), 0, 255)) * k / 255
+    ycck = images.decode(data[:at] + b"\2" + data[at + 1 :])
+    assert np.abs(ycck - expected).mean() < 1
+    assert np.abs(ycck - expected).max() < 8
+
+
+def test_an_exif_tag_that_is_damaged_changes_nothing():
+    plain = jpeg(gradient(16, 24), quality=95)
+    for body in (b"", b"II", b"II*\0\xff\xff\xff\xff", b"MM\0*\0\0\0\x08\xff\xff", b"XX" * 20):
+        exif = b"Exif\0\0" + body
+        data = plain[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + plain[2:]
+        np.testing.assert_array_equal(
+            images.decode(data, exif_orientation=True), images.decode(plain)
+        )
+
+
 def test_truncated_jpeg_is_an_error_at_every_length():
     for data in (
         images.encode_jpeg(gradient(64, 64), 90),
         images.encode_jpeg(gradient(32, 32)[:, :, 0], 50),
+        jpeg(gradient(48, 40), quality=85, progressive=True),
+        jpeg(np.dstack([gradient(24, 32), gradient(24, 32)[:, :, 0]]), "CMYK", quality=90),
     ):
         for length in [*range(2, len(data) - 2, 17), len(data) - 2]:
             with pytest.raises(Error):
@@ -115,6 +145,81 @@ def test_png_kinds():
     np.testing.assert_array_equal(
         images.decode(save_png(alpha)), np.round(rgb / 5).astype(np.uint8)
     )
+
+
+# Adam7, PNG specification 8.2: first column and row of each pass, and its steps.
+ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2)]
+ADAM7.append((0, 1, 1, 2))
+
+
+def make_png(values, depth, kind, interlaced=False, chunks=()):
+    """A PNG file of (height, width, channels) whole numbers below 2^depth, as its specification
+    has it: no filters."""
+
+    def chunk(name, body):
+        return (
+            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        )
+
+    def rows(part):
+        out = b""
+        for row in part.reshape(len(part), -1):
+            if depth == 16:
+                body = row.astype(">u2").tobytes()
+            else:
+                bits = (row[:, None] >> np.arange(depth)[::-1]) & 1
+                body = np.packbits(bits.astype(np.uint8).ravel()).tobytes()
+            out += b"\0" + body
+        return out
+
+    height, width = values.shape[:2]
+    data = b"".join(
+        rows(part)
+        for x, y, dx, dy in (ADAM7 if interlaced else [(0, 0, 1, 1)])
+        if (part := values[y::dy, x::dx]).size
+    )
+    header = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, interlaced)
+    body = chunk(b"IHDR", header) + b"".join(chunk(*c) for c in chunks)
+    return b"\x89PNG\r\n\x1a\n" + body + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("interlaced", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "depth"),
+    [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (4, 8), (4, 16), (6, 8), (6, 16)],
+)
+def test_png_of_every_depth_and_kind(kind, depth, interlaced):
+    channels = {0: 1, 2: 3, 4: 2, 6: 4}[kind]
+    random = np.random.default_rng(depth)
+    values = random.integers(0, 2**depth, (11, 13, channels))
+    full = values / (2**depth - 1)
+    colour = np.repeat(full[:, :, :1], 3, 2) if kind in (0, 4) else full[:, :, :3]
+    # Eight bits first, then over black, as documented.
+    expected = np.floor(colour * 255 + 0.5)
+    if kind in (4, 6):
+        alpha = np.floor(full[:, :, -1:] * 255 + 0.5)
+        expected = np.floor(expected * alpha / 255 + 0.5)
+    found = images.decode(make_png(values, depth, kind, interlaced))
+    np.testing.assert_array_equal(found, expected.astype(np.uint8))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 8])
+def test_png_palettes_with_transparent_entries(depth):
+    random = np.random.default_rng(depth)
+    palette = random.integers(0, 256, (2**depth, 3), np.uint8)
+    clear = random.integers(0, 256, 2**depth // 2, np.uint8)  # the rest is opaque
+    values = random.integers(0, 2**depth, (9, 7, 1))
+    chunks = [(b"PLTE", palette.tobytes()), (b"tRNS", clear.tobytes())]
+    alpha = np.concatenate([clear, np.full(2**depth - len(clear), 255)])[values[:, :, 0], None]
+    expected = np.floor(palette[values[:, :, 0]] * alpha / 255 + 0.5)
+    found = images.decode(make_png(values, depth, 3, chunks=chunks))
+    np.testing.assert_array_equal(found, expected.astype(np.uint8))
+
+
+def test_png_with_one_transparent_colour():
+    values = np.arange(4).reshape(1, 4, 1) * 80
+    found = images.decode(make_png(values, 8, 0, chunks=[(b"tRNS", struct.pack(">H", 160))]))
+    assert found[0, :, 0].tolist() == [0, 80, 0, 240]
 
 
 def test_damaged_png_is_an_error():

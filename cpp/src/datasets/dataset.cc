@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/natural_order.h"
+#include "facebench/images/image_folder.h"
 
 namespace facebench {
 namespace {
@@ -18,40 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool has_image_extension(const fs::path& path) {
-  std::string extension = path.extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  constexpr std::array<std::string_view, 6> known = {".jpg", ".jpeg", ".png",
-                                                     ".pnm", ".ppm",  ".pgm"};
-  return std::find(known.begin(), known.end(), extension) != known.end();
-}
-
-bool has_image_magic(const fs::path& path) {
-  std::array<char, 4> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), head.size());
-  const std::string_view bytes(head.data(), static_cast<std::size_t>(file.gcount()));
-  const bool pnm = bytes.size() >= 3 && bytes[0] == 'P' && bytes[1] >= '2' && bytes[1] <= '6' &&
-                   (bytes[2] == '\n' || bytes[2] == ' ' || bytes[2] == '\r' || bytes[2] == '\t');
-  return bytes.starts_with("\xff\xd8\xff") || bytes == "\x89PNG" || pnm;
-}
-
-bool hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
-
-// The names in a folder, in natural order. Throws Error where it cannot be read.
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (!hidden(it->path())) entries.push_back(it->path());
-  if (error) fail(folder.string(), "cannot list the folder: " + error.message());
-  std::sort(entries.begin(), entries.end(), [](const fs::path& a, const fs::path& b) {
-    return natural_less(a.filename().string(), b.filename().string());
-  });
-  return entries;
-}
 
 bool is_folder(const fs::path& path) {
   std::error_code error;
@@ -63,30 +29,18 @@ void require_folder(const fs::path& root) {
     fail(root.string(), "no such folder", "Give the folder that holds one folder for each person.");
 }
 
-// Image files below `folder`, at most 16 folders deep, as a loop of links would otherwise never
-// end.
-void collect_images(const fs::path& folder, int depth, std::vector<fs::path>& images) {
-  if (depth > 16) fail(folder.string(), "folders nested deeper than 16");
-  for (const fs::path& entry : entries_of(folder)) {
-    if (is_folder(entry))
-      collect_images(entry, depth + 1, images);
-    else if (has_image_extension(entry) || has_image_magic(entry))
-      images.push_back(entry);
-  }
-}
-
 Dataset read_people(std::string name, const fs::path& root) {
   require_folder(root);
   Dataset dataset{std::move(name), root, {}, {}};
-  for (const fs::path& person : entries_of(root)) {
+  for (const fs::path& person : list_folder(root)) {
     if (!is_folder(person)) continue;
-    std::vector<fs::path> images;
-    collect_images(person, 0, images);
+    const std::vector<fs::path> images = find_images(person).images;
     if (images.empty()) continue;
     const auto label = static_cast<std::int32_t>(dataset.label_names.size());
     dataset.label_names.push_back(person.filename().string());
     for (const fs::path& image : images)
-      dataset.samples.push_back({image.lexically_relative(root).generic_string(), image, label});
+      dataset.samples.push_back(
+          {(person.filename() / image).generic_string(), person / image, label});
   }
   if (dataset.samples.empty())
     fail(root.string(), "no folder with images",
@@ -102,32 +56,6 @@ std::string without_extension(std::string_view id) {
 }
 
 }  // namespace
-
-bool natural_less(std::string_view a, std::string_view b) {
-  std::size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (is_digit(a[i]) && is_digit(b[j])) {
-      std::size_t i_end = i, j_end = j;
-      while (i_end < a.size() && is_digit(a[i_end])) ++i_end;
-      while (j_end < b.size() && is_digit(b[j_end])) ++j_end;
-      std::size_t i_start = i, j_start = j;
-      while (i_start + 1 < i_end && a[i_start] == '0') ++i_start;
-      while (j_start + 1 < j_end && b[j_start] == '0') ++j_start;
-      const std::string_view m = a.substr(i_start, i_end - i_start),
-                             n = b.substr(j_start, j_end - j_start);
-      if (m.size() != n.size()) return m.size() < n.size();
-      if (m != n) return m < n;
-      i = i_end;
-      j = j_end;
-    } else {
-      if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
-      ++i;
-      ++j;
-    }
-  }
-  if ((a.size() - i) != (b.size() - j)) return a.size() - i < b.size() - j;
-  return a < b;  // equal but for leading zeros
-}
 
 Dataset read_image_folder(const fs::path& root) { return read_people("folder", root); }
 

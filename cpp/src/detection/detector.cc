@@ -55,17 +55,22 @@ std::unique_ptr<Detector> make_detector(std::string_view name, const Json& optio
   return detectors().at(name).make(options.is_null() ? Json::object() : options);
 }
 
-std::vector<std::vector<Face>> detect_all(const Detector& detector, std::span<const Image> images,
-                                          std::span<const std::string> sample_ids, const Job& job) {
+void Detector::check_sample_ids(std::span<const Image> images,
+                                std::span<const std::string> sample_ids) {
   if (!sample_ids.empty() && sample_ids.size() != images.size())
     throw std::invalid_argument("there must be as many sample ids as images, or none");
+}
+
+std::vector<std::vector<Face>> Detector::detect_all(std::span<const Image> images,
+                                                    std::span<const std::string> sample_ids,
+                                                    const Job& job) const {
+  check_sample_ids(images, sample_ids);
   std::vector<std::vector<Face>> result(images.size());
   Stage stage(job, "detecting", static_cast<std::int64_t>(images.size()), "images");
   parallel_for(
       static_cast<std::int64_t>(images.size()), job,
       [&](std::int64_t i, int) {
-        result[i] =
-            detector.detect(images[i], sample_ids.empty() ? std::string_view() : sample_ids[i]);
+        result[i] = detect(images[i], sample_ids.empty() ? std::string_view() : sample_ids[i]);
       },
       &stage);
   return result;

@@ -136,7 +136,7 @@ class Given final : public Detector {
                                                           column("height")};
     std::array<std::optional<std::size_t>, 10> points;
     for (std::size_t i = 0; i < points.size(); ++i) points[i] = column(kLandmarkColumns[i]);
-    const auto score = column("score");
+    const auto score = column("score"), status = column("status");
 
     const bool by_corners = complete(corners, cells, "x0 y0 x1 y1");
     const bool by_size = !by_corners && complete(sized, cells, "x y width height");
@@ -147,6 +147,7 @@ class Given final : public Detector {
 
     for (std::size_t r = 0; r < cells.rows.size(); ++r) {
       const std::vector<std::string>& row = cells.rows[r];
+      if (status && !row[*status].empty() && row[*status] != "ok") continue;  // no face
       const Place place{cells.name, cells.lines[r]};
       const auto value = [&](std::size_t c, double scale) {
         const double v = parse_double(row[c], place, cells.columns[c]) * scale;
@@ -228,18 +229,25 @@ std::unique_ptr<Detector> make_given(const GivenOptions& options) {
 }
 
 std::string face_csv_header() {
-  std::vector<std::string> fields{"name", "x0", "y0", "x1", "y1", "score"};
+  std::vector<std::string> fields{"name", "status", "x0", "y0", "x1", "y1", "score"};
   fields.insert(fields.end(), kLandmarkColumns.begin(), kLandmarkColumns.end());
   return csv_record(fields);
 }
 
 std::string face_csv_record(std::string_view name, const Face& face) {
-  std::vector<std::string> fields{std::string(name)};
+  std::vector<std::string> fields{std::string(name),
+                                  std::string(sample_status_name(SampleStatus::ok))};
   for (const float v : {face.box.x0, face.box.y0, face.box.x1, face.box.y1, face.score})
     fields.push_back(fmt::format("{}", v));
   for (const Point& p : face.landmarks)
     for (const float v : {p.x, p.y})
       fields.push_back(face.has_landmarks ? fmt::format("{}", v) : std::string());
+  return csv_record(fields);
+}
+
+std::string faceless_csv_record(std::string_view name, SampleStatus status) {
+  std::vector<std::string> fields{std::string(name), std::string(sample_status_name(status))};
+  fields.resize(fields.size() + 5 + kLandmarkColumns.size());
   return csv_record(fields);
 }
 

@@ -3,10 +3,14 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
+#include <utility>
 
 #include "detection/mtcnn_cascade.h"
+#include "detection/mtcnn_device.h"
 #include "detection/mtcnn_networks.h"
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
@@ -14,12 +18,18 @@
 namespace facebench {
 namespace {
 
-class Mtcnn final : public Detector {
+const MtcnnOptions& checked(const MtcnnOptions& options) {
+  check_options(options);
+  if (options.thresholds.size() != 3)
+    throw std::invalid_argument("MtcnnOptions.thresholds needs three numbers");
+  if (options.nms.size() != 4) throw std::invalid_argument("MtcnnOptions.nms needs four numbers");
+  return options;
+}
+
+class Mtcnn : public Detector {
  public:
-  explicit Mtcnn(const MtcnnOptions& options) : options_(checked(options)), rules_(options_) {
-    const MtcnnWeights weights = read_mtcnn_weights(
-        options.weights.empty() ? default_mtcnn_weights() : std::filesystem::path(options.weights));
-    sha256_ = weights.sha256;
+  Mtcnn(const MtcnnOptions& options, const MtcnnRules& rules, const MtcnnWeights& weights)
+      : options_(options), rules_(rules), sha256_(weights.sha256) {
     make_networks_ = options.path == "plain" ? plain_mtcnn(weights) : fast_mtcnn(weights, isa_);
   }
 
@@ -32,17 +42,27 @@ class Mtcnn final : public Detector {
             {"instruction_set", isa_name(isa_)}};
   }
 
- private:
-  static const MtcnnOptions& checked(const MtcnnOptions& options) {
-    check_options(options);
-    if (options.thresholds.size() != 3)
-      throw std::invalid_argument("MtcnnOptions.thresholds needs three numbers");
-    if (options.nms.size() != 4) throw std::invalid_argument("MtcnnOptions.nms needs four numbers");
-    return options;
+ protected:
+  std::vector<Face> find(const Image& image, std::string_view) const override {
+    std::unique_ptr<MtcnnNetworks> networks = take();
+    std::vector<Face> faces = run_mtcnn(image, options_, rules_, *networks);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(networks));
+    return faces;
   }
 
-  std::vector<Face> find(const Image& image, std::string_view) const override {
-    return run_mtcnn(image, options_, rules_, *make_networks_());
+ private:
+  // Networks that no thread works with: their memory is worth keeping from image to image.
+  std::unique_ptr<MtcnnNetworks> take() const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto networks = std::move(idle_.back());
+        idle_.pop_back();
+        return networks;
+      }
+    }
+    return make_networks_();
   }
 
   MtcnnOptions options_;
@@ -50,6 +70,71 @@ class Mtcnn final : public Detector {
   Isa isa_ = active_isa();
   std::string sha256_;
   MtcnnNetworksFactory make_networks_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<MtcnnNetworks>> idle_;
+};
+
+// On a device; what does not fit there is found on the processor.
+class CudaMtcnn final : public Mtcnn {
+ public:
+  CudaMtcnn(const MtcnnOptions& options, const MtcnnRules& rules, const MtcnnWeights& weights)
+      : Mtcnn(options, rules, weights), device_(options, rules, weights) {}
+
+  int batch_size() const override { return 64; }
+
+  Json description() const override {
+    Json result = Mtcnn::description();
+    result["instruction_set"] = device_.name();
+    return result;
+  }
+
+  std::vector<std::vector<Face>> detect_all(std::span<const Image> images,
+                                            std::span<const std::string> sample_ids,
+                                            const Job& job) const override {
+    check_sample_ids(images, sample_ids);
+    Stage stage(job, "detecting", static_cast<std::int64_t>(images.size()), "images");
+    std::vector<std::vector<Face>> result;
+    std::int64_t left = 0;  // to the processor
+    while (result.size() < images.size()) {
+      const auto part = images.subspan(
+          result.size(), std::min<std::size_t>(batch_size(), images.size() - result.size()));
+      left += append(part, result, job);
+      stage.update(static_cast<std::int64_t>(result.size()),
+                   left > 0 ? fmt::format("{} on the processor", left) : "");
+    }
+    return result;
+  }
+
+ private:
+  std::vector<Face> find(const Image& image, std::string_view name) const override {
+    const Image* const one = &image;
+    MtcnnDevice::Answer answer = std::move(device_.detect({&one, 1}).front());
+    return answer.fits ? std::move(answer.faces) : Mtcnn::find(image, name);
+  }
+
+  // Adds the faces of each image; returns how many images did not fit.
+  std::int64_t append(std::span<const Image> images, std::vector<std::vector<Face>>& result,
+                      const Job& job) const {
+    std::vector<Image> converted(images.size());
+    std::vector<const Image*> inputs;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      check_image(images[i]);
+      const bool rgb = images[i].order == ColorOrder::rgb;
+      if (!rgb) converted[i] = convert_color(images[i], ColorOrder::rgb);
+      inputs.push_back(rgb ? &images[i] : &converted[i]);
+    }
+    std::vector<MtcnnDevice::Answer> answers = device_.detect(inputs);
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      if (!answers[i].fits) left.push_back(i);
+    parallel_for(static_cast<std::int64_t>(left.size()), job, [&](std::int64_t k, int) {
+      answers[left[k]].faces = Mtcnn::find(*inputs[left[k]], {});
+    });
+    for (MtcnnDevice::Answer& answer : answers) result.push_back(std::move(answer.faces));
+    return static_cast<std::int64_t>(left.size());
+  }
+
+  MtcnnDevice device_;
 };
 
 MtcnnOptions facenet_options() {
@@ -98,7 +183,11 @@ const Table<MtcnnMode>& mtcnn_modes() {
 MtcnnOptions mtcnn_preset(std::string_view mode) { return mtcnn_modes().at(mode).options; }
 
 std::unique_ptr<Detector> make_mtcnn(const MtcnnOptions& options) {
-  return std::make_unique<Mtcnn>(options);
+  const MtcnnRules rules(checked(options));
+  const MtcnnWeights weights = read_mtcnn_weights(
+      options.weights.empty() ? default_mtcnn_weights() : std::filesystem::path(options.weights));
+  if (options.device == "cuda") return std::make_unique<CudaMtcnn>(options, rules, weights);
+  return std::make_unique<Mtcnn>(options, rules, weights);
 }
 
 std::filesystem::path default_mtcnn_weights() {

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "detection/host_device.h"
+
 namespace facebench {
 
 // The box arithmetic of MTCNN, in the precision T that a mode asks for. Each expression keeps the
@@ -18,7 +20,7 @@ struct Candidate {
   float landmarks[10];
 
   // Nothing but damaged weights sends a box further out; whole pixels must fit an int.
-  bool within(T limit) const {
+  FACEBENCH_HOST_DEVICE bool within(T limit) const {
     return x0 >= -limit && y0 >= -limit && x1 <= limit && y1 <= limit && x0 <= limit &&
            y0 <= limit && x1 >= -limit && y1 >= -limit;
   }
@@ -30,6 +32,13 @@ struct NmsRule {
   bool plus_one;       // sides are x1 - x0 + 1
   bool last_of_equal;  // of equal scores the last goes first, else the first
 };
+
+// Overlaps have the precision T: above the threshold is above its neighbour below in T.
+template <class T>
+T overlap_limit(double threshold) {
+  const T limit = static_cast<T>(threshold);
+  return limit > threshold ? std::nextafter(limit, T{0}) : limit;
+}
 
 // Keeps the best box of each heap, best first.
 template <class T>
@@ -52,10 +61,7 @@ std::vector<Candidate<T>> suppress(const std::vector<Candidate<T>>& boxes, const
     y1[i] = c.y1;
     area[i] = (c.x1 - c.x0 + extra) * (c.y1 - c.y0 + extra);
   }
-  // Overlaps have the precision T: above the threshold is above its neighbour below in T.
-  T limit = static_cast<T>(rule.threshold);
-  if (limit > rule.threshold) limit = std::nextafter(limit, T{0});
-
+  const T limit = overlap_limit<T>(rule.threshold);
   std::vector<Candidate<T>> kept;
   std::vector<T> gone(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -75,7 +81,7 @@ std::vector<Candidate<T>> suppress(const std::vector<Candidate<T>>& boxes, const
 
 // P-Net's corrections are shares of the side; those of the later networks of the side + 1.
 template <class T>
-void apply_correction(Candidate<T>& c, T extra) {
+FACEBENCH_HOST_DEVICE void apply_correction(Candidate<T>& c, T extra) {
   const T w = c.x1 - c.x0 + extra, h = c.y1 - c.y0 + extra;
   c.x0 = c.x0 + static_cast<T>(c.correction[0]) * w;
   c.y0 = c.y0 + static_cast<T>(c.correction[1]) * h;
@@ -85,15 +91,18 @@ void apply_correction(Candidate<T>& c, T extra) {
 
 // The square around the same centre with the longer side.
 template <class T>
-void make_square(Candidate<T>& c, bool round_toward_zero) {
+FACEBENCH_HOST_DEVICE void make_square(Candidate<T>& c, bool round_toward_zero) {
   const T w = c.x1 - c.x0, h = c.y1 - c.y0;
-  const T side = std::max(w, h);
+  const T side = w < h ? h : w;
   c.x0 = c.x0 + w * T(0.5) - side * T(0.5);
   c.y0 = c.y0 + h * T(0.5) - side * T(0.5);
   c.x1 = c.x0 + side;
   c.y1 = c.y0 + side;
   if (!round_toward_zero) return;
-  for (T* v : {&c.x0, &c.y0, &c.x1, &c.y1}) *v = std::trunc(*v);
+  c.x0 = std::trunc(c.x0);
+  c.y0 = std::trunc(c.y0);
+  c.x1 = std::trunc(c.x1);
+  c.y1 = std::trunc(c.y1);
 }
 
 }  // namespace facebench

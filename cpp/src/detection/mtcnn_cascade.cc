@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "detection/mtcnn_inputs.h"
+#include "detection/mtcnn_pyramid.h"
 
 namespace facebench {
 namespace {
@@ -45,30 +46,12 @@ class Cascade {
   }
 
  private:
-  std::vector<double> scales() const {
-    const double first = kCell / options_.min_face;
-    double side = std::min(image_.width, image_.height) * first;
-    double scale = first;
-    std::vector<double> result;
-    for (int i = 0; side >= kCell; ++i) {
-      const double s = rules_.power_scales ? first * std::pow(options_.factor, i) : scale;
-      if (options_.max_face == 0 || kCell / s <= options_.max_face) result.push_back(s);
-      scale *= options_.factor;
-      side *= options_.factor;
-    }
-    return result;
-  }
-
-  int level_side(int side, double scale) const {
-    return static_cast<int>(rules_.ceil_size ? std::ceil(side * scale) : side * scale + 1);
-  }
-
   // P-Net over the pyramid.
   std::vector<Candidate<T>> propose() {
     std::vector<Candidate<T>> all;
-    for (const double scale : scales()) {
-      const int width = level_side(image_.width, scale), height = level_side(image_.height, scale);
-      if (width < kCell || height < kCell) continue;
+    const MtcnnPyramid pyramid{options_.min_face, options_.max_face, options_.factor,
+                               rules_.power_scales, rules_.ceil_size};
+    for (const auto& [scale, width, height] : mtcnn_levels(pyramid, image_.width, image_.height)) {
       const auto kept = suppress(candidates(width, height, scale), rules_.within_level);
       all.insert(all.end(), kept.begin(), kept.end());
     }

@@ -1,6 +1,6 @@
 // MTCNN's networks on kernels for the processor's instruction set: P-Net in one pass over the rows
-// of a level, of which only those that are still needed are kept; R-Net and O-Net crop by crop, so
-// that intermediate values stay in the nearest cache.
+// of a level, two at a time, of which only those that are still needed are kept; R-Net and O-Net
+// crop by crop, so that intermediate values stay in the nearest cache.
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -20,6 +20,14 @@ const MtcnnKernels& kernels_for(Isa isa) {
   return kMtcnnKernelsPlain;
 }
 
+// What each of the four combined rows is multiplied with (mtcnn_kernels.h), of the values of a
+// kernel in its three rows.
+float pair_weight(int part, float g0, float g1, float g2) {
+  if (part >= 2) return part == 2 ? g0 : g2;
+  const double outer = static_cast<double>(g0) + g2;
+  return static_cast<float>((part == 0 ? outer + g1 : outer - g1) / 2);
+}
+
 // A layer in kernel layout, and its memory.
 struct ChannelLayer {
   std::vector<float> weights, bias, slope;
@@ -29,11 +37,24 @@ struct ChannelLayer {
   ChannelLayer(const MtcnnLayer& layer, bool dense) {
     const int window = layer.kernel * layer.kernel * layer.inputs;
     const int padded = (layer.outputs + 15) / 16 * 16;
-    weights.assign(static_cast<std::size_t>(window) * padded, 0);
-    for (int i = 0; i < window; ++i)
+    if (layer.kernel == 3 && !dense) {
+      const int run = 3 * layer.inputs;
+      weights.assign(static_cast<std::size_t>(4 * run) * padded, 0);
       for (int o = 0; o < layer.outputs; ++o)
-        weights[(static_cast<std::size_t>(o / 16) * window + i) * 16 + o % 16] =
-            layer.weights[static_cast<std::size_t>(i) * layer.outputs + o];
+        for (int part = 0; part < 4; ++part)
+          for (int i = 0; i < run; ++i) {
+            const float* g = &layer.weights[static_cast<std::size_t>(i) * layer.outputs + o];
+            const std::size_t row = static_cast<std::size_t>(run) * layer.outputs;
+            weights[((o / 16 * 4L + part) * run + i) * 16 + o % 16] =
+                pair_weight(part, g[0], g[row], g[2 * row]);
+          }
+    } else {
+      weights.assign(static_cast<std::size_t>(window) * padded, 0);
+      for (int i = 0; i < window; ++i)
+        for (int o = 0; o < layer.outputs; ++o)
+          weights[(static_cast<std::size_t>(o / 16) * window + i) * 16 + o % 16] =
+              layer.weights[static_cast<std::size_t>(i) * layer.outputs + o];
+    }
     bias = layer.bias;
     bias.resize(padded, 0);
     slope = layer.slope;
@@ -55,14 +76,16 @@ struct PlaneLayer {
   PlanarLayer view;
 
   explicit PlaneLayer(const MtcnnLayer& layer) : bias(layer.bias), slope(layer.slope) {
-    // [y][x][input][output] -> [input][y][x][output]
-    constexpr int cells = 9;
-    weights.resize(layer.weights.size());
-    for (int cell = 0; cell < cells; ++cell)
+    weights.resize(layer.weights.size() / 9 * 12);
+    const std::size_t cell = static_cast<std::size_t>(layer.inputs) * layer.outputs;
+    float* to = weights.data();
+    for (int part = 0; part < 4; ++part)
       for (int i = 0; i < layer.inputs; ++i)
-        for (int o = 0; o < layer.outputs; ++o)
-          weights[(i * cells + cell) * layer.outputs + o] =
-              layer.weights[(cell * layer.inputs + i) * layer.outputs + o];
+        for (int x = 0; x < 3; ++x)
+          for (int o = 0; o < layer.outputs; ++o) {
+            const float* g = &layer.weights[x * cell + i * layer.outputs + o];
+            *to++ = pair_weight(part, g[0], g[3 * cell], g[6 * cell]);
+          }
     view = {weights.data(), bias.data(), slope.data()};
   }
   PlaneLayer(const PlaneLayer&) = delete;
@@ -118,7 +141,9 @@ class RowRing {
     rows_ = rows;
     stride_ = (width + 15) / 16 * 16 + MtcnnKernels::slack;
     row_size_ = stride_ * channels;
-    values_.assign(row_size_ * rows + MtcnnKernels::slack, 0);
+    // What lies beyond a row's end is computed with and not looked at: it need not be cleared.
+    const std::size_t needed = row_size_ * rows + MtcnnKernels::slack;
+    if (values_.size() < needed) values_.resize(needed);
   }
   float* row(int y) { return values_.data() + y % rows_ * row_size_; }
   long stride() const { return stride_; }
@@ -141,31 +166,34 @@ class FastNetworks final : public MtcnnNetworks {
     const int columns = pnet_cells(width);
     level_.reset(4, 3, width);
     first_.reset(2, 10, w1);
-    pooled_.reset(3, 10, w2);
-    second_.reset(3, 16, w3);
-    third_.reset(1, 32, columns);
-    scores_.resize(columns + MtcnnKernels::slack);
+    pooled_.reset(4, 10, w2);
+    second_.reset(4, 16, w3);
+    third_.reset(2, 32, columns);
+    if (scores_.size() < static_cast<std::size_t>(columns) + MtcnnKernels::slack)
+      scores_.resize(columns + MtcnnKernels::slack);
 
+    // Where a map has an odd number of rows, the second row of its last pair is made of the last
+    // input row once more, and not looked at.
+    const int h2 = (h1 + 1) / 2, h3 = h2 - 2, cell_rows = pnet_cells(height);
     std::vector<MtcnnCell> cells;
     int levels = 0, pooleds = 0, seconds = 0;  // rows that are done
-    for (int y = 0; y < pnet_cells(height); ++y) {
-      for (; seconds < y + 3; ++seconds) {
-        for (; pooleds < seconds + 3; ++pooleds) {
+    for (int y = 0; y < cell_rows; y += 2) {
+      for (; seconds < std::min(y + 4, h3); seconds += 2) {
+        for (; pooleds < std::min(seconds + 4, h2); ++pooleds) {
+          const int top = 2 * pooleds;
+          for (; levels < std::min(top + 4, height); ++levels)
+            rows(levels, level_.row(levels), level_.stride());
+          convolve_first(top, height, w1);
           // An odd height leaves one row for the last pair.
-          const int top = 2 * pooleds, bottom = std::min(top + 1, h1 - 1);
-          for (; levels < bottom + 3; ++levels) rows(levels, level_.row(levels), level_.stride());
-          for (int r = top; r <= bottom; ++r) convolve_first(r, w1);
-          k_.pnet_pool(first_.row(top), first_.row(bottom), first_.stride(), w2,
+          k_.pnet_pool(first_.row(0), first_.row(top + 1 < h1 ? 1 : 0), first_.stride(), w2,
                        pooled_.row(pooleds), pooled_.stride());
         }
-        const float* in[] = {pooled_.row(seconds), pooled_.row(seconds + 1),
-                             pooled_.row(seconds + 2)};
-        k_.pnet_conv2(in, pooled_.stride(), w3, w_->p2.view, second_.row(seconds),
-                      second_.stride());
+        convolve(k_.pnet_conv2, w_->p2, pooled_, seconds, h2, w3, second_.row(seconds),
+                 second_.row(seconds + 1), second_.stride());
       }
-      const float* in[] = {second_.row(y), second_.row(y + 1), second_.row(y + 2)};
-      k_.pnet_conv3(in, second_.stride(), columns, w_->p3.view, third_.row(0), third_.stride());
-      collect(y, columns, threshold, cells);
+      convolve(k_.pnet_conv3, w_->p3, second_, y, h3, columns, third_.row(0), third_.row(1),
+               third_.stride());
+      for (int r = y; r < std::min(y + 2, cell_rows); ++r) collect(r, columns, threshold, cells);
     }
     return cells;
   }
@@ -190,18 +218,26 @@ class FastNetworks final : public MtcnnNetworks {
   }
 
  private:
-  void convolve_first(int y, int width) {
-    const float* in[] = {level_.row(y), level_.row(y + 1), level_.row(y + 2)};
-    float* out = first_.row(y);
-    k_.pnet_conv1(in, level_.stride(), width, w_->p1.view, out, first_.stride());
+  // Rows y and y + 1 of a map from those of the one before it, which has `height`.
+  static void convolve(MtcnnKernels::PlanarRows kernel, const PlaneLayer& layer, RowRing& from,
+                       int y, int height, int width, float* upper, float* lower, long stride) {
+    const float* in[4];
+    for (int k = 0; k < 4; ++k) in[k] = from.row(std::min(y + k, height - 1));
+    kernel(in, from.stride(), width, layer.view, upper, lower, stride);
+  }
+
+  void convolve_first(int y, int height, int width) {
+    convolve(k_.pnet_conv1, w_->p1, level_, y, height, width, first_.row(0), first_.row(1),
+             first_.stride());
     // The pool's last window of an odd width has one column: a copy of it changes no maximum.
-    for (int c = 0; c < 10; ++c, out += first_.stride()) out[width] = out[width - 1];
+    for (float* out : {first_.row(0), first_.row(1)})
+      for (int c = 0; c < 10; ++c, out += first_.stride()) out[width] = out[width - 1];
   }
 
   // Adds the cells of a row whose score passes.
   void collect(int y, int columns, float threshold, std::vector<MtcnnCell>& cells) {
     const PnetHeads& heads = w_->heads;
-    k_.pnet_score(third_.row(0), third_.stride(), columns, heads.score.data(), heads.score_bias,
+    k_.pnet_score(third_.row(y % 2), third_.stride(), columns, heads.score.data(), heads.score_bias,
                   scores_.data());
     // Cheap and a little too low; the probability decides.
     const float least = threshold > 0 && threshold < 1
@@ -212,15 +248,14 @@ class FastNetworks final : public MtcnnNetworks {
       const float logits[] = {0, scores_[x]};
       MtcnnCell cell{x, y, face_probability(logits), {}};
       if (!(cell.score >= threshold)) continue;
-      correct(x, cell.correction);
+      correct(third_.row(y % 2) + x, cell.correction);
       cells.push_back(cell);
     }
   }
 
-  void correct(int x, float* out) {
+  void correct(const float* values, float* out) {
     const PnetHeads& heads = w_->heads;
     std::array<float, 4> sums = heads.correction_bias;
-    const float* values = third_.row(0) + x;
     for (const std::array<float, 4>& weights : heads.correction) {
       for (int k = 0; k < 4; ++k) sums[k] += weights[k] * *values;
       values += third_.stride();

@@ -6,15 +6,23 @@
 //
 // P-Net works on rows of planes, pixels in the lanes of a register; R-Net and O-Net on crops with
 // interleaved channels, output channels in the lanes. Each number is summed in an order that
-// depends on its layer alone, so that neither the size of a tile nor what else is computed beside
-// it changes a bit.
+// depends on its layer and row alone, so that neither the size of a tile nor what else is computed
+// beside it changes a bit.
+//
+// 3 x 3 convolutions make two output rows out of four input rows d0..d3 with two thirds of the
+// multiplications (Winograd's F(2, 3), down the columns; Lavin & Gray 2016, "Fast algorithms for
+// convolutional neural networks"): with the kernel's rows g0..g2,
+//   m = (d1 + d2) * (g0 + g1 + g2) / 2,  n = (d2 - d1) * (g0 - g1 + g2) / 2,
+//   upper = m + n + (d0 - d2) * g0,      lower = m - n + (d3 - d1) * g2,
+// where * is the convolution along the row. Sums and differences of rows are made once for all
+// output channels, and both output rows stay in registers from the first product to the last.
 
 namespace facebench {
 
-// Three input rows -> one output row of a 3 x 3 convolution and its PReLU, without padding. Channel
+// Four input rows -> two output rows of a 3 x 3 convolution and its PReLU, without padding. Channel
 // c of a row begins c * stride values after its address.
 struct PlanarLayer {
-  const float* weights;  // [inputs][3][3][outputs]
+  const float* weights;  // [4][inputs][3][outputs]: of d1 + d2, d2 - d1, d0 - d2, d3 - d1
   const float* bias;
   const float* slope;
 };
@@ -25,24 +33,24 @@ struct ConvLayer {
   int kernel = 1;
   int inputs = 0;
   int outputs = 0;
-  int padded = 0;                  // outputs, rounded up to a multiple of 16
-  const float* weights = nullptr;  // [padded / 16][kernel][kernel * inputs][16]
-  const float* bias = nullptr;     // [padded]
-  const float* slope = nullptr;    // [padded]; 1 = no activation
+  int padded = 0;  // outputs, rounded up to a multiple of 16
+  // [padded / 16][kernel][kernel * inputs][16]; where the kernel is 3,
+  // [padded / 16][4][3 * inputs][16], in the order of PlanarLayer's.
+  const float* weights = nullptr;
+  const float* bias = nullptr;   // [padded]
+  const float* slope = nullptr;  // [padded]; 1 = no activation
 };
 
 struct MtcnnKernels {
   // What a row may be read or written beyond its last value.
   static constexpr int slack = 32;
 
-  // P-Net's layers, `width` output pixels each. conv1: 3 -> 10 channels, conv2: 10 -> 16,
+  // P-Net's layers, `width` output pixels of both rows. conv1: 3 -> 10 channels, conv2: 10 -> 16,
   // conv3: 16 -> 32.
-  void (*pnet_conv1)(const float* const* rows, long stride, int width, const PlanarLayer& layer,
-                     float* out, long out_stride);
-  void (*pnet_conv2)(const float* const* rows, long stride, int width, const PlanarLayer& layer,
-                     float* out, long out_stride);
-  void (*pnet_conv3)(const float* const* rows, long stride, int width, const PlanarLayer& layer,
-                     float* out, long out_stride);
+  using PlanarRows = void (*)(const float* const* rows, long stride, int width,
+                              const PlanarLayer& layer, float* upper, float* lower,
+                              long out_stride);
+  PlanarRows pnet_conv1, pnet_conv2, pnet_conv3;
   // Largest of 2 x 2 values, `width` output pixels of 10 channels.
   void (*pnet_pool)(const float* top, const float* bottom, long stride, int width, float* out,
                     long out_stride);
@@ -57,7 +65,8 @@ struct MtcnnKernels {
   void (*onet_features)(const float* crop, const ConvLayer* layers, float* scratch,
                         float* features);
   // Values that the scratch memory of rnet_features and onet_features needs.
-  static constexpr long scratch = 3 * 46 * 32 + 23 * 23 * 32 + 10 * 10 * 64 + 4 * 4 * 64 + 64;
+  static constexpr long scratch =
+      4 * 46 * 32 + 23 * 23 * 32 + 10 * 10 * 64 + 4 * 4 * 64 + 4 * 23 * 32 + 128;
 
   // in[count][inputs] -> out[count][padded].
   void (*dense)(const float* in, int count, const ConvLayer& layer, float* out);

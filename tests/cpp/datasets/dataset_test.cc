@@ -23,18 +23,6 @@ std::vector<std::string> ids(const Dataset& dataset) {
   return result;
 }
 
-TEST(NaturalOrder, NumbersCountAsNumbers) {
-  EXPECT_TRUE(natural_less("s2/1.pgm", "s10/1.pgm"));
-  EXPECT_TRUE(natural_less("2.pgm", "10.pgm"));
-  EXPECT_TRUE(natural_less("a", "b"));
-  EXPECT_TRUE(natural_less("a", "ab"));
-  EXPECT_FALSE(natural_less("a10", "a2"));
-  EXPECT_FALSE(natural_less("a", "a"));
-  // Leading zeros decide last, and one way.
-  EXPECT_TRUE(natural_less("a01b", "a1c"));
-  EXPECT_NE(natural_less("a01", "a1"), natural_less("a1", "a01"));
-}
-
 TEST(ImageFolder, TakesImagesByExtensionOrFirstBytesInNaturalOrder) {
   TemporaryFolder folder;
   for (const char* name : {"s10/1.jpg", "s2/10.JPG", "s2/2.jpg", "s2/deep/3.jpeg"})

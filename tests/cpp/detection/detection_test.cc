@@ -1,66 +1,18 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
+#include "detection/textures.h"
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
-#include "facebench/core/random.h"
 #include "facebench/detection/detector.h"
 #include "facebench/detection/mtcnn.h"
 #include "facebench/detection/selection.h"
 
 namespace facebench {
 namespace {
-
-bool have_weights() {
-  try {
-    default_mtcnn_weights();
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-// Blobs of eight pixels with a little noise; low thresholds find many boxes in it.
-Image texture(int width, int height, std::uint64_t seed) {
-  Random random(seed, "texture");
-  std::vector<double> coarse((width / 8 + 2) * (height / 8 + 2) * 3);
-  for (double& v : coarse) v = random.uniform(0, 255);
-  Image image(width, height);
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x)
-      for (int c = 0; c < 3; ++c) {
-        const auto at = [&](int i, int j) {
-          return coarse[((y / 8 + j) * (width / 8 + 2) + x / 8 + i) * 3 + c];
-        };
-        const double fx = x % 8 / 8.0, fy = y % 8 / 8.0;
-        const double v = (at(0, 0) * (1 - fx) + at(1, 0) * fx) * (1 - fy) +
-                         (at(0, 1) * (1 - fx) + at(1, 1) * fx) * fy + random.uniform(-5, 5);
-        image.row(y)[3 * x + c] = static_cast<std::uint8_t>(std::clamp(v, 0.0, 255.0));
-      }
-  return image;
-}
-
-Json eager() { return {{"thresholds", {0.1, 0.01, 0.003}}}; }
-
-void expect_same(const std::vector<Face>& faces, const std::vector<Face>& reference) {
-  ASSERT_EQ(faces.size(), reference.size());
-  for (std::size_t i = 0; i < faces.size(); ++i) {
-    const Face &a = faces[i], &b = reference[i];
-    EXPECT_NEAR(a.score, b.score, 1e-4);
-    EXPECT_NEAR(a.box.x0, b.box.x0, 0.01);
-    EXPECT_NEAR(a.box.y0, b.box.y0, 0.01);
-    EXPECT_NEAR(a.box.x1, b.box.x1, 0.01);
-    EXPECT_NEAR(a.box.y1, b.box.y1, 0.01);
-    for (int k = 0; k < 5; ++k) {
-      EXPECT_NEAR(a.landmarks[k].x, b.landmarks[k].x, 0.01);
-      EXPECT_NEAR(a.landmarks[k].y, b.landmarks[k].y, 0.01);
-    }
-  }
-}
 
 TEST(Mtcnn, FastPathGivesTheFacesOfThePlainOneWithEveryInstructionSet) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
@@ -118,7 +70,7 @@ TEST(Mtcnn, BatchesAndOffsets) {
   const auto zero_based = make_detector("mtcnn", shifted);
   Job job;
   job.threads = 3;
-  const auto batch = detect_all(*detector, images, {}, job);
+  const auto batch = detector->detect_all(images, {}, job);
   for (std::size_t i = 0; i < images.size(); ++i) {
     EXPECT_EQ(batch[i], detector->detect(images[i]));
     const auto moved = zero_based->detect(images[i]);

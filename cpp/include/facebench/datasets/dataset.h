@@ -56,8 +56,4 @@ const Table<DatasetEntry>& datasets();
 // Throws std::invalid_argument for an unknown name (did you mean), Error as the reader does.
 Dataset read_dataset(std::string_view name, const std::filesystem::path& root);
 
-// Order in which runs of digits count as numbers: a2 before a10. Total: texts that differ are never
-// equal.
-bool natural_less(std::string_view a, std::string_view b);
-
 }  // namespace facebench

@@ -26,8 +26,22 @@ class Detector {
   // Any colour order. Throws std::invalid_argument for an empty image.
   std::vector<Face> detect(const Image& image, std::string_view sample_id = {}) const;
 
+  // detect() on every image; the answers are those of single calls. `sample_ids` is empty or as
+  // long as `images`. On the processor images are the unit of parallelism, over job.workers()
+  // threads.
+  virtual std::vector<std::vector<Face>> detect_all(std::span<const Image> images,
+                                                    std::span<const std::string> sample_ids = {},
+                                                    const Job& job = {}) const;
+  // How many images detect_all() should be given at once; 0: it is no faster than single calls.
+  virtual int batch_size() const { return 0; }
+
   // {"detector": NAME, "options": {...}, ...}: all that decides the result, for manifests.
   virtual Json description() const = 0;
+
+ protected:
+  // Throws std::invalid_argument where there are neither none nor as many as images.
+  static void check_sample_ids(std::span<const Image> images,
+                               std::span<const std::string> sample_ids);
 
  private:
   // `image` is rgb.
@@ -47,12 +61,6 @@ const Table<DetectorEntry>& detectors();
 // range, Error where a file that it needs is missing or damaged.
 std::unique_ptr<Detector> make_detector(std::string_view name,
                                         const Json& options = Json::object());
-
-// detector.detect() on every image, over job.workers() threads; the answers are those of single
-// calls. `sample_ids` is empty or as long as `images`.
-std::vector<std::vector<Face>> detect_all(const Detector& detector, std::span<const Image> images,
-                                          std::span<const std::string> sample_ids = {},
-                                          const Job& job = {});
 
 // A copy of the image (as rgb) with each face's box and landmarks drawn on it; the face `selected`
 // (an index, or -1) in another colour.

@@ -7,6 +7,7 @@
 
 #include "facebench/core/options.h"
 #include "facebench/detection/detector.h"
+#include "facebench/io/sample_status.h"
 
 namespace facebench {
 
@@ -17,6 +18,8 @@ namespace facebench {
 //   score                       1 where absent
 //   left_eye_x left_eye_y right_eye_x right_eye_y nose_x nose_y
 //   left_mouth_x left_mouth_y right_mouth_x right_mouth_y   all or none
+//   status                      what is neither empty nor "ok" is no face; its other cells are not
+//   read
 // A row whose landmark cells are all empty has none. A sample that no row names has no face.
 struct GivenOptions {
   std::string file;
@@ -50,5 +53,7 @@ std::unique_ptr<Detector> make_given(const GivenOptions& options);
 // What a file of faces looks like when this library writes it, so that `given` reads it again.
 std::string face_csv_header();
 std::string face_csv_record(std::string_view name, const Face& face);
+// A sample without a face: its name, its status, and empty cells.
+std::string faceless_csv_record(std::string_view name, SampleStatus status);
 
 }  // namespace facebench

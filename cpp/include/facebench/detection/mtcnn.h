@@ -40,6 +40,7 @@ struct MtcnnOptions {
   double landmark_offset = -1;
   double box_offset = 0;
   std::string path = "fast";
+  std::string device = "cpu";
 
   static void describe(OptionsBuilder<MtcnnOptions>& o) {
     o.name("MtcnnOptions", "The MTCNN cascade, and where its implementations differ.");
@@ -105,6 +106,9 @@ struct MtcnnOptions {
     o.choice("path", &MtcnnOptions::path,
              "kernels for the processor, or the clear loops that they are compared with",
              {"fast", "plain"});
+    o.choice("device", &MtcnnOptions::device,
+             "the processor, or the first CUDA device (for the options of mode facenet_pytorch)",
+             {"cpu", "cuda"});
   }
 };
 
@@ -118,7 +122,8 @@ const Table<MtcnnMode>& mtcnn_modes();
 MtcnnOptions mtcnn_preset(std::string_view mode);
 
 // The detector with exactly these options (`mode` is a label here). Throws std::invalid_argument
-// for options out of range, Error where the weights are missing or damaged.
+// for options out of range or that the device lacks, Error where the weights are missing or
+// damaged, or where there is no CUDA library, driver or device.
 std::unique_ptr<Detector> make_mtcnn(const MtcnnOptions& options);
 
 // mtcnn.safetensors as named by the environment variable FACEBENCH_MTCNN_WEIGHTS, else beside the

@@ -1,6 +1,8 @@
 """``facebench detect``: the faces of image files."""
 
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -11,97 +13,91 @@ from facebench.cli.app import app
 from facebench.cli.common import (
     Detector,
     DetectorOption,
+    Device,
     Json,
     Threads,
+    check_device,
+    complain,
     parse_assignments,
     print_json,
     verb,
 )
 from facebench.cli.progress import make_progress
 
-# Images that are in memory at a time.
-_BATCH = 64
+
+def _counts(summary) -> str:
+    return ", ".join(f"{n} {name}" for name, n in summary.counts.items() if n)
 
 
-def _read(path: Path):
-    """The pixels, or None; and what became of the file."""
-    if not path.exists():
-        return None, "missing"
-    try:
-        return facebench.images.read(path), "ok"
-    except facebench.Error as error:
-        print(f"facebench: {error}", file=sys.stderr)
-        return None, "unreadable"
-
-
-def _row(path: Path, status: str, faces: list) -> dict:
-    return {
-        "image": str(path),
-        "status": "no_face" if status == "ok" and not faces else status,
-        "faces": [
-            {
-                "box": [float(v) for v in face.box],
-                "score": float(face.score),
-                "landmarks": None if face.landmarks is None else face.landmarks.tolist(),
-            }
-            for face in faces
-        ],
-    }
-
-
-@app.command("detect", epilog="Example: facebench detect photo.jpg --draw drawn")
+@app.command(
+    "detect",
+    epilog="Example: facebench detect photos --out faces.csv --draw drawn",
+)
 @verb
 def detect_command(
-    images: Annotated[list[Path], typer.Argument(help="Image files (JPEG, PNG, PNM).")],
+    images: Annotated[
+        list[Path],
+        typer.Argument(help="Image files (JPEG, PNG, PNM), and folders: all images below them."),
+    ],
     detector: Detector = "mtcnn",
     detector_option: DetectorOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write here (.csv or .json) instead of printing the faces."),
+    ] = None,
     draw: Annotated[
-        Path | None, typer.Option("--draw", help="Write the images with faces drawn on them here.")
+        Path | None,
+        typer.Option("--draw", help="Write the images with faces drawn on them below this folder."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="An image without a face is a failure.")
+        bool,
+        typer.Option(
+            "--strict", help="An image without a face, or that is no image, is a failure."
+        ),
     ] = False,
+    device: Device = "cpu",
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """Find faces: boxes, landmarks and scores, as CSV or JSON, best face first."""
-    options = parse_assignments(detector_option or [])
-    finder = facebench.detection.make_detector(detector, **options)
-    if draw is not None:
-        draw.mkdir(parents=True, exist_ok=True)
-    rows = []
-    progress = make_progress()
-    progress.begin("detect", len(images), "images")
-    for start in range(0, len(images), _BATCH):
-        paths = images[start : start + _BATCH]
-        read = [_read(path) for path in paths]
-        readable = [
-            (path, pixels)
-            for path, (pixels, _) in zip(paths, read, strict=True)
-            if pixels is not None
-        ]
-        found = finder.detect_all(
-            [pixels for _, pixels in readable], [str(path) for path, _ in readable], "rgb", threads
-        )
-        answers = iter(found)
-        for path, (pixels, status) in zip(paths, read, strict=True):
-            faces = next(answers) if pixels is not None else []
-            rows.append((path, _row(path, status, faces), faces))
-            if draw is not None and pixels is not None:
-                drawn = facebench.detection.draw_faces(pixels, faces)
-                facebench.images.write(draw / f"{path.stem}.png", drawn)
-        progress.update(len(rows), "")
-    progress.end()
+    """Find faces: boxes, landmarks and scores, as CSV or JSON, best face first.
 
-    if json:
-        print_json([row for _, row, _ in rows])
-    else:
-        print(facebench.detection.face_csv_header().rstrip("\n"))
-        for path, _, faces in rows:
-            for face in faces:
-                print(facebench.detection.face_csv_record(str(path), face).rstrip("\n"))
-    failed = [row for _, row, _ in rows if row["status"] != "ok"]
-    for row in failed:
-        print(f"facebench: {row['image']}: {row['status']}", file=sys.stderr)
-    if strict and failed:
+    A file without a face, or that cannot be read, is a row with a status. Boxes are x0 y0 x1 y1 in
+    pixels. The CSV file is what the detector 'given' reads.
+    """
+    form = "json" if json else "csv"
+    if out is not None:
+        form = out.suffix.lstrip(".").lower()
+        if form not in facebench.detection.face_formats():
+            raise ValueError(f"--out {out}: the name ends with .csv or .json")
+    options = parse_assignments(detector_option or [])
+    if check_device(device) != "cpu":
+        options["device"] = device
+    finder = facebench.detection.make_detector(detector, **options)
+    files, skipped = facebench.detection.list_image_files(images, draw or "")
+    if skipped:
+        some = ", ".join(path.name for path in skipped[:3]) + (", ..." if len(skipped) > 3 else "")
+        complain(f"skipped, no JPEG, PNG or PNM: {len(skipped)} ({some})")
+    with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
+        target = out or Path(folder) / "faces"
+        summary = facebench.detection.detect_to_file(
+            files, target, finder, format=form, threads=threads, progress=make_progress()
+        )
+        if out is None:
+            with open(target, "rb") as faces:
+                shutil.copyfileobj(faces, sys.stdout.buffer)
+    for row in summary.failures:
+        complain(row.reason if row.status == "unreadable" else f"{row.name}: {row.status}")
+    if out is not None and json:
+        print_json(
+            {
+                "path": str(out),
+                "images": summary.images,
+                "faces": summary.faces,
+                "counts": summary.counts,
+                "skipped": [str(path) for path in skipped],
+            }
+        )
+    elif out is not None:
+        print(f"{out}: {summary.faces} faces on {summary.images} images ({_counts(summary)})")
+    if strict and summary.failures:
         raise typer.Exit(1)

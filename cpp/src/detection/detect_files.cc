@@ -1,0 +1,275 @@
+#include "facebench/detection/detect_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "facebench/core/error.h"
+#include "facebench/core/utf8.h"
+#include "facebench/detection/given.h"
+#include "facebench/images/decode.h"
+#include "facebench/images/encode.h"
+#include "facebench/images/image_folder.h"
+#include "facebench/io/file.h"
+#include "facebench/io/json.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The last name of a path, also where it ends with '/' or is a dot.
+fs::path folder_name(const fs::path& folder) { return fs::weakly_canonical(folder).filename(); }
+
+// `path` with an ending that an image can be written under.
+fs::path drawing_name(const fs::path& path) {
+  return has_image_ending(path) ? path : fs::path(path).concat(".png");
+}
+
+bool lies_below(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
+}
+
+class Lister {
+ public:
+  Lister(const fs::path& draw, bool alone, const Job& job)
+      : draw_(draw), canonical_draw_(fs::weakly_canonical(draw)), alone_(alone), job_(job) {}
+
+  void add_file(const fs::path& path) {
+    add(path.string(), path, fs::weakly_canonical(path), path.filename());
+  }
+
+  void add_folder(const fs::path& folder) {
+    ImageFolder found = find_images(folder, job_);
+    const fs::path canonical = fs::weakly_canonical(folder);
+    const bool inside =
+        !draw_.empty() && canonical != canonical_draw_ && lies_below(canonical_draw_, canonical);
+    const fs::path drawn = inside ? canonical_draw_.lexically_relative(canonical) : fs::path();
+    std::size_t images = 0;
+    for (const fs::path& image : found.images) {
+      if (inside && lies_below(image, drawn)) continue;
+      ++images;
+      add(alone_ ? image.generic_string() : (folder / image).generic_string(), folder / image,
+          canonical / image, alone_ ? image : folder_name(folder) / image);
+    }
+    if (images == 0)
+      fail(folder.string(), "there is no image in this folder or below it",
+           "JPEG, PNG and PNM files are looked for");
+    for (const fs::path& other : found.others) result_.skipped.push_back(folder / other);
+  }
+
+  ImageFiles finish() {
+    for (const auto& [drawing, name] : drawings_)
+      if (const auto image = images_.find(drawing); image != images_.end())
+        throw std::invalid_argument(
+            fmt::format("the drawing of {} would replace the image {}: draw into another folder",
+                        printable(name), printable(drawing)));
+    return std::move(result_);
+  }
+
+ private:
+  void add(std::string name, const fs::path& path, const fs::path& canonical,
+           const fs::path& place) {
+    ImageFile file{std::move(name), path, {}};
+    if (!draw_.empty()) {
+      const fs::path target = drawing_name(place);
+      file.drawing = draw_ / target;
+      images_.insert(canonical.string());
+      const auto [at, fresh] = drawings_.emplace((canonical_draw_ / target).string(), file.name);
+      if (!fresh)
+        throw std::invalid_argument(fmt::format(
+            "the drawings of {} and {} would both be {}: draw them in two calls",
+            printable(at->second), printable(file.name), printable(file.drawing.string())));
+    }
+    result_.files.push_back(std::move(file));
+  }
+
+  const fs::path& draw_;
+  const fs::path canonical_draw_;
+  const bool alone_;
+  const Job& job_;
+  ImageFiles result_;
+  std::set<std::string> images_;
+  std::map<std::string, std::string> drawings_;  // where -> of which name
+};
+
+// The image, or none; and then what is wrong with the file.
+std::optional<Image> read(const ImageFile& file, DetectedFile& result) {
+  result.name = file.name;
+  std::error_code error;
+  if (!fs::exists(file.path, error)) {
+    result.status = SampleStatus::missing;
+    result.reason = "no such file";
+    return std::nullopt;
+  }
+  try {
+    return read_image(file.path);
+  } catch (const Error& e) {
+    result.status = SampleStatus::unreadable;
+    result.reason = printable(e.what());
+    return std::nullopt;
+  }
+}
+
+void finish(const ImageFile& file, const Image& image, std::vector<Face>&& faces,
+            DetectedFile& result) {
+  result.faces = std::move(faces);
+  if (result.faces.empty()) result.status = SampleStatus::no_face;
+  if (!file.drawing.empty()) write_image(file.drawing, draw_faces(image, result.faces));
+}
+
+// For detectors that want several images at once: they are read and drawn on several threads, and
+// found in one call.
+void detect_batches(const Detector& detector, std::span<const ImageFile> files,
+                    const std::function<void(DetectedFile&&)>& take, const Job& job, Stage& stage) {
+  Job silent = job;
+  silent.progress = nullptr;
+  for (std::size_t begin = 0; begin < files.size();) {
+    const auto part =
+        files.subspan(begin, std::min<std::size_t>(detector.batch_size(), files.size() - begin));
+    const auto count = static_cast<std::int64_t>(part.size());
+    std::vector<DetectedFile> results(part.size());
+    std::vector<std::optional<Image>> read_images(part.size());
+    parallel_for(count, job,
+                 [&](std::int64_t i, int) { read_images[i] = read(part[i], results[i]); });
+    std::vector<Image> images;
+    std::vector<std::string> names;
+    std::vector<std::int64_t> whose;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (!read_images[i]) continue;
+      images.push_back(std::move(*read_images[i]));
+      names.push_back(part[i].name);
+      whose.push_back(i);
+    }
+    std::vector<std::vector<Face>> faces = detector.detect_all(images, names, silent);
+    parallel_for(static_cast<std::int64_t>(whose.size()), job, [&](std::int64_t k, int) {
+      finish(part[whose[k]], images[k], std::move(faces[k]), results[whose[k]]);
+    });
+    for (DetectedFile& result : results) take(std::move(result));
+    begin += part.size();
+    stage.update(static_cast<std::int64_t>(begin));
+  }
+}
+
+std::string csv_rows(const DetectedFile& file) {
+  std::string rows;
+  for (const Face& face : file.faces) rows += face_csv_record(file.name, face);
+  return rows.empty() ? faceless_csv_record(file.name, file.status) : rows;
+}
+
+// The shortest number that reads back as this float.
+double short_number(float v) { return std::stod(fmt::format("{}", v)); }
+
+std::string json_row(const DetectedFile& file) {
+  Json faces = Json::array();
+  for (const Face& f : file.faces) {
+    Json landmarks;
+    for (const Point& p : f.landmarks)
+      if (f.has_landmarks) landmarks.push_back({short_number(p.x), short_number(p.y)});
+    faces.push_back({{"box",
+                      {short_number(f.box.x0), short_number(f.box.y0), short_number(f.box.x1),
+                       short_number(f.box.y1)}},
+                     {"score", short_number(f.score)},
+                     {"landmarks", landmarks}});
+  }
+  Json row = {{"name", printable(file.name)},
+              {"status", sample_status_name(file.status)},
+              {"faces", faces}};
+  if (!file.reason.empty()) row["reason"] = file.reason;
+  return canonical_json(row);
+}
+
+}  // namespace
+
+ImageFiles list_image_files(std::span<const fs::path> paths, const fs::path& draw, const Job& job) {
+  Lister lister(draw, paths.size() == 1, job);
+  for (const fs::path& path : paths) {
+    std::error_code error;
+    if (fs::is_directory(path, error))
+      lister.add_folder(path);
+    else
+      lister.add_file(path);
+  }
+  return lister.finish();
+}
+
+void detect_files(const Detector& detector, std::span<const ImageFile> files,
+                  const std::function<void(DetectedFile&&)>& take, const Job& job) {
+  const auto count = static_cast<std::int64_t>(files.size());
+  Stage stage(job, "detecting", count, "images");
+  if (detector.batch_size() > 0) return detect_batches(detector, files, take, job, stage);
+  std::mutex mutex;
+  std::map<std::int64_t, DetectedFile> waiting;  // for one that comes before them
+  std::int64_t next = 0;
+  parallel_for(
+      count, job,
+      [&](std::int64_t i, int) {
+        DetectedFile result;
+        if (const std::optional<Image> image = read(files[i], result))
+          finish(files[i], *image, detector.detect(*image, files[i].name), result);
+        const std::lock_guard lock(mutex);
+        waiting.emplace(i, std::move(result));
+        while (!waiting.empty() && waiting.begin()->first == next) {
+          DetectedFile first = std::move(waiting.begin()->second);
+          waiting.erase(waiting.begin());
+          take(std::move(first));  // where it throws, `next` stays, and nothing more is taken
+          ++next;
+        }
+      },
+      &stage);
+}
+
+std::vector<DetectedFile> detect_files(const Detector& detector, std::span<const ImageFile> files,
+                                       const Job& job) {
+  std::vector<DetectedFile> result;
+  detect_files(
+      detector, files, [&](DetectedFile&& f) { result.push_back(std::move(f)); }, job);
+  return result;
+}
+
+const Table<FaceFormat>& face_formats() {
+  static const std::string header = face_csv_header();
+  static const Table<FaceFormat> table(
+      "format of faces",
+      {{"csv", "one row a face; the detector 'given' reads it", header, "", "", csv_rows},
+       {"json", "a list, one object a file", "[\n", ",\n", "\n]\n", json_row}});
+  return table;
+}
+
+DetectionSummary detect_to_file(const Detector& detector, std::span<const ImageFile> files,
+                                const fs::path& out, std::string_view format, const Job& job) {
+  const FaceFormat& f = face_formats().at(format);
+  AtomicFile atomic(out);
+  std::ofstream stream(atomic.temporary(), std::ios::binary);
+  const auto check = [&] {
+    if (!stream) fail(out.string(), "cannot be written", "Is the disk full?");
+  };
+  DetectionSummary summary;
+  stream << f.begin;
+  detect_files(
+      detector, files,
+      [&](DetectedFile&& file) {
+        if (summary.images++ > 0) stream << f.between;
+        stream << f.record(file);
+        check();
+        summary.faces += static_cast<std::int64_t>(file.faces.size());
+        ++summary.counts[static_cast<std::size_t>(file.status)];
+        if (file.status != SampleStatus::ok) summary.failures.push_back(std::move(file));
+      },
+      job);
+  stream << f.end;
+  stream.close();
+  check();
+  atomic.commit();
+  return summary;
+}
+
+}  // namespace facebench

@@ -1,0 +1,256 @@
+// The kernels of the CUDA path, run on the processor: the same bodies, the same order, the same
+// addresses, with memory that is not cleared and threads in any order.
+#include "detection/mtcnn_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "detection/mtcnn_device.h"
+#include "detection/textures.h"
+#include "facebench/core/devices.h"
+#include "facebench/detection/detector.h"
+#include "facebench/images/decode.h"
+#include "facebench/images/image_folder.h"
+
+namespace facebench {
+namespace {
+
+class HostBackend {
+ public:
+  // Threads of a block; 1: none are started. Indices from the last to the first where `backwards`.
+  explicit HostBackend(int threads = 1, bool backwards = false)
+      : threads_(threads), backwards_(backwards) {}
+  ~HostBackend() { EXPECT_TRUE(sizes_.empty()) << "memory was not given back"; }
+
+  void* allocate(std::size_t bytes) {
+    void* memory = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+    std::memset(memory, 0xcd, bytes);
+    sizes_[memory] = bytes;
+    return memory;
+  }
+  void release(void* memory) {
+    if (memory == nullptr) return;
+    EXPECT_EQ(sizes_.erase(memory), 1u);
+    std::free(memory);
+  }
+  void upload(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  void clear(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
+
+  template <class F>
+  void each(long n, const F& body) {
+    for (long i = 0; i < n; ++i) body(backwards_ ? n - 1 - i : i);
+  }
+  template <class F>
+  void blocks(int n, const F& body) {
+    for (int block = 0; block < n; ++block) {
+      std::barrier barrier(threads_);
+      const auto work = [&](int thread) {
+        body(block, thread, threads_, [&] { barrier.arrive_and_wait(); });
+        barrier.arrive_and_drop();
+      };
+      std::vector<std::jthread> others;
+      for (int t = 1; t < threads_; ++t) others.emplace_back(work, t);
+      work(0);
+    }
+  }
+
+ private:
+  const int threads_;
+  const bool backwards_;
+  std::map<void*, std::size_t> sizes_;
+};
+
+// Small places, as texts of a test need few; `lanes` crops at a time.
+PipelineSizes small_sizes() {
+  PipelineSizes sizes;
+  sizes.level_candidates = 3000;
+  sizes.image_candidates = 1500;
+  sizes.rnet_crops = 3000;
+  sizes.onet_crops = 900;
+  sizes.rnet_lanes = 64;
+  sizes.onet_lanes = 32;
+  return sizes;
+}
+
+struct Trial {
+  MtcnnOptions options;
+  MtcnnRules rules;
+  MtcnnWeights weights = read_mtcnn_weights(default_mtcnn_weights());
+
+  explicit Trial(const Json& given) : options(with(given)), rules(options) {}
+  static MtcnnOptions with(const Json& given) {
+    MtcnnOptions options;
+    options_from_json(options, given, "test");
+    return options;
+  }
+
+  // Faces of each image and the counts of the device.
+  std::vector<std::vector<Face>> run(const std::vector<Image>& images, HostBackend& backend,
+                                     const PipelineSizes& sizes, std::vector<int>& counts) const {
+    std::vector<facebench_mtcnn_image> inputs;
+    for (const Image& image : images) inputs.push_back(device_image(image));
+    std::vector<facebench_mtcnn_face> faces(images.size() * facebench_mtcnn_most_faces);
+    counts.assign(images.size(), -7);
+    MtcnnPipeline<HostBackend> pipeline(backend, device_rules(options, rules),
+                                        device_layers(weights).data(), sizes);
+    // The second call finds memory that the first one has used.
+    for (int repeat = 0; repeat < 2; ++repeat)
+      pipeline.detect(inputs.data(), static_cast<int>(inputs.size()), faces.data(), counts.data());
+    std::vector<std::vector<Face>> result;
+    const facebench_mtcnn_face* next = faces.data();
+    for (const int count : counts) result.push_back(faces_of_device(next, count));
+    return result;
+  }
+};
+
+void expect_same_as_processor(const Json& options, const std::vector<Image>& images,
+                              HostBackend&& backend, const PipelineSizes& sizes) {
+  const Trial trial(options);
+  std::vector<int> counts;
+  const auto found = trial.run(images, backend, sizes, counts);
+  const auto detector = make_mtcnn(trial.options);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    SCOPED_TRACE(std::to_string(images[i].width) + "x" + std::to_string(images[i].height));
+    const auto reference = detector->detect(images[i]);
+    ASSERT_EQ(counts[i], static_cast<int>(reference.size()));
+    expect_same(found[i], reference);
+  }
+}
+
+std::vector<Image> mixed_sizes() {
+  std::vector<Image> images;
+  for (const auto& [width, height] :
+       {std::pair{61, 57}, {1, 1}, {30, 90}, {12, 12}, {13, 12}, {200, 14}, {64, 64}})
+    images.push_back(texture(width, height, width));
+  images.emplace_back(40, 33);  // black
+  return images;
+}
+
+TEST(MtcnnPipeline, MixedSizesGiveTheFacesOfTheProcessor) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  for (const char* min_face : {"20", "12"}) {
+    Json options = eager();
+    options["min_face"] = std::atof(min_face);
+    expect_same_as_processor(options, mixed_sizes(), HostBackend(), small_sizes());
+  }
+}
+
+TEST(MtcnnPipeline, EveryRuleThatTheDeviceKnows) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  Json options = eager();
+  for (const char* choice :
+       {"pyramid_scale=power", "pyramid_size=ceil", "outside=zero_pad",
+        "square_rounding=toward_zero", "nms_area=plus_one", "nms_area_last=plain",
+        "equal_scores=last", "candidate_order=columns"}) {
+    const std::string text = choice;
+    const std::size_t equals = text.find('=');
+    options[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  options["landmark_offset"] = 0.5;
+  options["box_offset"] = -1.5;
+  options["max_face"] = 40;
+  options["factor"] = 0.6;
+  expect_same_as_processor(options, {texture(70, 61, 5), texture(50, 80, 6)}, HostBackend(),
+                           small_sizes());
+}
+
+TEST(MtcnnPipeline, OrderOfThreadsAndBatchesChangeNothing) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  const Trial trial(eager());
+  const std::vector<Image> images = mixed_sizes();
+  std::vector<int> counts;
+  HostBackend plain, wild(3, true);
+  const auto one = trial.run(images, plain, small_sizes(), counts);
+  EXPECT_EQ(trial.run(images, wild, small_sizes(), counts), one);
+  PipelineSizes two_at_a_time = small_sizes();
+  two_at_a_time.batch_images = 2;
+  EXPECT_EQ(trial.run(images, plain, two_at_a_time, counts), one);
+  PipelineSizes by_pixels = small_sizes();
+  by_pixels.batch_pixels = 4000;
+  EXPECT_EQ(trial.run(images, plain, by_pixels, counts), one);
+}
+
+TEST(MtcnnPipeline, WhatDoesNotFitIsTold) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  const Trial trial(eager());
+  const std::vector<Image> images{texture(64, 64, 1), texture(30, 22, 2), texture(64, 60, 3)};
+  HostBackend backend;
+  std::vector<int> all, counts;
+  const auto faces = trial.run(images, backend, small_sizes(), all);
+  ASSERT_GT(all[0], 0);
+  ASSERT_GE(all[1], 0);
+  ASSERT_GT(all[2], 0);
+  const auto with = [&](auto change) {
+    PipelineSizes sizes = small_sizes();
+    change(sizes);
+    const auto found = trial.run(images, backend, sizes, counts);
+    int left = 0;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      left += counts[i] == -1;
+      if (counts[i] == -1) continue;
+      EXPECT_EQ(found[i], faces[i]) << "an answer that is not the whole one";
+    }
+    return left;
+  };
+  EXPECT_EQ(with([](PipelineSizes& s) { s.level_candidates = 40; }), 2);
+  EXPECT_EQ(with([](PipelineSizes& s) { s.image_candidates = 60; }), 2);
+  EXPECT_EQ(with([](PipelineSizes& s) { s.rnet_crops = 5; }), 3);
+  EXPECT_GE(with([](PipelineSizes& s) { s.onet_crops = 30; }), 1);
+  EXPECT_EQ(with([](PipelineSizes& s) { s.image_pixels = 1000; }), 2);
+}
+
+TEST(MtcnnPipeline, PhotographsGiveTheFacesOfTheProcessor) {
+  const char* data = std::getenv("FACEBENCH_DATA");
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  if (data == nullptr) GTEST_SKIP() << "FACEBENCH_DATA is not set";
+  const std::filesystem::path root = std::filesystem::path(data) / "lfw" / "images";
+  const auto found = find_images(root).images;
+  std::vector<Image> images;
+  for (std::size_t i = 3; i < found.size() && images.size() < 8; i += found.size() / 8)
+    images.push_back(read_image(root / found[i]));
+  expect_same_as_processor(Json::object(), images, HostBackend(), small_sizes());
+}
+
+TEST(MtcnnDevice, SaysWhatIsWrong) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  Json options = {{"device", "cuda"}, {"mode", "facenet"}};
+  EXPECT_THROW(make_detector("mtcnn", options), std::invalid_argument);
+  options["mode"] = "facenet_pytorch";
+  options["path"] = "plain";
+  EXPECT_THROW(make_detector("mtcnn", options), std::invalid_argument);
+  options.erase("path");
+  if (!cuda_devices().devices.empty()) GTEST_SKIP() << "there is a CUDA device";
+  try {
+    make_detector("mtcnn", options);
+    FAIL() << "a detector without a device";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("device=cuda"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("device=cpu"), std::string::npos) << e.what();
+  }
+}
+
+TEST(MtcnnDevice, GivesTheFacesOfTheProcessor) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  if (cuda_devices().devices.empty()) GTEST_SKIP() << cuda_devices().reason;
+  Json options = eager();
+  const auto processor = make_detector("mtcnn", options);
+  options["device"] = "cuda";
+  const auto device = make_detector("mtcnn", options);
+  std::vector<Image> images = mixed_sizes();
+  images.push_back(texture(640, 480, 9));
+  const auto found = device->detect_all(images);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    expect_same(found[i], processor->detect(images[i]));
+    EXPECT_EQ(device->detect(images[i]), found[i]) << "a batch gives the answers of single calls";
+  }
+}
+
+}  // namespace
+}  // namespace facebench
