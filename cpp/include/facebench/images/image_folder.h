@@ -11,8 +11,8 @@ namespace facebench {
 // system's. Throws Error where it cannot be read.
 std::vector<std::filesystem::path> list_folder(const std::filesystem::path& folder);
 
-// Whether a name ends as those of JPEG, PNG and PNM files do: .jpg .jpeg .png .pnm .ppm .pgm, in any
-// case.
+// Whether a name ends as those of JPEG, PNG and PNM files do: .jpg .jpeg .png .pnm .ppm .pgm, in
+// any case.
 bool has_image_ending(const std::filesystem::path& path);
 
 // Paths relative to the folder, each folder's entries in natural order.
