@@ -81,17 +81,18 @@ class MtcnnPipeline {
   void detect(const facebench_mtcnn_image* images, int count, facebench_mtcnn_face* faces,
               int* counts) {
     for (int first = 0; first < count;) {
+      if (pyramid_pixels(images[first]) > sizes_.image_pixels) {
+        counts[first++] = -1;
+        continue;
+      }
       long pixels = 0;
       int n = 0;
       for (; first + n < count && n < sizes_.batch_images; ++n) {
         const long more = pyramid_pixels(images[first + n]);
-        if (n > 0 && pixels + more > sizes_.batch_pixels) break;
+        if (more > sizes_.image_pixels || (n > 0 && pixels + more > sizes_.batch_pixels)) break;
         pixels += more;
       }
-      if (pixels > sizes_.image_pixels)
-        counts[first] = -1;
-      else
-        faces = batch(images + first, n, faces, counts + first);
+      faces = batch(images + first, n, faces, counts + first);
       first += n;
     }
   }

