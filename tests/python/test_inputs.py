@@ -215,5 +215,5 @@ def test_trained_model_knows_its_input(tmp_path):
         embedding.extract(plain, middle, threads=1).values,
     )
     recipe.set("input.image_height", "32")
-    with pytest.raises(ValueError, match="32x0|images of 32"):
+    with pytest.raises(ValueError, match="images of 32x20"):
         training.train(recipe, (images, [0, 1] * 8), tmp_path / "other", threads=1)

@@ -1,4 +1,4 @@
-"""The carried recipes against Wang & Guo 2019, tables 2, 11 and 12, typed in again from the paper."""
+"""The carried recipes against Wang & Guo 2019, tables 2, 11 and 12, typed in once more."""
 
 import importlib.util
 from pathlib import Path

@@ -30,19 +30,19 @@ void InputOptions::describe(OptionsBuilder<InputOptions>& o) {
 
 ImageShape trained_input(const InputOptions& options, const NetworkOptions& network,
                          const ImageShape& images) {
-  const auto wrong = [&](int height, int width) {
-    throw std::invalid_argument(
-        fmt::format("the recipe takes images of {}x{}, the data's are {}x{} (height x width)",
-                    height, width, images.height, images.width));
+  const auto check = [&](const ImageShape& wanted) {
+    if (wanted != images)
+      throw std::invalid_argument(
+          fmt::format("the recipe takes images of {}x{}, the data's are {}x{} (height x width)",
+                      wanted.height, wanted.width, images.height, images.width));
   };
-  if ((options.image_height > 0 && options.image_height != images.height) ||
-      (options.image_width > 0 && options.image_width != images.width))
-    wrong(options.image_height, options.image_width);
+  check({options.image_height > 0 ? options.image_height : images.height,
+         options.image_width > 0 ? options.image_width : images.width});
   ImageShape input{network.height, network.width};
   if (options.view != "whole") return input;
   if (input.height == 0) input.height = images.height;
   if (input.width == 0) input.width = images.width;
-  if (input != images) wrong(input.height, input.width);
+  check(input);
   return input;
 }
 
