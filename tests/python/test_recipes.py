@@ -175,7 +175,7 @@ def test_learning_rates_are_table_2s_formulas():
 # Small inputs of each network; its own where it takes no other.
 SMALL = {
     "alexnet_v1": 67, "alexnet_v2": 63, "alexnet_v2_slim": 95, "inception_v3": 75,
-    "inception_v3_slim": 107, "googlenet_bvlc": 224,
+    "inception_v3_slim": 299, "googlenet_bvlc": 224, "centerloss": 64,
 }  # fmt: skip
 HEAVY = {"alexnet_v1", "vgg16", "vgg16_bn", "inception_v3", "inception_v3_slim", "googlenet_bvlc",
          "alexnet_v2", "alexnet_v2_slim", "densenet121", "resnet50", "iresnet50"}  # fmt: skip
