@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 
 stats = pytest.importorskip("scipy.stats")
@@ -62,7 +61,7 @@ def test_every_initializer_has_a_rule_here():
 def test_distribution_of_every_kind_of_layer(name):
     def tensors(seed):
         network = nn.network("sphereface10", height=32, width=32, initializer=name, seed=seed)
-        return {key: np.array(value) for key, value in network.state_dict().items()}
+        return {key: value.detach().numpy().copy() for key, value in network.state_dict().items()}
 
     first, again, other = tensors(3), tensors(3), tensors(4)
     for layer, rule in zip(LAYERS, RULES[name], strict=True):

@@ -55,9 +55,9 @@ View random_side_crop(const AugmentationOptions& o, const InputView& input, Rand
   const int width = input.image().width, height = input.image().height;
   const auto choices = static_cast<std::uint64_t>(o.side[1] - o.side[0] + 1);
   const auto side = static_cast<double>(o.side[0]) + static_cast<double>(random.below(choices));
-  const double scale = side / std::min(width, height);
-  const auto w = static_cast<int>(std::nearbyint(width * scale));
-  const auto h = static_cast<int>(std::nearbyint(height * scale));
+  const int smaller = std::min(width, height);
+  const auto w = static_cast<int>(std::nearbyint(width * side / smaller));
+  const auto h = static_cast<int>(std::nearbyint(height * side / smaller));
   View view = anywhere(w, h, input.input().width, input.input().height, random);
   view.width = w;
   view.height = h;
