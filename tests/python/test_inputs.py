@@ -164,7 +164,7 @@ def test_tensorflow_inception_preprocessing(view, mean, largest):
         expected = planar(distort(view, d["color"]) / 127.5 - 1, d["mirror"])
         error = 127.5 * np.abs(expected - got)
         assert error.mean() < mean and error.max() < largest
-        assert -1 <= got.min() and got.max() <= 1
+        assert got.min() >= -1 and got.max() <= 1
     assert len(orders) > 1
 
 
