@@ -142,7 +142,7 @@ def distort(rgb, steps):
 
 # A step of 255 in the resized bytes, which contrast and saturation enlarge; nothing where none are.
 @pytest.mark.parametrize(
-    ("view", "mean", "largest"), [("random_crop", 1e-5, 1e-4), ("distorted_box", 0.6, 8)]
+    ("view", "mean", "largest"), [("random_crop", 1e-4, 1e-3), ("distorted_box", 0.6, 8)]
 )
 def test_tensorflow_inception_preprocessing(view, mean, largest):
     images = photos(6, 40, 40, seed=3) // 2 + 64  # never black: see distort
