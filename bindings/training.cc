@@ -52,6 +52,20 @@ py::dict result_dict(const TrainResult& r) {
   return d;
 }
 
+py::dict variation_dict(const Variation& v) {
+  py::dict d;
+  d["resized"] = v.view.width > 0 ? py::cast(std::pair(v.view.width, v.view.height)) : py::none();
+  d["window"] = py::make_tuple(v.view.x0, v.view.y0, v.view.x1, v.view.y1);
+  d["mirror"] = v.placement.mirror;
+  d["shift"] = py::make_tuple(v.placement.dx, v.placement.dy);
+  py::list colors;
+  for (const ColorStep& step : v.color)
+    if (step.op != ColorOp::none)
+      colors.append(py::make_tuple(color_op_name(step.op), step.amount));
+  d["color"] = colors;
+  return d;
+}
+
 // What on_epoch raised, kept until the C++ call has ended.
 struct CallbackFailed : std::exception {};
 
@@ -96,6 +110,7 @@ void bind_training(py::module_& m) {
       .def_readonly("id", &Recipe::id)
       .def_readonly("title", &Recipe::title)
       .def_readonly("citations", &Recipe::citations)
+      .def_readonly("notes", &Recipe::notes, "What a reader of the numbers must know.")
       .def_property_readonly("network", [](const Recipe& r) { return r.network; })
       .def_property_readonly("loss", [](const Recipe& r) { return r.loss; })
       .def("set", &set_recipe, py::arg("key"), py::arg("value"),
@@ -113,6 +128,44 @@ void bind_training(py::module_& m) {
       .def("__repr__", [](const Recipe& r) {
         return "Recipe(" + r.id + ": " + r.network + ", " + r.loss + ")";
       });
+  m.def(
+      "training_inputs",
+      [](const Recipe& recipe, const Array& images, std::int64_t epoch) {
+        const ImageArray source = array_images(images);
+        NetworkOptions network = recipe.network_options;
+        const ImageShape wanted = trained_input(recipe.input, network, source.shape());
+        network.height = wanted.height;
+        network.width = wanted.width;
+        network = resolve_network_options(recipe.network, network);
+        const InputView input(recipe.input.view, recipe.input.view_fraction,
+                              recipe.input.interpolation, source.shape(),
+                              {network.height, network.width});
+        const PixelInput scale = make_pixel_input(recipe.input);
+        py::array_t<float> result(std::vector<py::ssize_t>{source.size(), scale.channels(),
+                                                           network.height, network.width});
+        py::list variations;
+        float* out = result.mutable_data();
+        for (std::int64_t i = 0; i < source.size(); ++i) {
+          const Variation v =
+              draw_variation(recipe.augmentation, input, recipe.training.seed, epoch, i);
+          write_variation(source.pixels(i), input, v, scale, /*interleaved=*/false, out);
+          out += std::int64_t{scale.channels()} * network.height * network.width;
+          variations.append(variation_dict(v));
+        }
+        return std::pair(result, variations);
+      },
+      py::arg("recipe"), py::arg("images"), py::arg("epoch"));
+  m.def("training_views", [] {
+    py::list result;
+    for (const TrainingViewEntry& entry : training_views().entries()) {
+      py::dict d;
+      d["name"] = entry.name;
+      d["doc"] = entry.doc;
+      d["source"] = entry.source;
+      result.append(d);
+    }
+    return result;
+  });
   m.def("recipe_names", &recipe_names, "The recipes that the library carries.");
   m.def("load_recipe", &load_recipe, py::arg("name_or_path"));
   m.def("parse_recipe", &parse_recipe, py::arg("text"), py::arg("file") = "recipe.toml");

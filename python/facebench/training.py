@@ -29,6 +29,7 @@ learning_rate = _full.learning_rate
 parse_recipe = _full.parse_recipe
 recipe_names = _full.recipe_names
 schedule_policies = _full.schedule_policies
+training_views = _full.training_views
 
 __all__ = [
     "AugmentationOptions",
@@ -44,6 +45,8 @@ __all__ = [
     "recipe_names",
     "schedule_policies",
     "train",
+    "training_inputs",
+    "training_views",
 ]
 
 
@@ -71,6 +74,29 @@ def recipe(name_or_path, **overrides) -> Recipe:
     for key in sorted(overrides, key=lambda k: k not in ("network", "loss")):
         result.set(key.replace("__", "."), _text(overrides[key]))
     return result
+
+
+def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[np.ndarray, list[dict]]:
+    """What the network sees of `images` in an epoch of a training: to look at, and for own loops.
+
+    ``recipe`` as in `train`; ``images`` uint8 (N, H, W, 3) RGB, of which the i-th is taken for the
+    i-th of the data. Returns float32 (N, C, h, w) in the network's order of channels, and for each
+    image what was drawn: resized (width, height) or None, window (x0, y0, x1, y1) of that, mirror,
+    shift (dx, dy), color [(step, amount), ...].
+
+    >>> import numpy as np
+    >>> from facebench import training
+    >>> photos = np.zeros((2, 256, 256, 3), np.uint8)
+    >>> inputs, drawn = training.training_inputs("resnet50.caffe", photos)
+    >>> inputs.shape, len(drawn[0]["window"])
+    ((2, 3, 224, 224), 4)
+    """
+    if isinstance(recipe, (str, PathLike)):
+        recipe = _full.load_recipe(fspath(recipe))
+    images = np.ascontiguousarray(images)
+    if images.dtype != np.uint8:
+        raise ValueError(f"images: expected uint8, got {images.dtype}")
+    return _full.training_inputs(recipe, images, epoch)
 
 
 def train(recipe, data, out, *, on_epoch=None, progress=None, preparation=None, **options) -> dict:

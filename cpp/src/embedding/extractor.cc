@@ -5,35 +5,18 @@
 #include <fmt/format.h>
 #include <torch/version.h>
 
-#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "facebench/embedding/pixel_input.h"
 #include "facebench/io/manifest.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/threads.h"
 
 namespace facebench {
-namespace {
-
-// Bytes to the network's numbers: (value - mean) / std for each of 256 values of each channel.
-using ChannelTable = std::array<float, 256>;
-
-std::vector<ChannelTable> input_tables(const ModelOptions& o, int channels) {
-  std::vector<ChannelTable> tables(static_cast<std::size_t>(channels));
-  for (std::size_t c = 0; c < tables.size(); ++c) {
-    const double mean = o.mean[o.mean.size() == 1 ? 0 : c];
-    const double std = o.std[o.std.size() == 1 ? 0 : c];
-    for (std::size_t v = 0; v < 256; ++v)
-      tables[c][v] = static_cast<float>((static_cast<double>(v) - mean) / std);
-  }
-  return tables;
-}
-
-}  // namespace
 
 struct Extractor::State {
   InferenceNetwork network;
@@ -41,40 +24,25 @@ struct Extractor::State {
   std::string sha256;
   ExtractOptions options;  // resolved
   std::string tap;
-  ImageShape shape;
-  std::string color;
-  std::vector<ChannelTable> tables;
+  InputView view;
+  PixelInput pixels;
   std::int64_t values;  // of one pass
 
   std::int64_t dim() const { return options.flip == "concat" ? 2 * values : values; }
 
-  // One image as the network's channels, pixel by pixel; mirrored left to right where asked.
-  void write_input(const std::uint8_t* rgb, bool mirror, float* out) const {
-    const int channels = static_cast<int>(tables.size());
-    const int width = shape.width;
-    for (int y = 0; y < shape.height; ++y) {
-      const std::uint8_t* row = rgb + std::int64_t{3} * y * width;
-      for (int x = 0; x < width; ++x, out += channels) {
-        const std::uint8_t* p = row + 3 * (mirror ? width - 1 - x : x);
-        if (color == "rgb") {
-          for (std::size_t c = 0; c < 3; ++c) out[c] = tables[c][p[c]];
-        } else if (color == "bgr") {
-          for (std::size_t c = 0; c < 3; ++c) out[c] = tables[c][p[2 - c]];
-        } else {  // ITU-R BT.601 luma in 16-bit fixed point, as convert_color
-          out[0] = tables[0][(19595U * p[0] + 38470U * p[1] + 7471U * p[2] + 32768U) >> 16];
-        }
-      }
-    }
-  }
-
   at::Tensor run(const ImageSource& images, std::span<const std::int64_t> rows, bool mirror) const {
-    const auto channels = static_cast<std::int64_t>(tables.size());
+    const ImageShape shape = view.input();
+    const std::int64_t channels = pixels.channels();
     const std::int64_t size = shape.bytes() / 3 * channels;
     at::Tensor input =
         at::zeros({options.micro_batch, shape.height, shape.width, channels}, at::kFloat);
     float* out = input.data_ptr<float>();
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      write_input(images.pixels(rows[i]), mirror, out + static_cast<std::int64_t>(i) * size);
+    std::vector<std::uint8_t> buffer;
+    for (const std::int64_t row : rows) {
+      const std::uint8_t* seen = view.apply(images.pixels(row), buffer);
+      pixels.write(seen, shape, {.mirror = mirror}, /*interleaved=*/true, out);
+      out += size;
+    }
     return network.infer(input.permute({0, 3, 1, 2}), tap).flatten(1).contiguous();
   }
 
@@ -103,11 +71,11 @@ Extractor::Extractor(const Model& model, const ExtractOptions& options) {
   ExtractOptions resolved = options;
   if (resolved.flip == "model") resolved.flip = model.options.flip;
   if (resolved.normalization == "model") resolved.normalization = model.options.normalization;
-  state_ = std::make_unique<State>(State{
-      InferenceNetwork(model.weights, resolved.micro_batch), model_description(model), model.sha256,
-      resolved, model.options.tap,
-      ImageShape{model.network_options.height, model.network_options.width}, model.options.color,
-      input_tables(model.options, model.network_options.channels), model.embedding_size()});
+  state_ = std::make_unique<State>(
+      State{InferenceNetwork(model.weights, resolved.micro_batch), model_description(model),
+            model.sha256, resolved, model.options.tap, model.input_view(),
+            PixelInput(model.options.color, model.options.mean, model.options.std),
+            model.embedding_size()});
 }
 
 Extractor::~Extractor() = default;
@@ -118,12 +86,13 @@ std::int64_t Extractor::dim() const { return state_->dim(); }
 
 EmbeddingSet Extractor::extract(const ImageSource& images, const Job& job) const {
   const ImageShape found = images.shape();
-  if (found != state_->shape)
+  const ImageShape wanted = state_->view.image();
+  if (found != wanted)
     throw std::invalid_argument(fmt::format(
         "the images are {} x {} (height x width), the model '{}' takes {} x {}; crop them to that "
         "size",
-        found.height, found.width, std::string(state_->description["network"]),
-        state_->shape.height, state_->shape.width));
+        found.height, found.width, std::string(state_->description["network"]), wanted.height,
+        wanted.width));
   EmbeddingSet set;
   set.dim = dim();
   const std::int64_t n = images.size();

@@ -27,11 +27,25 @@ void check_per_channel(const std::vector<double>& values, const char* name, int 
                     values.size(), channels));
 }
 
+ImageShape crop_shape(const ModelOptions& options, const NetworkOptions& network) {
+  return {options.image_height > 0 ? options.image_height : network.height,
+          options.image_width > 0 ? options.image_width : network.width};
+}
+
+InputView model_view(const ModelOptions& options, const NetworkOptions& network) {
+  return {options.view,
+          options.view_fraction,
+          options.interpolation,
+          crop_shape(options, network),
+          {network.height, network.width}};
+}
+
 // What the described fields alone cannot tell.
 void check_model_options(const ModelOptions& options, const NetworkOptions& network,
                          const Graph& graph) {
   check_options(options);
   graph.tap_node(options.tap);
+  model_view(options, network);
   check_per_channel(options.mean, "mean", network.channels);
   check_per_channel(options.std, "std", network.channels);
   if (network.channels != (options.color == "gray" ? 1 : 3))
@@ -45,6 +59,9 @@ std::int64_t Model::embedding_size() const {
   const Graph& graph = weights.graph();
   return element_count(graph.shape({graph.tap_node(options.tap)}));
 }
+
+ImageShape Model::image_shape() const { return crop_shape(options, network_options); }
+InputView Model::input_view() const { return model_view(options, network_options); }
 
 Model make_model(std::string_view network, const NetworkOptions& network_options,
                  const ModelOptions& options, std::string_view initializer, std::uint64_t seed) {

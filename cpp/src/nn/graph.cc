@@ -296,6 +296,12 @@ const Shape& Graph::input_shape() const {
   return nodes_.front().shape;
 }
 
+std::string_view Graph::classifier_input() const {
+  for (const auto& [name, node] : taps_)
+    if (name == "classifier_input") return name;
+  return "embedding";
+}
+
 int Graph::tap_node(std::string_view name) const {
   std::vector<std::string> known;
   for (const auto& [tap, node] : taps_) {
@@ -316,8 +322,10 @@ std::vector<int> Graph::use_counts() const {
 std::vector<TensorSpec> Graph::tensors(const Node& node) const {
   std::vector<TensorSpec> result;
   std::int64_t fan_in = 0, fan_out = 0;
+  bool of_images = false, keeps_width = false;
   const auto add = [&](const char* suffix, TensorRole role, Shape shape) {
-    result.push_back({node.name + suffix, role, std::move(shape), node.op, fan_in, fan_out});
+    result.push_back({node.name + suffix, role, std::move(shape), node.op, fan_in, fan_out,
+                      of_images, keeps_width});
   };
   const auto in = [&]() -> const Shape& {
     return nodes_[static_cast<std::size_t>(node.inputs[0])].shape;
@@ -328,6 +336,8 @@ std::vector<TensorSpec> Graph::tensors(const Node& node) const {
       const std::int64_t area = o.kernel.height * o.kernel.width;
       fan_in = in()[0] / o.groups * area;
       fan_out = o.out * area;
+      of_images = node.inputs[0] == 0;
+      keeps_width = in()[0] == o.out;
       add(".weight", TensorRole::weight,
           {o.out, in()[0] / o.groups, o.kernel.height, o.kernel.width});
       if (o.bias) add(".bias", TensorRole::bias, {o.out});

@@ -254,9 +254,12 @@ at::Tensor& Head::add_parameter(const std::string& name, std::vector<std::int64_
   const double bound = init == "xavier"         ? std::sqrt(6 / (fan_in + fan_out))
                        : init == "xavier_caffe" ? std::sqrt(3 / fan_in)
                                                 : 1 / std::sqrt(fan_in);
+  const double deviation = init == "normal"          ? 0.01
+                           : init == "xavier_normal" ? std::sqrt(2 / (fan_in + fan_out))
+                                                     : 0;
   double* data = tensor.data_ptr<double>();
   for (std::int64_t i = 0; i < tensor.numel(); ++i)
-    data[i] = init == "normal" ? 0.01 * random.normal() : random.uniform(-bound, bound);
+    data[i] = deviation > 0 ? deviation * random.normal() : random.uniform(-bound, bound);
   parameters_.push_back({name, tensor.to(shape_.dtype).requires_grad_(true)});
   return parameters_.back().tensor;
 }

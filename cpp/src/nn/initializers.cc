@@ -11,69 +11,100 @@
 namespace facebench {
 namespace {
 
+using Values = std::span<float>;
+
 Random tensor_stream(const TensorSpec& spec, std::uint64_t seed) {
   return Random(seed, "initialize/" + spec.name);
 }
 
-void fill_uniform(const TensorSpec& spec, std::uint64_t seed, double bound,
-                  std::span<float> values) {
+void fill_uniform(const TensorSpec& spec, std::uint64_t seed, double bound, Values values) {
   Random random = tensor_stream(spec, seed);
   for (float& v : values) v = static_cast<float>(random.uniform(-bound, bound));
 }
 
-void fill_normal(const TensorSpec& spec, std::uint64_t seed, double deviation,
-                 std::span<float> values) {
+void fill_normal(const TensorSpec& spec, std::uint64_t seed, double deviation, Values values) {
   Random random = tensor_stream(spec, seed);
   for (float& v : values) v = static_cast<float>(deviation * random.normal());
 }
 
 // Biases are zero in all but torch's own default.
-bool fill_zero_bias(const TensorSpec& spec, std::span<float> values) {
+bool fill_zero_bias(const TensorSpec& spec, Values values) {
   if (spec.role != TensorRole::bias) return false;
   std::fill(values.begin(), values.end(), 0.0F);
   return true;
 }
 
-void fill_torch(const TensorSpec& spec, std::uint64_t seed, std::span<float> values) {
-  fill_uniform(spec, seed, 1 / std::sqrt(static_cast<double>(spec.fan_in)), values);
+// Normal numbers further than two deviations from zero are drawn again.
+void fill_truncated(const TensorSpec& spec, std::uint64_t seed, double deviation, Values values) {
+  Random random = tensor_stream(spec, seed);
+  for (float& v : values) {
+    double z = random.normal();
+    while (std::abs(z) > 2) z = random.normal();
+    v = static_cast<float>(deviation * z);
+  }
 }
 
-void fill_kaiming_fan_out(const TensorSpec& spec, std::uint64_t seed, std::span<float> values) {
-  if (spec.op == Op::linear) return fill_torch(spec, seed, values);
-  if (fill_zero_bias(spec, values)) return;
-  fill_normal(spec, seed, std::sqrt(2.0 / static_cast<double>(spec.fan_out)), values);
+double fan_in(const TensorSpec& spec) { return static_cast<double>(spec.fan_in); }
+double fan_out(const TensorSpec& spec) { return static_cast<double>(spec.fan_out); }
+
+void fill_torch(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  fill_uniform(spec, seed, 1 / std::sqrt(fan_in(spec)), values);
 }
 
-void fill_kaiming_fan_in(const TensorSpec& spec, std::uint64_t seed, std::span<float> values) {
-  if (spec.op == Op::linear) return fill_torch(spec, seed, values);
-  if (fill_zero_bias(spec, values)) return;
-  fill_normal(spec, seed, std::sqrt(2.0 / static_cast<double>(spec.fan_in)), values);
+// --- weights alone; biases are set to zero around them
+
+void weights_fan_out(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  fill_normal(spec, seed, std::sqrt(2 / fan_out(spec)), values);
 }
 
-void fill_msra(const TensorSpec& spec, std::uint64_t seed, std::span<float> values) {
-  if (fill_zero_bias(spec, values)) return;
-  fill_normal(spec, seed, std::sqrt(2.0 / static_cast<double>(spec.fan_in)), values);
+void weights_fan_in(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  fill_normal(spec, seed, std::sqrt(2 / fan_in(spec)), values);
 }
 
-void fill_xavier(const TensorSpec& spec, std::uint64_t seed, std::span<float> values) {
-  if (fill_zero_bias(spec, values)) return;
-  fill_uniform(spec, seed, std::sqrt(6.0 / static_cast<double>(spec.fan_in + spec.fan_out)),
-               values);
+void weights_xavier(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  fill_uniform(spec, seed, std::sqrt(6 / (fan_in(spec) + fan_out(spec))), values);
 }
 
-void fill_xavier_normal(const TensorSpec& spec, std::uint64_t seed, std::span<float> values) {
-  if (fill_zero_bias(spec, values)) return;
-  fill_normal(spec, seed, std::sqrt(2.0 / static_cast<double>(spec.fan_in + spec.fan_out)), values);
+void weights_xavier_normal(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  fill_normal(spec, seed, std::sqrt(2 / (fan_in(spec) + fan_out(spec))), values);
 }
 
-void fill_xavier_caffe(const TensorSpec& spec, std::uint64_t seed, std::span<float> values) {
-  if (fill_zero_bias(spec, values)) return;
-  fill_uniform(spec, seed, std::sqrt(3.0 / static_cast<double>(spec.fan_in)), values);
+void weights_xavier_caffe(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  fill_uniform(spec, seed, std::sqrt(3 / fan_in(spec)), values);
 }
 
-void fill_gaussian(const TensorSpec& spec, std::uint64_t seed, std::span<float> values) {
-  if (fill_zero_bias(spec, values)) return;
+void weights_gaussian(const TensorSpec& spec, std::uint64_t seed, Values values) {
   fill_normal(spec, seed, 0.01, values);
+}
+
+void weights_truncated(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  fill_truncated(spec, seed, 0.1, values);
+}
+
+void weights_resnet_caffe(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  (spec.op == Op::linear ? weights_gaussian
+   : spec.of_images      ? weights_fan_out
+                         : weights_fan_in)(spec, seed, values);
+}
+
+void weights_residual_caffe(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  (spec.keeps_width ? weights_gaussian : weights_xavier_caffe)(spec, seed, values);
+}
+
+using Fill = void (*)(const TensorSpec&, std::uint64_t, Values);
+
+// All weights by one rule, biases 0.
+template <Fill weights>
+void fill_all(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  if (fill_zero_bias(spec, values)) return;
+  weights(spec, seed, values);
+}
+
+// Convolutions by a rule, biases 0; linear layers as torch starts them.
+template <Fill weights>
+void fill_convolutions(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  if (spec.op == Op::linear) return fill_torch(spec, seed, values);
+  fill_all<weights>(spec, seed, values);
 }
 
 }  // namespace
@@ -87,21 +118,42 @@ const Table<InitializerEntry>& initializers() {
            fill_torch},
           {"kaiming_normal_fan_out",
            "convolutions normal with deviation sqrt(2/fan_out), linear layers as 'torch'",
-           "He et al. 2015, section 2.2; torchvision's ResNet and VGG", fill_kaiming_fan_out},
+           "He et al. 2015, section 2.2; torchvision's ResNet and VGG",
+           fill_convolutions<weights_fan_out>},
           {"kaiming_normal_fan_in",
            "convolutions normal with deviation sqrt(2/fan_in), linear layers as 'torch'",
-           "He et al. 2015, section 2.2; torchvision's DenseNet", fill_kaiming_fan_in},
+           "He et al. 2015, section 2.2; torchvision's DenseNet",
+           fill_convolutions<weights_fan_in>},
+          {"truncated_normal_0.1",
+           "convolutions normal with deviation 0.1, cut off at two deviations, linear layers as "
+           "'torch'",
+           "torchvision's Inception-v3; Wang & Guo 2019, table 12, prints the bound as 2",
+           fill_convolutions<weights_truncated>},
           {"msra", "everything normal with deviation sqrt(2/fan_in), biases 0",
-           "He et al. 2015; Caffe's filler 'msra'", fill_msra},
+           "He et al. 2015; Caffe's filler 'msra'", fill_all<weights_fan_in>},
+          {"msra_fan_out", "everything normal with deviation sqrt(2/fan_out), biases 0",
+           "He et al. 2015; MXNet's Xavier with 'gaussian', 'out' and magnitude 2",
+           fill_all<weights_fan_out>},
           {"xavier_uniform", "uniform within sqrt(6/(fan_in + fan_out)), biases 0",
-           "Glorot & Bengio 2010, eq. 16; TensorFlow's default", fill_xavier},
+           "Glorot & Bengio 2010, eq. 16; TensorFlow's default", fill_all<weights_xavier>},
           {"xavier_normal", "normal with deviation sqrt(2/(fan_in + fan_out)), biases 0",
            "Glorot & Bengio 2010, eq. 12; Caffe's filler 'msra' with variance_norm AVERAGE",
-           fill_xavier_normal},
+           fill_all<weights_xavier_normal>},
           {"xavier_caffe", "uniform within sqrt(3/fan_in), biases 0",
-           "Caffe's filler 'xavier', which counts the inputs alone", fill_xavier_caffe},
+           "Caffe's filler 'xavier', which counts the inputs alone",
+           fill_all<weights_xavier_caffe>},
           {"gaussian_0.01", "normal with deviation 0.01, biases 0",
-           "Krizhevsky et al. 2012, section 5; Caffe's filler 'gaussian'", fill_gaussian},
+           "Krizhevsky et al. 2012, section 5; Caffe's filler 'gaussian'",
+           fill_all<weights_gaussian>},
+          {"resnet_caffe",
+           "the first convolution normal with deviation sqrt(2/fan_out), the others "
+           "sqrt(2/fan_in), "
+           "linear layers 0.01, biases 0",
+           "Wang & Guo 2019, table 12, ResNet-50 in Caffe", fill_all<weights_resnet_caffe>},
+          {"residual_caffe",
+           "convolutions that keep the width (those of the residual blocks) normal with deviation "
+           "0.01, all else as 'xavier_caffe', biases 0",
+           "the prototxt files of SphereFace and of center loss", fill_all<weights_residual_caffe>},
       });
   return table;
 }

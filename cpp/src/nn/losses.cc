@@ -11,10 +11,11 @@
 namespace facebench {
 namespace {
 
-const std::vector<std::string> init_names{"linear", "xavier", "xavier_caffe", "normal"};
+const std::vector<std::string> init_names{"linear", "xavier", "xavier_normal", "xavier_caffe",
+                                          "normal"};
 constexpr const char* init_doc =
-    "initial weights: linear U(+-1/sqrt(D)), xavier U(+-sqrt(6/(D+C))), xavier_caffe "
-    "U(+-sqrt(3/D)), normal N(0, 0.01)";
+    "initial weights: linear U(+-1/sqrt(D)), xavier U(+-sqrt(6/(D+C))), xavier_normal N(0, "
+    "sqrt(2/(D+C))), xavier_caffe U(+-sqrt(3/D)), normal N(0, 0.01)";
 
 // How many of the angles j pi/m, 0 < j < m, lie below theta, without gradient. The cosine falls
 // with the angle.

@@ -36,8 +36,8 @@ PreparationOptions preparation_of(const Model& model) {
     options.detector_options = {"mode=" + model.options.detector_mode};
   options.selection = model.options.selection;
   options.crop = model.options.crop;
-  options.crop_width = model.network_options.width;
-  options.crop_height = model.network_options.height;
+  options.crop_width = model.image_shape().width;
+  options.crop_height = model.image_shape().height;
   return options;
 }
 

@@ -63,8 +63,10 @@ class LoadedInput : public StepInput {
         classes_(classes),
         sampler_(std::move(samples), o.seed, o.batch, LastBatch::wrap),
         loader_(*images_, labels_, sampler_,
-                {AugmentationOptions{}, PixelScale({127.5, 127.5, 127.5}, {128, 128, 128}), o.seed,
-                 o.channels_last, o.rank, o.ranks, o.data_threads},
+                {AugmentationOptions{},
+                 InputView("whole", 1, "bilinear", images_->shape(), images_->shape()),
+                 PixelInput("rgb", {127.5}, {128}), o.seed, o.channels_last, o.rank, o.ranks,
+                 o.data_threads},
                 0, std::numeric_limits<std::int64_t>::max() / o.batch - 1) {}
   Batch next() override { return loader_.next(); }
   std::int64_t classes() const override { return classes_; }

@@ -73,19 +73,20 @@ Batch BatchLoader::make(std::int64_t iteration) const {
     slots = std::move(own);
   }
   const auto n = static_cast<std::int64_t>(slots.size());
-  const ImageShape shape = images_.shape();
+  const ImageShape shape = settings_.input.input();
+  const std::int64_t channels = settings_.scale.channels();
   at::Tensor images = at::empty(
-      {n, 3, shape.height, shape.width}, at::TensorOptions(at::kFloat),
+      {n, channels, shape.height, shape.width}, at::TensorOptions(at::kFloat),
       settings_.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
   at::Tensor labels = at::empty({n}, at::TensorOptions(at::kLong));
   float* out = images.data_ptr<float>();
   std::int64_t* label = labels.data_ptr<std::int64_t>();
   for (const Sampler::Slot& slot : slots) {
-    const Variation variation =
-        draw_variation(settings_.augmentation, settings_.seed, slot.epoch, slot.sample);
-    write_image(images_.pixels(slot.sample), shape, variation, settings_.scale,
-                settings_.channels_last, out);
-    out += shape.bytes();
+    const Variation variation = draw_variation(settings_.augmentation, settings_.input,
+                                               settings_.seed, slot.epoch, slot.sample);
+    write_variation(images_.pixels(slot.sample), settings_.input, variation, settings_.scale,
+                    settings_.channels_last, out);
+    out += channels * shape.height * shape.width;
     *label++ = labels_[static_cast<std::size_t>(slot.sample)];
   }
   return {std::move(images), std::move(labels)};

@@ -71,12 +71,111 @@ void read_part(const TomlTable& table, const OptionsSchema& schema, void* option
 void check_recipe(const Recipe& recipe, std::string_view where) {
   try {
     resolve_network_options(recipe.network, recipe.network_options);
-    for (const std::vector<double>* list : {&recipe.input.mean, &recipe.input.std})
-      if (list->size() != 1 && list->size() != 3)
-        throw std::invalid_argument("mean and std need one number, or one for each channel");
+    make_pixel_input(recipe.input);
+    check_augmentation(recipe.augmentation);
   } catch (const std::invalid_argument& error) {
     fail(where, error.what());
   }
+}
+
+// --- files
+
+std::vector<std::string> carried_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name.starts_with(recipe_folder))
+      names.emplace_back(file.name.substr(recipe_folder.size()));
+  return names;
+}
+
+std::optional<std::string_view> carried_text(std::string_view name) {
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name.starts_with(recipe_folder) && file.name.substr(recipe_folder.size()) == name)
+      return file.text;
+  return std::nullopt;
+}
+
+void append_new(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  for (const std::string& text : from)
+    if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
+}
+
+void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& path);
+
+// `path`: the names of the files that led here, against circles.
+void apply_base(Recipe& recipe, const TomlTable& top, const std::string& base,
+                std::vector<std::string>& path) {
+  std::string name = base, file = base + ".toml";
+  const bool is_file = base.ends_with(".toml");
+  if (is_file) {
+    const std::filesystem::path given = base;
+    const std::filesystem::path folder = std::filesystem::path(top.file()).parent_path();
+    name = file = given.is_absolute() ? base : (folder / given).lexically_normal().string();
+  }
+  if (std::find(path.begin(), path.end(), name) != path.end())
+    top.fail_at("base",
+                fmt::format("goes round in a circle: {} -> {}", fmt::join(path, " -> "), name));
+  std::string text;
+  if (is_file) {
+    text = read_file(file, 1 << 20);
+  } else {
+    const std::optional<std::string_view> carried = carried_text(base);
+    if (!carried) top.fail_at("base", unknown_name_message("recipe", base, carried_names()));
+    text = *carried;
+  }
+  path.push_back(name);
+  apply_file(recipe, parse_toml(text, file), path);
+  path.pop_back();
+}
+
+void apply_loss(Recipe& recipe, const TomlTable& top) {
+  const std::optional<TomlTable> table = top.optional_table("loss");
+  if (!table) return;
+  if (recipe.loss.empty() || table->has("name")) {
+    const std::string name = table->text("name");
+    if (!losses().find(name))
+      table->fail_at("name", unknown_name_message("loss", name, losses().names()));
+    if (name != recipe.loss) recipe.loss_options = Json::object();
+    recipe.loss = name;
+  }
+  for (const std::string& key : table->keys()) {
+    if (key == "name") continue;
+    try {
+      const OptionField& field = losses().at(recipe.loss).options->at(key);
+      const OptionValue value = convert_option(key, table->option(key), field.default_value);
+      field.check(value);
+      recipe.loss_options[key] = json_of_option(value);
+    } catch (const std::invalid_argument& error) {
+      table->fail_at(key, error.what());
+    }
+  }
+}
+
+// Puts what the file says, its bases first, in place of what the recipe has.
+void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& path) {
+  recipe.version = top.integer("version");
+  if (recipe.version != 1)
+    top.fail_at("version", "this library reads recipes of version 1",
+                "A newer facebench may read it");
+  for (const std::string& base : top.texts("base", {})) apply_base(recipe, top, base, path);
+  recipe.title = top.text("title", recipe.title);
+  append_new(recipe.citations, top.texts("citations", {}));
+  append_new(recipe.notes, top.texts("notes", {}));
+
+  const std::optional<TomlTable> network = top.optional_table("network");
+  if (network && network->has("name")) {
+    const std::string name = network->text("name");
+    if (!networks().find(name))
+      network->fail_at("name", unknown_name_message("network", name, networks().names()));
+    if (name != recipe.network) recipe.network_options = {};
+    recipe.network = name;
+  }
+  for (const Part& part : aggregate_parts(recipe)) {
+    const std::optional<TomlTable> table = top.optional_table(part.name);
+    if (table) read_part(*table, *part.schema, part.options, part.name == "network");
+  }
+  apply_loss(recipe, top);
+  top.finish();
 }
 
 }  // namespace
@@ -97,30 +196,17 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
   o.field("channels_last", &TrainingOptions::channels_last, "lay images out NHWC (faster)");
 }
 
-void InputOptions::describe(OptionsBuilder<InputOptions>& o) {
-  o.name("InputOptions", "How pixels become input, and how the trained model embeds.");
-  o.field("mean", &InputOptions::mean,
-          "subtracted from pixels 0..255: one number, or one for each channel", -1e6, 1e6);
-  o.field("std", &InputOptions::std, "divides after that: one number, or one for each channel",
-          1e-6, 1e6);
-  o.choice("flip", &InputOptions::flip,
-           "of the trained model: the mirrored image's output is not used, added or appended",
-           {"none", "sum", "concat"});
-}
-
 std::vector<std::string> recipe_names() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name.starts_with(recipe_folder))
-      names.emplace_back(file.name.substr(recipe_folder.size()));
+  std::vector<std::string> names = carried_names();
+  std::erase_if(names, [](const std::string& name) { return name.find('/') != name.npos; });
   return names;
 }
 
 Recipe find_recipe(std::string_view name) {
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name.starts_with(recipe_folder) && file.name.substr(recipe_folder.size()) == name)
-      return parse_recipe(file.text, std::string(file.name) + ".toml");
-  throw std::invalid_argument(unknown_name_message("recipe", name, recipe_names()));
+  const std::vector<std::string> names = recipe_names();
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw std::invalid_argument(unknown_name_message("recipe", name, names));
+  return parse_recipe(*carried_text(name), std::string(name) + ".toml");
 }
 
 Recipe load_recipe(const std::string& name_or_path) {
@@ -132,36 +218,11 @@ Recipe parse_recipe(std::string_view text, std::string_view file) {
   const TomlTable top = parse_toml(text, file);
   Recipe recipe;
   recipe.id = std::filesystem::path(file).stem().string();
-  recipe.version = top.integer("version");
-  if (recipe.version != 1)
-    top.fail_at("version", "this library reads recipes of version 1",
-                "A newer facebench may read it");
-  recipe.title = top.text("title");
-  recipe.citations = top.texts("citations", {});
-  for (const Part& part : aggregate_parts(recipe)) {
-    const std::optional<TomlTable> table = top.optional_table(part.name);
-    if (table) read_part(*table, *part.schema, part.options, part.name == "network");
-  }
-  const TomlTable network = top.table("network");
-  recipe.network = network.text("name");
-  if (!networks().find(recipe.network))
-    network.fail_at("name", unknown_name_message("network", recipe.network, networks().names()));
-  const TomlTable loss = top.table("loss");
-  recipe.loss = loss.text("name");
-  const LossEntry* entry = losses().find(recipe.loss);
-  if (!entry) loss.fail_at("name", unknown_name_message("loss", recipe.loss, losses().names()));
-  for (const std::string& key : loss.keys()) {
-    if (key == "name") continue;
-    try {
-      const OptionField& field = entry->options->at(key);
-      const OptionValue value = convert_option(key, loss.option(key), field.default_value);
-      field.check(value);
-      recipe.loss_options[key] = json_of_option(value);
-    } catch (const std::invalid_argument& error) {
-      loss.fail_at(key, error.what());
-    }
-  }
-  top.finish();
+  std::vector<std::string> path{std::filesystem::path(file).lexically_normal().string()};
+  apply_file(recipe, top, path);
+  if (recipe.title.empty()) top.text("title");
+  if (recipe.network.empty()) top.table("network").text("name");
+  if (recipe.loss.empty()) top.table("loss").text("name");
   check_recipe(recipe, file);
   return recipe;
 }

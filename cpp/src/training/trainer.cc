@@ -7,7 +7,6 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -64,16 +63,9 @@ struct Sums {
   }
 };
 
-std::array<double, 3> per_channel(const std::vector<double>& values) {
-  if (values.size() == 3) return {values[0], values[1], values[2]};
-  return {values.at(0), values.at(0), values.at(0)};
-}
-
 ModelOptions trained_model_options(const Recipe& recipe, const TrainingSet& data) {
   ModelOptions options;
-  options.mean = recipe.input.mean;
-  options.std = recipe.input.std;
-  options.flip = recipe.input.flip;
+  set_model_input(recipe.input, data.images->shape(), options);
   for (const char* key : {"detector", "detector_mode", "selection", "crop"})
     if (data.preparation.contains(key))
       set_option(options, key, option_of_json(key, data.preparation.at(key)));
@@ -82,15 +74,15 @@ ModelOptions trained_model_options(const Recipe& recipe, const TrainingSet& data
 
 NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& shape) {
   NetworkOptions options = recipe.network_options;
-  if (options.height == 0) options.height = shape.height;
-  if (options.width == 0) options.width = shape.width;
+  const ImageShape input = trained_input(recipe.input, options, shape);
+  options.height = input.height;
+  options.width = input.width;
   options.classes = 0;  // the classifier belongs to the loss
-  if (options.height != shape.height || options.width != shape.width)
-    throw std::invalid_argument(
-        fmt::format("recipe {}: the network takes images of {}x{}, the "
-                    "data's are {}x{} (height x width)",
-                    recipe.id, options.height, options.width, shape.height, shape.width));
   return options;
+}
+
+std::int64_t classifier_features(const Graph& graph) {
+  return element_count(graph.shape({graph.tap_node(graph.classifier_input())}));
 }
 
 // One training: what goes on from step to step, and its files.
@@ -113,7 +105,8 @@ class Trainer {
                           recipe.training.seed)),
         dtype_(recipe.training.dtype == "float64" ? at::kDouble : at::kFloat),
         head_(make_head(recipe.loss, recipe.loss_options,
-                        {model_.embedding_size(), classes_.count, recipe.training.seed, dtype_})) {
+                        {classifier_features(model_.weights.graph()), classes_.count,
+                         recipe.training.seed, dtype_})) {
     total_ = recipe.training.iterations > 0 ? recipe.training.iterations
                                             : sampler_.iterations(recipe.training.epochs);
     const std::int64_t left = sampler_.samples() % recipe.training.batch;
@@ -170,8 +163,7 @@ class Trainer {
     {
       BatchLoader loader(
           *data_.images, classes_.labels, sampler_,
-          {recipe_.augmentation,
-           PixelScale(per_channel(recipe_.input.mean), per_channel(recipe_.input.std)),
+          {recipe_.augmentation, model_.input_view(), make_pixel_input(recipe_.input),
            recipe_.training.seed, recipe_.training.channels_last, communicator_.rank(),
            communicator_.size(), options_.data_threads},
           iteration_, total_);
@@ -245,7 +237,9 @@ class Trainer {
     lr_ = lr();
     const auto n = batch.images.size(0);
     model_.weights.set_dropout(recipe_.training.seed, static_cast<std::uint64_t>(iteration_));
-    const at::Tensor features = model_.weights.forward(batch.images.to(dtype_));
+    const at::Tensor features =
+        model_.weights.forward(batch.images.to(dtype_), model_.weights.graph().classifier_input())
+            .flatten(1);
     const Head::Output output = head_->loss(features, batch.labels);
     const double loss = output.loss.item<double>();
     if (!std::isfinite(loss)) throw NotFinite{};

@@ -15,6 +15,7 @@ import numpy as np
 from facebench import core
 from facebench._torch import full as _full
 from facebench.engines import ENGINES, absent
+from facebench.engines.engine import needed_nodes
 from facebench.timing.workers import Worker, WorkerFailed
 
 PHASES = ("data", "forward", "backward", "aggregate", "update")
@@ -246,7 +247,8 @@ class _Reference:
         self.folder, self.graph = folder, _graph(job)
         self.weights = str(folder / "weights.safetensors")
         self.training = job["mode"] == "training"
-        self.dropout = any(n["op"] == "dropout" for n in self.graph["nodes"])
+        nodes = self.graph["nodes"]
+        self.dropout = any(nodes[i]["op"] == "dropout" for i in needed_nodes(self.graph))
         random = np.random.default_rng(job["seed"])
         # The batch that is timed, so that what is compiled for the check is not compiled again.
         count = min(job["batch"], 64)

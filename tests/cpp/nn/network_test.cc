@@ -179,6 +179,10 @@ TEST(Initializers, HaveTheMomentsTheyPromise) {
       {"xavier_normal", std::sqrt(2 / 864.0), 0},
       {"xavier_caffe", 1 / std::sqrt(288.0), std::sqrt(3 / 288.0)},
       {"gaussian_0.01", 0.01, 0},
+      {"truncated_normal_0.1", 0.1 * 0.87962566, 0.2},  // of a normal cut off at two deviations
+      {"msra_fan_out", std::sqrt(2 / 576.0), 0},
+      {"resnet_caffe", std::sqrt(2 / 288.0), 0},
+      {"residual_caffe", 1 / std::sqrt(288.0), std::sqrt(3 / 288.0)},
   };
   ASSERT_EQ(std::size(cases), initializers().entries().size());
   for (const Case& c : cases) {

@@ -39,7 +39,7 @@ struct ExtractOptions {
 // thread of torch for each: the same bits for any number of threads, and for the same build, torch
 // and instruction set. The manifest says what was computed with what.
 //
-// Throws std::invalid_argument where the images' size is not the network's.
+// Throws std::invalid_argument where the images' size is not model.image_shape().
 EmbeddingSet extract(const Model& model, const ImageSource& images,
                      const ExtractOptions& options = {}, const Job& job = {});
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "facebench/core/options.h"
+#include "facebench/embedding/input_view.h"
 #include "facebench/io/json.h"
 #include "facebench/nn/network.h"
 #include "facebench/nn/networks.h"
@@ -16,6 +17,11 @@ namespace facebench {
 // default for every step before and after the network. A data set or a caller may overrule.
 struct ModelOptions {
   std::string tap = "embedding";
+  int image_height = 0;
+  int image_width = 0;
+  std::string view = "whole";
+  double view_fraction = 0.875;
+  std::string interpolation = "bilinear";
   std::string color = "rgb";
   std::vector<double> mean = {127.5};
   std::vector<double> std = {128};
@@ -31,6 +37,15 @@ struct ModelOptions {
   static void describe(OptionsBuilder<ModelOptions>& o) {
     o.name("ModelOptions", "What a model expects of its images and does with its outputs.");
     o.field("tap", &ModelOptions::tap, "the value of the network that is the embedding");
+    o.field("image_height", &ModelOptions::image_height,
+            "height of the crops; 0: the network's input", 0, 4096);
+    o.field("image_width", &ModelOptions::image_width, "width of the crops; 0: the network's input",
+            0, 4096);
+    o.choice("view", &ModelOptions::view, "how the input is cut out of a crop",
+             input_views().names());
+    o.field("view_fraction", &ModelOptions::view_fraction, "of center_fraction", 0.01, 1);
+    o.choice("interpolation", &ModelOptions::interpolation,
+             "between pixels, where the view changes size", interpolations().names());
     o.choice("color", &ModelOptions::color, "order of the input's channels",
              {"rgb", "bgr", "gray"});
     o.field("mean", &ModelOptions::mean,
@@ -54,13 +69,16 @@ struct ModelOptions {
 // A network with its weights and all that is needed to use it.
 struct Model {
   std::string network;             // a name of networks()
-  NetworkOptions network_options;  // resolved; its height and width are the crop's
+  NetworkOptions network_options;  // resolved
   ModelOptions options;
   Network weights;     // in evaluation mode when loaded
   std::string sha256;  // of the file it was loaded from; empty otherwise
 
   // The number of values of one embedding before flips.
   std::int64_t embedding_size() const;
+  // The size of the crops it takes, and how its input is cut out of them.
+  ImageShape image_shape() const;
+  InputView input_view() const;
 };
 
 // A fresh model, its weights initialised. Throws std::invalid_argument for wrong names or options

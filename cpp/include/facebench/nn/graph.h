@@ -151,6 +151,8 @@ struct TensorSpec {
   // groups together, as torch and Caffe count) that one input reaches.
   std::int64_t fan_in = 0;
   std::int64_t fan_out = 0;
+  bool of_images = false;    // a convolution that reads the images themselves
+  bool keeps_width = false;  // a convolution with as many outputs as inputs
   bool trainable() const { return role != TensorRole::mean && role != TensorRole::variance; }
 };
 
@@ -192,6 +194,9 @@ class Graph {
   const Shape& shape(Value x) const;
   const Shape& input_shape() const;
   const std::vector<std::pair<std::string, int>>& taps() const { return taps_; }
+  // What a classifier behind this network reads: the tap "classifier_input" where there is one (the
+  // embedding behind a dropout), else "embedding".
+  std::string_view classifier_input() const;
   // The node that a tap names. Throws std::invalid_argument with "did you mean".
   int tap_node(std::string_view name) const;
   // How many nodes and taps read each node's result.

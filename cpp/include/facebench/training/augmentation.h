@@ -2,47 +2,69 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "facebench/core/options.h"
-#include "facebench/datasets/image_source.h"
+#include "facebench/core/random.h"
+#include "facebench/core/registry.h"
+#include "facebench/embedding/input_view.h"
+#include "facebench/embedding/pixel_input.h"
+#include "facebench/training/color_distortion.h"
 
 namespace facebench {
 
 // How training images are varied.
 struct AugmentationOptions {
+  std::string view = "input";
+  std::vector<double> area = {0.08, 1};
+  std::vector<double> aspect = {0.75, 4.0 / 3};
+  std::vector<std::int64_t> side = {256, 512};
   double flip = 0.5;
   int shift = 0;
+  std::string color = "none";
   static void describe(OptionsBuilder<AugmentationOptions>& o);
 };
 
-// One drawn variation: mirrored first, then moved right by dx and down by dy pixels; what is
-// uncovered repeats the edge.
+// Throws std::invalid_argument for what the fields alone cannot tell: a range that is not two
+// numbers, the lower one first.
+void check_augmentation(const AugmentationOptions& options);
+
+// One way to choose the part of an image that is seen.
+struct TrainingViewEntry {
+  std::string name;
+  std::string doc;
+  std::string source;
+  View (*draw)(const AugmentationOptions& options, const InputView& input, Random& random);
+};
+
+// input: the view that embedding takes, nothing random.
+// random_crop: as many pixels as the input has, from anywhere. Caffe's crop_size.
+// random_resized_crop: a part of `area` of the image and of a ratio of width to height in `aspect`,
+//   drawn on the logarithm's scale, resized to the input; ten tries, then the largest middle part
+//   of an allowed ratio. torchvision's RandomResizedCrop.
+// random_side_crop: the smaller side of the image brought to a number of pixels in `side`, the
+//   other in proportion, then a random_crop. TensorFlow slim's vgg_preprocessing.
+// distorted_box: as random_resized_crop, but the ratio is drawn as it is and a part of less than a
+//   tenth of the image is refused; 100 tries, then the whole image. TensorFlow's
+//   sample_distorted_bounding_box as slim's inception_preprocessing calls it.
+const Table<TrainingViewEntry>& training_views();
+
+// One drawn variation.
 struct Variation {
-  bool flip = false;
-  int dx = 0;
-  int dy = 0;
+  View view;
+  PixelInput::Placement placement;
+  ColorDistortion color;
   bool operator==(const Variation&) const = default;
 };
 
-// Depends on the arguments alone: not on the batch, the thread or what was drawn before.
-Variation draw_variation(const AugmentationOptions& options, std::uint64_t seed, std::int64_t epoch,
-                         std::int64_t sample);
+// Depends on the arguments alone: not on the batch, the thread or what was drawn before. Throws
+// std::invalid_argument where the image is too small for the view.
+Variation draw_variation(const AugmentationOptions& options, const InputView& input,
+                         std::uint64_t seed, std::int64_t epoch, std::int64_t sample);
 
-// (value - mean) / std of each channel, as a table of the 256 values in float32.
-class PixelScale {
- public:
-  // Requires std > 0.
-  PixelScale(const std::array<double, 3>& mean, const std::array<double, 3>& std);
-  float operator()(int channel, std::uint8_t value) const {
-    return table_[static_cast<std::size_t>(channel)][value];
-  }
-
- private:
-  std::array<std::array<float, 256>, 3> table_;
-};
-
-// One image, varied and scaled, into `out`: H x W x 3 (interleaved) or 3 x H x W (planar) floats.
-void write_image(const std::uint8_t* pixels, const ImageShape& shape, const Variation& variation,
-                 const PixelScale& scale, bool interleaved, float* out);
+// One image, varied and scaled, into `out`: H x W x channels (interleaved) or channels x H x W.
+void write_variation(const std::uint8_t* pixels, const InputView& input, const Variation& variation,
+                     const PixelInput& scale, bool interleaved, float* out);
 
 }  // namespace facebench

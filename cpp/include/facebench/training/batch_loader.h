@@ -17,7 +17,7 @@
 namespace facebench {
 
 struct Batch {
-  at::Tensor images;  // (N, 3, H, W) float32, laid out NHWC with channels_last
+  at::Tensor images;  // (N, C, H, W) float32, laid out NHWC with channels_last
   at::Tensor labels;  // (N) int64
 };
 
@@ -27,7 +27,8 @@ class BatchLoader {
  public:
   struct Settings {
     AugmentationOptions augmentation;
-    PixelScale scale;
+    InputView input;
+    PixelInput scale;
     std::uint64_t seed = 0;
     bool channels_last = true;
     // Of each batch this rank takes slots rank, rank + ranks, ...

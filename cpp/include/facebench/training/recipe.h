@@ -10,6 +10,7 @@
 #include "facebench/io/json.h"
 #include "facebench/nn/networks.h"
 #include "facebench/training/augmentation.h"
+#include "facebench/training/input.h"
 #include "facebench/training/optimizer.h"
 #include "facebench/training/schedule.h"
 
@@ -28,25 +29,22 @@ struct TrainingOptions {
   static void describe(OptionsBuilder<TrainingOptions>& o);
 };
 
-// How pixels 0..255 become the network's input, and what the model does with its outputs; these go
-// into the model file.
-struct InputOptions {
-  std::vector<double> mean = {127.5};
-  std::vector<double> std = {128};
-  std::string flip = "sum";
-  static void describe(OptionsBuilder<InputOptions>& o);
-};
-
 // A training as its TOML states it: any network with any loss. The file has a table for each part,
 //   [network] and [loss] with `name` and the options of that network (nn/networks.h) or loss
 //   (nn/losses.h), [training], [optimizer], [schedule], [augmentation], [input],
-// and at the top `version`, `title` and `citations`. The vocabulary is closed: an unknown key or
-// word is an Error with file, line and "did you mean".
+// and at the top `version`, `title`, `citations`, `notes` (what a reader of the numbers must know)
+// and `base`: a list of recipes or parts of recipes that this one changes, read in order, each
+// value of a later one in place of the earlier one's (a network or loss of another name starts from
+// its own defaults; citations and notes add up). A base is the name of a carried one, or a path
+// ending in ".toml", relative to the file that names it. Files in "recipes/parts" are only for
+// that; they need neither title, network nor loss.
+// The vocabulary is closed: an unknown key or word is an Error with file, line and "did you mean".
 struct Recipe {
   std::string id;
   std::int64_t version = 1;
   std::string title;
   std::vector<std::string> citations;
+  std::vector<std::string> notes;
 
   std::string network;
   NetworkOptions network_options;  // height and width 0: the images'
@@ -76,7 +74,7 @@ void set_recipe(Recipe& recipe, std::string_view key, std::string_view value);
 // All keys that set_recipe knows for this recipe, as "table.option".
 std::vector<std::string> recipe_keys(const Recipe& recipe);
 
-// Everything that decides the result (not id, title and citations), defaults filled in.
+// Everything that decides the result (not id, title, citations and notes), defaults filled in.
 Json recipe_to_json(const Recipe& recipe);
 
 }  // namespace facebench

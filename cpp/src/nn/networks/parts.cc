@@ -39,8 +39,11 @@ Value tap_embedding(Graph& g, Value features, const NetworkOptions& o) {
 
 void tap_logits(Graph& g, const std::string& name, Value embedding, const NetworkOptions& o,
                 double dropout, bool bias) {
+  if (dropout > 0) {
+    embedding = g.dropout(embedding, dropout);
+    g.tap("classifier_input", embedding);
+  }
   if (o.classes == 0) return;
-  if (dropout > 0) embedding = g.dropout(embedding, dropout);
   g.tap("logits", g.linear(name, embedding, {.out = o.classes, .bias = bias}));
 }
 

@@ -22,7 +22,8 @@ Padding same_padding(const Shape& x, Size2 kernel, Size2 stride);
 // where another length was asked for. Returns it.
 Value tap_embedding(Graph& g, Value features, const NetworkOptions& options);
 
-// Where there are classes: dropout, the classifier called `name`, and the tap.
+// Dropout with its tap "classifier_input" where there is one, and where there are classes the
+// classifier called `name` with the tap "logits".
 void tap_logits(Graph& g, const std::string& name, Value embedding, const NetworkOptions& options,
                 double dropout = 0, bool bias = true);
 

@@ -42,7 +42,26 @@ def _detectors() -> list[dict]:
 
 
 def _recipes() -> list[dict]:
-    return [{"name": name} for name in facebench.training.recipe_names()]
+    result = []
+    for name in facebench.training.recipe_names():
+        recipe = facebench.training.recipe(name)
+        values = recipe.to_dict()
+        training, image = values["training"], values["input"]
+        result.append(
+            {
+                "name": name,
+                "network": recipe.network,
+                "loss": recipe.loss,
+                "batch": training["batch"],
+                "epochs": None if training["iterations"] else training["epochs"],
+                "iterations": training["iterations"] or None,
+                "images": [image["image_height"], image["image_width"]],
+                "doc": recipe.title,
+                "citations": recipe.citations,
+                "notes": recipe.notes,
+            }
+        )
+    return result
 
 
 def _devices() -> list[dict]:

@@ -1,0 +1,68 @@
+#include "facebench/training/input.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace facebench {
+
+void InputOptions::describe(OptionsBuilder<InputOptions>& o) {
+  o.name("InputOptions", "How a crop becomes input, and how the trained model embeds.");
+  o.field("image_height", &InputOptions::image_height,
+          "height that the crops must have; 0: any that fits the view", 0, 4096);
+  o.field("image_width", &InputOptions::image_width,
+          "width that the crops must have; 0: any that fits the view", 0, 4096);
+  o.choice("view", &InputOptions::view, "how the input is cut out of a crop, in embedding",
+           input_views().names());
+  o.field("view_fraction", &InputOptions::view_fraction, "of center_fraction", 0.01, 1);
+  o.choice("interpolation", &InputOptions::interpolation,
+           "between pixels, where a view changes size", interpolations().names());
+  o.choice("color", &InputOptions::color, "order of the input's channels", {"rgb", "bgr", "gray"});
+  o.field("mean", &InputOptions::mean,
+          "subtracted from pixels 0..255: one number, or one for each channel", -1e6, 1e6);
+  o.field("std", &InputOptions::std, "divides after that: one number, or one for each channel",
+          1e-6, 1e6);
+  o.field("tap", &InputOptions::tap, "the value of the network that the trained model gives");
+  o.choice("flip", &InputOptions::flip,
+           "of the trained model: the mirrored image's output is not used, added or appended",
+           {"none", "sum", "concat"});
+}
+
+ImageShape trained_input(const InputOptions& options, const NetworkOptions& network,
+                         const ImageShape& images) {
+  const auto check = [&](const ImageShape& wanted) {
+    if (wanted != images)
+      throw std::invalid_argument(
+          fmt::format("the recipe takes images of {}x{}, the data's are {}x{} (height x width)",
+                      wanted.height, wanted.width, images.height, images.width));
+  };
+  check({options.image_height > 0 ? options.image_height : images.height,
+         options.image_width > 0 ? options.image_width : images.width});
+  ImageShape input{network.height, network.width};
+  if (options.view != "whole") return input;
+  if (input.height == 0) input.height = images.height;
+  if (input.width == 0) input.width = images.width;
+  check(input);
+  return input;
+}
+
+void set_model_input(const InputOptions& options, const ImageShape& images, ModelOptions& model) {
+  model.view = options.view;
+  model.view_fraction = options.view_fraction;
+  model.interpolation = options.interpolation;
+  if (options.view != "whole") {
+    model.image_height = images.height;
+    model.image_width = images.width;
+  }
+  model.color = options.color;
+  model.mean = options.mean;
+  model.std = options.std;
+  model.tap = options.tap;
+  model.flip = options.flip;
+}
+
+PixelInput make_pixel_input(const InputOptions& options) {
+  return {options.color, options.mean, options.std};
+}
+
+}  // namespace facebench

@@ -1,0 +1,49 @@
+"""All five losses learn real faces: LFW View 1, the cheap setting of docs/training-results.md."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("facebench._full")
+
+from facebench import embedding, training
+
+spec = importlib.util.spec_from_file_location("view1", Path(__file__).with_name("view1.py"))
+view1 = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(view1)
+
+if not view1.ROOT.is_dir():
+    pytest.skip("FACEBENCH_DATA is not set (LFW)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory):
+    return view1.make(tmp_path_factory.mktemp("view1"))
+
+
+# All five take about twenty seconds of one thread each; two of them go with every run.
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "softmax",
+        "cosface",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("center", "sphereface", "arcface")),
+    ],
+)
+def test_learns(loss, faces, tmp_path):
+    result = training.train(
+        f"small4_quick.{loss}", faces.train, tmp_path / "run", threads=1, data_threads=1
+    )
+    assert (result["classes"], result["images"]) == (629, 5561)
+    # Of the true class without margin; chance is 1 in 629.
+    assert result["accuracy"] >= 0.80
+    trained = view1.measure(faces, embedding.load_model(result["model"]))
+    fresh = embedding.make_model("small4", channel_multiplier=0.5, flip="sum", seed=1)
+    untrained = view1.measure(faces, fresh)
+    assert trained["comparisons"] == 999
+    assert trained["auc"] >= 0.90
+    assert trained["eer"] <= 0.18
+    assert trained["accuracy"] >= 0.82
+    assert trained["auc"] >= untrained["auc"] + 0.10
