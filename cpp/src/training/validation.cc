@@ -78,7 +78,7 @@ ValidationValue Validation::operator()(const Model& model, const Job& job) const
   if (!std::isfinite(cell.value))
     fail(spec_.id, fmt::format("{} of track {} is undefined", cell.name, track.name),
          "Validate on another metric, or see that the images fit the lists");
-  const Metric* metric = protocol_metrics().find(cell.name);
+  const Metric* metric = metric_of_cell(cell.name).metric;
   return {track.name, cell.name, cell.value,
           metric && metric->lower_is_better ? -cell.value : cell.value,
           static_cast<std::int64_t>(track.failed.size())};
