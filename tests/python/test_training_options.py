@@ -92,6 +92,7 @@ def test_auxiliary_heads_equal_a_plain_step(tmp_path, name, size, heads, weight,
     assert not [k for k in saved.weights.state_dict() if k.startswith(("aux", "loss"))]
 
 
+@pytest.mark.slow
 def test_inception_v3_trains_with_its_auxiliary_head(tmp_path):
     """No dropout before its embedding: the plain step is one."""
     data = pictures(2, persons=2, size=299)
