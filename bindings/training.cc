@@ -1,13 +1,17 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "common.h"
 #include "facebench/io/sha256.h"
+#include "facebench/training/process_group.h"
 #include "facebench/training/recipe.h"
+#include "facebench/training/sampler.h"
 #include "facebench/training/schedule.h"
 #include "facebench/training/trainer.h"
 #include "json.h"
@@ -18,13 +22,30 @@ namespace {
 
 using Array = py::array_t<std::uint8_t, py::array::c_style>;
 
-// An array (N, H, W, 3) as a source of images without names; the array must outlive it.
-ImageArray array_images(const Array& array) {
+// An array (N, H, W, 3) as a source of images; the array must outlive it.
+ImageArray array_images(const Array& array, const std::vector<std::string>& names = {}) {
   if (array.ndim() != 4 || array.shape(3) != 3)
     throw std::invalid_argument("images: expected uint8 of the shape (N, H, W, 3)");
   return {array.data(),
           array.shape(0),
-          {static_cast<int>(array.shape(1)), static_cast<int>(array.shape(2))}};
+          {static_cast<int>(array.shape(1)), static_cast<int>(array.shape(2))},
+          names};
+}
+
+std::string array_hash(const Array& array) {
+  Sha256 hash;
+  hash.update(std::as_bytes(std::span(array.data(), static_cast<std::size_t>(array.size()))));
+  return hash.hex();
+}
+
+py::dict value_dict(const ValidationValue& v) {
+  py::dict d;
+  d["track"] = v.track;
+  d["metric"] = v.metric;
+  d["value"] = v.value;
+  d["score"] = v.score;
+  d["failed_enrolments"] = v.failed_enrolments;
+  return d;
 }
 
 py::dict report_dict(const EpochReport& r) {
@@ -35,6 +56,18 @@ py::dict report_dict(const EpochReport& r) {
   d["loss"] = r.loss;
   d["accuracy"] = r.accuracy;
   d["lr"] = r.lr;
+  if (r.validation) d["validation"] = value_dict(*r.validation);
+  return d;
+}
+
+py::dict report_dict(const StepReport& r) {
+  py::dict d;
+  d["iteration"] = r.iteration;
+  d["iterations"] = r.iterations;
+  d["loss"] = r.loss;
+  d["accuracy"] = r.accuracy;
+  d["lr"] = r.lr;
+  d["gradient_norm"] = r.gradient_norm;
   return d;
 }
 
@@ -48,6 +81,8 @@ py::dict result_dict(const TrainResult& r) {
   d["loss"] = r.loss;
   d["accuracy"] = r.accuracy;
   d["best_score"] = r.best_score;
+  d["best_epoch"] = r.best_epoch;
+  d["stopped_early"] = r.stopped_early;
   d["images_per_second"] = r.images_per_second;
   return d;
 }
@@ -66,30 +101,53 @@ py::dict variation_dict(const Variation& v) {
   return d;
 }
 
-// What on_epoch raised, kept until the C++ call has ended.
+// What a training is given from Python beside recipe, data and options.
+struct Surroundings {
+  py::object progress, on_epoch, on_step;
+  const Validation* validation = nullptr;
+  py::object process_group;
+};
+
+// What a callback raised, kept until the C++ call has ended.
 struct CallbackFailed : std::exception {};
 
 TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
                          const std::filesystem::path& out, const TrainOptions& options,
-                         const py::object& progress, const py::object& on_epoch) {
+                         const Surroundings& around) {
   TrainCallbacks callbacks;
+  callbacks.validation = around.validation;
   std::optional<py::error_already_set> raised;
-  if (!on_epoch.is_none())
+  const auto call = [&](const py::object& function, const auto&... arguments) {
+    try {
+      return py::object(function(arguments...));
+    } catch (py::error_already_set& error) {
+      raised = std::move(error);
+      throw CallbackFailed{};
+    }
+  };
+  if (!around.on_epoch.is_none())
     callbacks.on_epoch = [&](const EpochReport& report,
                              const Model& model) -> std::optional<double> {
       const py::gil_scoped_acquire gil;
-      try {
-        const py::object score =
-            on_epoch(report_dict(report), py::cast(&model, py::return_value_policy::reference));
-        return score.is_none() ? std::nullopt : std::optional(score.cast<double>());
-      } catch (py::error_already_set& error) {
-        raised = std::move(error);
-        throw CallbackFailed{};
-      }
+      const py::object score = call(around.on_epoch, report_dict(report),
+                                    py::cast(&model, py::return_value_policy::reference));
+      return score.is_none() ? std::nullopt : std::optional(score.cast<double>());
     };
+  if (!around.on_step.is_none())
+    callbacks.on_step = [&](const StepReport& report) {
+      const py::gil_scoped_acquire gil;
+      call(around.on_step, report_dict(report));
+    };
+  SingleProcess alone;
+  std::unique_ptr<Communicator> group;
+  if (!around.process_group.is_none())
+    group = process_group_communicator(
+        around.process_group.cast<c10::intrusive_ptr<c10d::ProcessGroup>>(),
+        at::Device(options.device));
   try {
-    return with_job(0, progress, [&](const Job& job) {
-      return train(recipe, set, out, options, job, callbacks);
+    return with_job(0, around.progress, [&](const Job& job) {
+      return train(recipe, set, out, options, job, callbacks,
+                   group ? *group : static_cast<Communicator&>(alone));
     });
   } catch (const CallbackFailed&) {
     throw std::move(*raised);
@@ -192,30 +250,77 @@ void bind_training(py::module_& m) {
       py::arg("base"), py::arg("options"), py::arg("iteration"), py::arg("total"),
       py::arg("iterations_per_epoch") = 1.0,
       "The learning rate of one iteration (0 is the first).");
+  bind_options<ValidationOptions>(m);
+  py::class_<Validation>(m, "Validation", "See facebench.training.validation.")
+      .def(
+          "__call__",
+          [](const Validation& v, const Model& model, int threads) {
+            return value_dict(
+                with_job(threads, py::none(), [&](const Job& job) { return v(model, job); }));
+          },
+          py::arg("model"), py::arg("threads") = 0,
+          "Judge a model: dict of track, metric, value, score (higher is better), "
+          "failed_enrolments.")
+      .def("to_dict", [](const Validation& v) { return json_to_python(v.description()); });
+  m.def(
+      "open_validation",
+      [](const std::string& protocol, const std::filesystem::path& root,
+         const std::filesystem::path& lists, const std::filesystem::path& pack,
+         const ValidationOptions& options) {
+        return open_validation(protocol, {root, {}, lists}, pack, options);
+      },
+      py::arg("protocol"), py::arg("root"), py::arg("lists"), py::arg("pack"), py::arg("options"),
+      py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "array_validation",
+      [](const std::string& protocol, const std::filesystem::path& root,
+         const std::filesystem::path& lists, const Array& images,
+         const std::vector<std::string>& names, const ValidationOptions& options) {
+        const ProtocolSpec spec = load_protocol(protocol);
+        return Validation(spec, read_trials(spec, {root, {}, lists}),
+                          std::make_shared<const ImageArray>(array_images(images, names)),
+                          array_hash(images), options);
+      },
+      py::arg("protocol"), py::arg("root"), py::arg("lists"), py::arg("images"), py::arg("names"),
+      py::arg("options"), py::keep_alive<0, 4>());
+  m.def(
+      "samplers",
+      [] {
+        py::list result;
+        for (const SamplerEntry& e : samplers().entries()) {
+          py::dict d;
+          d["name"] = e.name;
+          d["doc"] = e.doc;
+          result.append(d);
+        }
+        return result;
+      },
+      "Every way of putting images into batches: name, doc.");
   m.def(
       "train_pack",
       [](const Recipe& recipe, const std::filesystem::path& pack, const std::filesystem::path& out,
-         const TrainOptions& options, const py::object& progress, const py::object& on_epoch) {
+         const TrainOptions& options, const py::object& progress, const py::object& on_epoch,
+         const py::object& on_step, const Validation* validation, const py::object& group) {
         const Pack opened(pack);
-        return result_dict(
-            run_training(recipe, training_set(opened), out, options, progress, on_epoch));
+        return result_dict(run_training(recipe, training_set(opened), out, options,
+                                        {progress, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("out"), py::arg("options"), py::arg("progress"),
-      py::arg("on_epoch"));
+      py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
-         const py::object& progress, const py::object& on_epoch) {
+         const py::object& progress, const py::object& on_epoch, const py::object& on_step,
+         const Validation* validation, const py::object& group) {
         const ImageArray source = array_images(images);
-        Sha256 hash;
-        hash.update(
-            std::as_bytes(std::span(images.data(), static_cast<std::size_t>(images.size()))));
-        const TrainingSet set{&source, labels, hash.hex(), json_from_python(preparation)};
-        return result_dict(run_training(recipe, set, out, options, progress, on_epoch));
+        const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
+        return result_dict(run_training(recipe, set, out, options,
+                                        {progress, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
-      py::arg("out"), py::arg("options"), py::arg("progress"), py::arg("on_epoch"));
+      py::arg("out"), py::arg("options"), py::arg("progress"), py::arg("on_epoch"),
+      py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
 }
 
 }  // namespace facebench

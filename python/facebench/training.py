@@ -12,7 +12,7 @@
 2
 """
 
-from os import PathLike, fspath
+from os import PathLike, environ, fspath, sched_getaffinity
 
 import numpy as np
 
@@ -25,9 +25,12 @@ Recipe = _full.Recipe
 ScheduleOptions = _full.ScheduleOptions
 TrainOptions = _full.TrainOptions
 TrainingOptions = _full.TrainingOptions
+Validation = _full.Validation
+ValidationOptions = _full.ValidationOptions
 learning_rate = _full.learning_rate
 parse_recipe = _full.parse_recipe
 recipe_names = _full.recipe_names
+samplers = _full.samplers
 schedule_policies = _full.schedule_policies
 training_views = _full.training_views
 
@@ -39,14 +42,19 @@ __all__ = [
     "ScheduleOptions",
     "TrainOptions",
     "TrainingOptions",
+    "Validation",
+    "ValidationOptions",
     "learning_rate",
     "parse_recipe",
     "recipe",
     "recipe_names",
+    "samplers",
     "schedule_policies",
+    "torchrun_process_group",
     "train",
     "training_inputs",
     "training_views",
+    "validation",
 ]
 
 
@@ -93,13 +101,79 @@ def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[np.ndarray, list
     """
     if isinstance(recipe, (str, PathLike)):
         recipe = _full.load_recipe(fspath(recipe))
+    return _full.training_inputs(recipe, _image_array(images), epoch)
+
+
+def _image_array(images) -> np.ndarray:
     images = np.ascontiguousarray(images)
     if images.dtype != np.uint8:
         raise ValueError(f"images: expected uint8, got {images.dtype}")
-    return _full.training_inputs(recipe, images, epoch)
+    return images
 
 
-def train(recipe, data, out, *, on_epoch=None, progress=None, preparation=None, **options) -> dict:
+def validation(protocol, images, *, root="", lists="", **options) -> Validation:
+    """A protocol, the crops of its images, and the number that judges a model in training.
+
+    ``protocol`` is a name or a ``.toml`` file; its lists are looked for below ``root`` or in
+    ``lists``. ``images`` is a pack (its path, or an opened one) or a pair (array, names): uint8
+    (N, H, W, 3) of the size that the model takes, and for each the name that the lists have.
+    ``options`` are fields of `ValidationOptions`: metric (as in ``metrics.json``, e.g.
+    ``"tar@far=0.001"``; the track's first where it is left out), track, every (epochs).
+
+    Calling it judges a model. A score is higher for the better model: the metric's value, or minus
+    an error rate.
+
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from facebench import embedding, training
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "pairs.csv").write_text("first,second,label\\na,b,1\\na,c,0\\n")
+    >>> faces = np.stack([np.full((16, 16, 3), v, np.uint8) for v in (10, 12, 200)])
+    >>> judge = training.validation("pairs", (faces, ["a", "b", "c"]), lists=folder, metric="auc")
+    >>> judge(embedding.make_model("small4", height=16, width=16))["metric"]
+    'auc'
+    """
+    options = ValidationOptions(**options)
+    if isinstance(images, tuple):
+        array, names = images
+        return _full.array_validation(
+            fspath(protocol), root, lists, _image_array(array), list(names), options
+        )
+    path = images if isinstance(images, (str, PathLike)) else images.path
+    return _full.open_validation(fspath(protocol), root, lists, path, options)
+
+
+def torchrun_process_group(device="cpu"):
+    """The process group of a process that ``torchrun`` started, and its device; else None, device.
+
+    Gloo on the CPU, NCCL on CUDA, where ``"cuda"`` becomes the device of the local rank. The group
+    is torch's default one and stays.
+    """
+    if "TORCHELASTIC_RUN_ID" not in environ:
+        return None, device
+    from torch import distributed
+
+    on_cuda = str(device).startswith("cuda")
+    if str(device) == "cuda":
+        device = f"cuda:{environ['LOCAL_RANK']}"
+    if not distributed.is_initialized():
+        distributed.init_process_group("nccl" if on_cuda else "gloo")
+    return distributed.group.WORLD, device
+
+
+def train(
+    recipe,
+    data,
+    out,
+    *,
+    validation=None,
+    on_epoch=None,
+    on_step=None,
+    progress=None,
+    preparation=None,
+    process_group=None,
+    **options,
+) -> dict:
     """Train; fills the folder `out` and returns what came of it.
 
     ``recipe`` is a `Recipe`, the name of one, or a ``.toml`` file. ``data`` is a pack (its path, or
@@ -108,25 +182,32 @@ def train(recipe, data, out, *, on_epoch=None, progress=None, preparation=None, 
     crop) and goes into the model file.
 
     ``options`` are the fields of `TrainOptions`: resume, threads, data_threads, checkpoint_every,
-    keep, log_every. ``on_epoch(report, model)`` is called after each epoch; a number it returns is
-    a validation score (higher is better), and the best model is kept as ``best.safetensors``. The
-    model it is given is valid during the call only. What it raises stops the training; so does
+    keep, log_every, device, deterministic.
+
+    ``validation`` (see `validation`) judges the model before the first step and at the ends of
+    epochs; ``on_epoch(report, model)`` is called after each epoch, and a number it returns is a
+    score in place of that (higher is better). The model of the best score is kept as
+    ``best.safetensors``. The model on_epoch is given is valid during the call only.
+    ``on_step(report)`` is called after each step. What they raise stops the training; so does
     Ctrl-C. Both write a checkpoint first, and ``resume=True`` goes on from there to the same bits.
 
+    ``process_group``: one of torch's, in which this process is one of several that train together,
+    each on its share of every batch (see `torchrun_process_group`). Where ``threads`` is left out,
+    the processes of one machine then share its processors.
+
     Returns a dict: model (path), iterations, epochs, classes, images, loss, accuracy, best_score,
-    images_per_second.
+    best_epoch, stopped_early, images_per_second.
     """
     if isinstance(recipe, (str, PathLike)):
         recipe = _full.load_recipe(fspath(recipe))
     options = TrainOptions(**options)
+    rest = (out, options, progress, on_epoch, on_step, validation, process_group)
+    if process_group is not None and options.threads == 0 and not options.resume:
+        local = int(environ.get("LOCAL_WORLD_SIZE", process_group.size()))
+        options.threads = max(1, len(sched_getaffinity(0)) // local)
     if isinstance(data, tuple):
         images, labels = data
-        images = np.ascontiguousarray(images)
-        if images.dtype != np.uint8:
-            raise ValueError(f"images: expected uint8, got {images.dtype}")
         labels = [int(label) for label in labels]
-        return _full.train_arrays(
-            recipe, images, labels, preparation or {}, out, options, progress, on_epoch
-        )
+        return _full.train_arrays(recipe, _image_array(images), labels, preparation or {}, *rest)
     path = data if isinstance(data, (str, PathLike)) else data.path
-    return _full.train_pack(recipe, path, out, options, progress, on_epoch)
+    return _full.train_pack(recipe, path, *rest)

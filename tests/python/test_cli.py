@@ -433,6 +433,19 @@ def invoke(*args, code: int = 0):
     return result
 
 
+def test_train_is_judged_by_a_protocol(trained, tmp_path):
+    train = ("train", "small4.softmax", "--pack", trained["pack"], "--out", tmp_path / "run")
+    small = ("--set", "epochs=2", "--set", "batch=8", "--threads", 1, "--json")
+    judge = ("--validate", "lfw", "--validation-pack", trained["pack"], "--root", trained["root"])
+    result = json.loads(invoke(*train, *small, *judge, "--validation-metric", "auc").stdout)
+    assert (tmp_path / "run" / "best.safetensors").exists()
+    lines = [json.loads(x) for x in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    values = [line["value"] for line in lines if line.get("metric") == "auc"]
+    assert len(values) == 3
+    assert result["best_score"] == max(values[1:])
+    assert "validation-pack" in invoke(*train, "--validate", "lfw", code=2).output
+
+
 def test_synth_writes_lists_and_sheet(faces):
     assert (faces / "sheet.png").is_file()
     assert list((faces / "data").rglob("pairs.txt"))

@@ -65,12 +65,14 @@ const Table<NetworkEntry>& networks() {
            .doc = "Inception-v1 with batch norm and 3x3 for 5x5, torchvision's; pooled features",
            .source = kGoogLeNet,
            .defaults = {.height = 224, .width = 224, .embedding = 1024, .auxiliary = 0},
+           .aux_weight = 0.3,
            .build = build_googlenet},
           {.name = "googlenet_bvlc",
            .doc = "GoogLeNet of Caffe's BVLC prototxt: LRN, true 5x5, two auxiliary heads; pooled "
                   "features",
            .source = kGoogLeNet,
            .defaults = {.height = 224, .width = 224, .embedding = 1024, .auxiliary = 1},
+           .aux_weight = 0.3,
            .build = build_googlenet_bvlc},
           {.name = "googlenet_slim",
            .doc = "TensorFlow slim's inception_v1: batch norm without scale, 3x3 for 5x5; pooled "
@@ -82,12 +84,14 @@ const Table<NetworkEntry>& networks() {
            .doc = "factorised convolutions, batch norm, torchvision's; pooled features",
            .source = kInceptionV3,
            .defaults = {.height = 299, .width = 299, .embedding = 2048, .auxiliary = 0},
+           .aux_weight = 0.4,
            .build = build_inception_v3},
           {.name = "inception_v3_slim",
            .doc = "TensorFlow slim's inception_v3: batch norm without scale, the auxiliary head; "
                   "pooled features",
            .source = kInceptionV3,
            .defaults = {.height = 299, .width = 299, .embedding = 2048, .auxiliary = 1},
+           .aux_weight = 0.4,
            .build = build_inception_v3_slim},
           {.name = "inception_resnet_v1",
            .doc = "residual Inception blocks, then FC and batch norm, as facenet's PyTorch port "
@@ -207,9 +211,6 @@ NetworkOptions resolve_network_options(std::string_view name, const NetworkOptio
   const int heads = entry.defaults.auxiliary;
   if (resolved.auxiliary == 1 && heads < 0)
     throw std::invalid_argument(fmt::format("network '{}' has no auxiliary classifiers", name));
-  if (resolved.auxiliary == 1 && resolved.classes == 0)
-    throw std::invalid_argument(
-        fmt::format("network '{}': auxiliary classifiers need the number of classes", name));
   if (resolved.auxiliary < 0) resolved.auxiliary = resolved.classes > 0 && heads == 1 ? 1 : 0;
   return resolved;
 }

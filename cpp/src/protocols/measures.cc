@@ -289,6 +289,7 @@ const Table<Metric>& protocol_metrics() {
                  {.name = "eer",
                   .title = "EER",
                   .doc = "equal error rate",
+                  .lower_is_better = true,
                   .listed = {[=](const Comparisons& c, double, const Convention&) {
                                return plain("eer", eer(c));
                              },

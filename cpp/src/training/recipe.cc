@@ -12,6 +12,7 @@
 #include "facebench/nn/head.h"
 #include "facebench/nn/initializers.h"
 #include "facebench/protocols/embedded.h"
+#include "facebench/training/sampler.h"
 
 namespace facebench {
 namespace {
@@ -186,14 +187,35 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
   o.field("iterations", &TrainingOptions::iterations, "steps in all; 0: what `epochs` take", 0,
           1e12);
   o.field("batch", &TrainingOptions::batch, "images in a step, over all processes", 1, 1e6);
+  o.field("accumulate", &TrainingOptions::accumulate,
+          "micro-batches that a process cuts its share of a batch into, to save memory; their "
+          "gradients are added up",
+          1, 1e6);
+  o.choice("sampler", &TrainingOptions::sampler, "how images are put into batches",
+           samplers().names());
+  o.field("images_per_person", &TrainingOptions::images_per_person,
+          "of the sampler 'balanced': images of each person in a batch", 1, 1e6);
   o.choice("last_batch", &TrainingOptions::last_batch,
            "what becomes of images left over at the end of an epoch", {"wrap", "keep", "drop"});
   o.field("seed", &TrainingOptions::seed, "of initial weights, order, augmentation, dropout");
   o.choice("initializer", &TrainingOptions::initializer, "initial weights of the network",
            initializers().names());
-  o.choice("dtype", &TrainingOptions::dtype, "numbers of weights and activations",
-           {"float32", "float64"});
+  o.choice("dtype", &TrainingOptions::dtype,
+           "numbers of weights and activations; bfloat16: weights of float32, and torch's autocast "
+           "in the network",
+           {"float32", "float64", "bfloat16"});
   o.field("channels_last", &TrainingOptions::channels_last, "lay images out NHWC (faster)");
+  o.field("aux_weight", &TrainingOptions::aux_weight,
+          "factor of each auxiliary classifier's loss; 0: trained without them; below 0: the "
+          "network's own",
+          -1, 1e3);
+  o.field("ema", &TrainingOptions::ema,
+          "decay of the weights' moving average, which then is the model; 0: no average", 0,
+          0.999999999);
+  o.field("patience", &TrainingOptions::patience,
+          "epochs without a better validation score after which training stops; 0: never", 0, 1e6);
+  o.field("min_delta", &TrainingOptions::min_delta, "what a score must be better by to count", 0,
+          1e6);
 }
 
 std::vector<std::string> recipe_names() {

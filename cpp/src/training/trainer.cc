@@ -1,6 +1,7 @@
 #include "facebench/training/trainer.h"
 
 #include <ATen/ATen.h>
+#include <ATen/DeviceGuard.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -8,17 +9,20 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 
+#include "facebench/core/devices.h"
 #include "facebench/core/error.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/sha256.h"
-#include "facebench/nn/head.h"
 #include "facebench/training/batch_loader.h"
 #include "facebench/training/checkpoint.h"
+#include "training/arithmetic.h"
+#include "training/learner.h"
+#include "training/training_log.h"
+#include "training/training_progress.h"
 
 namespace facebench {
 namespace {
@@ -26,42 +30,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// torch's number of threads while a training runs.
-class ComputeThreads {
- public:
-  explicit ComputeThreads(int threads) : before_(at::get_num_threads()) {
-    at::set_num_threads(threads);
-  }
-  ~ComputeThreads() { at::set_num_threads(before_); }
-  ComputeThreads(const ComputeThreads&) = delete;
-  ComputeThreads& operator=(const ComputeThreads&) = delete;
-
- private:
-  int before_;
-};
-
-// What is reported is summed up over images.
-struct Sums {
-  double loss = 0;
-  std::int64_t correct = 0;
-  std::int64_t images = 0;
-
-  double mean_loss() const { return images ? loss / static_cast<double>(images) : 0; }
-  double accuracy() const {
-    return images ? static_cast<double>(correct) / static_cast<double>(images) : 0;
-  }
-  void add(double mean, std::int64_t hits, std::int64_t n) {
-    loss += mean * static_cast<double>(n);
-    correct += hits;
-    images += n;
-  }
-  Json json() const { return {{"loss", loss}, {"correct", correct}, {"images", images}}; }
-  void set(const Json& json) {
-    loss = json.at("loss").get<double>();
-    correct = json.at("correct").get<std::int64_t>();
-    images = json.at("images").get<std::int64_t>();
-  }
-};
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 ModelOptions trained_model_options(const Recipe& recipe, const TrainingSet& data) {
   ModelOptions options;
@@ -72,17 +43,27 @@ ModelOptions trained_model_options(const Recipe& recipe, const TrainingSet& data
   return options;
 }
 
-NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& shape) {
-  NetworkOptions options = recipe.network_options;
-  const ImageShape input = trained_input(recipe.input, options, shape);
-  options.height = input.height;
-  options.width = input.width;
-  options.classes = 0;  // the classifier belongs to the loss
-  return options;
+std::unique_ptr<Sampler> sampler_of(const TrainingOptions& training,
+                                    const TrainingClasses& classes) {
+  return samplers()
+      .at(training.sampler)
+      .make({classes.samples, classes.labels, training.seed, training.batch,
+             parse_last_batch(training.last_batch), training.images_per_person});
 }
 
-std::int64_t classifier_features(const Graph& graph) {
-  return element_count(graph.shape({graph.tap_node(graph.classifier_input())}));
+// Every process gets rank 0's.
+std::int64_t shared_number(Communicator& communicator, std::int64_t number) {
+  at::Tensor t = at::full({1}, number, at::TensorOptions(at::kLong));
+  communicator.broadcast(std::span(&t, 1), 0);
+  return t.item<std::int64_t>();
+}
+
+std::string shared_text(Communicator& communicator, const std::string& text) {
+  const std::int64_t size = shared_number(communicator, static_cast<std::int64_t>(text.size()));
+  at::Tensor t = at::zeros({size}, at::TensorOptions(at::kByte));
+  if (communicator.rank() == 0) std::memcpy(t.data_ptr(), text.data(), text.size());
+  communicator.broadcast(std::span(&t, 1), 0);
+  return {static_cast<const char*>(t.const_data_ptr()), static_cast<std::size_t>(size)};
 }
 
 // One training: what goes on from step to step, and its files.
@@ -90,7 +71,7 @@ class Trainer {
  public:
   Trainer(const Recipe& recipe, const TrainingSet& data, const fs::path& out,
           const TrainOptions& options, const TrainCallbacks& callbacks, Communicator& communicator,
-          int threads)
+          int threads, at::Device device)
       : recipe_(recipe),
         data_(data),
         out_(out),
@@ -98,265 +79,239 @@ class Trainer {
         callbacks_(callbacks),
         communicator_(communicator),
         classes_(training_classes(data)),
-        sampler_(classes_.samples, recipe.training.seed, recipe.training.batch,
-                 parse_last_batch(recipe.training.last_batch)),
-        model_(make_model(recipe.network, trained_network_options(recipe, data.images->shape()),
-                          trained_model_options(recipe, data), recipe.training.initializer,
-                          recipe.training.seed)),
-        dtype_(recipe.training.dtype == "float64" ? at::kDouble : at::kFloat),
-        head_(make_head(recipe.loss, recipe.loss_options,
-                        {classifier_features(model_.weights.graph()), classes_.count,
-                         recipe.training.seed, dtype_})) {
+        sampler_(sampler_of(recipe.training, classes_)),
+        learner_(recipe, trained_model_options(recipe, data), data.images->shape(), classes_.count,
+                 device, communicator) {
     total_ = recipe.training.iterations > 0 ? recipe.training.iterations
-                                            : sampler_.iterations(recipe.training.epochs);
-    const std::int64_t left = sampler_.samples() % recipe.training.batch;
-    if (recipe.training.last_batch == "keep" && left == 1)
-      throw std::invalid_argument(
-          "the last batch of an epoch would hold one image, of which batch norm has no variance; "
-          "use another batch size, or wrap or drop the last batch");
-    if (recipe.training.batch % communicator.size() != 0)
-      throw std::invalid_argument(fmt::format("a batch of {} cannot be shared by {} processes",
-                                              recipe.training.batch, communicator.size()));
+                                            : sampler_->iterations(recipe.training.epochs);
+    check_batches();
+    if (recipe.training.patience > 0 && writes() && !callbacks.on_epoch && !callbacks.validation)
+      throw std::invalid_argument("patience needs a score: give a validation, or an on_epoch that "
+                                  "returns one");
     identity_ = {{"recipe", recipe_to_json(recipe)},
                  {"data", training_set_hash(data)},
-                 {"images", sampler_.samples()},
+                 {"images", images()},
                  {"classes", classes_.count},
                  {"threads", threads},
                  {"processes", communicator.size()},
+                 {"device", device.is_cuda() ? "cuda" : "cpu"},
+                 {"deterministic", options.deterministic || device.is_cpu()},
                  {"torch", TORCH_VERSION}};
+    if (callbacks.validation) identity_["validation"] = callbacks.validation->description();
     identity_.update(content_basics());
-    model_.options.training_run = sha256_hex(canonical_json(identity_));
-
-    model_.weights.to(at::kCPU, dtype_);
-    model_.weights.channels_last(recipe.training.channels_last);
-    for (const NamedTensor& t : model_.weights.parameters())
-      parameters_.push_back({"network." + t.name, t.tensor});
-    for (const NamedTensor& t : head_->parameters())
-      parameters_.push_back({"head." + t.name, t.tensor});
-    optimizer_.emplace(parameters_, recipe.optimizer);
+    learner_.set_training_run(sha256_hex(canonical_json(identity_)));
   }
 
-  fs::path checkpoints() const { return out_ / "checkpoints"; }
-  bool writes() const { return communicator_.rank() == 0; }
-
-  void resume(const fs::path& checkpoint) {
-    const TrainingState state = read_checkpoint(checkpoint, identity_, state_tensors());
+  // Every process takes up what rank 0 finds in the file; without one, its fresh weights.
+  void take_up(const std::optional<fs::path>& checkpoint) {
+    TrainingState state;
+    state.progress = progress_.json();
+    if (checkpoint) {
+      state = read_checkpoint(*checkpoint, identity_, learner_.state());
+      saved_ = state.iteration;
+    }
+    if (communicator_.size() > 1) {
+      state.iteration = shared_number(communicator_, state.iteration);
+      state.progress = Json::parse(shared_text(communicator_, canonical_json(state.progress)));
+      std::vector<at::Tensor> tensors;
+      for (const NamedTensor& t : learner_.state()) tensors.push_back(t.tensor.detach());
+      communicator_.broadcast(tensors, 0);
+    }
     try {
-      epoch_sums_.set(state.progress.at("epoch"));
-      log_sums_.set(state.progress.at("log"));
-      last_epoch_.set(state.progress.at("last_epoch"));
-      reported_ = state.progress.at("epochs_reported").get<std::int64_t>();
-      if (!state.progress.at("best").is_null()) best_ = state.progress.at("best").get<double>();
+      progress_ = TrainingProgress::from_json(state.progress, state.iteration);
     } catch (const Json::exception& error) {
-      fail(checkpoint.string(),
+      fail(checkpoint ? checkpoint->string() : "rank 0",
            std::string("the checkpoint's state is incomplete: ") + error.what());
     }
-    iteration_ = state.iteration;
-    saved_ = iteration_;
   }
 
   TrainResult run(const Job& job) {
     const at::AutoGradMode gradients(true);
-    if (writes()) cut_log();
-    const std::int64_t started_at = iteration_;
+    const std::int64_t started_at = progress_.iteration;
     const Clock::time_point start = Clock::now();
+    if (writes()) log_.emplace(out_ / "log.jsonl", started_at);
     {
       BatchLoader loader(
-          *data_.images, classes_.labels, sampler_,
-          {recipe_.augmentation, model_.input_view(), make_pixel_input(recipe_.input),
+          *data_.images, classes_.labels, *sampler_,
+          {recipe_.augmentation, learner_.input_view(), make_pixel_input(recipe_.input),
            recipe_.training.seed, recipe_.training.channels_last, communicator_.rank(),
            communicator_.size(), options_.data_threads},
-          iteration_, total_);
+          started_at, total_);
       Stage stage(job, "training", total_, "steps");
       log_time_ = start;
       try {
-        stage.update(iteration_);
+        stage.update(started_at);
+        if (writes() && callbacks_.validation && started_at == 0)
+          log_validation(validate(learner_.snapshot(), job));
         // The last run may have been stopped while it reported an epoch.
-        if (epochs_done() > reported_) end_epoch();
-        while (iteration_ < total_) {
-          step(loader.next());
-          if (epochs_done() > reported_) end_epoch();
-          if (options_.checkpoint_every > 0 && iteration_ % options_.checkpoint_every == 0) save();
-          stage.update(iteration_, note_);
+        if (epochs_done() > progress_.reported()) end_epoch(job);
+        while (going_on()) {
+          step(loader);
+          if (epochs_done() > progress_.reported()) end_epoch(job);
+          if (options_.checkpoint_every > 0 && progress_.iteration % options_.checkpoint_every == 0)
+            save();
+          stage.update(progress_.iteration, note_);
         }
-      } catch (const NotFinite&) {
-        fail(out_.string(), fmt::format("the loss is not finite at iteration {}", iteration_),
-             "A lower learning rate, a warm-up, or clip_norm usually helps");
       } catch (...) {
         // Between two steps everything is whole: nothing done so far is lost. (Within a step only
-        // running out of memory or an unreadable image can end here; the tensors may then be
-        // ahead of the counter, and the last checkpoint stands.)
+        // a loss that is not finite, running out of memory or an unreadable image can end here;
+        // the tensors may then be ahead of the counter, and the last checkpoint stands.)
         if (!in_step_) save();
         throw;
       }
     }
     save();
 
+    const double seconds = seconds_since(start);
+    const TrainingProgress::Epoch last =
+        progress_.epochs.empty() ? TrainingProgress::Epoch{} : progress_.epochs.back();
     TrainResult result;
     result.model = out_ / "model.safetensors";
-    result.iterations = iteration_;
-    result.epochs = reported_;
+    result.iterations = progress_.iteration;
+    result.epochs = progress_.reported();
     result.classes = classes_.count;
-    result.images = sampler_.samples();
-    result.loss = last_epoch_.mean_loss();
-    result.accuracy = last_epoch_.accuracy();
-    result.best_score = best_;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    result.images = images();
+    result.loss = last.loss;
+    result.accuracy = last.accuracy;
+    result.best_score = progress_.best;
+    result.best_epoch = progress_.best_epoch;
+    result.stopped_early = progress_.stopped;
     result.images_per_second =
-        static_cast<double>((iteration_ - started_at) * recipe_.training.batch) / seconds;
-    if (writes()) finish(result);
+        static_cast<double>((progress_.iteration - started_at) * recipe_.training.batch) / seconds;
+    if (writes()) finish(result, started_at, seconds);
     communicator_.barrier();
     return result;
   }
 
  private:
-  struct NotFinite {};
+  bool writes() const { return communicator_.rank() == 0; }
+  std::int64_t images() const { return static_cast<std::int64_t>(classes_.samples.size()); }
+  bool going_on() const { return progress_.iteration < total_ && !progress_.stopped; }
 
-  // Every tensor that goes on from step to step.
-  std::vector<NamedTensor> state_tensors() const {
-    std::vector<NamedTensor> tensors = parameters_;
-    for (const NamedTensor& t : model_.weights.buffers())
-      tensors.push_back({"network." + t.name, t.tensor});
-    for (const NamedTensor& t : head_->buffers()) tensors.push_back({"head." + t.name, t.tensor});
-    for (const NamedTensor& t : optimizer_->momentum())
-      tensors.push_back({"momentum." + t.name, t.tensor});
-    return tensors;
+  // Every micro-batch of every process needs images, and more than one: batch norm has no variance
+  // of one.
+  void check_batches() const {
+    const TrainingOptions& t = recipe_.training;
+    const std::int64_t parts = communicator_.size() * t.accumulate;
+    if (t.batch % parts != 0)
+      throw std::invalid_argument(
+          fmt::format("a batch of {} cannot be shared by {} processes with {} micro-batches each",
+                      t.batch, communicator_.size(), t.accumulate));
+    const std::int64_t left = images() % t.batch;
+    if (t.sampler == "shuffle" && t.last_batch == "keep" && left > 0 && left < 2 * parts)
+      throw std::invalid_argument(fmt::format(
+          "the last batch of an epoch would hold {}, and batch norm has no variance of "
+          "one image; use another batch size, or wrap or drop the last batch",
+          left == 1 ? "one image" : fmt::format("{} images for {} parts", left, parts)));
   }
 
   std::int64_t epochs_done() const {
-    return iteration_ == total_ ? sampler_.epoch(total_ - 1) + 1 : sampler_.epoch(iteration_);
+    return progress_.iteration == total_ ? sampler_->epoch(total_ - 1) + 1
+                                         : sampler_->epoch(progress_.iteration);
   }
 
-  double lr() const {
-    return learning_rate(recipe_.optimizer.lr, recipe_.schedule,
-                         {iteration_, total_, sampler_.iterations_per_epoch()});
-  }
-
-  void step(const Batch& batch) {
+  void step(BatchLoader& loader) {
+    if (callbacks_.on_phase) callbacks_.on_phase(TrainPhase::data);
+    const Batch batch = loader.next();
+    const std::int64_t iteration = progress_.iteration;
+    lr_ = learning_rate(recipe_.optimizer.lr, recipe_.schedule,
+                        {iteration, total_, sampler_->iterations_per_epoch()});
     in_step_ = true;
-    lr_ = lr();
-    const auto n = batch.images.size(0);
-    model_.weights.set_dropout(recipe_.training.seed, static_cast<std::uint64_t>(iteration_));
-    const at::Tensor features =
-        model_.weights.forward(batch.images.to(dtype_), model_.weights.graph().classifier_input())
-            .flatten(1);
-    const Head::Output output = head_->loss(features, batch.labels);
-    const double loss = output.loss.item<double>();
-    if (!std::isfinite(loss)) throw NotFinite{};
-    optimizer_->zero_grad();
-    output.loss.backward();
-    average_gradients();
-    optimizer_->clip();
-    optimizer_->step(lr_);
-    const auto hits = output.predicted.eq(batch.labels).sum().item<std::int64_t>();
-    epoch_sums_.add(loss, hits, n);
-    log_sums_.add(loss, hits, n);
-    ++iteration_;
+    const Learner::Step done =
+        learner_.step(batch, sampler_->batch_size(iteration), iteration, lr_, callbacks_.on_phase);
+    if (!done.finite)
+      fail(out_.string(), fmt::format("the loss is not finite at iteration {}", iteration),
+           "A lower learning rate, a warm-up, or clip_norm usually helps");
+    progress_.epoch_sums.add(done.sums);
+    progress_.log_sums.add(done.sums);
+    ++progress_.iteration;
     in_step_ = false;
-    if (iteration_ % options_.log_every == 0 || iteration_ == total_) log();
+    if (progress_.iteration % options_.log_every == 0 || progress_.iteration == total_) log();
+    if (callbacks_.on_step)
+      callbacks_.on_step({progress_.iteration, total_, done.sums.mean_loss(), done.sums.accuracy(),
+                          lr_, done.gradient_norm});
   }
 
-  void average_gradients() {
-    if (communicator_.size() == 1) return;
-    std::vector<at::Tensor> gradients;
-    for (const NamedTensor& p : parameters_)
-      if (p.tensor.grad().defined()) gradients.push_back(p.tensor.grad());
-    communicator_.all_reduce(gradients);
-    for (at::Tensor& g : gradients) g.div_(communicator_.size());
-  }
-
-  // The model as it stands, a copy in float32 and evaluation mode.
-  Model snapshot() const {
-    Model model{model_.network, model_.network_options, model_.options, model_.weights.clone(), {}};
-    model.weights.to(at::kCPU, at::kFloat);
-    model.weights.train(false);
-    return model;
-  }
-
-  void end_epoch() {
-    const std::int64_t done = epochs_done();
-    if (callbacks_.on_epoch && writes()) {
-      const EpochReport report{done,
-                               sampler_.epoch(total_ - 1) + 1,
-                               iteration_,
-                               epoch_sums_.mean_loss(),
-                               epoch_sums_.accuracy(),
-                               lr_};
-      const Model model = snapshot();
-      const std::optional<double> score = callbacks_.on_epoch(report, model);
-      if (score && (!best_ || *score > *best_)) {
-        best_ = score;
-        save_model(model, out_ / "best.safetensors");
+  void end_epoch(const Job& job) {
+    EpochReport report{epochs_done(),
+                       sampler_->epoch(total_ - 1) + 1,
+                       progress_.iteration,
+                       progress_.epoch_sums.mean_loss(),
+                       progress_.epoch_sums.accuracy(),
+                       lr_,
+                       std::nullopt};
+    std::optional<double> score;
+    if (writes() && (callbacks_.on_epoch || callbacks_.validation)) {
+      const Model model = learner_.snapshot();
+      if (callbacks_.validation &&
+          (report.epoch % callbacks_.validation->every() == 0 || progress_.iteration == total_)) {
+        report.validation = validate(model, job);
+        score = report.validation->score;
       }
+      if (callbacks_.on_epoch)
+        if (const std::optional<double> own = callbacks_.on_epoch(report, model)) score = own;
+      if (report.validation) log_validation(*report.validation);
+      if (score && progress_.judge(*score, report.epoch, recipe_.training.patience,
+                                   recipe_.training.min_delta))
+        save_model(model, out_ / "best.safetensors");
     }
-    last_epoch_ = epoch_sums_;
-    epoch_sums_ = {};
-    reported_ = done;
+    if (recipe_.training.patience > 0)
+      progress_.stopped = shared_number(communicator_, progress_.stopped) != 0;
+    progress_.epochs.push_back({report.iteration, report.loss, report.accuracy, score});
+    progress_.epoch_sums = {};
     if (options_.checkpoint_every == 0) save();
   }
 
+  ValidationValue validate(const Model& model, const Job& job) const {
+    Job own;  // its stages would tear the training's progress
+    own.threads = at::get_num_threads();
+    own.poll = job.poll;
+    return (*callbacks_.validation)(model, own);
+  }
+
+  void log_validation(const ValidationValue& v) {
+    log_->write({{"iteration", progress_.iteration},
+                 {"epoch", epochs_done()},
+                 {"track", v.track},
+                 {"metric", v.metric},
+                 {"value", v.value},
+                 {"failed_enrolments", v.failed_enrolments}});
+  }
+
   void save() {
-    if (!writes() || saved_ == iteration_) return;
-    const TrainingState state{iteration_,
-                              identity_,
-                              {{"epoch", epoch_sums_.json()},
-                               {"log", log_sums_.json()},
-                               {"last_epoch", last_epoch_.json()},
-                               {"epochs_reported", reported_},
-                               {"best", best_ ? Json(*best_) : Json()}}};
-    write_checkpoint(checkpoint_path(checkpoints(), iteration_), state, state_tensors());
-    saved_ = iteration_;
-    std::vector<fs::path> all = list_checkpoints(checkpoints());
+    if (!writes() || saved_ == progress_.iteration) return;
+    const fs::path folder = out_ / "checkpoints";
+    write_checkpoint(checkpoint_path(folder, progress_.iteration),
+                     {progress_.iteration, identity_, progress_.json()}, learner_.state());
+    saved_ = progress_.iteration;
+    const std::vector<fs::path> all = list_checkpoints(folder);
     for (std::size_t i = 0; i + static_cast<std::size_t>(options_.keep) < all.size(); ++i)
       fs::remove(all[i]);
   }
 
-  // Lines of steps that a resume makes again, or cut off by a kill, go.
-  void cut_log() {
-    const fs::path path = out_ / "log.jsonl";
-    std::string kept;
-    if (fs::exists(path)) {
-      const std::string text = read_file(path);
-      for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos;
-           at = end + 1) {
-        const Json line =
-            Json::parse(text.substr(at, end - at), nullptr, /*allow_exceptions=*/false);
-        if (!line.is_object() || !line.contains("iteration") ||
-            !line["iteration"].is_number_integer() || line["iteration"] > iteration_)
-          break;
-        kept += text.substr(at, end - at + 1);
-      }
-    }
-    write_file(path, kept);
-    log_file_.reset(std::fopen(path.c_str(), "ab"));
-    if (!log_file_) fail(path.string(), "cannot be written");
-  }
-
   void log() {
-    const Clock::time_point now = Clock::now();
-    const double seconds = std::chrono::duration<double>(now - log_time_).count();
-    const double rate = static_cast<double>(log_sums_.images) / std::max(seconds, 1e-9);
-    note_ = fmt::format("loss {:.3f}, accuracy {:.3f}, {:.0f} images/s", log_sums_.mean_loss(),
-                        log_sums_.accuracy(), rate);
-    if (log_file_) {
-      const Json line = {
-          {"iteration", iteration_},
-          {"epoch", static_cast<double>(iteration_) / sampler_.iterations_per_epoch()},
-          {"loss", log_sums_.mean_loss()},
-          {"accuracy", log_sums_.accuracy()},
-          {"lr", lr_},
-          {"images_per_second", rate}};
-      const std::string text = canonical_json(line) + "\n";
-      if (std::fwrite(text.data(), 1, text.size(), log_file_.get()) != text.size() ||
-          std::fflush(log_file_.get()) != 0)
-        fail((out_ / "log.jsonl").string(), "cannot be written", "Is the disk full?");
-    }
-    log_sums_ = {};
-    log_time_ = now;
+    const TrainingSums& sums = progress_.log_sums;
+    const double rate = static_cast<double>(sums.images) / std::max(seconds_since(log_time_), 1e-9);
+    note_ = fmt::format("loss {:.3f}, accuracy {:.3f}, {:.0f} images/s", sums.mean_loss(),
+                        sums.accuracy(), rate);
+    const auto left = static_cast<double>((total_ - progress_.iteration) * recipe_.training.batch);
+    if (log_)
+      log_->write(
+          {{"iteration", progress_.iteration},
+           {"epoch", static_cast<double>(progress_.iteration) / sampler_->iterations_per_epoch()},
+           {"loss", sums.mean_loss()},
+           {"accuracy", sums.accuracy()},
+           {"lr", lr_},
+           {"images_per_second", rate},
+           {"seconds_left", left / rate}});
+    progress_.log_sums = {};
+    log_time_ = Clock::now();
   }
 
-  void finish(const TrainResult& result) {
-    save_model(snapshot(), result.model);
+  void finish(const TrainResult& result, std::int64_t started_at, double seconds) {
+    save_model(learner_.snapshot(), result.model);
+    Json epochs = Json::array();
+    for (const TrainingProgress::Epoch& e : progress_.epochs) epochs.push_back(json_of(e));
     Manifest manifest;
     manifest.content = identity_;
     manifest.content["kind"] = "training";
@@ -364,19 +319,20 @@ class Trainer {
     manifest.content["preparation"] = data_.preparation;
     manifest.content["result"] = {{"model_sha256", sha256_file(result.model)},
                                   {"iterations", result.iterations},
-                                  {"epochs", result.epochs},
+                                  {"epochs", std::move(epochs)},
                                   {"loss", result.loss},
                                   {"accuracy", result.accuracy},
-                                  {"best_score", best_ ? Json(*best_) : Json()}};
+                                  {"best_score", progress_.best ? Json(*progress_.best) : Json()},
+                                  {"best_epoch", result.best_epoch},
+                                  {"stopped_early", result.stopped_early}};
     manifest.circumstance = circumstance_of_this_process();
+    manifest.circumstance["device"] = options_.device;
     manifest.circumstance["data_threads"] = options_.data_threads;
+    manifest.circumstance["resumed_at"] = started_at;
+    manifest.circumstance["seconds"] = seconds;
     manifest.circumstance["images_per_second"] = result.images_per_second;
     write_manifest(out_ / "run.json", manifest);
   }
-
-  struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
 
   const Recipe& recipe_;
   const TrainingSet& data_;
@@ -385,30 +341,38 @@ class Trainer {
   const TrainCallbacks& callbacks_;
   Communicator& communicator_;
   TrainingClasses classes_;
-  Sampler sampler_;
-  Model model_;
-  at::ScalarType dtype_;
-  std::unique_ptr<Head> head_;
-  std::vector<NamedTensor> parameters_;
-  std::optional<Sgd> optimizer_;
+  std::unique_ptr<Sampler> sampler_;
+  Learner learner_;
   Json identity_;
+  std::int64_t total_ = 0;  // steps
 
-  std::int64_t total_ = 0;
-  std::int64_t iteration_ = 0;  // steps done
-  std::int64_t reported_ = 0;   // epochs that on_epoch has been told of
-  std::int64_t saved_ = -1;     // iteration of the newest checkpoint
+  TrainingProgress progress_;
+  std::int64_t saved_ = -1;  // iteration of the newest checkpoint
   bool in_step_ = false;
   double lr_ = 0;
-  Sums epoch_sums_, last_epoch_, log_sums_;
-  std::optional<double> best_;
   Clock::time_point log_time_;
   std::string note_;
-  std::unique_ptr<std::FILE, CloseFile> log_file_;
+  std::optional<TrainingLog> log_;
 };
 
 bool holds_a_training(const fs::path& out) {
   return fs::exists(out / "model.safetensors") || fs::exists(out / "log.jsonl") ||
          !list_checkpoints(out / "checkpoints").empty();
+}
+
+at::Device checked_device(const std::string& name) {
+  at::Device device(at::kCPU);
+  try {
+    device = at::Device(name);
+  } catch (const c10::Error&) {
+    throw std::invalid_argument(
+        fmt::format("unknown device '{}' (known: cpu, cuda, cuda:N)", name));
+  }
+  if (device.is_cuda() && !at::hasCUDA())
+    throw std::invalid_argument("device '" + name + "': " + cuda_devices().reason);
+  if (!device.is_cpu() && !device.is_cuda())
+    throw std::invalid_argument("training runs on cpu or cuda, not on '" + name + "'");
+  return device;
 }
 
 }  // namespace
@@ -425,6 +389,9 @@ void TrainOptions::describe(OptionsBuilder<TrainOptions>& o) {
           "steps between checkpoints; 0: at the end of each epoch", 0, 1e12);
   o.field("keep", &TrainOptions::keep, "checkpoints kept, the newest", 1, 1e6);
   o.field("log_every", &TrainOptions::log_every, "steps between lines of the log", 1, 1e9);
+  o.field("device", &TrainOptions::device, "cpu, cuda or cuda:N");
+  o.field("deterministic", &TrainOptions::deterministic,
+          "on CUDA, only kernels that give the same bits each time");
 }
 
 TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path& out,
@@ -437,24 +404,30 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
                   const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks,
                   Communicator& communicator) {
   check_options(options);
-  if (!options.resume && holds_a_training(out))
-    fail(out.string(), "the folder holds a training already",
-         "Resume it (resume, --resume), or choose another folder");
-  const std::vector<fs::path> checkpoints =
-      options.resume ? list_checkpoints(out / "checkpoints") : std::vector<fs::path>();
+  const at::Device device = checked_device(options.device);
+  std::optional<fs::path> checkpoint;
   int threads = options.threads > 0 ? options.threads : available_processors();
-  if (options.threads == 0 && !checkpoints.empty()) {
-    const Json identity = read_checkpoint_state(checkpoints.back()).identity;
-    if (identity.contains("threads") && identity["threads"].is_number_integer())
-      threads = std::clamp(identity["threads"].get<int>(), 1, 1024);
+  if (communicator.rank() == 0) {
+    if (!options.resume && holds_a_training(out))
+      fail(out.string(), "the folder holds a training already",
+           "Resume it (resume, --resume), or choose another folder");
+    if (const auto found = list_checkpoints(out / "checkpoints"); !found.empty())
+      checkpoint = found.back();
+    if (options.threads == 0 && checkpoint) {
+      const Json identity = read_checkpoint_state(*checkpoint).identity;
+      if (identity.contains("threads") && identity["threads"].is_number_integer())
+        threads = std::clamp(identity["threads"].get<int>(), 1, 1024);
+    }
   }
-  const ComputeThreads compute_threads(threads);
-  Trainer trainer(recipe, data, out, options, callbacks, communicator, threads);
+  threads = static_cast<int>(shared_number(communicator, threads));
+  const ArithmeticSettings settings(threads, options.deterministic);
+  const c10::DeviceGuard guard(device);
+  Trainer trainer(recipe, data, out, options, callbacks, communicator, threads, device);
   if (communicator.rank() == 0) {
     remove_unfinished_files(out);
     remove_unfinished_files(out / "checkpoints");
   }
-  if (!checkpoints.empty()) trainer.resume(checkpoints.back());
+  trainer.take_up(checkpoint);
   return trainer.run(job);
 }
 

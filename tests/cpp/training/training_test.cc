@@ -89,7 +89,7 @@ std::vector<Sampler::Slot> all_slots(const Sampler& sampler, std::int64_t iterat
 
 TEST(Sampler, EachSampleOnceInEachEpoch) {
   for (const LastBatch last : {LastBatch::wrap, LastBatch::keep}) {
-    const Sampler sampler(numbers(23), 5, 4, last);
+    const ShuffleSampler sampler(numbers(23), 5, 4, last);
     std::map<std::int64_t, std::multiset<std::int64_t>> seen;
     for (const Sampler::Slot& slot : all_slots(sampler, sampler.iterations(3)))
       seen[slot.epoch].insert(slot.sample);
@@ -100,8 +100,8 @@ TEST(Sampler, EachSampleOnceInEachEpoch) {
 }
 
 TEST(Sampler, LastBatches) {
-  const Sampler wrap(numbers(10), 1, 4, LastBatch::wrap), keep(numbers(10), 1, 4, LastBatch::keep),
-      drop(numbers(10), 1, 4, LastBatch::drop);
+  const ShuffleSampler wrap(numbers(10), 1, 4, LastBatch::wrap),
+      keep(numbers(10), 1, 4, LastBatch::keep), drop(numbers(10), 1, 4, LastBatch::drop);
   EXPECT_EQ(wrap.batch(2).size(), 4u);
   EXPECT_EQ(wrap.batch(2)[1].epoch, 0);
   EXPECT_EQ(wrap.batch(2)[2].epoch, 1);
@@ -112,20 +112,62 @@ TEST(Sampler, LastBatches) {
   EXPECT_EQ(keep.iterations(2), 6);
   EXPECT_EQ(drop.iterations(2), 4);
   EXPECT_DOUBLE_EQ(wrap.iterations_per_epoch(), 2.5);
-  EXPECT_THROW(Sampler(numbers(3), 1, 4, LastBatch::drop), std::invalid_argument);
+  EXPECT_THROW(ShuffleSampler(numbers(3), 1, 4, LastBatch::drop), std::invalid_argument);
   // A batch larger than the data goes round more than once.
-  EXPECT_EQ(Sampler(numbers(3), 1, 8, LastBatch::wrap).batch(0)[7].epoch, 2);
+  EXPECT_EQ(ShuffleSampler(numbers(3), 1, 8, LastBatch::wrap).batch(0)[7].epoch, 2);
 }
 
 TEST(Sampler, KnownFromTheNumberAloneAndShuffledAnew) {
-  const Sampler a(numbers(50), 9, 8, LastBatch::keep), b(numbers(50), 9, 8, LastBatch::keep);
+  const ShuffleSampler a(numbers(50), 9, 8, LastBatch::keep), b(numbers(50), 9, 8, LastBatch::keep);
   b.batch(30);
   EXPECT_EQ(a.batch(12), b.batch(12));
-  EXPECT_NE(a.batch(0), Sampler(numbers(50), 10, 8, LastBatch::keep).batch(0));
+  EXPECT_NE(a.batch(0), ShuffleSampler(numbers(50), 10, 8, LastBatch::keep).batch(0));
   std::vector<std::int64_t> first, second;
   for (const auto& slot : a.batch(0)) first.push_back(slot.sample);
   for (const auto& slot : a.batch(7)) second.push_back(slot.sample);
   EXPECT_NE(first, second);
+}
+
+TEST(BalancedSampler, EachBatchHasAsManyImagesOfDifferentPeople) {
+  // People with 1, 2, ..., 7 images.
+  std::vector<std::int64_t> samples, labels;
+  for (std::int64_t person = 0; person < 7; ++person)
+    for (std::int64_t k = 0; k <= person; ++k) {
+      samples.push_back(static_cast<std::int64_t>(labels.size()));
+      labels.push_back(person);
+    }
+  const BalancedSampler sampler(samples, labels, 3, /*batch=*/9, /*images_per_person=*/3);
+  EXPECT_EQ(sampler.iterations_per_epoch(), 3);  // 28 images
+  EXPECT_EQ(sampler.epoch(5), 1);
+  std::map<std::int64_t, int> uses;
+  std::set<std::vector<std::int64_t>> batches;
+  for (std::int64_t i = 0; i < 140; ++i) {
+    std::map<std::int64_t, std::set<std::pair<std::int64_t, std::int64_t>>> of_person;
+    std::vector<std::int64_t> images;
+    const std::vector<Sampler::Slot> slots = sampler.batch(i);
+    ASSERT_EQ(slots.size(), 9u);
+    for (const Sampler::Slot& slot : slots) {
+      of_person[labels[static_cast<std::size_t>(slot.sample)]].insert({slot.sample, slot.epoch});
+      ++uses[slot.sample];
+      images.push_back(slot.sample);
+    }
+    EXPECT_EQ(of_person.size(), 3u);
+    for (const auto& [person, own] : of_person) EXPECT_EQ(own.size(), 3u);
+    batches.insert(images);
+  }
+  EXPECT_GT(batches.size(), 100u);
+  // 140 batches of 3 people: each of the 7 about 60 times, 180 images of each person.
+  for (const auto& [sample, count] : uses) {
+    const double expected =
+        180.0 / static_cast<double>(labels[static_cast<std::size_t>(sample)] + 1);
+    EXPECT_NEAR(count, expected, 0.35 * expected) << sample;
+  }
+  const BalancedSampler again(samples, labels, 3, 9, 3);
+  EXPECT_EQ(again.batch(77), sampler.batch(77));
+  EXPECT_EQ(again.batch(3), sampler.batch(3));
+  EXPECT_NE(BalancedSampler(samples, labels, 4, 9, 3).batch(3), sampler.batch(3));
+  EXPECT_THROW(BalancedSampler(samples, labels, 3, 10, 3), std::invalid_argument);
+  EXPECT_THROW(BalancedSampler(samples, labels, 3, 24, 3), std::invalid_argument);
 }
 
 // --- optimizer
@@ -343,10 +385,10 @@ TEST(Augmentation, DrawsAreKeyedAndInRange) {
 TEST(BatchLoader, ThreadsNeverChangeABit) {
   const Pictures pictures(37, 5, {6, 5});
   const std::vector<std::int64_t> labels(37, 1);
-  const Sampler sampler(numbers(37), 2, 8, LastBatch::wrap);
+  const ShuffleSampler sampler(numbers(37), 2, 8, LastBatch::wrap);
   std::vector<std::int64_t> samples(37);
   for (int i = 0; i < 37; ++i) samples[static_cast<std::size_t>(i)] = i;
-  const Sampler real(samples, 2, 8, LastBatch::wrap);
+  const ShuffleSampler real(samples, 2, 8, LastBatch::wrap);
   std::vector<at::Tensor> reference;
   for (const int threads : {0, 1, 3}) {
     BatchLoader::Settings settings{
@@ -644,6 +686,38 @@ TEST_F(Training, ForeignAndDamagedCheckpointsAreRefused) {
   EXPECT_NE(refusal(recipe_, set_, again).find("not a checkpoint"), std::string::npos);
   write_file(newest, good);
   EXPECT_EQ(refusal(recipe_, set_, again), "");
+}
+
+TEST_F(Training, PhasesComeInTheirOrderOnceForEachMicroBatch) {
+  recipe_.training.iterations = 2;
+  recipe_.training.accumulate = 2;
+  std::string seen;
+  TrainCallbacks callbacks;
+  callbacks.on_phase = [&](TrainPhase phase) {
+    seen += "dfbaux"[static_cast<std::size_t>(phase)];  // data, forward, backward, aggregate, ...
+  };
+  train(recipe_, set_, folder_ / "a", options_, {}, callbacks);
+  EXPECT_EQ(seen,
+            "dfbfbaux"
+            "dfbfbaux");
+}
+
+TEST_F(Training, EveryOptionOfAStepResumesToTheBit) {
+  recipe_.training.epochs = 3;
+  for (const char* change : {"sampler=balanced", "ema=0.9", "dtype=bfloat16", "accumulate=2"}) {
+    Recipe recipe = recipe_;
+    const std::string text = change;
+    set_recipe(recipe, text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
+    const std::string whole = text + "_whole", parts = text + "_parts";
+    train(recipe, set_, folder_ / whole, options_);
+    int looks = 0;
+    EXPECT_THROW(train(recipe, set_, folder_ / parts, options_, stopping_job(&looks, 6)),
+                 Cancelled);
+    TrainOptions again = options_;
+    again.resume = true;
+    train(recipe, set_, folder_ / parts, again);
+    EXPECT_EQ(model_bytes(whole), model_bytes(parts)) << change;
+  }
 }
 
 TEST_F(Training, WhatAKillLeavesBehindGoes) {

@@ -21,7 +21,9 @@ struct NetworkOptions {
   // do; with 0 it ends at the embedding, and the classifier belongs to the loss.
   int classes = 0;
   double channel_multiplier = 1;
-  // Auxiliary classifiers (taps "aux1", "aux2"): 1 with, 0 without, -1 as the network's entry says.
+  // Auxiliary classifiers (taps "aux1", "aux2"): 1 with, 0 without, -1 as the network's entry says
+  // where there are classes, else without. Without classes the taps are what the classifiers would
+  // read, as "embedding" is what the main one reads.
   int auxiliary = -1;
 
   static void describe(OptionsBuilder<NetworkOptions>& o) {
@@ -44,8 +46,11 @@ struct NetworkEntry {
   std::string doc;
   std::string source;
   // height, width, embedding; auxiliary: -1 where the network has no auxiliary classifiers, else
-  // whether it has them where nothing is said (there is none without classes).
+  // whether it has them where nothing is said.
   NetworkOptions defaults;
+  // The factor of each auxiliary classifier's loss in training, by the network's authors or the
+  // library whose flavour it is.
+  double aux_weight = 0;
   bool scalable = false;  // whether channel_multiplier may differ from 1
   Graph (*build)(const NetworkOptions& resolved);
 };

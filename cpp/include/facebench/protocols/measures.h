@@ -92,6 +92,7 @@ struct Metric {
   bool takes_targets = false;
   bool needs_folds = false;
   bool targets_are_ranks = false;  // else rates in (0, 1)
+  bool lower_is_better = false;    // an error rate
   Measure<Comparisons> listed;
   Measure<DenseComparisons, DenseStatistic> dense;
   Measure<SimilarityMatrix> matrix;

@@ -21,11 +21,18 @@ struct TrainingOptions {
   std::int64_t epochs = 18;
   std::int64_t iterations = 0;
   std::int64_t batch = 64;
+  std::int64_t accumulate = 1;
+  std::string sampler = "shuffle";
+  std::int64_t images_per_person = 4;
   std::string last_batch = "drop";
   std::uint32_t seed = 0;
   std::string initializer = "torch";
   std::string dtype = "float32";
   bool channels_last = true;
+  double aux_weight = -1;
+  double ema = 0;
+  std::int64_t patience = 0;
+  double min_delta = 0;
   static void describe(OptionsBuilder<TrainingOptions>& o);
 };
 

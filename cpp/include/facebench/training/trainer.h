@@ -11,13 +11,15 @@
 #include "facebench/embedding/model.h"
 #include "facebench/training/communicator.h"
 #include "facebench/training/recipe.h"
+#include "facebench/training/train_phase.h"
 #include "facebench/training/training_set.h"
+#include "facebench/training/validation.h"
 
 namespace facebench {
 
 // How a training is run, apart from what is trained (Recipe). `threads` decides the last bits
-// (torch sums gradients differently for another number), so it is part of the content; the others
-// decide nothing.
+// (torch sums gradients differently for another number), and so do `device` and `deterministic`:
+// these are part of the content. The others decide nothing.
 struct TrainOptions {
   bool resume = false;
   int threads = 0;
@@ -25,6 +27,8 @@ struct TrainOptions {
   std::int64_t checkpoint_every = 0;
   int keep = 2;
   std::int64_t log_every = 20;
+  std::string device = "cpu";
+  bool deterministic = false;
   static void describe(OptionsBuilder<TrainOptions>& o);
 };
 
@@ -36,13 +40,31 @@ struct EpochReport {
   double loss = 0;             // mean over the epoch's images
   double accuracy = 0;         // share of them whose true class scored highest, margins left out
   double lr = 0;
+  std::optional<ValidationValue> validation;  // where this epoch was validated
+};
+
+// What a step tells.
+struct StepReport {
+  std::int64_t iteration = 0;   // steps done
+  std::int64_t iterations = 0;  // in all
+  double loss = 0;              // mean over the batch, of all processes
+  double accuracy = 0;          // as in EpochReport
+  double lr = 0;
+  double gradient_norm = 0;  // before clipping; 0 where clipping is off
 };
 
 struct TrainCallbacks {
+  // Judges the model before the first step (so that what does not fit is found at once) and at the
+  // ends of epochs, the last one always; its values go into the log. Not owned; may be null.
+  const Validation* validation = nullptr;
   // After each epoch, with the model as it stands (evaluation mode, not to be changed). A value is
-  // a validation score, higher is better; the best epoch's model is then kept as
+  // a score, higher is better, in place of the validation's. The model of the best score is kept as
   // `best.safetensors`. May throw to stop; the checkpoint of this moment is written first.
   std::function<std::optional<double>(const EpochReport&, const Model&)> on_epoch;
+  // After each step. May throw to stop, as on_epoch may.
+  std::function<void(const StepReport&)> on_step;
+  // To time the parts of a step. Must not throw.
+  PhaseObserver on_phase;
 };
 
 struct TrainResult {
@@ -54,14 +76,17 @@ struct TrainResult {
   double loss = 0;      // of the last epoch
   double accuracy = 0;  // of the last epoch, margins left out
   std::optional<double> best_score;
+  std::int64_t best_epoch = 0;
+  bool stopped_early = false;    // no better score for `patience` epochs
   double images_per_second = 0;  // of the steps made by this call
 };
 
 // Trains `recipe` on `data` and fills the folder `out`:
 //   model.safetensors  the network, self-describing (embedding/model.h), when training is complete
-//   best.safetensors   where on_epoch gave scores
+//   best.safetensors   the same of the epoch with the best score, where there were scores
 //   run.json           manifest: recipe, data, threads, library versions; and the result
-//   log.jsonl          every log_every steps: iteration, epoch, loss, accuracy, lr, images/s
+//   log.jsonl          every log_every steps: iteration, epoch, loss, accuracy, lr, images/s, time
+//                      left; and each validation's values
 //   checkpoints/       the last `keep`
 // The same recipe, data and number of threads give the same bytes of model.safetensors, whatever
 // the number of data threads and wherever the training was interrupted and resumed. Without
@@ -74,7 +99,11 @@ struct TrainResult {
 TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::filesystem::path& out,
                   const TrainOptions& options = {}, const Job& job = {},
                   const TrainCallbacks& callbacks = {});
-// One of several processes that train together; only rank 0 writes.
+// One of several processes that train together, each on its share of every batch: rank 0 takes up
+// the checkpoint, validates, calls on_epoch and writes; what `out` is matters there only. Gradients
+// are summed over all processes. Batch norm works on each process's share; the running statistics
+// that are saved are those of rank 0. Where one process fails, the others are left waiting: whoever
+// started them ends them (torchrun does).
 TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::filesystem::path& out,
                   const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks,
                   Communicator& communicator);

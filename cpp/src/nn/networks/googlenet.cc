@@ -86,8 +86,7 @@ Graph build_googlenet_bvlc(const NetworkOptions& o) {
       x = g.avg_pool(x, {.kernel = 5, .stride = 3, .ceil_mode = true});
       x = f.conv(n + "/conv", x, 128, 1, 1);
       x = g.relu(g.linear(n + "/fc", g.flatten(x), {.out = 1024}));
-      x = g.linear(n + "/classifier", g.dropout(x, 0.7), {.out = o.classes});
-      g.tap("aux" + std::to_string(head), x);
+      tap_auxiliary(g, head, n + "/classifier", g.dropout(x, 0.7), o);
     };
   Value x = g.input(o.channels, o.height, o.width);
   x = g.lrn(f.pool(f.conv("conv1/7x7_s2", x, 64, 7, 2), 3));
@@ -122,8 +121,7 @@ Graph build_googlenet(const NetworkOptions& o) {
       const std::string n = "aux" + std::to_string(head);
       x = f.conv(n + ".conv", g.adaptive_avg_pool(x, 4), 128, 1, 1);
       x = g.relu(g.linear(n + ".fc1", g.flatten(x), {.out = 1024}));
-      x = g.linear(n + ".fc2", g.dropout(x, 0.7), {.out = o.classes});
-      g.tap(n, x);
+      tap_auxiliary(g, head, n + ".fc2", g.dropout(x, 0.7), o);
     };
   Value x = g.input(o.channels, o.height, o.width);
   x = f.pool(f.conv("conv1", x, 64, 7, 2), 3);

@@ -102,7 +102,7 @@ Graph inception_v3(const NetworkOptions& o, bool scale) {
     net.enter("AuxLogits");
     Value y = net.conv("conv0", g.avg_pool(x, {.kernel = 5, .stride = 3}), 128, 1);
     y = net.conv("conv1", y, 768, 5, 1, /*padded=*/false);
-    g.tap("aux1", g.linear("AuxLogits.fc", g.flatten(g.global_avg_pool(y)), {.out = o.classes}));
+    tap_auxiliary(g, 1, "AuxLogits.fc", g.flatten(g.global_avg_pool(y)), o);
   }
   x = net.d("Mixed_7a", x);
   x = net.e("Mixed_7b", x);

@@ -47,6 +47,12 @@ void tap_logits(Graph& g, const std::string& name, Value embedding, const Networ
   g.tap("logits", g.linear(name, embedding, {.out = o.classes, .bias = bias}));
 }
 
+void tap_auxiliary(Graph& g, int head, const std::string& name, Value features,
+                   const NetworkOptions& o) {
+  if (o.classes > 0) features = g.linear(name, features, {.out = o.classes});
+  g.tap("aux" + std::to_string(head), features);
+}
+
 void classifier_of_two_hidden_layers(Graph& g, Value x, const HiddenLayers& names,
                                      const NetworkOptions& o) {
   if (names.dropout_first) x = g.dropout(x, 0.5);

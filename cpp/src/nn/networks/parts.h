@@ -27,6 +27,11 @@ Value tap_embedding(Graph& g, Value features, const NetworkOptions& options);
 void tap_logits(Graph& g, const std::string& name, Value embedding, const NetworkOptions& options,
                 double dropout = 0, bool bias = true);
 
+// Taps "auxN": what an auxiliary classifier reads, or where there are classes that classifier's
+// scores.
+void tap_auxiliary(Graph& g, int head, const std::string& name, Value features,
+                   const NetworkOptions& options);
+
 // Both hidden layers of AlexNet and VGG, each with ReLU and dropout behind it, and the classifier.
 // Taps: "fc7" before its ReLU, "fc7_relu" and "embedding" after.
 struct HiddenLayers {

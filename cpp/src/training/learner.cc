@@ -1,0 +1,219 @@
+#include "training/learner.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+namespace facebench {
+namespace {
+
+const std::string network_prefix = "network.";
+
+// The network as it is trained: for the size of its input, without its own classifier (that belongs to
+// the loss), with auxiliary branches where the recipe wants them.
+NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& shape) {
+  NetworkOptions options = recipe.network_options;
+  const ImageShape input = trained_input(recipe.input, options, shape);
+  options.height = input.height;
+  options.width = input.width;
+  options.classes = 0;
+  if (options.auxiliary < 0)
+    options.auxiliary = networks().at(recipe.network).defaults.auxiliary == 1 ? 1 : 0;
+  if (recipe.training.aux_weight == 0) options.auxiliary = 0;
+  return options;
+}
+
+// In place, so that whoever holds the tensor goes on.
+void move_to(const at::Tensor& tensor, at::Device device) {
+  at::Tensor shared = tensor;
+  shared.set_data(shared.detach().to(device));
+}
+
+}  // namespace
+
+Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
+                 std::int64_t classes, at::Device device, Communicator& communicator)
+    : recipe_(recipe),
+      communicator_(communicator),
+      precision_(precision_of(recipe.training.dtype)),
+      model_(make_model(recipe.network, trained_network_options(recipe, shape), options,
+                        recipe.training.initializer, recipe.training.seed)) {
+  const std::uint64_t seed = recipe.training.seed;
+  const Graph& graph = model_.weights.graph();
+  head_ = make_head(recipe.loss, recipe.loss_options,
+                    {element_count(graph.shape({graph.tap_node(graph.classifier_input())})),
+                     classes, seed, precision_.weights});
+  taps_.push_back(graph.classifier_input());
+  if (model_.network_options.auxiliary == 1) {
+    auxiliary_weight_ = recipe.training.aux_weight > 0 ? recipe.training.aux_weight
+                                                       : networks().at(recipe.network).aux_weight;
+    for (const auto& [tap, node] : graph.taps()) {
+      if (!tap.starts_with("aux")) continue;
+      taps_.push_back(tap);
+      // Each head's weights are a random stream of their own.
+      auxiliary_.push_back({tap, make_head("softmax", Json::object(),
+                                           {element_count(graph.shape({node})), classes,
+                                            seed + (static_cast<std::uint64_t>(taps_.size()) << 32),
+                                            precision_.weights})});
+    }
+  }
+
+  model_.weights.to(device, precision_.weights);
+  model_.weights.channels_last(recipe.training.channels_last);
+  for (const NamedTensor& t : model_.weights.parameters())
+    parameters_.push_back({network_prefix + t.name, t.tensor});
+  const std::size_t of_network = parameters_.size();
+  add_head(*head_, "head.");
+  for (const AuxiliaryHead& a : auxiliary_) add_head(*a.head, a.tap + ".");
+  optimizer_.emplace(parameters_, recipe.optimizer);
+  if (recipe.training.ema > 0)
+    average_.emplace(std::span(parameters_).first(of_network), recipe.training.ema);
+}
+
+void Learner::add_head(Head& head, const std::string& prefix) {
+  const at::Device device = model_.weights.device();
+  for (const NamedTensor& t : head.parameters()) {
+    move_to(t.tensor, device);
+    parameters_.push_back({prefix + t.name, t.tensor});
+  }
+  for (const NamedTensor& t : head.buffers()) {
+    move_to(t.tensor, device);
+    (t.tensor.is_floating_point() ? head_values_ : counters_)
+        .push_back({prefix + t.name, t.tensor});
+  }
+}
+
+Learner::Objective Learner::forward(const at::Tensor& images, const at::Tensor& labels) {
+  std::vector<at::Tensor> values;
+  {
+    const Autocast autocast(precision_.autocast, images.device().type());
+    values = model_.weights.forward(images, std::span<const std::string>(taps_));
+  }
+  // Losses are computed outside of it: margins need float32.
+  const auto features = [&](const at::Tensor& x) { return x.flatten(1).to(precision_.weights); };
+  const Head::Output main = head_->loss(features(values.front()), labels);
+  Objective objective{main.loss, main.loss.detach(), main.predicted.eq(labels).sum()};
+  for (std::size_t i = 0; i < auxiliary_.size(); ++i)
+    objective.value =
+        objective.value +
+        auxiliary_weight_ * auxiliary_[i].head->loss(features(values[i + 1]), labels).loss;
+  return objective;
+}
+
+Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_t iteration,
+                            double lr, const PhaseObserver& on_phase) {
+  const auto enter = [&](TrainPhase phase) {
+    if (on_phase) on_phase(phase);
+  };
+  const at::Device device = model_.weights.device();
+  const at::Tensor pixels = batch.images.to(device, precision_.weights);
+  const at::Tensor labels = batch.labels.to(device);
+  optimizer_->zero_grad();
+
+  std::vector<at::Tensor> counted, before;
+  for (const NamedTensor& t : counters_) counted.push_back(t.tensor.clone());
+  if (communicator_.size() > 1)
+    for (const NamedTensor& t : head_values_) before.push_back(t.tensor.detach().clone());
+
+  const std::int64_t n = pixels.size(0);
+  const std::int64_t parts = std::min(recipe_.training.accumulate, n);
+  // Objective, loss, number right and number of images, summed over the latter.
+  at::Tensor sums = at::zeros({4}, at::TensorOptions(at::kDouble).device(device));
+  for (std::int64_t part = 0; part < parts; ++part) {
+    enter(TrainPhase::forward);
+    const std::int64_t first = n * part / parts, count = n * (part + 1) / parts - first;
+    // What counts iterations counts steps, not micro-batches.
+    for (std::size_t i = 0; i < counted.size(); ++i) counters_[i].tensor.copy_(counted[i]);
+    // Other masks for each micro-batch and process; one of each: the iteration's number.
+    model_.weights.set_dropout(
+        recipe_.training.seed,
+        static_cast<std::uint64_t>((iteration * recipe_.training.accumulate + part) *
+                                       communicator_.size() +
+                                   communicator_.rank()));
+    const Objective objective =
+        forward(pixels.narrow(0, first, count), labels.narrow(0, first, count));
+    const double share = static_cast<double>(count) / static_cast<double>(images);
+    enter(TrainPhase::backward);
+    (share == 1 ? objective.value : objective.value * share).backward();
+    const auto scaled = static_cast<double>(count);
+    sums += at::stack({objective.value.detach().to(at::kDouble) * scaled,
+                       objective.loss.to(at::kDouble) * scaled, objective.correct.to(at::kDouble),
+                       at::full({}, scaled, sums.options())});
+  }
+
+  enter(TrainPhase::aggregate);
+  if (communicator_.size() > 1) {
+    communicator_.all_reduce(std::span(&sums, 1));
+    sum_gradients();
+  }
+  const at::Tensor total = sums.cpu();
+  const double* t = total.const_data_ptr<double>();
+  Step step;
+  step.sums = {t[1], static_cast<std::int64_t>(t[2]), static_cast<std::int64_t>(t[3])};
+  step.finite = std::isfinite(t[0]);
+  if (step.finite) {
+    // Centres and the like move by what all processes would move them.
+    if (!before.empty()) {
+      const at::NoGradGuard no_grad;
+      std::vector<at::Tensor> moves;
+      for (std::size_t i = 0; i < before.size(); ++i)
+        moves.push_back(head_values_[i].tensor - before[i]);
+      communicator_.all_reduce(moves);
+      for (std::size_t i = 0; i < before.size(); ++i)
+        head_values_[i].tensor.copy_(before[i] + moves[i]);
+    }
+    enter(TrainPhase::update);
+    step.gradient_norm = optimizer_->clip();
+    optimizer_->step(lr);
+    if (average_) average_->update(iteration);
+  }
+  enter(TrainPhase::done);
+  return step;
+}
+
+void Learner::sum_gradients() {
+  // Which parameters have one is the same on all ranks: the graph decides it.
+  std::vector<at::Tensor> gradients;
+  for (const NamedTensor& p : parameters_)
+    if (p.tensor.grad().defined()) gradients.push_back(p.tensor.grad());
+  communicator_.all_reduce(gradients);
+}
+
+std::vector<NamedTensor> Learner::state() const {
+  std::vector<NamedTensor> tensors = parameters_;
+  for (const NamedTensor& t : model_.weights.buffers())
+    tensors.push_back({network_prefix + t.name, t.tensor});
+  for (const auto* list : {&head_values_, &counters_})
+    tensors.insert(tensors.end(), list->begin(), list->end());
+  for (const NamedTensor& t : optimizer_->momentum())
+    tensors.push_back({"momentum." + t.name, t.tensor});
+  if (average_)
+    for (const NamedTensor& t : average_->tensors())
+      tensors.push_back({"average." + t.name, t.tensor});
+  return tensors;
+}
+
+Model Learner::snapshot() const {
+  NetworkOptions options = model_.network_options;
+  options.auxiliary = 0;
+  Graph graph = build_network(model_.network, options);
+  std::map<std::string, at::Tensor> current;
+  for (const NamedTensor& t : model_.weights.tensors()) current[network_prefix + t.name] = t.tensor;
+  if (average_)
+    for (const NamedTensor& t : average_->tensors()) current[t.name] = t.tensor;
+  std::vector<NamedTensor> tensors;
+  for (const TensorSpec& spec : graph.tensors())
+    tensors.push_back({spec.name, current.at(network_prefix + spec.name)});
+  Model model{model_.network, options, model_.options,
+              Network(std::move(graph), tensors, model_.network), ""};
+  model.weights.channels_last(recipe_.training.channels_last);
+  model.weights.train(false);
+  return model;
+}
+
+}  // namespace facebench

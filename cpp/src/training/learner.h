@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "facebench/datasets/image_source.h"
+#include "facebench/embedding/model.h"
+#include "facebench/nn/head.h"
+#include "facebench/training/batch_loader.h"
+#include "facebench/training/communicator.h"
+#include "facebench/training/optimizer.h"
+#include "facebench/training/recipe.h"
+#include "facebench/training/train_phase.h"
+#include "training/arithmetic.h"
+#include "training/training_log.h"
+#include "training/weight_average.h"
+
+namespace facebench {
+
+// What a training changes (network, heads, momentum, average of the weights), and how one step
+// changes it. Everything that goes on from step to step is in state(); which step it is comes in
+// from outside.
+class Learner {
+ public:
+  // `options` is what the model files will say. Throws std::invalid_argument where the recipe's
+  // network does not take images of `shape`.
+  Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
+          std::int64_t classes, at::Device device, Communicator& communicator);
+
+  struct Step {
+    TrainingSums sums;         // over the images of all processes
+    bool finite = true;        // otherwise nothing was changed
+    double gradient_norm = 0;  // before clipping; 0 where clipping is off
+  };
+  // One step of gradient descent. `batch` is this process's share of a batch of `images` images.
+  // Collective.
+  Step step(const Batch& batch, std::int64_t images, std::int64_t iteration, double lr,
+            const PhaseObserver& on_phase);
+
+  // Every tensor that goes on from step to step. Shared.
+  std::vector<NamedTensor> state() const;
+
+  // The model as it stands (the average of its weights where there is one): a copy on the CPU, in
+  // float32 and evaluation mode, without auxiliary heads.
+  Model snapshot() const;
+
+  // What the network sees of an image.
+  InputView input_view() const { return model_.input_view(); }
+  // What model files will name as the run that trained them.
+  void set_training_run(const std::string& hash) { model_.options.training_run = hash; }
+
+ private:
+  struct AuxiliaryHead {
+    std::string tap;
+    std::unique_ptr<Head> head;
+  };
+
+  // The value to be minimised, and what is reported of it: its value, the loss of the main head
+  // without the auxiliary ones, and how many were right.
+  struct Objective {
+    at::Tensor value, loss, correct;
+  };
+  Objective forward(const at::Tensor& images, const at::Tensor& labels);
+  void add_head(Head& head, const std::string& prefix);
+  void sum_gradients();
+
+  const Recipe& recipe_;
+  Communicator& communicator_;
+  Precision precision_;
+  Model model_;
+  std::unique_ptr<Head> head_;
+  std::vector<AuxiliaryHead> auxiliary_;
+  double auxiliary_weight_ = 0;
+  std::vector<std::string> taps_;  // "embedding", "aux1", ...
+  std::vector<NamedTensor> parameters_;
+  std::vector<NamedTensor> counters_;     // integer buffers of the heads: they count steps
+  std::vector<NamedTensor> head_values_;  // their other buffers
+  std::optional<Sgd> optimizer_;
+  std::optional<WeightAverage> average_;
+};
+
+}  // namespace facebench

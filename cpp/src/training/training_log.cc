@@ -1,0 +1,56 @@
+#include "training/training_log.h"
+
+#include <string>
+
+#include "facebench/core/error.h"
+#include "facebench/io/file.h"
+
+namespace facebench {
+
+double TrainingSums::mean_loss() const { return images ? loss / static_cast<double>(images) : 0; }
+
+double TrainingSums::accuracy() const {
+  return images ? static_cast<double>(correct) / static_cast<double>(images) : 0;
+}
+
+void TrainingSums::add(const TrainingSums& more) {
+  loss += more.loss;
+  correct += more.correct;
+  images += more.images;
+}
+
+Json TrainingSums::json() const {
+  return {{"loss", loss}, {"correct", correct}, {"images", images}};
+}
+
+void TrainingSums::set(const Json& json) {
+  loss = json.at("loss").get<double>();
+  correct = json.at("correct").get<std::int64_t>();
+  images = json.at("images").get<std::int64_t>();
+}
+
+TrainingLog::TrainingLog(const std::filesystem::path& path, std::int64_t iteration) : path_(path) {
+  std::string kept;
+  if (std::filesystem::exists(path)) {
+    const std::string text = read_file(path);
+    for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+      const Json line = Json::parse(text.substr(at, end - at), nullptr, /*allow_exceptions=*/false);
+      if (!line.is_object() || !line.contains("iteration") ||
+          !line["iteration"].is_number_integer() || line["iteration"] > iteration)
+        break;
+      kept += text.substr(at, end - at + 1);
+    }
+  }
+  write_file(path, kept);
+  file_.reset(std::fopen(path.c_str(), "ab"));
+  if (!file_) fail(path.string(), "cannot be written");
+}
+
+void TrainingLog::write(const Json& line) {
+  const std::string text = canonical_json(line) + "\n";
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
+      std::fflush(file_.get()) != 0)
+    fail(path_.string(), "cannot be written", "Is the disk full?");
+}
+
+}  // namespace facebench

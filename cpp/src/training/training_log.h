@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "facebench/io/json.h"
+
+namespace facebench {
+
+// What is reported of a stretch of steps, summed up over images.
+struct TrainingSums {
+  double loss = 0;
+  std::int64_t correct = 0;
+  std::int64_t images = 0;
+
+  double mean_loss() const;  // 0 where there are no images
+  double accuracy() const;
+  void add(const TrainingSums& more);
+  Json json() const;
+  void set(const Json& json);  // throws Json::exception
+};
+
+// log.jsonl: one JSON object a line, each with the `iteration` it was written after. Every line is
+// flushed, so that a killed process leaves whole lines but for the last.
+class TrainingLog {
+ public:
+  // Opens the file for a training that goes on from `iteration`: whole lines up to there are kept,
+  // later steps are made and written again.
+  TrainingLog(const std::filesystem::path& path, std::int64_t iteration);
+  // Throws Error where the disk is full.
+  void write(const Json& line);
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::filesystem::path path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+};
+
+}  // namespace facebench

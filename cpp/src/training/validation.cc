@@ -1,0 +1,97 @@
+#include "facebench/training/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "facebench/core/error.h"
+#include "facebench/datasets/pack.h"
+#include "facebench/embedding/extractor.h"
+#include "facebench/protocols/evaluate.h"
+
+namespace facebench {
+namespace {
+
+std::string content_hash(const Pack& pack) {
+  const Json& manifest = pack.manifest();
+  return manifest.is_object() ? manifest.value("tree_sha256", "") : "";
+}
+
+const TrackResult& judged_track(const EvaluationResult& result, const std::string& wanted) {
+  if (!wanted.empty()) return result.track(wanted);
+  const TrackResult& last = result.tracks.back();
+  return last.kind == "summary" ? last : result.tracks.front();
+}
+
+}  // namespace
+
+void ValidationOptions::describe(OptionsBuilder<ValidationOptions>& o) {
+  o.name("ValidationOptions", "Which number judges a model while it is trained.");
+  o.field("metric", &ValidationOptions::metric,
+          "as it stands in metrics.json, e.g. tar@far=0.001; empty = the track's first");
+  o.field("track", &ValidationOptions::track,
+          "empty = the mean over tracks where there is one, else the first track");
+  o.field("every", &ValidationOptions::every, "epochs between validations", 1, 1e6);
+}
+
+Validation::Validation(ProtocolSpec spec, TrialSet trials,
+                       std::shared_ptr<const ImageSource> images, std::string images_hash,
+                       const ValidationOptions& options)
+    : spec_(std::move(spec)),
+      trials_(std::move(trials)),
+      images_(std::move(images)),
+      images_hash_(std::move(images_hash)),
+      options_(options) {
+  check_options(options_);
+  // A metric that the protocol's tables do not show can judge, too.
+  const Metric* metric = protocol_metrics().find(options_.metric);
+  if (metric && !metric->takes_targets &&
+      std::none_of(spec_.metrics.begin(), spec_.metrics.end(),
+                   [&](const MetricRequest& m) { return m.name == options_.metric; }))
+    spec_.metrics.push_back({options_.metric, {}, ""});
+}
+
+Validation open_validation(const std::string& protocol, const DataPlaces& places,
+                           const std::filesystem::path& pack, const ValidationOptions& options) {
+  ProtocolSpec spec = load_protocol(protocol);
+  TrialSet trials = read_trials(spec, places);
+  auto images = std::make_shared<const Pack>(pack);
+  std::string hash = content_hash(*images);
+  return {std::move(spec), std::move(trials), std::move(images), std::move(hash), options};
+}
+
+ValidationValue Validation::operator()(const Model& model, const Job& job) const {
+  EvaluationOptions evaluation;
+  evaluation.interval = "none";
+  const EvaluationResult result =
+      evaluate(spec_, trials_, extract(model, *images_, {}, job), evaluation, job);
+  const TrackResult& track = judged_track(result, options_.track);
+  if (track.cells.empty()) fail(spec_.id, "track " + track.name + " has no metrics");
+  const MetricCell& cell =
+      options_.metric.empty() ? track.cells.front() : track.cell(options_.metric);
+  if (cell.matrix)
+    throw std::invalid_argument(
+        fmt::format("validation: {} is a matrix; name a metric that is one number", cell.name));
+  if (!std::isfinite(cell.value))
+    fail(spec_.id, fmt::format("{} of track {} is undefined", cell.name, track.name),
+         "Validate on another metric, or see that the images fit the lists");
+  const Metric* metric = metric_of_cell(cell.name).metric;
+  return {track.name, cell.name, cell.value,
+          metric && metric->lower_is_better ? -cell.value : cell.value,
+          static_cast<std::int64_t>(track.failed.size())};
+}
+
+Json Validation::description() const {
+  Json lists = Json::array();
+  for (const TrialList& list : trials_.lists) lists.push_back(list.sha256);
+  Json json = options_to_json(options_);
+  json["protocol"] = {{"id", spec_.id}, {"sha256", spec_.sha256}};
+  json["lists"] = std::move(lists);
+  json["images"] = images_hash_;
+  return json;
+}
+
+}  // namespace facebench
