@@ -1,5 +1,5 @@
 """Training on the CPU against plain PyTorch: the margin heads with their update, and the whole step
-of a network. `--quick` takes the smaller sizes and fewer turns."""
+of a network. `--quick` takes the smaller sizes."""
 
 import argparse
 
@@ -157,9 +157,211 @@ def heads(settings):
     return [head(*h, settings) for h in chosen]
 
 
+# --- Whole steps: network, ArcFace with 10,575 classes, backward, SGD ---------------------------
+
+# Name, size of the images, batch.
+NETWORKS = [
+    ("resnet50", 224, 224, 16),
+    ("iresnet18", 112, 112, 32),
+    ("lightcnn29", 128, 128, 32),
+    ("sphereface20", 112, 96, 32),
+]
+CLASSES = 10_575
+
+
+def plain_network(network):
+    """The same layers as modules of torch.nn, with the network's numbers; a function of images."""
+    import torch
+    from torch import nn
+
+    state = network.state_dict()
+
+    def layer(node):
+        o, op = node["options"], node["op"]
+        shape = network.graph.nodes[node["inputs"][0]]["shape"]
+        if op in ("conv", "max_pool", "avg_pool"):
+            assert o["padding"][:2] == o["padding"][2:]
+        if op == "conv":
+            return nn.Conv2d(
+                shape[0],
+                o["out"],
+                o["kernel"],
+                o["stride"],
+                o["padding"][:2],
+                o["dilation"],
+                o["groups"],
+                o["bias"],
+            )
+        if op == "batch_norm":
+            kind = nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm1d
+            return kind(shape[0], o["eps"], o["momentum"])
+        if op == "max_pool":
+            return nn.MaxPool2d(
+                o["kernel"], o["stride"], o["padding"][:2], ceil_mode=o["ceil_mode"]
+            )
+        if op == "avg_pool":
+            return nn.AvgPool2d(
+                o["kernel"],
+                o["stride"],
+                o["padding"][:2],
+                o["ceil_mode"],
+                o["count_include_pad"],
+            )
+        return {
+            "linear": lambda: nn.Linear(shape[0], o["out"], o["bias"]),
+            "prelu": lambda: nn.PReLU(1 if o["shared"] else shape[0]),
+            "relu": nn.ReLU,
+            "adaptive_avg_pool": lambda: nn.AdaptiveAvgPool2d(o["out"]),
+            "flatten": nn.Flatten,
+        }[op]()
+
+    def call(op, module, inputs):
+        if op == "add":
+            return inputs[0] + inputs[1]
+        if op == "mfm":
+            return torch.maximum(*inputs[0].chunk(2, 1))
+        if op == "prelu":  # takes no slope of another type
+            return nn.functional.prelu(inputs[0], module.weight.to(inputs[0].dtype))
+        return module(inputs[0])
+
+    class Plain(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.nodes = network.graph.nodes
+            self.last = network.graph.tap_node("embedding")
+            self.by_node = {}
+            for i, node in enumerate(self.nodes[: self.last + 1]):
+                if node["op"] in ("input", "add", "mfm"):
+                    continue
+                self.by_node[i] = made = layer(node)
+                own = made.state_dict()
+                for name in node["tensors"]:
+                    own[name.rsplit(".", 1)[1]] = state[name]
+                made.load_state_dict(own)
+                if node["op"] == "batch_norm":
+                    made.weight.requires_grad_(node["options"]["scale"])
+                    made.bias.requires_grad_(node["options"]["shift"])
+            self.layers = nn.ModuleList(self.by_node.values())
+
+        def forward(self, images):
+            values = [images]
+            for i, node in enumerate(self.nodes[1 : self.last + 1], start=1):
+                inputs = [values[k] for k in node["inputs"]]
+                values.append(call(node["op"], self.by_node.get(i), inputs))
+            return values[-1]
+
+    return Plain()
+
+
+def step_inputs(name: str, height: int, width: int, batch: int, threads: int):
+    import torch
+    from facebench import nn
+
+    torch.set_num_threads(threads)
+    g = torch.Generator().manual_seed(2)
+    images = torch.rand(batch, 3, height, width, generator=g)
+    labels = torch.randint(0, CLASSES, (batch,), generator=g)
+    network = nn.network(name, height=height, width=width, seed=1)
+    shape = network.graph.taps["embedding"]
+    weight = torch.empty(CLASSES, shape[0]).uniform_(-0.02, 0.02, generator=g)
+    return network, images, labels, weight
+
+
+def ours_setup(name: str, height: int, width: int, batch: int, threads: int):
+    import torch
+    from facebench import losses
+
+    network, images, labels, weight = step_inputs(name, height, width, batch, threads)
+    network.channels_last()
+    images = images.contiguous(memory_format=torch.channels_last)
+    head = losses.head("arcface", features=weight.shape[1], classes=CLASSES)
+    with torch.no_grad():
+        head.weight.copy_(weight)
+    optimizer = sgd([*network.parameters(), *head.parameters()], fused=True)
+    return network, images, labels, head, optimizer
+
+
+def autocast(on: bool):
+    import torch
+
+    return torch.autocast("cpu", torch.bfloat16, enabled=on)
+
+
+def ours_step(state):
+    network, images, labels, head, optimizer = state
+    optimizer.zero_grad()
+    with autocast(True):
+        features = network(images)
+    loss, _ = head(features, labels)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def eager_setup(tuned: bool, name: str, height: int, width: int, batch: int, threads: int):
+    import torch
+
+    network, images, labels, weight = step_inputs(name, height, width, batch, threads)
+    plain = plain_network(network)
+    if tuned:
+        plain = plain.to(memory_format=torch.channels_last)
+        images = images.contiguous(memory_format=torch.channels_last)
+    weight = torch.nn.Parameter(weight)
+    optimizer = sgd([p for p in plain.parameters() if p.requires_grad] + [weight], fused=tuned)
+    return tuned, plain, images, labels, weight, optimizer, torch.nn.CrossEntropyLoss()
+
+
+def eager_step(state):
+    tuned, network, images, labels, weight, optimizer, criterion = state
+    optimizer.zero_grad()
+    with autocast(tuned):
+        features = network(images)
+    loss = criterion(peer_logits("arcface", features.float(), labels, weight), labels)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def same_loss(ours, theirs):
+    assert abs(ours - theirs) < 0.02 * abs(theirs), f"losses {ours} and {theirs}"
+
+
+def step(name: str, height: int, width: int, batch: int, settings):
+    from facebench import nn
+
+    sizes = (name, height, width, batch)
+    # Forward and twice the same backward; two operations for each multiply-accumulate.
+    work = 6 * nn.graph(name, height=height, width=width).count_macs()
+    return harness.compare(
+        Comparison(
+            f"Training step of {name} at {height}x{width}, batch {batch}",
+            "images",
+            batch,
+            same_loss,
+            goal=1.1,
+            limit=("bf16", work),
+        ),
+        Contestant("facebench bfloat16", Call(ours_setup, *sizes), ours_step),
+        [
+            Contestant("PyTorch bfloat16 NHWC", Call(eager_setup, True, *sizes), eager_step),
+            Contestant(
+                "PyTorch float32 NCHW",
+                Call(eager_setup, False, *sizes),
+                eager_step,
+                reference=True,
+            ),
+        ],
+        settings,
+    )
+
+
+def steps(settings):
+    return [step(*n, settings) for n in (NETWORKS[1:2] if settings.quick else NETWORKS)]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quick", action="store_true", help="the smaller sizes, three turns")
+    parser.add_argument("--quick", action="store_true", help="the smaller sizes alone")
 
 
 if __name__ == "__main__":
-    harness.main({"heads": heads}, add_arguments)
+    harness.main({"heads": heads, "steps": steps}, add_arguments)

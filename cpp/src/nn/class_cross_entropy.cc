@@ -53,7 +53,8 @@ class Function : public torch::autograd::Function<Function> {
   static variable_list forward(AutogradContext* ctx, const at::Tensor& rows,
                                const at::Tensor& scale, const at::Tensor& weight,
                                const at::Tensor& bias, const at::Tensor& labels,
-                               const OwnLogit* margin, bool unit_weights, bool bfloat16) {
+                               const OwnLogit* margin, bool unit_weights, bool bfloat16,
+                               const c10::intrusive_ptr<MemoryCache>* cache) {
     const std::int64_t n = rows.size(0), classes = weight.size(0);
     const OwnClass own = own_class(rows, scale, weight, bias, labels, *margin, unit_weights);
     const at::Tensor scaled = (rows * scale).contiguous();
@@ -61,7 +62,7 @@ class Function : public torch::autograd::Function<Function> {
                            weight.data_ptr<float>(),
                            bias.numel() ? bias.data_ptr<float>() : nullptr,
                            labels.data_ptr<std::int64_t>(), unit_weights, bfloat16);
-    const at::Tensor storage = at::empty({classes, tiles.padded_images()}, rows.options());
+    const at::Tensor storage = MemoryCache::empty(*cache, {classes, tiles.padded_images()});
     const at::Tensor inverse_norms = at::empty({classes}, rows.options());
     const ClassTiles::Others others =
         tiles.forward(storage.data_ptr<float>(), inverse_norms.data_ptr<float>());
@@ -91,6 +92,7 @@ class Function : public torch::autograd::Function<Function> {
                             own.cosine, own.logit, own.by_cosine, own.by_scale});
     ctx->saved_data["unit_weights"] = unit_weights;
     ctx->saved_data["bfloat16"] = bfloat16;
+    ctx->saved_data["cache"] = c10::IValue::make_capsule(*cache);
     ctx->mark_non_differentiable({logits, predicted});
     return {at::full({}, loss / static_cast<double>(n), rows.options()), logits, predicted};
   }
@@ -134,7 +136,9 @@ class Function : public torch::autograd::Function<Function> {
     g.own.assign(own.data_ptr<float>(), own.data_ptr<float>() + n);
     at::Tensor by_rows, to_scale, by_weight, by_bias;
     if (ctx->needs_input_grad(2)) {
-      by_weight = at::empty_like(weight);
+      by_weight = MemoryCache::empty(
+          c10::static_intrusive_pointer_cast<MemoryCache>(ctx->saved_data["cache"].toCapsule()),
+          weight.sizes());
       g.weight = by_weight.data_ptr<float>();
     }
     if (bias.numel() && ctx->needs_input_grad(3)) {
@@ -149,7 +153,7 @@ class Function : public torch::autograd::Function<Function> {
     if (ctx->needs_input_grad(1))
       to_scale = ((by_rows * rows).sum(1, true) - own * cosine + lost * by_scale).to(at::kFloat);
     if (by_rows.defined()) by_rows = by_rows * scale;
-    return {by_rows, to_scale, by_weight, by_bias, {}, {}, {}, {}};
+    return {by_rows, to_scale, by_weight, by_bias, {}, {}, {}, {}, {}};
   }
 };
 
@@ -165,11 +169,12 @@ bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight) {
 ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const at::Tensor& labels, const OwnLogit& margin,
-                                      bool unit_weights, bool bfloat16) {
+                                      bool unit_weights, bool bfloat16,
+                                      const c10::intrusive_ptr<MemoryCache>& cache) {
   // A Function takes no undefined tensors.
   const at::Tensor b = bias.defined() ? bias : at::empty({0}, weight.options());
-  const variable_list outputs =
-      Function::apply(rows, scale, weight, b, labels.contiguous(), &margin, unit_weights, bfloat16);
+  const variable_list outputs = Function::apply(rows, scale, weight, b, labels.contiguous(),
+                                                &margin, unit_weights, bfloat16, &cache);
   return {outputs[0], outputs[1], outputs[2]};
 }
 

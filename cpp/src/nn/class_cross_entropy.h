@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "nn/memory_cache.h"
+
 namespace facebench {
 
 // The cross entropy of a classifier in one operation: image i's logit of class j is
@@ -25,12 +27,14 @@ using OwnLogit = std::function<at::Tensor(const at::Tensor& cosine, const at::Te
 bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight);
 
 // rows (N, D), scale (N, 1), weight (C, D), bias (C) or undefined, labels (N) int64 in [0, C). See
-// class_tiles.h for the arithmetic. Equals the same made of torch's operations to float32 rounding,
-// or with bfloat16 to the rounding of the products' factors. Not differentiable twice (throws
-// std::logic_error; float64 goes another way, and is).
+// class_tiles.h for the arithmetic. The logits and the gradient of the weight come from `cache`.
+// Equals the same made of torch's operations to float32 rounding, or with bfloat16 to the rounding
+// of the products' factors. Not differentiable twice (throws std::logic_error; float64 goes another
+// way, and is).
 ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const at::Tensor& labels, const OwnLogit& margin,
-                                      bool unit_weights, bool bfloat16);
+                                      bool unit_weights, bool bfloat16,
+                                      const c10::intrusive_ptr<MemoryCache>& cache);
 
 }  // namespace facebench

@@ -26,12 +26,12 @@ Head::Output cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
 }
 
 // The same in passes over tiles, where class_cross_entropy takes these tensors.
-Head::Output in_tiles(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
-                      const at::Tensor& bias, const at::Tensor& labels, const OwnLogit& margin,
-                      at::ScalarType type) {
+Head::Output in_tiles(const c10::intrusive_ptr<MemoryCache>& cache, const at::Tensor& rows,
+                      const at::Tensor& scale, const at::Tensor& weight, const at::Tensor& bias,
+                      const at::Tensor& labels, const OwnLogit& margin, at::ScalarType type) {
   ClassCrossEntropy r =
       class_cross_entropy(rows, scale.expand({rows.size(0), 1}), weight, bias, labels, margin,
-                          /*unit_weights=*/margin != nullptr, type == at::kBFloat16);
+                          /*unit_weights=*/margin != nullptr, type == at::kBFloat16, cache);
   return {r.loss, r.logits, r.predicted};
 }
 
@@ -49,7 +49,7 @@ class SoftmaxHead : public Head {
   Output compute(const at::Tensor& features, const at::Tensor& labels) override {
     const at::Tensor x = at_least_float(features);
     if (has_class_cross_entropy(x, parameter(0)))
-      return in_tiles(x, at::ones({1, 1}, x.options()), parameter(0),
+      return in_tiles(cache_, x, at::ones({1, 1}, x.options()), parameter(0),
                       bias_ ? parameter(1) : at::Tensor(), labels, nullptr, features.scalar_type());
     const at::Tensor weight = parameter(0).to(x.scalar_type()).t();
     const at::Tensor logits =
@@ -59,6 +59,7 @@ class SoftmaxHead : public Head {
 
  private:
   bool bias_;
+  c10::intrusive_ptr<MemoryCache> cache_ = c10::make_intrusive<MemoryCache>();
 };
 
 class CenterHead : public SoftmaxHead {
@@ -115,7 +116,7 @@ class AngularHead : public Head {
                       at::ScalarType type) {
     if (has_class_cross_entropy(unit, parameter(0)))
       return in_tiles(
-          unit, scale, parameter(0), {}, labels,
+          cache_, unit, scale, parameter(0), {}, labels,
           [this](const at::Tensor& cosine, const at::Tensor& s) { return target(cosine, s); },
           type);
     const at::Tensor weight = normalize_rows(at_least_float(parameter(0)).to(unit.scalar_type()));
@@ -126,6 +127,9 @@ class AngularHead : public Head {
     const at::Tensor with_margin = logits.scatter_add(1, labels.unsqueeze(1), shift);
     return cross_entropy(with_margin, labels, logits);
   }
+
+ private:
+  c10::intrusive_ptr<MemoryCache> cache_ = c10::make_intrusive<MemoryCache>();
 };
 
 class SphereFaceHead : public AngularHead {

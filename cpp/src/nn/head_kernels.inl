@@ -35,8 +35,8 @@ constexpr int kGroup = 1;
 typedef float Group;
 typedef Floats Groups;
 Groups load_groups(const Group* p) { return load(p); }
-Groups spread(Group g) { return Floats{} + g; }
-Floats fused(Floats sum, Groups a, Groups b) { return sum + a * b; }
+Group spread(Group g) { return g; }
+Floats fused(Floats sum, Group a, Groups b) { return sum + a * b; }
 #endif
 
 template <int kCount, bool kAcross>
@@ -57,7 +57,7 @@ void product(const Group* a, long stride, const Group* b, long groups, float* ou
     const Groups b0 = load_groups(b), b1 = load_groups(b + kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < kCount; ++r) {
-      const Groups row = spread(kAcross ? a[g * stride + r] : three[r / 3][r % 3 * stride + g]);
+      const auto row = spread(kAcross ? a[g * stride + r] : three[r / 3][r % 3 * stride + g]);
       sums[r][0] = fused(sums[r][0], row, b0);
       sums[r][1] = fused(sums[r][1], row, b1);
     }

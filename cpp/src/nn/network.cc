@@ -17,6 +17,7 @@
 #include "facebench/core/registry.h"
 #include "facebench/nn/batch_norm_folding.h"
 #include "facebench/nn/initializers.h"
+#include "nn/norm_activation.h"
 
 namespace facebench {
 namespace {
@@ -50,6 +51,29 @@ at::Tensor run_batch_norm(const at::Tensor& x, const BatchNormOptions& o,
   if (o.shift) shift = t[next++];
   return at::batch_norm(x, scale, shift, t[next], t[next + 1], training, o.momentum, o.eps,
                         /*cudnn_enabled=*/true);
+}
+
+// A chain of nodes as one operation; `layers` holds each node's tensors.
+at::Tensor run_chain(const NormChain& chain, const std::vector<Node>& nodes,
+                     const std::vector<std::vector<at::Tensor>>& layers,
+                     const std::vector<at::Tensor>& values) {
+  const auto index = [](int node) { return static_cast<std::size_t>(node); };
+  NormActivation what;
+  if (chain.norm >= 0) {
+    const std::vector<at::Tensor>& t = layers[index(chain.norm)];
+    what.options = std::get<BatchNormOptions>(nodes[index(chain.norm)].options);
+    std::size_t next = 0;
+    if (what.options.scale) what.scale = t[next++];
+    if (what.options.shift) what.shift = t[next++];
+    what.mean = t[next];
+    what.variance = t[next + 1];
+  }
+  if (chain.residual >= 0) what.residual = values[index(chain.residual)];
+  if (chain.activation >= 0) {
+    what.relu = nodes[index(chain.activation)].op == Op::relu;
+    if (!what.relu) what.slope = layers[index(chain.activation)][0];
+  }
+  return norm_activation(values[index(nodes[index(chain.first())].inputs[0])], what);
 }
 
 at::Tensor run_max_pool(const at::Tensor& x, const PoolOptions& o) {
@@ -265,7 +289,7 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
     case Op::batch_norm:
       return run_batch_norm(in(0), std::get<BatchNormOptions>(node.options), t, training);
     case Op::prelu:
-      return at::prelu(in(0), t[0]);
+      return at::prelu(in(0), t[0].to(in(0).scalar_type()));  // autocast leaves it to us
     case Op::relu:
       return at::relu(in(0));
     case Op::relu6:
@@ -301,6 +325,7 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
     case Op::lrn:
       return run_lrn(in(0), std::get<LrnOptions>(node.options));
     case Op::mfm: {
+      if (has_norm_activation(in(0), 32)) return maxout(in(0));
       const std::vector<at::Tensor> halves = in(0).chunk(2, 1);
       return at::maximum(halves[0], halves[1]);
     }
@@ -321,13 +346,35 @@ std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const i
 
   std::vector<at::Tensor> values(nodes.size());
   values[0] = channels_last_ ? images.contiguous(at::MemoryFormat::ChannelsLast) : images;
-  for (std::size_t i = 1; i < nodes.size(); ++i) {
-    if (uses[i] == 0) continue;
-    if (override) values[i] = override(static_cast<int>(i), values);
-    if (!values[i].defined()) values[i] = run_node(static_cast<int>(i), values, training);
-    for (const int input : nodes[i].inputs)
+  // In training a chain runs as one at its last node, which it is looked up by; the others wait.
+  std::vector<NormChain> chains(nodes.size());
+  std::vector<bool> waits(nodes.size(), false);
+  if (training && !override) chains = norm_chains(graph_);
+  std::vector<int> last(nodes.size(), -1);
+  for (const NormChain& c : chains)
+    for (const int node : c.nodes()) last[static_cast<std::size_t>(node)] = c.last();
+  const auto release = [&](std::size_t node) {
+    for (const int input : nodes[node].inputs)
       if (--uses[static_cast<std::size_t>(input)] == 0)
         values[static_cast<std::size_t>(input)].reset();
+  };
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    if (uses[i] == 0) continue;
+    if (last[i] >= 0) {
+      const auto end = static_cast<std::size_t>(last[i]);
+      const NormChain& chain = chains[end];
+      if (static_cast<int>(i) == chain.first())
+        waits[end] = has_norm_activation(values[static_cast<std::size_t>(nodes[i].inputs[0])]);
+      if (waits[end]) {
+        if (i != end) continue;
+        values[i] = run_chain(chain, nodes, layers_, values);
+        for (const int node : chain.nodes()) release(static_cast<std::size_t>(node));
+        continue;
+      }
+    }
+    if (override) values[i] = override(static_cast<int>(i), values);
+    if (!values[i].defined()) values[i] = run_node(static_cast<int>(i), values, training);
+    release(i);
   }
   std::vector<at::Tensor> result;
   for (const int w : wanted) result.push_back(values[static_cast<std::size_t>(w)]);

@@ -120,8 +120,7 @@ void sums(const void* dy, const void* x, const void* y, long rows, long channels
       for (int v = 0; v < kCount; ++v) {
         const long k = c + v * kLanes, at = r * channels + k;
         const Floats value = load(in + at), out = load(g + at);
-        const Floats t =
-            sign ? load(sign + at) : value * load(scale + k) + load(offset + k);
+        const Floats t = sign ? load(sign + at) : value * load(scale + k) + load(offset + k);
         const Floats before = inner(out, t, load(slope + k));
         s[v] += before;
         a[v] += before * (value - load(mean + k));
