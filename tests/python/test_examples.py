@@ -18,11 +18,13 @@ def test_both_languages_show_the_same_things():
     assert EXAMPLES == [
         "evaluate_onnx_model.py",
         "evaluate_scores.py",
+        "time_a_network.py",
         "train_with_a_loss.py",
     ]
     assert sorted(path.stem for path in (FOLDER / "cpp").glob("*.cc")) == [
         "evaluate_own_model",
         "evaluate_scores",
+        "time_a_network",
         "train_with_a_loss",
     ]
 
