@@ -48,7 +48,7 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
   head_ = make_head(recipe.loss, recipe.loss_options,
                     {element_count(graph.shape({graph.tap_node(graph.classifier_input())})),
                      classes, seed, precision_.weights});
-  taps_.push_back(graph.classifier_input());
+  taps_.emplace_back(graph.classifier_input());
   if (model_.network_options.auxiliary == 1) {
     auxiliary_weight_ = recipe.training.aux_weight > 0 ? recipe.training.aux_weight
                                                        : networks().at(recipe.network).aux_weight;
