@@ -76,7 +76,7 @@ class LoadedInput : public StepInput {
   std::unique_ptr<ImageSource> images_;
   std::vector<std::int64_t> labels_;
   std::int64_t classes_;
-  Sampler sampler_;
+  ShuffleSampler sampler_;
   BatchLoader loader_;
 };
 
