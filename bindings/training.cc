@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "common.h"
 #include "facebench/io/sha256.h"

@@ -58,8 +58,8 @@ def killed_and_resumed(tmp_path, kills, epochs):
     whole = start(tmp_path / "whole", epochs)
     assert whole.stdout.readline() == "ready\n"
     trained_from = time.monotonic()
-    whole.stdout.read()
-    assert whole.wait() == 0
+    whole.communicate()
+    assert whole.returncode == 0
     duration = time.monotonic() - trained_from
     print(f"uninterrupted: {time.monotonic() - begun:.1f} s, {duration:.1f} s of them training")
 

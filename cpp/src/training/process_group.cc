@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <map>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <utility>
 #include <vector>
 

@@ -232,10 +232,11 @@ TEST(Networks, AuxiliaryClassifiersAreThereWhereAskedFor) {
               build_network("resnet50", {.classes = 7, .auxiliary = 1});
             }).find("has no auxiliary classifiers"),
             std::string::npos);
-  EXPECT_NE(refusal([] {
-              build_network("googlenet", {.auxiliary = 1});
-            }).find("need the number of classes"),
-            std::string::npos);
+  // Without classes the taps are what the classifiers would read.
+  const Graph open = build_network("googlenet", {.auxiliary = 1});
+  EXPECT_EQ(open.shape({open.tap_node("aux2")}), (Shape{1024}));
+  const Graph v3 = build_network("inception_v3", {.auxiliary = 1});
+  EXPECT_EQ(v3.shape({v3.tap_node("aux1")}), (Shape{768}));
   // Resolving twice changes nothing: model files keep the resolved options.
   const NetworkOptions once = resolve_network_options("googlenet_bvlc", {.classes = 7});
   EXPECT_EQ(once.auxiliary, 1);

@@ -1,15 +1,11 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/intrusive_ptr.h>
 
 #include <memory>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "facebench/training/communicator.h"
-
-namespace c10d {
-class ProcessGroup;
-}
 
 namespace facebench {
 
