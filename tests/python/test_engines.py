@@ -50,7 +50,7 @@ def small(name):
 
 
 def job(network, mode, **changes):
-    options = timing.StepOptions(network=network, mode=mode, batch=2, classes=7, threads=1)
+    options = timing.StepOptions(network=network, mode=mode, batch=8, classes=7, threads=1, lr=1e-3)
     return {
         **options.to_dict(),
         "network_options": small(network),

@@ -176,8 +176,8 @@ def test_activation_memory_is_what_autograd_keeps(name):
     network = nn.network(name, **options)
     shape = network.graph.input_shape
     predicted = network.graph.training_activation_bytes()
-    measured = saved_bytes(network, torch.randn(2, *shape), "embedding") / 2
-    # Batch norm keeps two numbers a channel beside, whatever the batch.
+    measured = saved_bytes(network, torch.randn(4, *shape), "embedding") / 4
+    # Batch norm keeps a few numbers a channel beside, whatever the batch.
     assert measured == pytest.approx(predicted, rel=0.01)
     assert f"{predicted / 2**20:.1f} MiB" in network.graph.summary()
 

@@ -45,14 +45,18 @@ class Worker:
         environment["PYTHONPATH"] = os.pathsep.join(p for p in path if p)
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close())
         # Ctrl-C is for the measuring process, which then stops this one.
-        self._process = subprocess.Popen(
-            [str(python or sys.executable), "-m", "facebench.engines.worker", engine],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            env=environment,
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [str(python or sys.executable), "-m", "facebench.engines.worker", engine],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError:
+            self._said.close()
+            raise
         os.set_blocking(self._process.stdout.fileno(), False)
 
     @property
