@@ -14,8 +14,8 @@ namespace {
 
 const std::string network_prefix = "network.";
 
-// The network as it is trained: for the size of its input, without its own classifier (that belongs to
-// the loss), with auxiliary branches where the recipe wants them.
+// The network as it is trained: for the size of its input, without its own classifier (that belongs
+// to the loss), with auxiliary branches where the recipe wants them.
 NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& shape) {
   NetworkOptions options = recipe.network_options;
   const ImageShape input = trained_input(recipe.input, options, shape);

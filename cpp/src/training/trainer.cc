@@ -86,8 +86,9 @@ class Trainer {
                                             : sampler_->iterations(recipe.training.epochs);
     check_batches();
     if (recipe.training.patience > 0 && writes() && !callbacks.on_epoch && !callbacks.validation)
-      throw std::invalid_argument("patience needs a score: give a validation, or an on_epoch that "
-                                  "returns one");
+      throw std::invalid_argument(
+          "patience needs a score: give a validation, or an on_epoch that "
+          "returns one");
     identity_ = {{"recipe", recipe_to_json(recipe)},
                  {"data", training_set_hash(data)},
                  {"images", images()},

@@ -23,8 +23,9 @@ PHASES = ("data", "forward", "backward", "aggregate", "update")
 # eight bits.
 TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
 # And the losses of the first three steps. The first is the forward pass of training; the others
-# rest on gradients, which in a deep network with batch norm carry percents of rounding in float32 (a
-# ResNet-50's lie 2 % from those in double, in NCHW and NHWC alike), and on updates that amplify it.
+# rest on gradients, which in a deep network with batch norm carry percents of rounding in float32
+# (a ResNet-50's lie 2 % from those in double, in NCHW and NHWC alike), and on updates that amplify
+# it.
 LOSS_TOLERANCE = (1e-3, 0.25, 0.5)
 
 
