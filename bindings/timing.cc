@@ -1,7 +1,10 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <utility>
 
 #include "common.h"
 #include "facebench/timing/iteration.h"
@@ -11,6 +14,7 @@
 #include "facebench/timing/series.h"
 #include "facebench/timing/step_bench.h"
 #include "facebench/timing/step_input.h"
+#include "facebench/training/process_group.h"
 #include "json.h"
 #include "modules.h"
 
@@ -166,12 +170,18 @@ void bind_timing(py::module_& m) {
   const auto no_gil = py::call_guard<py::gil_scoped_release>();
   py::class_<StepBench>(m, "StepBench", "One iteration, ready to be timed.")
       .def(py::init([](const StepOptions& options, const NetworkOptions& network,
-                       const py::dict& loss_options) {
+                       const py::dict& loss_options, const py::object& process_group) {
              const Json loss = json_from_python(loss_options);
+             std::shared_ptr<Communicator> group;
+             if (!process_group.is_none())
+               group = process_group_communicator(
+                   process_group.cast<c10::intrusive_ptr<c10d::ProcessGroup>>(),
+                   at::Device(options.device));
              const py::gil_scoped_release release;
-             return std::make_unique<StepBench>(options, network, loss);
+             return std::make_unique<StepBench>(options, network, loss, std::move(group));
            }),
-           py::arg("options"), py::arg("network"), py::arg("loss_options") = py::dict())
+           py::arg("options"), py::arg("network"), py::arg("loss_options") = py::dict(),
+           py::arg("process_group") = py::none())
       .def_property_readonly("graph", &StepBench::graph,
                              py::return_value_policy::reference_internal)
       .def("tensors",

@@ -37,6 +37,7 @@ VERBS = [
     "data check",
     "data overlap",
     "bench step",
+    "bench scale",
     "bench load",
     "bench detect",
     "bench eval",

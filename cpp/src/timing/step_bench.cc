@@ -120,10 +120,9 @@ PredictedMemory predict_step_memory(const StepOptions& options, const NetworkOpt
 class StepBench::Step {
  public:
   Step(const StepOptions& options, const NetworkOptions& network_options, const Json& loss_options,
-       std::unique_ptr<Communicator> own, Communicator* given)
+       std::shared_ptr<Communicator> communicator)
       : options_((check_options(options), options)),
-        own_(std::move(own)),
-        communicator_(given ? *given : *own_),
+        communicator_(communicator ? std::move(communicator) : std::make_shared<SingleProcess>()),
         device_(device_of(options)),
         training_(options.mode == "training"),
         network_(build_network(options.network, without_classifier(options, network_options)),
@@ -139,8 +138,8 @@ class StepBench::Step {
     in.seed = options.seed;
     in.channels_last = options.channels_last;
     in.data_threads = options.data_threads;
-    in.rank = communicator_.rank();
-    in.ranks = communicator_.size();
+    in.rank = communicator_->rank();
+    in.ranks = communicator_->size();
     input_options_ = in;
     input_ = make_step_input(in);
     network_.to(device_, at::kFloat);
@@ -150,7 +149,7 @@ class StepBench::Step {
       network_.train(false);
       if (mixed) network_.to(device_, at::kBFloat16);
       if (device_.is_cpu() && !mixed)
-        frozen_.emplace(network_, options.batch / communicator_.size());
+        frozen_.emplace(network_, options.batch / communicator_->size());
     } else {
       make_head(loss_options);
     }
@@ -212,13 +211,13 @@ class StepBench::Step {
   }
 
   double aggregate_alone(std::int64_t times) {
-    if (communicator_.size() == 1 || !training_) return 0;
+    if (communicator_->size() == 1 || !training_) return 0;
     std::vector<at::Tensor> copies;
     for (const NamedTensor& p : parameters_) copies.push_back(at::zeros_like(p.tensor));
-    communicator_.all_reduce(copies);
+    communicator_->all_reduce(copies);
     synchronize_device(device_);
     const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t i = 0; i < times; ++i) communicator_.all_reduce(copies);
+    for (std::int64_t i = 0; i < times; ++i) communicator_->all_reduce(copies);
     synchronize_device(device_);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
            static_cast<double>(times);
@@ -310,12 +309,12 @@ class StepBench::Step {
     optimizer_->zero_grad();
     loss.backward();
     recorder.mark(StepPhase::backward);
-    if (communicator_.size() > 1) {
+    if (communicator_->size() > 1) {
       std::vector<at::Tensor> all;
       for (const NamedTensor& p : parameters_)
         if (p.tensor.grad().defined()) all.push_back(p.tensor.grad());
-      communicator_.all_reduce(all);
-      for (at::Tensor& g : all) g.div_(communicator_.size());
+      communicator_->all_reduce(all);
+      for (at::Tensor& g : all) g.div_(communicator_->size());
       recorder.mark(StepPhase::aggregate);
     }
     optimizer_->step(options_.lr);
@@ -324,8 +323,7 @@ class StepBench::Step {
   }
 
   StepOptions options_;
-  std::unique_ptr<Communicator> own_;
-  Communicator& communicator_;
+  std::shared_ptr<Communicator> communicator_;
   at::Device device_;
   bool training_;
   Network network_;
@@ -339,13 +337,9 @@ class StepBench::Step {
 };
 
 StepBench::StepBench(const StepOptions& options, const NetworkOptions& network_options,
-                     const Json& loss_options)
+                     const Json& loss_options, std::shared_ptr<Communicator> communicator)
     : step_(std::make_unique<Step>(options, network_options, loss_options,
-                                   std::make_unique<SingleProcess>(), nullptr)) {}
-StepBench::StepBench(const StepOptions& options, const NetworkOptions& network_options,
-                     const Json& loss_options, Communicator& communicator)
-    : step_(
-          std::make_unique<Step>(options, network_options, loss_options, nullptr, &communicator)) {}
+                                   std::move(communicator))) {}
 StepBench::~StepBench() = default;
 
 const Graph& StepBench::graph() const { return step_->graph(); }

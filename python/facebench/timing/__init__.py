@@ -38,6 +38,7 @@ def summarize_times(seconds, **options) -> dict:
 
 from facebench.timing.rates import bench_detect, bench_eval, bench_load  # noqa: E402
 from facebench.timing.results import write_bench  # noqa: E402
+from facebench.timing.scale import bench_scale  # noqa: E402
 from facebench.timing.step import bench_step  # noqa: E402
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "bench_detect",
     "bench_eval",
     "bench_load",
+    "bench_scale",
     "bench_step",
     "busy_share",
     "decode_rate",

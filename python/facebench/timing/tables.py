@@ -293,11 +293,81 @@ def _rate_plots(result):
     return [(svg, f"{unit.capitalize()} a second; lines are 95 % intervals.")]
 
 
+# --- scale ----------------------------------------------------------------------------------------
+
+
+def _scale_tables(result):
+    rows = [
+        [
+            r["scaling"],
+            r["processes"],
+            r["batch"],
+            f"{r['images_per_second']:.4g}{_star(r)}",
+            _between(r["images_per_second_interval"]),
+            _percent(r["speedup"], 0),
+            _percent(r["efficiency"], 0),
+            1e3 * r["seconds"]["mean"],
+            1e3 * r["phases"].get("aggregate", 0.0),
+            1e3 * r["model"]["sequential"],
+            1e3 * r["model"]["overlapped"],
+            _percent(r["repeat_spread"], 1),
+        ]
+        for r in result["rows"]
+    ]
+    columns = ["scaling", "processes", "batch", "images/s", "95 % interval", "speed-up (eq. 6)"]
+    columns += ["efficiency", "iteration, ms", "aggregation, ms", "eq. 7", "eq. 8", "repeat spread"]
+    tables = [("Scaling", columns, rows)]
+    if result["accuracy"]:
+        tables.append(
+            (
+                f"Time to an accuracy of {result['options']['accuracy']:g}",
+                ["processes", "seeds that reached it", "median, s", "each seed, s"],
+                [
+                    [
+                        r["processes"],
+                        f"{r['reached']} of {len(r['seconds'])}",
+                        r["median"],
+                        ", ".join("-" if s is None else f"{s:.1f}" for s in r["seconds"]),
+                    ]
+                    for r in result["accuracy"]
+                ],
+            )
+        )
+    return tables
+
+
+def _scale_plots(result):
+    series = []
+    for scaling in result["options"]["scalings"]:
+        rows = [r for r in result["rows"] if r["scaling"] == scaling]
+        series.append(
+            (
+                f"{scaling} scaling",
+                [r["processes"] for r in rows],
+                [r["images_per_second"] for r in rows],
+                [r["images_per_second_interval"] for r in rows],
+            )
+        )
+    network = result["options"]["network"]
+    svg = lines_svg(series, f"{network}: scaling", "processes", "images/s")
+    return [(svg, f"{network}: images a second by number of processes; 95 % intervals.")]
+
+
+def _scale_notes(result):
+    options = result["options"]
+    return [
+        f"{options['network']}, {options['threads']} threads for each process. Weak: each process "
+        f"has a batch of {options['batch']}; strong: all share it. Speed-up is equation 6, the "
+        "growth of the throughput by a doubling, ideally 100 %."
+    ]
+
+
 KINDS = {
     "step": Kind("Time of an iteration", _step_tables, _step_plots, _step_notes),
     "load": Kind("Rate of loading images", _rate_tables, _rate_plots),
     "detect": Kind("Rate of detection", _rate_tables, _rate_plots),
     "eval": Kind("Rate of scoring and measuring", _rate_tables, _rate_plots),
+    "scale": Kind("Scaling", _scale_tables, _scale_plots, _scale_notes),
     "factors": Kind("Factors of a recipe", factor_tables, factor_plots, factor_notes),
     "compare-datasets": Kind(
         "Training sets compared", dataset_tables, dataset_plots, dataset_notes

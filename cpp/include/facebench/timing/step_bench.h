@@ -58,12 +58,11 @@ PredictedMemory predict_step_memory(const StepOptions& options, const NetworkOpt
 // (weights, optimizer and loss stay in float32); in inference the network itself is converted.
 class StepBench {
  public:
-  // Throws std::invalid_argument for unknown names or a device that is not there.
+  // `communicator`: of several processes that train together, each on its share of the batch; null:
+  // alone. Throws std::invalid_argument for unknown names or a device that is not there.
   StepBench(const StepOptions& options, const NetworkOptions& network_options,
-            const Json& loss_options = Json::object());
-  // One of several processes that train together: the batch is shared among them.
-  StepBench(const StepOptions& options, const NetworkOptions& network_options,
-            const Json& loss_options, Communicator& communicator);
+            const Json& loss_options = Json::object(),
+            std::shared_ptr<Communicator> communicator = nullptr);
   ~StepBench();
   StepBench(const StepBench&) = delete;
   StepBench& operator=(const StepBench&) = delete;

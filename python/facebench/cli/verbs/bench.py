@@ -187,6 +187,69 @@ def step_command(
     finish(result, out, network[0] if len(network) == 1 else "networks", json, overwrite)
 
 
+@bench_app.command(
+    "scale", epilog="Example: facebench bench scale resnet50 --processes 1,2,4 --batch 16"
+)
+@verb
+def scale_command(
+    network: Annotated[str, typer.Argument(help="See: facebench list networks.")],
+    processes: Annotated[
+        str, typer.Option("--processes", help="Numbers of processes: 1,2,4 or 1..8 by doubling.")
+    ] = "1,2",
+    scaling: Annotated[
+        str, typer.Option("--scaling", help="weak, strong, or both by a comma.")
+    ] = "weak,strong",
+    batch: Annotated[
+        int, typer.Option("--batch", min=1, help="Of each process (weak), of all (strong).")
+    ] = 16,
+    iterations: Annotated[int, typer.Option("--iterations", min=1, help="Of each round.")] = 32,
+    rounds: Rounds = 5,
+    skip: Annotated[
+        int, typer.Option("--skip", min=0, help="First iterations, reported apart.")
+    ] = 10,
+    size: Annotated[
+        int, typer.Option("--size", help="Side of the input; 0: the network's own.")
+    ] = 0,
+    accuracy: Annotated[
+        float | None,
+        typer.Option("--accuracy", help="Also: seconds until an epoch's training accuracy."),
+    ] = None,
+    recipe: Annotated[str, typer.Option("--recipe", help="What --accuracy trains.")] = "",
+    pack: Annotated[Path | None, typer.Option("--pack", help="On what it trains.")] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings of each.")] = 3,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE of the step, as for bench step.")
+    ] = None,
+    threads: Annotated[
+        int, typer.Option("--threads", min=0, help="Of each process; 0: an equal share.")
+    ] = 0,
+    device: Device = "cpu",
+    out: Out = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """What more processes bring: weak and strong scaling, equation 6, time to an accuracy."""
+    result = facebench.timing.bench_scale(
+        network,
+        processes=numbers(processes, "processes"),
+        scalings=scaling.split(","),
+        batch=batch,
+        iterations=iterations,
+        rounds=rounds,
+        skip=skip,
+        network_options={"height": size, "width": size} if size else {},
+        accuracy=accuracy,
+        recipe=recipe or None,
+        data=pack,
+        seeds=seeds,
+        threads=threads,
+        device=check_device(device),
+        progress=make_progress(),
+        **parse_assignments(setting or []),
+    )
+    finish(result, out, network, json, overwrite)
+
+
 @bench_app.command("load", epilog="Example: facebench bench load --files LFW --threads 1,2,4")
 @verb
 def load_command(
