@@ -259,7 +259,7 @@ def main():
         print(f"  least share of the FMA limit: {min(shares):.0%}, aim {GOAL_SHARE:.0%}, {word}")
     if settings.json:
         settings.json.parent.mkdir(parents=True, exist_ok=True)
-        settings.json.write_text(json.dumps(rows, indent=1) + "\n")
+        settings.json.write_text(json.dumps(rows, indent=1, default=float) + "\n")
 
 
 if __name__ == "__main__":
