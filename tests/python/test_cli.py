@@ -554,6 +554,8 @@ def interrupt(args, cwd) -> subprocess.CompletedProcess:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Who runs the tests in the background may have them ignore Ctrl-C, which children inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     lines = []
     for line in process.stderr:
@@ -561,7 +563,10 @@ def interrupt(args, cwd) -> subprocess.CompletedProcess:
         if not line.startswith("out: "):
             break
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     return subprocess.CompletedProcess(args, process.returncode, out, "".join(lines) + err)
 
 

@@ -78,7 +78,7 @@ def test_scaling_of_two_processes(tmp_path):
 def test_time_to_accuracy(tmp_path):
     from facebench.studies import cases
 
-    pack = cases.synthetic_training(tmp_path / "a.h5", 20, 2, threads=1)
+    pack = cases.synthetic_training(tmp_path / "a.h5", 20, 4, threads=1)
     result = timing.bench_scale(
         "sphereface4",
         processes=[1],
