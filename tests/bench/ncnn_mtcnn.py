@@ -29,6 +29,16 @@ def read_safetensors(path):
     }
 
 
+def resize(image, sizes):
+    """ncnn's resizing (bilinear, the only one it has here) with its scaling to [-1, 1): from the
+    image, or from a part of it, to each level of the pyramid and each crop."""
+    height, width = image.shape[:2]
+    kind = ncnn.Mat.PixelType.PIXEL_RGB
+    for (h, w), (to_h, to_w) in sizes:
+        mat = ncnn.Mat.from_pixels_roi_resize(image, kind, width, height, 0, 0, w, h, to_w, to_h)
+        mat.substract_mean_normalize([127.5] * 3, [1 / 128] * 3)
+
+
 class Writer:
     """A chain of layers as .param and .bin (github.com/Tencent/ncnn/wiki/param-and-model-file-
     structure)."""
