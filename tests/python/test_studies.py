@@ -46,6 +46,19 @@ def test_interval_is_scipys():
     assert studies.seed_interval([0.9]) is None
 
 
+def test_an_interval_stays_where_the_metric_can_be():
+    assert studies.seed_interval([0.99, 0.999, 0.9])[1] > 1
+    found = seeds.seed_mean("auc", [0.99, 0.999, 0.9])
+    assert found["interval"] == [studies.seed_interval([0.99, 0.999, 0.9])[0], 1.0]
+    assert seeds.seed_mean("dprime", [2.0, 3.0])["interval"][1] > 3
+
+
+def test_a_metric_that_a_run_lacks_is_named_not_compared():
+    low, far = ("p", "t", "auc"), ("p", "t", "tar@far=0.001")
+    whole, part = {"metrics": {low: {}, far: {}}}, {"metrics": {low: {}}}
+    assert seeds.everywhere({"a": [whole, part], "b": [whole]}) == ([low], [far])
+
+
 def test_paired_differences_are_scipys():
     a, b = [0.90, 0.92, 0.91, 0.94], [0.93, 0.94, 0.95, 0.95]
     found = studies.paired(a, b)

@@ -53,22 +53,25 @@ def image_section(title, path, caption=""):
 
 
 def table_block(columns, rows, summary=""):
-    """A table inside a section, folded away under ``summary`` where one is given."""
-    cells = [
-        [
-            {
-                "text": f"{c:.4g}" if isinstance(c, float) else str(c),
-                "number": isinstance(c, (int, float)),
-            }
-            for c in row
-        ]
-        for row in rows
-    ]
+    """A table inside a section, folded away under ``summary`` where one is given.
+
+    A cell is a number, a text, or a pair of texts: a value and its interval, which stands below it.
+    """
+    cells = [[_table_cell(c) for c in row] for row in rows]
     heads = [
         {"text": str(c), "number": bool(cells) and all(row[i]["number"] for row in cells)}
         for i, c in enumerate(columns)
     ]
     return {"kind": "table", "columns": heads, "rows": cells, "summary": summary}
+
+
+def _table_cell(value):
+    text, interval = value if isinstance(value, tuple) else (value, "")
+    return {
+        "text": f"{text:.4g}" if isinstance(text, float) else str(text),
+        "number": isinstance(text, (int, float)),
+        "interval": interval,
+    }
 
 
 def report_html(title, sections):

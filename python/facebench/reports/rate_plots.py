@@ -1,4 +1,4 @@
-"""Plots of rates and times: bars in groups and lines, with intervals, as inline SVG."""
+"""Plots of rates, times and differences: bars, lines and points with intervals, as inline SVG."""
 
 import html as _html
 
@@ -152,3 +152,49 @@ def lines_svg(series, title, x_title, y_title):
 def _stroke(number):
     dash = _DASHES[number % len(_DASHES)]
     return f'class="curve c{number % 8}" stroke-dasharray="{dash}"'
+
+
+def differences_svg(values, title, x_title):
+    """Differences from zero as points with their intervals, one below the other.
+
+    ``values``: (name, difference, interval or None) each.
+
+    >>> svg = differences_svg([("a", 0.1, (0.05, 0.15)), ("b", -0.1, None)], "Differences", "x")
+    >>> svg.count("circle"), svg.count("whisker")
+    (2, 1)
+    """
+    ends = [0.0, *(v for _, v, _ in values), *(e for *_, i in values if i for e in i)]
+    axis = _numbers(min(ends), max(ends))
+    left, room = 170, 46
+    width, bottom = _WIDTH - left - _RIGHT, _TOP + room * len(values)
+
+    def x(value):
+        return left + width * axis(value)
+
+    parts = [_open("differences", title, bottom + 62)]
+    # Every other label where they would run into each other.
+    every = 1 if len(axis.ticks) <= 6 else 2
+    for k, (value, label) in enumerate(axis.ticks):
+        at = f"{x(value):.1f}"
+        style = "whisker" if abs(value) < 1e-12 else "grid"
+        parts.append(f'<line class="{style}" x1="{at}" y1="{_TOP}" x2="{at}" y2="{bottom}"/>')
+        if k % every == 0:
+            end = "end" if axis(value) == 1 else "middle"
+            place = _WIDTH if axis(value) == 1 else at
+            parts.append(f'<text x="{place}" y="{bottom + 24}" text-anchor="{end}">{label}</text>')
+    middle = f"{left + width / 2:.1f}"
+    parts.append(
+        f'<text x="{middle}" y="{bottom + 50}" text-anchor="middle">{_html.escape(x_title)}</text>'
+    )
+    for i, (name, value, interval) in enumerate(values):
+        y = _TOP + room * (i + 0.5)
+        label = _html.escape(str(name)[:20])
+        parts.append(f'<text x="{left - 12}" y="{y + 5:.1f}" text-anchor="end">{label}</text>')
+        if interval:
+            low, high = (f"{x(v):.1f}" for v in interval)
+            parts.append(
+                f'<path class="whisker" d="M{low} {y:.1f}H{high}M{low} {y - 5:.1f}v10'
+                f'M{high} {y - 5:.1f}v10"/>'
+            )
+        parts.append(f'<circle class="bar a0" cx="{x(value):.1f}" cy="{y:.1f}" r="6"/>')
+    return "".join(parts) + "</svg>"

@@ -14,7 +14,7 @@ from facebench.studies.cases import (
     synthetic_training,
     train_and_test,
 )
-from facebench.studies.seeds import seed_interval
+from facebench.studies.seeds import everywhere, seed_mean
 
 # Where no packs are given: as many images each in breadth and in depth, and a small set (people,
 # images of each).
@@ -108,6 +108,7 @@ def bench_compare_datasets(
         "machine": _full.machine_facts(),
         "sets": {n: {k: v for k, v in s.items() if k in _SHOWN} for n, s in sets.items()},
         "rows": _rows(runs),
+        "undefined": [" ".join(k) for k in everywhere(runs)[1]],
     }
 
 
@@ -157,9 +158,8 @@ def _preparation(manifest):
 
 
 def _rows(runs):
-    first = next(iter(runs.values()))[0]["metrics"]
     rows = []
-    for key in first:
+    for key in everywhere(runs)[0]:
         cells = {}
         for name, own in runs.items():
             values = [r["metrics"][key]["value"] for r in own]
@@ -169,8 +169,7 @@ def _rows(runs):
                 if c.get("interval") and c["interval"][0] is not None
             ]
             cells[name] = {
-                "mean": statistics.fmean(values),
-                "interval": seed_interval(values),
+                **seed_mean(key[2], values),
                 "values": values,
                 "protocol_half_width": statistics.fmean(widths) if widths else None,
             }

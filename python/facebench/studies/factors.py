@@ -5,14 +5,13 @@ same seeds, data and everything else, and the difference it makes is attributed 
 factors together do beyond their sum is the interaction.
 """
 
-import statistics
 import tempfile
 from pathlib import Path
 
 from facebench import training
 from facebench._torch import full as _full
 from facebench.studies.cases import synthetic_tests, synthetic_training, train_and_test
-from facebench.studies.seeds import paired, seed_interval
+from facebench.studies.seeds import everywhere, paired, seed_mean
 
 # Which keys of a recipe make up a factor, by their beginnings.
 FACTORS = {
@@ -118,6 +117,7 @@ def bench_factors(
         },
         "machine": _full.machine_facts(),
         "rows": attribute(runs, list(factors)),
+        "undefined": [" ".join(k) for k in everywhere(runs)[1]],
     }
 
 
@@ -195,8 +195,7 @@ def _exchanged(before, after, keys):
 def attribute(runs, factors):
     """A row for each metric: means of both ends, the whole difference, each factor's, the rest."""
     rows = []
-    keys = runs["before"][0]["metrics"]
-    for key in [("training", "", "loss"), *keys]:
+    for key in [("training", "", "loss"), *everywhere(runs)[0]]:
         values = {
             name: [r["loss"] if key[0] == "training" else r["metrics"][key]["value"] for r in own]
             for name, own in runs.items()
@@ -214,8 +213,8 @@ def attribute(runs, factors):
                 "track": key[1],
                 "metric": key[2],
                 "status": "ok",
-                "before": _mean(values["before"]),
-                "after": _mean(values["after"]),
+                "before": seed_mean(key[2], values["before"]),
+                "after": seed_mean(key[2], values["after"]),
                 "difference": whole,
                 "factors": parts,
                 "interaction": paired(sums, ends),
@@ -223,7 +222,3 @@ def attribute(runs, factors):
             }
         )
     return rows
-
-
-def _mean(values):
-    return {"mean": statistics.fmean(values), "interval": seed_interval(values)}

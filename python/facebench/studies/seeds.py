@@ -4,18 +4,49 @@ import math
 import statistics
 
 
-def seed_interval(values, level=0.95):
+def seed_interval(values, level=0.95, limits=(-math.inf, math.inf)):
     """Student's t interval of the mean over seeds; None for fewer than two.
 
     What it says: where the mean of many more seeds would lie. It knows nothing of other test
-    images; that is what a protocol's own interval is for.
+    images; that is what a protocol's own interval is for. What lies outside ``limits`` (0 and 1
+    for a rate) is cut off: no mean can be there.
     """
     n = len(values)
     if n < 2:
         return None
     half = student_quantile((1 + level) / 2, n - 1) * statistics.stdev(values) / math.sqrt(n)
     mean = statistics.fmean(values)
-    return [mean - half, mean + half]
+    return [max(mean - half, limits[0]), min(mean + half, limits[1])]
+
+
+_RATES = ("accuracy", "auc", "eer", "tar@", "gar@", "rank@", "dir@", "fnir@", "fnmr@", "frr@")
+
+
+def metric_limits(metric):
+    """Where a metric's values can lie.
+
+    >>> metric_limits("tar@far=0.01"), metric_limits("dprime")
+    ((0.0, 1.0), (-inf, inf))
+    """
+    return (0.0, 1.0) if metric.startswith(_RATES) else (-math.inf, math.inf)
+
+
+def seed_mean(metric, values):
+    """A metric's mean over seeds and its interval: {"mean", "interval"}."""
+    interval = seed_interval(values, limits=metric_limits(metric))
+    return {"mean": statistics.fmean(values), "interval": interval}
+
+
+def everywhere(runs):
+    """The metrics that every run of every variant has, and those that some lack.
+
+    A rate that a protocol cannot give (a FAR that its impostors do not reach) has no value.
+    ``runs``: {variant: [{"metrics": {key: cell}}]}.
+    """
+    tables = [r["metrics"] for own in runs.values() for r in own]
+    keys = list(dict.fromkeys(k for table in tables for k in table))
+    whole = [k for k in keys if all(k in table for table in tables)]
+    return whole, [k for k in keys if k not in whole]
 
 
 def paired(before, after, level=0.95):

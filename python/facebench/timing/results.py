@@ -82,6 +82,9 @@ def _row(cells):
 
 
 def _cell(value):
+    if isinstance(value, tuple):
+        text, interval = value
+        return f"{text} ({interval})" if interval else text
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

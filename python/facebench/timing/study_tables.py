@@ -1,29 +1,60 @@
 """What the reports of studies show."""
 
-import statistics
-
-from facebench.reports.rate_plots import bars_svg
-
-
-def _shown(cell, unit=""):
-    """A mean with its interval: ``0.812 (0.790 to 0.834)``."""
-    text = f"{cell['mean']:.4f}"
-    if cell["interval"]:
-        low, high = cell["interval"]
-        text += f" ({low:.4f} to {high:.4f})"
-    return text + unit
+from facebench import _eval
+from facebench.reports.rate_plots import bars_svg, differences_svg
 
 
-def _difference(part):
-    text = f"{part['difference']:+.4f}"
-    if part["interval"]:
-        low, high = part["interval"]
-        text += f" ({low:+.4f} to {high:+.4f})"
-    return text + (" *" if part["clear"] else "")
+def _shown(row, value):
+    """A value as the reports of protocols show it (rates in percent); losses with four digits."""
+    if value is None:
+        return ""
+    if row["protocol"] == "training":
+        return f"{value:.4f}"
+    return _eval.metric_text(row["metric"], value)
+
+
+def _mean(row, cell):
+    """A mean with its interval."""
+    interval = cell["interval"] and " to ".join(_shown(row, v) for v in cell["interval"])
+    return _shown(row, cell["mean"]), interval or ""
+
+
+def _difference(row, part):
+    def signed(value):
+        text = _shown(row, value)
+        return text if text.startswith("-") else f"+{text}"
+
+    interval = part["interval"] and " to ".join(signed(v) for v in part["interval"])
+    return signed(part["difference"]) + (" *" if part["clear"] else ""), interval or ""
 
 
 def _metric(row):
-    return " ".join(p for p in (row["protocol"], row["track"], row["metric"]) if p)
+    return " ".join(
+        p for p in (row["protocol"], row["track"], _eval.metric_title(row["metric"])) if p
+    )
+
+
+def _is_rate(row):
+    # Asked of the text itself: what is shown a hundredfold is a percentage.
+    return row["protocol"] != "training" and _eval.metric_text(row["metric"], 1.0) == "100.00"
+
+
+def _with_unit(row):
+    return _metric(row) + (", %" if _is_rate(row) else "")
+
+
+def _hundredfold(values):
+    return None if values is None else [100 * v for v in values]
+
+
+def _common_notes(result):
+    notes = [
+        "Rates are in percent, their differences in percentage points; losses and d' have no unit. "
+        "Beside each value stands its 95 % interval."
+    ]
+    if result["undefined"]:
+        notes.append(f"Without a value in some run, so left out: {', '.join(result['undefined'])}.")
+    return notes
 
 
 # --- factors --------------------------------------------------------------------------------------
@@ -33,13 +64,13 @@ def factor_tables(result):
     options = result["options"]
     factors = list(options["factors"])
     names = ["before", "after"]
-    results = [[_metric(r), *(_shown(r[n]) for n in names)] for r in result["rows"]]
+    results = [[_with_unit(r), *(_mean(r, r[n]) for n in names)] for r in result["rows"]]
     parts = [
         [
-            _metric(r),
-            _difference(r["difference"]),
-            *(_difference(r["factors"][f]) for f in factors),
-            _difference(r["interaction"]),
+            _with_unit(r),
+            _difference(r, r["difference"]),
+            *(_difference(r, r["factors"][f]) for f in factors),
+            _difference(r, r["interaction"]),
         ]
         for r in result["rows"]
     ]
@@ -62,28 +93,19 @@ def _text(value):
 def factor_plots(result):
     factors = list(result["options"]["factors"])
     plots = []
-    for row in result["rows"]:
-        if row["protocol"] == "training":
-            continue
-        bars = [row["before"], *({"values": row["values"][f]} for f in factors), row["after"]]
-        means = [b["mean"] if "mean" in b else statistics.fmean(b["values"]) for b in bars]
-        intervals = [b.get("interval") for b in bars]
-        labels = ["before", *(f"+ {f}" for f in factors), "after"]
-        if min(means) < 0:
-            continue
-        series = [
-            (label, [mean], [interval])
-            for label, mean, interval in zip(labels, means, intervals, strict=True)
+    for row in [r for r in result["rows"] if _is_rate(r)][:4]:
+        parts = {
+            **{f: row["factors"][f] for f in factors},
+            "interaction": row["interaction"],
+            "all": row["difference"],
+        }
+        values = [
+            (name, 100 * part["difference"], _hundredfold(part["interval"]))
+            for name, part in parts.items()
         ]
-        plots.append(
-            (
-                bars_svg([row["metric"]], series, _metric(row), "", row["metric"]),
-                f"{_metric(row)}: each factor exchanged alone; lines are the seeds' intervals of "
-                "both ends.",
-            )
-        )
-        if len(plots) == 4:
-            break
+        title = f"{_metric(row)}: difference"
+        caption = f"{title}, after less before, by the factor exchanged; with 95 % intervals."
+        plots.append((differences_svg(values, title, "percentage points"), caption))
     return plots
 
 
@@ -94,7 +116,8 @@ def factor_notes(result):
         f"trained with {seeds} seeds on the same data. A difference is that of the same seeds; "
         "its interval (95 %, Student's t over seeds) says what other seeds would give. * marks "
         "differences whose interval leaves out zero; of many, one in twenty does so by chance. The "
-        "interaction is what the factors do together beyond the sum of what they do alone."
+        "interaction is what the factors do together beyond the sum of what they do alone.",
+        *_common_notes(result),
     ]
 
 
@@ -114,9 +137,10 @@ def dataset_tables(result):
         ]
         for name, s in result["sets"].items()
     ]
-    rows = [[_metric(r), *(_shown(r["sets"][n]) for n in names)] for r in result["rows"]]
+    rows = [[_with_unit(r), *(_mean(r, r["sets"][n]) for n in names)] for r in result["rows"]]
     widths = [
-        [_metric(r), *(r["sets"][n]["protocol_half_width"] for n in names)] for r in result["rows"]
+        [_with_unit(r), *(_shown(r, r["sets"][n]["protocol_half_width"]) for n in names)]
+        for r in result["rows"]
     ]
     tables = [
         (
@@ -141,21 +165,21 @@ def dataset_plots(result):
     names = result["options"]["packs"]
     by_protocol = {}
     for row in result["rows"]:
-        if all(0 <= row["sets"][n]["mean"] <= 1 for n in names):
+        if _is_rate(row):
             by_protocol.setdefault(row["protocol"], row)
     if not by_protocol:
         return []
     series = [
         (
             name,
-            [r["sets"][name]["mean"] for r in by_protocol.values()],
-            [r["sets"][name]["interval"] for r in by_protocol.values()],
+            [100 * r["sets"][name]["mean"] for r in by_protocol.values()],
+            [_hundredfold(r["sets"][name]["interval"]) for r in by_protocol.values()],
         )
         for name in names
     ]
     groups = [p.replace("_", " ")[:14] for p in by_protocol]
     measured = "; ".join(_metric(r) for r in by_protocol.values())
-    svg = bars_svg(groups, series, "Training sets compared", "protocol", "first metric")
+    svg = bars_svg(groups, series, "Training sets compared", "protocol", "first rate, %")
     return [(svg, f"{measured}; lines are 95 % intervals over seeds.")]
 
 
@@ -168,4 +192,5 @@ def dataset_notes(result):
         "People who are in a test set too were not trained on."
         if removed
         else "**People who are in a test set too were not looked for.**",
+        *_common_notes(result),
     ]
