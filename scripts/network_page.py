@@ -5,13 +5,11 @@ writes nothing and fails where the page is old.
 Needs the full package: `PYTHONPATH=build/python python scripts/network_page.py`.
 """
 
-import argparse
-import sys
-from pathlib import Path
-
+import generated_page
 from facebench import nn
+from generated_page import table
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/networks.md"
+PAGE = generated_page.ROOT / "docs/networks.md"
 CLASSES = 10575
 
 # Wang & Guo 2019, table 2: what is printed there (millions), and the network, options and counting
@@ -36,15 +34,6 @@ PUBLISHED = [
     ("Center loss", "32.95", "centerloss", {}, "caffe_first_blob"),
     ("SphereFace", "68.45", "sphereface20", {"height": 224, "width": 224}, "caffe_first_blob"),
 ]
-
-
-def cell(text):
-    return str(text).replace("|", "\\|")
-
-
-def table(heads, rows):
-    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-    return [*lines, *(f"| {' | '.join(cell(c) for c in row)} |" for row in rows)]
 
 
 def count(number):
@@ -102,26 +91,8 @@ def published():
 
 def generated():
     """The page with both tables made anew."""
-    text = PAGE.read_text()
-    for name, lines in (("networks", networks()), ("published", published())):
-        begin, end = f"<!-- {name}: generated -->", f"<!-- {name}: end -->"
-        head, found, rest = text.partition(begin)
-        _, closed, tail = rest.partition(end)
-        if not found or not closed:
-            sys.exit(f"{PAGE.name}: the marks '{begin}' and '{end}' are missing")
-        text = "\n".join([head + begin, *lines, end + tail])
-    return text
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where it is old")
-    made = generated()
-    if not parser.parse_args().check:
-        PAGE.write_text(made)
-    elif PAGE.read_text() != made:
-        sys.exit("docs/networks.md is old. Run: python scripts/network_page.py")
+    return generated_page.page_with(PAGE, {"networks": networks(), "published": published()})
 
 
 if __name__ == "__main__":
-    main()
+    generated_page.main(__doc__, generated)

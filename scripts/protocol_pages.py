@@ -5,16 +5,13 @@ README's table, out of protocols/*.toml. With --check it writes nothing and fail
 Needs the light package alone: `PYTHONPATH=build/python python scripts/protocol_pages.py`.
 """
 
-import argparse
 import re
-import sys
-from pathlib import Path
 
+import generated_page
 from facebench import _eval, protocols
+from generated_page import ROOT, between, table
 
-ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs/protocols"
-BEGIN, END = "protocols: generated", "protocols: end"
 
 
 def docs_of(entries):
@@ -23,15 +20,6 @@ def docs_of(entries):
 
 def code(names):
     return ", ".join(f"`{name}`" for name in names)
-
-
-def cell(text):
-    return str(text).replace("|", "\\|").replace("\n", " ")
-
-
-def table(heads, rows):
-    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-    return [*lines, *(f"| {' | '.join(cell(c) for c in row)} |" for row in rows), ""]
 
 
 def section(title, lines):
@@ -62,6 +50,7 @@ def measured(spec):
         words.append(["over the tracks", f"`{spec.summary}`", "mean and standard deviation"])
     return [
         *table(["metric", "what", "source"], rows),
+        "",
         *table(["how", "name", "that is"], words),
     ]
 
@@ -103,7 +92,7 @@ def expected(spec):
         "Other lists in the same format are evaluated too; the result then says in which counts "
         "they differ."
     )
-    return [*table(heads, rows), note]
+    return [*table(heads, rows), "", note]
 
 
 def use(spec):
@@ -171,55 +160,18 @@ def index(specs):
     return "\n".join(lines).rstrip() + "\n"
 
 
-def between(text, lines, comment, file):
-    """`text` with what stands between the two marks replaced."""
-    opening, closing = comment.format(BEGIN), comment.format(END)
-    head, mark, rest = text.partition(opening)
-    old, end, tail = rest.partition(closing)
-    if not mark or not end:
-        sys.exit(f"{file}: the marks '{opening}' and '{closing}' are missing")
-    indent = old.rpartition("\n")[2]
-    return (
-        f"{head}{opening}\n" + "".join(f"{line}\n" for line in lines) + f"{indent}{closing}{tail}"
-    )
-
-
 def generated():
     """Path -> text of everything that is made."""
     specs = [protocols.load_protocol(p["name"]) for p in protocols.list_protocols()]
     result = {FOLDER / f"{spec.id}.md": page(spec) for spec in specs}
     result[FOLDER / "index.md"] = index(specs)
     readme, site = ROOT / "README.md", ROOT / "mkdocs.yml"
-    rows = ["", *overview(specs, "docs/protocols/")]
-    result[readme] = between(readme.read_text(), rows, "<!-- {} -->", readme.name)
+    rows = {"protocols": overview(specs, "docs/protocols/")}
+    result.update(generated_page.page_with(readme, rows))
     nav = [f"      - {spec.title}: protocols/{spec.id}.md" for spec in specs]
-    result[site] = between(site.read_text(), nav, "# {}", site.name)
+    result[site] = between(site.read_text(), "protocols", nav, site.name, "# {}")
     return result
 
 
-def stale():
-    """Files that differ from what would be made, and pages of protocols that are no more."""
-    made = generated()
-    old = [p for p, text in made.items() if not p.exists() or p.read_text() != text]
-    return old + [p for p in sorted(FOLDER.glob("*.md")) if p not in made]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where one is old")
-    if parser.parse_args().check:
-        if old := stale():
-            names = ", ".join(str(p.relative_to(ROOT)) for p in old)
-            sys.exit(f"old: {names}. Run: python scripts/protocol_pages.py")
-        return
-    made = generated()
-    for path, text in made.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    for path in FOLDER.glob("*.md"):
-        if path not in made:
-            path.unlink()
-
-
 if __name__ == "__main__":
-    main()
+    generated_page.main(__doc__, generated, FOLDER)

@@ -5,19 +5,11 @@ and fails where the page is old.
 Needs the full package: `PYTHONPATH=build/python python scripts/recipe_page.py`.
 """
 
-import argparse
-import sys
-from pathlib import Path
-
+import generated_page
 from facebench import nn, training
+from generated_page import table
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/recipes.md"
-
-
-def table(heads, rows):
-    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-    cells = ([str(c).replace("|", "\\|") for c in row] for row in rows)
-    return [*lines, *(f"| {' | '.join(row)} |" for row in cells)]
+PAGE = generated_page.ROOT / "docs/recipes.md"
 
 
 def size(height, width):
@@ -105,26 +97,8 @@ PARTS = [recipes, notes, views, initializers, policies]
 
 def generated():
     """The page with everything between its marks made anew."""
-    text = PAGE.read_text()
-    for part in PARTS:
-        begin, end = f"<!-- {part.__name__}: generated -->", f"<!-- {part.__name__}: end -->"
-        head, found, rest = text.partition(begin)
-        _, closed, tail = rest.partition(end)
-        if not found or not closed:
-            sys.exit(f"{PAGE.name}: the marks '{begin}' and '{end}' are missing")
-        text = "\n".join([head + begin, "", *part(), "", end + tail])
-    return text
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where it is old")
-    made = generated()
-    if not parser.parse_args().check:
-        PAGE.write_text(made)
-    elif PAGE.read_text() != made:
-        sys.exit("docs/recipes.md is old. Run: python scripts/recipe_page.py")
+    return generated_page.page_with(PAGE, {part.__name__: part() for part in PARTS})
 
 
 if __name__ == "__main__":
-    main()
+    generated_page.main(__doc__, generated)

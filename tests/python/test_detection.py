@@ -423,10 +423,8 @@ def test_conversion_gives_the_same_bytes(tmp_path):
     for package in ("mtcnn", "joblib", "lz4"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    root = Path(__file__).resolve().parents[2]
-    spec = importlib.util.spec_from_file_location("convert", root / "scripts" / "convert_mtcnn.py")
-    convert = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(convert)
+    import convert_mtcnn as convert
+
     folder = convert.package_weights()
     made = convert.to_safetensors(convert.convert(folder))
     assert hashlib.sha256(made).digest() == hashlib.sha256(Path(WEIGHTS).read_bytes()).digest()
