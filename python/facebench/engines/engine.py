@@ -1,6 +1,7 @@
 """What an engine is: the same calls whatever the framework."""
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -40,7 +41,7 @@ def recording_seconds(times: int = 2000) -> float:
     return (time.perf_counter() - start) / times
 
 
-class Engine:
+class Engine(ABC):
     """One network in one framework, ready to be iterated.
 
     ``spec`` is what is to be timed: name, mode, batch, classes, graph (nodes, embedding, input),
@@ -52,20 +53,32 @@ class Engine:
     def __init__(self, spec: dict, weights: dict[str, np.ndarray]):
         self.spec = spec
 
+    @abstractmethod
     def infer(self, images: np.ndarray) -> np.ndarray:
         """Embeddings (N, D) of images (N, 3, H, W) float32, in evaluation mode."""
-        raise NotImplementedError
 
     def losses(self, images: np.ndarray, labels: np.ndarray, steps: int) -> list[float]:
-        """The losses of the first training iterations on one batch. It moves the weights."""
-        raise NotImplementedError
+        """The losses of the first training iterations on one batch. It moves the weights. Every
+        engine that has the mode "training" answers it."""
+        raise ValueError("this engine only infers")
 
-    def step(self, mark: Callable[[str], None]) -> None:
-        """One iteration on the engine's own batch of noise, ended when its result is there."""
-        raise NotImplementedError
-
+    @abstractmethod
     def run(self, iterations: int) -> dict:
         """The next iterations, timed: {"iteration": [...], "phases": {name: [...]}}."""
+
+    def extras(self) -> dict:
+        """What else is measured when the iterations are done."""
+        return {"recording_seconds": recording_seconds()}
+
+
+class SteppedEngine(Engine):
+    """An engine whose iterations are driven, and timed, from Python."""
+
+    @abstractmethod
+    def step(self, mark: Callable[[str], None]) -> None:
+        """One iteration on the engine's own batch of noise, ended when its result is there."""
+
+    def run(self, iterations: int) -> dict:
         phases = Phases()
         for _ in range(iterations):
             phases.begin()
@@ -73,17 +86,13 @@ class Engine:
             phases.end()
         return phases.to_dict()
 
-    def extras(self) -> dict:
-        """What else is measured when the iterations are done."""
-        return {"recording_seconds": recording_seconds()}
 
-    def noise(self) -> tuple[np.ndarray, np.ndarray]:
-        """The batch that is iterated on: images (N, 3, H, W) in -1 to 1, labels (N)."""
-        random = np.random.default_rng(self.spec["seed"])
-        channels, height, width = self.spec["graph"]["input"]
-        shape = (self.spec["batch"], channels, height, width)
-        images = random.random(shape, np.float32) * 2 - 1
-        return images, random.integers(0, self.spec["classes"], self.spec["batch"])
+def noise(spec: dict) -> tuple[np.ndarray, np.ndarray]:
+    """The batch that is iterated on: images (N, 3, H, W) in -1 to 1, labels (N)."""
+    random = np.random.default_rng(spec["seed"])
+    channels, height, width = spec["graph"]["input"]
+    images = random.random((spec["batch"], channels, height, width), np.float32) * 2 - 1
+    return images, random.integers(0, spec["classes"], spec["batch"])
 
 
 def needed_nodes(graph: dict) -> list[int]:

@@ -4,8 +4,7 @@ import os
 
 import numpy as np
 
-from facebench.engines.engine import Engine as _Base
-from facebench.engines.engine import needed_nodes
+from facebench.engines.engine import SteppedEngine, needed_nodes, noise
 
 _keras = None
 
@@ -224,7 +223,7 @@ def build(graph: dict, weights: dict):
     return keras.Model(images, values[graph["embedding"]])
 
 
-class Engine(_Base):
+class Engine(SteppedEngine):
     """Compiled as Keras does it (a TensorFlow graph, a jitted JAX function)."""
 
     def __init__(self, spec, weights):
@@ -236,7 +235,7 @@ class Engine(_Base):
         )
         self._embedder = build(spec["graph"], weights)
         self._training = spec["mode"] == "training"
-        images, labels = self.noise()
+        images, labels = noise(spec)
         self._batch = (np.ascontiguousarray(images.transpose(0, 2, 3, 1)), labels)
         # XLA on the CPU takes minutes to compile what a TensorFlow graph runs as fast.
         jit = keras.backend.backend() == "jax"

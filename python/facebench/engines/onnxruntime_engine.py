@@ -4,14 +4,14 @@ import os
 
 import onnxruntime
 
-from facebench.engines.engine import Engine as _Base
+from facebench.engines.engine import SteppedEngine, noise
 
 
 def load(name: str, threads: int) -> dict:
     return {"onnxruntime": onnxruntime.__version__}
 
 
-class Engine(_Base):
+class Engine(SteppedEngine):
     """A session on the file that the measuring process exported (``spec["onnx"]``)."""
 
     def __init__(self, spec, weights):
@@ -25,7 +25,7 @@ class Engine(_Base):
             if provider not in onnxruntime.get_available_providers():
                 raise RuntimeError("this ONNX Runtime has no CUDA")
         self._session = onnxruntime.InferenceSession(spec["onnx"], options, providers=[provider])
-        self._batch = self.noise()[0]
+        self._batch = noise(spec)[0]
 
     def infer(self, images):
         return self._session.run(["embedding"], {"images": images})[0]

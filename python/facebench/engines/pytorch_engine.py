@@ -7,8 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from facebench.engines.engine import Engine as _Base
-from facebench.engines.engine import needed_nodes
+from facebench.engines.engine import SteppedEngine, needed_nodes, noise
 
 
 def load(name: str, threads: int) -> dict:
@@ -159,7 +158,7 @@ class GraphModule(nn.Module):
         return values[self.result]
 
 
-class Engine(_Base):
+class Engine(SteppedEngine):
     """Eager, or one compiled function for the forward pass and its gradient."""
 
     def __init__(self, spec, weights):
@@ -191,7 +190,7 @@ class Engine(_Base):
             )
         self._loss = torch.compile(self._forward) if _compiled else self._forward
         self._embed = torch.compile(self._module) if _compiled else self._module
-        self._batch = self._tensors(*self.noise())
+        self._batch = self._tensors(*noise(spec))
 
     def _tensors(self, images, labels):
         images = torch.from_numpy(images).to(self._device).contiguous(memory_format=self._format)
