@@ -40,6 +40,8 @@ if os.environ["RANK"] == "1":
         json.dump(seen, f)
 """
 
+SETTINGS = {"network": "sphereface4", "embedding": 32, "batch": 16, "iterations": 20, "lr": 0.01}
+
 
 def torchrun(*arguments):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
@@ -53,30 +55,29 @@ def losses_of(run):
     return [json.loads(line)["loss"] for line in lines]
 
 
+def train_with_two(tmp_path, settings, *flags):
+    """SCRIPT in two processes on images.npy, into the folder `two`."""
+    done = torchrun(
+        str(tmp_path / "two.py"),
+        str(tmp_path / "images.npy"),
+        str(tmp_path / "two"),
+        json.dumps(SETTINGS | settings),
+        *flags,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def compare(tmp_path, **settings):
+    """The losses of a training in one process, and in two."""
     rng = np.random.default_rng(0)
     base = rng.integers(0, 256, (4, 16, 16, 3))
     images = np.clip(base[np.arange(40) % 4] + rng.integers(-60, 60, (40, 16, 16, 3)), 0, 255)
     images = images.astype(np.uint8)
     np.save(tmp_path / "images.npy", images)
     (tmp_path / "two.py").write_text(SCRIPT)
-    settings = {
-        "network": "sphereface4",
-        "embedding": 32,
-        "batch": 16,
-        "iterations": 20,
-        "lr": 0.01,
-        **settings,
-    }
-    done = torchrun(
-        str(tmp_path / "two.py"),
-        str(tmp_path / "images.npy"),
-        str(tmp_path / "two"),
-        json.dumps(settings),
-    )
-    assert done.returncode == 0, done.stderr
+    train_with_two(tmp_path, settings)
     training.train(
-        training.recipe("small4.softmax", **settings),
+        training.recipe("small4.softmax", **(SETTINGS | settings)),
         (images, [i % 4 for i in range(40)]),
         tmp_path / "one",
         threads=1,
@@ -120,22 +121,7 @@ def test_a_resume_of_two_processes_ends_with_the_same_bytes(tmp_path):
     assert len(checkpoints) == 2
     checkpoints[-1].unlink()
     (tmp_path / "two" / "model.safetensors").unlink()
-    settings = {
-        "network": "sphereface4",
-        "embedding": 32,
-        "batch": 16,
-        "iterations": 20,
-        "lr": 0.01,
-        "last_batch": "wrap",
-    }
-    done = torchrun(
-        str(tmp_path / "two.py"),
-        str(tmp_path / "images.npy"),
-        str(tmp_path / "two"),
-        json.dumps(settings),
-        "--resume",
-    )
-    assert done.returncode == 0, done.stderr
+    train_with_two(tmp_path, {"last_batch": "wrap"}, "--resume")
     assert (tmp_path / "two" / "model.safetensors").read_bytes() == whole
     steps = [json.loads(x)["iteration"] for x in (tmp_path / "two" / "log.jsonl").open()]
     assert all(b - a == 1 for a, b in pairwise(steps))
