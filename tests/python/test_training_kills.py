@@ -1,18 +1,20 @@
 """A training that is killed at random moments and resumed ends with the same bytes."""
 
-import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
-# A checkpoint after each step: a good part of all moments lies within the writing of one.
+# A checkpoint after each step: a good part of all moments lies within the writing of one. Each step
+# is told; at the last one that it may do, the training stands until somebody kills it, so that it
+# cannot come to its end before it is killed, however slow this machine is at that moment.
 SCRIPT = """
 import sys
 import numpy as np
@@ -30,7 +32,15 @@ recipe = training.recipe(
     sampler="balanced",
     images_per_person=2,
 )
-print("ready", flush=True)
+last = int(sys.argv[3])
+
+
+def on_step(report):
+    print(report["iteration"], flush=True)
+    if report["iteration"] >= last:
+        sys.stdin.read()
+
+
 training.train(
     recipe,
     (images, [i % 6 for i in range(24)]),
@@ -39,64 +49,72 @@ training.train(
     threads=1,
     checkpoint_every=1,
     log_every=1,
+    on_step=on_step,
     on_epoch=lambda report, model: -report["loss"],
 )
 """
 
 
-def start(out, epochs):
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(out), str(epochs)], stdout=subprocess.PIPE, text=True
-    )
+STEPS_AN_EPOCH = 3
+NEVER = 10**9
+
+
+def start(out, epochs, last=NEVER):
+    command = [sys.executable, "-c", SCRIPT, str(out), str(epochs), str(last)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def finish(out, epochs):
+    """Trains to the end; the steps that were told, and when."""
+    with start(out, epochs) as process:
+        told = [(int(line), time.perf_counter()) for line in process.stdout]
+    assert process.returncode == 0
+    return told
+
+
+def kill_after(process, step, delay):
+    """SIGKILL, `delay` seconds after the step was told: somewhere in the next one or two."""
+    for line in process.stdout:
+        if int(line) >= step:
+            break
+    until = time.perf_counter() + delay
+    while time.perf_counter() < until:
+        pass
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
 
 
 def killed_and_resumed(tmp_path, kills, epochs):
-    seed = int.from_bytes(os.urandom(4), "little")
-    print(f"seed of the moments: {seed}")
-    moments = random.Random(seed)
-    begun = time.monotonic()
-    whole = start(tmp_path / "whole", epochs)
-    assert whole.stdout.readline() == "ready\n"
-    trained_from = time.monotonic()
-    whole.communicate()
-    assert whole.returncode == 0
-    duration = time.monotonic() - trained_from
-    print(f"uninterrupted: {time.monotonic() - begun:.1f} s, {duration:.1f} s of them training")
+    whole, out = tmp_path / "whole", tmp_path / "killed"
+    steps = STEPS_AN_EPOCH * epochs
+    told = finish(whole, epochs)
+    assert [step for step, _ in told] == list(range(1, steps + 1))
+    duration = sorted(b - a for (_, a), (_, b) in pairwise(told))[steps // 2]
 
-    out = tmp_path / "killed"
-    done = []
-    while len(done) < kills:
-        process = start(out, epochs)
-        assert process.stdout.readline() == "ready\n"
-        try:
-            # On average each run gets through so much that all kills hit a training.
-            process.wait(timeout=moments.uniform(0, 1.6 * duration / (kills + 1)))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            process.stdout.close()
-            names = sorted(p.name for p in out.rglob("*")) if out.exists() else []
-            done.append([n for n in names if ".tmp-" in n])
-        else:
-            assert process.returncode == 0
-            process.stdout.close()
-            break
-    print(f"kills: {len(done)}; unfinished files they left: {done}")
-    process = start(out, epochs)
-    process.communicate()
-    assert process.returncode == 0
+    moments = random.Random(kills)
+    share = steps // (kills + 1)
+    begun, left = 0, []
+    for _ in range(kills):
+        with start(out, epochs, begun + share) as process:
+            further = moments.randint(1, share - 3)
+            kill_after(process, begun + further, moments.uniform(0, 2 * duration))
+        begun = len((out / "log.jsonl").read_text().splitlines())
+        left.append([p.name for p in sorted(out.rglob("*")) if ".tmp-" in p.name])
+    print(f"a step: {1000 * duration:.1f} ms; unfinished files that the kills left: {left}")
+
+    assert finish(out, epochs)[0][0] in (begun, begun + 1)  # it went on, it did not begin anew
     for name in ("model.safetensors", "best.safetensors"):
-        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-    log = [(tmp_path / run / "log.jsonl").read_text().splitlines() for run in ("whole", "killed")]
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+    log = [(run / "log.jsonl").read_text().splitlines() for run in (whole, out)]
     assert len(log[0]) == len(log[1])
     assert not [p for p in out.rglob("*") if ".tmp-" in p.name]
-    return len(done)
 
 
 def test_two_kills(tmp_path):
-    assert killed_and_resumed(tmp_path, 2, 30) > 0
+    killed_and_resumed(tmp_path, 2, 30)
 
 
 @pytest.mark.slow
 def test_ten_kills(tmp_path):
-    assert killed_and_resumed(tmp_path, 10, 300) == 10
+    killed_and_resumed(tmp_path, 10, 300)
