@@ -108,9 +108,10 @@ def test_two_processes_equal_one(tmp_path):
 )
 def test_two_processes_equal_one_in_other_settings(tmp_path, settings):
     one, two = compare(tmp_path, **settings)
-    # Centres: what two processes move adds up; a person on both counts a little more.
-    tolerance = 2e-3 if settings["loss"] == "center" else 1e-5
-    assert two == pytest.approx(one, abs=tolerance)
+    # Centres: what two processes move adds up; a person on both counts a little more. With margins
+    # and scale the losses are large, and what rounding leaves of them grows from step to step.
+    tolerance = {"abs": 2e-3} if settings["loss"] == "center" else {"abs": 1e-5, "rel": 1e-5}
+    assert two == pytest.approx(one, **tolerance)
 
 
 @pytest.mark.slow
@@ -123,7 +124,8 @@ def test_a_resume_of_two_processes_ends_with_the_same_bytes(tmp_path):
     (tmp_path / "two" / "model.safetensors").unlink()
     train_with_two(tmp_path, {"last_batch": "wrap"}, "--resume")
     assert (tmp_path / "two" / "model.safetensors").read_bytes() == whole
-    steps = [json.loads(x)["iteration"] for x in (tmp_path / "two" / "log.jsonl").open()]
+    log = (tmp_path / "two" / "log.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["iteration"] for line in log]
     assert all(b - a == 1 for a, b in pairwise(steps))
 
 
