@@ -449,6 +449,16 @@ def test_train_is_judged_by_a_protocol(trained, tmp_path):
     assert "validation-pack" in invoke(*train, "--validate", "lfw", code=2).output
 
 
+def test_pack_cuts_crops_of_the_size_that_is_said(trained, tmp_path):
+    pack = ("pack", "lfw", "--root", trained["root"], "--detector", "none", "--crop", "paper")
+    for said, shape in (("24", (24, 24)), ("20x28", (28, 20))):
+        path = tmp_path / f"{said}.h5"
+        invoke(*pack, "--crop-size", said, "--out", path)
+        assert facebench.datasets.Pack(path).images.shape[1:3] == shape
+    for wrong in ("20x", "20x28x3", "-20", "half"):
+        assert "--crop-size" in invoke(*pack, f"--crop-size={wrong}", code=2).output
+
+
 def test_synth_writes_lists_and_sheet(faces):
     assert (faces / "sheet.png").is_file()
     assert list((faces / "data").rglob("pairs.txt"))

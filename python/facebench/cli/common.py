@@ -46,6 +46,10 @@ Selection = Annotated[
     str, typer.Option("--selection", help="Which of several faces; see: facebench list selections.")
 ]
 Crop = Annotated[str, typer.Option("--crop", help="How a face is cut; see: facebench list crops.")]
+CropSize = Annotated[
+    str,
+    typer.Option("--crop-size", help="Pixels: 256, or WIDTHxHEIGHT; 0: the crop's own."),
+]
 Convention = Annotated[
     str, typer.Option("--convention", help="How the numbers are computed; default: the protocol's.")
 ]
@@ -154,6 +158,18 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
         except json_module.JSONDecodeError:
             result[key] = value
     return result
+
+
+def crop_size(text: str) -> int | tuple[int, int]:
+    """What `--crop-size` says: one number, or (width, height).
+
+    >>> crop_size("256"), crop_size("96x112")
+    (256, (96, 112))
+    """
+    sides = text.split("x")
+    if len(sides) > 2 or not all(side.isdecimal() for side in sides):
+        raise ValueError(f"--crop-size: '{text}' is neither a number nor WIDTHxHEIGHT")
+    return (int(sides[0]), int(sides[1])) if len(sides) == 2 else int(sides[0])
 
 
 def command_line() -> str:

@@ -8,6 +8,7 @@ import facebench
 from facebench.cli.app import app
 from facebench.cli.common import (
     Crop,
+    CropSize,
     Detector,
     DetectorOption,
     Exclude,
@@ -17,6 +18,7 @@ from facebench.cli.common import (
     Selection,
     Strict,
     Threads,
+    crop_size,
     out_path,
     parse_assignments,
     print_json,
@@ -35,6 +37,7 @@ def pack_command(
     detector_option: DetectorOption = None,
     selection: Selection = "",
     crop: Crop = "",
+    size: CropSize = "0",
     exclude: Exclude = None,
     strict: Strict = False,
     threads: Threads = 0,
@@ -49,6 +52,7 @@ def pack_command(
         detector_options=parse_assignments(detector_option or []),
         selection=selection,
         crop=crop,
+        crop_size=crop_size(size),
         exclude=exclude,
         threads=threads,
         progress=make_progress(),

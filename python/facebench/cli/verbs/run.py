@@ -10,6 +10,7 @@ from facebench.cli.app import app
 from facebench.cli.common import (
     Convention,
     Crop,
+    CropSize,
     Detector,
     DetectorOption,
     Device,
@@ -30,6 +31,7 @@ from facebench.cli.common import (
     Threads,
     check_device,
     command_line,
+    crop_size,
     out_path,
     parse_assignments,
     show,
@@ -53,6 +55,7 @@ def run_command(
     detector_option: DetectorOption = None,
     selection: Selection = "",
     crop: Crop = "",
+    size: CropSize = "0",
     flip: Annotated[
         str, typer.Option("--flip", help="Flip mode; default: what the model says.")
     ] = "",
@@ -87,6 +90,7 @@ def run_command(
         detector_options=parse_assignments(detector_option or []),
         selection=selection,
         crop=crop,
+        crop_size=crop_size(size),
         convention=convention,
         failed_enrolments=failed_enrolments,
         fusion=fusion,

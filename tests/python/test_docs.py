@@ -1,0 +1,67 @@
+"""What the documentation shows can be typed, and its links lead somewhere."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+from facebench.cli import verbs  # noqa: F401  (they add themselves to `app`)
+from facebench.cli.app import app
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMAND = typer.main.get_command(app)
+
+
+def leaf(words):
+    """The verb that the words begin with, and the words behind its name."""
+    command = COMMAND
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    return command, words
+
+
+def shown(text):
+    """Commands in blocks of code: whole ones, lines that go on joined, comments taken off."""
+    joined = re.sub(r"\\\n\s*", " ", text)
+    for line in joined.splitlines():
+        if found := re.match(r"\s{4,}(?:torchrun .*-m )?(facebench .*)", line):
+            yield shlex.split(found[1], comments=True)[1:]
+
+
+def mentioned(text):
+    """Commands in running text, which may leave out arguments."""
+    for span in re.findall(r"`(facebench [^`]*)`", text.replace("\n", " ")):
+        yield span.replace("...", "").split()[1:]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_commands_are_what_the_command_line_knows(page):
+    text = page.read_text()
+    for words in shown(text):
+        command, rest = leaf(words)
+        assert not hasattr(command, "commands"), words
+        command.make_context(command.name, rest)  # an exception where anything is wrong
+    for words in mentioned(text):
+        command, rest = leaf(words)
+        assert rest != words or words[0].startswith("-"), words
+        known = {name for parameter in command.params for name in parameter.opts} | {"--help"}
+        assert {w.partition("=")[0] for w in rest if w.startswith("--")} <= known, words
+
+
+def anchors(page):
+    heads = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head).strip().lower().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if re.match(r"https?:|mailto:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        there = (page.parent / file).resolve() if file else page
+        assert there.exists(), target
+        if anchor:
+            assert anchor in anchors(there), target
