@@ -77,6 +77,7 @@ py::dict result_dict(const TrainResult& r) {
   d["epochs"] = r.epochs;
   d["classes"] = r.classes;
   d["images"] = r.images;
+  d["excluded"] = r.excluded;
   d["loss"] = r.loss;
   d["accuracy"] = r.accuracy;
   d["best_score"] = r.best_score;
@@ -297,15 +298,19 @@ void bind_training(py::module_& m) {
       "Every way of putting images into batches: name, doc.");
   m.def(
       "train_pack",
-      [](const Recipe& recipe, const std::filesystem::path& pack, const std::filesystem::path& out,
+      [](const Recipe& recipe, const std::filesystem::path& pack,
+         const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
          const TrainOptions& options, const py::object& progress, const py::object& on_epoch,
          const py::object& on_step, const Validation* validation, const py::object& group) {
         const Pack opened(pack);
-        return result_dict(run_training(recipe, training_set(opened), out, options,
+        const TrainingSet set =
+            training_set(opened, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt);
+        return result_dict(run_training(recipe, set, out, options,
                                         {progress, on_epoch, on_step, validation, group}));
       },
-      py::arg("recipe"), py::arg("pack"), py::arg("out"), py::arg("options"), py::arg("progress"),
-      py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
+      py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
+      py::arg("progress"), py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"),
+      py::arg("process_group"));
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,

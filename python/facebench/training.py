@@ -171,6 +171,7 @@ def train(
     on_step=None,
     progress=None,
     preparation=None,
+    exclude=None,
     process_group=None,
     **options,
 ) -> dict:
@@ -179,7 +180,8 @@ def train(
     ``recipe`` is a `Recipe`, the name of one, or a ``.toml`` file. ``data`` is a pack (its path, or
     an opened one), or a pair (images, labels): uint8 (N, H, W, 3) RGB and N integers, below zero =
     not trained on. ``preparation`` says for a pair how the crops were made (detector, selection,
-    crop) and goes into the model file.
+    crop) and goes into the model file. ``exclude``: a list of people and samples of a pack that are
+    not trained on, as for `facebench.pack`.
 
     ``options`` are the fields of `TrainOptions`: resume, threads, data_threads, checkpoint_every,
     keep, log_every, device, deterministic.
@@ -195,8 +197,8 @@ def train(
     each on its share of every batch (see `torchrun_process_group`). Where ``threads`` is left out,
     the processes of one machine then share its processors.
 
-    Returns a dict: model (path), iterations, epochs, classes, images, loss, accuracy, best_score,
-    best_epoch, stopped_early, images_per_second.
+    Returns a dict: model (path), iterations, epochs, classes, images, excluded (images), loss,
+    accuracy, best_score, best_epoch, stopped_early, images_per_second.
     """
     if isinstance(recipe, (str, PathLike)):
         recipe = _full.load_recipe(fspath(recipe))
@@ -206,8 +208,10 @@ def train(
         local = int(environ.get("LOCAL_WORLD_SIZE", process_group.size()))
         options.threads = max(1, len(sched_getaffinity(0)) // local)
     if isinstance(data, tuple):
+        if exclude is not None:
+            raise ValueError("exclude: goes with a pack; in a pair, labels below zero leave out")
         images, labels = data
         labels = [int(label) for label in labels]
         return _full.train_arrays(recipe, _image_array(images), labels, preparation or {}, *rest)
     path = data if isinstance(data, (str, PathLike)) else data.path
-    return _full.train_pack(recipe, path, *rest)
+    return _full.train_pack(recipe, path, exclude, *rest)

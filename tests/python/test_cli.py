@@ -449,6 +449,17 @@ def test_train_is_judged_by_a_protocol(trained, tmp_path):
     assert "validation-pack" in invoke(*train, "--validate", "lfw", code=2).output
 
 
+def test_train_leaves_out_what_a_list_names(trained, tmp_path):
+    left_out = facebench.datasets.Pack(trained["pack"]).label_names[0]
+    (tmp_path / "list.txt").write_text(f"person\t{left_out}\n")
+    result = invoke(
+        *("train", "small4.softmax", "--pack", trained["pack"], "--out", tmp_path / "run"),
+        *("--set", "epochs=1", "--set", "batch=8", "--threads", 1),
+        *("--exclude", tmp_path / "list.txt"),
+    )
+    assert f"left out by {tmp_path / 'list.txt'}: 2 images" in result.output
+
+
 def test_pack_cuts_crops_of_the_size_that_is_said(trained, tmp_path):
     pack = ("pack", "lfw", "--root", trained["root"], "--detector", "none", "--crop", "paper")
     for said, shape in (("24", (24, 24)), ("20x28", (28, 20))):

@@ -120,6 +120,47 @@ def test_what_is_excluded_is_not_packed_and_recorded(packs, tmp_path):
         facebench.pack("lfw", packs / "train", tmp_path / "x.h5", exclude=tmp_path / "other.txt")
 
 
+def test_what_is_excluded_is_not_trained_on_and_recorded(packs, tmp_path):
+    from facebench import training
+
+    everything = datasets.Pack(packs / "train.h5")
+    person, sample = everything.label_names[0], everything.names[5]
+    (tmp_path / "list.txt").write_text(f"person\t{person}\nsample\t{sample}\nperson\tNobody\n")
+    out = [p == 0 or n == sample for p, n in zip(everything.labels, everything.names, strict=True)]
+    assert sum(out) == 3
+    recipe = training.recipe("small4.softmax", epochs=1, batch=8, embedding=8)
+
+    def train(data, name, **options):
+        return training.train(recipe, data, tmp_path / name, threads=1, **options)
+
+    result = train(packs / "train.h5", "run", exclude=tmp_path / "list.txt")
+    assert (result["images"], result["excluded"], result["classes"]) == (37, 3, 19)
+    labels = [-1 if o else p for o, p in zip(out, everything.labels, strict=True)]
+    same = train((everything.images, labels), "same")
+    assert (same["images"], same["excluded"]) == (37, 0)
+    weights = [facebench.io.read_safetensors(r["model"])[0] for r in (result, same)]
+    assert weights[0].keys() == weights[1].keys()
+    assert all(np.array_equal(weights[0][k], weights[1][k]) for k in weights[0])
+
+    said = json.loads((tmp_path / "run" / "run.json").read_text())["content"]["excluded"]
+    assert (said["people"], said["samples"], said["images"]) == (2, 1, 3)
+    assert said["not_there"] == ["person Nobody"]
+    first = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])
+    assert first == {"iteration": 0, "excluded": said}
+    with pytest.raises(facebench.Error, match="excluded"):
+        train(packs / "train.h5", "run", resume=True)
+    # Killed before its first checkpoint: the log begins anew as the training does.
+    (tmp_path / "anew").mkdir()
+    (tmp_path / "anew" / "log.jsonl").write_text(json.dumps(first) + "\n")
+    train(packs / "train.h5", "anew", exclude=tmp_path / "list.txt", resume=True)
+    assert (tmp_path / "anew" / "log.jsonl").read_text().count("excluded") == 1
+    (tmp_path / "other.txt").write_text("person\tNobody\n")
+    with pytest.raises(facebench.Error, match="belongs to other data"):
+        train(packs / "train.h5", "other", exclude=tmp_path / "other.txt")
+    with pytest.raises(ValueError, match="goes with a pack"):
+        train((everything.images, labels), "pair", exclude=tmp_path / "list.txt")
+
+
 def test_the_verb_writes_both_lists(packs, tmp_path):
     from facebench.cli.verbs.data import app
     from typer.testing import CliRunner

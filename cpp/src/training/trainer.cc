@@ -99,6 +99,7 @@ class Trainer {
                  {"deterministic", options.deterministic || device.is_cpu()},
                  {"torch", TORCH_VERSION}};
     if (callbacks.validation) identity_["validation"] = callbacks.validation->description();
+    if (!data.excluded.is_null()) identity_["excluded"] = data.excluded;
     identity_.update(content_basics());
     learner_.set_training_run(sha256_hex(canonical_json(identity_)));
   }
@@ -142,6 +143,8 @@ class Trainer {
       log_time_ = start;
       try {
         stage.update(started_at);
+        if (writes() && !data_.excluded.is_null() && started_at == 0)
+          log_->write({{"iteration", 0}, {"excluded", data_.excluded}});
         if (writes() && callbacks_.validation && started_at == 0)
           log_validation(validate(learner_.snapshot(), job));
         // The last run may have been stopped while it reported an epoch.
@@ -172,6 +175,7 @@ class Trainer {
     result.epochs = progress_.reported();
     result.classes = classes_.count;
     result.images = images();
+    if (!data_.excluded.is_null()) result.excluded = data_.excluded.at("images");
     result.loss = last.loss;
     result.accuracy = last.accuracy;
     result.best_score = progress_.best;

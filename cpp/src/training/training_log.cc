@@ -31,7 +31,8 @@ void TrainingSums::set(const Json& json) {
 
 TrainingLog::TrainingLog(const std::filesystem::path& path, std::int64_t iteration) : path_(path) {
   std::string kept;
-  if (std::filesystem::exists(path)) {
+  // One that begins anew says everything anew.
+  if (iteration > 0 && std::filesystem::exists(path)) {
     const std::string text = read_file(path);
     for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
       const Json line = Json::parse(text.substr(at, end - at), nullptr, /*allow_exceptions=*/false);

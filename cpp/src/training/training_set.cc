@@ -10,10 +10,17 @@
 
 namespace facebench {
 
-TrainingSet training_set(const Pack& pack) {
+TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclusion) {
   TrainingSet set;
   set.images = &pack;
   set.labels.assign(pack.labels().begin(), pack.labels().end());
+  if (exclusion) {
+    const ExcludedImages found =
+        excluded_images(*exclusion, pack.label_names(), pack.names(), pack.labels());
+    for (std::size_t i = 0; i < set.labels.size(); ++i)
+      if (found.out[i]) set.labels[i] = -1;
+    set.excluded = found.json(*exclusion);
+  }
   // A pack made by hand may say less than ours do; what it does not say stays at its default.
   const Json& manifest = pack.manifest();
   const auto text = [](const Json& from, const char* key) {

@@ -73,8 +73,9 @@ struct TrainResult {
   std::int64_t epochs = 0;
   std::int64_t classes = 0;
   std::int64_t images = 0;
-  double loss = 0;      // of the last epoch
-  double accuracy = 0;  // of the last epoch, margins left out
+  std::int64_t excluded = 0;  // images that a list left out
+  double loss = 0;            // of the last epoch
+  double accuracy = 0;        // of the last epoch, margins left out
   std::optional<double> best_score;
   std::int64_t best_epoch = 0;
   bool stopped_early = false;    // no better score for `patience` epochs
@@ -86,7 +87,7 @@ struct TrainResult {
 //   best.safetensors   the same of the epoch with the best score, where there were scores
 //   run.json           manifest: recipe, data, threads, library versions; and the result
 //   log.jsonl          every log_every steps: iteration, epoch, loss, accuracy, lr, images/s, time
-//                      left; and each validation's values
+//                      left; and each validation's values, and what a list left out
 //   checkpoints/       the last `keep`
 // The same recipe, data and number of threads give the same bytes of model.safetensors, whatever
 // the number of data threads and wherever the training was interrupted and resumed. Without

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "facebench/datasets/exclusion.h"
 #include "facebench/datasets/image_source.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/io/json.h"
@@ -21,10 +23,13 @@ struct TrainingSet {
   std::string content_hash;
   // How the crops were made (detector, selection, crop), copied into the model file.
   Json preparation = Json::object();
+  // What a list left out (ExcludedImages::json); null without one.
+  Json excluded = nullptr;
 };
 
-// All of a pack, which must outlive the result.
-TrainingSet training_set(const Pack& pack);
+// All of a pack, which must outlive the result; with a list, its people and images are not trained
+// on. Throws Error where nothing of the list is in the pack.
+TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclusion = {});
 
 // The images to train on, with the labels numbered 0, 1, ... in the order of the persons' numbers.
 struct TrainingClasses {

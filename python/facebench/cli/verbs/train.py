@@ -9,6 +9,7 @@ import facebench
 from facebench.cli.app import app
 from facebench.cli.common import (
     Device,
+    Exclude,
     Json,
     Out,
     Threads,
@@ -35,6 +36,7 @@ def train_command(
         list[str] | None,
         typer.Option("--set", help="KEY=VALUE of the recipe, e.g. lr=0.05 or network=small4."),
     ] = None,
+    exclude: Exclude = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
     ] = False,
@@ -108,6 +110,7 @@ def train_command(
         training.recipe(recipe, **settings),
         pack,
         out_path(out, "train", Path(recipe).stem) if first else Path("runs"),
+        exclude=exclude,
         resume=resume,
         checkpoint_every=checkpoint_every,
         keep=keep,
@@ -126,5 +129,7 @@ def train_command(
         print_json(result)
         return
     print(f"{result['model']}: {result['epochs']} epochs, loss {result['loss']:.4g}")
+    if exclude:
+        print(f"left out by {exclude}: {result['excluded']} images")
     if result["best_score"] is not None:
         print(f"best epoch {result['best_epoch']}: score {result['best_score']:.6g}")
