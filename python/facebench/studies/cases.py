@@ -80,10 +80,10 @@ def synthetic_training(path, people, images, *, first_person=0, threads=0, progr
     return Path(path)
 
 
-def train_and_test(recipe, data, tests, *, seed, threads=1, replicates=200, preparation=None):
+def train_and_test(recipe, data, tests, *, seed, threads=1, replicates=200, exclude=None):
     """One training and its tests: {"loss", "seconds", "metrics"}.
 
-    ``data``, ``preparation``: as for `facebench.training.train`. ``metrics``: {(protocol, track,
+    ``data``, ``exclude``: as for `facebench.training.train`. ``metrics``: {(protocol, track,
     metric): cell of ``metrics.json``}.
     """
     recipe = recipe.copy()
@@ -91,7 +91,7 @@ def train_and_test(recipe, data, tests, *, seed, threads=1, replicates=200, prep
     with tempfile.TemporaryDirectory(prefix="facebench-study-") as folder:
         started = time.perf_counter()
         trained = training.train(
-            recipe, data, Path(folder) / "run", threads=threads, preparation=preparation
+            recipe, data, Path(folder) / "run", threads=threads, exclude=exclude
         )
         seconds = time.perf_counter() - started
         model = embedding.load_model(trained["model"])

@@ -70,25 +70,27 @@ def bench_compare_datasets(
                 recipe.set(key, str(value))
         elif not hasattr(recipe, "copy"):
             recipe = training.recipe(recipe)
-        sets, runs = {}, {name: [] for name in packs}
-        for name, path in packs.items():
+        sets, lists, runs = {}, {}, {name: [] for name in packs}
+        for number, (name, path) in enumerate(packs.items()):
             dropped = _overlap(path, tests) if remove_overlap else {}
             sets[name] = _without(path, dropped)
+            if dropped:
+                lists[name] = folder / f"left-out-{number}.txt"
+                lists[name].write_text("".join(f"person\t{person}\n" for person in dropped))
         if progress:
             progress.begin("trainings", seeds * len(packs), "trainings")
         try:
             for seed in range(seeds):
                 for i, name in enumerate(packs):
-                    data, preparation = sets[name]["data"], sets[name]["preparation"]
                     runs[name].append(
                         train_and_test(
                             recipe,
-                            data,
+                            packs[name],
                             tests,
                             seed=seed,
                             threads=threads,
                             replicates=replicates,
-                            preparation=preparation,
+                            exclude=lists.get(name),
                         )
                     )
                     if progress:
@@ -106,13 +108,10 @@ def bench_compare_datasets(
             "protocols": [t.protocol for t in tests],
         },
         "machine": _full.machine_facts(),
-        "sets": {n: {k: v for k, v in s.items() if k in _SHOWN} for n, s in sets.items()},
+        "sets": sets,
         "rows": _rows(runs),
         "undefined": [" ".join(k) for k in everywhere(runs)[1]],
     }
-
-
-_SHOWN = ("people", "images", "people_removed", "images_removed", "removed")
 
 
 def _overlap(path, tests):
@@ -126,7 +125,7 @@ def _overlap(path, tests):
 
 
 def _without(path, dropped):
-    """A pack's images with those of dropped people not trained on, and what there is."""
+    """How much there is in a pack, and how much without the people who are dropped."""
     pack = datasets.Pack(path)
     labels = np.array(pack.labels, np.int64)
     usable = np.array(pack.statuses) == 0
@@ -135,26 +134,12 @@ def _without(path, dropped):
     removed = np.isin(labels, list(out)) & usable
     kept = usable & ~removed
     return {
-        "data": path if not out else (pack.images, np.where(kept, labels, -1)),
-        "preparation": None if not out else _preparation(pack.manifest),
         "people": len(set(labels[kept].tolist())),
         "images": int(kept.sum()),
         "people_removed": len(set(labels[removed].tolist())),
         "images_removed": int(removed.sum()),
         "removed": {name: dropped[name] for name in names if name in dropped},
     }
-
-
-def _preparation(manifest):
-    """How the crops were made, as the trainer reads it out of a pack."""
-    detector = manifest.get("detector") or {}
-    result = {
-        "detector": detector.get("detector", ""),
-        "detector_mode": (detector.get("options") or {}).get("mode", ""),
-        "selection": manifest.get("selection") or "",
-        "crop": (manifest.get("crop") or {}).get("name", ""),
-    }
-    return {k: v for k, v in result.items() if v}
 
 
 def _rows(runs):
