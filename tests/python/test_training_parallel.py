@@ -132,7 +132,7 @@ def test_a_resume_of_two_processes_ends_with_the_same_bytes(tmp_path):
 @pytest.mark.slow
 def test_command_line_under_torchrun(tmp_path):
     facebench = [sys.executable, "-m", "facebench"]
-    synth = ["data", "synth", "--out", "data", "--people", "8", "--images", "3", "--size", "48"]
+    synth = ["data", "synth", "--out", "data", "--people", "20", "--images", "2", "--size", "48"]
     pack = ["pack", "lfw", "--root", "data", "--detector", "none", "--out", "pack.h5"]
     for arguments in (synth, pack):
         subprocess.run([*facebench, *arguments], cwd=tmp_path, check=True, capture_output=True)
