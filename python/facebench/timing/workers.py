@@ -28,7 +28,8 @@ class WorkerFailed(Exception):
 class Worker:
     """One engine in a process of its own, with ``threads`` threads.
 
-    ``python``: the interpreter, for an engine that is installed in an environment of its own.
+    ``python``: the interpreter, for an engine that is installed in an environment of its own, or
+    the folder of that environment.
     """
 
     def __init__(self, engine, threads=0, python=None):
@@ -43,11 +44,14 @@ class Worker:
         package = str(Path(facebench.__file__).parent.parent)
         path = [package, environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(p for p in path if p)
+        python = Path(python or sys.executable)
+        if python.is_dir():
+            python = python / "bin" / "python"
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close())
         # Ctrl-C is for the measuring process, which then stops this one.
         try:
             self._process = subprocess.Popen(
-                [str(python or sys.executable), "-m", "facebench.engines.worker", engine],
+                [str(python), "-m", "facebench.engines.worker", engine],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._said,
