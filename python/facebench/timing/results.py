@@ -78,10 +78,11 @@ def markdown(result):
 
 
 def _row(cells):
-    return "| " + " | ".join(_cell(c).replace("|", "\\|") for c in cells) + " |"
+    return "| " + " | ".join(cell_text(c).replace("|", "\\|") for c in cells) + " |"
 
 
-def _cell(value):
+def cell_text(value):
+    """A table's cell as text: "" for None, a value with its interval in brackets."""
     if isinstance(value, tuple):
         text, interval = value
         return f"{text} ({interval})" if interval else text

@@ -8,6 +8,7 @@ import typer
 import facebench
 from facebench.cli.app import app
 from facebench.cli.common import command_line, out_path, print_json
+from facebench.cli.verbs.bench.terminal import show_tables
 
 bench_app = typer.Typer(
     no_args_is_help=True, help="Time steps, loading, detection, scoring.", rich_markup_mode=None
@@ -65,27 +66,3 @@ def finish(result: dict, out: Path | None, name: str, json: bool, overwrite: boo
     else:
         show_tables(result)
         print(f"{folder}/report.html")
-
-
-def show_tables(result: dict) -> None:
-    """The first table and the notes, on the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from facebench.timing.results import machine_line
-    from facebench.timing.results import notes as notes_of
-    from facebench.timing.tables import KINDS
-
-    console = Console()
-    console.print(Text(machine_line(result["machine"])))
-    for title, columns, rows in KINDS[result["kind"]].tables(result):
-        table = Table(title=title, title_justify="left")
-        for column in columns:
-            table.add_column(column, overflow="fold")
-        for row in rows:
-            cells = ["" if c is None else f"{c:.4g}" if isinstance(c, float) else c for c in row]
-            table.add_row(*[Text(str(c)) for c in cells])
-        console.print(table)
-    for note in notes_of(result):
-        console.print(Text(note.replace("**", "")))
