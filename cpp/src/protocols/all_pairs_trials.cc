@@ -35,22 +35,13 @@ std::vector<std::int64_t> shape(const Track&) { return {0}; }
 std::optional<Comparison> sides(const Track&, std::int64_t) { return {}; }
 bool genuine(const Track&, const TrialSet&, std::int64_t) { return false; }
 
-std::vector<std::int32_t> identities(const std::vector<std::int32_t>& units, const TrialSet& set) {
-  std::vector<std::int32_t> result;
-  for (const std::int32_t u : units) result.push_back(set.unit_identity(u));
-  return result;
-}
-
-std::vector<std::int32_t> identities(const std::vector<std::int32_t>& list,
-                                     const UnitEmbeddings& units) {
-  std::vector<std::int32_t> result;
-  for (const std::int32_t u : list) result.push_back(units.identity[static_cast<std::size_t>(u)]);
-  return result;
+// `identity` is that of every unit.
+TrackSize size_of(const AllPairsTrials& t, const std::vector<std::int32_t>& identity) {
+  return size_of_all_pairs(pick(identity, t.rows), pick(identity, t.columns), t.triangle);
 }
 
 TrackSize size(const Track& track, const TrialSet& set) {
-  const AllPairsTrials& t = of(track);
-  return size_of_all_pairs(identities(t.rows, set), identities(t.columns, set), t.triangle);
+  return size_of(of(track), set.unit_identities());
 }
 
 // Adds the genuine comparisons with a failed side, which have the lowest score.
@@ -80,8 +71,7 @@ TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& jo
   const EnrolledUnits other = t.triangle ? EnrolledUnits{} : enrolled_units(units, t.columns);
   const EnrolledUnits& right = t.triangle ? left : other;
   const TrackSize enrolled = size_of_all_pairs(left.identity, right.identity, t.triangle);
-  const std::int64_t all = impostors(
-      size_of_all_pairs(identities(t.rows, units), identities(t.columns, units), t.triangle));
+  const std::int64_t all = impostors(size_of(t, units.identity));
   ScoreTail tail;
   tail.histogram = {{-1, 1}, {0}, {0}};
   if (enrolled.comparisons > 0) {
@@ -141,23 +131,17 @@ ScoreTail without_failed(ScoreTail tail, std::span<const std::uint8_t> row_faile
 
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
   const AllPairsTrials& t = of(d.track);
-  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
-  const auto failed = [&](const std::vector<std::int32_t>& units) {
-    std::vector<std::uint8_t> out;
-    for (const std::int32_t u : units)
-      out.push_back(d.status[static_cast<std::size_t>(u)] != SampleStatus::ok);
-    return out;
-  };
-  const auto enrolled = [&](const std::vector<std::int32_t>& units) {
+  const bool drop = drops_failed(d.options);
+  const TrackSide rows = track_side(d.trials, t.rows, d.status, true);
+  const TrackSide columns = track_side(d.trials, t.columns, d.status, true);
+  const auto enrolled = [](const TrackSide& side) {
     std::vector<std::int32_t> out;
-    for (const std::int32_t u : units)
-      if (d.status[static_cast<std::size_t>(u)] == SampleStatus::ok)
-        out.push_back(d.trials.unit_identity(u));
+    for (std::size_t i = 0; i < side.identity.size(); ++i)
+      if (!side.left_out[i]) out.push_back(side.identity[i]);
     return out;
   };
-  const auto row_failed = failed(t.rows), column_failed = failed(t.columns);
-  const TrackSize all = size(d.track, d.trials);
-  const TrackSize good = size_of_all_pairs(enrolled(t.rows), enrolled(t.columns), t.triangle);
+  const TrackSize all = size_of_all_pairs(rows.identity, columns.identity, t.triangle);
+  const TrackSize good = size_of_all_pairs(enrolled(rows), enrolled(columns), t.triangle);
   const TrackSize& measured = drop ? good : all;
   result.failed_comparisons = all.comparisons - good.comparisons;
   result.dropped = drop ? result.failed_comparisons : 0;
@@ -166,15 +150,14 @@ void measure(const TrackData& d, TrackResult& result, const Job& job) {
   result.impostor = measured.comparisons - measured.genuine;
   require_both_classes(d, result);
 
-  const auto row_identity = identities(t.rows, d.trials);
-  const auto column_identity = identities(t.columns, d.trials);
-  TailSides sides{row_identity, column_identity, t.triangle, {}, {}};
+  TailSides sides{rows.identity, columns.identity, t.triangle, {}, {}};
   auto data = std::make_shared<TailComparisons>();
   data->tail = std::get<ScoreTail>(d.scores);
   if (drop) {
-    sides.row_left_out = row_failed;
-    sides.column_left_out = column_failed;
-    data->tail = without_failed(std::move(data->tail), row_failed, column_failed, result.impostor);
+    sides.row_left_out = rows.left_out;
+    sides.column_left_out = columns.left_out;
+    data->tail =
+        without_failed(std::move(data->tail), rows.left_out, columns.left_out, result.impostor);
   }
   data->highest = std::make_shared<const DenseComparisons>(data->tail, sides);
   std::function<std::vector<Interval>(std::span<const DenseStatistic>)> intervals;

@@ -61,14 +61,9 @@ bool genuine(const Track& track, const TrialSet& set, std::int64_t k) {
 TrackSize size(const Track& track, const TrialSet& set) {
   const DenseTrials& t = of(track);
   TrackSize result;
-  if (t.mask.empty()) {
-    const auto identities = [&](const std::vector<std::int32_t>& units) {
-      std::vector<std::int32_t> people;
-      for (const std::int32_t u : units) people.push_back(set.unit_identity(u));
-      return people;
-    };
-    return size_of_all_pairs(identities(t.rows), identities(t.columns), t.triangle);
-  }
+  const auto& identity = set.unit_identities();
+  if (t.mask.empty())
+    return size_of_all_pairs(pick(identity, t.rows), pick(identity, t.columns), t.triangle);
   for (std::size_t k = 0; k < t.mask.size(); ++k) {
     if (t.triangle && k % t.columns.size() <= k / t.columns.size()) continue;
     result.comparisons += t.mask[k] != DenseTrials::not_compared;
@@ -87,7 +82,7 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, co
 }
 
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
+  const bool drop = drops_failed(d.options);
   count_comparisons(d, drop, result);
   require_both_classes(d, result);
   const DenseTrials& t = of(d.track);
@@ -134,20 +129,8 @@ DenseComparisons dense_comparisons(const Track& track, const TrialSet& trials,
                                    std::span<const SampleStatus> unit_status,
                                    const TrackScores& scores, bool drop, const Job& job) {
   const DenseTrials& t = of(track);
-  struct Side {
-    std::vector<std::int32_t> identity;
-    std::vector<std::uint8_t> left_out;
-  };
-  const auto side = [&](const std::vector<std::int32_t>& units) {
-    Side result;
-    for (const std::int32_t u : units) {
-      result.identity.push_back(trials.unit_identity(u));
-      if (drop)
-        result.left_out.push_back(unit_status[static_cast<std::size_t>(u)] != SampleStatus::ok);
-    }
-    return result;
-  };
-  const Side rows = side(t.rows), columns = side(t.columns);
+  const TrackSide rows = track_side(trials, t.rows, unit_status, drop);
+  const TrackSide columns = track_side(trials, t.columns, unit_status, drop);
   return DenseComparisons({std::get<std::vector<float>>(scores), rows.identity, columns.identity,
                            t.triangle, t.mask, rows.left_out, columns.left_out},
                           job);

@@ -12,6 +12,7 @@
 #include "facebench/metrics/summary.h"
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/scoring.h"
+#include "facebench/protocols/track_side.h"
 
 namespace facebench {
 namespace {
@@ -157,8 +158,7 @@ TrackScores given_scores(const Track& track, std::span<const SampleStatus> units
   for (std::size_t k = 0; k < given.size(); ++k) {
     const auto sides = kind.sides(track, static_cast<std::int64_t>(k));
     if (!sides) continue;
-    if (units[static_cast<std::size_t>(sides->first)] != SampleStatus::ok ||
-        units[static_cast<std::size_t>(sides->second)] != SampleStatus::ok) {
+    if (status_of(*sides, units) != SampleStatus::ok) {
       failed.push_back(k);
       continue;
     }
@@ -274,6 +274,10 @@ EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOpti
   interval_methods().at(r.interval);
   if (!r.fusion.empty()) template_fusions().at(r.fusion);  // without templates there is none
   return r;
+}
+
+bool drops_failed(const EvaluationOptions& options) {
+  return failure_policies().at(options.failed_enrolments).drop;
 }
 
 std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,

@@ -62,7 +62,7 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& track
 }
 
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  count_comparisons(d, failure_policies().at(d.options.failed_enrolments).drop, result);
+  count_comparisons(d, drops_failed(d.options), result);
   measure_searches(d, of(d.track).probes, of(d.track).gallery, result, job);
 }
 
@@ -81,28 +81,17 @@ void read(const H5Reader& file, const std::string& group, Track& track) {
 void measure_searches(const TrackData& d, const std::vector<std::int32_t>& probes,
                       const std::vector<std::int32_t>& gallery, TrackResult& result,
                       const Job& job) {
-  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
-  std::vector<std::int32_t> all_probes, all_gallery;
-  std::vector<std::uint8_t> probe_left_out, gallery_left_out;
-  const auto look_at = [&](const std::vector<std::int32_t>& units,
-                           std::vector<std::int32_t>& identity,
-                           std::vector<std::uint8_t>& left_out) {
-    for (const std::int32_t u : units) {
-      identity.push_back(d.trials.unit_identity(u));
-      left_out.push_back(drop && d.status[static_cast<std::size_t>(u)] != SampleStatus::ok);
-    }
-  };
-  look_at(probes, all_probes, probe_left_out);
-  look_at(gallery, all_gallery, gallery_left_out);
-  const SearchedUnits used =
-      searched_units(all_probes, probe_left_out, all_gallery, gallery_left_out);
+  const bool drop = drops_failed(d.options);
+  const TrackSide all_probes = track_side(d.trials, probes, d.status, drop);
+  const TrackSide all_gallery = track_side(d.trials, gallery, d.status, drop);
+  const SearchedUnits used = searched_units(all_probes, all_gallery);
   if (used.gallery.empty() || used.probes.empty())
     fail(fmt::format("protocol {}, track {}", d.spec.id, d.track.name),
          "no search is left: all probes, or all of the gallery, could not be enrolled");
   const std::vector<float> similarity =
       pick_block(std::get<std::vector<float>>(d.scores), gallery.size(), used);
-  const auto probe_identity = pick<std::int32_t>(all_probes, used.probes);
-  const auto gallery_identity = pick<std::int32_t>(all_gallery, used.gallery);
+  const auto probe_identity = pick(all_probes.identity, used.probes);
+  const auto gallery_identity = pick(all_gallery.identity, used.gallery);
   const auto data =
       std::make_shared<const Searches>(similarity, probe_identity, gallery_identity, job);
   const std::unordered_set<std::int32_t> people(probe_identity.begin(), probe_identity.end());

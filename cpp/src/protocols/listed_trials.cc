@@ -77,7 +77,7 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, co
 }
 
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
+  const bool drop = drops_failed(d.options);
   count_comparisons(d, drop, result);
   require_both_classes(d, result);
   LabelledScores all = labelled_scores(d.track, d.trials, d.status, d.scores, drop);

@@ -85,7 +85,7 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, co
 }
 
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  const bool drop = failure_policies().at(d.options.failed_enrolments).drop;
+  const bool drop = drops_failed(d.options);
   count_comparisons(d, drop, result);
   std::vector<std::uint8_t> left_out(static_cast<std::size_t>(score_count(d.scores)), 0);
   for (std::size_t k = 0; drop && k < left_out.size(); ++k)

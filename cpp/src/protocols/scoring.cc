@@ -122,8 +122,7 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples
   result.dim = dim;
   result.status = unit_status(trials, samples.status);
   result.values.resize(result.size() * static_cast<std::size_t>(dim), 0.0f);
-  for (std::size_t u = 0; u < result.size(); ++u)
-    result.identity.push_back(trials.unit_identity(static_cast<std::int32_t>(u)));
+  result.identity = trials.unit_identities();
   const TemplateFusion* rule = templates.size() ? &template_fusions().at(fusion) : nullptr;
 
   const auto check = [&](std::int64_t row) {

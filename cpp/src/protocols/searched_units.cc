@@ -4,21 +4,18 @@
 
 namespace facebench {
 
-SearchedUnits searched_units(std::span<const std::int32_t> probe_identity,
-                             std::span<const std::uint8_t> probe_left_out,
-                             std::span<const std::int32_t> gallery_identity,
-                             std::span<const std::uint8_t> gallery_left_out) {
+SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery) {
   SearchedUnits used;
   std::unordered_set<std::int32_t> enrolled, left;
-  for (std::size_t i = 0; i < gallery_identity.size(); ++i) {
-    enrolled.insert(gallery_identity[i]);
-    if (!gallery_left_out.empty() && gallery_left_out[i]) continue;
-    left.insert(gallery_identity[i]);
+  for (std::size_t i = 0; i < gallery.identity.size(); ++i) {
+    enrolled.insert(gallery.identity[i]);
+    if (gallery.left_out[i]) continue;
+    left.insert(gallery.identity[i]);
     used.gallery.push_back(i);
   }
-  for (std::size_t i = 0; i < probe_identity.size(); ++i) {
-    if (!probe_left_out.empty() && probe_left_out[i]) continue;
-    if (enrolled.contains(probe_identity[i]) == left.contains(probe_identity[i]))
+  for (std::size_t i = 0; i < probes.identity.size(); ++i) {
+    if (probes.left_out[i]) continue;
+    if (enrolled.contains(probes.identity[i]) == left.contains(probes.identity[i]))
       used.probes.push_back(i);
   }
   return used;

@@ -125,11 +125,6 @@ bool same_identity(const TrialSet& trials, const Comparison& c) {
   return trials.unit_identity(c.first) == trials.unit_identity(c.second);
 }
 
-SampleStatus status_of(const Comparison& c, std::span<const SampleStatus> unit_status) {
-  const SampleStatus first = unit_status[static_cast<std::size_t>(c.first)];
-  return first != SampleStatus::ok ? first : unit_status[static_cast<std::size_t>(c.second)];
-}
-
 LabelledScores labelled_scores(const Track& track, const TrialSet& trials,
                                std::span<const SampleStatus> unit_status, const TrackScores& scores,
                                bool drop) {

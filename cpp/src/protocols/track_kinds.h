@@ -11,6 +11,7 @@
 #include "facebench/core/error.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/track_kind.h"
+#include "facebench/protocols/track_side.h"
 
 // The kinds of track, one source file each, and what they share.
 namespace facebench {
@@ -46,8 +47,6 @@ EnrolledUnits enrolled_units(const UnitEmbeddings& units, std::span<const std::i
 std::vector<std::int32_t> distinct(std::vector<std::int32_t> units);
 
 bool same_identity(const TrialSet& trials, const Comparison& c);
-// Of the side that failed, or ok.
-SampleStatus status_of(const Comparison& c, std::span<const SampleStatus> unit_status);
 
 // Cosine of every row unit with every column unit, row-major, in [-1, 1], computed in double and
 // rounded once; with `triangle` only the columns after the diagonal are computed, the others are 0.

@@ -11,11 +11,6 @@
 namespace facebench {
 namespace {
 
-bool failed(const Comparison& c, std::span<const SampleStatus> units) {
-  return units[static_cast<std::size_t>(c.first)] != SampleStatus::ok ||
-         units[static_cast<std::size_t>(c.second)] != SampleStatus::ok;
-}
-
 // At most `count` of the points of a rising curve, both ends included, spread evenly over the
 // length that is walked along it with x logarithmic. x = 0 lies one decade below `smallest`, the
 // smallest positive x that there could be.
@@ -44,28 +39,18 @@ std::vector<std::size_t> spread(std::span<const double> x, std::span<const doubl
   return chosen;
 }
 
-bool drops(const RunScores& s) { return failure_policies().at(s.options.failed_enrolments).drop; }
-
 void add_identification(const RunScores& s, const std::vector<std::int32_t>& probe_units,
                         const std::vector<std::int32_t>& gallery_units, std::size_t t,
                         std::size_t count, TrackCurves& out) {
   const auto status = unit_status(s.trials, s.status);
-  const auto look_at = [&](const std::vector<std::int32_t>& units, std::vector<std::int32_t>& who,
-                           std::vector<std::uint8_t>& left_out) {
-    for (const std::int32_t u : units) {
-      who.push_back(s.trials.unit_identity(u));
-      left_out.push_back(drops(s) && status[static_cast<std::size_t>(u)] != SampleStatus::ok);
-    }
-  };
-  std::vector<std::int32_t> probes, gallery;
-  std::vector<std::uint8_t> probe_left_out, gallery_left_out;
-  look_at(probe_units, probes, probe_left_out);
-  look_at(gallery_units, gallery, gallery_left_out);
-  const SearchedUnits used = searched_units(probes, probe_left_out, gallery, gallery_left_out);
+  const bool drop = drops_failed(s.options);
+  const TrackSide probes = track_side(s.trials, probe_units, status, drop);
+  const TrackSide gallery = track_side(s.trials, gallery_units, status, drop);
+  const SearchedUnits used = searched_units(probes, gallery);
   if (used.probes.empty() || used.gallery.empty()) return;
   const Searches searches(
-      pick_block(std::get<std::vector<float>>(s.scores[t]), gallery.size(), used),
-      pick<std::int32_t>(probes, used.probes), pick<std::int32_t>(gallery, used.gallery));
+      pick_block(std::get<std::vector<float>>(s.scores[t]), gallery_units.size(), used),
+      pick(probes.identity, used.probes), pick(gallery.identity, used.gallery));
   if (searches.mated() == 0) return;
   out.cmc = cmc(searches).rate;
   if (out.cmc.size() > count) out.cmc.resize(count);
@@ -119,6 +104,7 @@ std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {
 std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int bins) {
   std::vector<TrackCurves> curves;
   const auto status = unit_status(s.trials, s.status);
+  const bool drop = drops_failed(s.options);
   const bool searched = std::ranges::any_of(s.spec.metrics, [](const MetricRequest& r) {
     return protocol_metrics().at(r.name).identification.cell != nullptr;
   });
@@ -140,20 +126,20 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
         [&](const ScoreVisitor& visit) {
           for (std::int64_t k = 0; k < score_count(s.scores[t]); ++k) {
             const auto sides = kind.sides(track, k);
-            if (sides && !(drops(s) && failed(*sides, status)))
+            if (sides && !(drop && status_of(*sides, status) != SampleStatus::ok))
               visit(score_at(s.scores[t], k), kind.genuine(track, s.trials, k));
           }
         },
         bins);
     if (const auto* dense = std::get_if<DenseTrials>(&track.trials)) {
-      c.roc = roc_points(dense_comparisons(track, s.trials, status, s.scores[t], drops(s)).curve(),
-                         count);
+      c.roc =
+          roc_points(dense_comparisons(track, s.trials, status, s.scores[t], drop).curve(), count);
       // As the metrics see it: rows searched in the columns.
       if (searched && !dense->triangle && dense->mask.empty())
         add_identification(s, dense->rows, dense->columns, t, count, c);
     } else if (!std::holds_alternative<MatrixTrials>(track.trials)) {
       // A matrix mixes groups that are not meant to be one population.
-      const LabelledScores all = labelled_scores(track, s.trials, status, s.scores[t], drops(s));
+      const LabelledScores all = labelled_scores(track, s.trials, status, s.scores[t], drop);
       c.roc = roc_points(all.scores, all.labels, count);
     }
   }

@@ -20,10 +20,6 @@ struct Both {
 
   const Track& track_a() const { return a.trials.tracks[pairs.a]; }
   const Track& track_b() const { return b.trials.tracks[pairs.b]; }
-  // Whether either run leaves the unit out; it has a number in each.
-  bool left_out_unit(std::int32_t unit_a, std::int32_t unit_b) const {
-    return left_out_unit(a, status_a, unit_a) || left_out_unit(b, status_b, unit_b);
-  }
   // Whether either run leaves the comparison out.
   bool left_out(const ScorePair& k) const {
     return left_out(a, track_a(), status_a, k.a) || left_out(b, track_b(), status_b, k.b);
@@ -33,13 +29,7 @@ struct Both {
   static bool left_out(const RunScores& run, const Track& track,
                        std::span<const SampleStatus> status, std::int64_t k) {
     const auto sides = kind_of(track).sides(track, k);
-    return !sides || left_out_unit(run, status, sides->first) ||
-           left_out_unit(run, status, sides->second);
-  }
-  static bool left_out_unit(const RunScores& run, std::span<const SampleStatus> status,
-                            std::int32_t unit) {
-    return failure_policies().at(run.options.failed_enrolments).drop &&
-           status[static_cast<std::size_t>(unit)] != SampleStatus::ok;
+    return !sides || (drops_failed(run.options) && status_of(*sides, status) != SampleStatus::ok);
   }
 };
 
@@ -137,26 +127,21 @@ Differences pair_lists(const Both& both, const ListedTrials& listed, const How& 
   return p.with(compare_paired(graph, resampling, p.a, p.b, how.options, how.job));
 }
 
-// The units of one side of a track that runs share: who they are, and whether either run leaves
-// them out.
-struct SharedSide {
-  std::vector<std::int32_t> identity;
-  std::vector<std::uint8_t> left_out;
-};
-SharedSide shared_side(const Both& both, const std::vector<std::int32_t>& units_a,
-                       const std::vector<std::int32_t>& units_b) {
-  SharedSide side;
-  for (std::size_t i = 0; i < units_a.size(); ++i) {
-    side.identity.push_back(both.a.trials.unit_identity(units_a[i]));
-    side.left_out.push_back(both.left_out_unit(units_a[i], units_b[i]) ? 1 : 0);
-  }
+// One side of a track that the runs share, without what either leaves out; the units have numbers
+// in each.
+TrackSide shared_side(const Both& both, const std::vector<std::int32_t>& units_a,
+                      const std::vector<std::int32_t>& units_b) {
+  TrackSide side = track_side(both.a.trials, units_a, both.status_a, drops_failed(both.a.options));
+  const TrackSide other =
+      track_side(both.b.trials, units_b, both.status_b, drops_failed(both.b.options));
+  for (std::size_t i = 0; i < side.left_out.size(); ++i) side.left_out[i] |= other.left_out[i];
   return side;
 }
 
 Differences pair_dense(const Both& both, const DenseTrials& a, const DenseTrials& b,
                        const How& how) {
-  const SharedSide rows = shared_side(both, a.rows, b.rows);
-  const SharedSide columns = shared_side(both, a.columns, b.columns);
+  const TrackSide rows = shared_side(both, a.rows, b.rows);
+  const TrackSide columns = shared_side(both, a.columns, b.columns);
   const auto comparisons = [&](const TrackScores& scores) {
     return std::make_shared<const DenseComparisons>(
         DenseScores{std::get<std::vector<float>>(scores), rows.identity, columns.identity,
@@ -171,12 +156,11 @@ Differences pair_dense(const Both& both, const DenseTrials& a, const DenseTrials
 
 Differences pair_searches(const Both& both, const IdentificationTrials& a,
                           const IdentificationTrials& b, const How& how) {
-  const SharedSide probes = shared_side(both, a.probes, b.probes);
-  const SharedSide gallery = shared_side(both, a.gallery, b.gallery);
-  const SearchedUnits used =
-      searched_units(probes.identity, probes.left_out, gallery.identity, gallery.left_out);
-  const auto of_probes = pick<std::int32_t>(probes.identity, used.probes);
-  const auto of_gallery = pick<std::int32_t>(gallery.identity, used.gallery);
+  const TrackSide probes = shared_side(both, a.probes, b.probes);
+  const TrackSide gallery = shared_side(both, a.gallery, b.gallery);
+  const SearchedUnits used = searched_units(probes, gallery);
+  const auto of_probes = pick(probes.identity, used.probes);
+  const auto of_gallery = pick(gallery.identity, used.gallery);
   const auto searches = [&](const TrackScores& scores) {
     return std::make_shared<const Searches>(
         pick_block(std::get<std::vector<float>>(scores), gallery.identity.size(), used), of_probes,

@@ -136,6 +136,8 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
 // `options` with the protocol's words where they are empty. Throws std::invalid_argument for
 // unknown words.
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);
+// Whether comparisons with a failed side are left out; `options` resolved.
+bool drops_failed(const EvaluationOptions& options);
 
 // The content of metrics.json.
 Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,

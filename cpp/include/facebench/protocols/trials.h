@@ -104,8 +104,11 @@ struct TrialSet {
   std::vector<std::string> notes;  // about the lists together, one sentence each
 
   std::size_t units() const { return templates.size() ? templates.size() : names.size(); }
+  const std::vector<std::int32_t>& unit_identities() const {
+    return templates.size() ? templates.identity : identity;
+  }
   std::int32_t unit_identity(std::int32_t unit) const {
-    return (templates.size() ? templates.identity : identity)[static_cast<std::size_t>(unit)];
+    return unit_identities()[static_cast<std::size_t>(unit)];
   }
   const std::string& unit_name(std::int32_t unit) const {
     return (templates.size() ? templates.names : names)[static_cast<std::size_t>(unit)];
