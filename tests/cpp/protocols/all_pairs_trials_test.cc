@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "facebench/core/error.h"
-#include "facebench/core/random.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/metrics/tail_bounds.h"
@@ -14,6 +13,7 @@
 #include "facebench/reports/curves.h"
 #include "facebench/reports/trial_pairs.h"
 #include "facebench/reports/verify.h"
+#include "protocols/random_people.h"
 #include "protocols/tiny_lfw.h"
 
 // Tracks whose scores are too many to keep, against the same track with all scores kept.
@@ -29,45 +29,19 @@ struct Set {
 
   // A triangle over all images, and the even ones against the odd ones.
   explicit Set(std::uint64_t seed = 3, int failed = 0) {
-    TrialSetBuilder builder(trials);
-    embeddings.dim = kDim;
+    RandomPeople{kPeople, kImages, kDim, 1, seed, 1.1}.fill(trials, embeddings);
     DenseTrials triangle, cross;
-    for (int p = 0; p < kPeople; ++p)
-      for (int s = 0; s < kImages; ++s) {
-        const std::string who = "p" + std::to_string(p);
-        const std::string name = who + "/" + std::to_string(s) + ".jpg";
-        const std::int32_t sample = builder.sample(name, who);
-        triangle.rows.push_back(sample);
-        (s % 2 ? cross.rows : cross.columns).push_back(sample);
-        embeddings.names.push_back(name);
-        const bool fails = sample % 37 < failed;
-        embeddings.status.push_back(fails ? SampleStatus::no_face : SampleStatus::ok);
-        Random noise(seed, "image", {std::uint64_t(p), std::uint64_t(s)});
-        Random person(1, "person", {std::uint64_t(p)});
-        for (int k = 0; k < kDim; ++k) {
-          const double v = person.normal() + 1.1 * noise.normal();
-          embeddings.values.push_back(fails ? 0 : static_cast<float>(v));
-        }
-      }
+    for (std::int32_t i = 0; i < kPeople * kImages; ++i) {
+      triangle.rows.push_back(i);
+      (i % kImages % 2 ? cross.rows : cross.columns).push_back(i);
+      if (i % 37 < failed) fail_sample(embeddings, i);
+    }
     triangle.columns = triangle.rows;
     triangle.triangle = true;
     cross.rows.resize(cross.rows.size() - 30);  // more columns than rows
     trials.tracks = {{"all", triangle}, {"cross", cross}};
     trials.check();
-    spec = parse_protocol(R"(
-id = "everyone"
-version = 1
-title = "Everyone with everyone"
-[data]
-images = ["."]
-lists = ["."]
-match = "exact"
-[reader]
-name = "lfw_pairs"
-[evaluation]
-convention = "exact"
-interval = "vertex"
-failed_enrolments = "lowest_score"
+    spec = protocol_by_hand(R"(
 [[metrics]]
 name = "auc"
 [[metrics]]
@@ -78,8 +52,7 @@ targets = [0.001, 0.02]
 [[metrics]]
 name = "threshold_at_far"
 targets = [0.01]
-)",
-                          "everyone.toml");
+)");
   }
 };
 

@@ -11,6 +11,7 @@
 #include "facebench/metrics/summary.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/run_folder.h"
+#include "protocols/random_people.h"
 #include "protocols/tiny_lfw.h"
 
 namespace facebench {
@@ -27,23 +28,13 @@ struct Set {
   EmbeddingSet embeddings;
 
   Set() {
-    TrialSetBuilder builder(trials);
-    embeddings.dim = kDim;
-    for (int p = 0; p < kPeople; ++p)
-      for (int s = 0; s < kSamples; ++s) {
-        const std::string who = "p" + std::to_string(p);
-        const std::string name = who + "/" + std::to_string(s) + ".jpg";
-        const std::int32_t sample = builder.sample(name, who);
-        if (s % 2 == 0)
-          trials.templates.add(who + "t" + std::to_string(s / 2), trials.identity[sample]);
-        trials.templates.add_sample(sample, s % 2);
-        embeddings.names.push_back(name);
-        embeddings.status.push_back(SampleStatus::ok);
-        Random noise(3, "image", {std::uint64_t(p), std::uint64_t(s)});
-        Random person(3, "person", {std::uint64_t(p)});
-        for (int k = 0; k < kDim; ++k)
-          embeddings.values.push_back(static_cast<float>(person.normal() + 1.2 * noise.normal()));
-      }
+    RandomPeople{kPeople, kSamples, kDim, 3, 3, 1.2}.fill(trials, embeddings);
+    for (std::int32_t i = 0; i < kPeople * kSamples; ++i) {
+      const std::int32_t p = trials.identity[i], s = i % kSamples;
+      if (s % 2 == 0)
+        trials.templates.add("p" + std::to_string(p) + "t" + std::to_string(s / 2), p);
+      trials.templates.add_sample(i, s % 2);
+    }
     DenseTrials dense;
     MatrixTrials matrix;
     IdentificationTrials search;
@@ -65,20 +56,7 @@ struct Set {
     }
     trials.tracks = {{"list", listed}, {"cross", dense}, {"ages", matrix}, {"search", search}};
     trials.check();
-    spec = parse_protocol(R"(
-id = "kinds"
-version = 1
-title = "All kinds"
-[data]
-images = ["."]
-lists = ["."]
-match = "exact"
-[reader]
-name = "lfw_pairs"
-[evaluation]
-convention = "exact"
-interval = "vertex"
-failed_enrolments = "lowest_score"
+    spec = protocol_by_hand(R"(
 fusion = "mean_unit"
 [[metrics]]
 name = "auc"
@@ -91,13 +69,7 @@ name = "mean_similarity"
 name = "impostor_similarity"
 [[metrics]]
 name = "dprime"
-)",
-                          "kinds.toml");
-  }
-
-  void fail_sample(std::size_t i) {
-    embeddings.status[i] = SampleStatus::no_face;
-    std::fill_n(embeddings.values.begin() + static_cast<std::ptrdiff_t>(i) * kDim, kDim, 0.0f);
+)");
   }
 
   // The cosine of two templates, straight from the definition.
@@ -132,7 +104,7 @@ EvaluationOptions quick() {
 
 TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
   Set set;
-  set.fail_sample(0);  // one of the two of a template: the other carries it
+  fail_sample(set.embeddings, 0);  // one of the two of a template: the other carries it
   const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
   for (std::size_t t = 0; t < 4; ++t) {
     const Track& track = set.trials.tracks[t];
@@ -198,8 +170,8 @@ TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
 
 TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
   Set set;
-  set.fail_sample(0);
-  set.fail_sample(1);
+  fail_sample(set.embeddings, 0);
+  fail_sample(set.embeddings, 1);
   const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
   const TrackResult& cross = r.track("cross");
   ASSERT_EQ(cross.failed.size(), 1u);
@@ -234,7 +206,7 @@ TEST(TrackKinds, AConstantEmbeddingIsUnmaskedByTheTwin) {
 
 TEST(TrackKinds, ScoresFileGivesTheSameNumbersBack) {
   Set set;
-  set.fail_sample(5);
+  fail_sample(set.embeddings, 5);
   Job one, two;
   one.threads = 1;
   two.threads = 2;
