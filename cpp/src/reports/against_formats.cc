@@ -74,19 +74,40 @@ std::string under(const Missing& m) {
   return text;
 }
 
-std::string same_markdown(const Against& a) {
-  Footnotes notes;
+// How a format writes a line of a table.
+struct LineStyle {
+  std::string (*escape)(std::string_view);
+  std::string_view begin, between, end, no_interval;
+};
+
+// A line for each printed value of the same system.
+std::string same_lines(const Against& a, const LineStyle& style, Footnotes& notes) {
   std::string lines;
   for (const AgainstMatch& m : a.matches) {
     if (!m.same()) continue;
     const ReportTable::Row& row = a.table.rows[m.row];
-    lines += fmt::format(
-        "| {} | {} | {} | {}{} | {} | {} | {} |\n", escape_markdown(run_and_number(a, m)),
-        escape_markdown(a.table.columns[m.column]),
-        escape_markdown(cell_text(row, row.cells[m.column])), published_text(m.published),
-        notes.marks(m.published), difference_text(m), m.lies.empty() ? "no interval" : m.lies,
-        escape_markdown(published_source(m.published)));
+    const std::vector<std::string> cells = {
+        run_and_number(a, m),
+        a.table.columns[m.column],
+        cell_text(row, row.cells[m.column]),
+        published_text(m.published) + notes.marks(m.published),
+        difference_text(m),
+        m.lies.empty() ? std::string(style.no_interval) : m.lies,
+        published_source(m.published)};
+    std::string_view before = style.begin;
+    for (const std::string& cell : cells) {
+      lines += fmt::format("{}{}", before, style.escape(cell));
+      before = style.between;
+    }
+    lines += style.end;
   }
+  return lines;
+}
+
+std::string same_markdown(const Against& a) {
+  Footnotes notes;
+  const std::string lines =
+      same_lines(a, {escape_markdown, "| ", " | ", " |\n", "no interval"}, notes);
   if (lines.empty())
     return "No printed value is of the same system: see below what differs. What the manifest does "
            "not tell (network, loss, training set) can be stated.\n";
@@ -94,7 +115,7 @@ std::string same_markdown(const Against& a) {
       "| number | run | ours, % | printed | ours less printed | printed lies, of our interval | "
       "where |\n|---|---|---|---|---|---|---|\n" +
       lines;
-  for (const std::string& line : notes.lines()) out += "\n" + escape_markdown(line) + "\n";
+  for (const std::string& line : notes.lines()) out += fmt::format("\n{}\n", escape_markdown(line));
   return out;
 }
 
@@ -189,16 +210,7 @@ std::string csv(const Against& a) {
 
 std::string latex(const Against& a) {
   Footnotes notes;
-  std::string lines;
-  for (const AgainstMatch& m : a.matches) {
-    if (!m.same()) continue;
-    const ReportTable::Row& row = a.table.rows[m.row];
-    lines += fmt::format(
-        "{} & {} & {} & {}{} & {} & {} & {} \\\\\n", escape_latex(run_and_number(a, m)),
-        escape_latex(a.table.columns[m.column]), escape_latex(cell_text(row, row.cells[m.column])),
-        escape_latex(published_text(m.published)), notes.marks(m.published), difference_text(m),
-        m.lies.empty() ? "--" : m.lies, escape_latex(published_source(m.published)));
-  }
+  const std::string lines = same_lines(a, {escape_latex, "", " & ", " \\\\\n", "--"}, notes);
   std::string out = fmt::format(
       "% needs booktabs\n\\begin{{tabular}}{{llrrrll}}\n\\toprule\nnumber & run & ours & {} & "
       "difference & printed lies & where \\\\\n\\midrule\n{}\\bottomrule\n",
