@@ -147,9 +147,13 @@ def test_a_step_is_split_into_its_phases(mode):
     assert row["overhead"]["share"] > 0
 
 
-def test_a_step_computes_what_the_trainer_computes():
-    """The first losses are those of plain PyTorch: forward, softmax, SGD with momentum."""
-    options = timing.StepOptions(network="small4", batch=8, classes=5, threads=1, lr=0.05)
+@pytest.mark.parametrize(("precision", "rel"), [("float32", 1e-4), ("bfloat16", 2e-2)])
+def test_a_step_computes_what_the_trainer_computes(precision, rel):
+    """The first losses are those of plain PyTorch: forward, loss in float32, SGD with momentum."""
+    mixed = precision == "bfloat16"
+    options = timing.StepOptions(
+        network="small4", batch=8, classes=5, threads=1, lr=0.05, precision=precision
+    )
     bench = timing.StepBench(options, facebench.nn.NetworkOptions(height=32, width=32))
     tensors = {n: t.detach().clone() for n, t in bench.tensors().items()}
     net = facebench.nn.network("small4", height=32, width=32)
@@ -161,14 +165,19 @@ def test_a_step_computes_what_the_trainer_computes():
     images = torch.randn(8, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     labels = torch.arange(8) % 5
     expected = []
+    full = torch.nn.functional.cross_entropy(head(net(images)), labels).item()
     for _ in range(4):
-        loss = torch.nn.functional.cross_entropy(head(net(images)), labels)
+        with torch.autocast("cpu", torch.bfloat16, enabled=mixed):
+            features = net(images)
+        loss = torch.nn.functional.cross_entropy(head(features.float()), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         expected.append(loss.item())
-    assert bench.losses(images, labels, 4) == pytest.approx(expected, rel=1e-4)
-    assert expected[3] < expected[0]
+    losses = bench.losses(images, labels, 4)
+    assert losses == pytest.approx(expected, rel=rel)
+    assert (losses[0] == pytest.approx(full, rel=1e-5)) == (not mixed)
+    assert losses[3] < losses[0]
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -22,6 +21,8 @@
 #include "facebench/timing/step_input.h"
 #include "facebench/timing/step_recorder.h"
 #include "facebench/training/optimizer.h"
+#include "training/arithmetic.h"
+#include "training/sum_gradients.h"
 
 namespace facebench {
 namespace {
@@ -41,33 +42,6 @@ at::Device device_of(const StepOptions& options) {
                                             found.reason.empty() ? "" : ": ", found.reason));
   return at::Device(device.type(), static_cast<at::DeviceIndex>(index));
 }
-
-// Automatic mixed precision while it lives. torch has no such guard in C++.
-class Autocast {
- public:
-  Autocast(at::Device device, bool on) : type_(device.type()), on_(on) {
-    if (!on_) return;
-    before_ = at::autocast::is_autocast_enabled(type_);
-    dtype_before_ = at::autocast::get_autocast_dtype(type_);
-    at::autocast::set_autocast_dtype(type_, at::kBFloat16);
-    at::autocast::set_autocast_enabled(type_, true);
-    at::autocast::increment_nesting();
-  }
-  ~Autocast() {
-    if (!on_) return;
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(type_, before_);
-    at::autocast::set_autocast_dtype(type_, dtype_before_);
-  }
-  Autocast(const Autocast&) = delete;
-  Autocast& operator=(const Autocast&) = delete;
-
- private:
-  at::DeviceType type_;
-  bool on_;
-  bool before_ = false;
-  at::ScalarType dtype_before_ = at::kBFloat16;
-};
 
 }  // namespace
 
@@ -300,21 +274,21 @@ class StepBench::Step {
   template <class Recorder>
   at::Tensor train_on(const Batch& batch, Recorder& recorder) {
     const at::AutoGradMode gradients(true);
-    at::Tensor loss;
+    at::Tensor features;
     {
-      const Autocast mixed(device_, options_.precision == "bfloat16");
-      loss = head_->loss(network_.forward(batch.images).to(at::kFloat), batch.labels).loss;
+      const Autocast autocast(options_.precision == "bfloat16", device_.type());
+      features = network_.forward(batch.images, graph().classifier_input());
     }
+    // As the trainer: the loss outside of it, and scaled by this process's share of the batch.
+    features = features.flatten(1).to(at::kFloat);
+    const at::Tensor loss = head_->loss(features, batch.labels).loss;
     recorder.mark(StepPhase::forward);
     optimizer_->zero_grad();
-    loss.backward();
+    const int ranks = communicator_->size();
+    (ranks == 1 ? loss : loss * (1.0 / ranks)).backward();
     recorder.mark(StepPhase::backward);
-    if (communicator_->size() > 1) {
-      std::vector<at::Tensor> all;
-      for (const NamedTensor& p : parameters_)
-        if (p.tensor.grad().defined()) all.push_back(p.tensor.grad());
-      communicator_->all_reduce(all);
-      for (at::Tensor& g : all) g.div_(communicator_->size());
+    if (ranks > 1) {
+      sum_gradients(parameters_, *communicator_);
       recorder.mark(StepPhase::aggregate);
     }
     optimizer_->step(options_.lr);

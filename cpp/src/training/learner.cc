@@ -9,6 +9,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "training/sum_gradients.h"
+
 namespace facebench {
 namespace {
 
@@ -149,7 +151,7 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   enter(TrainPhase::aggregate);
   if (communicator_.size() > 1) {
     communicator_.all_reduce(std::span(&sums, 1));
-    sum_gradients();
+    sum_gradients(parameters_, communicator_);
   }
   const at::Tensor total = sums.cpu();
   const double* t = total.const_data_ptr<double>();
@@ -174,14 +176,6 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   }
   enter(TrainPhase::done);
   return step;
-}
-
-void Learner::sum_gradients() {
-  // Which parameters have one is the same on all ranks: the graph decides it.
-  std::vector<at::Tensor> gradients;
-  for (const NamedTensor& p : parameters_)
-    if (p.tensor.grad().defined()) gradients.push_back(p.tensor.grad());
-  communicator_.all_reduce(gradients);
 }
 
 std::vector<NamedTensor> Learner::state() const {

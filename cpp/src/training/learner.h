@@ -65,7 +65,6 @@ class Learner {
   };
   Objective forward(const at::Tensor& images, const at::Tensor& labels);
   void add_head(Head& head, const std::string& prefix);
-  void sum_gradients();
 
   const Recipe& recipe_;
   Communicator& communicator_;
