@@ -1,7 +1,7 @@
 #pragma once
 
-// MTCNN on a device: the order of the kernels of mtcnn_cuda_bodies.h. Backend is the device, or the
-// processor in tests; it has
+// MTCNN on a device: the order of the kernels (see mtcnn_cuda_bodies.h). Backend is the device, or
+// the processor in tests; it has
 //   void* allocate(size_t bytes);  void release(void*);
 //   void upload(void* to, const void* from, size_t bytes);  void download(...);  void clear(...);
 //   void each(long n, const F& body);         // body(i) for i < n, in any order
@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "detection/mtcnn_cuda.h"
-#include "detection/mtcnn_cuda_bodies.h"
+#include "detection/mtcnn_cuda_crops.h"
+#include "detection/mtcnn_cuda_nms.h"
+#include "detection/mtcnn_cuda_pnet.h"
 #include "detection/mtcnn_pyramid.h"
 
 namespace facebench {
