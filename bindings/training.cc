@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 
 #include "common.h"
 #include "facebench/io/sha256.h"
@@ -47,26 +48,22 @@ py::dict value_dict(const ValidationValue& v) {
   return d;
 }
 
-py::dict report_dict(const EpochReport& r) {
+// Of an EpochReport or a StepReport.
+template <class Report>
+py::dict report_dict(const Report& r) {
   py::dict d;
-  d["epoch"] = r.epoch;
-  d["epochs"] = r.epochs;
   d["iteration"] = r.iteration;
   d["loss"] = r.loss;
   d["accuracy"] = r.accuracy;
   d["lr"] = r.lr;
-  if (r.validation) d["validation"] = value_dict(*r.validation);
-  return d;
-}
-
-py::dict report_dict(const StepReport& r) {
-  py::dict d;
-  d["iteration"] = r.iteration;
-  d["iterations"] = r.iterations;
-  d["loss"] = r.loss;
-  d["accuracy"] = r.accuracy;
-  d["lr"] = r.lr;
-  d["gradient_norm"] = r.gradient_norm;
+  if constexpr (std::is_same_v<Report, EpochReport>) {
+    d["epoch"] = r.epoch;
+    d["epochs"] = r.epochs;
+    if (r.validation) d["validation"] = value_dict(*r.validation);
+  } else {
+    d["iterations"] = r.iterations;
+    d["gradient_norm"] = r.gradient_norm;
+  }
   return d;
 }
 
