@@ -1,5 +1,7 @@
 #include "arrays.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 namespace facebench {
@@ -22,6 +24,15 @@ std::vector<double> numbers(const py::object& values, const char* name) {
   const auto typed = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
   if (!typed) throw py::error_already_set();
   return {typed.data(), typed.data() + typed.size()};
+}
+
+py::value_error not_a_whole_number(const char* name, std::size_t i, double value) {
+  return py::value_error(fmt::format(
+      "{} [{}] is {}, which is not a whole number in the allowed range", name, i, value));
+}
+
+py::value_error out_of_range(const char* name, py::ssize_t i, std::int64_t value) {
+  return py::value_error(fmt::format("{} [{}] is {}, which is out of range", name, i, value));
 }
 
 }  // namespace facebench

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -19,6 +17,10 @@ py::array as_array(const py::object& values, const char* name, int dimensions = 
 // Real numbers of any type as doubles. TypeError for anything else.
 std::vector<double> numbers(const py::object& values, const char* name);
 
+// What is wrong with values[i] where whole numbers of a smaller range are wanted.
+py::value_error not_a_whole_number(const char* name, std::size_t i, double value);
+py::value_error out_of_range(const char* name, py::ssize_t i, std::int64_t value);
+
 // Whole numbers in the range of T; numpy's own conversion would wrap 257 to 1.
 template <class T>
 std::vector<T> whole_numbers(const py::object& values, const char* name) {
@@ -28,8 +30,7 @@ std::vector<T> whole_numbers(const py::object& values, const char* name) {
   for (const double v : numbers(values, name)) {
     if (!(v >= static_cast<double>(std::numeric_limits<T>::min()) &&
           v <= static_cast<double>(std::numeric_limits<T>::max()) && v == std::floor(v)))
-      throw py::value_error(fmt::format(
-          "{} [{}] is {}, which is not a whole number in the allowed range", name, i, v));
+      throw not_a_whole_number(name, i, v);
     result.push_back(static_cast<T>(v));
     ++i;
   }
@@ -52,7 +53,7 @@ py::array_t<T, py::array::c_style> whole_array(const py::object& values, const c
     const std::int64_t* in = wide.data();
     for (py::ssize_t i = 0; i < wide.size(); ++i) {
       if (in[i] < std::numeric_limits<T>::min() || in[i] > std::numeric_limits<T>::max())
-        throw py::value_error(fmt::format("{} [{}] is {}, which is out of range", name, i, in[i]));
+        throw out_of_range(name, i, in[i]);
       out[i] = static_cast<T>(in[i]);
     }
     return result;

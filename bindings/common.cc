@@ -1,6 +1,69 @@
 #include "common.h"
 
+#include <fmt/format.h>
+
 namespace facebench {
+
+void set_field(const OptionField& field, void* options, const OptionValue& value) {
+  const OptionValue converted = convert_option(field.name, value, field.default_value);
+  field.check(converted);
+  field.set(options, converted);
+}
+
+void set_options(const OptionsSchema& schema, void* options, const py::dict& values) {
+  for (const auto& [key, value] : values) {
+    const auto name = py::cast<std::string>(key);
+    const OptionField& field = schema.at(name);  // an unknown name is what is wrong first
+    OptionValue given;
+    try {
+      given = py::cast<OptionValue>(value);
+    } catch (const py::cast_error&) {
+      throw py::value_error(
+          fmt::format("option {} cannot be {}", name, std::string(py::repr(py::type::of(value)))));
+    }
+    set_field(field, options, given);
+  }
+}
+
+py::dict options_dict(const OptionsSchema& schema, const void* options) {
+  py::dict result;
+  for (const OptionField& f : schema.fields) result[py::str(f.name)] = py::cast(f.get(options));
+  return result;
+}
+
+std::string options_repr(const OptionsSchema& schema, const void* options) {
+  std::string text = schema.name + "(";
+  bool first = true;
+  for (const OptionField& f : schema.fields) {
+    text += (first ? "" : ", ") + f.name + "=" + std::string(py::repr(py::cast(f.get(options))));
+    first = false;
+  }
+  return text + ")";
+}
+
+py::list options_fields(const OptionsSchema& schema) {
+  py::list result;
+  for (const OptionField& f : schema.fields) {
+    py::dict d;
+    d["name"] = f.name;
+    d["type"] = std::string(option_type_name(f.default_value));
+    d["default"] = f.default_value;
+    d["doc"] = f.doc;
+    d["low"] = f.low;
+    d["high"] = f.high;
+    d["choices"] = f.choices;
+    result.append(d);
+  }
+  return result;
+}
+
+std::string options_doc(const OptionsSchema& schema) {
+  std::string doc = schema.doc + "\n\nFields:\n";
+  for (const OptionField& f : schema.fields)
+    doc += "    " + f.name + " (" + std::string(option_type_name(f.default_value)) + ", default " +
+           option_text(f.default_value) + "): " + f.doc + "\n";
+  return doc;
+}
 
 class PythonJob::Sink : public ProgressSink {
  public:

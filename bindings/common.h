@@ -1,6 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -19,80 +18,45 @@ namespace facebench {
 
 namespace py = pybind11;
 
+// What bind_options needs of any options aggregate, through its description: written once, not
+// compiled anew for each of them.
+void set_field(const OptionField& field, void* options, const OptionValue& value);
+void set_options(const OptionsSchema& schema, void* options, const py::dict& values);
+py::dict options_dict(const OptionsSchema& schema, const void* options);
+std::string options_repr(const OptionsSchema& schema, const void* options);
+py::list options_fields(const OptionsSchema& schema);
+std::string options_doc(const OptionsSchema& schema);
+
 // One C++ options aggregate as a Python class: keyword arguments, attributes, repr, equality,
 // pickle, to_dict() and fields(), all made from its description. Unknown keywords get "did you
 // mean" (ValueError).
 template <class T>
 py::class_<T> bind_options(py::module_& m) {
   const OptionsSchema& schema = options_schema<T>();
-  const auto from_kwargs = [](const py::dict& kwargs) {
+  const auto from_dict = [](const py::dict& values) {
     T options{};
-    for (const auto& [key, value] : kwargs) {
-      const auto name = py::cast<std::string>(key);
-      try {
-        set_option(options, name, py::cast<OptionValue>(value));
-      } catch (const py::cast_error&) {
-        options_schema<T>().at(name);  // an unknown name is what is wrong first
-        throw py::value_error(fmt::format("option {} cannot be {}", name,
-                                          std::string(py::repr(py::type::of(value)))));
-      }
-    }
+    set_options(options_schema<T>(), &options, values);
     return options;
   };
-  const auto to_dict = [](const T& self) {
-    py::dict result;
-    for (const OptionField& f : options_schema<T>().fields)
-      result[py::str(f.name)] = py::cast(f.get(&self));
-    return result;
-  };
-  std::string doc = schema.doc + "\n\nFields:\n";
-  for (const OptionField& f : schema.fields)
-    doc += "    " + f.name + " (" + std::string(option_type_name(f.default_value)) + ", default " +
-           option_text(f.default_value) + "): " + f.doc + "\n";
+  const auto to_dict = [](const T& self) { return options_dict(options_schema<T>(), &self); };
 
-  py::class_<T> c(m, schema.name.c_str(), doc.c_str());
-  c.def(py::init([from_kwargs](const py::kwargs& kwargs) { return from_kwargs(kwargs); }));
+  py::class_<T> c(m, schema.name.c_str(), options_doc(schema).c_str());
+  c.def(py::init([from_dict](const py::kwargs& kwargs) { return from_dict(kwargs); }));
   for (const OptionField& f : schema.fields) {
     c.def_property(
         f.name.c_str(), [&f](const T& self) { return f.get(&self); },
-        [&f](T& self, const OptionValue& value) { set_option(self, f.name, value); },
-        f.doc.c_str());
+        [&f](T& self, const OptionValue& value) { set_field(f, &self, value); }, f.doc.c_str());
   }
   c.def("to_dict", to_dict, "All fields as a dict.");
   c.def_static(
-      "fields",
-      [] {
-        py::list result;
-        for (const OptionField& f : options_schema<T>().fields) {
-          py::dict d;
-          d["name"] = f.name;
-          d["type"] = std::string(option_type_name(f.default_value));
-          d["default"] = f.default_value;
-          d["doc"] = f.doc;
-          d["low"] = f.low;
-          d["high"] = f.high;
-          d["choices"] = f.choices;
-          result.append(d);
-        }
-        return result;
-      },
+      "fields", [] { return options_fields(options_schema<T>()); },
       "The description of every field: name, type, default, doc, low, high, choices.");
-  c.def("__repr__", [](const T& self) {
-    std::string text = options_schema<T>().name + "(";
-    bool first = true;
-    for (const OptionField& f : options_schema<T>().fields) {
-      text += (first ? "" : ", ") + f.name + "=" +
-              std::string(py::str(py::repr(py::cast(f.get(&self)))));
-      first = false;
-    }
-    return text + ")";
-  });
+  c.def("__repr__", [](const T& self) { return options_repr(options_schema<T>(), &self); });
   c.def("__eq__", [](const T& self, const py::object& other) {
     return py::isinstance<T>(other) && equal_options(self, other.cast<const T&>());
   });
   c.attr("__hash__") = py::none();
-  c.def(py::pickle([to_dict](const T& self) { return to_dict(self); },
-                   [from_kwargs](const py::dict& state) { return from_kwargs(state); }));
+  c.def(py::pickle(to_dict, from_dict));
   return c;
 }
 

@@ -15,10 +15,10 @@
 namespace facebench {
 namespace {
 
-using FloatRows = py::array_t<float, py::array::c_style | py::array::forcecast>;
+using FloatTable = py::array_t<float, py::array::c_style | py::array::forcecast>;
 using Bytes = py::array_t<std::uint8_t, py::array::c_style | py::array::forcecast>;
 
-EmbeddingSet make_set(const FloatRows& values, std::vector<std::string> names,
+EmbeddingSet make_set(const FloatTable& values, std::vector<std::string> names,
                       const std::optional<Bytes>& status, const py::object& manifest) {
   if (values.ndim() != 2)
     throw std::invalid_argument(

@@ -24,6 +24,18 @@ function(facebench_kernel_flags)
   endforeach()
 endfunction()
 
+# facebench_fmt(VARIABLE lib...): the target of {fmt} for code that uses these libraries. Headers
+# alone cost each file 4 s of compiling; but torch brings its own {fmt}, another version, as headers
+# and nothing else, and what includes torch must take that one.
+function(facebench_fmt variable)
+  set(${variable} fmt::fmt PARENT_SCOPE)
+  foreach(torch facebench::torch facebench::all)
+    if("${torch}" IN_LIST ARGN)
+      set(${variable} fmt::fmt-header-only PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # facebench_floor(NAME [LIBS lib...]): an object library of cpp/src/NAME/*.cc. The LIBS stay private.
 function(facebench_floor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS")
@@ -36,8 +48,22 @@ function(facebench_floor name)
   add_library(facebench_${name} OBJECT ${sources})
   target_include_directories(facebench_${name} PUBLIC "${PROJECT_SOURCE_DIR}/cpp/include"
                                                PRIVATE "${PROJECT_SOURCE_DIR}/cpp/src")
-  target_link_libraries(facebench_${name} PRIVATE facebench_warnings fmt::fmt-header-only
-                                                  Threads::Threads ${arg_LIBS})
+  facebench_fmt(fmt ${arg_LIBS})
+  target_link_libraries(facebench_${name} PRIVATE facebench_warnings ${fmt} Threads::Threads ${arg_LIBS})
+endfunction()
+
+# facebench_unity(FLOOR SIZE [ALONE name...]): compiles the floor's sources SIZE at a time, but for
+# kernels (CMake leaves alone what has flags of its own) and the named ones, which by design define
+# the same names in their anonymous namespaces as their neighbours.
+function(facebench_unity floor size)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ALONE")
+  if(NOT TARGET facebench_${floor})
+    return()
+  endif()
+  set_target_properties(facebench_${floor} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+  list(TRANSFORM arg_ALONE PREPEND "${PROJECT_SOURCE_DIR}/cpp/src/${floor}/")
+  list(TRANSFORM arg_ALONE APPEND ".cc")
+  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # The object files of those of the named floors that exist.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kHeader = 128;
 constexpr std::uint64_t kLargestInflated = 1ull << 30;
-constexpr int kDeepest = 16;
+constexpr int kDeepestCell = 16;
 
 enum DataType : std::uint32_t {
   mi_int8 = 1,
@@ -257,7 +257,7 @@ std::vector<std::string> read_field_names(Cursor& inner) {
 
 MatArray read_matrix(Cursor& cursor, const Element& matrix, std::string& name, int depth) {
   MatArray array;
-  if (depth > kDeepest) cursor.refuse("cells nested too deeply");
+  if (depth > kDeepestCell) cursor.refuse("cells nested too deeply");
   if (matrix.data.empty()) {  // how an empty cell is written
     array.kind = MatArray::Kind::numbers;
     array.shape = {0, 0};

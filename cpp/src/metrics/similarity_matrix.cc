@@ -9,7 +9,7 @@
 namespace facebench {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 // Sums of weighted scores, taken about a shift so that the squares do not cancel.
 struct Sum {
@@ -92,7 +92,7 @@ double SimilarityMatrix::impostor_similarity(std::size_t row, std::size_t column
 double SimilarityMatrix::dprime(std::size_t row, std::size_t column,
                                 std::span<const Weight> weights) const {
   const Sums g = same(row, column, weights), i = different(row, column, weights);
-  if (!(g.weight >= 2) || !(i.weight >= 2) || (g.sd == 0 && i.sd == 0)) return nan;
+  if (!(g.weight >= 2) || !(i.weight >= 2) || (g.sd == 0 && i.sd == 0)) return undefined;
   return (g.mean - i.mean) / std::sqrt((g.sd * g.sd + i.sd * i.sd) / 2);
 }
 

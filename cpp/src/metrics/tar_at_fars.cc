@@ -14,7 +14,7 @@
 namespace facebench {
 namespace {
 
-constexpr std::int64_t kBlock = 1 << 16;
+constexpr std::int64_t kChunk = 1 << 16;
 constexpr std::uint32_t kBins = 1 << 16;
 
 // The bin of a score: sign, exponent and the upper bits of the fraction, so that a higher bin holds
@@ -41,9 +41,9 @@ struct Kept {
 // f(begin, end, worker) for blocks of all n.
 template <class F>
 void in_blocks(std::int64_t n, const Job& job, Stage& stage, F f) {
-  parallel_for((n + kBlock - 1) / kBlock, job,
+  parallel_for((n + kChunk - 1) / kChunk, job,
                [&](std::int64_t block, int worker) {
-                 f(block * kBlock, std::min(n, (block + 1) * kBlock),
+                 f(block * kChunk, std::min(n, (block + 1) * kChunk),
                    static_cast<std::size_t>(worker));
                },
                &stage);
@@ -124,7 +124,7 @@ std::vector<TarAtFar> measure(std::span<const Score> scores, std::span<const std
   if (labels.size() != scores.size())
     throw std::invalid_argument(
         fmt::format("{} scores but {} labels", scores.size(), labels.size()));
-  const auto blocks = (static_cast<std::int64_t>(scores.size()) + kBlock - 1) / kBlock;
+  const auto blocks = (static_cast<std::int64_t>(scores.size()) + kChunk - 1) / kChunk;
   Stage stage(job, "find thresholds", blocks, "blocks");
   const Counts counts = count_by_bin(scores, labels, job, stage);
   std::int64_t total[2] = {0, 0};
