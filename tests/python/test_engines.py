@@ -19,6 +19,12 @@ from facebench.timing.workers import Worker  # noqa: E402
 
 OTHER = os.environ.get("FACEBENCH_ENGINE_PYTHON")
 OTHERS = [name for name in ENGINES if name not in ("facebench", "pytorch-compiled")]
+# Large ones made of the same blocks as vgg16_bn with alexnet_v1, iresnet50 and sphereface36.
+LARGE = ("vgg16", "iresnet100", "sphereface64")
+NETWORKS = [
+    pytest.param(n["name"], marks=pytest.mark.slow if n["name"] in LARGE else ())
+    for n in nn.networks()
+]
 
 
 def has(python, modules):
@@ -92,7 +98,7 @@ def references(tmp_path_factory, workers):
 
 
 @pytest.mark.parametrize("engine", OTHERS)
-@pytest.mark.parametrize("network", [n["name"] for n in nn.networks()])
+@pytest.mark.parametrize("network", NETWORKS)
 def test_every_network_is_built_as_the_executor_runs_it(network, engine, workers, references):
     mode = ENGINES[engine].modes[0]
     interpreter(engine)
