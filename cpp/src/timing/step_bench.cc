@@ -280,8 +280,7 @@ class StepBench::Step {
       features = network_.forward(batch.images, graph().classifier_input());
     }
     // As the trainer: the loss outside of it, and scaled by this process's share of the batch.
-    features = features.flatten(1).to(at::kFloat);
-    const at::Tensor loss = head_->loss(features, batch.labels).loss;
+    const at::Tensor loss = head_->loss(features.flatten(1), batch.labels).loss;
     recorder.mark(StepPhase::forward);
     optimizer_->zero_grad();
     const int ranks = communicator_->size();

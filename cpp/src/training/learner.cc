@@ -96,14 +96,14 @@ Learner::Objective Learner::forward(const at::Tensor& images, const at::Tensor& 
     const Autocast autocast(precision_.autocast, images.device().type());
     values = model_.weights.forward(images, std::span<const std::string>(taps_));
   }
-  // Losses are computed outside of it: margins need float32.
-  const auto features = [&](const at::Tensor& x) { return x.flatten(1).to(precision_.weights); };
-  const Head::Output main = head_->loss(features(values.front()), labels);
+  // Losses are computed outside of it: margins need float32. Features of bfloat16 stay what they
+  // are; the heads multiply them with rounded weights, and do all else in float32.
+  const Head::Output main = head_->loss(values.front().flatten(1), labels);
   Objective objective{main.loss, main.loss.detach(), main.predicted.eq(labels).sum()};
   for (std::size_t i = 0; i < auxiliary_.size(); ++i)
     objective.value =
         objective.value +
-        auxiliary_weight_ * auxiliary_[i].head->loss(features(values[i + 1]), labels).loss;
+        auxiliary_weight_ * auxiliary_[i].head->loss(values[i + 1].flatten(1), labels).loss;
   return objective;
 }
 
