@@ -2,7 +2,8 @@
 # The papers' comparison of frameworks on this machine: time of a training and of an inference
 # iteration of their networks and of the face networks, in every engine that is installed. Figures of
 # a busy machine are marked.
-#   scripts/bench_paper.sh quick   few steps, small batches: under 15 minutes on two cores
+#   scripts/bench_paper.sh quick   few steps, small batches: under 15 minutes on two cores; trains
+#                                  without torch.compile, which compiles longer than all else takes
 #   scripts/bench_paper.sh full    the papers' batches and iterations: hours on a CPU
 # Engines besides this library and PyTorch are looked for in .venv and in .venv-engines, which
 # `make engines` makes.
@@ -11,15 +12,15 @@ mode=${1:-quick}
 shift || true
 papers=(vgg16 inception_v3 resnet50 densenet121)
 faces=(sphereface20 lightcnn29 mobilefacenet)
-training=facebench,pytorch,keras-tensorflow,keras-jax,pytorch-compiled
-inference=facebench,pytorch,onnxruntime,keras-tensorflow,keras-jax
+training=facebench,pytorch,keras-tensorflow,keras-jax
+inference=facebench,pytorch,pytorch-compiled,onnxruntime,keras-tensorflow,keras-jax
 case $mode in
   quick)
-    options=(--batch 4 --rounds 3 --skip 3 --iterations 10 --seconds 3 --limit 40)
+    options=(--batch 4 --rounds 3 --skip 3 --iterations 10 --seconds 2 --limit 40)
     ;;
   full)
     faces+=(centerloss iresnet18 iresnet50 inception_resnet_v1)
-    inference+=,pytorch-compiled
+    training+=,pytorch-compiled
     options=(--batch 16..512 --rounds 5 --skip 10 --iterations 400 --limit 3600)
     ;;
   *) die "unknown argument '$mode'." "Say quick or full." ;;

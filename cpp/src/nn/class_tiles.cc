@@ -7,6 +7,10 @@
 #include <limits>
 #include <numeric>
 
+#ifndef INTRA_OP_PARALLEL
+#error "at::parallel_for is a plain loop here: compile with OpenMP"
+#endif
+
 namespace facebench {
 namespace {
 

@@ -10,6 +10,10 @@
 
 #include "nn/norm_kernels.h"
 
+#ifndef INTRA_OP_PARALLEL
+#error "at::parallel_for is a plain loop here: compile with OpenMP"
+#endif
+
 namespace facebench {
 namespace {
 
