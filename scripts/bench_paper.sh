@@ -11,7 +11,7 @@ source "$(dirname "$0")/common.sh"
 mode=${1:-quick}
 shift || true
 papers=(vgg16 inception_v3 resnet50 densenet121)
-faces=(sphereface20 lightcnn29 mobilefacenet)
+faces=(sphereface20 mobilefacenet)
 training=facebench,pytorch,keras-tensorflow,keras-jax
 inference=facebench,pytorch,pytorch-compiled,onnxruntime,keras-tensorflow,keras-jax
 case $mode in
@@ -19,7 +19,7 @@ case $mode in
     options=(--batch 4 --rounds 3 --skip 3 --iterations 10 --seconds 2 --limit 40)
     ;;
   full)
-    faces+=(centerloss iresnet18 iresnet50 inception_resnet_v1)
+    faces+=(lightcnn29 centerloss iresnet18 iresnet50 inception_resnet_v1)
     training+=,pytorch-compiled
     options=(--batch 16..512 --rounds 5 --skip 10 --iterations 400 --limit 3600)
     ;;
