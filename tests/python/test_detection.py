@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from facebench import Error, detection, images
+from facebench import Error, crops, datasets, detection, images
 from facebench.detection import Face
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -546,6 +546,33 @@ def test_given_faces_without_a_header(tmp_path):
     )
     (face,) = d.detect(np.zeros((5, 5, 3), np.uint8), "x.jpg")
     np.testing.assert_array_equal(face.box, [10, 20, 40, 60])
+
+
+def test_given_faces_of_another_data_set_are_refused(tmp_path):
+    for person in ("ann", "bob"):
+        images.write(tmp_path / "faces" / person / f"{person}.png", np.zeros((64, 64, 3), np.uint8))
+    faces = datasets.read_image_folder(tmp_path / "faces")
+    names = ["ann/ann.png", "bob/bob.png"]
+    path = tmp_path / "given.csv"
+
+    def given(*rows, **options):
+        path.write_text("name,status,x0,y0,x1,y1\n" + "".join(rows))
+        return detection.make_detector("given", file=str(path), **options)
+
+    def pack(detector):
+        crop = crops.CropOptions(name="paper")
+        return datasets.pack_dataset(faces, tmp_path / "pack.h5", detector=detector, crop=crop)
+
+    other = "other/a.jpg,ok,1,2,30,40\n"
+    with pytest.raises(Error, match=r"names none of the 2 images: it has 'other/a\.jpg'"):
+        pack(given(other))
+    assert not (tmp_path / "pack.h5").exists()
+    with pytest.raises(Error, match="names none"):
+        detection.detect_files(tmp_path / "faces", given(other))
+    # One name that fits is enough, also where that image has no face.
+    summary = pack(given(other, f"{names[0]},no_face,,,,\n"))
+    assert summary.counts["no_face"] == 2
+    assert pack(given("ann/ann.jpg,ok,1,2,30,40\n", match="stem")).counts["ok"] == 1
 
 
 @pytest.mark.parametrize(

@@ -141,17 +141,13 @@ std::vector<std::uint8_t> hash_bytes(const std::vector<std::string>& hashes) {
   return bytes;
 }
 
-PackSummary summarize(const Dataset& dataset, const Columns& columns) {
+PackSummary summarize(const std::vector<std::string>& ids, const Columns& columns) {
   PackSummary summary;
-  summary.images = static_cast<std::int64_t>(dataset.samples.size());
-  std::vector<std::string> ids;
-  ids.reserve(dataset.samples.size());
-  for (std::size_t i = 0; i < dataset.samples.size(); ++i) {
-    const std::string& id = dataset.samples[i].id;
+  summary.images = static_cast<std::int64_t>(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
     const SampleStatus status = sample_status_of(columns.status[i]);
     ++summary.counts[columns.status[i]];
-    if (status != SampleStatus::ok) summary.failures.push_back({id, status, columns.reason[i]});
-    ids.push_back(id);
+    if (status != SampleStatus::ok) summary.failures.push_back({ids[i], status, columns.reason[i]});
   }
   summary.tree_sha256 = tree_sha256(columns.sha256, ids);
   return summary;
@@ -197,6 +193,9 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
   const ImageShape shape = cutter.shape();
   const auto n = static_cast<std::int64_t>(dataset.samples.size());
   Columns columns(dataset.samples.size());
+  std::vector<std::string> names;
+  for (const Sample& sample : dataset.samples) names.push_back(sample.id);
+  if (detector != nullptr) detector->check_samples(names);
 
   H5Writer writer(out);
   writer.create_dataset("/images", H5Type::uint8, {n, shape.height, shape.width, 3});
@@ -215,15 +214,11 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
         &stage);
   }
 
-  PackSummary summary = summarize(dataset, columns);
+  PackSummary summary = summarize(names, columns);
   summary.path = out;
   summary.shape = shape;
   std::vector<std::int32_t> labels;
-  std::vector<std::string> names;
-  for (const Sample& sample : dataset.samples) {
-    labels.push_back(sample.label);
-    names.push_back(sample.id);
-  }
+  for (const Sample& sample : dataset.samples) labels.push_back(sample.label);
   writer.write<std::int32_t>("/label", labels, {n});
   writer.write_texts("/name", names);
   writer.write<float>("/box", columns.box, {n, 4});

@@ -204,6 +204,9 @@ ImageFiles list_image_files(std::span<const fs::path> paths, const fs::path& dra
 void detect_files(const Detector& detector, std::span<const ImageFile> files,
                   const std::function<void(DetectedFile&&)>& take, const Job& job) {
   const auto count = static_cast<std::int64_t>(files.size());
+  std::vector<std::string> names;
+  for (const ImageFile& file : files) names.push_back(file.name);
+  detector.check_samples(names);
   Stage stage(job, "detecting", count, "images");
   if (detector.batch_size() > 0) return detect_batches(detector, files, take, job, stage);
   std::mutex mutex;

@@ -13,6 +13,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/registry.h"
+#include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
@@ -119,6 +120,17 @@ class Given final : public Detector {
     read(read_cells(options_, std::move(bytes)));
   }
 
+  void check_samples(std::span<const std::string> sample_ids) const override {
+    if (sample_ids.empty() || faces_.empty()) return;
+    const auto named = [&](const std::string& id) { return faces_.contains(key(id)); };
+    if (std::any_of(sample_ids.begin(), sample_ids.end(), named)) return;
+    fail(options_.file,
+         fmt::format("names none of the {} images: it has '{}', the first image is '{}'",
+                     sample_ids.size(), printable(first_), printable(sample_ids.front())),
+         options_.match == "stem" ? "Is it the file of another data set?"
+                                  : "The option match=stem compares without endings.");
+  }
+
   Json description() const override {
     Json options = options_to_json(options_);
     options.erase("file");  // where the file lies decides nothing; its content does
@@ -147,6 +159,8 @@ class Given final : public Detector {
 
     for (std::size_t r = 0; r < cells.rows.size(); ++r) {
       const std::vector<std::string>& row = cells.rows[r];
+      if (r == 0) first_ = row[*name];
+      std::vector<Face>& faces = faces_[key(row[*name])];
       if (status && !row[*status].empty() && row[*status] != "ok") continue;  // no face
       const Place place{cells.name, cells.lines[r]};
       const auto value = [&](std::size_t c, double scale) {
@@ -178,7 +192,7 @@ class Given final : public Detector {
       if (!(face.box.width() > 0 && face.box.height() > 0))
         fail(at_line(place.file, place.line), "the box has no area", kAdvice);
       if (score) face.score = value(*score, 1);
-      faces_[key(row[*name])].push_back(face);
+      faces.push_back(face);
     }
     for (auto& [id, faces] : faces_)
       std::stable_sort(faces.begin(), faces.end(),
@@ -219,7 +233,8 @@ class Given final : public Detector {
 
   GivenOptions options_;
   std::string sha256_;
-  std::unordered_map<std::string, std::vector<Face>> faces_;
+  std::string first_;                                         // the first name of the file
+  std::unordered_map<std::string, std::vector<Face>> faces_;  // of every name, with or without
 };
 
 }  // namespace

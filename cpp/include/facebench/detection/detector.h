@@ -35,6 +35,10 @@ class Detector {
   // How many images detect_all() should be given at once; 0: it is no faster than single calls.
   virtual int batch_size() const { return 0; }
 
+  // Throws Error where no sample of these can have a face, whatever its image shows: where faces
+  // come from a file that names none of them. Called once, before a data set is begun.
+  virtual void check_samples(std::span<const std::string> /*sample_ids*/) const {}
+
   // {"detector": NAME, "options": {...}, ...}: all that decides the result, for manifests.
   virtual Json description() const = 0;
 
