@@ -16,7 +16,7 @@ training=facebench,pytorch,keras-tensorflow,keras-jax
 inference=facebench,pytorch,pytorch-compiled,onnxruntime,keras-tensorflow,keras-jax
 case $mode in
   quick)
-    options=(--batch 4 --rounds 3 --skip 3 --iterations 10 --seconds 2 --limit 40)
+    options=(--batch 4 --rounds 3 --skip 3 --iterations 10 --seconds 2 --limit 120)
     ;;
   full)
     faces+=(lightcnn29 centerloss iresnet18 iresnet50 inception_resnet_v1)

@@ -16,6 +16,7 @@ from facebench.engines import ENGINES, absent  # noqa: E402
 from facebench.engines.engine import needed_nodes  # noqa: E402
 from facebench.timing import step as step_module  # noqa: E402
 from facebench.timing.workers import Worker  # noqa: E402
+from safetensors.numpy import load_file  # noqa: E402
 
 OTHER = os.environ.get("FACEBENCH_ENGINE_PYTHON")
 OTHERS = [name for name in ENGINES if name not in ("facebench", "pytorch-compiled")]
@@ -125,15 +126,45 @@ def test_the_check_sees_other_weights(workers, references, tmp_path):
 
 
 @pytest.mark.slow
-def test_compiled_is_eager(references):
+@pytest.mark.parametrize("mode", ["training", "inference"])
+def test_compiled_agrees(references, mode):
     interpreter("pytorch-compiled")
-    reference = references("small4", "training")
+    reference = references("small4", mode)
     with Worker("pytorch-compiled", 1) as worker:
         worker.ask("load", threads=1)
-        spec = {**job("small4", "training"), "graph": reference.graph, "onnx": ""}
+        spec = {**job("small4", mode), "graph": reference.graph, "onnx": ""}
         worker.ask("prepare", spec=spec, weights=reference.weights)
-        assert reference.check(worker)["outputs"] < 1e-4
+        assert step_module.agrees(reference.check(worker), "float32")
         assert len(worker.ask("run", iterations=2)["iteration"]) == 2
+
+
+@pytest.mark.parametrize("mode", ["training", "inference"])
+def test_what_is_checked_is_what_is_compiled_and_timed(references, monkeypatch, mode):
+    from facebench.engines import pytorch_engine
+
+    calls = []
+
+    def compiler(function, **options):
+        def compiled(*arguments):
+            calls.append(function)
+            return function(*arguments)
+
+        return compiled
+
+    monkeypatch.setattr(pytorch_engine, "_compiled", True, raising=False)
+    monkeypatch.setattr(pytorch_engine.torch, "compile", compiler)
+    reference = references("small4", mode)
+    spec = {**job("small4", mode), "graph": reference.graph}
+    engine = pytorch_engine.Engine(spec, load_file(reference.weights))
+    if mode == "training":
+        engine.losses(np.load(reference.images), np.load(reference.labels), 3)
+    else:
+        engine.infer(np.load(reference.images))
+    checked = len(calls)
+    assert checked == (3 if mode == "training" else 1)
+    engine.run(2)
+    assert len(calls) == checked + 2
+    assert len(set(calls)) == 1
 
 
 def test_what_agrees():

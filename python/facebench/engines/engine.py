@@ -58,8 +58,9 @@ class Engine(ABC):
         """Embeddings (N, D) of images (N, 3, H, W) float32, in evaluation mode."""
 
     def losses(self, images: np.ndarray, labels: np.ndarray, steps: int) -> list[float]:
-        """The losses of the first training iterations on one batch. It moves the weights. Every
-        engine that has the mode "training" answers it."""
+        """The losses of the first training iterations on one batch, as they are timed. It moves the
+        weights. Every engine that has the mode "training" answers it; networks with dropout, which
+        draws other numbers everywhere, are not asked."""
         raise ValueError("this engine only infers")
 
     @abstractmethod

@@ -50,6 +50,8 @@ def _layers():
     """The operations as Keras calls: name -> function(inputs, node, in_shapes, weights)."""
     keras, ops = _keras, _keras.ops
     layers = keras.layers
+    # The weights are set at once; JAX would compile random ones for every shape.
+    blank = "zeros"
 
     def fixed(name, function, *inputs):
         class Fixed(layers.Layer):
@@ -73,7 +75,11 @@ def _layers():
         if o["groups"] == shapes[0][0] == o["out"] and o["groups"] > 1:
             # Depthwise: what the frameworks have a kernel of their own for.
             layer = layers.DepthwiseConv2D(
-                o["kernel"], o["stride"], dilation_rate=o["dilation"], use_bias=o["bias"]
+                o["kernel"],
+                o["stride"],
+                dilation_rate=o["dilation"],
+                use_bias=o["bias"],
+                depthwise_initializer=blank,
             )
             kernel = w[0].transpose(2, 3, 0, 1)
         else:
@@ -84,11 +90,13 @@ def _layers():
                 dilation_rate=o["dilation"],
                 groups=o["groups"],
                 use_bias=o["bias"],
+                kernel_initializer=blank,
             )
         return filled(layer, x, [kernel, *w[1:]])
 
     def linear(inputs, n, shapes, w):
-        layer = layers.Dense(n["options"]["out"], use_bias=n["options"]["bias"])
+        o = n["options"]
+        layer = layers.Dense(o["out"], use_bias=o["bias"], kernel_initializer=blank)
         return filled(layer, inputs[0], [w[0].T, *w[1:]])
 
     def batch_norm(inputs, n, shapes, w):
@@ -242,7 +250,8 @@ class Engine(SteppedEngine):
         self._embedder.compile(jit_compile=jit)
         if not self._training:
             return
-        head = keras.layers.Dense(weights["head.weight"].shape[0], dtype="float32")
+        classes = weights["head.weight"].shape[0]
+        head = keras.layers.Dense(classes, dtype="float32", kernel_initializer="zeros")
         logits = head(self._embedder.output)
         head.set_weights([weights["head.weight"].T, weights["head.bias"]])
         self._model = keras.Model(self._embedder.input, logits)

@@ -19,6 +19,11 @@ def load(name: str, threads: int) -> dict:
     return {"torch": torch.__version__}
 
 
+def _made(function):
+    """A function or module as it is timed. Each batch size is compiled as the first one is."""
+    return torch.compile(function, dynamic=False) if _compiled else function
+
+
 class Scale(nn.Module):
     def __init__(self, factor):
         super().__init__()
@@ -188,8 +193,9 @@ class Engine(SteppedEngine):
                 weight_decay=spec["weight_decay"],
                 fused=True,
             )
-        self._loss = torch.compile(self._forward) if _compiled else self._forward
-        self._embed = torch.compile(self._module) if _compiled else self._module
+        self._loss = _made(self._forward)
+        # Only what is timed is compiled; training is checked by its losses as well.
+        self._embed = self._module if self._training else _made(self._module)
         self._batch = self._tensors(*noise(spec))
 
     def _tensors(self, images, labels):
@@ -218,7 +224,7 @@ class Engine(SteppedEngine):
         self._module.eval()
         tensor = self._tensors(images, np.zeros(len(images)))[0]
         with torch.inference_mode():
-            result = self._module(tensor).float().cpu().numpy()
+            result = self._embed(tensor).float().cpu().numpy()
         self._module.train(training)
         return result
 
@@ -235,15 +241,7 @@ class Engine(SteppedEngine):
 
     def losses(self, images, labels, steps):
         batch = self._tensors(images, labels)
-        dropouts = [m for m in self._module.modules() if isinstance(m, nn.Dropout)]
-        for m in dropouts:
-            m.eval()
-        forward, self._loss = self._loss, self._forward
-        result = [self._train(*batch, lambda phase: None).item() for _ in range(steps)]
-        self._loss = forward
-        for m in dropouts:
-            m.train()
-        return result
+        return [self._train(*batch, _nothing).item() for _ in range(steps)]
 
     def step(self, mark):
         # On a GPU the parts run into each other: only the whole is timed.

@@ -5,8 +5,10 @@ compared first, then the engines run their rounds in turns, so that whatever els
 machine meets all of them. A batch that does not fit into memory is a row, and the next one runs.
 """
 
+import os
 import statistics
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,9 +47,16 @@ class _Row:
     def alive(self):
         return self.result["status"] == "ok"
 
-    def fail(self, error):
-        self.result |= {"status": error.kind, "message": str(error)}
-        self.worker.close()
+    def attempt(self, act):
+        """``act(self)``; an engine that cannot do it is out."""
+        if not self.alive:
+            return None
+        try:
+            return act(self)
+        except WorkerFailed as error:
+            self.result |= {"status": error.kind, "message": str(error)}
+            self.worker.close()
+            return None
 
 
 def bench_step(
@@ -222,12 +231,10 @@ def _measure(job, engines, settings, pythons, versions):
                 except OSError as error:
                     result |= {"status": "failed", "message": f"cannot be started: {error}"}
                     continue
-                row = _Row(worker, result)
-                rows.append(row)
-                try:
-                    _prepare(row, job, reference, settings, versions)
-                except WorkerFailed as error:
-                    row.fail(error)
+                rows.append(_Row(worker, result))
+            _several_at_once(rows, lambda row: _prepare(row, job, reference, settings, versions))
+            for row in rows:
+                row.attempt(lambda row: _warm_up(row, settings))
             _time(rows, settings)
             for row in rows:
                 if row.alive:
@@ -267,16 +274,16 @@ class _Reference:
         if not self.training:
             self._export_onnx(job)
 
-    def _infer(self, worker):
+    def _infer(self, worker, limit=None):
         out = str(self.folder / f"{worker.engine}.npy")
-        worker.ask("infer", images=self.images, out=out)
+        worker.ask("infer", limit, images=self.images, out=out)
         return np.load(out)
 
-    def _losses(self, worker):
+    def _losses(self, worker, limit=None):
         # A batch of one has no variance to normalise by; dropout draws other numbers everywhere.
         if not self.training or self.dropout or len(np.load(self.labels)) < 2:
             return None
-        answer = worker.ask("losses", images=self.images, labels=self.labels, steps=3)
+        answer = worker.ask("losses", limit, images=self.images, labels=self.labels, steps=3)
         return answer["losses"]
 
     def _export_onnx(self, job):
@@ -293,13 +300,14 @@ class _Reference:
         except ImportError:
             self.onnx = ""
 
-    def check(self, worker):
-        """How far an engine's outputs and losses lie from ours, relative to the largest."""
-        outputs = self._infer(worker)
+    def check(self, worker, limit=None):
+        """How far an engine's outputs and losses lie from ours, relative to the largest. Compiled
+        engines compile here; ``limit`` is for each of the two."""
+        outputs = self._infer(worker, limit)
         scale = float(np.abs(self.outputs).max()) or 1.0
         found = {"outputs": float(np.abs(outputs - self.outputs).max()) / scale}
         if self.losses is not None:
-            theirs = self._losses(worker)
+            theirs = self._losses(worker, limit)
             found["losses"] = [
                 abs(a - b) / max(abs(b), 1e-9) for a, b in zip(theirs, self.losses, strict=True)
             ]
@@ -316,6 +324,18 @@ def agrees(found, precision):
     return all(difference <= limit for difference, limit in pairs)
 
 
+def _several_at_once(rows, act):
+    """``act(row)`` for all: imports and compilers are busy for long, on one processor mostly."""
+    with ThreadPoolExecutor(max(2, min(len(os.sched_getaffinity(0)), 4))) as pool:
+        try:
+            list(pool.map(lambda row: row.attempt(act), rows))
+        except BaseException:
+            # Ends what the other threads wait for.
+            for row in rows:
+                row.worker.close()
+            raise
+
+
 def _prepare(row, job, reference, settings, versions):
     worker, limit = row.worker, settings["limit"]
     versions[row.result["engine"]] = worker.ask("load", limit, threads=job["threads"])
@@ -326,11 +346,15 @@ def _prepare(row, job, reference, settings, versions):
         spec |= {"graph": reference.graph, "onnx": reference.onnx}
     worker.ask("prepare", limit, spec=spec, weights=reference.weights if reference else None)
     if reference and row.result["engine"] != "facebench":
-        found = reference.check(worker)
+        found = reference.check(worker, limit)
         row.result["difference"] = found
         if not agrees(found, job["precision"]):
             raise WorkerFailed("differs", f"differs from this library's outputs: {found}")
-    # The warm-up: one iteration (compilation), one more to see how long they take, then the rest.
+
+
+def _warm_up(row, settings):
+    # One iteration (what is compiled late), one more to see how long they take, then the rest.
+    worker, limit = row.worker, settings["limit"]
     for _ in range(min(settings["skip"], 2)):
         row.warm += worker.ask("run", limit, iterations=1)["iteration"]
     left = settings["skip"] - len(row.warm)
@@ -355,12 +379,11 @@ def _time(rows, settings):
             # peak is the kernel's own and misses nothing between them.
             meter = _full.ProcessMeter(row.worker.pid, 0.2)
             try:
-                times = row.worker.ask("run", iterations=row.count)
-            except WorkerFailed as error:
-                row.fail(error)
-                continue
+                times = row.attempt(lambda row: row.worker.ask("run", iterations=row.count))
             finally:
                 use = meter.stop()
+            if times is None:
+                continue
             row.uses.append(use)
             row.rounds.append(times["iteration"])
             for phase, values in times["phases"].items():
