@@ -205,6 +205,7 @@ void bind_io(py::module_& m) {
         return fmt::format("EmbeddingSet({} x {}, {} ok)", set.size(), set.dim, ok);
       });
 
+  m.def("confine_hdf5", &confine_hdf5, py::arg("on"));
   m.def("read_embeddings", &read_embeddings, py::arg("path"),
         py::call_guard<py::gil_scoped_release>());
   m.def("write_embeddings", &write_embeddings, py::arg("path"), py::arg("embeddings"),

@@ -18,6 +18,7 @@ __all__ = [
     "EmbeddingSet",
     "SampleStatus",
     "canonical_json",
+    "confine_hdf5",
     "read_embeddings",
     "read_h5_manifest",
     "read_manifest",
@@ -37,6 +38,27 @@ def read_embeddings(path):
     :class:`facebench.Error` for a damaged file, NaN in an ok row, or a name given twice.
     """
     return _eval.read_embeddings(path)
+
+
+def confine_hdf5(on=True):
+    """Leave HDF5 files that are opened from now on to child processes that can do nothing else.
+
+    For files that nobody vouches for: the HDF5 library is not made for hostile ones. Each file gets
+    a process that may open files to read them and answer, without writing, network, other programs,
+    or memory and time beyond what the file's size explains. What happens to it becomes a
+    :class:`facebench.Error` here; so does a system that cannot confine a process. The numbers are
+    the same. Returns what was set before. ``facebench --untrusted VERB`` does this.
+
+    >>> import tempfile, numpy as np
+    >>> before = confine_hdf5()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
+    ...     read_embeddings(folder + "/e.h5").names
+    ['a.jpg']
+    >>> confine_hdf5(before)
+    True
+    """
+    return _eval.confine_hdf5(on)
 
 
 def write_embeddings(path, embeddings):

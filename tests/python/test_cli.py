@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import facebench
+import facebench.io as fio
 import numpy as np
 import pytest
 import typer
@@ -496,6 +497,21 @@ def test_eval_prints_the_metrics_file_as_json(trained, tmp_path):
     assert json.loads(result.stdout) == json.loads((trained["run"] / "metrics.json").read_text())
     first, second = (p / "scores.h5" for p in (trained["run"], tmp_path / "run"))
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_files_of_strangers_give_the_same_numbers(trained, tmp_path):
+    """Pack, embeddings and scores are read by confined processes; every file comes out the same."""
+    embeddings, out = tmp_path / "embeddings.h5", tmp_path / "run"
+    arguments = ("--root", trained["root"], "--replicates", 50, "--out", out)
+    try:
+        invoke("--untrusted", "embed", trained["model"], trained["pack"], "--out", embeddings)
+        invoke("--untrusted", "eval", "lfw", "--embeddings", embeddings, *arguments)
+        invoke("--untrusted", "verify", out)
+    finally:
+        assert fio.confine_hdf5(False)
+    assert embeddings.read_bytes() == trained["embeddings"].read_bytes()
+    for name in ("scores.h5", "metrics.json"):
+        assert (out / name).read_bytes() == (trained["run"] / name).read_bytes()
 
 
 def test_eval_does_not_replace_unless_told(trained):

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import facebench.io as fio
@@ -17,6 +18,14 @@ from facebench import Error
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
 
 
+@pytest.fixture(params=[False, True], ids=["here", "confined"])
+def reading(request):
+    """Files are read by the library in this process, and then by a confined child."""
+    before = fio.confine_hdf5(request.param)
+    yield request.param
+    fio.confine_hdf5(before)
+
+
 def small_set(n=5, dim=4):
     values = np.random.default_rng(1).normal(size=(n, dim)).astype(np.float32)
     values[1] = 0
@@ -26,7 +35,7 @@ def small_set(n=5, dim=4):
     return fio.EmbeddingSet(values, names, status, {"model": "toy", "dim": dim})
 
 
-def test_embeddings_round_trip(tmp_path):
+def test_embeddings_round_trip(tmp_path, reading):
     made = small_set()
     fio.write_embeddings(tmp_path / "e.h5", made)
     read = fio.read_embeddings(tmp_path / "e.h5")
@@ -67,7 +76,7 @@ def test_h5py_reads_ours(tmp_path):
 
 @pytest.mark.parametrize("compression", [None, "gzip"])
 @pytest.mark.parametrize("strings", ["variable", "fixed"])
-def test_reads_what_h5py_writes(tmp_path, compression, strings):
+def test_reads_what_h5py_writes(tmp_path, compression, strings, reading):
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
     names = ["ä.jpg", "b"]
     with h5py.File(tmp_path / "e.h5", "w") as f:
@@ -128,7 +137,7 @@ def array(shape, dtype):
         (lambda f: f.create_dataset("embedding", data=h5py.Empty("f4")), "no data space"),
     ],
 )
-def test_lying_files_are_refused(tmp_path, make, message):
+def test_lying_files_are_refused(tmp_path, make, message, reading):
     with h5py.File(tmp_path / "e.h5", "w") as f:
         f["name"] = ["a", "b"]
         make(f)
@@ -149,13 +158,34 @@ def test_bad_rows_are_named():
         fio.EmbeddingSet(np.ones(2), ["a", "b"])
 
 
-def test_damaged_hdf5_does_not_crash(tmp_path):
+def test_what_unfolds_to_much_more_than_its_size_is_refused(tmp_path):
+    """A megabyte that holds gigabytes of zeros: no data set, but memory gone for who reads it."""
+    rows = 1 << 16
+    with h5py.File(tmp_path / "e.h5", "w") as f:
+        f["name"] = ["a"]
+        shape = (48 * rows, 256)
+        data = f.create_dataset(
+            "embedding", shape, np.float32, chunks=(rows, 256), compression="gzip"
+        )
+        packed = zlib.compress(bytes(4 * 256 * rows), 9)
+        for first in range(0, shape[0], rows):
+            data.id.write_direct_chunk((first, 0), packed)
+    assert (tmp_path / "e.h5").stat().st_size < 8 << 20
+    before = fio.confine_hdf5()
+    with pytest.raises(Error, match="/embedding"):
+        fio.read_embeddings(tmp_path / "e.h5")
+    fio.confine_hdf5(before)
+
+
+@pytest.mark.parametrize("confined", [False, True])
+def test_damaged_hdf5_does_not_crash(tmp_path, confined):
     """Every eighth byte of an embeddings file changed, read in a child process."""
     fio.write_embeddings(tmp_path / "e.h5", small_set())
     code = """
 import sys, facebench.io as fio
 from facebench import Error
-source, target = sys.argv[1:]
+source, target, confined = sys.argv[1:]
+fio.confine_hdf5(confined == "True")
 data = open(source, "rb").read()
 for i in range(0, len(data), 8):
     changed = bytearray(data)
@@ -169,7 +199,7 @@ for i in range(0, len(data), 8):
 print("done")
 """
     result = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / "e.h5", tmp_path / "changed.h5"],
+        [sys.executable, "-c", code, tmp_path / "e.h5", tmp_path / "changed.h5", str(confined)],
         capture_output=True,
         text=True,
         check=False,

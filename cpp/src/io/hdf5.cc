@@ -71,15 +71,6 @@ Id access_properties() {
   return access;
 }
 
-void select_rows(hid_t space, const std::vector<std::int64_t>& shape, std::int64_t first,
-                 std::int64_t count, const std::string& where) {
-  std::vector<hsize_t> start(shape.size(), 0), size(shape.begin(), shape.end());
-  start[0] = static_cast<hsize_t>(first);
-  size[0] = static_cast<hsize_t>(count);
-  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr) < 0)
-    fail(where, fmt::format("cannot select rows: {}", library_message()));
-}
-
 }  // namespace hdf5
 
 std::string_view h5_type_name(H5Type type) {

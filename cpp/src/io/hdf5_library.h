@@ -88,8 +88,4 @@ std::vector<std::string> prefixes(std::string_view name);
 // How every file is opened.
 Id access_properties();
 
-// The selection of rows first..first+count in `space`.
-void select_rows(hid_t space, const std::vector<std::int64_t>& shape, std::int64_t first,
-                 std::int64_t count, const std::string& where);
-
 }  // namespace facebench::hdf5

@@ -1,300 +1,88 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cstring>
-#include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/io/hdf5.h"
 #include "facebench/io/text.h"
-#include "io/hdf5_library.h"
+#include "io/hdf5_source.h"
 
 namespace facebench {
-
-using namespace hdf5;
-
 namespace {
 
-H5Type type_of(hid_t type) {
-  if (H5Tget_class(type) == H5T_STRING) return H5Type::text;
-  for (int i = 0; i < static_cast<int>(H5Type::text); ++i)
-    if (H5Tequal(type, native_type(static_cast<H5Type>(i))) > 0) return static_cast<H5Type>(i);
-  return H5Type::other;
-}
-
-// A dataset that passed every check that can be made without touching its data.
-struct Opened {
-  Id dataset, type;
-  H5Type kind = H5Type::other;
-  std::size_t element_bytes = 0;
-  std::vector<std::int64_t> shape;
-  std::uint64_t elements = 1;
-  std::optional<std::uint64_t> offset;
-};
-
-bool link_exists(hid_t file, const std::string& name, const std::string& where) {
-  const htri_t exists = H5Lexists(file, name.c_str(), H5P_DEFAULT);
-  if (exists < 0) fail(where, fmt::format("damaged: {}", library_message()));
-  if (exists == 0) return false;
-  H5L_info_t info;
-  if (H5Lget_info(file, name.c_str(), &info, H5P_DEFAULT) < 0)
-    fail(where, fmt::format("damaged: {}", library_message()));
-  if (info.type != H5L_TYPE_HARD) fail(where, "is a link to elsewhere, which is not followed");
-  return true;
-}
-
-bool path_exists(hid_t file, std::string_view name, const std::string& where) {
-  for (const std::string& prefix : prefixes(name)) {
-    if (!link_exists(file, prefix, where)) return false;
-    const Id object(H5Oopen(file, prefix.c_str(), H5P_DEFAULT), H5Oclose);
-    if (!object) fail(where, fmt::format("damaged: {}", library_message()));
-    if (prefix.size() < name.size() && H5Iget_type(object) != H5I_GROUP) return false;
-  }
-  return true;
-}
-
-// Deflate cannot expand by more than 1032, so a dataset that claims more is lying.
-constexpr std::uint64_t kLargestExpansion = 1100;
-
-void check_layout(const Opened& opened, std::uint64_t bytes, std::uint64_t file_size,
-                  const std::string& where) {
-  const Id properties(H5Dget_create_plist(opened.dataset), H5Pclose);
-  if (!properties) fail(where, fmt::format("damaged: {}", library_message()));
-  if (H5Pget_external_count(properties) != 0)
-    fail(where, "keeps its data in another file, which is not followed");
-  const H5D_layout_t layout = H5Pget_layout(properties);
-  if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED && layout != H5D_COMPACT)
-    fail(where, "has a storage layout that is not supported (virtual)");
-  if (layout == H5D_CHUNKED) {
-    hsize_t chunk[H5S_MAX_RANK];
-    const int rank = H5Pget_chunk(properties, H5S_MAX_RANK, chunk);
-    std::uint64_t chunk_bytes = opened.element_bytes;
-    bool fits = rank >= 0;
-    for (int i = 0; i < rank; ++i) fits = fits && multiply(chunk_bytes, chunk[i]);
-    if (!fits || std::max(bytes, chunk_bytes) / kLargestExpansion > file_size)
-      fail(where,
-           fmt::format("claims {} bytes, more than a file of {} can hold", bytes, file_size));
-    for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
-      unsigned flags = 0;
-      std::size_t values = 0;
-      const H5Z_filter_t filter = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags,
-                                                 &values, nullptr, 0, nullptr, nullptr);
-      if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE &&
-          filter != H5Z_FILTER_FLETCHER32)
-        fail(where, "is compressed with a filter that is not supported",
-             "Write it uncompressed or with gzip");
-    }
-  } else if (bytes > file_size) {
-    fail(where, fmt::format("claims {} bytes, but the file has {}", bytes, file_size));
-  }
-}
-
-Opened open_dataset(hid_t file, std::string_view name, std::uint64_t file_size,
-                    const std::string& where) {
-  if (!path_exists(file, name, where)) fail(where, "there is no such dataset");
-  Opened d;
-  d.dataset = Id(H5Dopen2(file, std::string(name).c_str(), H5P_DEFAULT), H5Dclose);
-  if (!d.dataset) fail(where, fmt::format("cannot open this dataset: {}", library_message()));
-  d.type = Id(H5Dget_type(d.dataset), H5Tclose);
-  const Id space(H5Dget_space(d.dataset), H5Sclose);
-  if (!d.type || !space) fail(where, fmt::format("damaged: {}", library_message()));
-  d.kind = type_of(d.type);
-  d.element_bytes = H5Tget_size(d.type);
-  if (d.element_bytes == 0) fail(where, "damaged: elements of no size");
-  if (H5Sget_simple_extent_type(space) == H5S_NULL) fail(where, "has no data space");
-  hsize_t extent[H5S_MAX_RANK];
-  const int rank = H5Sget_simple_extent_dims(space, extent, nullptr);
-  if (rank < 0) fail(where, fmt::format("damaged: {}", library_message()));
-  std::uint64_t bytes = d.element_bytes;
-  for (int i = 0; i < rank; ++i) {
-    // An extent of zero would hide an absurd one beside it.
-    if (!multiply(d.elements, extent[i]) || extent[i] > std::uint64_t{1} << 62)
-      fail(where, "claims more elements than can exist");
-    d.shape.push_back(static_cast<std::int64_t>(extent[i]));
-  }
-  if (!multiply(bytes, d.elements)) fail(where, "claims more bytes than can exist");
-  check_layout(d, bytes, file_size, where);
-  const Id properties(H5Dget_create_plist(d.dataset), H5Pclose);
-  if (bytes > 0 && H5Pget_layout(properties) == H5D_CONTIGUOUS) {
-    const haddr_t offset = H5Dget_offset(d.dataset);
-    if (offset == HADDR_UNDEF) fail(where, "was declared, but its data was never written");
-    if (offset > file_size || bytes > file_size - offset)
-      fail(where,
-           fmt::format("its {} bytes from byte {} on reach beyond the file's end at {}", bytes,
-                       offset, file_size),
-           "The file is cut short; make it again");
-    d.offset = offset;
-  }
-  return d;
-}
-
-void expect_type(const Opened& d, H5Type type, const std::string& where) {
-  if (d.kind == type) return;
-  fail(where, fmt::format("is of type {}, expected {}", h5_type_name(d.kind), h5_type_name(type)));
-}
-
-std::string text_of(std::string bytes, std::size_t row, const std::string& where) {
-  if (bytes.find('\0') != std::string::npos)
-    fail(where, fmt::format("row {} has a NUL inside its text", row));
-  if (!is_utf8(bytes)) fail(where, fmt::format("row {} is not UTF-8", row));
-  return bytes;
-}
-
-std::vector<std::string> read_fixed_texts(const Opened& d, const std::string& where) {
-  const std::size_t width = d.element_bytes;
-  std::vector<char> bytes(d.elements * width);
-  if (H5Dread(d.dataset, d.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)
-    fail(where, fmt::format("cannot be read: {}", library_message()));
-  const char padding = H5Tget_strpad(d.type) == H5T_STR_SPACEPAD ? ' ' : '\0';
-  const bool terminated = H5Tget_strpad(d.type) == H5T_STR_NULLTERM;
-  std::vector<std::string> texts;
-  texts.reserve(d.elements);
-  for (std::size_t row = 0; row < d.elements; ++row) {
-    std::string_view text(bytes.data() + row * width, width);
-    if (terminated) text = text.substr(0, text.find('\0'));
-    while (text.ends_with(padding)) text.remove_suffix(1);
-    texts.push_back(text_of(std::string(text), row, where));
-  }
-  return texts;
-}
-
-std::vector<std::string> read_variable_texts(const Opened& d, const std::string& where) {
-  const Id space(H5Dget_space(d.dataset), H5Sclose);
-  const Id type(H5Tcopy(d.type), H5Tclose);
-  std::vector<char*> pointers(d.elements, nullptr);
-  if (H5Dread(d.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0)
-    fail(where, fmt::format("cannot be read: {}", library_message()));
-  std::vector<std::string> texts;
-  texts.reserve(d.elements);
-  for (const char* p : pointers) texts.emplace_back(p ? p : "");
-  H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
-  for (std::size_t row = 0; row < texts.size(); ++row)
-    texts[row] = text_of(std::move(texts[row]), row, where);
-  return texts;
-}
+std::atomic<bool> confined = false;
 
 }  // namespace
 
+std::string hdf5::where(const std::filesystem::path& path, std::string_view name) {
+  return fmt::format("{}: {}", path.string(), name);
+}
+
+bool confine_hdf5(bool on) { return confined.exchange(on); }
+
 H5Reader::H5Reader(const std::filesystem::path& path) : path_(path) {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-  {
-    const MappedFile file(path);
-    file_size_ = file.bytes().size();
-    if (file_size_ < kSignature.size() ||
-        std::memcmp(file.bytes().data(), kSignature.data(), kSignature.size()) != 0)
-      fail(path.string(), "is not an HDF5 file");
-  }
-  const Session session;
-  const Id access = access_properties();
-  file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
-  if (file_ < 0)
-    fail(path.string(), fmt::format("cannot be opened as HDF5: {}", library_message()),
-         "The file may be cut short or damaged; make it again");
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  if (bytes.size() < kSignature.size() ||
+      std::memcmp(bytes.data(), kSignature.data(), kSignature.size()) != 0)
+    fail(path.string(), "is not an HDF5 file");
+  source_ = confined ? hdf5::open_confined_source(path, bytes.size())
+                     : hdf5::open_library_source(path, bytes.size());
 }
 
-H5Reader::~H5Reader() {
-  const Session session;
-  H5Fclose(file_);
-}
+H5Reader::~H5Reader() = default;
 
-std::string H5Reader::where(std::string_view name) const {
-  return fmt::format("{}: {}", path_.string(), name);
-}
-
-bool H5Reader::has(std::string_view name) const {
-  const Session session;
-  return path_exists(file_, name, where(name));
-}
+bool H5Reader::has(std::string_view name) const { return source_->has(name); }
 
 std::vector<std::string> H5Reader::names(std::string_view group) const {
-  const Session session;
-  if (group != "/" && !path_exists(file_, group, where(group)))
-    fail(where(group), "there is no such group");
-  const Id opened(H5Gopen2(file_, std::string(group).c_str(), H5P_DEFAULT), H5Gclose);
-  if (!opened) fail(where(group), "is not a group");
-  std::vector<std::string> names;
-  const herr_t result = H5Literate(
-      opened, H5_INDEX_NAME, H5_ITER_INC, nullptr,
-      [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
-        static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-        return 0;
-      },
-      &names);
-  if (result < 0) fail(where(group), fmt::format("damaged: {}", library_message()));
-  std::sort(names.begin(), names.end());
-  return names;
+  return source_->names(group);
 }
 
 std::vector<std::int64_t> H5Reader::shape(std::string_view name) const {
-  const Session session;
-  return open_dataset(file_, name, file_size_, where(name)).shape;
+  return source_->facts(name).shape;
 }
 
-H5Type H5Reader::type(std::string_view name) const {
-  const Session session;
-  return open_dataset(file_, name, file_size_, where(name)).kind;
-}
+H5Type H5Reader::type(std::string_view name) const { return source_->facts(name).type; }
 
 std::optional<std::uint64_t> H5Reader::dataset_offset(std::string_view name) const {
-  const Session session;
-  return open_dataset(file_, name, file_size_, where(name)).offset;
+  return source_->facts(name).offset;
 }
 
 std::size_t H5Reader::require(std::string_view name, H5Type type, int rank) const {
-  const Session session;
-  const Opened d = open_dataset(file_, name, file_size_, where(name));
-  expect_type(d, type, where(name));
+  const hdf5::DatasetFacts d = source_->facts(name);
+  const std::string where = hdf5::where(path_, name);
+  if (d.type != type)
+    fail(where,
+         fmt::format("is of type {}, expected {}", h5_type_name(d.type), h5_type_name(type)));
   if (rank >= 0 && d.shape.size() != static_cast<std::size_t>(rank))
-    fail(where(name), fmt::format("has {} dimensions ({}), expected {}", d.shape.size(),
-                                  fmt::join(d.shape, " x "), rank));
+    fail(where, fmt::format("has {} dimensions ({}), expected {}", d.shape.size(),
+                            fmt::join(d.shape, " x "), rank));
   return d.elements;
 }
 
 void H5Reader::read_all(std::string_view name, H5Type type, void* out, std::size_t elements) const {
-  const Session session;
-  const Opened d = open_dataset(file_, name, file_size_, where(name));
-  if (d.elements != elements || d.kind != type) fail(where(name), "changed while it was read");
-  if (elements == 0) return;
-  if (H5Dread(d.dataset, native_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)
-    fail(where(name), fmt::format("cannot be read: {}", library_message()));
-}
-
-void H5Reader::read_slice(std::string_view name, H5Type type, std::int64_t first,
-                          std::int64_t count, void* out, std::size_t elements) const {
-  const Session session;
-  const Opened d = open_dataset(file_, name, file_size_, where(name));
-  expect_type(d, type, where(name));
-  if (d.shape.empty()) fail(where(name), "is a single value, expected rows");
-  if (first < 0 || count < 0 || first > d.shape[0] || count > d.shape[0] - first)
-    throw std::out_of_range(fmt::format("{}: no rows {} to {} among {}", where(name), first,
-                                        first + count, d.shape[0]));
-  const std::uint64_t row = d.shape[0] > 0 ? d.elements / d.shape[0] : 0;
-  if (elements != row * static_cast<std::uint64_t>(count))
-    throw std::invalid_argument(fmt::format("{}: room for {} values, but {} rows have {}",
-                                            where(name), elements, count, row * count));
-  if (elements == 0) return;
-  const Id space(H5Dget_space(d.dataset), H5Sclose);
-  select_rows(space, d.shape, first, count, where(name));
-  const hsize_t flat = elements;
-  const Id memory(H5Screate_simple(1, &flat, nullptr), H5Sclose);
-  if (H5Dread(d.dataset, native_type(type), memory, space, H5P_DEFAULT, out) < 0)
-    fail(where(name), fmt::format("cannot be read: {}", library_message()));
+  source_->read(name, type, out, elements);
 }
 
 std::vector<std::string> H5Reader::read_texts(std::string_view name) const {
-  const Session session;
-  const Opened d = open_dataset(file_, name, file_size_, where(name));
-  expect_type(d, H5Type::text, where(name));
-  if (d.shape.size() != 1)
-    fail(where(name), fmt::format("has {} dimensions, expected 1", d.shape.size()));
-  if (d.elements == 0) return {};
-  return H5Tis_variable_str(d.type) > 0 ? read_variable_texts(d, where(name))
-                                        : read_fixed_texts(d, where(name));
+  require(name, H5Type::text, 1);
+  std::vector<std::string> texts = source_->read_texts(name);
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    const std::string where = hdf5::where(path_, name);
+    if (texts[row].find('\0') != std::string::npos)
+      fail(where, fmt::format("row {} has a NUL inside its text", row));
+    if (!is_utf8(texts[row])) fail(where, fmt::format("row {} is not UTF-8", row));
+  }
+  return texts;
 }
 
 Json H5Reader::read_json(std::string_view name) const {
   const std::vector<std::uint8_t> bytes = read<std::uint8_t>(name, 1);
-  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, where(name));
+  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                    hdf5::where(path_, name));
 }
 
 }  // namespace facebench

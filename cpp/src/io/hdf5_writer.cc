@@ -16,6 +16,20 @@ namespace facebench {
 
 using namespace hdf5;
 
+namespace {
+
+// The selection of rows first..first+count in `space`.
+void select_rows(hid_t space, const std::vector<std::int64_t>& shape, std::int64_t first,
+                 std::int64_t count, const std::string& where) {
+  std::vector<hsize_t> start(shape.size(), 0), size(shape.begin(), shape.end());
+  start[0] = static_cast<hsize_t>(first);
+  size[0] = static_cast<hsize_t>(count);
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr) < 0)
+    fail(where, fmt::format("cannot select rows: {}", library_message()));
+}
+
+}  // namespace
+
 H5Writer::H5Writer(const std::filesystem::path& target) : atomic_(target) {
   const Session session;
   const Id access = access_properties();

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import facebench
+from facebench import io
 from facebench.cli.common import EXIT_STOPPED, complain
 
 app = typer.Typer(
@@ -32,8 +33,18 @@ def root(
         bool,
         typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
     ] = False,
+    untrusted: Annotated[
+        bool,
+        typer.Option(
+            "--untrusted",
+            help="HDF5 files (packs, embeddings, scores) come from strangers: read each in a child "
+            "process that can do nothing else.",
+        ),
+    ] = False,
 ) -> None:
     """Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate."""
+    if untrusted:
+        io.confine_hdf5()
 
 
 def main() -> None:

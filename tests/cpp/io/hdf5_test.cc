@@ -1,11 +1,21 @@
 #include "facebench/io/hdf5.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <thread>
 
+#include "io/confinement.h"
 #include "io/helpers.h"
 
 namespace facebench {
@@ -25,9 +35,36 @@ void write_small(const std::filesystem::path& path) {
   w.commit();
 }
 
+// Each of these by the library in this process (false) and in a confined child (true).
+class Hdf5Read : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override { before_ = confine_hdf5(GetParam()); }
+  void TearDown() override { confine_hdf5(before_); }
+
+ private:
+  bool before_ = false;
+};
+INSTANTIATE_TEST_SUITE_P(Confined, Hdf5Read, ::testing::Bool());
+
+// What became of a process that does `act`: its exit code, or minus the signal that ended it.
+template <class Act>
+int outcome_in_child(Act&& act) {
+  const pid_t child = fork();
+  if (child == 0) _exit(act());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// The children of this thread.
+std::vector<pid_t> children() {
+  std::ifstream file(fmt::format("/proc/self/task/{}/children", gettid()));
+  return {std::istream_iterator<pid_t>(file), {}};
+}
+
 }  // namespace
 
-TEST(Hdf5, RoundTrip) {
+TEST_P(Hdf5Read, RoundTrip) {
   const TemporaryFolder folder;
   write_small(folder / "x.h5");
   EXPECT_EQ(folder.entries(), 1u);
@@ -43,12 +80,11 @@ TEST(Hdf5, RoundTrip) {
   EXPECT_TRUE(r.has("/all/score"));
   EXPECT_FALSE(r.has("/all/other"));
   EXPECT_FALSE(r.has("/label/other"));
-  std::vector<std::uint8_t> row(48);
-  r.read_rows<std::uint8_t>("/images", 1, 1, row);
-  EXPECT_EQ(row[0], 49);
+  const std::vector<std::uint8_t> images = r.read<std::uint8_t>("/images", 4);
+  EXPECT_EQ(images[48], 49);
   const MappedFile mapped(folder / "x.h5");
   const std::uint64_t offset = r.dataset_offset("/images").value();
-  EXPECT_EQ(std::memcmp(mapped.bytes().data() + offset + 48, row.data(), 48), 0);
+  EXPECT_EQ(std::memcmp(mapped.bytes().data() + offset, images.data(), images.size()), 0);
 }
 
 TEST(Hdf5, SameContentSameBytes) {
@@ -61,7 +97,7 @@ TEST(Hdf5, SameContentSameBytes) {
   EXPECT_EQ(sha256_file(folder / "a.h5"), sha256_file(folder / "b.h5"));
 }
 
-TEST(Hdf5, LargeDatasetsAreAlignedAndEmptyOnesHaveNoPlace) {
+TEST_P(Hdf5Read, LargeDatasetsAreAlignedAndEmptyOnesHaveNoPlace) {
   const TemporaryFolder folder;
   H5Writer w(folder / "x.h5");
   w.write<std::uint8_t>("/odd", std::vector<std::uint8_t>(5001, 1), {5001});
@@ -74,8 +110,6 @@ TEST(Hdf5, LargeDatasetsAreAlignedAndEmptyOnesHaveNoPlace) {
   EXPECT_EQ(r.dataset_offset("/empty"), std::nullopt);
   EXPECT_TRUE(r.read<float>("/empty", 2).empty());
   EXPECT_TRUE(r.read_texts("/name").empty());
-  std::vector<float> none;
-  r.read_rows<float>("/empty", 0, 0, none);
 }
 
 TEST(Hdf5, WrongUse) {
@@ -101,7 +135,7 @@ TEST(Hdf5, WrongUse) {
   EXPECT_EQ(folder.entries(), 0u);  // nothing half-written stays
 }
 
-TEST(Hdf5, Errors) {
+TEST_P(Hdf5Read, Errors) {
   const TemporaryFolder folder;
   write_small(folder / "x.h5");
   const H5Reader r(folder / "x.h5");
@@ -114,9 +148,6 @@ TEST(Hdf5, Errors) {
   EXPECT_ERROR(H5Reader(folder.path()), "is a folder");
   write_file(folder / "text.h5", "hello, this is not HDF5");
   EXPECT_ERROR(H5Reader(folder / "text.h5"), "is not an HDF5 file");
-  std::vector<std::uint8_t> row(48);
-  EXPECT_THROW(r.read_rows<std::uint8_t>("/images", 3, 1, row), std::out_of_range);
-  EXPECT_THROW(r.read_rows<std::uint8_t>("/images", 0, 2, row), std::invalid_argument);
   EXPECT_THROW(r.has("images"), std::invalid_argument);
 }
 
@@ -129,7 +160,7 @@ TEST(Hdf5, ADiskThatIsFullIsAnErrorAndLeavesNothing) {
   EXPECT_EQ(folder.entries(), 0u);
 }
 
-TEST(Hdf5, EveryCutIsRefused) {
+TEST_P(Hdf5Read, EveryCutIsRefused) {
   const TemporaryFolder folder;
   write_small(folder / "x.h5");
   const std::string bytes = read_file(folder / "x.h5");
@@ -141,7 +172,7 @@ TEST(Hdf5, EveryCutIsRefused) {
   }
 }
 
-TEST(Hdf5, ThreadsTakeTurns) {
+TEST_P(Hdf5Read, ThreadsTakeTurns) {
   const TemporaryFolder folder;
   write_small(folder / "x.h5");
   std::vector<std::thread> threads;
@@ -155,6 +186,83 @@ TEST(Hdf5, ThreadsTakeTurns) {
     });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(good, 200);
+}
+
+TEST(Hdf5Confined, AReaderHasAChildAndSurvivesIt) {
+  const TemporaryFolder folder;
+  write_small(folder / "x.h5");
+  const bool before = confine_hdf5(true);
+  {
+    const H5Reader r(folder / "x.h5");
+    ASSERT_EQ(children().size(), 1u);
+    EXPECT_TRUE(r.has("/label"));
+    kill(children().front(), SIGSEGV);  // as a file might make the library do
+    EXPECT_ERROR(r.read<std::int32_t>("/label"), "x.h5: /label: the process that read this file");
+    EXPECT_ERROR(r.read<std::int32_t>("/label"), "was made to do harm");
+    EXPECT_TRUE(children().empty());
+  }
+  { const H5Reader another(folder / "x.h5"); }
+  EXPECT_TRUE(children().empty());
+  confine_hdf5(before);
+}
+
+// The system calls that would do harm, each tried in a process of its own.
+TEST(Hdf5Confined, AConfinedProcessCanReadAndNothingElse) {
+  const TemporaryFolder folder;
+  const std::string old = folder / "old", fresh = folder / "fresh";
+  write_file(old, "content");
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const auto refused = [&](auto&& act) {
+    return outcome_in_child([&] {
+      confine_process(ends[1], 1 << 28, 10);
+      return act() < 0 && errno == EPERM ? 0 : 1;
+    });
+  };
+  EXPECT_EQ(outcome_in_child([&] {
+              confine_process(ends[1], 1 << 28, 10);
+              char first = 0;
+              const int file = open(old.c_str(), O_RDONLY);
+              return read(file, &first, 1) == 1 && write(ends[1], &first, 1) == 1 ? first : 1;
+            }),
+            'c');
+  EXPECT_EQ(refused([&] { return open(fresh.c_str(), O_WRONLY | O_CREAT, 0600); }), 0);
+  EXPECT_EQ(refused([&] { return open(old.c_str(), O_RDWR); }), 0);
+  EXPECT_EQ(refused([&] { return open(old.c_str(), O_RDONLY | O_TRUNC); }), 0);
+  EXPECT_EQ(refused([&] { return unlink(old.c_str()); }), 0);
+  EXPECT_EQ(refused([&] { return rename(old.c_str(), fresh.c_str()); }), 0);
+  EXPECT_EQ(refused([&] { return write(1, "x", 1); }), 0);
+  EXPECT_EQ(refused([&] { return socket(AF_INET, SOCK_STREAM, 0); }), 0);
+  EXPECT_EQ(refused([&] { return fork(); }), 0);
+  EXPECT_EQ(refused([&] { return execl("/bin/true", "true", nullptr); }), 0);
+  EXPECT_EQ(refused([&] { return kill(getppid(), 0); }), 0);
+  EXPECT_EQ(refused([&] {
+              return mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+                         ? -1
+                         : 0;
+            }),
+            0);
+  // More memory than allowed, and no end.
+  EXPECT_EQ(outcome_in_child([&] {
+              confine_process(ends[1], 1 << 28, 10);
+              return mmap(nullptr, 1 << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+                             MAP_FAILED
+                         ? 0
+                         : 1;
+            }),
+            0);
+  EXPECT_EQ(outcome_in_child([&] {
+              confine_process(ends[1], 1 << 28, 1);
+              for (volatile int i = 0; i == 0;) {
+              }
+              return 0;
+            }),
+            -SIGKILL);
+  close(ends[0]);
+  close(ends[1]);
+  EXPECT_EQ(read_file(old), "content");
+  EXPECT_FALSE(std::filesystem::exists(fresh));
 }
 
 }  // namespace facebench

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,8 +24,8 @@ namespace facebench {
 //
 // A reader checks signature, size, links, type, rank, extent and storage before it touches data, so
 // that a damaged or lying file is an Error and not a huge allocation. What it cannot promise is the
-// HDF5 library itself on a file that was crafted against it: read files from strangers in a child
-// process.
+// HDF5 library itself on a file that was crafted against it: for files from strangers,
+// confine_hdf5() keeps the library out of this process.
 
 enum class H5Type : std::uint8_t { uint8, int32, int64, uint64, float32, float64, text, other };
 
@@ -43,9 +44,20 @@ constexpr H5Type h5_type_of() {
   return H5Type::other;
 }
 
+namespace hdf5 {
+class Source;
+}
+
+// Whether readers made from now on, anywhere in this process, leave the HDF5 library to a child
+// process each: one that can open files to read them, answer, and nothing else (no writing, no
+// network, no other program, bounded memory and time). What the file does to the library then ends
+// there, and the reader throws Error. Returns what was set before. Linux on x86-64 and AArch64.
+bool confine_hdf5(bool on);
+
 class H5Reader {
  public:
-  // Throws Error where the file is absent, not HDF5, cut short or damaged.
+  // Throws Error where the file is absent, not HDF5, cut short or damaged, and where a child
+  // process is asked for and cannot be confined here.
   explicit H5Reader(const std::filesystem::path& path);
   ~H5Reader();
   H5Reader(const H5Reader&) = delete;
@@ -72,13 +84,6 @@ class H5Reader {
     read_all(name, h5_type_of<T>(), values.data(), values.size());
     return values;
   }
-  // Rows first..first+count of the first axis. Throws std::out_of_range where they do not exist and
-  // std::invalid_argument where `out` has another size.
-  template <class T>
-  void read_rows(std::string_view name, std::int64_t first, std::int64_t count,
-                 std::span<T> out) const {
-    read_slice(name, h5_type_of<T>(), first, count, out.data(), out.size());
-  }
   // A one-dimensional dataset of texts, of fixed or variable length. Throws Error for text that is
   // not UTF-8.
   std::vector<std::string> read_texts(std::string_view name) const;
@@ -86,16 +91,12 @@ class H5Reader {
   Json read_json(std::string_view name) const;
 
  private:
-  std::string where(std::string_view name) const;
   // The number of elements, after all checks.
   std::size_t require(std::string_view name, H5Type type, int rank) const;
   void read_all(std::string_view name, H5Type type, void* out, std::size_t elements) const;
-  void read_slice(std::string_view name, H5Type type, std::int64_t first, std::int64_t count,
-                  void* out, std::size_t elements) const;
 
   std::filesystem::path path_;
-  std::uint64_t file_size_ = 0;
-  std::int64_t file_ = -1;  // hid_t
+  std::unique_ptr<hdf5::Source> source_;
 };
 
 // Writes a new file through AtomicFile: until commit() the target is untouched. The same content
