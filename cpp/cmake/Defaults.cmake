@@ -19,6 +19,8 @@ endif()
 add_library(facebench_warnings INTERFACE)
 target_compile_options(facebench_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers>
+  # Several sources are compiled together; to GCC each then looks like a header.
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>
   # The same arithmetic for every compiler and every level of optimisation: a*b+c is fused only
   # where a kernel says so.
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)

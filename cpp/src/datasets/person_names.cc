@@ -12,6 +12,7 @@ namespace {
 
 // What a letter folds to, and the letters: the decompositions (NFKD) and case foldings of Unicode,
 // marks dropped, with what has no decomposition by its usual transcription.
+// clang-format off: how wide it takes some of these letters to be depends on the system.
 constexpr std::string_view kFoldings =
     "a=ªÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎǞǟǠǡǺǻȀȁȂȃȦȧḀḁẠạẢảẤấẦầẨẩẪẫẬậẮắẰằẲẳẴẵẶặ ae=ÆæǢǣǼǽ aʾ=ẚ b=ḂḃḄḅḆḇ "
     "c=ÇçĆćĈĉĊċČčḈḉ d=ÐðĎďĐđḊḋḌḍḎḏḐḑḒḓ dz=ǄǅǆǱǲǳ "
@@ -49,6 +50,7 @@ constexpr std::string_view kFoldings =
     "ճ=Ճ "
     "մ=Մ "
     "յ=Յ ն=Ն շ=Շ ո=Ո չ=Չ պ=Պ ջ=Ջ ռ=Ռ ս=Ս վ=Վ տ=Տ ր=Ր ց=Ց ւ=Ւ փ=Փ ք=Ք օ=Օ ֆ=Ֆ ỻ=Ỻ ỽ=Ỽ ỿ=Ỿ ⱥ=Ⱥ ⱦ=Ⱦ ";
+// clang-format on
 
 // By the bytes of the letter.
 const std::unordered_map<std::string_view, std::string_view>& foldings() {

@@ -308,16 +308,23 @@ TEST(Augmentation, EveryViewIsKeyedInsideAndOfAnAllowedShape) {
       EXPECT_TRUE(v.x0 >= 0 && v.y0 >= 0 && v.x1 <= width && v.y1 <= height) << entry.name;
       corners.insert({v.x0, v.y0});
       const double w = v.x1 - v.x0, h = v.y1 - v.y0, share = w * h / 2000;
-      if (entry.name == "random_crop" || entry.name == "random_side_crop" || entry.name == "input")
+      if (entry.name == "random_crop" || entry.name == "random_side_crop" ||
+          entry.name == "input") {
         EXPECT_TRUE(w == 24 && h == 32) << entry.name;
+      }
       if (entry.name == "random_side_crop") {
         EXPECT_TRUE(v.height >= 40 && v.height <= 60) << v.height;
         EXPECT_EQ(v.width, std::nearbyint(v.height * 1.25));
       }
-      if (entry.name == "random_resized_crop") EXPECT_TRUE(share > 0.07 && share <= 1) << share;
-      if (entry.name == "distorted_box") EXPECT_TRUE(share >= 0.1 && share <= 1) << share;
-      if (entry.name == "distorted_box" || entry.name == "random_resized_crop")
+      if (entry.name == "random_resized_crop") {
+        EXPECT_TRUE(share > 0.07 && share <= 1) << share;
+      }
+      if (entry.name == "distorted_box") {
+        EXPECT_TRUE(share >= 0.1 && share <= 1) << share;
+      }
+      if (entry.name == "distorted_box" || entry.name == "random_resized_crop") {
         EXPECT_TRUE((w + 0.6) / h > 0.74 && (w - 0.6) / h < 1.34) << w << " " << h;
+      }
     }
     if (entry.name == "input")
       EXPECT_EQ(corners, (std::set<std::pair<int, int>>{{13, 4}}));
