@@ -12,7 +12,8 @@ namespace {
 
 // What a letter folds to, and the letters: the decompositions (NFKD) and case foldings of Unicode,
 // marks dropped, with what has no decomposition by its usual transcription.
-// clang-format off: how wide it takes some of these letters to be depends on the system.
+// (How wide clang-format takes some of these letters to be depends on the system.)
+// clang-format off
 constexpr std::string_view kFoldings =
     "a=ªÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎǞǟǠǡǺǻȀȁȂȃȦȧḀḁẠạẢảẤấẦầẨẩẪẫẬậẮắẰằẲẳẴẵẶặ ae=ÆæǢǣǼǽ aʾ=ẚ b=ḂḃḄḅḆḇ "
     "c=ÇçĆćĈĉĊċČčḈḉ d=ÐðĎďĐđḊḋḌḍḎḏḐḑḒḓ dz=ǄǅǆǱǲǳ "
