@@ -57,6 +57,8 @@ py::object scores_of(const EvaluationResult& r, std::size_t track) {
       [&]<class T>(const T& s) -> py::object {
         if constexpr (std::is_same_v<T, ScoreTail>)
           return py::cast(s);
+        else if constexpr (std::is_same_v<T, SearchOutcomes>)
+          return py::cast(std::make_shared<Searches>(s.all));
         else
           return copy_of(s, {shape.begin(), shape.end()});
       },
@@ -327,13 +329,12 @@ void bind_protocols(py::module_& m) {
             return result;
           },
           "Per track, in the shape of its kind: float64 for lists and matrices, else float32; of\n"
-          "an all_pairs track the ScoreTail.")
+          "an all_pairs track the ScoreTail, of one that keeps outcomes alone the Searches.")
       .def(
           "labelled_scores",
           [](const EvaluationResult& r, std::size_t track) {
-            if (std::holds_alternative<ScoreTail>(r.scores.at(track)))
-              throw py::value_error(
-                  "of this track only the highest scores are kept; see scores[track]");
+            if (!keeps_scores(r.scores.at(track)))
+              throw py::value_error("the scores of this track are not all kept; see scores[track]");
             LabelledScores s =
                 labelled_scores(r.trials.tracks.at(track), r.trials,
                                 unit_status(r.trials, r.status), r.scores.at(track), false);

@@ -2,29 +2,11 @@
 
 #include "facebench/metrics/listed_pairs.h"
 #include "facebench/metrics/tar_at_fars.h"
+#include "metrics/embedding_rows.h"
 #include "metrics/metrics.h"
 
 namespace facebench {
 namespace {
-
-using FloatRows = py::array_t<float, py::array::c_style>;
-
-// (N, D) float32: the caller's own memory where it is that already, else a converted copy.
-FloatRows float_rows(const py::object& values, const char* name) {
-  const py::array array = as_array(values, name, 2);
-  const auto rows = py::array_t<float, py::array::c_style | py::array::forcecast>::ensure(array);
-  if (!rows) throw py::error_already_set();
-  return rows;
-}
-
-template <class T>
-std::span<const T> view(const py::array_t<T, py::array::c_style>& array) {
-  return {array.data(), static_cast<std::size_t>(array.size())};
-}
-
-EmbeddingRows embedding_rows(const FloatRows& rows, const Job& job) {
-  return EmbeddingRows(view(rows), rows.shape(1), job);
-}
 
 py::list cells(const py::object& scores, const py::object& labels, const py::object& fars,
                int threads, const py::object& progress) {

@@ -1,5 +1,6 @@
 #include "facebench/metrics/identification.h"
 
+#include "metrics/embedding_rows.h"
 #include "metrics/metrics.h"
 
 namespace facebench {
@@ -128,6 +129,30 @@ void bind_identification(py::module_& m) {
                            s.gallery());
       });
 
+  m.def(
+      "search_embeddings",
+      [](const py::object& probes, const py::object& probe_identity, const py::object& gallery,
+         const py::object& gallery_identity, int threads, const py::object& progress) {
+        const FloatRows p = float_rows(probes, "probes");
+        const FloatRows g = float_rows(gallery, "gallery");
+        const auto who = whole_array<std::int32_t>(probe_identity, "probe_identity");
+        const auto whom = whole_array<std::int32_t>(gallery_identity, "gallery_identity");
+        return with_job(threads, progress, [&](const Job& job) {
+          return std::make_shared<Searches>(search_embeddings(
+              embedding_rows(p, job), view(who), embedding_rows(g, job), view(whom), job));
+        });
+      },
+      py::arg("probes"), py::arg("probe_identity"), py::arg("gallery"), py::arg("gallery_identity"),
+      py::kw_only(), py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "Searches every probe in the gallery by cosine (rounded to float32 once), in memory that\n"
+      "does not grow with the number of scores.\n\n"
+      "probes, gallery: embeddings, as for listed_pair_scores. The rest as for Searches, which "
+      "this\n"
+      "gives: the same as of the stored scores.\n\n"
+      ">>> from facebench.metrics import rank_rate, search_embeddings\n"
+      ">>> found = search_embeddings([[1, 0.2], [0, 1]], [1, 7], [[1, 0], [0.5, 1]], [1, 2])\n"
+      ">>> found, rank_rate(found, rank=1)\n"
+      "(Searches(mated=1, non_mated=1, gallery=2), 1.0)");
   m.def("rank_ties", &tie_rules,
         "The rules for tied ranks: name, doc, source.\n\n"
         ">>> from facebench.metrics import rank_ties\n"

@@ -5,6 +5,7 @@ import itertools
 import math
 import pickle
 
+import facebench
 import numpy as np
 import pytest
 from facebench import metrics
@@ -42,6 +43,25 @@ def searches_by_hand(similarity, probes, gallery):
             )
         else:
             yield False, max(best.values()), 0, 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_searches_of_embeddings_are_those_of_their_cosines(threads):
+    rng = np.random.default_rng(3)
+    probes, gallery = (rng.normal(size=(n, 12)).astype(np.float32) for n in (70, 23))
+    who, whom = rng.integers(0, 25, 70), rng.integers(0, 18, 23)
+    found = metrics.search_embeddings(probes, who, gallery, whom, threads=threads)
+    a, b = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (probes, gallery))
+    by_hand = list(searches_by_hand(a @ b.T, who, whom))
+    mated = [s for s in by_hand if s[0]]
+    assert (found.mated, found.non_mated) == (len(mated), 70 - len(mated))
+    ranks = np.array([1 + ahead for _, _, ahead, _ in mated])
+    expected = [(ranks <= k).mean() for k in range(1, found.gallery + 1)]
+    np.testing.assert_allclose(metrics.cmc(found).rate, expected, atol=1e-12)
+    with pytest.raises(ValueError, match="70 probes with 23 identities"):
+        metrics.search_embeddings(probes, whom, gallery, whom)
+    with pytest.raises(facebench.Error, match="direction"):
+        metrics.search_embeddings(probes * 0, who, gallery, whom)
 
 
 @pytest.mark.parametrize("dtype", [float, np.float32])

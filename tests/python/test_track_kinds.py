@@ -185,8 +185,16 @@ def test_more_comparisons_than_are_kept_one_by_one(tmp_path):
         kept.impostor[: len(kept.impostor_row)],
         atol=1e-6,
     )
-    with pytest.raises(ValueError, match="only the highest scores"):
+    with pytest.raises(ValueError, match="not all kept"):
         tail.labelled_scores()
+    # The searches of the same protocol, of which the outcomes are kept.
+    whole, outcomes = everything.tracks["identification"], few.tracks["identification"]
+    assert whole.scores.shape == (120, 40)
+    assert len(outcomes.scores) == 120
+    first, again = whole["rank@1"], outcomes["rank@1"]
+    assert (first.value, first.low, first.high) == (again.value, again.low, again.high)
+    with pytest.raises(ValueError, match="not all kept"):
+        outcomes.labelled_scores()
     assert "%" not in repr(tail["threshold@far=0.001"]).split("(")[0]
     few.save(tmp_path / "run")
     assert facebench.verify(tmp_path / "run").same

@@ -113,7 +113,7 @@ Packed pack_facts(const DatasetFacts& facts) {
   return out;
 }
 
-std::string answer(Source& source, Packed question) {
+std::string answer(H5Source& source, Packed question) {
   const auto what = static_cast<Question>(question.number());
   const std::string name = question.text();
   Packed out;
@@ -161,7 +161,7 @@ bool send_outcome(int socket, Work&& work) {
 
 // All that the child does. Nothing may be thrown out of it: above are the parent's callers.
 void serve(int socket, const std::filesystem::path& path, std::uint64_t file_size) noexcept {
-  std::unique_ptr<Source> source;
+  std::unique_ptr<H5Source> source;
   bool going = send_outcome(socket, [&] {
     confine_process(socket, 2 * most_bytes(file_size), most_seconds(file_size));
     source = open_library_source(path, file_size);
@@ -178,7 +178,7 @@ void serve(int socket, const std::filesystem::path& path, std::uint64_t file_siz
 
 // The parent's side, which believes nothing.
 
-class ConfinedSource final : public Source {
+class ConfinedSource final : public H5Source {
  public:
   ConfinedSource(const std::filesystem::path& path, std::uint64_t file_size)
       : path_(path), file_size_(file_size) {
@@ -355,8 +355,8 @@ class ConfinedSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> open_confined_source(const std::filesystem::path& path,
-                                             std::uint64_t file_size) {
+std::unique_ptr<H5Source> open_confined_source(const std::filesystem::path& path,
+                                               std::uint64_t file_size) {
   return std::make_unique<ConfinedSource>(path, file_size);
 }
 

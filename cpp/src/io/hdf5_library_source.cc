@@ -150,7 +150,7 @@ std::vector<std::string> read_variable_texts(const Opened& d, const std::string&
   return texts;
 }
 
-class LibrarySource final : public Source {
+class LibrarySource final : public H5Source {
  public:
   LibrarySource(const std::filesystem::path& path, std::uint64_t file_size)
       : path_(path), file_size_(file_size) {
@@ -228,8 +228,8 @@ class LibrarySource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> open_library_source(const std::filesystem::path& path,
-                                            std::uint64_t file_size) {
+std::unique_ptr<H5Source> open_library_source(const std::filesystem::path& path,
+                                              std::uint64_t file_size) {
   return std::make_unique<LibrarySource>(path, file_size);
 }
 

@@ -12,7 +12,8 @@
 
 #include "facebench/io/hdf5.h"
 
-namespace facebench::hdf5 {
+namespace facebench {
+namespace hdf5 {
 
 // What is known of a dataset once every check was made that does not touch its data.
 struct DatasetFacts {
@@ -22,27 +23,32 @@ struct DatasetFacts {
   std::optional<std::uint64_t> offset;  // where it lies in the file in one piece
 };
 
+}  // namespace hdf5
+
 // All methods are safe to call from several threads and throw Error as H5Reader's do.
-class Source {
+class H5Source {
  public:
-  virtual ~Source() = default;
+  virtual ~H5Source() = default;
   virtual bool has(std::string_view name) = 0;
   virtual std::vector<std::string> names(std::string_view group) = 0;
-  virtual DatasetFacts facts(std::string_view name) = 0;
+  virtual hdf5::DatasetFacts facts(std::string_view name) = 0;
   // `elements` numbers of type `type` to `out`: the whole dataset, which is as facts() said.
   virtual void read(std::string_view name, H5Type type, void* out, std::uint64_t elements) = 0;
   virtual std::vector<std::string> read_texts(std::string_view name) = 0;
 };
 
+namespace hdf5 {
+
 // "FILE: /dataset", for messages.
 std::string where(const std::filesystem::path& path, std::string_view name);
 
 // The library, in this process.
-std::unique_ptr<Source> open_library_source(const std::filesystem::path& path,
-                                            std::uint64_t file_size);
+std::unique_ptr<H5Source> open_library_source(const std::filesystem::path& path,
+                                              std::uint64_t file_size);
 // The library in a child process that can do nothing but read (confinement.h). Its answers are not
 // trusted either: sizes are checked here again.
-std::unique_ptr<Source> open_confined_source(const std::filesystem::path& path,
-                                             std::uint64_t file_size);
+std::unique_ptr<H5Source> open_confined_source(const std::filesystem::path& path,
+                                               std::uint64_t file_size);
 
-}  // namespace facebench::hdf5
+}  // namespace hdf5
+}  // namespace facebench

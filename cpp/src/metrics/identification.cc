@@ -82,7 +82,7 @@ DirAtFpir measure_ijb_1n(const Searches& s, std::span<const Weight> weights, dou
   const auto k = static_cast<std::int64_t>(std::ceil(static_cast<double>(mated) * fpir));
   if (mated == 0 || k == 0) return undefined_dir();
   std::int64_t seen = 0;
-  for (const Searches::Impostor& i : s.impostors()) {
+  for (const SearchRecord::Impostor& i : s.impostors()) {
     seen += weights[i.probe];
     if (seen >= k) return count_at(s, weights, i.score, false, rank);
   }

@@ -134,20 +134,7 @@ void measure(const TrackData& d, TrackResult& result, const Job& job) {
   const bool drop = drops_failed(d.options);
   const TrackSide rows = track_side(d.trials, t.rows, d.status, true);
   const TrackSide columns = track_side(d.trials, t.columns, d.status, true);
-  const auto enrolled = [](const TrackSide& side) {
-    std::vector<std::int32_t> out;
-    for (std::size_t i = 0; i < side.identity.size(); ++i)
-      if (!side.left_out[i]) out.push_back(side.identity[i]);
-    return out;
-  };
-  const TrackSize all = size_of_all_pairs(rows.identity, columns.identity, t.triangle);
-  const TrackSize good = size_of_all_pairs(enrolled(rows), enrolled(columns), t.triangle);
-  const TrackSize& measured = drop ? good : all;
-  result.failed_comparisons = all.comparisons - good.comparisons;
-  result.dropped = drop ? result.failed_comparisons : 0;
-  result.comparisons = measured.comparisons;
-  result.genuine = measured.genuine;
-  result.impostor = measured.comparisons - measured.genuine;
+  count_all_pairs(d, t.rows, t.columns, t.triangle, result);
   require_both_classes(d, result);
 
   TailSides sides{rows.identity, columns.identity, t.triangle, {}, {}};

@@ -176,9 +176,9 @@ TrackScores given_scores(const Track& track, std::span<const SampleStatus> units
 }
 
 // Tracks of which more comparisons than `options.stored_scores` would have to be kept turn into
-// ones that keep the highest scores: twice what the highest target asks for, since a bootstrap
-// replicate may need more, in bounded memory.
-void shorten_dense_tracks(EvaluationResult& r) {
+// ones that keep the highest scores (twice what the highest target asks for, since a bootstrap
+// replicate may need more, in bounded memory), or the outcome of each search.
+void shorten_large_tracks(EvaluationResult& r) {
   constexpr double most = 1e7;
   double wanted = 0;
   for (const MetricRequest& request : r.spec.metrics) {
@@ -188,10 +188,19 @@ void shorten_dense_tracks(EvaluationResult& r) {
   }
   for (Track& track : r.trials.tracks) {
     auto* dense = std::get_if<DenseTrials>(&track.trials);
-    if (!dense || !dense->mask.empty()) continue;
+    auto* searches = std::get_if<IdentificationTrials>(&track.trials);
+    if (!searches && !(dense && dense->mask.empty())) continue;
     const TrackSize size = track_size(track, r.trials);
     const std::int64_t impostors = size.comparisons - size.genuine;
-    if (size.comparisons <= r.options.stored_scores || impostors == 0) continue;
+    if (size.comparisons <= r.options.stored_scores) continue;
+    if (searches) {
+      searches->outcomes_only = true;
+      r.notes.push_back(
+          fmt::format("Track {}: of {} comparisons the outcome of each search is kept.", track.name,
+                      size.comparisons));
+      continue;
+    }
+    if (impostors == 0) continue;
     const double far = std::min({1.0, std::max(wanted, 1000 / static_cast<double>(impostors)),
                                  most / static_cast<double>(impostors)});
     track.trials =
@@ -322,7 +331,7 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
   const SampleRows samples = find_samples(r.trials, embeddings, spec.match);
   r.status = samples.status;
   r.score = "cosine";
-  shorten_dense_tracks(r);
+  shorten_large_tracks(r);
   if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
     r.notes.push_back(fmt::format(
         "{} images show more faces than the one that is compared; see that it is the right one.",

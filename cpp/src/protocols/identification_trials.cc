@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "facebench/metrics/listed_pairs.h"
 #include "facebench/protocols/searched_units.h"
 #include "protocols/track_kinds.h"
 
@@ -29,12 +30,14 @@ std::vector<std::int32_t> units(const Track& t) {
 }
 
 std::vector<std::int64_t> shape(const Track& t) {
+  if (of(t).outcomes_only) return {0};  // no score has a place of its own
   return {static_cast<std::int64_t>(of(t).probes.size()),
           static_cast<std::int64_t>(of(t).gallery.size())};
 }
 
 std::optional<Comparison> sides(const Track& track, std::int64_t k) {
   const IdentificationTrials& t = of(track);
+  if (t.outcomes_only) return {};
   const auto n = static_cast<std::size_t>(k);
   return Comparison{t.probes[n / t.gallery.size()], t.gallery[n % t.gallery.size()]};
 }
@@ -43,8 +46,52 @@ bool genuine(const Track& track, const TrialSet& set, std::int64_t k) {
   return same_identity(set, *sides(track, k));
 }
 
+TrackSize size(const Track& track, const TrialSet& set) {
+  const auto& identity = set.unit_identities();
+  return size_of_all_pairs(pick(identity, of(track).probes), pick(identity, of(track).gallery),
+                           false);
+}
+
+TrackSide side_of(const UnitEmbeddings& units, const std::vector<std::int32_t>& list) {
+  TrackSide side{pick(units.identity, list), {}};
+  for (const std::int32_t u : list) side.left_out.push_back(units.failed(u));
+  return side;
+}
+
+// Searches in blocks of probes, so that memory does not grow with the scores.
+SearchRecord search(const UnitEmbeddings& units, const std::vector<std::int32_t>& probes,
+                    const std::vector<std::int32_t>& gallery, const Job& job) {
+  const EnrolledUnits right = enrolled_units(units, gallery);
+  Job inner = job;
+  inner.progress = nullptr;
+  const EmbeddingRows columns(right.values, units.dim, inner);
+  const auto rows = [&](std::size_t first, std::size_t count) {
+    const EnrolledUnits left = enrolled_units(units, std::span(probes).subspan(first, count));
+    std::vector<float> block;
+    if (!left.position.empty() && !right.position.empty())
+      block = dense_scores(EmbeddingRows(left.values, units.dim, inner), columns, inner);
+    if (left.position.size() == count && right.position.size() == gallery.size()) return block;
+    std::vector<float> all(count * gallery.size(), static_cast<float>(failed_score({})));
+    for (std::size_t i = 0, k = 0; i < left.position.size(); ++i)
+      for (const std::int32_t column : right.position)
+        all[static_cast<std::size_t>(left.position[i]) * gallery.size() +
+            static_cast<std::size_t>(column)] = block[k++];
+    return all;
+  };
+  return Searches(rows, pick(units.identity, probes), pick(units.identity, gallery), job).record();
+}
+
 TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& job) {
-  return cosine_block<float>(units, of(track).probes, of(track).gallery, false, job);
+  const IdentificationTrials& t = of(track);
+  if (!t.outcomes_only) return cosine_block<float>(units, t.probes, t.gallery, false, job);
+  SearchOutcomes outcomes{search(units, t.probes, t.gallery, job), {}};
+  const SearchedUnits used = searched_units(side_of(units, t.probes), side_of(units, t.gallery));
+  const bool whole =
+      used.probes.size() == t.probes.size() && used.gallery.size() == t.gallery.size();
+  if (!whole && !used.probes.empty() && !used.gallery.empty())
+    outcomes.enrolled =
+        search(units, pick(t.probes, used.probes), pick(t.gallery, used.gallery), job);
+  return outcomes;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& track,
@@ -62,18 +109,21 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& track
 }
 
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  count_comparisons(d, drops_failed(d.options), result);
+  count_all_pairs(d, of(d.track).probes, of(d.track).gallery, false, result);
   measure_searches(d, of(d.track).probes, of(d.track).gallery, result, job);
 }
 
 void write(H5Writer& file, const std::string& group, const Track& track) {
   write_column(file, group + "gallery", of(track).gallery);
   write_column(file, group + "probes", of(track).probes);
+  if (of(track).outcomes_only)
+    write_column(file, group + "outcomes_only", std::vector<std::uint8_t>{1});
 }
 
 void read(const H5Reader& file, const std::string& group, Track& track) {
   track.trials = IdentificationTrials{file.read<std::int32_t>(group + "gallery", 1),
-                                      file.read<std::int32_t>(group + "probes", 1)};
+                                      file.read<std::int32_t>(group + "probes", 1),
+                                      file.has(group + "outcomes_only")};
 }
 
 }  // namespace
@@ -84,16 +134,11 @@ void measure_searches(const TrackData& d, const std::vector<std::int32_t>& probe
   const bool drop = drops_failed(d.options);
   const TrackSide all_probes = track_side(d.trials, probes, d.status, drop);
   const TrackSide all_gallery = track_side(d.trials, gallery, d.status, drop);
-  const SearchedUnits used = searched_units(all_probes, all_gallery);
-  if (used.gallery.empty() || used.probes.empty())
+  const Searched used = searched(d.scores, all_probes, all_gallery, job);
+  if (!used.searches)
     fail(fmt::format("protocol {}, track {}", d.spec.id, d.track.name),
          "no search is left: all probes, or all of the gallery, could not be enrolled");
-  const std::vector<float> similarity =
-      pick_block(std::get<std::vector<float>>(d.scores), gallery.size(), used);
-  const auto probe_identity = pick(all_probes.identity, used.probes);
-  const auto gallery_identity = pick(all_gallery.identity, used.gallery);
-  const auto data =
-      std::make_shared<const Searches>(similarity, probe_identity, gallery_identity, job);
+  const auto& probe_identity = used.probe_identity;
   const std::unordered_set<std::int32_t> people(probe_identity.begin(), probe_identity.end());
   std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
   if (interval_methods().at(d.options.interval).make && people.size() > 1)
@@ -101,7 +146,7 @@ void measure_searches(const TrackData& d, const std::vector<std::int32_t>& probe
       return vertex_bootstrap({probe_identity, probe_identity, {}}, statistics,
                               {d.options.replicates, d.options.level, d.options.seed}, job);
     };
-  measure_cells(d, data, &Metric::identification, intervals, result);
+  measure_cells(d, used.searches, &Metric::identification, intervals, result);
 }
 
 TrackKind identification_kind() {
@@ -112,6 +157,7 @@ TrackKind identification_kind() {
           .shape = shape,
           .sides = sides,
           .genuine = genuine,
+          .size = size,
           .single = true,
           .score = score,
           .more_counts = more_counts,

@@ -91,6 +91,58 @@ ScoreTail read_tail(const H5Reader& file, const std::string& group) {
   return tail;
 }
 
+void write_record(H5Writer& file, const std::string& group, const SearchRecord& r) {
+  std::vector<double> score;
+  std::vector<std::int64_t> probe;
+  for (const SearchRecord::Impostor& i : r.impostors) {
+    score.push_back(i.score);
+    probe.push_back(i.probe);
+  }
+  write_column(file, group + "gallery", std::vector<std::int64_t>{r.gallery});
+  write_column(file, group + "mated", r.is_mated);
+  write_column(file, group + "score", r.score);
+  write_column(file, group + "ahead", r.ahead);
+  write_column(file, group + "tied", r.tied);
+  write_column(file, group + "impostor", score);
+  write_column(file, group + "impostor_probe", probe);
+}
+
+void write_track_scores(H5Writer& file, const std::string& group, const std::vector<std::int64_t>&,
+                        const SearchOutcomes& outcomes) {
+  write_record(file, group + "outcome/", outcomes.all);
+  if (outcomes.enrolled) write_record(file, group + "outcome_enrolled/", *outcomes.enrolled);
+}
+
+SearchRecord read_record(const H5Reader& file, const std::string& group) {
+  SearchRecord r;
+  const auto gallery = file.read<std::int64_t>(group + "gallery", 1);
+  r.is_mated = file.read<std::uint8_t>(group + "mated", 1);
+  r.score = file.read<double>(group + "score", 1);
+  r.ahead = file.read<std::int32_t>(group + "ahead", 1);
+  r.tied = file.read<std::int32_t>(group + "tied", 1);
+  const auto score = file.read<double>(group + "impostor", 1);
+  const auto probe = file.read<std::int64_t>(group + "impostor_probe", 1);
+  if (gallery.size() != 1 || probe.size() != score.size())
+    throw std::invalid_argument(group + ": the columns are damaged");
+  r.gallery = gallery[0];
+  for (std::size_t i = 0; i < score.size(); ++i) {
+    if (probe[i] < 0 || probe[i] >= static_cast<std::int64_t>(r.score.size()))
+      throw std::invalid_argument(group + ": an impostor score of no probe");
+    r.impostors.push_back({score[i], static_cast<std::uint32_t>(probe[i])});
+  }
+  return Searches(std::move(r)).record();  // checks it
+}
+
+SearchOutcomes read_outcomes(const H5Reader& file, const std::string& group,
+                             const IdentificationTrials& t) {
+  SearchOutcomes outcomes{read_record(file, group + "outcome/"), {}};
+  if (file.has(group + "outcome_enrolled"))
+    outcomes.enrolled = read_record(file, group + "outcome_enrolled/");
+  if (outcomes.all.score.size() != t.probes.size())
+    throw std::invalid_argument(group + ": not one outcome for each probe");
+  return outcomes;
+}
+
 void write_scores(const fs::path& path, const EvaluationResult& r) {
   H5Writer file(path);
   Json tracks = Json::array();
@@ -130,6 +182,8 @@ TrackScores read_track_scores(const H5Reader& file, const Track& track) {
   const TrackKind& kind = kind_of(track);
   if (std::holds_alternative<AllPairsTrials>(track.trials))
     return read_tail(file, "/tracks/" + track.name + "/");
+  if (const auto* t = std::get_if<IdentificationTrials>(&track.trials); t && t->outcomes_only)
+    return read_outcomes(file, "/tracks/" + track.name + "/", *t);
   const std::string name = "/tracks/" + track.name + "/score";
   if (file.shape(name) != kind.shape(track))
     throw std::invalid_argument(

@@ -1,6 +1,9 @@
 #include "facebench/protocols/searched_units.h"
 
+#include <span>
+#include <stdexcept>
 #include <unordered_set>
+#include <variant>
 
 namespace facebench {
 
@@ -21,13 +24,33 @@ SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery) 
   return used;
 }
 
-std::vector<float> pick_block(std::span<const float> scores, std::size_t gallery,
-                              const SearchedUnits& used) {
-  std::vector<float> block;
-  block.reserve(used.probes.size() * used.gallery.size());
-  for (const std::size_t p : used.probes)
-    for (const std::size_t g : used.gallery) block.push_back(scores[p * gallery + g]);
-  return block;
+Searched searched(const TrackScores& scores, const TrackSide& probes, const TrackSide& gallery,
+                  const Job& job) {
+  const SearchedUnits used = searched_units(probes, gallery);
+  if (used.gallery.empty() || used.probes.empty()) return {};
+  Searched result;
+  result.probe_identity = pick(probes.identity, used.probes);
+  const bool whole = used.probes.size() == probes.identity.size() &&
+                     used.gallery.size() == gallery.identity.size();
+  if (const auto* outcomes = std::get_if<SearchOutcomes>(&scores)) {
+    if (!whole && !outcomes->enrolled)
+      throw std::invalid_argument("of these searches no outcomes were kept");
+    result.searches = std::make_shared<const Searches>(whole ? outcomes->all : *outcomes->enrolled);
+    if (result.searches->size() != used.probes.size())
+      throw std::invalid_argument("the outcomes are those of other searches");
+    return result;
+  }
+  const std::span<const float> all = std::get<std::vector<float>>(scores);
+  std::vector<float> some;
+  if (!whole) {
+    some.reserve(used.probes.size() * used.gallery.size());
+    for (const std::size_t p : used.probes)
+      for (const std::size_t g : used.gallery) some.push_back(all[p * gallery.identity.size() + g]);
+  }
+  result.searches = std::make_shared<const Searches>(whole ? all : std::span<const float>(some),
+                                                     result.probe_identity,
+                                                     pick(gallery.identity, used.gallery), job);
+  return result;
 }
 
 }  // namespace facebench

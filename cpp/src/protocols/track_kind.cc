@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -23,13 +22,18 @@ const TrackKind& kind_of(const Track& track) {
   return track_kinds().entries()[track.trials.index()];
 }
 
+bool keeps_scores(const TrackScores& scores) {
+  return std::holds_alternative<std::vector<double>>(scores) ||
+         std::holds_alternative<std::vector<float>>(scores);
+}
+
 std::int64_t score_count(const TrackScores& scores) {
   return std::visit(
       []<class T>(const T& s) -> std::int64_t {
-        if constexpr (std::is_same_v<T, ScoreTail>)
-          return 0;
-        else
+        if constexpr (requires { s.size(); })
           return static_cast<std::int64_t>(s.size());
+        else
+          return 0;
       },
       scores);
 }
@@ -196,6 +200,26 @@ void count_comparisons(const TrackData& data, bool drop, TrackResult& r) {
     ++r.comparisons;
     r.genuine += kind.genuine(data.track, data.trials, k);
   }
+  r.impostor = r.comparisons - r.genuine;
+}
+
+void count_all_pairs(const TrackData& data, const std::vector<std::int32_t>& rows,
+                     const std::vector<std::int32_t>& columns, bool triangle, TrackResult& r) {
+  const TrackSide left = track_side(data.trials, rows, data.status, true);
+  const TrackSide right = track_side(data.trials, columns, data.status, true);
+  const auto enrolled = [](const TrackSide& side) {
+    std::vector<std::int32_t> out;
+    for (std::size_t i = 0; i < side.identity.size(); ++i)
+      if (!side.left_out[i]) out.push_back(side.identity[i]);
+    return out;
+  };
+  const TrackSize all = size_of_all_pairs(left.identity, right.identity, triangle);
+  const TrackSize good = size_of_all_pairs(enrolled(left), enrolled(right), triangle);
+  const bool drop = drops_failed(data.options);
+  r.failed_comparisons = all.comparisons - good.comparisons;
+  r.dropped = drop ? r.failed_comparisons : 0;
+  r.comparisons = (drop ? good : all).comparisons;
+  r.genuine = (drop ? good : all).genuine;
   r.impostor = r.comparisons - r.genuine;
 }
 

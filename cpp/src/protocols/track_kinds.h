@@ -58,6 +58,10 @@ std::vector<T> cosine_block(const UnitEmbeddings& units, std::span<const std::in
 // Fills the counts of comparisons of a track whose scores are comparisons of two units.
 void count_comparisons(const TrackData& data, bool drop, TrackResult& result);
 
+// The same of every row with every column, or of each unordered pair once, from the units alone.
+void count_all_pairs(const TrackData& data, const std::vector<std::int32_t>& rows,
+                     const std::vector<std::int32_t>& columns, bool triangle, TrackResult& result);
+
 // Adds the cells of searches, as which an identification track and a dense one can be seen: probes
 // are rows, the gallery columns of the scores.
 void measure_searches(const TrackData& data, const std::vector<std::int32_t>& probes,

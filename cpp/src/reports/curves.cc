@@ -46,11 +46,9 @@ void add_identification(const RunScores& s, const std::vector<std::int32_t>& pro
   const bool drop = drops_failed(s.options);
   const TrackSide probes = track_side(s.trials, probe_units, status, drop);
   const TrackSide gallery = track_side(s.trials, gallery_units, status, drop);
-  const SearchedUnits used = searched_units(probes, gallery);
-  if (used.probes.empty() || used.gallery.empty()) return;
-  const Searches searches(
-      pick_block(std::get<std::vector<float>>(s.scores[t]), gallery_units.size(), used),
-      pick(probes.identity, used.probes), pick(gallery.identity, used.gallery));
+  const Searched used = searched(s.scores[t], probes, gallery);
+  if (!used.searches) return;
+  const Searches& searches = *used.searches;
   if (searches.mated() == 0) return;
   out.cmc = cmc(searches).rate;
   if (out.cmc.size() > count) out.cmc.resize(count);

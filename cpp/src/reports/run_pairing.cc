@@ -127,13 +127,19 @@ Differences pair_lists(const Both& both, const ListedTrials& listed, const How& 
   return p.with(compare_paired(graph, resampling, p.a, p.b, how.options, how.job));
 }
 
+TrackSide side_of_a(const Both& both, const std::vector<std::int32_t>& units) {
+  return track_side(both.a.trials, units, both.status_a, drops_failed(both.a.options));
+}
+TrackSide side_of_b(const Both& both, const std::vector<std::int32_t>& units) {
+  return track_side(both.b.trials, units, both.status_b, drops_failed(both.b.options));
+}
+
 // One side of a track that the runs share, without what either leaves out; the units have numbers
 // in each.
 TrackSide shared_side(const Both& both, const std::vector<std::int32_t>& units_a,
                       const std::vector<std::int32_t>& units_b) {
-  TrackSide side = track_side(both.a.trials, units_a, both.status_a, drops_failed(both.a.options));
-  const TrackSide other =
-      track_side(both.b.trials, units_b, both.status_b, drops_failed(both.b.options));
+  TrackSide side = side_of_a(both, units_a);
+  const TrackSide other = side_of_b(both, units_b);
   for (std::size_t i = 0; i < side.left_out.size(); ++i) side.left_out[i] |= other.left_out[i];
   return side;
 }
@@ -158,19 +164,22 @@ Differences pair_searches(const Both& both, const IdentificationTrials& a,
                           const IdentificationTrials& b, const How& how) {
   const TrackSide probes = shared_side(both, a.probes, b.probes);
   const TrackSide gallery = shared_side(both, a.gallery, b.gallery);
-  const SearchedUnits used = searched_units(probes, gallery);
-  const auto of_probes = pick(probes.identity, used.probes);
-  const auto of_gallery = pick(gallery.identity, used.gallery);
-  const auto searches = [&](const TrackScores& scores) {
-    return std::make_shared<const Searches>(
-        pick_block(std::get<std::vector<float>>(scores), gallery.identity.size(), used), of_probes,
-        of_gallery, how.job);
+  const auto same = [&](const TrackSide& shared, const std::vector<std::int32_t>& of_a,
+                        const std::vector<std::int32_t>& of_b) {
+    return shared.left_out == side_of_a(both, of_a).left_out &&
+           shared.left_out == side_of_b(both, of_b).left_out;
   };
-  const auto p = paired_statistics(searches(both.a.scores[both.pairs.a]),
-                                   searches(both.b.scores[both.pairs.b]), &Metric::identification,
+  // Outcomes cannot be taken apart again: both runs have to leave out the same.
+  if (!keeps_scores(both.a.scores[both.pairs.a]) &&
+      !(same(probes, a.probes, b.probes) && same(gallery, a.gallery, b.gallery)))
+    return {};
+  const Searched left = searched(both.a.scores[both.pairs.a], probes, gallery, how.job);
+  const Searched right = searched(both.b.scores[both.pairs.b], probes, gallery, how.job);
+  if (!left.searches || !right.searches) return {};
+  const auto p = paired_statistics(left.searches, right.searches, &Metric::identification,
                                    how.metrics, how.convention);
-  return p.with(compare_paired({of_probes, of_probes, {}}, Resampling::vertices, p.a, p.b,
-                               how.options, how.job));
+  return p.with(compare_paired({left.probe_identity, left.probe_identity, {}}, Resampling::vertices,
+                               p.a, p.b, how.options, how.job));
 }
 
 Differences pair_matrices(const Both& both, const MatrixTrials& trials, const How& how) {

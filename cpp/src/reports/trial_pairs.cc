@@ -59,22 +59,28 @@ class Side {
 // Tracks whose scores are not kept one by one: the same comparisons or not, nothing between.
 TrackPairs pair_tails(const RunScores& a, const RunScores& b, TrackPairs p,
                       const std::vector<std::int32_t>& rename) {
-  const auto& x = std::get<AllPairsTrials>(a.trials.tracks[p.a].trials);
-  const auto& y = std::get<AllPairsTrials>(b.trials.tracks[p.b].trials);
+  const auto &x = a.trials.tracks[p.a].trials, &y = b.trials.tracks[p.b].trials;
   const auto same_units = [&](const std::vector<std::int32_t>& left,
                               const std::vector<std::int32_t>& right) {
     return std::ranges::equal(left, right, {},
                               [&](std::int32_t u) { return rename[static_cast<std::size_t>(u)]; });
   };
-  p.same =
-      same_units(x.rows, y.rows) && same_units(x.columns, y.columns) && x.triangle == y.triangle;
+  if (const auto* pairs = std::get_if<AllPairsTrials>(&x)) {
+    const auto& others = std::get<AllPairsTrials>(y);
+    p.same = same_units(pairs->rows, others.rows) && same_units(pairs->columns, others.columns) &&
+             pairs->triangle == others.triangle;
+  } else {
+    const auto& searches = std::get<IdentificationTrials>(x);
+    const auto& others = std::get<IdentificationTrials>(y);
+    p.same =
+        same_units(searches.probes, others.probes) && same_units(searches.gallery, others.gallery);
+  }
   const TrackSize left = track_size(a.trials.tracks[p.a], a.trials);
   const TrackSize right = track_size(b.trials.tracks[p.b], b.trials);
   p.same = p.same && left.genuine == right.genuine;
   (p.same ? p.common : p.only_a) = left.comparisons;
   if (!p.same) p.only_b = right.comparisons;
-  p.same_scores =
-      p.same && std::get<ScoreTail>(a.scores[p.a]) == std::get<ScoreTail>(b.scores[p.b]);
+  p.same_scores = p.same && a.scores[p.a] == b.scores[p.b];
   return p;
 }
 
@@ -85,8 +91,8 @@ TrackPairs pair_tracks(const RunScores& a, const RunScores& b, std::size_t ta, s
   p.track = x.name;
   p.a = ta;
   p.b = tb;
-  if (std::holds_alternative<AllPairsTrials>(x.trials) &&
-      std::holds_alternative<AllPairsTrials>(y.trials))
+  if (x.trials.index() == y.trials.index() && !keeps_scores(a.scores[ta]) &&
+      !keeps_scores(b.scores[tb]))
     return pair_tails(a, b, p, rename);
   const Side left(a.trials, x, &rename), right(b.trials, y, nullptr);
   const std::int64_t n = score_count(a.scores[ta]), m = score_count(b.scores[tb]);

@@ -106,6 +106,11 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
                      tail->impostor_count != kept.impostor_count;
         continue;
       }
+      if (const auto* outcomes = std::get_if<SearchOutcomes>(&again)) {
+        all += static_cast<std::int64_t>(outcomes->all.score.size());
+        different += *outcomes != std::get<SearchOutcomes>(s.scores[t]);
+        continue;
+      }
       all += score_count(again);
       for (std::int64_t k = 0; k < score_count(again); ++k)
         different += score_at(again, k) != score_at(s.scores[t], k);

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "facebench/core/random.h"
+#include "facebench/metrics/listed_pairs.h"
 
 namespace facebench {
 namespace {
@@ -74,6 +76,39 @@ TEST(Identification, SameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(one.impostors()[i].probe, four.impostors()[i].probe);
   }
   EXPECT_EQ(cmc(one, "expected").rate, cmc(four, "expected").rate);
+}
+
+TEST(Identification, SearchesInBlocksAreThoseOfAllScores) {
+  Random random(7, "searches");
+  constexpr std::size_t dim = 8, n = 60, m = 9;
+  std::vector<float> left(n * dim), right(m * dim);
+  for (float& v : left) v = static_cast<float>(random.normal());
+  for (float& v : right) v = static_cast<float>(random.normal());
+  std::copy_n(right.begin(), dim, right.begin() + 3 * dim);  // two entries alike: ties
+  std::vector<std::int32_t> who, whom;
+  for (std::size_t i = 0; i < n; ++i) who.push_back(static_cast<std::int32_t>(i % 10));
+  for (std::size_t i = 0; i < m; ++i) whom.push_back(static_cast<std::int32_t>(i % 7));
+  const EmbeddingRows a(left, dim), b(right, dim);
+  const std::vector<float> scores = dense_scores(a, b);
+  const Searches all(scores, who, whom);
+  EXPECT_EQ(search_embeddings(a, who, b, whom).record(), all.record());
+  std::size_t next = 0;
+  const Searches::Rows rows = [&](std::size_t first, std::size_t count) {
+    EXPECT_EQ(first, next);
+    next = first + count;
+    return std::vector<float>(scores.begin() + static_cast<std::ptrdiff_t>(first * m),
+                              scores.begin() + static_cast<std::ptrdiff_t>(next * m));
+  };
+  EXPECT_EQ(Searches(rows, who, whom).record(), all.record());
+  EXPECT_EQ(next, n);
+  const Searches again(all.record());
+  EXPECT_EQ(again.mated(), all.mated());
+  EXPECT_TRUE(std::ranges::equal(again.order(), all.order()));
+  EXPECT_EQ(dir_at_fpir(again, 0.2).identified, dir_at_fpir(all, 0.2).identified);
+  EXPECT_THROW(search_embeddings(a, whom, b, whom), std::invalid_argument);
+  EXPECT_THROW(Searches([](std::size_t, std::size_t) { return std::vector<float>(1); }, who, whom),
+               std::invalid_argument);
+  EXPECT_THROW(Searches(SearchRecord{}), std::invalid_argument);
 }
 
 TEST(Identification, TablesAreComplete) {

@@ -44,9 +44,7 @@ constexpr H5Type h5_type_of() {
   return H5Type::other;
 }
 
-namespace hdf5 {
-class Source;
-}
+class H5Source;
 
 // Whether readers made from now on, anywhere in this process, leave the HDF5 library to a child
 // process each: one that can open files to read them, answer, and nothing else (no writing, no
@@ -96,7 +94,7 @@ class H5Reader {
   void read_all(std::string_view name, H5Type type, void* out, std::size_t elements) const;
 
   std::filesystem::path path_;
-  std::unique_ptr<hdf5::Source> source_;
+  std::unique_ptr<H5Source> source_;
 };
 
 // Writes a new file through AtomicFile: until commit() the target is untouched. The same content

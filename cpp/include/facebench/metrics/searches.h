@@ -2,12 +2,37 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "facebench/core/job.h"
+#include "facebench/metrics/embedding_rows.h"
 
 namespace facebench {
+
+// What remains of searches once their scores are gone: enough for every metric of identification.
+// Vectors have one entry a probe, in the caller's order.
+struct SearchRecord {
+  // A score of a mated probe with somebody who is not its mate.
+  struct Impostor {
+    double score;
+    std::uint32_t probe;
+    bool operator==(const Impostor&) const = default;
+  };
+
+  std::int64_t gallery = 0;            // people in the gallery
+  std::vector<std::uint8_t> is_mated;  // whether the probe's identity is in the gallery
+  // The mate's score of a mated probe; the highest score of a non-mated one.
+  std::vector<double> score;
+  // Other people with a higher score than the mate, and with the same one; 0 for non-mated probes.
+  std::vector<std::int32_t> ahead, tied;
+  // The highest, descending: twice as many as there are mated probes (or all). What the convention
+  // "ijb_1n" thresholds.
+  std::vector<Impostor> impostors;
+
+  bool operator==(const SearchRecord&) const = default;
+};
 
 // Searches of probes in a gallery, ranked once, so that every metric, and each of a bootstrap's
 // thousand replicates, is one pass over the probes.
@@ -24,44 +49,45 @@ class Searches {
            std::span<const std::int32_t> gallery_identity, const Job& job = {});
   Searches(std::span<const float> similarity, std::span<const std::int32_t> probe_identity,
            std::span<const std::int32_t> gallery_identity, const Job& job = {});
+  // The same of more scores than can be stored: rows(first, count) gives those of some probes,
+  // `count` x gallery entries, and is asked for each probe once, in order.
+  using Rows = std::function<std::vector<float>(std::size_t first, std::size_t count)>;
+  Searches(const Rows& rows, std::span<const std::int32_t> probe_identity,
+           std::span<const std::int32_t> gallery_identity, const Job& job = {});
+  // What was kept. Throws std::invalid_argument for a record that no searches leave.
+  explicit Searches(SearchRecord record);
 
-  std::size_t size() const { return score_.size(); }  // probes
+  const SearchRecord& record() const { return record_; }
+  std::size_t size() const { return record_.score.size(); }  // probes
   std::int64_t mated() const { return mated_count_; }
   std::int64_t non_mated() const { return static_cast<std::int64_t>(size()) - mated_count_; }
-  std::int64_t gallery() const { return gallery_; }  // people in the gallery
 
-  // All of the following in the caller's order of probes.
-  std::span<const std::uint8_t> is_mated() const { return is_mated_; }
-  // The mate's score of a mated probe; the highest score of a non-mated one.
-  std::span<const double> score() const { return score_; }
-  // Other people with a higher score than the mate, and with the same one; 0 for non-mated probes.
-  std::span<const std::int32_t> ahead() const { return ahead_; }
-  std::span<const std::int32_t> tied() const { return tied_; }
+  // As in the record.
+  std::int64_t gallery() const { return record_.gallery; }
+  std::span<const std::uint8_t> is_mated() const { return record_.is_mated; }
+  std::span<const double> score() const { return record_.score; }
+  std::span<const std::int32_t> ahead() const { return record_.ahead; }
+  std::span<const std::int32_t> tied() const { return record_.tied; }
+  std::span<const SearchRecord::Impostor> impostors() const { return record_.impostors; }
 
   // Probes by descending score(); equal ones in the caller's order.
   std::span<const std::uint32_t> order() const { return order_; }
 
-  // The highest scores of mated probes with people who are not their mates, descending: twice as
-  // many as there are mated probes (or all). What the convention "ijb_1n" thresholds.
-  struct Impostor {
-    double score;
-    std::uint32_t probe;
-  };
-  std::span<const Impostor> impostors() const { return impostors_; }
-
  private:
-  template <class T>
-  void search(std::span<const T> similarity, std::span<const std::int32_t> probe_identity,
-              std::span<const std::int32_t> gallery_identity, const Job& job);
+  void finish();
 
-  std::vector<std::uint8_t> is_mated_;
-  std::vector<double> score_;
-  std::vector<std::int32_t> ahead_;
-  std::vector<std::int32_t> tied_;
+  SearchRecord record_;
   std::vector<std::uint32_t> order_;
-  std::vector<Impostor> impostors_;
   std::int64_t mated_count_ = 0;
-  std::int64_t gallery_ = 0;
 };
+
+// Every probe searched in the gallery by cosine (embedding_rows.h, rounded to float32 once), in
+// memory that does not grow with the number of scores. Throws std::invalid_argument for dimensions
+// that differ and a number of identities other than of embeddings, Error for an embedding without
+// direction. The same on every processor, for any number of threads.
+Searches search_embeddings(const EmbeddingRows& probes,
+                           std::span<const std::int32_t> probe_identity,
+                           const EmbeddingRows& gallery,
+                           std::span<const std::int32_t> gallery_identity, const Job& job = {});
 
 }  // namespace facebench

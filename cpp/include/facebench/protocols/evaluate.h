@@ -40,8 +40,9 @@ struct EvaluationOptions {
     o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
     o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
     o.field("stored_scores", &EvaluationOptions::stored_scores,
-            "up to so many comparisons of a track all scores are kept; of more (every image with "
-            "every other) the genuine and the highest impostor ones, and a histogram",
+            "up to so many comparisons of a track all scores are kept; of more the genuine and the "
+            "highest impostor ones and a histogram (every image with every other), or the outcome "
+            "of each search",
             1, 1'000'000'000);
     o.field("strict", &EvaluationOptions::strict, "any failed enrolment is an error");
   }

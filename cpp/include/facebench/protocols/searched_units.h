@@ -1,8 +1,12 @@
 #pragma once
 
-#include <span>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "facebench/core/job.h"
+#include "facebench/metrics/searches.h"
+#include "facebench/protocols/track_kind.h"
 #include "facebench/protocols/track_side.h"
 
 namespace facebench {
@@ -16,8 +20,13 @@ struct SearchedUnits {
 // non-mated one.
 SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery);
 
-// Of scores (probes, gallery), row-major, those of the units that count.
-std::vector<float> pick_block(std::span<const float> scores, std::size_t gallery,
-                              const SearchedUnits& used);
+// The searches of a track as every metric takes them, of its scores or of what was kept of them.
+// Null where none is left. Throws std::invalid_argument for kept outcomes of other probes.
+struct Searched {
+  std::vector<std::int32_t> probe_identity;
+  std::shared_ptr<const Searches> searches;
+};
+Searched searched(const TrackScores& scores, const TrackSide& probes, const TrackSide& gallery,
+                  const Job& job = {});
 
 }  // namespace facebench

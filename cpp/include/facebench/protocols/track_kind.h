@@ -13,6 +13,7 @@
 #include "facebench/io/hdf5.h"
 #include "facebench/metrics/dense_comparisons.h"
 #include "facebench/metrics/score_tail.h"
+#include "facebench/metrics/searches.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/trials.h"
 
@@ -22,11 +23,22 @@ struct EvaluationOptions;
 struct ProtocolSpec;
 struct TrackResult;
 
+// What is kept of the searches of a track whose scores are too many.
+struct SearchOutcomes {
+  // Every probe in the whole gallery, failed_score() where a side failed; and the searches that are
+  // left without failed enrolments (searched_units.h), where there are any and any are left.
+  SearchRecord all;
+  std::optional<SearchRecord> enrolled;
+  bool operator==(const SearchOutcomes&) const = default;
+};
+
 // The raw scores of a track, in the order and shape of its kind: double for the few of a list or a
 // matrix, float (the double cosine rounded once) for every unit of one set with every one of
 // another, and what is kept of them where they are too many.
-using TrackScores = std::variant<std::vector<double>, std::vector<float>, ScoreTail>;
-// Of the scores that are kept one by one in the order of the track; 0 of a ScoreTail.
+using TrackScores =
+    std::variant<std::vector<double>, std::vector<float>, ScoreTail, SearchOutcomes>;
+// Whether scores are kept one by one in the order of the track; how many, else 0.
+bool keeps_scores(const TrackScores& scores);
 std::int64_t score_count(const TrackScores& scores);
 double score_at(const TrackScores& scores, std::int64_t k);
 

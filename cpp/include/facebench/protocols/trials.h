@@ -75,6 +75,8 @@ struct MatrixTrials {
 // Probes are searched in a gallery. A probe whose identity is not in the gallery is non-mated.
 struct IdentificationTrials {
   std::vector<std::int32_t> gallery, probes;  // units
+  // The scores are too many to keep each: of every search its outcome is kept (SearchRecord).
+  bool outcomes_only = false;
 };
 
 // What is measured by itself. The kinds are in one table, see track_kind.h.

@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "facebench/core/error.h"
+#include "facebench/io/file.h"
+#include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/run_folder.h"
+#include "facebench/reports/curves.h"
+#include "facebench/reports/trial_pairs.h"
+#include "facebench/reports/verify.h"
+#include "io/helpers.h"
+#include "protocols/random_people.h"
+
+// Searches whose scores are too many to keep, against the same searches with all scores kept.
+namespace facebench {
+namespace {
+
+constexpr int kPeople = 40, kImages = 5, kDim = 16;
+
+struct Set {
+  TrialSet trials;
+  ProtocolSpec spec;
+  EmbeddingSet embeddings;
+
+  // Thirty people are enrolled, every other one with two images; the rest are probes. Of every 37
+  // images the first `failed` cannot be enrolled, and `nobody` of all.
+  explicit Set(int failed = 0, bool nobody = false) {
+    RandomPeople{kPeople, kImages, kDim, 1, 5, 1.1}.fill(trials, embeddings);
+    IdentificationTrials search;
+    for (std::int32_t i = 0; i < kPeople * kImages; ++i) {
+      const std::int32_t person = i / kImages, image = i % kImages;
+      const bool enrolled = person < 30 && (image == 0 || (image == 1 && person % 2 == 0));
+      (enrolled ? search.gallery : search.probes).push_back(i);
+      if (i % 37 < failed || nobody) fail_sample(embeddings, i);
+    }
+    // Two people of the same looks: ties.
+    for (std::int32_t k = 0; k < kDim; ++k)
+      embeddings.values[static_cast<std::size_t>(5 * kImages * kDim + k)] =
+          embeddings.values[static_cast<std::size_t>(7 * kImages * kDim + k)];
+    trials.tracks = {{"search", search}};
+    trials.check();
+    spec = protocol_by_hand(R"(
+[[metrics]]
+name = "rank"
+targets = [1, 5]
+[[metrics]]
+name = "dir_at_fpir"
+targets = [0.01, 0.1]
+)");
+  }
+};
+
+EvaluationOptions stored(const std::string& policy = "lowest_score") {
+  EvaluationOptions o;
+  o.replicates = 50;
+  o.failed_enrolments = policy;
+  return o;
+}
+EvaluationOptions outcomes(const std::string& policy = "lowest_score") {
+  EvaluationOptions o = stored(policy);
+  o.stored_scores = 1000;
+  return o;
+}
+
+void expect_same_cells(const TrackResult& a, const TrackResult& b) {
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.comparisons, b.comparisons);
+  EXPECT_EQ(a.genuine, b.genuine);
+  EXPECT_EQ(a.dropped, b.dropped);
+  EXPECT_EQ(a.failed_comparisons, b.failed_comparisons);
+  EXPECT_EQ(a.more_counts, b.more_counts);
+  ASSERT_EQ(a.cells.size(), b.cells.size());
+  for (std::size_t c = 0; c < a.cells.size(); ++c) {
+    EXPECT_EQ(a.cells[c].name, b.cells[c].name);
+    EXPECT_EQ(a.cells[c].value, b.cells[c].value) << a.cells[c].name;
+    EXPECT_EQ(a.cells[c].details, b.cells[c].details) << a.cells[c].name;
+    ASSERT_TRUE(a.cells[c].interval && b.cells[c].interval) << a.cells[c].name;
+    EXPECT_EQ(a.cells[c].interval->low, b.cells[c].interval->low) << a.cells[c].name;
+    EXPECT_EQ(a.cells[c].interval->high, b.cells[c].interval->high) << a.cells[c].name;
+  }
+}
+
+class EachSearchPolicy : public testing::TestWithParam<std::tuple<int, std::string>> {};
+INSTANTIATE_TEST_SUITE_P(Failures, EachSearchPolicy,
+                         testing::Combine(testing::Values(0, 6),
+                                          testing::Values("lowest_score", "drop")));
+
+TEST_P(EachSearchPolicy, OutcomesGiveTheNumbersOfAllScores) {
+  const auto [failed, policy] = GetParam();
+  const Set set(failed);
+  const EvaluationResult a = evaluate(set.spec, set.trials, set.embeddings, stored(policy));
+  const EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, outcomes(policy));
+  ASSERT_TRUE(std::holds_alternative<SearchOutcomes>(b.scores[0]));
+  EXPECT_EQ(std::get<SearchOutcomes>(b.scores[0]).enrolled.has_value(), failed > 0);
+  EXPECT_FALSE(keeps_scores(b.scores[0]));
+  EXPECT_EQ(score_count(b.scores[0]), 0);
+  ASSERT_FALSE(a.tracks[0].cells.empty());
+  expect_same_cells(a.tracks[0], b.tracks[0]);
+}
+
+TEST_P(EachSearchPolicy, ARunOfOutcomesIsVerifiedAndDrawn) {
+  const auto [failed, policy] = GetParam();
+  const Set set(failed);
+  const TemporaryFolder folder;
+  write_embeddings(folder / "e.h5", set.embeddings);
+  std::vector<TrackCurves> curves;
+  for (const bool all : {true, false}) {
+    EvaluationResult r =
+        evaluate(set.spec, set.trials, set.embeddings, all ? stored(policy) : outcomes(policy));
+    const std::filesystem::path run = folder / (all ? "all" : "few");
+    write_run_files(run, r, {});
+    std::filesystem::copy_file(folder / "e.h5", run / "embeddings.h5");
+    for (const Check& check : verify_scores(run)) EXPECT_TRUE(check.same) << check.detail;
+    const RunScores back = read_scores(run / "scores.h5");
+    EXPECT_EQ(back.scores, r.scores);
+    curves.push_back(track_curves(back, 100, 20).at(0));
+  }
+  EXPECT_EQ(curves[0].cmc, curves[1].cmc);
+  ASSERT_EQ(curves[0].dir.size(), curves[1].dir.size());
+  ASSERT_FALSE(curves[0].dir.empty());
+  for (std::size_t i = 0; i < curves[0].dir.size(); ++i) {
+    EXPECT_EQ(curves[0].dir[i].fpir, curves[1].dir[i].fpir);
+    EXPECT_EQ(curves[0].dir[i].dir, curves[1].dir[i].dir);
+  }
+}
+
+TEST(SearchOutcomes, TheSameSearchesAreFoundAgain) {
+  const Set set;
+  const TemporaryFolder folder;
+  Set other;
+  other.embeddings.values[3] += 0.5f;
+  write_run_files(folder / "a", evaluate(set.spec, set.trials, set.embeddings, outcomes()), {});
+  write_run_files(folder / "b", evaluate(set.spec, set.trials, other.embeddings, outcomes()), {});
+  const RunScores a = read_scores(folder / "a" / "scores.h5");
+  const RunScores b = read_scores(folder / "b" / "scores.h5");
+  const TrackPairs same = track_pairs(a, a).at(0), changed = track_pairs(a, b).at(0);
+  EXPECT_TRUE(same.same && same.same_scores);
+  EXPECT_TRUE(changed.same);
+  EXPECT_FALSE(changed.same_scores);
+  EXPECT_EQ(same.common, 45 * 155);
+}
+
+TEST(SearchOutcomes, DamagedOutcomesAreRefused) {
+  const Set set;
+  const TemporaryFolder folder;
+  EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, outcomes());
+  const auto refused = [&](auto&& change, std::string_view words) {
+    EvaluationResult changed = r;
+    change(std::get<SearchOutcomes>(changed.scores[0]).all);
+    write_run_files(folder / "run", changed, {});
+    EXPECT_ERROR(read_scores(folder / "run" / "scores.h5"), words);
+    std::filesystem::remove_all(folder / "run");
+  };
+  refused([](SearchRecord& s) { s.gallery = 0; }, "nobody in the gallery");
+  refused([](SearchRecord& s) { s.ahead[0] = 1000; }, "a rank beyond the gallery");
+  refused([](SearchRecord& s) { s.score[2] = NAN; }, "a score that is no number");
+  refused([](SearchRecord& s) { s.tied.pop_back(); }, "columns of different lengths");
+  refused([](SearchRecord& s) { std::swap(s.impostors.front(), s.impostors.back()); },
+          "out of order");
+  refused([](SearchRecord& s) { s.impostors.front().probe = 1 << 20; }, "of no probe");
+}
+
+TEST(SearchOutcomes, NoSearchLeftIsAnError) {
+  const Set set(0, true);
+  EXPECT_ERROR(evaluate(set.spec, set.trials, set.embeddings, outcomes("drop")),
+               "no search is left");
+}
+
+}  // namespace
+}  // namespace facebench
