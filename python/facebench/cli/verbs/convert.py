@@ -32,7 +32,7 @@ def convert_command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Convert foreign weights, with the input, crop, detector and flip they expect.
+    """Convert foreign weights into a model file. It says which input, crop and flip they expect.
 
     The file is read with torch.load(weights_only=True) and nothing else: no code in it is run.
     Without --network it is a model file of ours, to be written as ONNX or with other settings.

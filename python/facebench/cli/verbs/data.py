@@ -53,7 +53,7 @@ def synth_command(
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """Make a data set of synthetic faces in the official format of a protocol."""
+    """Make a data set of synthetic faces. In the official format of a protocol."""
     datasets = facebench.datasets
     options = datasets.SyntheticOptions(
         people=people,
@@ -101,7 +101,7 @@ def check_command(
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """Validate a data set: files that are missing, empty, unreadable or there twice."""
+    """Validate a data set. Finds files that are missing, empty, unreadable or there twice."""
     datasets = facebench.datasets
     options = datasets.CheckOptions(**parse_assignments(setting or []))
     listed: list[str] = []
@@ -158,7 +158,7 @@ def overlap_command(
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """People whom a training set shares with a test set, by name and by similarity."""
+    """People whom a training set shares with a test set. By name and by similarity."""
     if audit is not None and audit.suffix.lower() not in (".csv", ".json"):
         raise ValueError(f"--audit {audit}: its name must end in .csv or .json")
     found = facebench.datasets.find_overlap(

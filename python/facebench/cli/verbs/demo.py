@@ -22,7 +22,7 @@ def demo_command(
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """Synthetic faces -> detect -> crop -> train -> embed -> protocol -> report, in minutes."""
+    """The whole way on synthetic faces, in minutes. Detect, crop, train, embed, evaluate."""
     settings = parse_assignments(setting or [])
     result = facebench.demo(
         out_path(out, "demo"), seed=seed, threads=threads, progress=make_progress(), **settings

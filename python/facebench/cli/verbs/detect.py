@@ -59,7 +59,7 @@ def detect_command(
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """Find faces: boxes, landmarks and scores, as CSV or JSON, best face first.
+    """Find faces, as CSV or JSON. Boxes, landmarks and scores, best face first.
 
     A file without a face, or that cannot be read, is a row with a status. Boxes are x0 y0 x1 y1 in
     pixels. The CSV file is what the detector 'given' reads.

@@ -48,7 +48,7 @@ def explain_command(
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """Why two runs differ: data, images, model, convention or chance; or what a claim can be."""
+    """Why two runs differ, or what a claim can be. Data, images, model, convention or chance."""
     if bool(runs) == bool(claim):
         raise ValueError("give either two run folders or --claim")
     if claim:

@@ -81,7 +81,7 @@ def train_command(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Train any network with any loss by a recipe; the model ends up in --out.
+    """Train any network with any loss by a recipe. The model ends up in --out.
 
     The number of compute threads is part of what decides the numbers, and is recorded.
     """

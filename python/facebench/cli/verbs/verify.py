@@ -21,7 +21,7 @@ def verify_command(
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """Compute a run's numbers again and check every input; 1 where anything differs."""
+    """Compute a run's numbers again and check every input. Exit code 1 where anything differs."""
     result = facebench.verify(run, root=root or "", threads=threads, progress=make_progress())
     show(result, json)
     if not result.same:

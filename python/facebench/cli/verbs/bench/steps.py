@@ -81,7 +81,7 @@ def step_command(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Time of an iteration: any network, batch size, input, engine; split into its parts."""
+    """Time of an iteration and of its parts. Any network, batch size, input and engine."""
     from facebench.engines import ENGINES
 
     engines = list(ENGINES) if engine == "all" else engine.split(",")
@@ -145,7 +145,7 @@ def scale_command(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """What more processes bring: weak and strong scaling, equation 6, time to an accuracy."""
+    """What more processes bring. Weak and strong scaling, equation 6, time to an accuracy."""
     result = facebench.timing.bench_scale(
         network,
         processes=numbers(processes, "processes"),

@@ -61,7 +61,7 @@ def factors_command(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Why two recipes differ: one factor exchanged at a time, several seeds."""
+    """Why two recipes differ. One factor is exchanged at a time, with several seeds."""
     from facebench import studies
 
     if recipes and len(recipes) != 2:
@@ -102,7 +102,7 @@ def compare_datasets_command(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Which training set is better: one recipe, several seeds, all protocols."""
+    """Which training set is better. One recipe, several seeds, all protocols."""
     from facebench import studies
 
     packs = {name: Path(path) for name, path in parse_assignments(pack or []).items()}

@@ -40,7 +40,7 @@ def load_command(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Images loaded a second: decoded, made into batches, out of files and packs."""
+    """Images loaded a second. Decoded, made into batches, out of files and packs."""
     result = facebench.timing.bench_load(
         pack=pack,
         files=files,
@@ -94,7 +94,7 @@ def eval_command(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Comparisons a second: scoring lists and all pairs, TAR at FAR."""
+    """Comparisons a second. Scoring lists and all pairs, TAR at FAR."""
     result = facebench.timing.bench_eval(
         templates=templates,
         pairs=pairs,
