@@ -62,6 +62,10 @@ def test_searches_of_embeddings_are_those_of_their_cosines(threads):
         metrics.search_embeddings(probes, whom, gallery, whom)
     with pytest.raises(facebench.Error, match="direction"):
         metrics.search_embeddings(probes * 0, who, gallery, whom)
+    many = np.tile(probes, (60, 1))
+    many[4150] = 0  # named by its own row, whatever the blocks
+    with pytest.raises(facebench.Error, match="row 4150: is zero"):
+        metrics.search_embeddings(many, np.tile(who, 60), gallery, whom)
 
 
 @pytest.mark.parametrize("dtype", [float, np.float32])

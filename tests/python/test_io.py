@@ -18,28 +18,12 @@ from facebench import Error
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
 
 
-@pytest.fixture(scope="module")
-def confinable(tmp_path_factory):
-    """Skips where the kernel does not confine processes."""
-    path = tmp_path_factory.mktemp("confined") / "e.h5"
-    fio.write_embeddings(path, small_set())
-    before = fio.confine_hdf5()
-    try:
-        fio.read_embeddings(path)
-    except Error as error:
-        pytest.skip(str(error))
-    finally:
-        fio.confine_hdf5(before)
-
-
 @pytest.fixture(params=["here", "confined"])
 def reading(request):
     """Files are read by the library in this process, and then by a confined child."""
     if request.param == "confined":
-        request.getfixturevalue("confinable")
-    before = fio.confine_hdf5(request.param == "confined")
-    yield request.param
-    fio.confine_hdf5(before)
+        request.getfixturevalue("confined")
+    return request.param
 
 
 def small_set(n=5, dim=4):
@@ -174,7 +158,7 @@ def test_bad_rows_are_named():
         fio.EmbeddingSet(np.ones(2), ["a", "b"])
 
 
-def test_what_unfolds_to_much_more_than_its_size_is_refused(tmp_path, confinable):
+def test_what_unfolds_to_much_more_than_its_size_is_refused(tmp_path, confined):
     """A megabyte that holds gigabytes of zeros: no data set, but memory gone for who reads it."""
     rows = 1 << 16
     with h5py.File(tmp_path / "e.h5", "w") as f:
@@ -187,10 +171,8 @@ def test_what_unfolds_to_much_more_than_its_size_is_refused(tmp_path, confinable
         for first in range(0, shape[0], rows):
             data.id.write_direct_chunk((first, 0), packed)
     assert (tmp_path / "e.h5").stat().st_size < 8 << 20
-    before = fio.confine_hdf5()
     with pytest.raises(Error, match="/embedding"):
         fio.read_embeddings(tmp_path / "e.h5")
-    fio.confine_hdf5(before)
 
 
 def test_damaged_hdf5_does_not_crash(tmp_path, reading):

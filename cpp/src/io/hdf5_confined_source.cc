@@ -34,16 +34,21 @@ std::uint64_t most_seconds(std::uint64_t file_size) { return 60 + file_size / 20
 constexpr std::uint64_t kLongestMessage = 4096;
 constexpr std::uint64_t kMostDimensions = 32;
 
-bool receive_bytes(int from, void* data, std::size_t size) {
-  auto* at = static_cast<char*>(data);
+// All bytes by read() or write(); false where the other end is gone.
+template <class Call, class Byte>
+bool transfer(Call call, int socket, Byte* at, std::size_t size) {
   while (size > 0) {
-    const ssize_t done = read(from, at, size);
+    const ssize_t done = call(socket, at, size);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return false;
     at += done;
     size -= static_cast<std::size_t>(done);
   }
   return true;
+}
+
+bool receive_bytes(int from, void* data, std::size_t size) {
+  return transfer(read, from, static_cast<char*>(data), size);
 }
 
 // Numbers and texts, one behind the other.
@@ -84,15 +89,7 @@ class Packed {
 // The child's side, which may write() to the socket and not send().
 
 bool send_bytes(int to, const void* data, std::size_t size) {
-  const auto* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t done = write(to, at, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    at += done;
-    size -= static_cast<std::size_t>(done);
-  }
-  return true;
+  return transfer(write, to, static_cast<const char*>(data), size);
 }
 
 Packed pack_texts(const std::vector<std::string>& texts) {
@@ -225,9 +222,7 @@ class ConfinedSource final : public H5Source {
   }
 
   void read(std::string_view name, H5Type type, void* out, std::uint64_t elements) override {
-    Packed question;
-    question.add(static_cast<std::uint64_t>(Question::read));
-    question.add(name);
+    Packed question = question_of(Question::read, name);
     question.add(static_cast<std::uint64_t>(type));
     question.add(elements);
     const std::string place = where(path_, name);
@@ -243,6 +238,13 @@ class ConfinedSource final : public H5Source {
   }
 
  private:
+  static Packed question_of(Question what, std::string_view name) {
+    Packed question;
+    question.add(static_cast<std::uint64_t>(what));
+    question.add(name);
+    return question;
+  }
+
   static std::vector<std::string> take_texts(Packed& p) {
     std::vector<std::string> texts;
     for (std::uint64_t left = p.number(); left > 0; --left) texts.push_back(p.text());
@@ -281,12 +283,9 @@ class ConfinedSource final : public H5Source {
   // One question of a name alone; `take` makes the result of the answer, and all of it.
   template <class Take>
   std::invoke_result_t<Take, Packed&> parse(Question what, std::string_view name, Take&& take) {
-    Packed question;
-    question.add(static_cast<std::uint64_t>(what));
-    question.add(name);
     const std::string place = where(path_, name);
     const std::lock_guard lock(mutex_);
-    send(question, place);
+    send(question_of(what, name), place);
     Packed answer(receive(place, most_bytes(file_size_)));
     try {
       auto result = take(answer);

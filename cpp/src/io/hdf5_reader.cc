@@ -70,8 +70,8 @@ void H5Reader::read_all(std::string_view name, H5Type type, void* out, std::size
 std::vector<std::string> H5Reader::read_texts(std::string_view name) const {
   require(name, H5Type::text, 1);
   std::vector<std::string> texts = source_->read_texts(name);
+  const std::string where = hdf5::where(path_, name);
   for (std::size_t row = 0; row < texts.size(); ++row) {
-    const std::string where = hdf5::where(path_, name);
     if (texts[row].find('\0') != std::string::npos)
       fail(where, fmt::format("row {} has a NUL inside its text", row));
     if (!is_utf8(texts[row])) fail(where, fmt::format("row {} is not UTF-8", row));

@@ -47,6 +47,18 @@ EmbeddingRows::EmbeddingRows(std::span<const float> values, std::int64_t dim, co
   });
 }
 
+EmbeddingRows EmbeddingRows::slice(std::int64_t first, std::int64_t count) const {
+  if (first < 0 || count < 0 || first > size() - count)
+    throw std::out_of_range(
+        fmt::format("embeddings {} to {} among {}", first, first + count, size()));
+  EmbeddingRows some;
+  some.values_ = values_.subspan(static_cast<std::size_t>(first * dim_),
+                                 static_cast<std::size_t>(count * dim_));
+  some.dim_ = dim_;
+  some.lengths_.assign(lengths_.begin() + first, lengths_.begin() + first + count);
+  return some;
+}
+
 void EmbeddingRows::require_directions() const {
   for (std::int64_t i = 0; i < size(); ++i)
     if (!(length(i) > 0))

@@ -226,14 +226,14 @@ Searches search_embeddings(const EmbeddingRows& probes,
     throw std::invalid_argument(
         fmt::format("{} probes with {} identities and {} gallery entries with {}", probes.size(),
                     probe_identity.size(), gallery.size(), gallery_identity.size()));
+  probes.require_directions();  // a block would name its own row
   Job inner = job;
   inner.progress = nullptr;
-  const auto dim = static_cast<std::size_t>(probes.dim());
-  const std::span<const float> values(probes.data(), static_cast<std::size_t>(probes.size()) * dim);
   return Searches(
       [&](std::size_t first, std::size_t count) {
-        const EmbeddingRows some(values.subspan(first * dim, count * dim), probes.dim(), inner);
-        return dense_scores(some, gallery, inner);
+        return dense_scores(
+            probes.slice(static_cast<std::int64_t>(first), static_cast<std::int64_t>(count)),
+            gallery, inner);
       },
       probe_identity, gallery_identity, job);
 }

@@ -134,7 +134,7 @@ void measure(const TrackData& d, TrackResult& result, const Job& job) {
   const bool drop = drops_failed(d.options);
   const TrackSide rows = track_side(d.trials, t.rows, d.status, true);
   const TrackSide columns = track_side(d.trials, t.columns, d.status, true);
-  count_all_pairs(d, t.rows, t.columns, t.triangle, result);
+  count_all_pairs(rows, columns, t.triangle, drop, result);
   require_both_classes(d, result);
 
   TailSides sides{rows.identity, columns.identity, t.triangle, {}, {}};

@@ -52,12 +52,6 @@ TrackSize size(const Track& track, const TrialSet& set) {
                            false);
 }
 
-TrackSide side_of(const UnitEmbeddings& units, const std::vector<std::int32_t>& list) {
-  TrackSide side{pick(units.identity, list), {}};
-  for (const std::int32_t u : list) side.left_out.push_back(units.failed(u));
-  return side;
-}
-
 // Searches in blocks of probes, so that memory does not grow with the scores.
 SearchRecord search(const UnitEmbeddings& units, const std::vector<std::int32_t>& probes,
                     const std::vector<std::int32_t>& gallery, const Job& job) {
@@ -72,10 +66,7 @@ SearchRecord search(const UnitEmbeddings& units, const std::vector<std::int32_t>
       block = dense_scores(EmbeddingRows(left.values, units.dim, inner), columns, inner);
     if (left.position.size() == count && right.position.size() == gallery.size()) return block;
     std::vector<float> all(count * gallery.size(), static_cast<float>(failed_score({})));
-    for (std::size_t i = 0, k = 0; i < left.position.size(); ++i)
-      for (const std::int32_t column : right.position)
-        all[static_cast<std::size_t>(left.position[i]) * gallery.size() +
-            static_cast<std::size_t>(column)] = block[k++];
+    place_scores<float>(block, left.position, right.position, gallery.size(), all);
     return all;
   };
   return Searches(rows, pick(units.identity, probes), pick(units.identity, gallery), job).record();
@@ -85,10 +76,10 @@ TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& jo
   const IdentificationTrials& t = of(track);
   if (!t.outcomes_only) return cosine_block<float>(units, t.probes, t.gallery, false, job);
   SearchOutcomes outcomes{search(units, t.probes, t.gallery, job), {}};
-  const SearchedUnits used = searched_units(side_of(units, t.probes), side_of(units, t.gallery));
-  const bool whole =
-      used.probes.size() == t.probes.size() && used.gallery.size() == t.gallery.size();
-  if (!whole && !used.probes.empty() && !used.gallery.empty())
+  const SearchedUnits used =
+      searched_units(track_side(units.identity, t.probes, units.status, true),
+                     track_side(units.identity, t.gallery, units.status, true));
+  if (!used.whole && !used.probes.empty() && !used.gallery.empty())
     outcomes.enrolled =
         search(units, pick(t.probes, used.probes), pick(t.gallery, used.gallery), job);
   return outcomes;
@@ -109,7 +100,9 @@ std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& track
 }
 
 void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  count_all_pairs(d, of(d.track).probes, of(d.track).gallery, false, result);
+  count_all_pairs(track_side(d.trials, of(d.track).probes, d.status, true),
+                  track_side(d.trials, of(d.track).gallery, d.status, true), false,
+                  drops_failed(d.options), result);
   measure_searches(d, of(d.track).probes, of(d.track).gallery, result, job);
 }
 

@@ -21,6 +21,8 @@ SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery) 
     if (enrolled.contains(probes.identity[i]) == left.contains(probes.identity[i]))
       used.probes.push_back(i);
   }
+  used.whole = used.probes.size() == probes.identity.size() &&
+               used.gallery.size() == gallery.identity.size();
   return used;
 }
 
@@ -30,26 +32,25 @@ Searched searched(const TrackScores& scores, const TrackSide& probes, const Trac
   if (used.gallery.empty() || used.probes.empty()) return {};
   Searched result;
   result.probe_identity = pick(probes.identity, used.probes);
-  const bool whole = used.probes.size() == probes.identity.size() &&
-                     used.gallery.size() == gallery.identity.size();
   if (const auto* outcomes = std::get_if<SearchOutcomes>(&scores)) {
-    if (!whole && !outcomes->enrolled)
+    if (!used.whole && !outcomes->enrolled)
       throw std::invalid_argument("of these searches no outcomes were kept");
-    result.searches = std::make_shared<const Searches>(whole ? outcomes->all : *outcomes->enrolled);
+    result.searches =
+        std::make_shared<const Searches>(used.whole ? outcomes->all : *outcomes->enrolled);
     if (result.searches->size() != used.probes.size())
       throw std::invalid_argument("the outcomes are those of other searches");
     return result;
   }
   const std::span<const float> all = std::get<std::vector<float>>(scores);
   std::vector<float> some;
-  if (!whole) {
+  if (!used.whole) {
     some.reserve(used.probes.size() * used.gallery.size());
     for (const std::size_t p : used.probes)
       for (const std::size_t g : used.gallery) some.push_back(all[p * gallery.identity.size() + g]);
   }
-  result.searches = std::make_shared<const Searches>(whole ? all : std::span<const float>(some),
-                                                     result.probe_identity,
-                                                     pick(gallery.identity, used.gallery), job);
+  result.searches = std::make_shared<const Searches>(
+      used.whole ? all : std::span<const float>(some), result.probe_identity,
+      pick(gallery.identity, used.gallery), job);
   return result;
 }
 

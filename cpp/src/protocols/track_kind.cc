@@ -151,32 +151,31 @@ std::vector<T> cosine_block(const UnitEmbeddings& units, std::span<const std::in
   const EnrolledUnits other = triangle ? EnrolledUnits{} : enrolled_units(units, columns);
   const EnrolledUnits& right = triangle ? left : other;
 
-  const std::size_t m = columns.size();
-  std::vector<T> scores(rows.size() * m, static_cast<T>(failed_score({})));
+  std::vector<T> scores(rows.size() * columns.size(), static_cast<T>(failed_score({})));
   // Some rows at a time: a triangle then computes little that it does not need.
   constexpr std::size_t strip = 1024;
-  const auto dim = static_cast<std::size_t>(units.dim);
   const std::size_t strips = (left.position.size() + strip - 1) / strip;
   Stage stage(job, "score", static_cast<std::int64_t>(strips), "blocks");
   Job inner = job;
   inner.progress = nullptr;
+  const EmbeddingRows left_rows(left.values, units.dim, inner);
+  const EmbeddingRows other_rows(other.values, units.dim, inner);
+  const EmbeddingRows& right_rows = triangle ? left_rows : other_rows;
   std::vector<T> block;
   for (std::size_t s = 0; s < strips && !right.position.empty(); ++s) {
     const std::size_t r0 = s * strip, height = std::min(strip, left.position.size() - r0);
     const std::size_t c0 = triangle ? r0 : 0, width = right.position.size() - c0;
     block.resize(height * width);
-    const EmbeddingRows strip_rows(std::span(left.values).subspan(r0 * dim, height * dim),
-                                   units.dim, inner);
-    const EmbeddingRows strip_columns(std::span(right.values).subspan(c0 * dim), units.dim, inner);
-    dense_scores(strip_rows, strip_columns, std::span(block), inner);
-    for (std::size_t i = 0; i < height; ++i)
-      for (std::size_t j = 0; j < width; ++j)
-        scores[static_cast<std::size_t>(left.position[r0 + i]) * m +
-               static_cast<std::size_t>(right.position[c0 + j])] = block[i * width + j];
+    const auto of = [](const EmbeddingRows& all, std::size_t first, std::size_t count) {
+      return all.slice(static_cast<std::int64_t>(first), static_cast<std::int64_t>(count));
+    };
+    dense_scores(of(left_rows, r0, height), of(right_rows, c0, width), std::span(block), inner);
+    place_scores<T>(block, std::span(left.position).subspan(r0, height),
+                    std::span(right.position).subspan(c0), columns.size(), scores);
     stage.update(static_cast<std::int64_t>(s) + 1);
   }
   for (std::size_t row = 0; triangle && row < rows.size(); ++row)
-    std::fill_n(scores.begin() + static_cast<std::ptrdiff_t>(row * m), row + 1, T(0));
+    std::fill_n(scores.begin() + static_cast<std::ptrdiff_t>(row * columns.size()), row + 1, T(0));
   return scores;
 }
 
@@ -203,19 +202,16 @@ void count_comparisons(const TrackData& data, bool drop, TrackResult& r) {
   r.impostor = r.comparisons - r.genuine;
 }
 
-void count_all_pairs(const TrackData& data, const std::vector<std::int32_t>& rows,
-                     const std::vector<std::int32_t>& columns, bool triangle, TrackResult& r) {
-  const TrackSide left = track_side(data.trials, rows, data.status, true);
-  const TrackSide right = track_side(data.trials, columns, data.status, true);
+void count_all_pairs(const TrackSide& rows, const TrackSide& columns, bool triangle, bool drop,
+                     TrackResult& r) {
   const auto enrolled = [](const TrackSide& side) {
     std::vector<std::int32_t> out;
     for (std::size_t i = 0; i < side.identity.size(); ++i)
       if (!side.left_out[i]) out.push_back(side.identity[i]);
     return out;
   };
-  const TrackSize all = size_of_all_pairs(left.identity, right.identity, triangle);
-  const TrackSize good = size_of_all_pairs(enrolled(left), enrolled(right), triangle);
-  const bool drop = drops_failed(data.options);
+  const TrackSize all = size_of_all_pairs(rows.identity, columns.identity, triangle);
+  const TrackSize good = size_of_all_pairs(enrolled(rows), enrolled(columns), triangle);
   r.failed_comparisons = all.comparisons - good.comparisons;
   r.dropped = drop ? r.failed_comparisons : 0;
   r.comparisons = (drop ? good : all).comparisons;

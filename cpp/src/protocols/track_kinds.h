@@ -43,6 +43,17 @@ struct EnrolledUnits {
 };
 EnrolledUnits enrolled_units(const UnitEmbeddings& units, std::span<const std::int32_t> list);
 
+// Puts a block of scores where it belongs: its rows and columns are these of `scores`, which is
+// `width` wide.
+template <class T>
+void place_scores(std::span<const T> block, std::span<const std::int32_t> rows,
+                  std::span<const std::int32_t> columns, std::size_t width, std::span<T> scores) {
+  auto next = block.begin();
+  for (const std::int32_t row : rows)
+    for (const std::int32_t column : columns)
+      scores[static_cast<std::size_t>(row) * width + static_cast<std::size_t>(column)] = *next++;
+}
+
 // Each once, in order of first appearance.
 std::vector<std::int32_t> distinct(std::vector<std::int32_t> units);
 
@@ -59,8 +70,9 @@ std::vector<T> cosine_block(const UnitEmbeddings& units, std::span<const std::in
 void count_comparisons(const TrackData& data, bool drop, TrackResult& result);
 
 // The same of every row with every column, or of each unordered pair once, from the units alone.
-void count_all_pairs(const TrackData& data, const std::vector<std::int32_t>& rows,
-                     const std::vector<std::int32_t>& columns, bool triangle, TrackResult& result);
+// `left_out` of the sides: what failed.
+void count_all_pairs(const TrackSide& rows, const TrackSide& columns, bool triangle, bool drop,
+                     TrackResult& result);
 
 // Adds the cells of searches, as which an identification track and a dense one can be seen: probes
 // are rows, the gallery columns of the scores.

@@ -2,11 +2,11 @@
 
 namespace facebench {
 
-TrackSide track_side(const TrialSet& trials, std::span<const std::int32_t> units,
+TrackSide track_side(std::span<const std::int32_t> identity, std::span<const std::int32_t> units,
                      std::span<const SampleStatus> status, bool drop) {
   TrackSide side;
   for (const std::int32_t u : units) {
-    side.identity.push_back(trials.unit_identity(u));
+    side.identity.push_back(identity[static_cast<std::size_t>(u)]);
     side.left_out.push_back(drop && status[static_cast<std::size_t>(u)] != SampleStatus::ok);
   }
   return side;

@@ -164,14 +164,13 @@ Differences pair_searches(const Both& both, const IdentificationTrials& a,
                           const IdentificationTrials& b, const How& how) {
   const TrackSide probes = shared_side(both, a.probes, b.probes);
   const TrackSide gallery = shared_side(both, a.gallery, b.gallery);
-  const auto same = [&](const TrackSide& shared, const std::vector<std::int32_t>& of_a,
+  const auto same = [&](const std::vector<std::int32_t>& of_a,
                         const std::vector<std::int32_t>& of_b) {
-    return shared.left_out == side_of_a(both, of_a).left_out &&
-           shared.left_out == side_of_b(both, of_b).left_out;
+    return side_of_a(both, of_a).left_out == side_of_b(both, of_b).left_out;
   };
   // Outcomes cannot be taken apart again: both runs have to leave out the same.
   if (!keeps_scores(both.a.scores[both.pairs.a]) &&
-      !(same(probes, a.probes, b.probes) && same(gallery, a.gallery, b.gallery)))
+      !(same(a.probes, b.probes) && same(a.gallery, b.gallery)))
     return {};
   const Searched left = searched(both.a.scores[both.pairs.a], probes, gallery, how.job);
   const Searched right = searched(both.b.scores[both.pairs.b], probes, gallery, how.job);

@@ -92,6 +92,13 @@ TEST(Identification, SearchesInBlocksAreThoseOfAllScores) {
   const std::vector<float> scores = dense_scores(a, b);
   const Searches all(scores, who, whom);
   EXPECT_EQ(search_embeddings(a, who, b, whom).record(), all.record());
+  const EmbeddingRows part = a.slice(20, 30);
+  EXPECT_EQ(dense_scores(part, b),
+            std::vector<float>(scores.begin() + 20 * m, scores.begin() + 50 * m));
+  EXPECT_EQ(part.length(0), a.length(20));
+  EXPECT_EQ(a.slice(60, 0).size(), 0);
+  EXPECT_THROW(a.slice(31, 30), std::out_of_range);
+  EXPECT_THROW(a.slice(-1, 2), std::out_of_range);
   std::size_t next = 0;
   const Searches::Rows rows = [&](std::size_t first, std::size_t count) {
     EXPECT_EQ(first, next);

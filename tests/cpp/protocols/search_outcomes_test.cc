@@ -12,6 +12,7 @@
 #include "facebench/reports/trial_pairs.h"
 #include "facebench/reports/verify.h"
 #include "io/helpers.h"
+#include "protocols/expect_same.h"
 #include "protocols/random_people.h"
 
 // Searches whose scores are too many to keep, against the same searches with all scores kept.
@@ -67,20 +68,9 @@ EvaluationOptions outcomes(const std::string& policy = "lowest_score") {
 
 void expect_same_cells(const TrackResult& a, const TrackResult& b) {
   EXPECT_EQ(a.kind, b.kind);
-  EXPECT_EQ(a.comparisons, b.comparisons);
-  EXPECT_EQ(a.genuine, b.genuine);
-  EXPECT_EQ(a.dropped, b.dropped);
-  EXPECT_EQ(a.failed_comparisons, b.failed_comparisons);
-  EXPECT_EQ(a.more_counts, b.more_counts);
+  expect_same_counts(a, b);
   ASSERT_EQ(a.cells.size(), b.cells.size());
-  for (std::size_t c = 0; c < a.cells.size(); ++c) {
-    EXPECT_EQ(a.cells[c].name, b.cells[c].name);
-    EXPECT_EQ(a.cells[c].value, b.cells[c].value) << a.cells[c].name;
-    EXPECT_EQ(a.cells[c].details, b.cells[c].details) << a.cells[c].name;
-    ASSERT_TRUE(a.cells[c].interval && b.cells[c].interval) << a.cells[c].name;
-    EXPECT_EQ(a.cells[c].interval->low, b.cells[c].interval->low) << a.cells[c].name;
-    EXPECT_EQ(a.cells[c].interval->high, b.cells[c].interval->high) << a.cells[c].name;
-  }
+  for (std::size_t c = 0; c < a.cells.size(); ++c) expect_same_cell(a.cells[c], b.cells[c]);
 }
 
 class EachSearchPolicy : public testing::TestWithParam<std::tuple<int, std::string>> {};

@@ -28,6 +28,8 @@ class EmbeddingRows {
   std::span<const float> row(std::int64_t i) const {
     return values_.subspan(static_cast<std::size_t>(i * dim_), static_cast<std::size_t>(dim_));
   }
+  // Rows first to first + count - 1, a view of the same values. Throws std::out_of_range.
+  EmbeddingRows slice(std::int64_t first, std::int64_t count) const;
   // Euclidean; 0 for a zero vector, NaN for one that holds a value that is not finite.
   double length(std::int64_t i) const { return lengths_[static_cast<std::size_t>(i)]; }
   std::span<const double> lengths() const { return lengths_; }
@@ -36,8 +38,10 @@ class EmbeddingRows {
   void require_directions() const;
 
  private:
+  EmbeddingRows() = default;
+
   std::span<const float> values_;
-  std::int64_t dim_;
+  std::int64_t dim_ = 0;
   std::vector<double> lengths_;
 };
 

@@ -14,6 +14,7 @@ namespace facebench {
 // What is searched in what: positions of the probes and of the gallery that count.
 struct SearchedUnits {
   std::vector<std::size_t> probes, gallery;
+  bool whole = false;  // all of them
 };
 
 // Without what is left out, and without a probe whose mates are all left out: it would turn into a

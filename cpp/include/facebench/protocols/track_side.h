@@ -16,9 +16,13 @@ struct TrackSide {
   std::vector<std::uint8_t> left_out;
 };
 
-// `status` is that of every unit of the trials; with `drop` those that failed are left out.
-TrackSide track_side(const TrialSet& trials, std::span<const std::int32_t> units,
+// `identity` and `status` are those of every unit; with `drop` those that failed are left out.
+TrackSide track_side(std::span<const std::int32_t> identity, std::span<const std::int32_t> units,
                      std::span<const SampleStatus> status, bool drop);
+inline TrackSide track_side(const TrialSet& trials, std::span<const std::int32_t> units,
+                            std::span<const SampleStatus> status, bool drop) {
+  return track_side(trials.unit_identities(), units, status, drop);
+}
 
 // Of the side of a comparison that failed, or ok. `status` as above.
 SampleStatus status_of(const Comparison& c, std::span<const SampleStatus> status);
