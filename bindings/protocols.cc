@@ -5,10 +5,13 @@
 #include "common.h"
 #include "facebench/io/sha256.h"
 #include "facebench/metrics/template_fusion.h"
+#include "facebench/protocols/dense_trials.h"
+#include "facebench/protocols/identification_trials.h"
+#include "facebench/protocols/listed_trials.h"
+#include "facebench/protocols/matrix_trials.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/spec.h"
-#include "facebench/protocols/track_kind.h"
 #include "json.h"
 #include "modules.h"
 
@@ -52,17 +55,32 @@ py::array subjects_by_groups(const MatrixTrials& t, const std::vector<std::int32
 }
 
 py::object scores_of(const EvaluationResult& r, std::size_t track) {
-  const auto shape = kind_of(r.trials.tracks.at(track)).shape(r.trials.tracks[track]);
+  const auto shape = r.trials.tracks.at(track).trials->shape();
   return std::visit(
       [&]<class T>(const T& s) -> py::object {
-        if constexpr (std::is_same_v<T, ScoreTail>)
-          return py::cast(s);
-        else if constexpr (std::is_same_v<T, SearchOutcomes>)
+        if constexpr (std::is_same_v<T, KeptTail>)
+          return py::cast(*s.tail);
+        else if constexpr (std::is_same_v<T, KeptOutcomes>)
           return py::cast(std::make_shared<Searches>(s.all));
         else
           return copy_of(s, {shape.begin(), shape.end()});
       },
       r.scores.at(track));
+}
+
+// (scores, labels) of every comparison.
+py::tuple labelled_scores_of(const EvaluationResult& r, std::size_t track) {
+  const KeptScores& kept = r.scores.at(track);
+  if (!keeps_all(kept))
+    throw py::value_error("the scores of this track are not all kept; see scores[track]");
+  std::vector<double> scores;
+  std::vector<std::uint8_t> labels;
+  visit_scores(*r.trials.tracks[track].trials, {r.trials, kept, "", {}},
+               [&](double score, bool genuine) {
+                 scores.push_back(score);
+                 labels.push_back(genuine ? 1 : 0);
+               });
+  return py::make_tuple(to_numpy(std::move(scores)), to_numpy(std::move(labels)));
 }
 
 // The numbers of a matrix cell as an array; `get` picks one of each interval, or null of the value.
@@ -171,7 +189,10 @@ void bind_protocols(py::module_& m) {
         return fmt::format("ProtocolSpec({} version {}: {})", s.id, s.version, s.title);
       });
 
-  py::class_<ListedTrials>(m, "ListedTrials", "A list of comparisons.")
+  py::class_<Trials, std::shared_ptr<Trials>>(m, "Trials", "What is compared with what.")
+      .def_property_readonly("kind", &Trials::kind);
+  py::class_<ListedTrials, Trials, std::shared_ptr<ListedTrials>>(m, "ListedTrials",
+                                                                  "A list of comparisons.")
       .def_property_readonly("comparisons", &comparisons_of, "int32 (N, 2), indices of units.")
       .def_property_readonly(
           "genuine", [](const ListedTrials& t) { return copy_of(t.genuine); },
@@ -179,7 +200,8 @@ void bind_protocols(py::module_& m) {
       .def_property_readonly(
           "fold", [](const ListedTrials& t) { return copy_of(t.fold); }, "int32 (N), or empty.")
       .def("__len__", [](const ListedTrials& t) { return t.comparisons.size(); });
-  py::class_<DenseTrials>(m, "DenseTrials", "Every row unit with every column unit.")
+  py::class_<DenseTrials, Trials, std::shared_ptr<DenseTrials>>(
+      m, "DenseTrials", "Every row unit with every column unit.")
       .def_property_readonly(
           "rows", [](const DenseTrials& t) { return copy_of(t.rows); }, "int32, units.")
       .def_property_readonly(
@@ -194,7 +216,8 @@ void bind_protocols(py::module_& m) {
                                     static_cast<py::ssize_t>(t.columns.size())});
           },
           "uint8 (rows, columns): 0 not compared, 1 genuine, 2 impostor; None = by identity.");
-  py::class_<MatrixTrials>(m, "MatrixTrials", "Two templates of each group for each subject.")
+  py::class_<MatrixTrials, Trials, std::shared_ptr<MatrixTrials>>(
+      m, "MatrixTrials", "Two templates of each group for each subject.")
       .def_readonly("groups", &MatrixTrials::groups)
       .def_property_readonly(
           "first", [](const MatrixTrials& t) { return subjects_by_groups(t, t.first); },
@@ -202,25 +225,17 @@ void bind_protocols(py::module_& m) {
       .def_property_readonly(
           "second", [](const MatrixTrials& t) { return subjects_by_groups(t, t.second); },
           "int32 (subjects, groups): template 2, the columns.");
-  py::class_<IdentificationTrials>(m, "IdentificationTrials", "Probes searched in a gallery.")
+  py::class_<IdentificationTrials, Trials, std::shared_ptr<IdentificationTrials>>(
+      m, "IdentificationTrials", "Probes searched in a gallery.")
       .def_property_readonly("gallery",
                              [](const IdentificationTrials& t) { return copy_of(t.gallery); })
       .def_property_readonly("probes",
                              [](const IdentificationTrials& t) { return copy_of(t.probes); });
-  py::class_<AllPairsTrials>(m, "AllPairsTrials",
-                             "Every row unit with every column unit, too many to keep each score.")
-      .def_property_readonly(
-          "rows", [](const AllPairsTrials& t) { return copy_of(t.rows); }, "int32, units.")
-      .def_property_readonly(
-          "columns", [](const AllPairsTrials& t) { return copy_of(t.columns); }, "int32, units.")
-      .def_readonly("triangle", &AllPairsTrials::triangle,
-                    "Rows are the columns: each unordered pair once, nothing with itself.")
-      .def_readonly("far", &AllPairsTrials::far,
-                    "The impostor scores that this FAR needs are kept.");
   py::class_<Track>(m, "Track", "What is measured by itself.")
       .def_readonly("name", &Track::name)
-      .def_readonly("trials", &Track::trials)
-      .def_property_readonly("kind", [](const Track& t) { return kind_of(t).name; });
+      .def_property_readonly(
+          "trials", [](const Track& t) { return std::const_pointer_cast<Trials>(t.trials); })
+      .def_property_readonly("kind", [](const Track& t) { return t.trials->kind(); });
   py::class_<Templates>(m, "Templates", "Samples fused into one embedding each.")
       .def_readonly("names", &Templates::names)
       .def_property_readonly("identity", [](const Templates& t) { return copy_of(t.identity); })
@@ -328,19 +343,11 @@ void bind_protocols(py::module_& m) {
             for (std::size_t t = 0; t < r.scores.size(); ++t) result.append(scores_of(r, t));
             return result;
           },
-          "Per track, in the shape of its kind: float64 for lists and matrices, else float32; of\n"
-          "an all_pairs track the ScoreTail, of one that keeps outcomes alone the Searches.")
-      .def(
-          "labelled_scores",
-          [](const EvaluationResult& r, std::size_t track) {
-            if (!keeps_scores(r.scores.at(track)))
-              throw py::value_error("the scores of this track are not all kept; see scores[track]");
-            LabelledScores s =
-                labelled_scores(r.trials.tracks.at(track), r.trials,
-                                unit_status(r.trials, r.status), r.scores.at(track), false);
-            return py::make_tuple(to_numpy(std::move(s.scores)), to_numpy(std::move(s.labels)));
-          },
-          py::arg("track") = 0, "(scores, labels) of every comparison of a track.")
+          "Per track, in the shape of its kind: float64 for lists and matrices, else float32. "
+          "Where not\n"
+          "all are kept: the ScoreTail of a dense track, the Searches of an identification.")
+      .def("labelled_scores", &labelled_scores_of, py::arg("track") = 0,
+           "(scores, labels) of every comparison of a track.")
       .def(
           "metrics",
           [](const EvaluationResult& r) {
@@ -404,14 +411,14 @@ void bind_protocols(py::module_& m) {
   m.def("list_conventions", [] { return descriptions(conventions()); });
   m.def("list_failure_policies", [] { return descriptions(failure_policies()); });
   m.def("list_interval_methods", [] { return descriptions(interval_methods()); });
-  m.def("list_track_kinds", [] { return descriptions(track_kinds()); });
+  m.def("list_trial_kinds", [] { return descriptions(trial_kinds()); });
   m.def("list_template_fusions", [] { return descriptions(template_fusions()); });
   m.def("list_trial_readers", [] { return descriptions(trial_readers()); });
   m.def("list_protocol_metrics", [] {
     py::list result = descriptions(protocol_metrics());
     for (std::size_t i = 0; i < result.size(); ++i) {
       const Metric& metric = protocol_metrics().entries()[i];
-      result[i]["kinds"] = metric.kinds();
+      result[i]["applies_to"] = metric.applies_to();
       result[i]["targets_are_ranks"] = metric.targets_are_ranks;
     }
     return result;

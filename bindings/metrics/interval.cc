@@ -32,22 +32,19 @@ bool is_list(const py::object& object) {
   return py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object);
 }
 
-using Bootstrap = std::vector<Interval> (*)(const ComparisonGraph&, std::span<const Statistic>,
-                                            const BootstrapOptions&, const Job&);
-
-void def_bootstrap(py::module_& m, const char* name, Bootstrap bootstrap, const char* doc) {
+void def_bootstrap(py::module_& m, const char* name, Resampling resampling, const char* doc) {
   m.def(
       name,
-      [bootstrap](const py::object& statistics, const py::object& first, const py::object& second,
-                  const py::object& folds, const BootstrapOptions& options, int threads,
-                  const py::object& progress) -> py::object {
+      [resampling](const py::object& statistics, const py::object& first, const py::object& second,
+                   const py::object& folds, const BootstrapOptions& options, int threads,
+                   const py::object& progress) -> py::object {
         const bool many = is_list(statistics);
         const std::vector<Statistic> list = as_statistics(statistics);
         const auto a = whole_numbers<std::int32_t>(first, "first");
         const auto b = whole_numbers<std::int32_t>(second, "second");
         const auto f = whole_numbers<std::int32_t>(folds, "folds");
         std::vector<Interval> result = with_job(threads, progress, [&](const Job& job) {
-          return bootstrap({a, b, f}, list, options, job);
+          return Bootstrap({a, b, f}, resampling).intervals(list, options, job);
         });
         return many ? py::cast(result) : py::cast(result.front());
       },
@@ -139,7 +136,7 @@ void bind_interval(py::module_& m) {
       ">>> connected_components([0, 1, 2], [1, 1, 3]).of_comparison.tolist()\n"
       "[0, 0, 1]");
   def_bootstrap(
-      m, "component_bootstrap", &component_bootstrap,
+      m, "component_bootstrap", Resampling::components,
       "Interval for sparse lists (LFW and its kin): resamples, within folds, the connected\n"
       "components of the identity graph.\n\n"
       "statistics: one Statistic, or a list (one interval each, from the same replicates);\n"
@@ -151,7 +148,7 @@ void bind_interval(py::module_& m) {
       ">>> i.method, 0 <= i.low <= 0.75 <= i.high <= 1\n"
       "('component_bootstrap_logit_t', True)");
   def_bootstrap(
-      m, "vertex_bootstrap", &vertex_bootstrap,
+      m, "vertex_bootstrap", Resampling::vertices,
       "Interval for dense comparisons (all pairs): resamples identities; normal on the\n"
       "logit scale. Arguments as for component_bootstrap; folds are not used.\n\n"
       ">>> from facebench.metrics import Comparisons, auc_statistic, vertex_bootstrap\n"
@@ -160,7 +157,7 @@ void bind_interval(py::module_& m) {
       ">>> i.method\n"
       "'vertex_bootstrap_logit'");
   def_bootstrap(
-      m, "double_or_nothing_bootstrap", &double_or_nothing_bootstrap,
+      m, "double_or_nothing_bootstrap", Resampling::double_or_nothing,
       "Interval for dense comparisons: each identity twice or not at all; normal on the logit\n"
       "scale. Arguments as for component_bootstrap; folds are not used.\n\n"
       ">>> from facebench.metrics import Comparisons, auc_statistic, double_or_nothing_bootstrap\n"

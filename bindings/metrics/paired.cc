@@ -29,7 +29,8 @@ void bind_paired(py::module_& m) {
         const auto j = whole_numbers<std::int32_t>(second, "second");
         const auto f = whole_numbers<std::int32_t>(folds, "folds");
         auto result = with_job(threads, progress, [&](const Job& job) {
-          return compare_paired({i, j, f}, how, of_a, of_b, options, job);
+          const Bootstrap bootstrap({i, j, f}, how);
+          return compare_paired(bootstrap, of_a, bootstrap, of_b, options, job);
         });
         return many ? py::cast(result) : py::cast(result.at(0));
       },

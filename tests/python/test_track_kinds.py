@@ -168,7 +168,7 @@ def test_more_comparisons_than_are_kept_one_by_one(tmp_path):
         "folders", embeddings=rows, names=names, root=tmp_path, replicates=50, stored_scores=1000
     )
     whole, tail = everything.tracks["verification"], few.tracks["verification"]
-    assert (whole.kind, tail.kind) == ("dense", "all_pairs")
+    assert (whole.kind, tail.kind) == ("dense", "dense")
     for metric in ("tar@far=0.01", "threshold@far=0.001"):
         assert tail[metric].value == whole[metric].value
         assert tail[metric].low == whole[metric].low

@@ -7,68 +7,86 @@
 #include <stdexcept>
 
 #include "facebench/core/random.h"
-#include "metrics/bootstrap.h"
+#include "facebench/metrics/many_comparisons.h"
+#include "metrics/bootstrap_scheme.h"
 #include "metrics/comparison_graphs.h"
 #include "metrics/measures.h"
 
 namespace facebench {
 namespace {
 
+using Fill = std::function<void(std::int64_t, std::span<Weight>)>;
+using Values = std::vector<std::vector<double>>;  // of each statistic
+
+// All statistics under one set of weights. Those of the same scores share a curve.
+void evaluate(std::span<const Statistic> statistics, std::span<const Weight> weights,
+              const std::function<void(std::size_t, double)>& put) {
+  const ScoreSet* whose = nullptr;
+  RocCurve curve;
+  for (std::size_t s = 0; s < statistics.size(); ++s) {
+    const Statistic& statistic = statistics[s];
+    if (!statistic.of_curve) {
+      put(s, statistic.of_weights(weights));
+      continue;
+    }
+    if (statistic.scores.get() != whose) curve = statistic.scores->roc(weights);
+    whose = statistic.scores.get();
+    put(s, statistic.of_curve(curve));
+  }
+}
+
 // All statistics under `count` sets of weights.
-std::vector<std::vector<double>> evaluate_all(
-    std::size_t comparisons, std::span<const Statistic> statistics, std::int64_t count,
-    const std::function<void(std::int64_t, std::span<Weight>)>& fill, const Job& job,
-    Stage* stage) {
-  std::vector<std::vector<double>> values(statistics.size(), std::vector<double>(count));
-  std::vector<std::vector<Weight>> scratch(job.workers());
+Values evaluate_all(std::size_t weights, std::span<const Statistic> statistics, std::int64_t count,
+                    const Fill& fill, const Job& job, Stage* stage) {
+  Values values(statistics.size(), std::vector<double>(static_cast<std::size_t>(count)));
+  std::vector<std::vector<Weight>> scratch(static_cast<std::size_t>(job.workers()));
   parallel_for(
       count, job,
       [&](std::int64_t i, int worker) {
-        std::vector<Weight>& weights = scratch[worker];
-        weights.resize(comparisons);
-        fill(i, weights);
-        for (std::size_t s = 0; s < statistics.size(); ++s)
-          values[s][i] = statistics[s].evaluate(weights);
+        std::vector<Weight>& own = scratch[static_cast<std::size_t>(worker)];
+        own.resize(weights);
+        fill(i, own);
+        evaluate(statistics, own, [&](std::size_t s, double value) {
+          values[s][static_cast<std::size_t>(i)] = value;
+        });
       },
       stage);
   return values;
 }
 
-Replicates replicate(std::size_t comparisons, const BootstrapScheme& scheme,
-                     std::span<const Statistic> statistics, const BootstrapOptions& options,
-                     const Job& job) {
-  check_options(options);
-  Replicates r;
-  r.method = scheme.method;
-  const std::vector<Weight> once(comparisons, 1);
-  for (const Statistic& s : statistics) {
-    r.points.push_back(s.evaluate(once));
-    if (std::isnan(r.points.back()))
-      throw std::invalid_argument(
-          fmt::format("statistic '{}' is undefined on these comparisons", s.name));
-  }
-  Stage stage(job, scheme.method, options.replicates, "replicates");
-  r.values =
-      evaluate_all(comparisons, statistics, options.replicates, scheme.resample, job, &stage);
-  return r;
+// The same with several curves at once.
+Values evaluate_curves(const ManyComparisons& comparisons, std::span<const Statistic> statistics,
+                       std::int64_t count, const Fill& fill, const Job& job, Stage* stage) {
+  constexpr std::size_t lanes = ManyComparisons::kLanes;
+  const auto n = static_cast<std::size_t>(comparisons.identities());
+  const auto replicates = static_cast<std::size_t>(count);
+  double far_needed = 0;
+  for (const Statistic& s : statistics)
+    if (s.of_curve) far_needed = std::max(far_needed, s.far_needed);
+  Values values(statistics.size(), std::vector<double>(replicates));
+  parallel_for(
+      static_cast<std::int64_t>((replicates + lanes - 1) / lanes), job,
+      [&](std::int64_t batch, int) {
+        const std::size_t first = static_cast<std::size_t>(batch) * lanes;
+        const std::size_t own = std::min(lanes, replicates - first);
+        std::vector<Weight> weights(n * lanes, 0);
+        std::vector<std::vector<Weight>> drawn(own, std::vector<Weight>(n));
+        for (std::size_t lane = 0; lane < own; ++lane) {
+          fill(static_cast<std::int64_t>(first + lane), drawn[lane]);
+          for (std::size_t i = 0; i < n; ++i) weights[i * lanes + lane] = drawn[lane][i];
+        }
+        const auto curves = comparisons.curves(weights, own, far_needed);
+        for (std::size_t s = 0; s < statistics.size(); ++s)
+          for (std::size_t lane = 0; lane < own; ++lane)
+            values[s][first + lane] = statistics[s].of_curve
+                                          ? statistics[s].of_curve(curves[lane])
+                                          : statistics[s].of_weights(drawn[lane]);
+      },
+      stage);
+  return values;
 }
 
-std::vector<Interval> bootstrap(std::size_t comparisons, const BootstrapScheme& scheme,
-                                std::span<const Statistic> statistics,
-                                const BootstrapOptions& options, const Job& job) {
-  Replicates r = replicate(comparisons, scheme, statistics, options, job);
-  std::vector<std::vector<double>> left_out(statistics.size());
-  if (scheme.groups > 0)
-    left_out = evaluate_all(comparisons, statistics, scheme.groups, scheme.leave_out, job, nullptr);
-  std::vector<Interval> result;
-  for (std::size_t s = 0; s < statistics.size(); ++s)
-    result.push_back(interval_of(statistics[s], r.points[s], std::move(r.values[s]), left_out[s],
-                                 scheme, options.level));
-  return result;
-}
-
-// The schemes keep what they need of the graph.
-BootstrapScheme component_scheme(const ComparisonGraph& graph, const BootstrapOptions& options) {
+BootstrapScheme component_scheme(const ComparisonGraph& graph) {
   auto components = std::make_shared<const Components>(connected_components(graph));
   std::vector<std::vector<std::int32_t>> by_fold;
   for (std::int32_t c = 0; c < components->count(); ++c) {
@@ -78,12 +96,11 @@ BootstrapScheme component_scheme(const ComparisonGraph& graph, const BootstrapOp
   if (components->count() == static_cast<int>(by_fold.size()))
     throw std::invalid_argument(
         "every fold's comparisons are one connected component, so there is nothing to resample; "
-        "use "
-        "the vertex bootstrap");
-  BootstrapScheme scheme{
-      "component_bootstrap", "wilson_over_components", components->count(), {}, 0, {}};
-  scheme.resample = [components, by_fold, seed = options.seed](std::int64_t replicate,
-                                                               std::span<Weight> weights) {
+        "use the vertex bootstrap");
+  BootstrapScheme scheme{"component_bootstrap", "wilson_over_components", components->count(),
+                         graph.first.size(), nullptr};
+  scheme.resample = [components, by_fold](std::int64_t seed, std::int64_t replicate,
+                                          std::span<Weight> weights) {
     Random random(static_cast<std::uint64_t>(seed), "component_bootstrap",
                   {static_cast<std::uint64_t>(replicate)});
     std::vector<Weight> drawn(components->count(), 0);
@@ -102,28 +119,30 @@ BootstrapScheme component_scheme(const ComparisonGraph& graph, const BootstrapOp
   return scheme;
 }
 
-BootstrapScheme identity_scheme(const ComparisonGraph& graph, Resampling resampling,
-                                const BootstrapOptions& options) {
+BootstrapScheme vertex_scheme(std::int64_t identities) {
+  if (identities < 2)
+    throw std::invalid_argument("the vertex bootstrap needs at least two identities");
+  return {"vertex_bootstrap", "wilson_over_identities", identities,
+          static_cast<std::size_t>(identities), draw_identities};
+}
+
+BootstrapScheme graph_scheme(const ComparisonGraph& graph, Resampling resampling) {
+  if (resampling == Resampling::components) return component_scheme(graph);
   check_graph(graph);
   std::vector<std::int32_t> identities(graph.first.begin(), graph.first.end());
   identities.insert(identities.end(), graph.second.begin(), graph.second.end());
   sort_unique(identities);
-  if (identities.size() < 2)
-    throw std::invalid_argument("the vertex bootstrap needs at least two identities");
   std::vector<std::int32_t> first(graph.first.size()), second(graph.first.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
     first[i] = position(identities, graph.first[i]);
     second[i] = position(identities, graph.second[i]);
   }
   const bool vertices = resampling == Resampling::vertices;
-  BootstrapScheme scheme{vertices ? "vertex_bootstrap" : "double_or_nothing_bootstrap",
-                         "wilson_over_identities",
-                         static_cast<std::int64_t>(identities.size()),
-                         {},
-                         0,
-                         {}};
-  scheme.resample = [first, second, vertices, method = scheme.method, count = identities.size(),
-                     seed = options.seed](std::int64_t replicate, std::span<Weight> weights) {
+  BootstrapScheme scheme = vertex_scheme(static_cast<std::int64_t>(identities.size()));
+  if (!vertices) scheme.method = "double_or_nothing_bootstrap";
+  scheme.weights = first.size();
+  scheme.resample = [first, second, vertices, method = scheme.method, count = identities.size()](
+                        std::int64_t seed, std::int64_t replicate, std::span<Weight> weights) {
     std::vector<Weight> drawn(count);
     if (vertices) {
       draw_identities(seed, replicate, drawn);
@@ -138,12 +157,6 @@ BootstrapScheme identity_scheme(const ComparisonGraph& graph, Resampling resampl
   return scheme;
 }
 
-BootstrapScheme make_scheme(const ComparisonGraph& graph, Resampling resampling,
-                            const BootstrapOptions& options) {
-  return resampling == Resampling::components ? component_scheme(graph, options)
-                                              : identity_scheme(graph, resampling, options);
-}
-
 }  // namespace
 
 void draw_identities(std::int64_t seed, std::int64_t replicate, std::span<Weight> drawn) {
@@ -153,71 +166,84 @@ void draw_identities(std::int64_t seed, std::int64_t replicate, std::span<Weight
   for (std::size_t d = 0; d < drawn.size(); ++d) ++drawn[random.below(drawn.size())];
 }
 
-Replicates bootstrap_replicates(const ComparisonGraph& graph, Resampling resampling,
-                                std::span<const Statistic> statistics,
-                                const BootstrapOptions& options, const Job& job) {
-  return replicate(graph.first.size(), make_scheme(graph, resampling, options), statistics, options,
-                   job);
+Resampling resampling_for(const ComparisonGraph& graph) {
+  const Components components = connected_components(graph);
+  const std::int32_t folds = *std::ranges::max_element(components.fold) + 1;
+  return components.count() > folds ? Resampling::components : Resampling::vertices;
 }
 
-std::vector<Interval> component_bootstrap(const ComparisonGraph& graph,
-                                          std::span<const Statistic> statistics,
-                                          const BootstrapOptions& options, const Job& job) {
-  return bootstrap(graph.first.size(), component_scheme(graph, options), statistics, options, job);
-}
+Bootstrap::Bootstrap(BootstrapScheme scheme)
+    : scheme_(std::make_shared<const BootstrapScheme>(std::move(scheme))) {}
 
-std::vector<Interval> vertex_bootstrap(const ComparisonGraph& graph,
-                                       std::span<const Statistic> statistics,
-                                       const BootstrapOptions& options, const Job& job) {
-  return bootstrap(graph.first.size(), make_scheme(graph, Resampling::vertices, options),
-                   statistics, options, job);
-}
+Bootstrap::Bootstrap(const ComparisonGraph& graph, Resampling resampling)
+    : Bootstrap(graph_scheme(graph, resampling)) {}
 
-std::vector<Interval> double_or_nothing_bootstrap(const ComparisonGraph& graph,
-                                                  std::span<const Statistic> statistics,
-                                                  const BootstrapOptions& options, const Job& job) {
-  return bootstrap(graph.first.size(), make_scheme(graph, Resampling::double_or_nothing, options),
-                   statistics, options, job);
-}
-
-std::vector<Interval> identity_bootstrap(std::int64_t identities,
-                                         std::span<const Statistic> statistics,
-                                         const BootstrapOptions& options, const Job& job) {
-  if (identities < 2)
-    throw std::invalid_argument("the vertex bootstrap needs at least two identities");
-  const std::vector<Weight> once(static_cast<std::size_t>(identities), 1);
-  std::vector<Statistic> defined;
-  for (const Statistic& s : statistics)
-    if (!std::isnan(s.evaluate(once))) defined.push_back(s);
+Bootstrap Bootstrap::of_identities(std::int64_t identities) {
   BootstrapScheme scheme = vertex_scheme(identities);
-  scheme.resample = [&](std::int64_t replicate, std::span<Weight> weights) {
-    draw_identities(options.seed, replicate, weights);
+  scheme.may_be_undefined = true;
+  return Bootstrap(std::move(scheme));
+}
+
+Bootstrap Bootstrap::of_identities(std::shared_ptr<const ManyComparisons> comparisons) {
+  BootstrapScheme scheme = vertex_scheme(comparisons->identities());
+  scheme.may_be_undefined = true;
+  scheme.many = std::move(comparisons);
+  return Bootstrap(std::move(scheme));
+}
+
+Replicates Bootstrap::replicates(std::span<const Statistic> statistics,
+                                 const BootstrapOptions& options, const Job& job) const {
+  check_options(options);
+  Replicates r;
+  r.method = scheme_->method;
+  r.points.resize(statistics.size());
+  const std::vector<Weight> once(scheme_->weights, 1);
+  evaluate(statistics, once, [&](std::size_t s, double value) {
+    r.points[s] = value;
+    if (std::isnan(value) && !scheme_->may_be_undefined)
+      throw std::invalid_argument(
+          fmt::format("statistic '{}' is undefined on these comparisons", statistics[s].name));
+  });
+  const Fill fill = [&](std::int64_t replicate, std::span<Weight> weights) {
+    scheme_->resample(options.seed, replicate, weights);
   };
-  const auto made = bootstrap(once.size(), scheme, defined, options, job);
+  Stage stage(job, scheme_->method, options.replicates, "replicates");
+  r.values =
+      scheme_->many
+          ? evaluate_curves(*scheme_->many, statistics, options.replicates, fill, job, &stage)
+          : evaluate_all(scheme_->weights, statistics, options.replicates, fill, job, &stage);
+  return r;
+}
+
+std::vector<Interval> Bootstrap::intervals(std::span<const Statistic> statistics,
+                                           const BootstrapOptions& options, const Job& job) const {
+  Replicates r = replicates(statistics, options, job);
+  Values left_out(statistics.size());
+  if (scheme_->groups > 0)
+    left_out = evaluate_all(scheme_->weights, statistics, scheme_->groups, scheme_->leave_out, job,
+                            nullptr);
   std::vector<Interval> result;
-  auto next = made.begin();
-  for (const Statistic& s : statistics) {
-    const bool is_defined = !std::isnan(s.evaluate(once));
-    result.push_back(
-        is_defined ? *next++
-                   : Interval{nan, nan, options.level, scheme.method + (s.rate ? "_logit" : "")});
-  }
+  for (std::size_t s = 0; s < statistics.size(); ++s)
+    result.push_back(std::isnan(r.points[s])
+                         ? Interval{nan, nan, options.level,
+                                    scheme_->method + (statistics[s].rate ? "_logit" : "")}
+                         : interval_of(statistics[s], r.points[s], std::move(r.values[s]),
+                                       left_out[s], *scheme_, options.level));
   return result;
 }
 
-Interval component_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
-                             const BootstrapOptions& options, const Job& job) {
-  return component_bootstrap(graph, std::span(&statistic, 1), options, job).front();
+bool Bootstrap::same_draws(const Bootstrap& other) const {
+  const BootstrapScheme &a = *scheme_, &b = *other.scheme_;
+  if (a.method != b.method || a.units != b.units || a.weights != b.weights || !a.many != !b.many)
+    return false;
+  return !a.many ||
+         (a.many->genuine() == b.many->genuine() && a.many->impostor() == b.many->impostor());
 }
 
-Interval vertex_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
-                          const BootstrapOptions& options, const Job& job) {
-  return vertex_bootstrap(graph, std::span(&statistic, 1), options, job).front();
-}
-
-Interval double_or_nothing_bootstrap(const ComparisonGraph& graph, const Statistic& statistic,
-                                     const BootstrapOptions& options, const Job& job) {
-  return double_or_nothing_bootstrap(graph, std::span(&statistic, 1), options, job).front();
+Interval bootstrap_interval(const ComparisonGraph& graph, Resampling resampling,
+                            const Statistic& statistic, const BootstrapOptions& options,
+                            const Job& job) {
+  return Bootstrap(graph, resampling).intervals(std::span(&statistic, 1), options, job).front();
 }
 
 }  // namespace facebench

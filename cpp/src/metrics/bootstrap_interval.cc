@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "facebench/metrics/summary.h"
-#include "metrics/bootstrap.h"
+#include "metrics/bootstrap_scheme.h"
 #include "metrics/measures.h"
 
 // The interval of a statistic out of its replicates.
@@ -106,11 +106,6 @@ Interval interval_of(const Statistic& statistic, double point, std::vector<doubl
   result.low = std::min(rounded_bound(logistic(centre - half)), point);
   result.high = std::max(rounded_bound(logistic(centre + half)), point);
   return result;
-}
-
-Interval vertex_interval(const Statistic& statistic, double point, std::vector<double> replicates,
-                         std::int64_t identities, double level) {
-  return interval_of(statistic, point, std::move(replicates), {}, vertex_scheme(identities), level);
 }
 
 }  // namespace facebench

@@ -96,11 +96,9 @@ double threshold_above(double highest) {
 
 double threshold_of_point(std::span<const double> thresholds, std::size_t i) {
   if (i + 1 == thresholds.size()) return thresholds[i];
-  return threshold_at_cut(thresholds[i + 1], thresholds[i]);
-}
-
-double threshold_at_cut(double rejected, double accepted) {
-  return std::isinf(accepted) ? threshold_above(rejected) : threshold_between(rejected, accepted);
+  const double rejected = thresholds[i + 1];
+  return std::isinf(thresholds[i]) ? threshold_above(rejected)
+                                   : threshold_between(rejected, thresholds[i]);
 }
 
 }  // namespace facebench

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "facebench/metrics/accuracy.h"
@@ -34,8 +35,6 @@ inline bool enough_expected(double expected) { return expected >= 10 * (1 - 1e-1
 // The threshold of point i of a curve over all distinct scores (descending, the first infinite): in
 // the middle between the last accepted and the first rejected score, where there are both.
 double threshold_of_point(std::span<const double> thresholds, std::size_t i);
-// The same from the highest rejected score and the lowest accepted one (infinite where none is).
-double threshold_at_cut(double rejected, double accepted);
 
 // Throws std::invalid_argument as the constructor of Comparisons says: of comparison i alone, and
 // of all.
@@ -48,9 +47,23 @@ double negative_squared_distance(double cosine);
 
 // Throws std::invalid_argument unless far lies in [0, 1].
 void check_far(double far);
-// The cell of the convention "exact" out of its counts.
-TarAtFar exact_cell(double far, std::int64_t genuine, std::int64_t impostor,
-                    std::int64_t genuine_accepted, std::int64_t false_accepts, double threshold);
+// Whether so many false accepts keep to a FAR. k / n rounds to the double nearest to the fraction,
+// as the literal 0.001 does: a FAR of exactly the target is not lost to rounding, which far * n
+// could do.
+inline bool within_far(std::int64_t accepts, std::int64_t impostor, double far) {
+  return ratio(accepts, impostor) <= far;
+}
+// The last point of a curve that keeps to a FAR.
+std::size_t last_within_far(const RocCurve& curve, double far);
+// The convention "exact": of a curve, or of the points of it that roc_near() gives. NaN where a
+// class is empty, and where the curve ends before the FAR.
+TarAtFar exact_tar_at_far(const RocCurve& curve, double far);
+// A value that is NaN.
+TarAtFar undefined_tar(double far);
+// The points around a threshold: what is accepted above it (down to the score `accepted`, infinite
+// where nothing is), and the highest score below it, where there is one.
+RocCurve points_around(std::int64_t genuine, std::int64_t impostor, std::int64_t genuine_accepted,
+                       std::int64_t false_accepts, double accepted, std::optional<double> rejected);
 // Throws std::invalid_argument, naming `what`, where one of the counts is 0.
 void require_both(std::int64_t genuine, std::int64_t impostor, const char* what);
 

@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "facebench/metrics/summary.h"
-#include "metrics/bootstrap.h"
 #include "metrics/measures.h"
 
 namespace facebench {
@@ -62,30 +61,22 @@ PairedComparison difference_of(double a, double b, std::span<const double> value
 
 }  // namespace
 
-std::vector<PairedComparison> compare_paired(const ComparisonGraph& graph, Resampling resampling,
+std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
                                              std::span<const Statistic> a,
+                                             const Bootstrap& bootstrap_b,
                                              std::span<const Statistic> b,
                                              const BootstrapOptions& options, const Job& job) {
   if (a.size() != b.size())
     throw std::invalid_argument(
         fmt::format("{} statistics of one system but {} of the other", a.size(), b.size()));
-  std::vector<Statistic> both(a.begin(), a.end());
-  both.insert(both.end(), b.begin(), b.end());
-  Replicates left = bootstrap_replicates(graph, resampling, both, options, job), right;
-  right.points.assign(left.points.begin() + static_cast<std::ptrdiff_t>(a.size()),
-                      left.points.end());
-  right.values.assign(left.values.begin() + static_cast<std::ptrdiff_t>(a.size()),
-                      left.values.end());
-  left.points.resize(a.size());
-  return paired_differences(left, right, options.level);
-}
-
-std::vector<PairedComparison> paired_differences(const Replicates& a, const Replicates& b,
-                                                 double level) {
+  if (!bootstrap_a.same_draws(bootstrap_b))
+    throw std::invalid_argument("the systems were not measured on the same comparisons");
+  const Replicates left = bootstrap_a.replicates(a, options, job);
+  const Replicates right = bootstrap_b.replicates(b, options, job);
   std::vector<PairedComparison> result;
-  for (std::size_t k = 0; k < a.points.size(); ++k)
-    result.push_back(difference_of(a.points[k], b.points[k], a.values[k], b.values[k],
-                                   a.method + "_paired", level));
+  for (std::size_t k = 0; k < a.size(); ++k)
+    result.push_back(difference_of(left.points[k], right.points[k], left.values[k], right.values[k],
+                                   left.method + "_paired", options.level));
   return result;
 }
 

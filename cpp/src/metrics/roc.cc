@@ -37,21 +37,6 @@ void require_both(std::int64_t genuine, std::int64_t impostor, const char* what)
                               (genuine > 0 ? "impostor" : "genuine") + " comparisons");
 }
 
-std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t total) {
-  std::vector<double> result(counts.size(), nan);
-  if (total > 0)
-    for (std::size_t i = 0; i < counts.size(); ++i) result[i] = ratio(counts[i], total);
-  return result;
-}
-
-std::vector<double> RocCurve::tpr() const { return rates(true_accepts, genuine); }
-std::vector<double> RocCurve::fpr() const { return rates(false_accepts, impostor); }
-std::vector<double> RocCurve::fnr() const {
-  std::vector<std::int64_t> rejects(true_accepts.size());
-  for (std::size_t i = 0; i < rejects.size(); ++i) rejects[i] = genuine - true_accepts[i];
-  return rates(rejects, genuine);
-}
-
 RocCurve measure_roc(const Comparisons& comparisons, std::span<const Weight> weights) {
   const auto scores = comparisons.scores();
   const auto labels = comparisons.labels();
@@ -115,8 +100,12 @@ double measure_eer_convex_hull(const RocCurve& c) {
   return crossing(c, hull[k - 1], hull[k]);
 }
 
+RocCurve Comparisons::roc(std::span<const Weight> weights) const {
+  return measure_roc(*this, sorted_weights(weights));
+}
+
 RocCurve roc(const Comparisons& comparisons, std::span<const Weight> weights) {
-  return measure_roc(comparisons, comparisons.sorted_weights(weights));
+  return comparisons.roc(weights);
 }
 RocCurve roc(std::span<const double> scores, std::span<const std::uint8_t> labels) {
   return roc(Comparisons(scores, labels));

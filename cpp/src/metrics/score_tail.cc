@@ -50,10 +50,9 @@ void check_tail(const ScoreTail& t) {
 }
 
 std::int64_t allowed_false_accepts(double far, std::int64_t impostor_count) {
-  const auto n = static_cast<double>(impostor_count);
-  auto k = static_cast<std::int64_t>(far * n);
-  while (k < impostor_count && static_cast<double>(k + 1) / n <= far) ++k;
-  while (k > 0 && static_cast<double>(k) / n > far) --k;
+  auto k = static_cast<std::int64_t>(far * static_cast<double>(impostor_count));
+  while (k < impostor_count && within_far(k + 1, impostor_count, far)) ++k;
+  while (k > 0 && !within_far(k, impostor_count, far)) --k;
   return k;
 }
 
@@ -70,8 +69,10 @@ TarAtFar tar_at_far(const ScoreTail& tail, double far) {
                      tail.impostor_reach, tail.impostor_count, far, allowed),
          "Score again with a tail for that FAR.");
   if (allowed == tail.impostor_count)
-    return exact_cell(far, genuine, tail.impostor_count, genuine, tail.impostor_count,
-                      std::min(tail.genuine.back(), tail.impostor.back()));
+    return exact_tar_at_far(
+        points_around(genuine, allowed, genuine, allowed,
+                      std::min(tail.genuine.back(), tail.impostor.back()), std::nullopt),
+        far);
   // The highest score that would accept too many, and the lowest above it.
   const double rejected =
       tail.impostor[std::min(static_cast<std::size_t>(allowed), tail.impostor.size() - 1)];
@@ -84,8 +85,9 @@ TarAtFar tar_at_far(const ScoreTail& tail, double far) {
   };
   const std::int64_t true_accepts = count_above(tail.genuine);
   const std::int64_t false_accepts = count_above(tail.impostor);
-  return exact_cell(far, genuine, tail.impostor_count, true_accepts, false_accepts,
-                    threshold_at_cut(rejected, accepted));
+  return exact_tar_at_far(
+      points_around(genuine, tail.impostor_count, true_accepts, false_accepts, accepted, rejected),
+      far);
 }
 
 }  // namespace facebench

@@ -111,7 +111,7 @@ std::vector<Statistic> matrix_statistics(std::shared_ptr<const SimilarityMatrix>
     for (std::size_t j = 0; j < matrix->groups().size(); ++j) {
       Statistic s;
       s.name = name;
-      s.evaluate = [=](std::span<const Weight> w) { return ((*matrix).*number)(i, j, w); };
+      s.of_weights = [=](std::span<const Weight> w) { return ((*matrix).*number)(i, j, w); };
       s.rate = false;
       result.push_back(std::move(s));
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "metrics/measures.h"
@@ -12,28 +13,9 @@
 namespace facebench {
 namespace {
 
-TarAtFar undefined_cell(double far) {
-  TarAtFar cell;
-  cell.far_target = far;
-  cell.value = cell.far_achieved = cell.threshold = nan;
-  return cell;
-}
-
 void finish(TarAtFar& cell) {
   cell.expected_false_accepts = cell.far_target * static_cast<double>(cell.impostor);
   cell.reliable = enough_expected(cell.expected_false_accepts);
-}
-
-TarAtFar measure_exact(const Comparisons& comparisons, std::span<const Weight> weights,
-                       double far) {
-  const RocCurve curve = measure_roc(comparisons, weights);
-  if (curve.genuine == 0 || curve.impostor == 0) return undefined_cell(far);
-  // k / n rounds to the double nearest to the fraction, as the literal 0.001 does: a FAR of exactly
-  // the target is not lost to rounding, which far * n could do.
-  std::size_t i = 0;
-  while (i + 1 < curve.size() && ratio(curve.false_accepts[i + 1], curve.impostor) <= far) ++i;
-  return exact_cell(far, curve.genuine, curve.impostor, curve.true_accepts[i],
-                    curve.false_accepts[i], threshold_of_point(curve.threshold, i));
 }
 
 // facenet's calculate_val. Distances ascend along the sorted comparisons.
@@ -79,7 +61,7 @@ TarAtFar measure_facenet(const Comparisons& comparisons, std::span<const Weight>
       counts[labels[i]] += weights[i];
       if (distances[i] < threshold) accepted[labels[i]] += weights[i];
     }
-    if (std::isnan(threshold) || counts[0] == 0 || counts[1] == 0) return undefined_cell(far);
+    if (std::isnan(threshold) || counts[0] == 0 || counts[1] == 0) return undefined_tar(far);
     tar_sum += ratio(accepted[1], counts[1]);
     far_sum += ratio(accepted[0], counts[0]);
     threshold_sum += 1 - threshold / 2;
@@ -102,20 +84,52 @@ void check_far(double far) {
     throw std::invalid_argument(fmt::format("the target FAR is {}; it must lie in [0, 1]", far));
 }
 
-TarAtFar exact_cell(double far, std::int64_t genuine, std::int64_t impostor,
-                    std::int64_t genuine_accepted, std::int64_t false_accepts, double threshold) {
+TarAtFar undefined_tar(double far) {
   TarAtFar cell;
   cell.far_target = far;
-  cell.genuine = genuine;
-  cell.impostor = impostor;
-  cell.genuine_accepted = genuine_accepted;
-  cell.false_accepts = false_accepts;
-  cell.value = ratio(genuine_accepted, genuine);
-  cell.far_achieved = ratio(false_accepts, impostor);
-  cell.threshold = threshold;
+  cell.value = cell.far_achieved = cell.threshold = nan;
+  return cell;
+}
+
+std::size_t last_within_far(const RocCurve& curve, double far) {
+  std::size_t i = 0;
+  while (i + 1 < curve.size() && within_far(curve.false_accepts[i + 1], curve.impostor, far)) ++i;
+  return i;
+}
+
+TarAtFar exact_tar_at_far(const RocCurve& curve, double far) {
+  if (curve.genuine == 0 || curve.impostor == 0) return undefined_tar(far);
+  const std::size_t i = last_within_far(curve, far);
+  if (i + 1 == curve.size() && !curve.complete()) return undefined_tar(far);
+  TarAtFar cell;
+  cell.far_target = far;
+  cell.genuine = curve.genuine;
+  cell.impostor = curve.impostor;
+  cell.genuine_accepted = curve.true_accepts[i];
+  cell.false_accepts = curve.false_accepts[i];
+  cell.value = ratio(cell.genuine_accepted, cell.genuine);
+  cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
+  cell.threshold = threshold_of_point(curve.threshold, i);
   cell.convention = "exact";
   finish(cell);
   return cell;
+}
+
+RocCurve points_around(std::int64_t genuine, std::int64_t impostor, std::int64_t genuine_accepted,
+                       std::int64_t false_accepts, double accepted,
+                       std::optional<double> rejected) {
+  RocCurve curve;
+  curve.genuine = genuine;
+  curve.impostor = impostor;
+  const auto put = [&](double threshold, std::int64_t true_accepts, std::int64_t accepts) {
+    curve.threshold.push_back(threshold);
+    curve.true_accepts.push_back(true_accepts);
+    curve.false_accepts.push_back(accepts);
+  };
+  put(std::numeric_limits<double>::infinity(), 0, 0);
+  if (std::isfinite(accepted)) put(accepted, genuine_accepted, false_accepts);
+  if (rejected) put(*rejected, genuine, impostor);
+  return curve;
 }
 
 const Table<TarAtFarConvention>& tar_at_far_conventions() {
@@ -124,17 +138,18 @@ const Table<TarAtFarConvention>& tar_at_far_conventions() {
       {
           {"exact",
            "lowest threshold whose FAR does not exceed the target, ties grouped, accept >=",
-           "this project", false, false, measure_exact},
+           "this project", false, false, exact_tar_at_far},
           {"facenet",
            "per fold, threshold from the other folds: FAR on the grid 0, 0.001, ... 4 of squared "
            "distances, linearly interpolated to the target, accept <; mean over folds of TAR and "
            "FAR. Interpolates between the last grid point with FAR <= target and the first above "
            "(the script's interpolation fails on equal FARs in current SciPy). A training FAR that "
            "never reaches the target gives threshold 0, so TAR 0, as in the script",
-           "davidsandberg/facenet src/facenet.py calculate_val", true, true, measure_facenet},
+           "davidsandberg/facenet src/facenet.py calculate_val", true, true, nullptr,
+           measure_facenet},
           {"insightface", "the facenet rule; the projects differ in how images become embeddings",
            "deepinsight/insightface recognition/arcface_torch/eval/verification.py calculate_val",
-           true, true, measure_facenet},
+           true, true, nullptr, measure_facenet},
           {"ijb",
            "the point of scikit-learn's roc_curve (without the points it drops) whose FAR is "
            "nearest "
@@ -178,28 +193,32 @@ const Table<TarAtFarConvention>& tar_at_far_conventions() {
   return table;
 }
 
-TarAtFar tar_at_far(const Comparisons& comparisons, double far, std::string_view convention,
+TarAtFar tar_at_far(const ScoreSet& scores, double far, std::string_view convention,
                     std::span<const Weight> weights) {
   check_far(far);
-  const TarAtFarConvention& entry = tar_at_far_conventions().at(convention);
-  if (entry.needs_folds && comparisons.fold_count() < 2)
+  const TarAtFarConvention& rule = tar_at_far_conventions().at(convention);
+  const Comparisons* listed = scores.listed();
+  if (rule.needs_folds && (!listed || listed->fold_count() < 2))
     throw std::invalid_argument(fmt::format(
         "TAR@FAR convention '{}' chooses thresholds on other folds: give at least two folds",
-        entry.name));
-  if (entry.cosine_only) check_cosines(comparisons, "TAR@FAR", entry.name);
-  TarAtFar cell = entry.measure(comparisons, comparisons.sorted_weights(weights), far);
+        rule.name));
+  if (rule.cosine_only && listed) check_cosines(*listed, "TAR@FAR", rule.name);
+  const bool exact = rule.of_curve == exact_tar_at_far;
+  TarAtFar cell = rule.of_folds ? rule.of_folds(*listed, listed->sorted_weights(weights), far)
+                  : exact       ? exact_tar_at_far(scores.roc_near(far, weights), far)
+                                : rule.of_curve(scores.full_roc(weights), far);
   if (std::isnan(cell.value)) {
-    if (comparisons.genuine() > 0 && comparisons.impostor() > 0 && !entry.needs_folds)
+    if (scores.genuine() > 0 && scores.impostor() > 0 && !rule.needs_folds)
       throw std::invalid_argument(
           fmt::format("the TAR at FAR {} is undefined under '{}' with {} impostor comparisons", far,
-                      entry.name, comparisons.impostor()));
+                      rule.name, scores.impostor()));
     throw std::invalid_argument(
         fmt::format("the TAR at a FAR is undefined: no genuine or no impostor comparisons{}",
-                    entry.needs_folds ? " in one of the folds" : ""));
+                    rule.needs_folds ? " in one of the folds" : ""));
   }
   cell.far_target = far;
   finish(cell);
-  cell.convention = entry.name;
+  cell.convention = rule.name;
   return cell;
 }
 

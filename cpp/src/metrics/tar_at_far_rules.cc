@@ -8,12 +8,6 @@
 namespace facebench {
 namespace {
 
-TarAtFar undefined_cell() {
-  TarAtFar cell;
-  cell.value = cell.far_achieved = cell.threshold = nan;
-  return cell;
-}
-
 // What a threshold gives.
 TarAtFar counted(const RocCurve& curve, double threshold, bool accept_equal) {
   // The last point whose scores are all accepted.
@@ -41,18 +35,8 @@ double impostor_score(const RocCurve& curve, std::int64_t k) {
   return curve.threshold[i];
 }
 
-// The last point with FAR <= target. k / n rounds to the double nearest to the fraction, as the
-// literal 0.001 does: a FAR of exactly the target is not lost to rounding, which far * n could do.
-std::size_t last_within(const RocCurve& curve, double far) {
-  std::size_t i = 0;
-  while (i + 1 < curve.size() && ratio(curve.false_accepts[i + 1], curve.impostor) <= far) ++i;
-  return i;
-}
-
-TarAtFar rounded_count(const Comparisons& c, std::span<const Weight> weights, double far,
-                       double epsilon) {
-  const RocCurve curve = measure_roc(c, weights);
-  if (one_class(curve)) return undefined_cell();
+TarAtFar rounded_count(const RocCurve& curve, double far, double epsilon) {
+  if (one_class(curve)) return undefined_tar(far);
   // To even, as numpy rounds.
   const auto k =
       static_cast<std::int64_t>(std::nearbyint(static_cast<double>(curve.impostor) * far));
@@ -63,16 +47,15 @@ TarAtFar rounded_count(const Comparisons& c, std::span<const Weight> weights, do
 // Rules that interpolate have no threshold: the counts beside the value are those of the last exact
 // point within the target, and `value` lies between it and the next.
 TarAtFar interpolated(const RocCurve& curve, double far, double value) {
-  TarAtFar cell = counted(curve, curve.threshold[last_within(curve, far)], true);
+  TarAtFar cell = counted(curve, curve.threshold[last_within_far(curve, far)], true);
   cell.value = value;
   return cell;
 }
 
 }  // namespace
 
-TarAtFar ijb_tar_at_far(const Comparisons& c, std::span<const Weight> weights, double far) {
-  const RocCurve curve = measure_roc(c, weights);
-  if (one_class(curve)) return undefined_cell();
+TarAtFar ijb_tar_at_far(const RocCurve& curve, double far) {
+  if (one_class(curve)) return undefined_tar(far);
   // scikit-learn's roc_curve leaves out points in the middle of a straight run of equal steps,
   // which it looks for before it puts the point that accepts nothing in front.
   const auto bends = [&](std::size_t i) {
@@ -94,37 +77,34 @@ TarAtFar ijb_tar_at_far(const Comparisons& c, std::span<const Weight> weights, d
   return counted(curve, curve.threshold[best], true);
 }
 
-TarAtFar pfe_tar_at_far(const Comparisons& c, std::span<const Weight> weights, double far) {
-  return rounded_count(c, weights, far, 1e-8);
+TarAtFar pfe_tar_at_far(const RocCurve& curve, double far) {
+  return rounded_count(curve, far, 1e-8);
 }
 
-TarAtFar cvlface_tar_at_far(const Comparisons& c, std::span<const Weight> weights, double far) {
-  return rounded_count(c, weights, far, 1e-5);
+TarAtFar cvlface_tar_at_far(const RocCurve& curve, double far) {
+  return rounded_count(curve, far, 1e-5);
 }
 
-TarAtFar ijb_1n_tar_at_far(const Comparisons& c, std::span<const Weight> weights, double far) {
-  const RocCurve curve = measure_roc(c, weights);
+TarAtFar ijb_1n_tar_at_far(const RocCurve& curve, double far) {
   const auto k = static_cast<std::int64_t>(std::ceil(static_cast<double>(curve.impostor) * far));
-  if (one_class(curve) || k == 0) return undefined_cell();
+  if (one_class(curve) || k == 0) return undefined_tar(far);
   return counted(curve, impostor_score(curve, k), false);
 }
 
-TarAtFar bob_tar_at_far(const Comparisons& c, std::span<const Weight> weights, double far) {
-  const RocCurve curve = measure_roc(c, weights);
-  if (curve.genuine == 0 || curve.impostor < 2) return undefined_cell();
+TarAtFar bob_tar_at_far(const RocCurve& curve, double far) {
+  if (curve.genuine == 0 || curve.impostor < 2) return undefined_tar(far);
   const double lowest = impostor_score(curve, curve.impostor);
   if (far >= 1 - std::numeric_limits<double>::epsilon())
     return counted(curve, std::nextafter(lowest, lowest - 1), true);
-  const std::int64_t allowed = curve.false_accepts[last_within(curve, far)];
+  const std::int64_t allowed = curve.false_accepts[last_within_far(curve, far)];
   const double highest = impostor_score(curve, 1);
   return counted(
       curve, allowed == 0 ? std::nextafter(highest, highest + 1) : impostor_score(curve, allowed),
       true);
 }
 
-TarAtFar openbr_tar_at_far(const Comparisons& c, std::span<const Weight> weights, double far) {
-  const RocCurve curve = measure_roc(c, weights);
-  if (one_class(curve)) return undefined_cell();
+TarAtFar openbr_tar_at_far(const RocCurve& curve, double far) {
+  if (one_class(curve)) return undefined_tar(far);
   // In single precision, as the published program keeps scores and rates.
   struct Point {
     float far, tar;
@@ -155,10 +135,9 @@ TarAtFar openbr_tar_at_far(const Comparisons& c, std::span<const Weight> weights
   return interpolated(curve, far, static_cast<double>(slope * target + offset));
 }
 
-TarAtFar fare_tar_at_far(const Comparisons& c, std::span<const Weight> weights, double far) {
-  const RocCurve curve = measure_roc(c, weights);
-  if (one_class(curve)) return undefined_cell();
-  const std::size_t i = last_within(curve, far);
+TarAtFar fare_tar_at_far(const RocCurve& curve, double far) {
+  if (one_class(curve)) return undefined_tar(far);
+  const std::size_t i = last_within_far(curve, far);
   const double x = ratio(curve.false_accepts[i], curve.impostor);
   const double y = ratio(curve.true_accepts[i], curve.genuine);
   if (i + 1 == curve.size() || x == far) return interpolated(curve, far, y);
@@ -167,12 +146,10 @@ TarAtFar fare_tar_at_far(const Comparisons& c, std::span<const Weight> weights, 
   return interpolated(curve, far, slope * (far - x) + y);
 }
 
-TarAtFar insightface_gui_tar_at_far(const Comparisons& c, std::span<const Weight> weights,
-                                    double far) {
-  const RocCurve curve = measure_roc(c, weights);
+TarAtFar insightface_gui_tar_at_far(const RocCurve& curve, double far) {
   const auto allowed =
       static_cast<std::int64_t>(std::floor(far * static_cast<double>(curve.impostor)));
-  if (one_class(curve) || allowed == 0) return undefined_cell();
+  if (one_class(curve) || allowed == 0) return undefined_tar(far);
   std::size_t i = 0;
   while (i + 1 < curve.size() && curve.false_accepts[i + 1] <= allowed) ++i;
   // Nothing is accepted: the threshold just above the highest impostor.

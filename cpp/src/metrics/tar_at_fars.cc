@@ -152,8 +152,9 @@ std::vector<TarAtFar> measure(std::span<const Score> scores, std::span<const std
   for (std::size_t f = 0; f < fars.size(); ++f) {
     const Place& place = places[f];
     if (place.allowed == total[0]) {
-      cells.push_back(
-          exact_cell(fars[f], total[1], total[0], total[1], total[0], kept.lowest[place.next]));
+      cells.push_back(exact_tar_at_far(points_around(total[1], total[0], total[1], total[0],
+                                                     kept.lowest[place.next], std::nullopt),
+                                       fars[f]));
       continue;
     }
     // Of the kept scores, ascending, the bins above this one's are at the end.
@@ -173,8 +174,8 @@ std::vector<TarAtFar> measure(std::span<const Score> scores, std::span<const std
       if (first != list.begin() + end[label]) accepted = std::min(accepted, *first);
       accepts[label] = place.above[label] + (list.begin() + end[label] - first);
     }
-    cells.push_back(exact_cell(fars[f], total[1], total[0], accepts[1], accepts[0],
-                               threshold_at_cut(rejected, accepted)));
+    cells.push_back(exact_tar_at_far(
+        points_around(total[1], total[0], accepts[1], accepts[0], accepted, rejected), fars[f]));
   }
   return cells;
 }

@@ -9,6 +9,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/text.h"
+#include "facebench/protocols/dense_trials.h"
 #include "protocols/mask_matrix.h"
 #include "protocols/sample_names.h"
 

@@ -12,7 +12,8 @@
 #include "facebench/metrics/summary.h"
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/scoring.h"
-#include "facebench/protocols/track_side.h"
+#include "protocols/measure_track.h"
+#include "protocols/trial_parts.h"
 
 namespace facebench {
 namespace {
@@ -25,34 +26,6 @@ const Named& by_name(std::string_view kind, const std::vector<Named>& all, std::
     names.push_back(one.name);
   }
   throw std::invalid_argument(unknown_name_message(kind, name, names));
-}
-
-// Who is compared, and who of them could not be enrolled.
-void count_units(const TrialSet& trials, std::span<const SampleStatus> sample_status,
-                 std::span<const SampleStatus> unit_status, const Track& track, TrackResult& r) {
-  const std::vector<std::int32_t> units = kind_of(track).units(track);
-  std::vector<bool> seen(trials.names.size()), person(trials.identity_names.size());
-  const Templates& t = trials.templates;
-  if (t.size() > 0) r.templates = static_cast<std::int64_t>(units.size());
-  for (const std::int32_t u : units) {
-    const auto unit = static_cast<std::size_t>(u);
-    const bool failed = unit_status[unit] != SampleStatus::ok;
-    if (failed) r.failed.push_back({trials.unit_name(u), unit_status[unit]});
-    person[static_cast<std::size_t>(trials.unit_identity(u))] = true;
-    if (t.size() == 0) {
-      seen[unit] = true;
-      continue;
-    }
-    for (auto i = static_cast<std::size_t>(t.begin[unit]);
-         i < static_cast<std::size_t>(t.begin[unit + 1]); ++i) {
-      const auto s = static_cast<std::size_t>(t.sample[i]);
-      if (!seen[s] && !failed && sample_status[s] != SampleStatus::ok)
-        r.left_out.push_back({trials.names[s], sample_status[s]});
-      seen[s] = true;
-    }
-  }
-  r.samples = std::count(seen.begin(), seen.end(), true);
-  r.identities = std::count(person.begin(), person.end(), true);
 }
 
 // Mean and standard deviation of every number that all tracks have.
@@ -142,28 +115,22 @@ std::string embeddings_hash(const EmbeddingSet& e) {
   return hash.hex();
 }
 
-std::int64_t score_slots(const Track& track) {
-  std::int64_t slots = 1;
-  for (const std::int64_t n : kind_of(track).shape(track)) slots *= n;
-  return slots;
-}
-
 // Scores of one track as given, with failed_score() where a side failed and 0 where nothing is
 // compared. `first_row` is that of the whole list, for messages.
-TrackScores given_scores(const Track& track, std::span<const SampleStatus> units,
-                         std::span<const double> given, std::size_t first_row) {
-  const TrackKind& kind = kind_of(track);
+KeptScores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_units,
+                        std::span<const double> given, std::size_t first_row) {
   std::vector<double> own(given.size(), 0.0), good;
   std::vector<std::size_t> failed;
   for (std::size_t k = 0; k < given.size(); ++k) {
-    const auto sides = kind.sides(track, static_cast<std::int64_t>(k));
-    if (!sides) continue;
-    if (status_of(*sides, units) != SampleStatus::ok) {
+    const auto compared = trials.comparison_at(static_cast<std::int64_t>(k));
+    if (!compared) continue;
+    if (!takes_part(*compared, failed_units)) {
       failed.push_back(k);
       continue;
     }
     // What is kept as float must be finite as such, too.
-    const double score = kind.single ? static_cast<double>(static_cast<float>(given[k])) : given[k];
+    const double score =
+        trials.single() ? static_cast<double>(static_cast<float>(given[k])) : given[k];
     if (!std::isfinite(score))
       fail("scores", fmt::format("row {} is {}, not a finite number", first_row + k, given[k]),
            "Where an enrolment failed, give the sample's status.");
@@ -171,89 +138,37 @@ TrackScores given_scores(const Track& track, std::span<const SampleStatus> units
   }
   const double lowest = failed_score(good);
   for (const std::size_t k : failed) own[k] = lowest;
-  if (kind.single) return std::vector<float>(own.begin(), own.end());
+  if (trials.single()) return std::vector<float>(own.begin(), own.end());
   return own;
 }
 
-// Tracks of which more comparisons than `options.stored_scores` would have to be kept turn into
-// ones that keep the highest scores (twice what the highest target asks for, since a bootstrap
-// replicate may need more, in bounded memory), or the outcome of each search.
-void shorten_large_tracks(EvaluationResult& r) {
+// How the scores of a track are kept. Of more than `options.stored_scores` comparisons those that
+// the metrics need: of a tail the highest scores (twice what the highest target asks for, since a
+// bootstrap replicate may need more, in bounded memory). Says so in the notes.
+Storage choose_storage(const Track& track, EvaluationResult& r) {
   constexpr double most = 1e7;
+  const TrialSize size = track.trials->size(r.trials);
+  const auto impostors = static_cast<double>(size.comparisons - size.genuine);
+  Storage storage{track.trials->storage_of_many()};
+  if (size.comparisons <= r.options.stored_scores || storage.what == Storage::What::all) return {};
+  if (storage.what == Storage::What::outcomes) {
+    r.notes.push_back(fmt::format("Track {}: of {} comparisons the outcome of each search is kept.",
+                                  track.name, size.comparisons));
+    return storage;
+  }
+  if (impostors == 0) return {};
   double wanted = 0;
   for (const MetricRequest& request : r.spec.metrics) {
     const Metric& metric = protocol_metrics().at(request.name);
-    if (metric.takes_targets && metric.all_pairs.cell)
+    if (metric.takes_targets && std::holds_alternative<Rule<ScoreSet>>(metric.rule))
       for (const double far : request.targets) wanted = std::max(wanted, 2 * far);
   }
-  for (Track& track : r.trials.tracks) {
-    auto* dense = std::get_if<DenseTrials>(&track.trials);
-    auto* searches = std::get_if<IdentificationTrials>(&track.trials);
-    if (!searches && !(dense && dense->mask.empty())) continue;
-    const TrackSize size = track_size(track, r.trials);
-    const std::int64_t impostors = size.comparisons - size.genuine;
-    if (size.comparisons <= r.options.stored_scores) continue;
-    if (searches) {
-      searches->outcomes_only = true;
-      r.notes.push_back(
-          fmt::format("Track {}: of {} comparisons the outcome of each search is kept.", track.name,
-                      size.comparisons));
-      continue;
-    }
-    if (impostors == 0) continue;
-    const double far = std::min({1.0, std::max(wanted, 1000 / static_cast<double>(impostors)),
-                                 most / static_cast<double>(impostors)});
-    track.trials =
-        AllPairsTrials{std::move(dense->rows), std::move(dense->columns), dense->triangle, far};
-    r.notes.push_back(
-        fmt::format("Track {}: of {} comparisons the genuine scores and the highest impostor "
-                    "scores are kept; what needs the others is bounded by a histogram.",
-                    track.name, size.comparisons));
-  }
-}
-
-Json matrix_rows(const std::vector<double>& values, std::size_t columns) {
-  Json rows = Json::array();
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    if (k % columns == 0) rows.push_back(Json::array());
-    rows.back().push_back(std::isfinite(values[k]) ? Json(values[k]) : Json(nullptr));
-  }
-  return rows;
-}
-
-Json bounds(const Interval& i) {
-  if (!std::isfinite(i.low) || !std::isfinite(i.high)) return nullptr;
-  return {i.low, i.high};
-}
-
-Json cell_json(const MetricCell& cell) {
-  Json c = cell.details;
-  c["value"] = cell.value;
-  c["interval"] = nullptr;
-  c["level"] = nullptr;
-  c["method"] = "none";
-  const Interval* any = cell.interval ? &*cell.interval : nullptr;
-  if (cell.interval) c["interval"] = bounds(*any);
-  if (cell.matrix) {
-    const MatrixValue& m = *cell.matrix;
-    c["rows"] = m.rows;
-    c["columns"] = m.columns;
-    c["value"] = matrix_rows(m.values, m.columns.size());
-    if (!m.intervals.empty()) {
-      any = &m.intervals.front();
-      c["interval"] = Json::array();
-      for (std::size_t k = 0; k < m.intervals.size(); ++k) {
-        if (k % m.columns.size() == 0) c["interval"].push_back(Json::array());
-        c["interval"].back().push_back(bounds(m.intervals[k]));
-      }
-    }
-  }
-  if (!any) return c;
-  c["level"] = any->level;
-  c["method"] = any->method;
-  c["replicates"] = any->replicates;
-  c["replicates_undefined"] = any->undefined;
-  return c;
+  storage.far = std::min({1.0, std::max(wanted, 1000 / impostors), most / impostors});
+  r.notes.push_back(
+      fmt::format("Track {}: of {} comparisons the genuine scores and the highest impostor scores "
+                  "are kept; what needs the others is bounded by a histogram.",
+                  track.name, size.comparisons));
+  return storage;
 }
 
 }  // namespace
@@ -289,32 +204,51 @@ bool drops_failed(const EvaluationOptions& options) {
   return failure_policies().at(options.failed_enrolments).drop;
 }
 
+ScoredTrials scored_trials(const ProtocolSpec& spec, const EvaluationOptions& options,
+                           const TrialSet& trials, std::span<const SampleStatus> status,
+                           const KeptScores& scores, const std::string& track) {
+  ScoredTrials scored{trials, scores, fmt::format("protocol {}, track {}", spec.id, track), {}};
+  if (drops_failed(options)) scored.left_out = failed_units(unit_status(trials, status));
+  scored.searches = asks_for_searches(spec);
+  return scored;
+}
+
+bool asks_for_searches(const ProtocolSpec& spec) {
+  return std::ranges::any_of(spec.metrics, [](const MetricRequest& request) {
+    return std::holds_alternative<Rule<Searches>>(protocol_metrics().at(request.name).rule);
+  });
+}
+
 std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
                                         const TrialSet& trials,
                                         std::span<const SampleStatus> status,
-                                        std::span<const TrackScores> scores, const Job& job) {
+                                        std::span<const KeptScores> scores, const Job& job) {
   const std::vector<SampleStatus> units = unit_status(trials, status);
   std::vector<TrackResult> results;
   for (std::size_t t = 0; t < trials.tracks.size(); ++t) {
     const Track& track = trials.tracks[t];
-    const TrackKind& kind = kind_of(track);
     TrackResult& r = results.emplace_back();
     r.name = track.name;
-    r.kind = kind.name;
+    r.kind = track.trials->kind();
     count_units(trials, status, units, track, r);
-    r.more_counts = kind.more_counts(track, trials);
-    kind.measure({spec, options, trials, units, track, scores[t]}, r, job);
+    count_comparisons(*track.trials, trials, failed_units(units), drops_failed(options), r);
+    r.more_counts = track.trials->counts(trials);
+    ScoredTrials scored = scored_trials(spec, options, trials, status, scores[t], track.name);
+    scored.resampling = interval_methods().at(options.interval).resampling;
+    r.cells = measure_cells(spec, options, scored, track.trials->measurable(scored, job), job);
   }
-  if (spec.summary == "mean") results.push_back(mean_over_tracks(results));
   for (const MetricRequest& request : spec.metrics) {
-    const std::vector<std::string> kinds = protocol_metrics().at(request.name).kinds();
     if (std::ranges::none_of(results, [&](const TrackResult& r) {
-          return std::ranges::find(kinds, r.kind) != kinds.end();
+          return std::ranges::any_of(r.cells, [&](const MetricCell& cell) {
+            const Metric* metric = metric_of_cell(cell.name).metric;
+            return metric && metric->name == request.name;
+          });
         }))
       fail(fmt::format("protocol {}", spec.id),
            fmt::format("no track can be measured by {}", request.name),
            "Take the metric out of the protocol.");
   }
+  if (spec.summary == "mean") results.push_back(mean_over_tracks(results));
   return results;
 }
 
@@ -331,7 +265,6 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
   const SampleRows samples = find_samples(r.trials, embeddings, spec.match);
   r.status = samples.status;
   r.score = "cosine";
-  shorten_large_tracks(r);
   if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
     r.notes.push_back(fmt::format(
         "{} images show more faces than the one that is compared; see that it is the right one.",
@@ -340,7 +273,7 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
     const UnitEmbeddings units =
         unit_embeddings(r.trials, samples, embeddings, r.options.fusion, job);
     for (const Track& track : r.trials.tracks)
-      r.scores.push_back(kind_of(track).score(track, units, job));
+      r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
   }
   r.embeddings = {{"sha256", embeddings_hash(embeddings)},
                   {"dim", embeddings.dim},
@@ -364,15 +297,15 @@ EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trial
     r.status.assign(status.begin(), status.end());
   }
   std::int64_t total = 0;
-  for (const Track& track : r.trials.tracks) total += score_slots(track);
+  for (const Track& track : r.trials.tracks) total += track.trials->slots();
   if (static_cast<std::int64_t>(scores.size()) != total)
     fail("scores", fmt::format("{} scores for {} comparisons", scores.size(), total),
          "One score a comparison, in the order of the lists.");
-  const std::vector<SampleStatus> units = unit_status(r.trials, r.status);
+  const std::vector<std::uint8_t> failed = failed_units(unit_status(r.trials, r.status));
   std::size_t begin = 0;
   for (const Track& track : r.trials.tracks) {
-    const auto own = scores.subspan(begin, static_cast<std::size_t>(score_slots(track)));
-    r.scores.push_back(given_scores(track, units, own, begin));
+    const auto own = scores.subspan(begin, static_cast<std::size_t>(track.trials->slots()));
+    r.scores.push_back(given_scores(*track.trials, failed, own, begin));
     begin += own.size();
   }
   finish(r, job);
@@ -385,12 +318,12 @@ std::vector<double> read_scores_csv(const std::filesystem::path& path, const Tri
   std::vector<double> scores;
   std::size_t row = 0;
   for (const Track& track : trials.tracks) {
-    const std::int64_t slots = score_slots(track);
+    const std::int64_t slots = track.trials->slots();
     for (std::int64_t k = 0; k < slots; ++k, ++row) {
       if (row >= csv.rows())
         fail(csv.name(), fmt::format("{} scores, the lists have more comparisons", csv.rows()),
              "One row a comparison, in the order of the lists.");
-      const auto sides = kind_of(track).sides(track, k);
+      const auto sides = track.trials->comparison_at(k);
       if (!sides) {  // nothing is compared, so the cell may hold anything
         scores.push_back(0);
         continue;
@@ -413,31 +346,6 @@ std::vector<double> read_scores_csv(const std::filesystem::path& path, const Tri
          fmt::format("{} rows for {} comparisons", csv.rows(), row),
          "One row a comparison, in the order of the lists.");
   return scores;
-}
-
-Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,
-                  std::span<const TrackResult> tracks) {
-  Json json = {{"protocol", {{"id", spec.id}, {"version", spec.version}, {"sha256", spec.sha256}}},
-               {"convention", options.convention},
-               {"tracks", Json::object()}};
-  for (const TrackResult& t : tracks) {
-    Json& out = json["tracks"][t.name];
-    out["counts"] = {{"comparisons", t.comparisons},
-                     {"genuine", t.genuine},
-                     {"impostor", t.impostor},
-                     {"failed_enrolments", t.failed.size()},
-                     {"failure_to_enrol_rate", t.failure_to_enrol_rate()}};
-    out["metrics"] = Json::object();
-    if (t.templates > 0) {
-      out["counts"]["templates"] = t.templates;
-      out["counts"]["failed_samples"] = t.left_out.size();
-    }
-    // Folds stand in the cells that use them.
-    for (const auto& [name, count] : t.more_counts)
-      if (name != "folds") out["counts"][name] = count;
-    for (const MetricCell& cell : t.cells) out["metrics"][cell.name] = cell_json(cell);
-  }
-  return json;
 }
 
 }  // namespace facebench

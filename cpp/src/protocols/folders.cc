@@ -10,6 +10,8 @@
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
 #include "facebench/io/sha256.h"
+#include "facebench/protocols/dense_trials.h"
+#include "facebench/protocols/identification_trials.h"
 
 namespace facebench {
 namespace {

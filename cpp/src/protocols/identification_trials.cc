@@ -1,56 +1,20 @@
+#include "facebench/protocols/identification_trials.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <unordered_set>
 
 #include "facebench/metrics/listed_pairs.h"
-#include "facebench/protocols/searched_units.h"
-#include "protocols/track_kinds.h"
+#include "facebench/protocols/measurable.h"
+#include "protocols/columns.h"
+#include "protocols/searched_units.h"
+#include "protocols/trial_kinds.h"
+#include "protocols/trial_parts.h"
 
 namespace facebench {
 namespace {
-
-const IdentificationTrials& of(const Track& t) { return std::get<IdentificationTrials>(t.trials); }
-
-void check(const Track& track, const TrialSet& set) {
-  const IdentificationTrials& t = of(track);
-  if (t.gallery.empty() || t.probes.empty())
-    throw std::invalid_argument(fmt::format("track {}: {} units in the gallery and {} probes",
-                                            track.name, t.gallery.size(), t.probes.size()));
-  std::vector<std::int32_t> all = t.gallery;
-  all.insert(all.end(), t.probes.begin(), t.probes.end());
-  check_units(all, set, track.name);
-  check_distinct(all, set, track.name);  // a unit in both would find itself
-}
-
-std::vector<std::int32_t> units(const Track& t) {
-  std::vector<std::int32_t> all = of(t).gallery;
-  all.insert(all.end(), of(t).probes.begin(), of(t).probes.end());
-  return all;
-}
-
-std::vector<std::int64_t> shape(const Track& t) {
-  if (of(t).outcomes_only) return {0};  // no score has a place of its own
-  return {static_cast<std::int64_t>(of(t).probes.size()),
-          static_cast<std::int64_t>(of(t).gallery.size())};
-}
-
-std::optional<Comparison> sides(const Track& track, std::int64_t k) {
-  const IdentificationTrials& t = of(track);
-  if (t.outcomes_only) return {};
-  const auto n = static_cast<std::size_t>(k);
-  return Comparison{t.probes[n / t.gallery.size()], t.gallery[n % t.gallery.size()]};
-}
-
-bool genuine(const Track& track, const TrialSet& set, std::int64_t k) {
-  return same_identity(set, *sides(track, k));
-}
-
-TrackSize size(const Track& track, const TrialSet& set) {
-  const auto& identity = set.unit_identities();
-  return size_of_all_pairs(pick(identity, of(track).probes), pick(identity, of(track).gallery),
-                           false);
-}
 
 // Searches in blocks of probes, so that memory does not grow with the scores.
 SearchRecord search(const UnitEmbeddings& units, const std::vector<std::int32_t>& probes,
@@ -69,94 +33,92 @@ SearchRecord search(const UnitEmbeddings& units, const std::vector<std::int32_t>
     place_scores<float>(block, left.position, right.position, gallery.size(), all);
     return all;
   };
-  return Searches(rows, pick(units.identity, probes), pick(units.identity, gallery), job).record();
-}
-
-TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& job) {
-  const IdentificationTrials& t = of(track);
-  if (!t.outcomes_only) return cosine_block<float>(units, t.probes, t.gallery, false, job);
-  SearchOutcomes outcomes{search(units, t.probes, t.gallery, job), {}};
-  const SearchedUnits used =
-      searched_units(track_side(units.identity, t.probes, units.status, true),
-                     track_side(units.identity, t.gallery, units.status, true));
-  if (!used.whole && !used.probes.empty() && !used.gallery.empty())
-    outcomes.enrolled =
-        search(units, pick(t.probes, used.probes), pick(t.gallery, used.gallery), job);
-  return outcomes;
-}
-
-std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& track,
-                                                              const TrialSet& set) {
-  const IdentificationTrials& t = of(track);
-  std::unordered_set<std::int32_t> enrolled;
-  for (const std::int32_t u : t.gallery) enrolled.insert(set.unit_identity(u));
-  const auto mated = std::ranges::count_if(
-      t.probes, [&](std::int32_t u) { return enrolled.contains(set.unit_identity(u)); });
-  const auto probes = static_cast<std::int64_t>(t.probes.size());
-  return {{"gallery", static_cast<std::int64_t>(t.gallery.size())},
-          {"probes", probes},
-          {"mated", mated},
-          {"non_mated", probes - mated}};
-}
-
-void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  count_all_pairs(track_side(d.trials, of(d.track).probes, d.status, true),
-                  track_side(d.trials, of(d.track).gallery, d.status, true), false,
-                  drops_failed(d.options), result);
-  measure_searches(d, of(d.track).probes, of(d.track).gallery, result, job);
-}
-
-void write(H5Writer& file, const std::string& group, const Track& track) {
-  write_column(file, group + "gallery", of(track).gallery);
-  write_column(file, group + "probes", of(track).probes);
-  if (of(track).outcomes_only)
-    write_column(file, group + "outcomes_only", std::vector<std::uint8_t>{1});
-}
-
-void read(const H5Reader& file, const std::string& group, Track& track) {
-  track.trials = IdentificationTrials{file.read<std::int32_t>(group + "gallery", 1),
-                                      file.read<std::int32_t>(group + "probes", 1),
-                                      file.has(group + "outcomes_only")};
+  return Searches(rows, at_positions(units.identity, probes), at_positions(units.identity, gallery),
+                  job)
+      .record();
 }
 
 }  // namespace
 
-void measure_searches(const TrackData& d, const std::vector<std::int32_t>& probes,
-                      const std::vector<std::int32_t>& gallery, TrackResult& result,
-                      const Job& job) {
-  const bool drop = drops_failed(d.options);
-  const TrackSide all_probes = track_side(d.trials, probes, d.status, drop);
-  const TrackSide all_gallery = track_side(d.trials, gallery, d.status, drop);
-  const Searched used = searched(d.scores, all_probes, all_gallery, job);
-  if (!used.searches)
-    fail(fmt::format("protocol {}, track {}", d.spec.id, d.track.name),
-         "no search is left: all probes, or all of the gallery, could not be enrolled");
-  const auto& probe_identity = used.probe_identity;
-  const std::unordered_set<std::int32_t> people(probe_identity.begin(), probe_identity.end());
-  std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
-  if (interval_methods().at(d.options.interval).make && people.size() > 1)
-    intervals = [&](std::span<const Statistic> statistics) {
-      return vertex_bootstrap({probe_identity, probe_identity, {}}, statistics,
-                              {d.options.replicates, d.options.level, d.options.seed}, job);
-    };
-  measure_cells(d, used.searches, &Metric::identification, intervals, result);
+void IdentificationTrials::check(const TrialSet& set, const std::string& track) const {
+  if (gallery.empty() || probes.empty())
+    throw std::invalid_argument(fmt::format("track {}: {} units in the gallery and {} probes",
+                                            track, gallery.size(), probes.size()));
+  const std::vector<std::int32_t> all = units();
+  check_units(all, set, track);
+  check_distinct(all, set, track);  // a unit in both would find itself
 }
 
-TrackKind identification_kind() {
-  return {.name = "identification",
-          .doc = "probes searched in a gallery",
-          .check = check,
-          .units = units,
-          .shape = shape,
-          .sides = sides,
-          .genuine = genuine,
-          .size = size,
-          .single = true,
-          .score = score,
-          .more_counts = more_counts,
-          .measure = measure,
-          .write = write,
-          .read = read};
+std::vector<std::int32_t> IdentificationTrials::units() const { return joined(gallery, probes); }
+
+std::vector<std::int64_t> IdentificationTrials::shape() const {
+  return {static_cast<std::int64_t>(probes.size()), static_cast<std::int64_t>(gallery.size())};
+}
+
+std::optional<Comparison> IdentificationTrials::comparison_at(std::int64_t k) const {
+  const auto n = static_cast<std::size_t>(k);
+  return Comparison{probes[n / gallery.size()], gallery[n % gallery.size()]};
+}
+
+TrialSize IdentificationTrials::size(const TrialSet& set,
+                                     std::span<const std::uint8_t> left_out) const {
+  return size_of_all_pairs(track_side(set.unit_identities(), probes, left_out),
+                           track_side(set.unit_identities(), gallery, left_out), false);
+}
+
+std::vector<std::pair<std::string, std::int64_t>> IdentificationTrials::counts(
+    const TrialSet& set) const {
+  std::unordered_set<std::int32_t> enrolled;
+  for (const std::int32_t u : gallery) enrolled.insert(set.unit_identity(u));
+  const auto mated = std::ranges::count_if(
+      probes, [&](std::int32_t u) { return enrolled.contains(set.unit_identity(u)); });
+  const auto all = static_cast<std::int64_t>(probes.size());
+  return {{"gallery", static_cast<std::int64_t>(gallery.size())},
+          {"probes", all},
+          {"mated", mated},
+          {"non_mated", all - mated}};
+}
+
+bool IdentificationTrials::same_as(const Trials& trials,
+                                   std::span<const std::int32_t> unit_of_other) const {
+  const auto* other = dynamic_cast<const IdentificationTrials*>(&trials);
+  return other && same_units(other->probes, probes, unit_of_other) &&
+         same_units(other->gallery, gallery, unit_of_other);
+}
+
+KeptScores IdentificationTrials::score(const UnitEmbeddings& units, const Storage& storage,
+                                       const Job& job) const {
+  if (storage.what == Storage::What::all)
+    return cosine_block<float>(units, probes, gallery, false, job);
+  KeptOutcomes outcomes{search(units, probes, gallery, job), {}};
+  const std::vector<std::uint8_t> failed = failed_units(units.status);
+  const SearchedUnits used = searched_units(track_side(units.identity, probes, failed),
+                                            track_side(units.identity, gallery, failed));
+  if (!used.whole && !used.probes.empty() && !used.gallery.empty())
+    outcomes.enrolled =
+        search(units, at_positions(probes, used.probes), at_positions(gallery, used.gallery), job);
+  return outcomes;
+}
+
+Measurable IdentificationTrials::measurable(const ScoredTrials& scored, const Job& job) const {
+  Measurable result;
+  result.searches =
+      searchable(scored.scores, track_side(scored.set.unit_identities(), probes, scored.left_out),
+                 track_side(scored.set.unit_identities(), gallery, scored.left_out), scored, job);
+  return result;
+}
+
+void IdentificationTrials::write(H5Writer& file, const std::string& group) const {
+  write_column(file, group + "gallery", gallery);
+  write_column(file, group + "probes", probes);
+}
+
+std::shared_ptr<const Trials> read_identification_trials(const H5Reader& file,
+                                                         const std::string& group) {
+  auto trials = std::make_shared<IdentificationTrials>();
+  trials->gallery = file.read<std::int32_t>(group + "gallery", 1);
+  trials->probes = file.read<std::int32_t>(group + "probes", 1);
+  return trials;
 }
 
 }  // namespace facebench

@@ -9,6 +9,8 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/text.h"
+#include "facebench/protocols/identification_trials.h"
+#include "facebench/protocols/listed_trials.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {

@@ -9,6 +9,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/mat5.h"
 #include "facebench/io/text.h"
+#include "facebench/protocols/dense_trials.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {

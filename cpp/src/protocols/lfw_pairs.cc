@@ -8,6 +8,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
+#include "facebench/protocols/listed_trials.h"
 
 namespace facebench {
 namespace {

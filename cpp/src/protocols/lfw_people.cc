@@ -6,6 +6,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/text.h"
+#include "facebench/protocols/identification_trials.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {

@@ -1,60 +1,152 @@
+#include "facebench/protocols/listed_trials.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <stdexcept>
+#include <tuple>
 
+#include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/listed_pairs.h"
-#include "protocols/track_kinds.h"
+#include "facebench/metrics/many_comparisons.h"
+#include "facebench/protocols/measurable.h"
+#include "protocols/columns.h"
+#include "protocols/trial_kinds.h"
+#include "protocols/trial_parts.h"
 
 namespace facebench {
 namespace {
 
-const ListedTrials& of(const Track& t) { return std::get<ListedTrials>(t.trials); }
+// Longer lists without folds are not sorted: see ManyComparisons.
+constexpr std::size_t kMany = 1 << 20;
 
-const Comparison& at(const Track& t, std::int64_t k) {
-  return of(t).comparisons[static_cast<std::size_t>(k)];
+// The columns of a list that are measured, without what is left out.
+struct Columns {
+  std::vector<double> scores;
+  std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> folds, first, second;  // the latter are identities
+
+  ComparisonGraph graph() const { return {first, second, folds}; }
+};
+
+std::shared_ptr<const Columns> columns_of(const ListedTrials& trials, const ScoredTrials& scored,
+                                          bool with_scores) {
+  const auto& scores = std::get<std::vector<double>>(scored.scores);
+  auto out = std::make_shared<Columns>();
+  for (std::size_t k = 0; k < trials.comparisons.size(); ++k) {
+    const Comparison& c = trials.comparisons[k];
+    if (!takes_part(c, scored.left_out)) continue;
+    if (with_scores) {
+      out->scores.push_back(scores[k]);
+      out->labels.push_back(trials.genuine[k]);
+      if (!trials.fold.empty()) out->folds.push_back(trials.fold[k]);
+    }
+    out->first.push_back(scored.set.unit_identity(c.first));
+    out->second.push_back(scored.set.unit_identity(c.second));
+  }
+  return out;
 }
 
-void check(const Track& track, const TrialSet& set) {
-  const ListedTrials& t = of(track);
-  const auto require = [&](bool ok, const std::string& what) {
-    if (!ok) throw std::invalid_argument(fmt::format("track {}{}", track.name, what));
+// One comparison as a key, units in the numbers of another set.
+using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::uint8_t>;
+Key key_of(const ListedTrials& t, std::size_t k, std::span<const std::int32_t> rename) {
+  const auto name = [&](std::int32_t u) {
+    return rename.empty() ? u : rename[static_cast<std::size_t>(u)];
   };
-  const std::size_t n = t.comparisons.size();
-  require(n > 0, ": no comparisons");
-  require(t.genuine.size() == n && (t.fold.empty() || t.fold.size() == n),
-          fmt::format(": {} comparisons, {} labels, {} folds", n, t.genuine.size(), t.fold.size()));
+  return {name(t.comparisons[k].first), name(t.comparisons[k].second),
+          t.fold.empty() ? -1 : t.fold[k], t.genuine[k]};
+}
+
+}  // namespace
+
+std::int64_t ListedTrials::fold_count() const {
+  return fold.empty() ? 0 : *std::max_element(fold.begin(), fold.end()) + 1;
+}
+
+void ListedTrials::check(const TrialSet& set, const std::string& track) const {
+  const std::size_t n = comparisons.size();
+  if (n == 0) throw std::invalid_argument(fmt::format("track {}: no comparisons", track));
+  if (genuine.size() != n || (!fold.empty() && fold.size() != n))
+    throw std::invalid_argument(fmt::format("track {}: {} comparisons, {} labels, {} folds", track,
+                                            n, genuine.size(), fold.size()));
+  const auto units = static_cast<std::int32_t>(set.units());
   for (std::size_t k = 0; k < n; ++k) {
-    const auto [a, b] = t.comparisons[k];
-    check_units({a, b}, set, fmt::format("{}, comparison {}", track.name, k));
-    require(a != b,
-            fmt::format(", comparison {}: {} is compared with itself", k, set.unit_name(a)));
-    require(t.genuine[k] <= 1 && (t.genuine[k] == 1) == same_identity(set, {a, b}),
-            fmt::format(", comparison {}: the label contradicts the identities", k));
-    require(t.fold.empty() || t.fold[k] >= 0, fmt::format(", comparison {}: fold below 0", k));
+    const auto [a, b] = comparisons[k];
+    const auto refuse = [&](const std::string& why) {
+      throw std::invalid_argument(fmt::format("track {}, comparison {}: {}", track, k, why));
+    };
+    for (const std::int32_t u : {a, b})
+      if (u < 0 || u >= units)
+        throw std::out_of_range(
+            fmt::format("track {}, comparison {}: unit {} of {}", track, k, u, units));
+    if (a == b) refuse(set.unit_name(a) + " is compared with itself");
+    if (genuine[k] > 1 || (genuine[k] == 1) != same_identity(set, {a, b}))
+      refuse("the label contradicts the identities");
+    if (!fold.empty() && fold[k] < 0) refuse("fold below 0");
   }
 }
 
-std::vector<std::int32_t> units(const Track& t) {
+std::vector<std::int32_t> ListedTrials::units() const {
   std::vector<std::int32_t> all;
-  for (const Comparison& c : of(t).comparisons) {
+  for (const Comparison& c : comparisons) {
     all.push_back(c.first);
     all.push_back(c.second);
   }
   return distinct(std::move(all));
 }
 
-std::vector<std::int64_t> shape(const Track& t) {
-  return {static_cast<std::int64_t>(of(t).comparisons.size())};
+std::vector<std::int64_t> ListedTrials::shape() const {
+  return {static_cast<std::int64_t>(comparisons.size())};
 }
 
-std::optional<Comparison> sides(const Track& t, std::int64_t k) { return at(t, k); }
-
-bool genuine(const Track& t, const TrialSet&, std::int64_t k) {
-  return of(t).genuine[static_cast<std::size_t>(k)] == 1;
+std::optional<Comparison> ListedTrials::comparison_at(std::int64_t k) const {
+  return comparisons[static_cast<std::size_t>(k)];
 }
 
-TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& job) {
-  const std::vector<Comparison>& comparisons = of(track).comparisons;
+bool ListedTrials::genuine_at(const TrialSet&, std::int64_t k) const {
+  return genuine[static_cast<std::size_t>(k)] == 1;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> ListedTrials::counts(const TrialSet&) const {
+  return {{"folds", fold_count()}};
+}
+
+bool ListedTrials::same_as(const Trials& trials,
+                           std::span<const std::int32_t> unit_of_other) const {
+  const auto* other = dynamic_cast<const ListedTrials*>(&trials);
+  if (!other || comparisons.size() != other->comparisons.size()) return false;
+  for (std::size_t k = 0; k < comparisons.size(); ++k)
+    if (key_of(*this, k, unit_of_other) != key_of(*other, k, {})) return false;
+  return true;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> ListedTrials::shared_with(
+    const Trials& trials, std::span<const std::int32_t> unit_of_other) const {
+  const auto* other = dynamic_cast<const ListedTrials*>(&trials);
+  if (!other) return {};
+  std::map<Key, std::int64_t> where;
+  for (std::size_t k = 0; k < other->comparisons.size(); ++k)
+    where.emplace(key_of(*other, k, {}), static_cast<std::int64_t>(k));
+  std::vector<std::pair<std::int64_t, std::int64_t>> shared;
+  for (std::size_t k = 0; k < comparisons.size(); ++k)
+    if (const auto found = where.find(key_of(*this, k, unit_of_other)); found != where.end())
+      shared.emplace_back(static_cast<std::int64_t>(k), found->second);
+  return shared;
+}
+
+std::shared_ptr<const Trials> ListedTrials::only(std::span<const std::int64_t> numbers) const {
+  auto chosen = std::make_shared<ListedTrials>();
+  for (const std::int64_t n : numbers) {
+    const auto k = static_cast<std::size_t>(n);
+    chosen->comparisons.push_back(comparisons[k]);
+    chosen->genuine.push_back(genuine[k]);
+    if (!fold.empty()) chosen->fold.push_back(fold[k]);
+  }
+  return chosen;
+}
+
+KeptScores ListedTrials::score(const UnitEmbeddings& units, const Storage&, const Job& job) const {
   std::vector<std::int32_t> first, second;
   std::vector<std::size_t> scored;
   for (std::size_t k = 0; k < comparisons.size(); ++k) {
@@ -72,81 +164,59 @@ TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& jo
   return all;
 }
 
-std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, const TrialSet&) {
-  return {{"folds", of(t).fold_count()}};
-}
-
-void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  const bool drop = drops_failed(d.options);
-  count_comparisons(d, drop, result);
-  require_both_classes(d, result);
-  LabelledScores all = labelled_scores(d.track, d.trials, d.status, d.scores, drop);
-  std::vector<std::int32_t> folds, first, second;
-  const ListedTrials& trials = of(d.track);
-  for (std::size_t k = 0; k < trials.comparisons.size(); ++k) {
-    const Comparison& c = trials.comparisons[k];
-    if (drop && status_of(c, d.status) != SampleStatus::ok) continue;
-    if (!trials.fold.empty()) folds.push_back(trials.fold[k]);
-    first.push_back(d.trials.unit_identity(c.first));
-    second.push_back(d.trials.unit_identity(c.second));
+Measurable ListedTrials::measurable(const ScoredTrials& scored, const Job& job) const {
+  bool many = fold.empty() && scored.left_out.empty() && comparisons.size() > kMany;
+  auto columns = columns_of(*this, scored, !many);
+  require_both_classes(scored, *this);
+  if (many && scored.resampling && scored.resampling(columns->graph()) != Resampling::vertices) {
+    many = false;  // components are drawn, and those count comparisons
+    columns = columns_of(*this, scored, true);
   }
-  const auto data = std::make_shared<const Comparisons>(all.scores, all.labels, folds);
-  for (const MetricRequest& request : d.spec.metrics)
-    if (protocol_metrics().at(request.name).needs_folds && data->fold_count() < 2)
-      fail(fmt::format("protocol {}, track {}", d.spec.id, d.track.name),
-           fmt::format("the list has no folds, which {} needs", request.name),
-           "Take the metric out of the protocol, or use a list with folds.");
-  const IntervalMethod& method = interval_methods().at(d.options.interval);
-  std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
-  if (method.make)
-    intervals = [&](std::span<const Statistic> statistics) {
-      return method.make({first, second, folds}, statistics,
-                         {d.options.replicates, d.options.level, d.options.seed}, job);
+  Measurable result;
+  if (many) {
+    // The kept scores are looked at where they are.
+    const auto data = std::make_shared<const ManyComparisons>(
+        ListedScores{std::get<std::vector<double>>(scored.scores), genuine, columns->first,
+                     columns->second},
+        job);
+    result.scores.data = data;
+    if (scored.resampling)
+      result.scores.bootstrap = [data] { return Bootstrap::of_identities(data); };
+    return result;
+  }
+  result.scores.data =
+      std::make_shared<const Comparisons>(columns->scores, columns->labels, columns->folds);
+  if (scored.resampling)
+    result.scores.bootstrap = [columns, resampling = scored.resampling] {
+      return Bootstrap(columns->graph(), resampling(columns->graph()));
     };
-  measure_cells(d, data, &Metric::listed, intervals, result);
+  return result;
 }
 
-void write(H5Writer& file, const std::string& group, const Track& track) {
-  const ListedTrials& t = of(track);
+void ListedTrials::write(H5Writer& file, const std::string& group) const {
   std::vector<std::int32_t> first, second;
-  for (const Comparison& c : t.comparisons) {
+  for (const Comparison& c : comparisons) {
     first.push_back(c.first);
     second.push_back(c.second);
   }
   write_column(file, group + "first", first);
   write_column(file, group + "second", second);
-  write_column(file, group + "genuine", t.genuine);
-  if (!t.fold.empty()) write_column(file, group + "fold", t.fold);
+  write_column(file, group + "genuine", genuine);
+  if (!fold.empty()) write_column(file, group + "fold", fold);
 }
 
-void read(const H5Reader& file, const std::string& group, Track& track) {
-  ListedTrials t;
+std::shared_ptr<const Trials> read_listed_trials(const H5Reader& file, const std::string& group) {
+  auto trials = std::make_shared<ListedTrials>();
   const auto first = file.read<std::int32_t>(group + "first", 1);
   const auto second = file.read<std::int32_t>(group + "second", 1);
   if (first.size() != second.size())
-    throw std::invalid_argument(fmt::format("track {}: {} first and {} second sides", track.name,
-                                            first.size(), second.size()));
-  for (std::size_t k = 0; k < first.size(); ++k) t.comparisons.push_back({first[k], second[k]});
-  t.genuine = file.read<std::uint8_t>(group + "genuine", 1);
-  if (file.has(group + "fold")) t.fold = file.read<std::int32_t>(group + "fold", 1);
-  track.trials = std::move(t);
-}
-
-}  // namespace
-
-TrackKind listed_kind() {
-  return {.name = "listed",
-          .doc = "a list of comparisons",
-          .check = check,
-          .units = units,
-          .shape = shape,
-          .sides = sides,
-          .genuine = genuine,
-          .score = score,
-          .more_counts = more_counts,
-          .measure = measure,
-          .write = write,
-          .read = read};
+    throw std::invalid_argument(
+        fmt::format("{}: {} first and {} second sides", group, first.size(), second.size()));
+  for (std::size_t k = 0; k < first.size(); ++k)
+    trials->comparisons.push_back({first[k], second[k]});
+  trials->genuine = file.read<std::uint8_t>(group + "genuine", 1);
+  if (file.has(group + "fold")) trials->fold = file.read<std::int32_t>(group + "fold", 1);
+  return trials;
 }
 
 }  // namespace facebench

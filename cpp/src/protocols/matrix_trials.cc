@@ -1,14 +1,18 @@
+#include "facebench/protocols/matrix_trials.h"
+
 #include <fmt/format.h>
 
 #include <stdexcept>
 #include <unordered_set>
 
-#include "protocols/track_kinds.h"
+#include "facebench/metrics/similarity_matrix.h"
+#include "facebench/protocols/measurable.h"
+#include "protocols/columns.h"
+#include "protocols/trial_kinds.h"
+#include "protocols/trial_parts.h"
 
 namespace facebench {
 namespace {
-
-const MatrixTrials& of(const Track& t) { return std::get<MatrixTrials>(t.trials); }
 
 // Rows and columns of the scores, (groups, subjects) flattened.
 std::vector<std::int32_t> by_group(const MatrixTrials& t, const std::vector<std::int32_t>& units) {
@@ -19,120 +23,97 @@ std::vector<std::int32_t> by_group(const MatrixTrials& t, const std::vector<std:
   return result;
 }
 
-void check(const Track& track, const TrialSet& set) {
-  const MatrixTrials& t = of(track);
+}  // namespace
+
+void MatrixTrials::check(const TrialSet& set, const std::string& track) const {
   const auto require = [&](bool ok, const std::string& what) {
-    if (!ok) throw std::invalid_argument(fmt::format("track {}: {}", track.name, what));
+    if (!ok) throw std::invalid_argument(fmt::format("track {}: {}", track, what));
   };
-  const std::size_t groups = t.groups.size();
-  require(groups > 0 && !t.first.empty() && t.first.size() == t.second.size() &&
-              t.first.size() % groups == 0,
-          fmt::format("{} groups with {} first and {} second templates", groups, t.first.size(),
-                      t.second.size()));
-  require(std::unordered_set<std::string>(t.groups.begin(), t.groups.end()).size() == groups,
+  const std::size_t count = groups.size();
+  require(count > 0 && !first.empty() && first.size() == second.size() && first.size() % count == 0,
+          fmt::format("{} groups with {} first and {} second templates", count, first.size(),
+                      second.size()));
+  require(std::unordered_set<std::string>(groups.begin(), groups.end()).size() == count,
           "a group is there twice");
-  std::vector<std::int32_t> all = t.first;
-  all.insert(all.end(), t.second.begin(), t.second.end());
-  check_units(all, set, track.name);
-  check_distinct(all, set, track.name);
+  std::vector<std::int32_t> all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  check_units(all, set, track);
+  check_distinct(all, set, track);
   std::unordered_set<std::int32_t> people;
-  for (std::size_t k = 0; k < t.first.size(); ++k) {
-    const std::int32_t person = set.unit_identity(t.first[k - k % groups]);
-    require(set.unit_identity(t.first[k]) == person && set.unit_identity(t.second[k]) == person,
-            fmt::format("the templates of subject {} are of different people", k / groups));
-    require(k % groups != 0 || people.insert(person).second,
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    const std::int32_t person = set.unit_identity(first[k - k % count]);
+    require(set.unit_identity(first[k]) == person && set.unit_identity(second[k]) == person,
+            fmt::format("the templates of subject {} are of different people", k / count));
+    require(k % count != 0 || people.insert(person).second,
             fmt::format("subject {} is there twice",
                         set.identity_names[static_cast<std::size_t>(person)]));
   }
 }
 
-std::vector<std::int32_t> units(const Track& t) {
+std::vector<std::int32_t> MatrixTrials::units() const {
   std::vector<std::int32_t> all;
-  for (std::size_t k = 0; k < of(t).first.size(); ++k) {
-    all.push_back(of(t).first[k]);
-    all.push_back(of(t).second[k]);
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    all.push_back(first[k]);
+    all.push_back(second[k]);
   }
   return all;
 }
 
-std::vector<std::int64_t> shape(const Track& track) {
-  const auto groups = static_cast<std::int64_t>(of(track).groups.size());
-  const std::int64_t subjects = of(track).subjects();
-  return {groups, subjects, groups, subjects};
+std::vector<std::int64_t> MatrixTrials::shape() const {
+  const auto count = static_cast<std::int64_t>(groups.size());
+  return {count, subjects(), count, subjects()};
 }
 
-std::optional<Comparison> sides(const Track& track, std::int64_t k) {
-  const MatrixTrials& t = of(track);
-  const auto groups = static_cast<std::int64_t>(t.groups.size());
-  const std::int64_t subjects = t.subjects(), width = groups * subjects;
+std::optional<Comparison> MatrixTrials::comparison_at(std::int64_t k) const {
+  const auto count = static_cast<std::int64_t>(groups.size());
+  const std::int64_t people = subjects(), width = count * people;
   const auto unit = [&](const std::vector<std::int32_t>& units, std::int64_t i) {
-    return units[static_cast<std::size_t>(i % subjects * groups + i / subjects)];
+    return units[static_cast<std::size_t>(i % people * count + i / people)];
   };
-  return Comparison{unit(t.first, k / width), unit(t.second, k % width)};
+  return Comparison{unit(first, k / width), unit(second, k % width)};
 }
 
-bool genuine(const Track& track, const TrialSet& set, std::int64_t k) {
-  return same_identity(set, *sides(track, k));
+std::vector<std::pair<std::string, std::int64_t>> MatrixTrials::counts(const TrialSet&) const {
+  return {{"subjects", subjects()}};
 }
 
-TrackScores score(const Track& track, const UnitEmbeddings& units, const Job& job) {
-  const MatrixTrials& t = of(track);
-  return cosine_block<double>(units, by_group(t, t.first), by_group(t, t.second), false, job);
+bool MatrixTrials::same_as(const Trials& trials,
+                           std::span<const std::int32_t> unit_of_other) const {
+  const auto* other = dynamic_cast<const MatrixTrials*>(&trials);
+  return other && groups == other->groups && same_units(other->first, first, unit_of_other) &&
+         same_units(other->second, second, unit_of_other);
 }
 
-std::vector<std::pair<std::string, std::int64_t>> more_counts(const Track& t, const TrialSet&) {
-  return {{"subjects", of(t).subjects()}};
+KeptScores MatrixTrials::score(const UnitEmbeddings& units, const Storage&, const Job& job) const {
+  return cosine_block<double>(units, by_group(*this, first), by_group(*this, second), false, job);
 }
 
-void measure(const TrackData& d, TrackResult& result, const Job& job) {
-  const bool drop = drops_failed(d.options);
-  count_comparisons(d, drop, result);
-  std::vector<std::uint8_t> left_out(static_cast<std::size_t>(score_count(d.scores)), 0);
-  for (std::size_t k = 0; drop && k < left_out.size(); ++k)
-    left_out[k] =
-        status_of(*sides(d.track, static_cast<std::int64_t>(k)), d.status) != SampleStatus::ok;
-  const auto data = std::make_shared<const SimilarityMatrix>(
-      of(d.track).groups, std::get<std::vector<double>>(d.scores), std::move(left_out));
-  std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
-  if (interval_methods().at(d.options.interval).make && of(d.track).subjects() > 1)
-    intervals = [&](std::span<const Statistic> statistics) {
-      return identity_bootstrap(of(d.track).subjects(), statistics,
-                                {d.options.replicates, d.options.level, d.options.seed}, job);
-    };
-  measure_cells(d, data, &Metric::matrix, intervals, result);
+Measurable MatrixTrials::measurable(const ScoredTrials& scored, const Job&) const {
+  const auto& scores = std::get<std::vector<double>>(scored.scores);
+  std::vector<std::uint8_t> left_out(scores.size(), 0);
+  for (std::size_t k = 0; k < left_out.size(); ++k)
+    left_out[k] = !takes_part(*comparison_at(static_cast<std::int64_t>(k)), scored.left_out);
+  Measurable result;
+  result.matrix.data =
+      std::make_shared<const SimilarityMatrix>(groups, scores, std::move(left_out));
+  if (scored.resampling && subjects() > 1)
+    result.matrix.bootstrap = [people = subjects()] { return Bootstrap::of_identities(people); };
+  return result;
 }
 
-void write(H5Writer& file, const std::string& group, const Track& track) {
-  const MatrixTrials& t = of(track);
-  const std::vector<std::int64_t> both = {t.subjects(), static_cast<std::int64_t>(t.groups.size())};
-  file.write_texts(group + "groups", t.groups);
-  file.write<std::int32_t>(group + "first", t.first, both);
-  file.write<std::int32_t>(group + "second", t.second, both);
+void MatrixTrials::write(H5Writer& file, const std::string& group) const {
+  const std::vector<std::int64_t> both = {subjects(), static_cast<std::int64_t>(groups.size())};
+  file.write_texts(group + "groups", groups);
+  file.write<std::int32_t>(group + "first", first, both);
+  file.write<std::int32_t>(group + "second", second, both);
 }
 
-void read(const H5Reader& file, const std::string& group, Track& track) {
-  MatrixTrials t;
-  t.groups = file.read_texts(group + "groups");
-  t.first = file.read<std::int32_t>(group + "first", 2);
-  t.second = file.read<std::int32_t>(group + "second", 2);
-  track.trials = std::move(t);
-}
-
-}  // namespace
-
-TrackKind matrix_kind() {
-  return {.name = "matrix",
-          .doc = "templates of each group with those of each other group, of the same subjects",
-          .check = check,
-          .units = units,
-          .shape = shape,
-          .sides = sides,
-          .genuine = genuine,
-          .score = score,
-          .more_counts = more_counts,
-          .measure = measure,
-          .write = write,
-          .read = read};
+std::shared_ptr<const Trials> read_matrix_trials(const H5Reader& file, const std::string& group) {
+  auto trials = std::make_shared<MatrixTrials>();
+  trials->groups = file.read_texts(group + "groups");
+  trials->first = file.read<std::int32_t>(group + "first", 2);
+  trials->second = file.read<std::int32_t>(group + "second", 2);
+  return trials;
 }
 
 }  // namespace facebench

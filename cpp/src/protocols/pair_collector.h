@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/trials.h"
 #include "protocols/sample_names.h"
 

@@ -9,8 +9,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
-#include "facebench/metrics/score_tail.h"
-#include "protocols/track_kinds.h"
+#include "protocols/columns.h"
 
 namespace facebench {
 namespace {
@@ -18,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kKind = "evaluation";
-constexpr std::int64_t kScoresFormat = 2;
+// Format 2 called all pairs of which a tail was kept a kind of their own; else it is the same.
+constexpr std::int64_t kScoresFormat = 3, kOldestScoresFormat = 2;
 
 std::vector<std::uint8_t> status_bytes(std::span<const SampleStatus> status) {
   std::vector<std::uint8_t> bytes;
@@ -47,102 +47,6 @@ Templates read_templates(const H5Reader& file) {
   return t;
 }
 
-template <class T>
-void write_track_scores(H5Writer& file, const std::string& group,
-                        const std::vector<std::int64_t>& shape, const std::vector<T>& scores) {
-  file.write<T>(group + "score", scores, shape);
-}
-
-void write_track_scores(H5Writer& file, const std::string& group, const std::vector<std::int64_t>&,
-                        const ScoreTail& tail) {
-  write_column(file, group + "tail/genuine", tail.genuine);
-  write_column(file, group + "tail/genuine_row", tail.genuine_row);
-  write_column(file, group + "tail/genuine_column", tail.genuine_column);
-  write_column(file, group + "tail/impostor", tail.impostor);
-  write_column(file, group + "tail/impostor_row", tail.impostor_row);
-  write_column(file, group + "tail/impostor_column", tail.impostor_column);
-  write_column(file, group + "tail/impostor_reach_and_count",
-               std::vector<std::int64_t>{tail.impostor_reach, tail.impostor_count});
-  write_column(file, group + "histogram/edge", tail.histogram.edges);
-  write_column(file, group + "histogram/genuine", tail.histogram.genuine);
-  write_column(file, group + "histogram/impostor", tail.histogram.impostor);
-  write_column(file, group + "histogram/blur", std::vector<double>{tail.histogram_blur});
-}
-
-ScoreTail read_tail(const H5Reader& file, const std::string& group) {
-  ScoreTail tail;
-  tail.genuine = file.read<double>(group + "tail/genuine", 1);
-  tail.genuine_row = file.read<std::int32_t>(group + "tail/genuine_row", 1);
-  tail.genuine_column = file.read<std::int32_t>(group + "tail/genuine_column", 1);
-  tail.impostor = file.read<double>(group + "tail/impostor", 1);
-  tail.impostor_row = file.read<std::int32_t>(group + "tail/impostor_row", 1);
-  tail.impostor_column = file.read<std::int32_t>(group + "tail/impostor_column", 1);
-  const auto counts = file.read<std::int64_t>(group + "tail/impostor_reach_and_count", 1);
-  tail.histogram.edges = file.read<double>(group + "histogram/edge", 1);
-  tail.histogram.genuine = file.read<std::int64_t>(group + "histogram/genuine", 1);
-  tail.histogram.impostor = file.read<std::int64_t>(group + "histogram/impostor", 1);
-  const auto blur = file.read<double>(group + "histogram/blur", 1);
-  if (counts.size() != 2 || blur.size() != 1)
-    throw std::invalid_argument(group + "tail: the counts are damaged");
-  tail.impostor_reach = counts[0];
-  tail.impostor_count = counts[1];
-  tail.histogram_blur = blur[0];
-  check_tail(tail);
-  return tail;
-}
-
-void write_record(H5Writer& file, const std::string& group, const SearchRecord& r) {
-  std::vector<double> score;
-  std::vector<std::int64_t> probe;
-  for (const SearchRecord::Impostor& i : r.impostors) {
-    score.push_back(i.score);
-    probe.push_back(i.probe);
-  }
-  write_column(file, group + "gallery", std::vector<std::int64_t>{r.gallery});
-  write_column(file, group + "mated", r.is_mated);
-  write_column(file, group + "score", r.score);
-  write_column(file, group + "ahead", r.ahead);
-  write_column(file, group + "tied", r.tied);
-  write_column(file, group + "impostor", score);
-  write_column(file, group + "impostor_probe", probe);
-}
-
-void write_track_scores(H5Writer& file, const std::string& group, const std::vector<std::int64_t>&,
-                        const SearchOutcomes& outcomes) {
-  write_record(file, group + "outcome/", outcomes.all);
-  if (outcomes.enrolled) write_record(file, group + "outcome_enrolled/", *outcomes.enrolled);
-}
-
-SearchRecord read_record(const H5Reader& file, const std::string& group) {
-  SearchRecord r;
-  const auto gallery = file.read<std::int64_t>(group + "gallery", 1);
-  r.is_mated = file.read<std::uint8_t>(group + "mated", 1);
-  r.score = file.read<double>(group + "score", 1);
-  r.ahead = file.read<std::int32_t>(group + "ahead", 1);
-  r.tied = file.read<std::int32_t>(group + "tied", 1);
-  const auto score = file.read<double>(group + "impostor", 1);
-  const auto probe = file.read<std::int64_t>(group + "impostor_probe", 1);
-  if (gallery.size() != 1 || probe.size() != score.size())
-    throw std::invalid_argument(group + ": the columns are damaged");
-  r.gallery = gallery[0];
-  for (std::size_t i = 0; i < score.size(); ++i) {
-    if (probe[i] < 0 || probe[i] >= static_cast<std::int64_t>(r.score.size()))
-      throw std::invalid_argument(group + ": an impostor score of no probe");
-    r.impostors.push_back({score[i], static_cast<std::uint32_t>(probe[i])});
-  }
-  return Searches(std::move(r)).record();  // checks it
-}
-
-SearchOutcomes read_outcomes(const H5Reader& file, const std::string& group,
-                             const IdentificationTrials& t) {
-  SearchOutcomes outcomes{read_record(file, group + "outcome/"), {}};
-  if (file.has(group + "outcome_enrolled"))
-    outcomes.enrolled = read_record(file, group + "outcome_enrolled/");
-  if (outcomes.all.score.size() != t.probes.size())
-    throw std::invalid_argument(group + ": not one outcome for each probe");
-  return outcomes;
-}
-
 void write_scores(const fs::path& path, const EvaluationResult& r) {
   H5Writer file(path);
   Json tracks = Json::array();
@@ -158,13 +62,10 @@ void write_scores(const fs::path& path, const EvaluationResult& r) {
   write_templates(file, r.trials.templates);
   for (std::size_t t = 0; t < r.trials.tracks.size(); ++t) {
     const Track& track = r.trials.tracks[t];
-    const TrackKind& kind = kind_of(track);
     const std::string group = "/tracks/" + track.name + "/";
-    file.write_texts(group + "kind", std::vector<std::string>{kind.name});
-    kind.write(file, group, track);
-    std::visit(
-        [&](const auto& scores) { write_track_scores(file, group, kind.shape(track), scores); },
-        r.scores[t]);
+    file.write_texts(group + "kind", std::vector<std::string>{std::string(track.trials->kind())});
+    track.trials->write(file, group);
+    write_kept_scores(file, group, r.scores[t], track.trials->shape());
   }
   file.commit();
 }
@@ -172,32 +73,8 @@ void write_scores(const fs::path& path, const EvaluationResult& r) {
 Track read_track(const H5Reader& file, const std::string& name) {
   const std::string group = "/tracks/" + name + "/";
   const auto kinds = file.read_texts(group + "kind");
-  Track track;
-  track.name = name;
-  track_kinds().at(kinds.empty() ? "" : kinds.front()).read(file, group, track);
-  return track;
-}
-
-TrackScores read_track_scores(const H5Reader& file, const Track& track) {
-  const TrackKind& kind = kind_of(track);
-  if (std::holds_alternative<AllPairsTrials>(track.trials))
-    return read_tail(file, "/tracks/" + track.name + "/");
-  if (const auto* t = std::get_if<IdentificationTrials>(&track.trials); t && t->outcomes_only)
-    return read_outcomes(file, "/tracks/" + track.name + "/", *t);
-  const std::string name = "/tracks/" + track.name + "/score";
-  if (file.shape(name) != kind.shape(track))
-    throw std::invalid_argument(
-        fmt::format("track {}: the scores have another shape than the trials", track.name));
-  TrackScores scores;
-  if (kind.single)
-    scores = file.read<float>(name);
-  else
-    scores = file.read<double>(name);
-  for (std::int64_t k = 0; k < score_count(scores); ++k)
-    if (!std::isfinite(score_at(scores, k)))
-      throw std::invalid_argument(
-          fmt::format("track {}: score [{}] is not a finite number", track.name, k));
-  return scores;
+  const std::string kind = kinds.empty() ? "" : kinds.front();
+  return {name, trial_kinds().at(kind == "all_pairs" ? "dense" : kind).read(file, group)};
 }
 
 Json track_content(const TrackResult& t) {
@@ -311,10 +188,12 @@ RunScores read_scores(const fs::path& path) {
   RunScores r;
   const Json manifest = file.read_json("/manifest");
   if (!manifest.is_object() || !manifest.contains("format") ||
-      manifest["format"] != kScoresFormat || !manifest.contains("protocol") ||
+      !manifest["format"].is_number_integer() || !manifest.contains("protocol") ||
       !manifest["protocol"].is_string() || !manifest.contains("options") ||
-      !manifest.contains("tracks"))
-    fail(where, fmt::format("is not a scores file of format {}", kScoresFormat));
+      !manifest.contains("tracks") || manifest["format"] < kOldestScoresFormat ||
+      manifest["format"] > kScoresFormat)
+    fail(where, fmt::format("is not a scores file of format {} to {}", kOldestScoresFormat,
+                            kScoresFormat));
   r.spec = parse_protocol(manifest["protocol"].get<std::string>(), where + ":protocol");
   options_from_json(r.options, manifest["options"], where + ":options");
 
@@ -330,7 +209,9 @@ RunScores read_scores(const fs::path& path) {
     for (const Json& name : manifest.at("tracks"))
       r.trials.tracks.push_back(read_track(file, name.get<std::string>()));
     r.trials.check();
-    for (const Track& track : r.trials.tracks) r.scores.push_back(read_track_scores(file, track));
+    for (const Track& track : r.trials.tracks)
+      r.scores.push_back(read_kept_scores(file, "/tracks/" + track.name + "/",
+                                          track.trials->shape(), track.trials->single()));
   } catch (const std::logic_error& e) {  // what the checks of other floors throw
     fail(where, e.what(), "The file was changed; run the evaluation again.");
   } catch (const Json::exception& e) {

@@ -113,6 +113,14 @@ std::vector<SampleStatus> unit_status(const TrialSet& trials,
   return result;
 }
 
+std::vector<std::uint8_t> failed_units(std::span<const SampleStatus> unit_status) {
+  std::vector<std::uint8_t> failed;
+  if (std::ranges::all_of(unit_status, [](SampleStatus s) { return s == SampleStatus::ok; }))
+    return failed;
+  for (const SampleStatus s : unit_status) failed.push_back(s != SampleStatus::ok);
+  return failed;
+}
+
 UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples,
                                const EmbeddingSet& embeddings, std::string_view fusion,
                                const Job& job) {

@@ -1,11 +1,37 @@
-#include "facebench/protocols/searched_units.h"
+#include "protocols/searched_units.h"
 
 #include <span>
 #include <stdexcept>
 #include <unordered_set>
-#include <variant>
 
 namespace facebench {
+namespace {
+
+std::shared_ptr<const Searches> searches_of(const KeptScores& scores, const SearchedUnits& used,
+                                            const std::vector<std::int32_t>& probe_identity,
+                                            const TrackSide& gallery, const Job& job) {
+  if (const auto* outcomes = std::get_if<KeptOutcomes>(&scores)) {
+    if (!used.whole && !outcomes->enrolled)
+      throw std::invalid_argument("of these searches no outcomes were kept");
+    auto searches =
+        std::make_shared<const Searches>(used.whole ? outcomes->all : *outcomes->enrolled);
+    if (searches->size() != used.probes.size())
+      throw std::invalid_argument("the outcomes are those of other searches");
+    return searches;
+  }
+  const std::span<const float> all = std::get<std::vector<float>>(scores);
+  std::vector<float> some;
+  if (!used.whole) {
+    some.reserve(used.probes.size() * used.gallery.size());
+    for (const std::size_t p : used.probes)
+      for (const std::size_t g : used.gallery) some.push_back(all[p * gallery.identity.size() + g]);
+  }
+  return std::make_shared<const Searches>(used.whole ? all : std::span<const float>(some),
+                                          probe_identity,
+                                          at_positions(gallery.identity, used.gallery), job);
+}
+
+}  // namespace
 
 SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery) {
   SearchedUnits used;
@@ -26,31 +52,18 @@ SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery) 
   return used;
 }
 
-Searched searched(const TrackScores& scores, const TrackSide& probes, const TrackSide& gallery,
-                  const Job& job) {
+Resampled<Searches> searchable(const KeptScores& scores, const TrackSide& probes,
+                               const TrackSide& gallery, const ScoredTrials& scored,
+                               const Job& job) {
   const SearchedUnits used = searched_units(probes, gallery);
   if (used.gallery.empty() || used.probes.empty()) return {};
-  Searched result;
-  result.probe_identity = pick(probes.identity, used.probes);
-  if (const auto* outcomes = std::get_if<SearchOutcomes>(&scores)) {
-    if (!used.whole && !outcomes->enrolled)
-      throw std::invalid_argument("of these searches no outcomes were kept");
-    result.searches =
-        std::make_shared<const Searches>(used.whole ? outcomes->all : *outcomes->enrolled);
-    if (result.searches->size() != used.probes.size())
-      throw std::invalid_argument("the outcomes are those of other searches");
-    return result;
-  }
-  const std::span<const float> all = std::get<std::vector<float>>(scores);
-  std::vector<float> some;
-  if (!used.whole) {
-    some.reserve(used.probes.size() * used.gallery.size());
-    for (const std::size_t p : used.probes)
-      for (const std::size_t g : used.gallery) some.push_back(all[p * gallery.identity.size() + g]);
-  }
-  result.searches = std::make_shared<const Searches>(
-      used.whole ? all : std::span<const float>(some), result.probe_identity,
-      pick(gallery.identity, used.gallery), job);
+  const std::vector<std::int32_t> people = at_positions(probes.identity, used.probes);
+  Resampled<Searches> result;
+  result.data = searches_of(scores, used, people, gallery, job);
+  // People are drawn among the probes; the gallery stays as it is.
+  if (scored.resampling &&
+      std::unordered_set<std::int32_t>(people.begin(), people.end()).size() > 1)
+    result.bootstrap = [people] { return Bootstrap({people, people, {}}, Resampling::vertices); };
   return result;
 }
 

@@ -12,9 +12,8 @@
 #include "facebench/io/sha256.h"
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/embedded.h"
-#include "facebench/protocols/measures.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/protocols/scoring.h"
-#include "facebench/protocols/track_kind.h"
 
 namespace facebench {
 namespace {
@@ -126,11 +125,10 @@ const Table<CountName>& expected_count_names() {
 
 std::vector<std::pair<std::string, std::int64_t>> track_counts(const Track& track,
                                                                const TrialSet& trials) {
-  const TrackKind& kind = kind_of(track);
-  const auto [comparisons, genuine] = track_size(track, trials);
+  const auto [comparisons, genuine] = track.trials->size(trials);
   const Templates& t = trials.templates;
   std::unordered_set<std::int32_t> samples, people;
-  const std::vector<std::int32_t> units = kind.units(track);
+  const std::vector<std::int32_t> units = track.trials->units();
   for (const std::int32_t u : units) {
     people.insert(trials.unit_identity(u));
     if (t.size() == 0) {
@@ -147,7 +145,7 @@ std::vector<std::pair<std::string, std::int64_t>> track_counts(const Track& trac
       {"templates", t.size() == 0 ? 0 : static_cast<std::int64_t>(units.size())},
       {"samples", static_cast<std::int64_t>(samples.size())},
       {"identities", static_cast<std::int64_t>(people.size())}};
-  for (auto& count : kind.more_counts(track, trials)) counts.push_back(std::move(count));
+  for (auto& count : track.trials->counts(trials)) counts.push_back(std::move(count));
   return counts;
 }
 

@@ -7,6 +7,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/text.h"
+#include "facebench/protocols/matrix_trials.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {

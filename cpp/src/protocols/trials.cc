@@ -6,7 +6,9 @@
 #include <stdexcept>
 #include <unordered_set>
 
-#include "facebench/protocols/track_kind.h"
+#include "facebench/protocols/measurable.h"
+#include "protocols/trial_kinds.h"
+#include "protocols/trial_parts.h"
 
 namespace facebench {
 namespace {
@@ -66,8 +68,51 @@ void Templates::add_sample(std::int32_t index, std::int32_t of_medium) {
   ++begin.back();
 }
 
-std::int64_t ListedTrials::fold_count() const {
-  return fold.empty() ? 0 : *std::max_element(fold.begin(), fold.end()) + 1;
+bool Trials::genuine_at(const TrialSet& set, std::int64_t k) const {
+  return same_identity(set, *comparison_at(k));
+}
+
+TrialSize Trials::size(const TrialSet& set, std::span<const std::uint8_t> left_out) const {
+  TrialSize result;
+  for (std::int64_t k = 0; k < slots(); ++k) {
+    const auto compared = comparison_at(k);
+    if (!compared || !takes_part(*compared, left_out)) continue;
+    ++result.comparisons;
+    result.genuine += genuine_at(set, k);
+  }
+  return result;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> Trials::shared_with(
+    const Trials&, std::span<const std::int32_t>) const {
+  return {};
+}
+
+std::shared_ptr<const Trials> Trials::only(std::span<const std::int64_t>) const { return nullptr; }
+
+std::int64_t Trials::slots() const {
+  std::int64_t slots = 1;
+  for (const std::int64_t n : shape()) slots *= n;
+  return slots;
+}
+
+const Table<TrialKind>& trial_kinds() {
+  static const Table<TrialKind> table(
+      "kind of trials",
+      {{"listed", "a list of comparisons", read_listed_trials},
+       {"dense", "every unit of one set with every unit of another", read_dense_trials},
+       {"matrix", "templates of each group with those of each other group, of the same subjects",
+        read_matrix_trials},
+       {"identification", "probes searched in a gallery", read_identification_trials}});
+  return table;
+}
+
+void visit_scores(const Trials& trials, const ScoredTrials& scored, const ScoredVisitor& visit) {
+  for (std::int64_t k = 0; k < score_count(scored.scores); ++k) {
+    const auto compared = trials.comparison_at(k);
+    if (compared && takes_part(*compared, scored.left_out))
+      visit(score_at(scored.scores, k), trials.genuine_at(scored.set, k));
+  }
 }
 
 void TrialSet::check() const {
@@ -80,7 +125,7 @@ void TrialSet::check() const {
     require(!t.name.empty() && t.name.find('/') == std::string::npos,
             fmt::format("'{}' is not a name for a track", t.name));
     require(track_names.insert(t.name).second, fmt::format("two tracks are called {}", t.name));
-    kind_of(t).check(t, *this);
+    t.trials->check(*this, t.name);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/text.h"
+#include "facebench/protocols/listed_trials.h"
 #include "protocols/draw_pairs.h"
 #include "protocols/pair_collector.h"
 

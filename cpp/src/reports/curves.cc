@@ -6,7 +6,8 @@
 
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/tail_bounds.h"
-#include "facebench/protocols/searched_units.h"
+#include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/measurable.h"
 
 namespace facebench {
 namespace {
@@ -39,16 +40,7 @@ std::vector<std::size_t> spread(std::span<const double> x, std::span<const doubl
   return chosen;
 }
 
-void add_identification(const RunScores& s, const std::vector<std::int32_t>& probe_units,
-                        const std::vector<std::int32_t>& gallery_units, std::size_t t,
-                        std::size_t count, TrackCurves& out) {
-  const auto status = unit_status(s.trials, s.status);
-  const bool drop = drops_failed(s.options);
-  const TrackSide probes = track_side(s.trials, probe_units, status, drop);
-  const TrackSide gallery = track_side(s.trials, gallery_units, status, drop);
-  const Searched used = searched(s.scores[t], probes, gallery);
-  if (!used.searches) return;
-  const Searches& searches = *used.searches;
+void add_identification(const Searches& searches, std::size_t count, TrackCurves& out) {
   if (searches.mated() == 0) return;
   out.cmc = cmc(searches).rate;
   if (out.cmc.size() > count) out.cmc.resize(count);
@@ -101,45 +93,24 @@ std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {
 
 std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int bins) {
   std::vector<TrackCurves> curves;
-  const auto status = unit_status(s.trials, s.status);
-  const bool drop = drops_failed(s.options);
-  const bool searched = std::ranges::any_of(s.spec.metrics, [](const MetricRequest& r) {
-    return protocol_metrics().at(r.name).identification.cell != nullptr;
-  });
   for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
     const Track& track = s.trials.tracks[t];
     TrackCurves& c = curves.emplace_back();
     c.track = track.name;
-    if (const auto* trials = std::get_if<IdentificationTrials>(&track.trials)) {
-      add_identification(s, trials->probes, trials->gallery, t, count, c);
+    const ScoredTrials scored =
+        scored_trials(s.spec, s.options, s.trials, s.status, s.scores[t], track.name);
+    const Measurable m = track.trials->measurable(scored, {});
+    if (m.searches.data) add_identification(*m.searches.data, count, c);
+    // A matrix mixes groups that are not meant to be one population: it has no curve.
+    if (m.scores.data && m.scores.data->tail()) {
+      c.scores = coarser(m.scores.data->tail()->histogram, static_cast<std::size_t>(bins));
+      c.roc = roc_points(roc(*m.scores.data->tail()), count);
       continue;
     }
-    if (const auto* tail = std::get_if<ScoreTail>(&s.scores[t])) {
-      c.scores = coarser(tail->histogram, static_cast<std::size_t>(bins));
-      c.roc = roc_points(roc(*tail), count);
-      continue;
-    }
-    const TrackKind& kind = kind_of(track);
-    c.scores = histogram(
-        [&](const ScoreVisitor& visit) {
-          for (std::int64_t k = 0; k < score_count(s.scores[t]); ++k) {
-            const auto sides = kind.sides(track, k);
-            if (sides && !(drop && status_of(*sides, status) != SampleStatus::ok))
-              visit(score_at(s.scores[t], k), kind.genuine(track, s.trials, k));
-          }
-        },
-        bins);
-    if (const auto* dense = std::get_if<DenseTrials>(&track.trials)) {
-      c.roc =
-          roc_points(dense_comparisons(track, s.trials, status, s.scores[t], drop).curve(), count);
-      // As the metrics see it: rows searched in the columns.
-      if (searched && !dense->triangle && dense->mask.empty())
-        add_identification(s, dense->rows, dense->columns, t, count, c);
-    } else if (!std::holds_alternative<MatrixTrials>(track.trials)) {
-      // A matrix mixes groups that are not meant to be one population.
-      const LabelledScores all = labelled_scores(track, s.trials, status, s.scores[t], drop);
-      c.roc = roc_points(all.scores, all.labels, count);
-    }
+    if (m.scores.data) c.roc = roc_points(m.scores.data->roc(), count);
+    if (m.scores.data || m.matrix.data)
+      c.scores = histogram(
+          [&](const ScoreVisitor& visit) { visit_scores(*track.trials, scored, visit); }, bins);
   }
   return curves;
 }

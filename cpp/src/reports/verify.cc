@@ -90,34 +90,17 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
     const EmbeddingSet embeddings = read_embeddings(path);
     const SampleRows rows = find_samples(s.trials, embeddings, s.spec.match);
     const UnitEmbeddings units = unit_embeddings(s.trials, rows, embeddings, s.options.fusion, job);
-    std::int64_t different = 0, all = 0;
+    ScoreDifferences found;
     for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
-      const Track& track = s.trials.tracks[t];
-      const TrackScores again = kind_of(track).score(track, units, job);
-      if (const auto* tail = std::get_if<ScoreTail>(&again)) {
-        // Below the tail low precision counts, and that differs between instruction sets.
-        const ScoreTail& kept = std::get<ScoreTail>(s.scores[t]);
-        all += static_cast<std::int64_t>(tail->genuine.size() + tail->impostor.size());
-        different += tail->genuine != kept.genuine || tail->impostor != kept.impostor ||
-                     tail->genuine_row != kept.genuine_row ||
-                     tail->genuine_column != kept.genuine_column ||
-                     tail->impostor_row != kept.impostor_row ||
-                     tail->impostor_column != kept.impostor_column ||
-                     tail->impostor_count != kept.impostor_count;
-        continue;
-      }
-      if (const auto* outcomes = std::get_if<SearchOutcomes>(&again)) {
-        all += static_cast<std::int64_t>(outcomes->all.score.size());
-        different += *outcomes != std::get<SearchOutcomes>(s.scores[t]);
-        continue;
-      }
-      all += score_count(again);
-      for (std::int64_t k = 0; k < score_count(again); ++k)
-        different += score_at(again, k) != score_at(s.scores[t], k);
+      const KeptScores again =
+          s.trials.tracks[t].trials->score(units, storage_of(s.scores[t]), job);
+      const ScoreDifferences own = score_differences(again, s.scores[t]);
+      found.all += own.all;
+      found.different += own.different;
     }
-    check.same = different == 0;
-    check.detail = check.same ? fmt::format("{} scores, equal to the last digit", all)
-                              : fmt::format("{} of {} scores differ", different, all);
+    check.same = found.different == 0;
+    check.detail = check.same ? fmt::format("{} scores, equal to the last digit", found.all)
+                              : fmt::format("{} of {} scores differ", found.different, found.all);
   } catch (const Error& e) {
     check.same = false;
     check.detail = e.what();

@@ -76,15 +76,10 @@ TEST(Bootstrap, SameBitsForAnyNumberOfThreads) {
                                           tar_at_far_statistic(c, 0.1), accuracy_statistic(c)};
   BootstrapOptions options;
   options.replicates = 100;
-  for (const auto bootstrap :
-       {static_cast<std::vector<Interval> (*)(const ComparisonGraph&, std::span<const Statistic>,
-                                              const BootstrapOptions&, const Job&)>(
-            component_bootstrap),
-        static_cast<std::vector<Interval> (*)(const ComparisonGraph&, std::span<const Statistic>,
-                                              const BootstrapOptions&, const Job&)>(
-            vertex_bootstrap)}) {
-    const auto one = bootstrap(data.graph(), statistics, options, Job{1});
-    const auto four = bootstrap(data.graph(), statistics, options, Job{4});
+  for (const Resampling resampling : {Resampling::components, Resampling::vertices}) {
+    const Bootstrap bootstrap(data.graph(), resampling);
+    const auto one = bootstrap.intervals(statistics, options, Job{1});
+    const auto four = bootstrap.intervals(statistics, options, Job{4});
     const std::vector<Weight> once(data.scores.size(), 1);
     for (std::size_t s = 0; s < statistics.size(); ++s) {
       EXPECT_EQ(one[s].low, four[s].low) << statistics[s].name;
@@ -93,7 +88,7 @@ TEST(Bootstrap, SameBitsForAnyNumberOfThreads) {
       EXPECT_GT(one[s].high, statistics[s].evaluate(once)) << statistics[s].name;
     }
     options.seed = 1;
-    EXPECT_NE(bootstrap(data.graph(), statistics, options, Job{1})[0].low, one[0].low);
+    EXPECT_NE(bootstrap.intervals(statistics, options, Job{1})[0].low, one[0].low);
     options.seed = 0;
   }
 }
@@ -117,7 +112,7 @@ TEST(Bootstrap, ComponentsAreDrawnWholeAndWithinTheirFold) {
                             for (int f = 0; f < 5; ++f) fine = fine && sum[f] == in_fold[f];
                             return fine ? 1.0 : 0.5;
                           }};
-  const Interval i = component_bootstrap(data.graph(), inspect);
+  const Interval i = bootstrap_interval(data.graph(), Resampling::components, inspect);
   EXPECT_EQ(i.method, "wilson_over_components");  // all replicates gave 1
   EXPECT_EQ(i.high, 1);
   EXPECT_EQ(i.low, wilson(components.count(), components.count()).low);
@@ -142,7 +137,8 @@ TEST(Bootstrap, VertexWeightsAreProducts) {
                                 fine = fine && w[i] == self[first[i]] * self[second[i]];
                             return fine ? 1.0 : 0.5;
                           }};
-  EXPECT_EQ(vertex_bootstrap({first, second, {}}, inspect).method, "wilson_over_identities");
+  EXPECT_EQ(bootstrap_interval({first, second, {}}, Resampling::vertices, inspect).method,
+            "wilson_over_identities");
 }
 
 TEST(Bootstrap, CountsUndefinedReplicates) {
@@ -150,7 +146,7 @@ TEST(Bootstrap, CountsUndefinedReplicates) {
   const Statistic sometimes{"sometimes", [](std::span<const Weight> w) {
                               return w[0] == 0 ? std::nan("") : 0.5 + 0.01 * w[1];
                             }};
-  const Interval i = component_bootstrap(data.graph(), sometimes);
+  const Interval i = bootstrap_interval(data.graph(), Resampling::components, sometimes);
   EXPECT_GT(i.undefined, 200);  // about exp(-1) of 1000
   EXPECT_LT(i.undefined, 550);
   EXPECT_FALSE(std::isnan(i.low));
@@ -159,16 +155,20 @@ TEST(Bootstrap, CountsUndefinedReplicates) {
 TEST(Bootstrap, RefusesWhatItCannotResample) {
   const std::vector<std::int32_t> first{0, 1, 2}, second{1, 2, 0};
   const Statistic half{"half", [](std::span<const Weight>) { return 0.5; }};
-  EXPECT_THROW(component_bootstrap({first, second, {}}, half), std::invalid_argument);
+  EXPECT_THROW(bootstrap_interval({first, second, {}}, Resampling::components, half),
+               std::invalid_argument);
   const Sparse data(4);
   const Statistic undefined{"undefined", [](std::span<const Weight>) { return std::nan(""); }};
-  EXPECT_THROW(component_bootstrap(data.graph(), undefined), std::invalid_argument);
+  EXPECT_THROW(bootstrap_interval(data.graph(), Resampling::components, undefined),
+               std::invalid_argument);
   BootstrapOptions options;
   options.replicates = 1;
-  EXPECT_THROW(component_bootstrap(data.graph(), half, options), std::invalid_argument);
+  EXPECT_THROW(bootstrap_interval(data.graph(), Resampling::components, half, options),
+               std::invalid_argument);
   Job job{2};
   job.poll = [] { throw Cancelled(); };
-  EXPECT_THROW(component_bootstrap(data.graph(), accuracy_statistic(data.comparisons()), {}, job),
+  EXPECT_THROW(bootstrap_interval(data.graph(), Resampling::components,
+                                  accuracy_statistic(data.comparisons()), {}, job),
                Cancelled);
 }
 

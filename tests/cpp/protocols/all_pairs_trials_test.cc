@@ -7,7 +7,10 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
+#include "facebench/metrics/many_comparisons.h"
 #include "facebench/metrics/tail_bounds.h"
+#include "facebench/metrics/tar_at_far.h"
+#include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/reports/curves.h"
@@ -82,8 +85,8 @@ TEST_P(EachPolicy, TheTailGivesTheNumbersOfAllScores) {
   const EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, few);
   for (std::size_t t = 0; t < 2; ++t) {
     const TrackResult &x = a.tracks[t], &y = b.tracks[t];
-    ASSERT_EQ(y.kind, "all_pairs");
-    EXPECT_LT(std::get<ScoreTail>(b.scores[t]).impostor.size(),
+    ASSERT_EQ(y.kind, "dense");
+    EXPECT_LT(std::get<KeptTail>(b.scores[t]).tail->impostor.size(),
               static_cast<std::size_t>(x.impostor) / 10);
     expect_same_counts(x, y);
     for (const char* name : {"tar@far=0.001", "tar@far=0.02", "threshold@far=0.01"}) {
@@ -107,20 +110,25 @@ TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
   const EvaluationResult a = evaluate(set.spec, set.trials, set.embeddings, stored());
   // A tail of a single bin's width, made by hand: what 1e10 comparisons would be asked for.
   EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, shortened());
-  ScoreTail tail = std::get<ScoreTail>(b.scores[0]);
+  ScoreTail tail = *std::get<KeptTail>(b.scores[0]).tail;
   for (const double far : {0.05, 0.2, 0.6}) {
     const TarBounds bounds = tar_bounds(tail, far);
-    const LabelledScores all =
-        labelled_scores(a.trials.tracks[0], a.trials, a.status, a.scores[0], false);
-    const TarAtFar exact = tar_at_far(all.scores, all.labels, far);
+    std::vector<double> scores;
+    std::vector<std::uint8_t> labels;
+    visit_scores(*a.trials.tracks[0].trials, {a.trials, a.scores[0], "", {}},
+                 [&](double score, bool is_genuine) {
+                   scores.push_back(score);
+                   labels.push_back(is_genuine);
+                 });
+    const TarAtFar exact = tar_at_far(scores, labels, far);
     EXPECT_LE(bounds.tar.low, exact.value);
     EXPECT_GE(bounds.tar.high, exact.value);
     EXPECT_LT(bounds.tar.high - bounds.tar.low, 0.05);
     EXPECT_LE(bounds.far_achieved, far);
     // The threshold keeps what it promises.
     std::int64_t genuine = 0, impostor = 0;
-    for (std::size_t k = 0; k < all.scores.size(); ++k)
-      if (all.scores[k] >= bounds.threshold) ++(all.labels[k] ? genuine : impostor);
+    for (std::size_t k = 0; k < scores.size(); ++k)
+      if (scores[k] >= bounds.threshold) ++(labels[k] ? genuine : impostor);
     EXPECT_LE(impostor, bounds.false_accepts);
     EXPECT_EQ(genuine, bounds.genuine_accepted);
   }
@@ -184,7 +192,7 @@ TEST(AllPairsTrials, DenseTracksHaveACmc) {
 TEST(AllPairsTrials, DamagedTailsAreRefused) {
   const Set set;
   const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, shortened());
-  const ScoreTail good = std::get<ScoreTail>(r.scores[0]);
+  const ScoreTail good = *std::get<KeptTail>(r.scores[0]).tail;
   check_tail(good);
   const auto refused = [&](auto change) {
     ScoreTail bad = good;
@@ -204,7 +212,9 @@ TEST(AllPairsTrials, DamagedTailsAreRefused) {
   ScoreTail bad = good;
   bad.genuine_row[0] = 300;
   const std::vector<std::int32_t> people(300, 0);
-  EXPECT_THROW(DenseComparisons(bad, {people, people, true, {}, {}}), std::invalid_argument);
+  EXPECT_THROW(ManyComparisons(std::make_shared<const ScoreTail>(bad),
+                               TailSides{people, people, true, {}, {}}),
+               std::invalid_argument);
 }
 
 }  // namespace

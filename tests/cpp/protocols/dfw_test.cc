@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/evaluate.h"
 #include "io/helpers.h"
 #include "protocols/list_texts.h"
@@ -50,7 +51,7 @@ TEST(Dfw, TracksAsWorkedOutByHand) {
   ASSERT_EQ(set.tracks.size(), 3u);
   EXPECT_EQ(set.tracks[0].name, "impersonation");
   const auto counts = [&](std::size_t t) {
-    const auto& mask = std::get<DenseTrials>(set.tracks[t].trials).mask;
+    const auto& mask = trials_of<DenseTrials>(set.tracks[t]).mask;
     return std::pair(std::ranges::count(mask, DenseTrials::is_genuine),
                      std::ranges::count(mask, DenseTrials::is_impostor));
   };

@@ -11,6 +11,7 @@
 #include "facebench/io/mat5.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/spec.h"
 #include "io/helpers.h"
 #include "protocols/list_texts.h"
@@ -19,7 +20,7 @@ namespace facebench {
 namespace {
 
 const ListedTrials& listed(const TrialSet& set, std::size_t track = 0) {
-  return std::get<ListedTrials>(set.tracks.at(track).trials);
+  return trials_of<ListedTrials>(set.tracks.at(track));
 }
 
 // The comparisons as texts: "a.jpg b.jpg 1 fold".

@@ -9,6 +9,7 @@
 #include "facebench/io/file.h"
 #include "facebench/protocols/embedded.h"
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/spec.h"
 #include "protocols/tiny_lfw.h"
@@ -85,7 +86,7 @@ TEST(LfwPairs, ReadsATinyListAsWorkedOutByHand) {
   const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
   ASSERT_EQ(t.tracks.size(), 1u);
   EXPECT_EQ(t.tracks[0].name, "view2");
-  const auto& track = std::get<ListedTrials>(t.tracks[0].trials);
+  const auto& track = trials_of<ListedTrials>(t.tracks[0]);
   EXPECT_EQ(track.comparisons.size(), 8u);
   EXPECT_EQ(track.genuine, (std::vector<std::uint8_t>{1, 1, 0, 0, 1, 1, 0, 0}));
   EXPECT_EQ(track.fold, (std::vector<std::int32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
@@ -136,14 +137,14 @@ TEST(LfwPairs, ByteOrderMarkAndCrlfAreTakenAndNoted) {
   tiny.write("\xEF\xBB\xBF" + text);
   const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
   EXPECT_EQ(t.lists.at(0).notes.size(), 2u);
-  EXPECT_EQ(std::get<ListedTrials>(t.tracks.at(0).trials).comparisons.size(), 8u);
+  EXPECT_EQ(trials_of<ListedTrials>(t.tracks.at(0)).comparisons.size(), 8u);
 }
 
 TEST(LfwPairs, AListWithoutFolds) {
   const TinyLfw tiny;
   tiny.write("1\nAnn\t1\t2\nAnn\t1\tBob\t1\n");
   const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
-  EXPECT_TRUE(std::get<ListedTrials>(t.tracks.at(0).trials).fold.empty());
+  EXPECT_TRUE(trials_of<ListedTrials>(t.tracks.at(0)).fold.empty());
   const std::string text = message_of<Error>([&] { evaluate(tiny.spec(), t, tiny.embeddings(t)); });
   EXPECT_HAS(text, "no folds");
 }
@@ -291,7 +292,7 @@ TEST(Evaluate, ScoresFromACsvFile) {
   const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
   const fs::path path = tiny.root() / "scores.csv";
   std::string text = "first,second,score\n";
-  for (const Comparison& c : std::get<ListedTrials>(t.tracks[0].trials).comparisons)
+  for (const Comparison& c : trials_of<ListedTrials>(t.tracks[0]).comparisons)
     text += t.names[static_cast<std::size_t>(c.first)] + "," +
             t.names[static_cast<std::size_t>(c.second)] + ",0.5\n";
   write_file(path, text);

@@ -7,6 +7,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/reports/curves.h"
 #include "facebench/reports/trial_pairs.h"
@@ -83,9 +84,9 @@ TEST_P(EachSearchPolicy, OutcomesGiveTheNumbersOfAllScores) {
   const Set set(failed);
   const EvaluationResult a = evaluate(set.spec, set.trials, set.embeddings, stored(policy));
   const EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, outcomes(policy));
-  ASSERT_TRUE(std::holds_alternative<SearchOutcomes>(b.scores[0]));
-  EXPECT_EQ(std::get<SearchOutcomes>(b.scores[0]).enrolled.has_value(), failed > 0);
-  EXPECT_FALSE(keeps_scores(b.scores[0]));
+  ASSERT_TRUE(std::holds_alternative<KeptOutcomes>(b.scores[0]));
+  EXPECT_EQ(std::get<KeptOutcomes>(b.scores[0]).enrolled.has_value(), failed > 0);
+  EXPECT_FALSE(keeps_all(b.scores[0]));
   EXPECT_EQ(score_count(b.scores[0]), 0);
   ASSERT_FALSE(a.tracks[0].cells.empty());
   expect_same_cells(a.tracks[0], b.tracks[0]);
@@ -139,7 +140,7 @@ TEST(SearchOutcomes, DamagedOutcomesAreRefused) {
   EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, outcomes());
   const auto refused = [&](auto&& change, std::string_view words) {
     EvaluationResult changed = r;
-    change(std::get<SearchOutcomes>(changed.scores[0]).all);
+    change(std::get<KeptOutcomes>(changed.scores[0]).all);
     write_run_files(folder / "run", changed, {});
     EXPECT_ERROR(read_scores(folder / "run" / "scores.h5"), words);
     std::filesystem::remove_all(folder / "run");

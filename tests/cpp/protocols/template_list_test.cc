@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/matrix_trials.h"
 #include "io/helpers.h"
 #include "protocols/list_texts.h"
 
@@ -45,7 +46,7 @@ TEST(TemplateList, BlocksAreDataAsWorkedOutByHand) {
   const TrialSet set = read(kList);
   EXPECT_EQ(set.templates.names.at(0), "n1/young/1");
   EXPECT_EQ(set.templates.names.at(7), "n2/mature/2");
-  const auto& t = std::get<MatrixTrials>(set.tracks.at(0).trials);
+  const auto& t = trials_of<MatrixTrials>(set.tracks.at(0));
   EXPECT_EQ(t.groups, (std::vector<std::string>{"young", "mature"}));
   EXPECT_EQ(t.first, (std::vector<std::int32_t>{0, 2, 4, 6}));
   EXPECT_EQ(t.second, (std::vector<std::int32_t>{1, 3, 5, 7}));
@@ -54,7 +55,7 @@ TEST(TemplateList, BlocksAreDataAsWorkedOutByHand) {
       kList, changed("vggface2_age", {{"size = 5", "size = 2"},
                                       {"\"young/1\", \"young/2\", \"mature/1\", \"mature/2\"",
                                        "\"mature/2\", \"young/1\", \"mature/1\", \"young/2\""}}));
-  const auto& u = std::get<MatrixTrials>(other.tracks.at(0).trials);
+  const auto& u = trials_of<MatrixTrials>(other.tracks.at(0));
   EXPECT_EQ(u.groups, (std::vector<std::string>{"mature", "young"}));
   EXPECT_EQ(u.first, (std::vector<std::int32_t>{2, 1, 6, 5}));
   EXPECT_EQ(u.second, (std::vector<std::int32_t>{0, 3, 4, 7}));

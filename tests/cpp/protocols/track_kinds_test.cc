@@ -1,15 +1,20 @@
-#include "facebench/protocols/track_kind.h"
+#include "facebench/protocols/trials.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/metrics/summary.h"
+#include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/identification_trials.h"
+#include "facebench/protocols/listed_trials.h"
+#include "facebench/protocols/matrix_trials.h"
 #include "facebench/protocols/run_folder.h"
 #include "protocols/random_people.h"
 #include "protocols/tiny_lfw.h"
@@ -109,9 +114,9 @@ TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
   for (std::size_t t = 0; t < 4; ++t) {
     const Track& track = set.trials.tracks[t];
     for (std::int64_t k = 0; k < score_count(r.scores[t]); ++k) {
-      const Comparison c = *kind_of(track).sides(track, k);
+      const Comparison c = *track.trials->comparison_at(k);
       EXPECT_NEAR(score_at(r.scores[t], k), set.cosine(c.first, c.second),
-                  kind_of(track).single ? 1e-7 : 1e-14)
+                  track.trials->single() ? 1e-7 : 1e-14)
           << track.name << " " << k;
     }
     EXPECT_TRUE(r.tracks[t].failed.empty());
@@ -228,7 +233,7 @@ TEST(TrackKinds, GivenScoresFillTheShapeOfEachKind) {
   const Set set;
   const EvaluationResult wanted = evaluate(set.spec, set.trials, set.embeddings, quick());
   std::vector<double> flat;
-  for (const TrackScores& s : wanted.scores)
+  for (const KeptScores& s : wanted.scores)
     for (std::int64_t k = 0; k < score_count(s); ++k) flat.push_back(score_at(s, k));
   const EvaluationResult r = evaluate_scores(set.spec, set.trials, flat, {}, quick());
   EXPECT_EQ(r.scores, wanted.scores);
@@ -264,18 +269,25 @@ TEST(TrackKinds, TrialsThatContradictThemselvesAreRefused) {
     change(set.trials);
     EXPECT_THROW(set.trials.check(), std::logic_error);
   };
-  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).rows[0] = 24; });
-  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).rows[0] = 2; });
-  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).rows[0] = 4; });
-  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).triangle = true; });
-  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).mask = {1, 2}; });
-  refused([](TrialSet& t) { std::get<DenseTrials>(t.tracks[1].trials).mask.assign(36, 1); });
-  refused([](TrialSet& t) { std::get<MatrixTrials>(t.tracks[2].trials).groups = {"a", "a"}; });
-  refused([](TrialSet& t) { std::get<MatrixTrials>(t.tracks[2].trials).first[0] = 4; });
-  refused([](TrialSet& t) { std::get<MatrixTrials>(t.tracks[2].trials).second.pop_back(); });
-  refused([](TrialSet& t) { std::get<IdentificationTrials>(t.tracks[3].trials).probes[0] = 0; });
-  refused([](TrialSet& t) { std::get<IdentificationTrials>(t.tracks[3].trials).gallery = {}; });
-  refused([](TrialSet& t) { std::get<ListedTrials>(t.tracks[0].trials).genuine[0] = 0; });
+  const auto damaged = [&]<class T>(std::size_t track, const std::function<void(T&)>& change) {
+    refused([&](TrialSet& set) {
+      T trials = trials_of<T>(set.tracks[track]);
+      change(trials);
+      set.tracks[track] = {set.tracks[track].name, std::move(trials)};
+    });
+  };
+  damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.rows[0] = 24; });
+  damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.rows[0] = 2; });
+  damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.rows[0] = 4; });
+  damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.triangle = true; });
+  damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.mask = {1, 2}; });
+  damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.mask.assign(36, 1); });
+  damaged.operator()<MatrixTrials>(2, [](MatrixTrials& t) { t.groups = {"a", "a"}; });
+  damaged.operator()<MatrixTrials>(2, [](MatrixTrials& t) { t.first[0] = 4; });
+  damaged.operator()<MatrixTrials>(2, [](MatrixTrials& t) { t.second.pop_back(); });
+  damaged.operator()<IdentificationTrials>(3, [](IdentificationTrials& t) { t.probes[0] = 0; });
+  damaged.operator()<IdentificationTrials>(3, [](IdentificationTrials& t) { t.gallery = {}; });
+  damaged.operator()<ListedTrials>(0, [](ListedTrials& t) { t.genuine[0] = 0; });
   refused([](TrialSet& t) { t.tracks[1].name = "list"; });
   refused([](TrialSet& t) { t.templates.names[1] = "p0t0"; });
   refused([](TrialSet& t) { t.templates.identity[0] = 1; });

@@ -57,8 +57,8 @@ TEST_F(TwoRuns, PairsOfAnotherListAreFoundByNameLabelAndFold) {
   EXPECT_EQ(pairs[0].only_a, 1);
   EXPECT_EQ(pairs[0].only_b, 1);
   ASSERT_EQ(pairs[0].shared.size(), 7u);
-  EXPECT_EQ(pairs[0].shared[0].a, 0);
-  EXPECT_EQ(pairs[0].shared[0].b, 1);
+  EXPECT_EQ(pairs[0].shared[0].first, 0);
+  EXPECT_EQ(pairs[0].shared[0].second, 1);
   const auto differences =
       run_differences(read_run(tiny_.root() / "a"), read_run(tiny_.root() / "b"), a, b, pairs);
   ASSERT_FALSE(differences.empty());

@@ -6,6 +6,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
+#include "facebench/protocols/identification_trials.h"
 #include "facebench/reports/curves.h"
 #include "facebench/reports/formats.h"
 #include "facebench/reports/run_report.h"
@@ -214,7 +215,10 @@ TEST(TrackCurves, IdentificationByHand) {
   run.trials.identity_names = {"Ann", "Bob", "Cat", "Dan", "Eve"};
   run.trials.names = {"a1", "b1", "c1", "a2", "b2", "d", "e"};
   run.trials.identity = {0, 1, 2, 0, 1, 3, 4};
-  run.trials.tracks.push_back({"search", IdentificationTrials{{0, 1, 2}, {3, 4, 5, 6}}});
+  IdentificationTrials search;
+  search.gallery = {0, 1, 2};
+  search.probes = {3, 4, 5, 6};
+  run.trials.tracks.push_back({"search", search});
   run.status.assign(7, SampleStatus::ok);
   run.scores.push_back(
       std::vector<float>{.9F, .1F, .2F, .5F, .4F, .1F, .6F, .1F, .2F, .3F, .1F, .2F});

@@ -5,19 +5,17 @@
 #include <span>
 #include <vector>
 
-namespace facebench {
+#include "facebench/metrics/score_set.h"
 
-// How often a comparison counts. Weights make a resampled data set without copying it: weight 2 is
-// the comparison listed twice, weight 0 leaves it out. No weights = every comparison once.
-using Weight = std::uint32_t;
+namespace facebench {
 
 // Comparisons (two samples each), checked and sorted once, so that every metric, and each of a
 // bootstrap's thousand replicates, is one pass over them.
 //
 // A score is a similarity (higher = more alike), finite, in any unit. A label is 1 for a genuine
 // comparison (same person) and 0 for an impostor. Folds are optional: any numbers, one a
-// comparison.
-class Comparisons {
+// comparison. Weights are of the comparisons, in the caller's order.
+class Comparisons final : public ScoreSet {
  public:
   // Throws std::invalid_argument, naming the first index at fault, for a NaN or infinite score and
   // for a label other than 0 or 1; also for lengths that differ, an empty list and one of 2^32
@@ -26,8 +24,11 @@ class Comparisons {
               std::span<const std::int32_t> folds = {});
 
   std::size_t size() const { return scores_.size(); }
-  std::int64_t genuine() const { return genuine_; }
-  std::int64_t impostor() const { return static_cast<std::int64_t>(size()) - genuine_; }
+  std::int64_t genuine() const override { return genuine_; }
+  std::int64_t impostor() const override { return static_cast<std::int64_t>(size()) - genuine_; }
+  // Every distinct score is a point.
+  RocCurve roc(std::span<const Weight> weights = {}) const override;
+  const Comparisons* listed() const override { return this; }
 
   // All in descending order of score; equal scores in the order given.
   std::span<const double> scores() const { return scores_; }

@@ -23,13 +23,12 @@ struct PairedComparison {
   double p_value = 1;
 };
 
-// Pairs of statistics (a[k], b[k]) of the same comparisons in the same order. Throws as the
-// bootstraps do, and std::invalid_argument where the numbers of statistics differ.
-std::vector<PairedComparison> compare_paired(const ComparisonGraph& graph, Resampling resampling,
-                                             std::span<const Statistic> a,
-                                             std::span<const Statistic> b,
-                                             const BootstrapOptions& options = {},
-                                             const Job& job = {});
+// Pairs of statistics (a[k], b[k]) of two systems on the same comparisons, each with its own way to
+// draw them again (the same object where the weights are of comparisons). Throws as Bootstrap does,
+// and std::invalid_argument where the numbers of statistics or what is drawn differ.
+std::vector<PairedComparison> compare_paired(
+    const Bootstrap& bootstrap_a, std::span<const Statistic> a, const Bootstrap& bootstrap_b,
+    std::span<const Statistic> b, const BootstrapOptions& options = {}, const Job& job = {});
 
 // McNemar's exact test: of the comparisons that only one of two systems decides wrongly, is each as
 // often the one? It takes the comparisons to be independent and the thresholds as fixed, so on

@@ -7,25 +7,35 @@
 #include <string_view>
 
 #include "facebench/metrics/comparisons.h"
+#include "facebench/metrics/score_set.h"
 
 namespace facebench {
 
-// A number computed from weighted comparisons; NaN where it is undefined. It is called by several
-// threads at once.
+// A number that is computed again in each bootstrap replicate; NaN where it is undefined. It is
+// called by several threads at once. It is a function either of the weights or of a curve.
 struct Statistic {
   std::string name;
-  std::function<double(std::span<const Weight>)> evaluate;  // weights in the caller's order
+  std::function<double(std::span<const Weight>)> of_weights;  // in the caller's order
   // The smallest step of the value, e.g. 1/genuine for a TAR: 0 and 1 are held half a step away
   // from the ends on the logit scale.
   double resolution = 0;
   bool rate = true;  // lies in [0, 1]; else its interval is not made on the logit scale
+  // The curve that `scores` have under the weights; statistics of the same scores share it.
+  std::shared_ptr<const ScoreSet> scores;
+  std::function<double(const RocCurve&)> of_curve;
+  double far_needed = 1;  // the curve may end above this FAR
+
+  double evaluate(std::span<const Weight> weights) const;
 };
 
-Statistic auc_statistic(std::shared_ptr<const Comparisons> comparisons);
-Statistic eer_statistic(std::shared_ptr<const Comparisons> comparisons);
+Statistic auc_statistic(std::shared_ptr<const ScoreSet> scores);
+Statistic eer_statistic(std::shared_ptr<const ScoreSet> scores);
 // The threshold is chosen again in each replicate. Throw as tar_at_far() and accuracy() do.
-Statistic tar_at_far_statistic(std::shared_ptr<const Comparisons> comparisons, double far,
+Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> scores, double far,
                                std::string_view convention = "exact");
+// The threshold of the convention "exact"; its interval is not on the logit scale. NaN where there
+// is no genuine comparison, as the TAR is.
+Statistic threshold_statistic(std::shared_ptr<const ScoreSet> scores, double far);
 Statistic accuracy_statistic(std::shared_ptr<const Comparisons> comparisons,
                              std::string_view convention = "exact");
 

@@ -35,9 +35,11 @@ struct TarAtFarConvention {
   bool needs_folds = false;
   // Scores must be cosines in [-1, 1] (the rule's grid of thresholds assumes it).
   bool cosine_only = false;
-  // `weights` in the comparisons' sorted order. Value NaN where it is undefined (an empty class, or
-  // with folds an empty class within a fold).
-  TarAtFar (*measure)(const Comparisons&, std::span<const Weight> weights, double far) = nullptr;
+  // A rule is a function of the curve, or, where it needs folds, of the comparisons (`weights` in
+  // their sorted order). Value NaN where it is undefined: an empty class, with folds an empty class
+  // within a fold, or a curve that ends before the FAR.
+  TarAtFar (*of_curve)(const RocCurve&, double far) = nullptr;
+  TarAtFar (*of_folds)(const Comparisons&, std::span<const Weight> weights, double far) = nullptr;
 };
 
 // "exact" (the default of this project): the lowest threshold whose FAR does not exceed the target;
@@ -46,9 +48,10 @@ struct TarAtFarConvention {
 const Table<TarAtFarConvention>& tar_at_far_conventions();
 
 // far in [0, 1]. Throws std::invalid_argument for a far outside, an unknown convention (did you
-// mean), missing folds, scores that the convention cannot take, and where the value is undefined.
-TarAtFar tar_at_far(const Comparisons& comparisons, double far,
-                    std::string_view convention = "exact", std::span<const Weight> weights = {});
+// mean), missing folds, scores that the convention cannot take or that were not all kept, and where
+// the value is undefined.
+TarAtFar tar_at_far(const ScoreSet& scores, double far, std::string_view convention = "exact",
+                    std::span<const Weight> weights = {});
 TarAtFar tar_at_far(std::span<const double> scores, std::span<const std::uint8_t> labels,
                     double far);
 

@@ -9,9 +9,10 @@
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
 #include "facebench/io/embeddings.h"
-#include "facebench/protocols/measures.h"
+#include "facebench/protocols/kept_scores.h"
+#include "facebench/protocols/measurable.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/protocols/spec.h"
-#include "facebench/protocols/track_kind.h"
 #include "facebench/protocols/trials.h"
 
 namespace facebench {
@@ -57,7 +58,7 @@ struct FailedSample {
 // The numbers of one track.
 struct TrackResult {
   std::string name;
-  std::string kind;  // track_kinds(), or "summary": mean over the tracks before it
+  std::string kind;  // trial_kinds(), or "summary": mean over the tracks before it
   // Of the comparisons that were measured; `dropped` ones are not among them.
   std::int64_t comparisons = 0;
   std::int64_t genuine = 0;
@@ -69,7 +70,7 @@ struct TrackResult {
   std::int64_t identities = 0;
   std::vector<FailedSample> failed;    // units, in order of first appearance
   std::vector<FailedSample> left_out;  // samples that failed in templates that did not
-  // What this kind of track has beside: {"folds", 10}, {"gallery", 112}; see TrackKind.
+  // What this kind of track has beside: {"folds", 10}, {"gallery", 112}; see Trials::counts().
   std::vector<std::pair<std::string, std::int64_t>> more_counts;
   std::vector<MetricCell> cells;
 
@@ -93,7 +94,7 @@ struct EvaluationResult {
   EvaluationOptions options;  // resolved: nothing is empty
   TrialSet trials;
   std::vector<SampleStatus> status;  // per sample of the trials
-  std::vector<TrackScores> scores;   // per track
+  std::vector<KeptScores> scores;    // per track
   std::string score;                 // "cosine" or "given"
   std::vector<TrackResult> tracks;
   std::vector<RunInput> inputs;      // the lists; callers add what else they read
@@ -113,7 +114,7 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
                           const Job& job = {});
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
-// order of the lists; of a track that is no list all that its shape has (TrackKind::shape), row by
+// order of the lists; of a track that is no list all that its shape has (Trials::shape), row by
 // row. `status` is per sample, empty = all ok; the score of a comparison with a failed side is not
 // looked at, nor one of a pair that is not compared. Throws Error for another number of scores and,
 // naming the row, for one that is not finite.
@@ -132,7 +133,16 @@ std::vector<double> read_scores_csv(const std::filesystem::path& path, const Tri
 std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
                                         const TrialSet& trials,
                                         std::span<const SampleStatus> status,
-                                        std::span<const TrackScores> scores, const Job& job = {});
+                                        std::span<const KeptScores> scores, const Job& job = {});
+
+// One track of a run as it is to be measured: `options` resolved, `status` per sample. The
+// scores must live as long as the result.
+ScoredTrials scored_trials(const ProtocolSpec& spec, const EvaluationOptions& options,
+                           const TrialSet& trials, std::span<const SampleStatus> status,
+                           const KeptScores& scores, const std::string& track);
+
+// Whether a metric of the protocol is one of searches.
+bool asks_for_searches(const ProtocolSpec& spec);
 
 // `options` with the protocol's words where they are empty. Throws std::invalid_argument for
 // unknown words.

@@ -48,7 +48,7 @@ struct RunScores {
   EvaluationOptions options;  // resolved
   TrialSet trials;
   std::vector<SampleStatus> status;
-  std::vector<TrackScores> scores;  // per track
+  std::vector<KeptScores> scores;  // per track
 };
 // Throws Error for anything that is not as write_run_files() wrote it.
 RunScores read_scores(const std::filesystem::path& path);

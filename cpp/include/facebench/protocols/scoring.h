@@ -42,6 +42,9 @@ SampleRows find_samples(const TrialSet& trials, const EmbeddingSet& embeddings,
 std::vector<SampleStatus> unit_status(const TrialSet& trials,
                                       std::span<const SampleStatus> sample_status);
 
+// Per unit 1 where it could not be enrolled; empty where all were.
+std::vector<std::uint8_t> failed_units(std::span<const SampleStatus> unit_status);
+
 // One vector per unit: the sample's embedding, or the fused ones of the template, of unit length
 // and rounded to float32 as any embedding is.
 struct UnitEmbeddings {

@@ -1,13 +1,29 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
-#include <variant>
+#include <utility>
 #include <vector>
 
+#include "facebench/core/job.h"
+#include "facebench/core/registry.h"
+#include "facebench/protocols/kept_scores.h"
+
 namespace facebench {
+
+class H5Reader;
+class H5Writer;
+struct Measurable;
+struct ScoredTrials;
+struct TrialSet;
+struct UnitEmbeddings;
 
 // What is compared is a *unit*: a sample by itself where the set has no templates, else a template,
 // i.e. several samples of one person, grouped by medium (photograph, video), fused into one
@@ -34,57 +50,89 @@ struct Templates {
   void add_sample(std::int32_t index, std::int32_t of_medium);
 };
 
-// A list of comparisons. All vectors have one entry a comparison, in the order of the list; `fold`
-// (0-based) is empty where the list has no folds.
-struct ListedTrials {
-  std::vector<Comparison> comparisons;
-  std::vector<std::uint8_t> genuine;  // 1 genuine, 0 impostor
-  std::vector<std::int32_t> fold;
-
-  std::int64_t fold_count() const;
+// How many are compared, and how many of them are genuine.
+struct TrialSize {
+  std::int64_t comparisons = 0, genuine = 0;
 };
 
-// Every row unit with every column unit.
-struct DenseTrials {
-  enum Mask : std::uint8_t { not_compared = 0, is_genuine = 1, is_impostor = 2 };
-  std::vector<std::int32_t> rows, columns;  // units
-  // rows == columns: each unordered pair once (column after row), nothing with itself.
-  bool triangle = false;
-  std::vector<std::uint8_t> mask;  // (rows, columns) of Mask; empty = by identity
+// What is compared with what. Each kind is a class (listed_trials.h, dense_trials.h,
+// matrix_trials.h, identification_trials.h); trial_kinds() is their table. Whoever measures, stores
+// or reports asks the object and never its kind. How the scores are kept is decided elsewhere: see
+// kept_scores.h.
+//
+// Scores have numbers k in [0, product of shape()).
+class Trials {
+ public:
+  virtual ~Trials() = default;
+
+  virtual std::string_view kind() const = 0;  // "listed", as trial_kinds() says
+  // Throws as TrialSet::check() says; `track` stands in the message.
+  virtual void check(const TrialSet& set, const std::string& track) const = 0;
+  // The distinct units in order of first appearance.
+  virtual std::vector<std::int32_t> units() const = 0;
+  virtual std::vector<std::int64_t> shape() const = 0;
+  // The units behind score k; no value where the two are not compared.
+  virtual std::optional<Comparison> comparison_at(std::int64_t k) const = 0;
+  // Whether score k is of a genuine comparison; only for those that are compared.
+  virtual bool genuine_at(const TrialSet& set, std::int64_t k) const;
+  // Without comparisons of a unit that is left out (1 per unit; empty = none is).
+  virtual TrialSize size(const TrialSet& set, std::span<const std::uint8_t> left_out = {}) const;
+  // What the lists hold beside comparisons, genuine, impostor, samples and identities, which all
+  // kinds have, by the names of ExpectedCounts: {"folds", 10}.
+  virtual std::vector<std::pair<std::string, std::int64_t>> counts(const TrialSet& set) const = 0;
+  // Whether these are the comparisons of `other`, in the same order; unit u is unit_of_other[u]
+  // there, or -1.
+  virtual bool same_as(const Trials& other, std::span<const std::int32_t> unit_of_other) const = 0;
+  // The comparisons that both have, as their numbers in each; of lists alone, else none.
+  virtual std::vector<std::pair<std::int64_t, std::int64_t>> shared_with(
+      const Trials& other, std::span<const std::int32_t> unit_of_other) const;
+  // Those comparisons of a list alone, in that order; null for what is no list.
+  virtual std::shared_ptr<const Trials> only(std::span<const std::int64_t> numbers) const;
+
+  // Whether single scores are kept as float: there are many of them.
+  virtual bool single() const { return false; }
+  // How scores are kept where they are too many to keep each.
+  virtual Storage::What storage_of_many() const { return Storage::What::all; }
+  // Cosines; failed_score() where a side failed.
+  virtual KeptScores score(const UnitEmbeddings& units, const Storage& storage,
+                           const Job& job) const = 0;
+  // What the scores can be measured as. The scores must live as long as the result.
+  virtual Measurable measurable(const ScoredTrials& scored, const Job& job) const = 0;
+  // The trials, to the group "/tracks/NAME/" of scores.h5 (scores not among them). The other way:
+  // trial_kinds().
+  virtual void write(H5Writer& file, const std::string& group) const = 0;
+
+  // The number of scores.
+  std::int64_t slots() const;
 };
 
-// The same where the comparisons are too many to keep the score of each: every genuine score is
-// kept, of the impostors the highest, as many as a FAR of `far` needs. By identity alone.
-struct AllPairsTrials {
-  std::vector<std::int32_t> rows, columns;  // units
-  bool triangle = false;                    // as in DenseTrials
-  double far = 1;
+// A kind of trials as the file of scores knows it.
+struct TrialKind {
+  std::string name;
+  std::string doc;
+  // Throws Error or std::invalid_argument for a damaged group.
+  std::shared_ptr<const Trials> (*read)(const H5Reader& file, const std::string& group) = nullptr;
 };
+const Table<TrialKind>& trial_kinds();
 
-// Two templates of each group (pose, age) for each subject; the mean similarity of template 1 of
-// group i with template 2 of group j is cell (i, j) of a matrix.
-struct MatrixTrials {
-  std::vector<std::string> groups;          // labels of rows and columns: "frontal", ...
-  std::vector<std::int32_t> first, second;  // (subjects, groups), row-major: template 1 and 2
-
-  std::int64_t subjects() const {
-    return groups.empty() ? 0 : static_cast<std::int64_t>(first.size() / groups.size());
-  }
-};
-
-// Probes are searched in a gallery. A probe whose identity is not in the gallery is non-mated.
-struct IdentificationTrials {
-  std::vector<std::int32_t> gallery, probes;  // units
-  // The scores are too many to keep each: of every search its outcome is kept (SearchRecord).
-  bool outcomes_only = false;
-};
-
-// What is measured by itself. The kinds are in one table, see track_kind.h.
+// What is measured by itself.
 struct Track {
   std::string name;
-  std::variant<ListedTrials, DenseTrials, MatrixTrials, IdentificationTrials, AllPairsTrials>
-      trials;
+  std::shared_ptr<const Trials> trials;
+
+  Track() = default;
+  Track(std::string name_, std::shared_ptr<const Trials> trials_)
+      : name(std::move(name_)), trials(std::move(trials_)) {}
+  template <std::derived_from<Trials> T>
+  Track(std::string name_, T trials_)
+      : Track(std::move(name_), std::make_shared<const T>(std::move(trials_))) {}
 };
+
+// The trials of a track that are known to be of this class; throws std::bad_cast.
+template <std::derived_from<Trials> T>
+const T& trials_of(const Track& track) {
+  return dynamic_cast<const T&>(*track.trials);
+}
 
 // A list file that was read, as it goes into the manifest.
 struct TrialList {

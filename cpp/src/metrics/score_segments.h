@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-// What the ways to fill DenseComparisons share.
+// What the ways to fill ManyComparisons share.
 namespace facebench {
 
 inline constexpr std::int64_t kShortIds = 1 << 16;  // so many identities have numbers of two bytes

@@ -2,16 +2,15 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/roc.h"
+#include "facebench/metrics/score_set.h"
 #include "facebench/metrics/score_tail.h"
-#include "facebench/metrics/tar_at_far.h"
 
 namespace facebench {
 
@@ -36,54 +35,54 @@ struct TailSides {
   std::span<const std::uint8_t> row_left_out, column_left_out;
 };
 
-// What Comparisons is for lists, for tens of millions of dense comparisons: genuine scores (few)
-// are sorted, impostor scores (many) only put between them, each with its two identities in four
-// bytes. That is all that AUC, EER and TAR@FAR need, and a bootstrap replicate is one pass over it,
-// taken for sixteen replicates at once.
-class DenseComparisons {
+// Comparisons of a list, as they lie in memory. A view: scores must stay there as long as what is
+// made of them.
+struct ListedScores {
+  std::span<const double> scores;
+  std::span<const std::uint8_t> labels;                          // 1 genuine, 0 impostor
+  std::span<const std::int32_t> first_identity, second_identity;  // any numbers; genuine: the same
+};
+
+// What Comparisons is for some thousands, for tens of millions: genuine scores (few) are sorted,
+// impostor scores (many) only put between them, each with its two identities in four bytes. That is
+// all that AUC, EER and TAR@FAR need, and a bootstrap replicate is one pass over it, taken for
+// sixteen replicates at once. Weights are of the identities: a genuine comparison counts w_i times,
+// an impostor comparison w_i * w_j times.
+class ManyComparisons final : public ScoreSet {
  public:
   // Throws std::invalid_argument for sizes that do not fit, a mask value above 2, a triangle that
-  // is not square, and, naming row and column, for a score that is not finite. The same content for
-  // any number of threads.
-  explicit DenseComparisons(const DenseScores& scores, const Job& job = {});
-
+  // is not square, and, naming row and column, for a score that is not finite; where a class is
+  // empty, too. The same content for any number of threads.
+  explicit ManyComparisons(const DenseScores& scores, const Job& job = {});
+  explicit ManyComparisons(const ListedScores& scores, const Job& job = {});
   // Of more comparisons than can be stored (metrics/all_pairs.h), each score rounded to float: the
-  // same numbers as from all the scores, as far as the tail reaches. Throws std::invalid_argument
-  // for sizes and indices that do not fit, and where a class is empty.
-  DenseComparisons(const ScoreTail& tail, const TailSides& sides);
+  // same numbers as from all the scores, as far as the tail reaches.
+  ManyComparisons(std::shared_ptr<const ScoreTail> tail, const TailSides& sides);
 
-  std::int64_t genuine() const { return static_cast<std::int64_t>(genuine_identity_.size()); }
-  std::int64_t impostor() const { return impostor_; }
+  std::int64_t genuine() const override {
+    return static_cast<std::int64_t>(genuine_identity_.size());
+  }
+  std::int64_t impostor() const override { return impostor_; }
   // Impostor comparisons whose score is known.
-  std::int64_t known_impostors() const { return static_cast<std::int64_t>(impostor_score_.size()); }
+  std::int64_t known_impostors() const { return static_cast<std::int64_t>(segment_begin_.back()); }
   // Whether all scores are known, and not the highest alone.
   bool complete() const { return known_levels_ == level_.size(); }
+  bool reaches(double far) const override;
   // Those that take part in any comparison; they are numbered in ascending order of the caller's.
-  std::int64_t identities() const { return identities_; }
+  std::int64_t identities() const override { return identities_; }
+  const ScoreTail* tail() const override { return tail_.get(); }
 
-  // The curve reduced to what genuine comparisons see: two points for each distinct genuine score
-  // (before it and at it), so that impostor scores between two genuine ones are one step. AUC, EER
-  // and the TAR at any FAR are those of the whole curve. `weights` say how often each identity
-  // counts (w_i for a genuine, w_i * w_j for an impostor comparison); empty = once. Ends at a
-  // threshold above -infinity where the lower scores are not known.
-  RocCurve curve(std::span<const Weight> weights = {}) const;
+  // Two points for each distinct genuine score (before it and at it), so that impostor scores
+  // between two genuine ones are one step.
+  RocCurve roc(std::span<const Weight> weights = {}) const override;
+  RocCurve roc_near(double far, std::span<const Weight> weights = {}) const override;
+  RocCurve full_roc(std::span<const Weight> weights = {}) const override;
 
   // The curves of up to kLanes replicates at once; `weights` is (identities, kLanes). They may end
   // where every FPR is above `far_needed`.
   static constexpr std::size_t kLanes = 16;
   std::vector<RocCurve> curves(std::span<const Weight> weights, std::size_t lanes,
                                double far_needed) const;
-
-  // tar_at_far(), convention "exact", of the whole curve: threshold and false accepts too. Throws
-  // std::invalid_argument for a FAR outside [0, 1], and where the known scores do not reach it.
-  TarAtFar tar_at_far(double far) const;
-  // The same comparisons as a list, for rules that need every score. Throws std::invalid_argument
-  // where not all scores are known.
-  Comparisons listed() const;
-  // Its threshold where each identity counts `weights` times, so that the impostor comparisons
-  // count `impostor` times in all; NaN for 0, and where the known scores do not reach that far.
-  // Empty weights = once.
-  double threshold(double far, std::int64_t impostor, std::span<const Weight> weights) const;
 
  private:
   template <class Id>
@@ -100,22 +99,29 @@ class DenseComparisons {
                          const std::vector<std::uint8_t>& column_used);
   using Genuine = std::vector<std::pair<double, std::int32_t>>;  // score, identity
   void set_levels(Genuine all);
-  template <class Id>
-  Pairs<Id> place_impostors(const DenseScores& s, const Job& job);
+  // Fills segments and pairs out of all scores. `source` visits them: see many_comparisons.cc.
+  template <class Source>
+  void place(const Source& source, const Job& job);
+  template <class Id, class Source>
+  Pairs<Id> place_impostors(const Source& source, const Job& job);
   template <class Id>
   Pairs<Id> place_impostors(const ScoreTail& tail, const TailSides& sides);
   template <class Real, class Id>
   void walk(const Pairs<Id>& pairs, std::span<const Weight> weights, double far_needed,
             std::span<RocCurve> out) const;
-  // Where the lowest threshold lies whose FAR does not exceed the target.
-  struct Cut {
-    double threshold = 0;  // NaN: below the known scores
-    std::int64_t false_accepts = 0, genuine_accepted = 0;
-  };
-  Cut cut(double far, std::int64_t impostor, std::span<const Weight> weights) const;
   std::int64_t segment_weight(std::size_t segment, std::span<const Weight> weights) const;
   std::int64_t impostor_weight(std::size_t k, std::span<const Weight> weights) const;
-  std::int64_t impostor_total(std::span<const Weight> weights, std::size_t lane) const;
+  // Of lane `lane` of weights of (identities, stride). Follows from the identities alone.
+  std::int64_t impostor_total(std::span<const Weight> weights, std::size_t stride,
+                              std::size_t lane) const;
+  std::int64_t genuine_weight(std::size_t level, std::span<const Weight> weights) const;
+  double impostor_score(std::size_t k) const {
+    return listed_.empty() ? impostor_score_[k] : listed_[impostor_at_[k]];
+  }
+  // Impostor scores of a segment that are drawn at all, descending, with how often.
+  std::vector<std::pair<double, std::int64_t>> drawn_scores(std::size_t segment,
+                                                            std::span<const Weight> weights) const;
+  void check_weights(std::span<const Weight> weights) const;
 
   std::int64_t identities_ = 0;
   std::int64_t impostor_ = 0;
@@ -137,12 +143,12 @@ class DenseComparisons {
   // Segment 2 l: impostor scores above level l and below level l - 1; segment 2 l + 1: equal to
   // level l. One more at the end, below all levels.
   std::vector<std::size_t> segment_begin_;
+  // The score of each impostor comparison: itself, or its place in the caller's list.
   std::vector<float> impostor_score_;
+  std::span<const double> listed_;
+  std::vector<std::uint32_t> impostor_at_;
   std::variant<Pairs<std::uint16_t>, Pairs<std::uint32_t>> pairs_;
+  std::shared_ptr<const ScoreTail> tail_;
 };
-
-// Both throw std::invalid_argument where not all scores are known.
-double auc(const DenseComparisons& comparisons);
-double eer(const DenseComparisons& comparisons);
 
 }  // namespace facebench

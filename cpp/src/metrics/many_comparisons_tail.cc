@@ -4,10 +4,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include "facebench/metrics/dense_comparisons.h"
-#include "metrics/dense_segments.h"
+#include "facebench/metrics/many_comparisons.h"
+#include "metrics/score_segments.h"
 
-// DenseComparisons out of a score tail.
+// ManyComparisons out of a score tail.
 namespace facebench {
 namespace {
 
@@ -35,7 +35,7 @@ void check(const ScoreTail& tail, const TailSides& s) {
 }  // namespace
 
 template <class Id>
-DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const ScoreTail& tail,
+ManyComparisons::Pairs<Id> ManyComparisons::place_impostors(const ScoreTail& tail,
                                                               const TailSides& sides) {
   const SegmentFinder segment_of(level_);
   struct Placed {
@@ -68,7 +68,9 @@ DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const ScoreTail& t
   return pairs;
 }
 
-DenseComparisons::DenseComparisons(const ScoreTail& tail, const TailSides& s) {
+ManyComparisons::ManyComparisons(std::shared_ptr<const ScoreTail> kept, const TailSides& s)
+    : tail_(std::move(kept)) {
+  const ScoreTail& tail = *tail_;
   check(tail, s);
   triangle_ = s.triangle;
   const auto taking_part = [](std::size_t size, std::span<const std::uint8_t> left_out) {
@@ -95,9 +97,8 @@ DenseComparisons::DenseComparisons(const ScoreTail& tail, const TailSides& s) {
     pairs_ = place_impostors<std::uint16_t>(tail, s);
   else
     pairs_ = place_impostors<std::uint32_t>(tail, s);
-  const std::vector<Weight> once(static_cast<std::size_t>(identities_) * kLanes, 1);
-  impostor_ = impostor_total(once, 0);
-  if (impostor_ == 0) throw std::invalid_argument("dense comparisons: none is an impostor");
+  impostor_ = impostor_total({}, 1, 0);
+  if (impostor_ == 0) throw std::invalid_argument("none of the comparisons is an impostor");
 }
 
 }  // namespace facebench

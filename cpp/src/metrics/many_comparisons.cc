@@ -1,4 +1,4 @@
-#include "facebench/metrics/dense_comparisons.h"
+#include "facebench/metrics/many_comparisons.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
-#include "metrics/dense_segments.h"
+#include "facebench/metrics/comparisons.h"
+#include "metrics/score_segments.h"
 #include "metrics/measures.h"
 
 namespace facebench {
@@ -19,10 +21,16 @@ constexpr std::int64_t kChunks = 16;  // of rows, fixed, so that no number of th
 
 enum Kind : std::uint8_t { none = 0, is_genuine = 1, is_impostor = 2 };
 
-// The comparisons of rows [begin, end): visit(position in scores, row, column, kind).
+std::pair<std::size_t, std::size_t> part(std::size_t all, std::int64_t chunk) {
+  return {all * static_cast<std::size_t>(chunk) / kChunks,
+          all * static_cast<std::size_t>(chunk + 1) / kChunks};
+}
+
+// The comparisons of a chunk of rows: visit(position in scores, row, column, kind).
 template <class Visit>
-void for_each(const DenseScores& s, std::size_t begin, std::size_t end, const Visit& visit) {
+void for_each(const DenseScores& s, std::int64_t chunk, const Visit& visit) {
   const std::size_t columns = s.column_identity.size();
+  const auto [begin, end] = part(s.row_identity.size(), chunk);
   for (std::size_t r = begin; r < end; ++r) {
     if (!s.row_left_out.empty() && s.row_left_out[r]) continue;
     for (std::size_t c = s.triangle ? r + 1 : 0; c < columns; ++c) {
@@ -35,10 +43,17 @@ void for_each(const DenseScores& s, std::size_t begin, std::size_t end, const Vi
   }
 }
 
-std::pair<std::size_t, std::size_t> chunk_rows(const DenseScores& s, std::int64_t chunk) {
-  const auto rows = static_cast<std::int64_t>(s.row_identity.size());
-  return {static_cast<std::size_t>(rows * chunk / kChunks),
-          static_cast<std::size_t>(rows * (chunk + 1) / kChunks)};
+// Of a list the k-th comparison is of row k with column k.
+template <class Visit>
+void for_each(const ListedScores& s, std::int64_t chunk, const Visit& visit) {
+  const auto [begin, end] = part(s.scores.size(), chunk);
+  for (std::size_t k = begin; k < end; ++k)
+    visit(k, k, k, s.labels[k] ? is_genuine : is_impostor);
+}
+
+template <class Scores, class Visit>
+void for_all(const Scores& s, const Visit& visit) {
+  for (std::int64_t chunk = 0; chunk < kChunks; ++chunk) for_each(s, chunk, visit);
 }
 
 void check(const DenseScores& s) {
@@ -60,20 +75,38 @@ void check(const DenseScores& s) {
                                               k % columns, s.mask[k]));
 }
 
-void require_complete(const DenseComparisons& c) {
-  if (!c.complete())
-    throw std::invalid_argument("only the highest impostor scores are known, this needs all");
+void check(const ListedScores& s) {
+  check_comparisons(s.scores, s.labels);
+  if (s.first_identity.size() != s.scores.size() || s.second_identity.size() != s.scores.size())
+    throw std::invalid_argument(fmt::format("{} scores for {} and {} identities", s.scores.size(),
+                                            s.first_identity.size(), s.second_identity.size()));
 }
 
 }  // namespace
 
-DenseComparisons::DenseComparisons(const DenseScores& s, const Job& job) {
+template <class Source>
+void ManyComparisons::place(const Source& s, const Job& job) {
+  Genuine genuine;
+  for_all(s, [&](std::size_t k, std::size_t r, std::size_t, Kind kind) {
+    if (kind == is_genuine) genuine.emplace_back(s.scores[k], row_number_[r]);
+  });
+  set_levels(std::move(genuine));
+  known_levels_ = level_.size();
+  if (identities_ <= kShortIds)
+    pairs_ = place_impostors<std::uint16_t>(s, job);
+  else
+    pairs_ = place_impostors<std::uint32_t>(s, job);
+  impostor_ = known_impostors();
+  if (impostor_ == 0) throw std::invalid_argument("none of the comparisons is an impostor");
+}
+
+ManyComparisons::ManyComparisons(const DenseScores& s, const Job& job) {
   check(s);
   triangle_ = s.triangle;
   by_identity_ = s.mask.empty();
   const std::size_t rows = s.row_identity.size(), columns = s.column_identity.size();
   std::vector<std::uint8_t> row_used(rows, 0), column_used(columns, 0);
-  for_each(s, 0, rows, [&](std::size_t k, std::size_t r, std::size_t c, Kind) {
+  for_all(s, [&](std::size_t k, std::size_t r, std::size_t c, Kind) {
     row_used[r] = column_used[c] = 1;
     if (!std::isfinite(s.scores[k]))
       throw std::invalid_argument(
@@ -84,21 +117,19 @@ DenseComparisons::DenseComparisons(const DenseScores& s, const Job& job) {
     for (std::size_t i = 0; i < rows; ++i)
       row_used[i] = column_used[i] = row_used[i] | column_used[i];
   number_identities(s.row_identity, s.column_identity, row_used, column_used);
-  Genuine genuine;
-  for_each(s, 0, rows, [&](std::size_t k, std::size_t r, std::size_t, Kind kind) {
-    if (kind == is_genuine) genuine.emplace_back(s.scores[k], row_number_[r]);
-  });
-  set_levels(std::move(genuine));
-  known_levels_ = level_.size();
-  if (identities_ <= kShortIds)
-    pairs_ = place_impostors<std::uint16_t>(s, job);
-  else
-    pairs_ = place_impostors<std::uint32_t>(s, job);
-  impostor_ = static_cast<std::int64_t>(impostor_score_.size());
-  if (impostor_ == 0) throw std::invalid_argument("dense comparisons: none is an impostor");
+  place(s, job);
 }
 
-void DenseComparisons::number_identities(std::span<const std::int32_t> row_identity,
+ManyComparisons::ManyComparisons(const ListedScores& s, const Job& job) {
+  check(s);
+  by_identity_ = false;
+  listed_ = s.scores;
+  const std::vector<std::uint8_t> used(s.scores.size(), 1);
+  number_identities(s.first_identity, s.second_identity, used, used);
+  place(s, job);
+}
+
+void ManyComparisons::number_identities(std::span<const std::int32_t> row_identity,
                                          std::span<const std::int32_t> column_identity,
                                          const std::vector<std::uint8_t>& row_used,
                                          const std::vector<std::uint8_t>& column_used) {
@@ -126,8 +157,8 @@ void DenseComparisons::number_identities(std::span<const std::int32_t> row_ident
   number(column_identity, column_used, column_number_, columns_of_);
 }
 
-void DenseComparisons::set_levels(Genuine all) {
-  if (all.empty()) throw std::invalid_argument("dense comparisons: none is genuine");
+void ManyComparisons::set_levels(Genuine all) {
+  if (all.empty()) throw std::invalid_argument("none of the comparisons is genuine");
   std::ranges::sort(all, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
@@ -141,17 +172,15 @@ void DenseComparisons::set_levels(Genuine all) {
   level_begin_.push_back(genuine_identity_.size());
 }
 
-template <class Id>
-DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const DenseScores& s,
-                                                              const Job& job) {
+template <class Id, class Source>
+ManyComparisons::Pairs<Id> ManyComparisons::place_impostors(const Source& s, const Job& job) {
   const SegmentFinder segment_of(level_);
   const std::size_t segments = 2 * level_.size() + 1;
   std::vector<std::vector<std::size_t>> next(kChunks);
   parallel_for(kChunks, job, [&](std::int64_t chunk, int) {
     auto& count = next[static_cast<std::size_t>(chunk)];
     count.assign(segments, 0);
-    const auto [begin, end] = chunk_rows(s, chunk);
-    for_each(s, begin, end, [&](std::size_t k, std::size_t, std::size_t, Kind kind) {
+    for_each(s, chunk, [&](std::size_t k, std::size_t, std::size_t, Kind kind) {
       if (kind == is_impostor) ++count[segment_of(s.scores[k])];
     });
   });
@@ -162,25 +191,27 @@ DenseComparisons::Pairs<Id> DenseComparisons::place_impostors(const DenseScores&
   }
   segment_begin_.push_back(at);
   Pairs<Id> pairs(at);
-  impostor_score_.resize(at);
+  (listed_.empty() ? impostor_score_.resize(at) : impostor_at_.resize(at));
   parallel_for(kChunks, job, [&](std::int64_t chunk, int) {
     auto& place = next[static_cast<std::size_t>(chunk)];
-    const auto [begin, end] = chunk_rows(s, chunk);
-    for_each(s, begin, end, [&](std::size_t k, std::size_t r, std::size_t c, Kind kind) {
+    for_each(s, chunk, [&](std::size_t k, std::size_t r, std::size_t c, Kind kind) {
       if (kind != is_impostor) return;
       const std::size_t i = place[segment_of(s.scores[k])]++;
-      impostor_score_[i] = s.scores[k];
+      if (listed_.empty())
+        impostor_score_[i] = static_cast<float>(s.scores[k]);
+      else
+        impostor_at_[i] = static_cast<std::uint32_t>(k);
       pairs[i] = {static_cast<Id>(row_number_[r]), static_cast<Id>(column_number_[c])};
     });
   });
   return pairs;
 }
 
-std::int64_t DenseComparisons::impostor_total(std::span<const Weight> weights,
-                                              std::size_t lane) const {
+std::int64_t ManyComparisons::impostor_total(std::span<const Weight> weights, std::size_t stride,
+                                             std::size_t lane) const {
   std::int64_t rows = 0, columns = 0, same = 0;
   for (std::size_t i = 0; i < rows_of_.size(); ++i) {
-    const std::int64_t w = weights[i * kLanes + lane];
+    const std::int64_t w = weights.empty() ? 1 : weights[i * stride + lane];
     rows += w * rows_of_[i];
     columns += w * columns_of_[i];
     same += w * w * rows_of_[i] * columns_of_[i];
@@ -190,7 +221,7 @@ std::int64_t DenseComparisons::impostor_total(std::span<const Weight> weights,
 }
 
 template <class Real, class Id>
-void DenseComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weights,
+void ManyComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weights,
                             double far_needed, std::span<RocCurve> out) const {
   using Lanes = std::array<Real, kLanes>;
   const auto n = static_cast<std::size_t>(identities_);
@@ -231,7 +262,7 @@ void DenseComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weig
   for (std::size_t lane = 0; lane < out.size(); ++lane) {
     for (const std::int32_t i : genuine_identity_)
       out[lane].genuine += weights[static_cast<std::size_t>(i) * kLanes + lane];
-    if (by_identity_) out[lane].impostor = impostor_total(weights, lane);
+    if (by_identity_) out[lane].impostor = impostor_total(weights, kLanes, lane);
     stop[lane] =
         static_cast<std::int64_t>(std::ceil(far_needed * static_cast<double>(out[lane].impostor))) +
         1;
@@ -257,7 +288,7 @@ void DenseComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weig
     for (std::size_t lane = 0; lane < out.size(); ++lane) out[lane].impostor = accepted[lane];
 }
 
-std::vector<RocCurve> DenseComparisons::curves(std::span<const Weight> weights, std::size_t lanes,
+std::vector<RocCurve> ManyComparisons::curves(std::span<const Weight> weights, std::size_t lanes,
                                                double far_needed) const {
   std::vector<RocCurve> result(lanes);
   // Products of weights up to 2^12 are exact in a float; an identity is never drawn that often, but
@@ -274,17 +305,21 @@ std::vector<RocCurve> DenseComparisons::curves(std::span<const Weight> weights, 
   return result;
 }
 
-RocCurve DenseComparisons::curve(std::span<const Weight> weights) const {
-  const auto n = static_cast<std::size_t>(identities_);
-  if (!weights.empty() && weights.size() != n)
+void ManyComparisons::check_weights(std::span<const Weight> weights) const {
+  if (!weights.empty() && weights.size() != static_cast<std::size_t>(identities_))
     throw std::invalid_argument(
         fmt::format("{} weights for {} identities", weights.size(), identities_));
+}
+
+RocCurve ManyComparisons::roc(std::span<const Weight> weights) const {
+  check_weights(weights);
+  const auto n = static_cast<std::size_t>(identities_);
   std::vector<Weight> lanes(n * kLanes, 0);
   for (std::size_t i = 0; i < n; ++i) lanes[i * kLanes] = weights.empty() ? 1 : weights[i];
   return curves(lanes, 1, 1).front();
 }
 
-std::int64_t DenseComparisons::segment_weight(std::size_t segment,
+std::int64_t ManyComparisons::segment_weight(std::size_t segment,
                                               std::span<const Weight> weights) const {
   const std::size_t begin = segment_begin_[segment], end = segment_begin_[segment + 1];
   if (weights.empty()) return static_cast<std::int64_t>(end - begin);
@@ -293,7 +328,7 @@ std::int64_t DenseComparisons::segment_weight(std::size_t segment,
   return sum;
 }
 
-std::int64_t DenseComparisons::impostor_weight(std::size_t k,
+std::int64_t ManyComparisons::impostor_weight(std::size_t k,
                                                std::span<const Weight> weights) const {
   if (weights.empty()) return 1;
   return std::visit(
@@ -303,43 +338,62 @@ std::int64_t DenseComparisons::impostor_weight(std::size_t k,
       pairs_);
 }
 
-DenseComparisons::Cut DenseComparisons::cut(double far, std::int64_t impostor,
-                                            std::span<const Weight> weights) const {
+std::int64_t ManyComparisons::genuine_weight(std::size_t level,
+                                             std::span<const Weight> weights) const {
+  std::int64_t sum = 0;
+  for (std::size_t k = level_begin_[level]; k < level_begin_[level + 1]; ++k)
+    sum += weights.empty() ? 1 : weights[static_cast<std::size_t>(genuine_identity_[k])];
+  return sum;
+}
+
+std::vector<std::pair<double, std::int64_t>> ManyComparisons::drawn_scores(
+    std::size_t segment, std::span<const Weight> weights) const {
+  std::vector<std::pair<double, std::int64_t>> scores;
+  for (std::size_t k = segment_begin_[segment]; k < segment_begin_[segment + 1]; ++k)
+    if (const std::int64_t w = impostor_weight(k, weights); w > 0)
+      scores.emplace_back(impostor_score(k), w);
+  std::ranges::sort(scores, std::greater<>());
+  return scores;
+}
+
+bool ManyComparisons::reaches(double far) const {
+  return complete() || !within_far(known_impostors(), impostor(), far);
+}
+
+RocCurve ManyComparisons::roc_near(double far, std::span<const Weight> weights) const {
+  check_weights(weights);
   constexpr double inf = std::numeric_limits<double>::infinity();
-  Cut cut;
-  double last = inf, next = -inf;  // the lowest accepted score and the highest rejected one
-  const auto fits = [&](std::int64_t accepts) { return ratio(accepts, impostor) <= far; };
-  // Impostor scores of a segment that are drawn at all, descending, with how often.
-  const auto drawn = [&](std::size_t segment) {
-    std::vector<std::pair<float, std::int64_t>> scores;
-    for (std::size_t k = segment_begin_[segment]; k < segment_begin_[segment + 1]; ++k)
-      if (const std::int64_t w = impostor_weight(k, weights); w > 0)
-        scores.emplace_back(impostor_score_[k], w);
-    std::ranges::sort(scores, std::greater<>());
-    return scores;
+  std::int64_t genuine = 0, impostor = 0;
+  for (std::size_t l = 0; l < level_.size(); ++l) genuine += genuine_weight(l, weights);
+  if (by_identity_)
+    impostor = impostor_total(weights, 1, 0);
+  else
+    for (std::size_t s = 0; s + 1 < segment_begin_.size(); ++s)
+      impostor += segment_weight(s, weights);
+
+  std::int64_t false_accepts = 0, genuine_accepted = 0;
+  double last = inf;                   // the lowest accepted score
+  std::optional<double> next;          // the highest rejected one
+  std::optional<std::size_t> lowest;   // where `last` lies within a segment that is accepted whole
+  const auto fits = [&](std::int64_t more) {
+    return impostor > 0 && within_far(false_accepts + more, impostor, far);
   };
   // Down the segments while the FAR stays within the target; then into the one where it leaves.
-  std::size_t lowest = segment_begin_.size();  // the last one accepted whole that holds impostors
   for (std::size_t segment = 0; segment <= 2 * known_levels_; ++segment) {
     const std::size_t level = segment / 2;
     const std::int64_t more = segment_weight(segment, weights);
-    if (fits(cut.false_accepts + more)) {
-      if (segment == 2 * known_levels_ && !complete()) {
-        cut.threshold = nan;
-        return cut;
-      }
-      cut.false_accepts += more;
+    if (fits(more)) {
+      false_accepts += more;
+      // What the known scores end in is not the end of all: the curve ends, and is not complete.
       if (segment % 2 == 0) {
         if (more > 0) lowest = segment;
         continue;
       }
-      std::int64_t own = 0;
-      for (std::size_t k = level_begin_[level]; k < level_begin_[level + 1]; ++k)
-        own += weights.empty() ? 1 : weights[static_cast<std::size_t>(genuine_identity_[k])];
-      cut.genuine_accepted += own;
+      const std::int64_t own = genuine_weight(level, weights);
+      genuine_accepted += own;
       if (own + more > 0) {
         last = level_[level];
-        lowest = segment_begin_.size();
+        lowest.reset();
       }
       continue;
     }
@@ -348,70 +402,42 @@ DenseComparisons::Cut DenseComparisons::cut(double far, std::int64_t impostor,
       break;
     }
     std::int64_t group = 0;
-    const auto scores = drawn(segment);
+    const auto scores = drawn_scores(segment, weights);
     for (std::size_t k = 0; k < scores.size(); ++k) {
       group += scores[k].second;
       if (k + 1 < scores.size() && scores[k + 1].first == scores[k].first) continue;
       next = scores[k].first;
-      if (!fits(cut.false_accepts + group)) break;
-      cut.false_accepts += group;
+      if (!fits(group)) break;
+      false_accepts += group;
       group = 0;
-      last = next;
-      lowest = segment_begin_.size();
+      last = *next;
+      lowest.reset();
     }
     break;
   }
-  if (lowest < segment_begin_.size()) last = drawn(lowest).back().first;
-  cut.threshold = last == inf    ? threshold_above(next)
-                  : next == -inf ? last
-                                 : threshold_between(next, last);
-  return cut;
+  if (lowest) last = drawn_scores(*lowest, weights).back().first;
+  return points_around(genuine, impostor, genuine_accepted, false_accepts, last, next);
 }
 
-TarAtFar DenseComparisons::tar_at_far(double far) const {
-  if (!(far >= 0 && far <= 1))
-    throw std::invalid_argument(fmt::format("the target FAR is {}; it must lie in [0, 1]", far));
-  const Cut at = cut(far, impostor(), {});
-  if (std::isnan(at.threshold))
-    throw std::invalid_argument(
-        fmt::format("the scores that were kept do not reach a FAR of {}", far));
-  TarAtFar cell;
-  cell.convention = "exact";
-  cell.far_target = far;
-  cell.genuine = genuine();
-  cell.impostor = impostor();
-  cell.genuine_accepted = at.genuine_accepted;
-  cell.false_accepts = at.false_accepts;
-  cell.threshold = at.threshold;
-  cell.value = ratio(cell.genuine_accepted, cell.genuine);
-  cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
-  cell.expected_false_accepts = far * static_cast<double>(cell.impostor);
-  cell.reliable = enough_expected(cell.expected_false_accepts);
-  return cell;
-}
-
-Comparisons DenseComparisons::listed() const {
-  require_complete(*this);
-  std::vector<double> scores(impostor_score_.begin(), impostor_score_.end());
+RocCurve ManyComparisons::full_roc(std::span<const Weight> weights) const {
+  check_weights(weights);
+  if (!complete())
+    throw std::invalid_argument("only the highest impostor scores are known, this needs all");
+  std::vector<double> scores;
+  std::vector<Weight> of_scores;
+  for (std::size_t k = 0; k < segment_begin_.back(); ++k) {
+    scores.push_back(impostor_score(k));
+    of_scores.push_back(static_cast<Weight>(impostor_weight(k, weights)));
+  }
   std::vector<std::uint8_t> labels(scores.size(), 0);
   for (std::size_t l = 0; l < level_.size(); ++l)
-    scores.insert(scores.end(), level_begin_[l + 1] - level_begin_[l], level_[l]);
-  labels.resize(scores.size(), 1);
-  return Comparisons(scores, labels);
-}
-
-double DenseComparisons::threshold(double far, std::int64_t impostor,
-                                   std::span<const Weight> weights) const {
-  return impostor == 0 ? nan : cut(far, impostor, weights).threshold;
-}
-
-double auc(const DenseComparisons& c) {
-  require_complete(c);
-  return measure_auc(c.curve());
-}
-double eer(const DenseComparisons& c) {
-  require_complete(c);
-  return measure_eer(c.curve());
+    for (std::size_t k = level_begin_[l]; k < level_begin_[l + 1]; ++k) {
+      scores.push_back(level_[l]);
+      labels.push_back(1);
+      of_scores.push_back(
+          weights.empty() ? 1 : weights[static_cast<std::size_t>(genuine_identity_[k])]);
+    }
+  return Comparisons(scores, labels).roc(of_scores);
 }
 
 }  // namespace facebench

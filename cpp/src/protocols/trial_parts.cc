@@ -1,4 +1,4 @@
-#include "protocols/track_kinds.h"
+#include "protocols/trial_parts.h"
 
 #include <fmt/format.h>
 
@@ -11,52 +11,6 @@
 #include "facebench/metrics/listed_pairs.h"
 
 namespace facebench {
-
-const Table<TrackKind>& track_kinds() {
-  static const Table<TrackKind> table("kind of track", {listed_kind(), dense_kind(), matrix_kind(),
-                                                        identification_kind(), all_pairs_kind()});
-  return table;
-}
-
-const TrackKind& kind_of(const Track& track) {
-  return track_kinds().entries()[track.trials.index()];
-}
-
-bool keeps_scores(const TrackScores& scores) {
-  return std::holds_alternative<std::vector<double>>(scores) ||
-         std::holds_alternative<std::vector<float>>(scores);
-}
-
-std::int64_t score_count(const TrackScores& scores) {
-  return std::visit(
-      []<class T>(const T& s) -> std::int64_t {
-        if constexpr (requires { s.size(); })
-          return static_cast<std::int64_t>(s.size());
-        else
-          return 0;
-      },
-      scores);
-}
-
-double score_at(const TrackScores& scores, std::int64_t k) {
-  const auto n = static_cast<std::size_t>(k);
-  if (const auto* floats = std::get_if<std::vector<float>>(&scores)) return (*floats)[n];
-  return std::get<std::vector<double>>(scores)[n];
-}
-
-TrackSize track_size(const Track& track, const TrialSet& trials) {
-  const TrackKind& kind = kind_of(track);
-  if (kind.size) return kind.size(track, trials);
-  std::int64_t slots = 1;
-  for (const std::int64_t n : kind.shape(track)) slots *= n;
-  TrackSize size;
-  for (std::int64_t k = 0; k < slots; ++k) {
-    if (!kind.sides(track, k)) continue;
-    ++size.comparisons;
-    size.genuine += kind.genuine(track, trials, k);
-  }
-  return size;
-}
 
 void check_units(const std::vector<std::int32_t>& units, const TrialSet& trials,
                  const std::string& track) {
@@ -94,17 +48,49 @@ void check_rows_and_columns(const std::vector<std::int32_t>& rows,
     require(!known.contains(u), fmt::format("{} is compared with itself", trials.unit_name(u)));
 }
 
-TrackSize size_of_all_pairs(std::span<const std::int32_t> rows,
-                            std::span<const std::int32_t> columns, bool triangle) {
+TrackSide track_side(std::span<const std::int32_t> identity, std::span<const std::int32_t> units,
+                     std::span<const std::uint8_t> left_out) {
+  TrackSide side;
+  for (const std::int32_t u : units) {
+    side.identity.push_back(identity[static_cast<std::size_t>(u)]);
+    side.left_out.push_back(!left_out.empty() && left_out[static_cast<std::size_t>(u)]);
+  }
+  return side;
+}
+
+TrialSize size_of_all_pairs(const TrackSide& rows, const TrackSide& columns, bool triangle) {
   std::unordered_map<std::int32_t, std::int64_t> of_person;
-  for (const std::int32_t person : columns) ++of_person[person];
-  const auto n = static_cast<std::int64_t>(rows.size());
-  TrackSize size{n * static_cast<std::int64_t>(columns.size()), 0};
-  for (const std::int32_t person : rows)
-    if (const auto found = of_person.find(person); found != of_person.end())
+  std::int64_t height = 0, width = 0;
+  for (std::size_t c = 0; c < columns.identity.size(); ++c) {
+    if (columns.left_out[c]) continue;
+    ++width;
+    ++of_person[columns.identity[c]];
+  }
+  TrialSize size;
+  for (std::size_t r = 0; r < rows.identity.size(); ++r) {
+    if (rows.left_out[r]) continue;
+    ++height;
+    if (const auto found = of_person.find(rows.identity[r]); found != of_person.end())
       size.genuine += found->second;
-  if (triangle) size = {(size.comparisons - n) / 2, (size.genuine - n) / 2};
+  }
+  size.comparisons = height * width;
+  if (triangle) size = {(size.comparisons - height) / 2, (size.genuine - height) / 2};
   return size;
+}
+
+bool takes_part(const Comparison& c, std::span<const std::uint8_t> left_out) {
+  return left_out.empty() || !(left_out[static_cast<std::size_t>(c.first)] ||
+                               left_out[static_cast<std::size_t>(c.second)]);
+}
+
+void require_both_classes(const ScoredTrials& scored, const Trials& trials) {
+  const TrialSize left = trials.size(scored.set, scored.left_out);
+  const std::int64_t impostor = left.comparisons - left.genuine;
+  if (left.genuine > 0 && impostor > 0) return;
+  fail(scored.where,
+       fmt::format("{} genuine and {} impostor comparisons are left of {}", left.genuine, impostor,
+                   trials.size(scored.set).comparisons),
+       "Both kinds are needed.");
 }
 
 EnrolledUnits enrolled_units(const UnitEmbeddings& units, std::span<const std::int32_t> list) {
@@ -129,19 +115,16 @@ bool same_identity(const TrialSet& trials, const Comparison& c) {
   return trials.unit_identity(c.first) == trials.unit_identity(c.second);
 }
 
-LabelledScores labelled_scores(const Track& track, const TrialSet& trials,
-                               std::span<const SampleStatus> unit_status, const TrackScores& scores,
-                               bool drop) {
-  const TrackKind& kind = kind_of(track);
-  LabelledScores result;
-  const std::int64_t n = score_count(scores);
-  for (std::int64_t k = 0; k < n; ++k) {
-    const auto sides = kind.sides(track, k);
-    if (!sides || (drop && status_of(*sides, unit_status) != SampleStatus::ok)) continue;
-    result.scores.push_back(score_at(scores, k));
-    result.labels.push_back(kind.genuine(track, trials, k) ? 1 : 0);
-  }
-  return result;
+std::vector<std::int32_t> joined(std::vector<std::int32_t> first,
+                                 const std::vector<std::int32_t>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+bool same_units(std::span<const std::int32_t> units, std::span<const std::int32_t> other,
+                std::span<const std::int32_t> unit_of_other) {
+  return std::ranges::equal(
+      units, other, {}, [&](std::int32_t u) { return unit_of_other[static_cast<std::size_t>(u)]; });
 }
 
 template <class T>
@@ -183,48 +166,5 @@ template std::vector<float> cosine_block(const UnitEmbeddings&, std::span<const 
                                          std::span<const std::int32_t>, bool, const Job&);
 template std::vector<double> cosine_block(const UnitEmbeddings&, std::span<const std::int32_t>,
                                           std::span<const std::int32_t>, bool, const Job&);
-
-void count_comparisons(const TrackData& data, bool drop, TrackResult& r) {
-  const TrackKind& kind = kind_of(data.track);
-  const std::int64_t n = score_count(data.scores);
-  for (std::int64_t k = 0; k < n; ++k) {
-    const auto sides = kind.sides(data.track, k);
-    if (!sides) continue;
-    const bool failed = status_of(*sides, data.status) != SampleStatus::ok;
-    r.failed_comparisons += failed;
-    if (failed && drop) {
-      ++r.dropped;
-      continue;
-    }
-    ++r.comparisons;
-    r.genuine += kind.genuine(data.track, data.trials, k);
-  }
-  r.impostor = r.comparisons - r.genuine;
-}
-
-void count_all_pairs(const TrackSide& rows, const TrackSide& columns, bool triangle, bool drop,
-                     TrackResult& r) {
-  const auto enrolled = [](const TrackSide& side) {
-    std::vector<std::int32_t> out;
-    for (std::size_t i = 0; i < side.identity.size(); ++i)
-      if (!side.left_out[i]) out.push_back(side.identity[i]);
-    return out;
-  };
-  const TrackSize all = size_of_all_pairs(rows.identity, columns.identity, triangle);
-  const TrackSize good = size_of_all_pairs(enrolled(rows), enrolled(columns), triangle);
-  r.failed_comparisons = all.comparisons - good.comparisons;
-  r.dropped = drop ? r.failed_comparisons : 0;
-  r.comparisons = (drop ? good : all).comparisons;
-  r.genuine = (drop ? good : all).genuine;
-  r.impostor = r.comparisons - r.genuine;
-}
-
-void require_both_classes(const TrackData& data, const TrackResult& r) {
-  if (r.genuine > 0 && r.impostor > 0) return;
-  fail(fmt::format("protocol {}, track {}", data.spec.id, data.track.name),
-       fmt::format("{} genuine and {} impostor comparisons are left of {}", r.genuine, r.impostor,
-                   r.comparisons + r.dropped),
-       "Both kinds are needed.");
-}
 
 }  // namespace facebench

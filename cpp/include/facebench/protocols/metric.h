@@ -5,14 +5,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "facebench/core/registry.h"
 #include "facebench/io/json.h"
-#include "facebench/metrics/bootstrap.h"
-#include "facebench/metrics/dense_bootstrap.h"
+#include "facebench/metrics/interval.h"
+#include "facebench/metrics/score_set.h"
 #include "facebench/metrics/searches.h"
 #include "facebench/metrics/similarity_matrix.h"
+#include "facebench/metrics/statistic.h"
+#include "facebench/protocols/conventions.h"
 
 namespace facebench {
 
@@ -34,50 +37,16 @@ struct MetricCell {
   std::optional<MatrixValue> matrix;
 };
 
-// A named way of computing published numbers, for all metrics together: which convention each
-// metric then follows.
-struct Convention {
-  std::string name;
-  std::string doc;
-  std::string accuracy;    // accuracy_conventions()
-  std::string tar_at_far;  // tar_at_far_conventions()
-};
-const Table<Convention>& conventions();
-
-// What happens to comparisons with a side that could not be enrolled.
-struct FailurePolicy {
-  std::string name;
-  std::string doc;
-  bool drop = false;  // left out of the metrics, counted; else they keep failed_score()
-};
-const Table<FailurePolicy>& failure_policies();
-
-// How intervals are made: "components", "vertex" (see metrics/interval.h) or "none".
-struct IntervalMethod {
-  std::string name;
-  std::string doc;
-  std::function<std::vector<Interval>(const ComparisonGraph&, std::span<const Statistic>,
-                                      const BootstrapOptions&, const Job&)>
-      make;
-};
-const Table<IntervalMethod>& interval_methods();
-
-// How a metric is computed from the data of one kind of track; empty = it cannot be. `target` is a
-// FAR, a rank or whatever the metric takes; unused without takes_targets.
-template <class Data, class Stat = Statistic>
-struct Measure {
+// How a metric is computed from data of one kind. `target` is a FAR, a rank or whatever the metric
+// takes; unused without takes_targets.
+template <class Data>
+struct Rule {
   std::function<MetricCell(const Data&, double target, const Convention&)> cell;
   // What is computed again in each bootstrap replicate: one for each number of the cell, or none
   // where it has no interval.
-  std::function<std::vector<Stat>(std::shared_ptr<const Data>, double target, const Convention&)>
+  std::function<std::vector<Statistic>(std::shared_ptr<const Data>, double target,
+                                       const Convention&)>
       statistics;
-};
-
-// What an all_pairs track is measured from: the highest scores exactly, the others by the
-// histogram.
-struct TailComparisons {
-  std::shared_ptr<const DenseComparisons> highest;
-  ScoreTail tail;
 };
 
 // A metric that a protocol's TOML can ask for. A protocol with tracks of several kinds measures on
@@ -93,14 +62,11 @@ struct Metric {
   bool needs_folds = false;
   bool targets_are_ranks = false;  // else rates in (0, 1)
   bool lower_is_better = false;    // an error rate
-  Measure<Comparisons> listed;
-  Measure<DenseComparisons, DenseStatistic> dense;
-  Measure<SimilarityMatrix> matrix;
-  Measure<Searches> identification;
-  Measure<TailComparisons, DenseStatistic> all_pairs;
+  // Of genuine and impostor scores, of searches, or of similarities between groups.
+  std::variant<Rule<ScoreSet>, Rule<Searches>, Rule<SimilarityMatrix>> rule;
 
-  // The names of the kinds of track that it can be measured on (track_kinds()).
-  std::vector<std::string> kinds() const;
+  // "scores", "searches" or "matrix".
+  std::string applies_to() const;
 };
 const Table<Metric>& protocol_metrics();
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "facebench/metrics/roc_curve.h"
+
+namespace facebench {
+
+class Comparisons;
+struct ScoreTail;
+
+// How often something counts that a bootstrap draws. Weights make a resampled data set without
+// copying it: weight 2 is listed twice, weight 0 is left out. No weights = everything once.
+using Weight = std::uint32_t;
+
+// The scores of genuine and impostor comparisons, in whatever form they were kept. A rate metric is
+// a function of the curve that they give; a bootstrap asks for the curve again under other weights.
+// What the weights are of, each class says: of comparisons, or of people.
+class ScoreSet {
+ public:
+  virtual ~ScoreSet() = default;
+  virtual std::int64_t genuine() const = 0;
+  virtual std::int64_t impostor() const = 0;
+
+  // The ROC. It may leave out points that change neither AUC, EER nor the TAR at any FAR (impostor
+  // scores between two genuine ones), and it ends where the kept scores do: see
+  // RocCurve::complete(). Throws std::invalid_argument for a wrong number of weights.
+  virtual RocCurve roc(std::span<const Weight> weights = {}) const = 0;
+  // Its points on both sides of the threshold for a FAR, as they are among all distinct scores:
+  // what the threshold itself follows from. Throws std::invalid_argument where the kept scores do
+  // not reach that FAR.
+  virtual RocCurve roc_near(double far, std::span<const Weight> weights = {}) const;
+  // All points. Throws std::invalid_argument where not all scores were kept.
+  virtual RocCurve full_roc(std::span<const Weight> weights = {}) const { return roc(weights); }
+  // Whether the TAR at that FAR is known.
+  virtual bool reaches(double far) const;
+
+  // The people that take part; 0 where that is not known.
+  virtual std::int64_t identities() const { return 0; }
+  // The same comparisons as a list, for rules that need folds; null where they are no list.
+  virtual const Comparisons* listed() const { return nullptr; }
+  // Where only the highest scores were kept: those, and counts of the others. Else null.
+  virtual const ScoreTail* tail() const { return nullptr; }
+};
+
+}  // namespace facebench

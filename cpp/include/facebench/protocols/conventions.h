@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "facebench/core/registry.h"
+#include "facebench/metrics/bootstrap.h"
+
+// The named choices of an evaluation.
+namespace facebench {
+
+// A named way of computing published numbers, for all metrics together: which convention each
+// metric then follows.
+struct Convention {
+  std::string name;
+  std::string doc;
+  std::string accuracy;    // accuracy_conventions()
+  std::string tar_at_far;  // tar_at_far_conventions()
+};
+const Table<Convention>& conventions();
+
+// What happens to comparisons with a side that could not be enrolled.
+struct FailurePolicy {
+  std::string name;
+  std::string doc;
+  bool drop = false;  // left out of the metrics, counted; else they keep failed_score()
+};
+const Table<FailurePolicy>& failure_policies();
+
+// How intervals are made.
+struct IntervalMethod {
+  std::string name;
+  std::string doc;
+  // What a bootstrap of a list draws again; of anything else, where there are intervals at all, it
+  // draws people. Null = no intervals.
+  Resampling (*resampling)(const ComparisonGraph&) = nullptr;
+};
+const Table<IntervalMethod>& interval_methods();
+
+}  // namespace facebench

@@ -1,0 +1,183 @@
+#include "facebench/protocols/kept_scores.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "facebench/io/hdf5.h"
+#include "protocols/columns.h"
+
+namespace facebench {
+namespace {
+
+void write_tail(H5Writer& file, const std::string& group, const KeptTail& kept) {
+  const ScoreTail& tail = *kept.tail;
+  write_column(file, group + "far", std::vector<double>{kept.far});
+  write_column(file, group + "tail/genuine", tail.genuine);
+  write_column(file, group + "tail/genuine_row", tail.genuine_row);
+  write_column(file, group + "tail/genuine_column", tail.genuine_column);
+  write_column(file, group + "tail/impostor", tail.impostor);
+  write_column(file, group + "tail/impostor_row", tail.impostor_row);
+  write_column(file, group + "tail/impostor_column", tail.impostor_column);
+  write_column(file, group + "tail/impostor_reach_and_count",
+               std::vector<std::int64_t>{tail.impostor_reach, tail.impostor_count});
+  write_column(file, group + "histogram/edge", tail.histogram.edges);
+  write_column(file, group + "histogram/genuine", tail.histogram.genuine);
+  write_column(file, group + "histogram/impostor", tail.histogram.impostor);
+  write_column(file, group + "histogram/blur", std::vector<double>{tail.histogram_blur});
+}
+
+KeptTail read_tail(const H5Reader& file, const std::string& group) {
+  const auto far = read_value<double>(file, group + "far");
+  if (!(far > 0 && far <= 1))
+    throw std::invalid_argument(group + ": the FAR of the tail does not lie in (0, 1]");
+  ScoreTail tail;
+  tail.genuine = file.read<double>(group + "tail/genuine", 1);
+  tail.genuine_row = file.read<std::int32_t>(group + "tail/genuine_row", 1);
+  tail.genuine_column = file.read<std::int32_t>(group + "tail/genuine_column", 1);
+  tail.impostor = file.read<double>(group + "tail/impostor", 1);
+  tail.impostor_row = file.read<std::int32_t>(group + "tail/impostor_row", 1);
+  tail.impostor_column = file.read<std::int32_t>(group + "tail/impostor_column", 1);
+  const auto counts = file.read<std::int64_t>(group + "tail/impostor_reach_and_count", 1);
+  tail.histogram.edges = file.read<double>(group + "histogram/edge", 1);
+  tail.histogram.genuine = file.read<std::int64_t>(group + "histogram/genuine", 1);
+  tail.histogram.impostor = file.read<std::int64_t>(group + "histogram/impostor", 1);
+  if (counts.size() != 2) throw std::invalid_argument(group + "tail: the counts are damaged");
+  tail.impostor_reach = counts[0];
+  tail.impostor_count = counts[1];
+  tail.histogram_blur = read_value<double>(file, group + "histogram/blur");
+  check_tail(tail);
+  return {std::make_shared<const ScoreTail>(std::move(tail)), far};
+}
+
+void write_record(H5Writer& file, const std::string& group, const SearchRecord& r) {
+  std::vector<double> score;
+  std::vector<std::int64_t> probe;
+  for (const SearchRecord::Impostor& i : r.impostors) {
+    score.push_back(i.score);
+    probe.push_back(i.probe);
+  }
+  write_column(file, group + "gallery", std::vector<std::int64_t>{r.gallery});
+  write_column(file, group + "mated", r.is_mated);
+  write_column(file, group + "score", r.score);
+  write_column(file, group + "ahead", r.ahead);
+  write_column(file, group + "tied", r.tied);
+  write_column(file, group + "impostor", score);
+  write_column(file, group + "impostor_probe", probe);
+}
+
+SearchRecord read_record(const H5Reader& file, const std::string& group) {
+  SearchRecord r;
+  r.is_mated = file.read<std::uint8_t>(group + "mated", 1);
+  r.score = file.read<double>(group + "score", 1);
+  r.ahead = file.read<std::int32_t>(group + "ahead", 1);
+  r.tied = file.read<std::int32_t>(group + "tied", 1);
+  const auto score = file.read<double>(group + "impostor", 1);
+  const auto probe = file.read<std::int64_t>(group + "impostor_probe", 1);
+  if (probe.size() != score.size())
+    throw std::invalid_argument(group + ": the columns are damaged");
+  r.gallery = read_value<std::int64_t>(file, group + "gallery");
+  for (std::size_t i = 0; i < score.size(); ++i) {
+    if (probe[i] < 0 || probe[i] >= static_cast<std::int64_t>(r.score.size()))
+      throw std::invalid_argument(group + ": an impostor score of no probe");
+    r.impostors.push_back({score[i], static_cast<std::uint32_t>(probe[i])});
+  }
+  return Searches(std::move(r)).record();  // checks it
+}
+
+template <class T>
+std::vector<T> read_single(const H5Reader& file, const std::string& group,
+                           const std::vector<std::int64_t>& shape) {
+  const std::string name = group + "score";
+  if (file.shape(name) != shape)
+    throw std::invalid_argument(group + ": the scores have another shape than the trials");
+  std::vector<T> scores = file.read<T>(name);
+  for (std::size_t k = 0; k < scores.size(); ++k)
+    if (!std::isfinite(scores[k]))
+      throw std::invalid_argument(fmt::format("{}: score [{}] is not a finite number", group, k));
+  return scores;
+}
+
+// What decides a number of two tails.
+bool same_tail(const ScoreTail& a, const ScoreTail& b) {
+  return a.genuine == b.genuine && a.impostor == b.impostor && a.genuine_row == b.genuine_row &&
+         a.genuine_column == b.genuine_column && a.impostor_row == b.impostor_row &&
+         a.impostor_column == b.impostor_column && a.impostor_count == b.impostor_count;
+}
+
+}  // namespace
+
+Storage storage_of(const KeptScores& scores) {
+  if (const auto* tail = std::get_if<KeptTail>(&scores)) return {Storage::What::tail, tail->far};
+  if (std::holds_alternative<KeptOutcomes>(scores)) return {Storage::What::outcomes};
+  return {};
+}
+
+bool keeps_all(const KeptScores& scores) { return storage_of(scores).what == Storage::What::all; }
+
+std::int64_t score_count(const KeptScores& scores) {
+  return std::visit(
+      []<class T>(const T& s) -> std::int64_t {
+        if constexpr (requires { s.size(); })
+          return static_cast<std::int64_t>(s.size());
+        else
+          return 0;
+      },
+      scores);
+}
+
+double score_at(const KeptScores& scores, std::int64_t k) {
+  const auto n = static_cast<std::size_t>(k);
+  if (const auto* floats = std::get_if<std::vector<float>>(&scores)) return (*floats)[n];
+  return std::get<std::vector<double>>(scores)[n];
+}
+
+ScoreDifferences score_differences(const KeptScores& a, const KeptScores& b) {
+  if (const auto* tail = std::get_if<KeptTail>(&a)) {
+    const auto all =
+        static_cast<std::int64_t>(tail->tail->genuine.size() + tail->tail->impostor.size());
+    const auto* other = std::get_if<KeptTail>(&b);
+    return {all, other && same_tail(*tail->tail, *other->tail) ? 0 : 1};
+  }
+  if (const auto* outcomes = std::get_if<KeptOutcomes>(&a)) {
+    const auto* other = std::get_if<KeptOutcomes>(&b);
+    return {static_cast<std::int64_t>(outcomes->all.score.size()),
+            other && *outcomes == *other ? 0 : 1};
+  }
+  ScoreDifferences found{score_count(a), 0};
+  if (score_count(b) != found.all) return {found.all, found.all};
+  for (std::int64_t k = 0; k < found.all; ++k) found.different += score_at(a, k) != score_at(b, k);
+  return found;
+}
+
+void write_kept_scores(H5Writer& file, const std::string& group, const KeptScores& scores,
+                       const std::vector<std::int64_t>& shape) {
+  if (const auto* tail = std::get_if<KeptTail>(&scores)) return write_tail(file, group, *tail);
+  if (const auto* outcomes = std::get_if<KeptOutcomes>(&scores)) {
+    write_record(file, group + "outcome/", outcomes->all);
+    if (outcomes->enrolled) write_record(file, group + "outcome_enrolled/", *outcomes->enrolled);
+    return;
+  }
+  if (const auto* floats = std::get_if<std::vector<float>>(&scores))
+    file.write<float>(group + "score", *floats, shape);
+  else
+    file.write<double>(group + "score", std::get<std::vector<double>>(scores), shape);
+}
+
+KeptScores read_kept_scores(const H5Reader& file, const std::string& group,
+                            const std::vector<std::int64_t>& shape, bool single) {
+  if (file.has(group + "tail")) return read_tail(file, group);
+  if (file.has(group + "outcome")) {
+    KeptOutcomes outcomes{read_record(file, group + "outcome/"), {}};
+    if (file.has(group + "outcome_enrolled"))
+      outcomes.enrolled = read_record(file, group + "outcome_enrolled/");
+    if (static_cast<std::int64_t>(outcomes.all.score.size()) != shape.front())
+      throw std::invalid_argument(group + ": not one outcome for each probe");
+    return outcomes;
+  }
+  if (single) return read_single<float>(file, group, shape);
+  return read_single<double>(file, group, shape);
+}
+
+}  // namespace facebench

@@ -1,0 +1,272 @@
+#include "facebench/protocols/metric.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/identification.h"
+#include "facebench/metrics/roc.h"
+#include "facebench/metrics/tail_bounds.h"
+#include "facebench/metrics/tar_at_far.h"
+
+namespace facebench {
+namespace {
+
+using Scores = std::shared_ptr<const ScoreSet>;
+using Probes = std::shared_ptr<const Searches>;
+using Statistics = std::vector<Statistic>;
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+MetricCell accuracy_cell(const ScoreSet& s, double, const Convention& convention) {
+  const Accuracy a = accuracy(*s.listed(), convention.accuracy);
+  MetricCell cell{"accuracy", a.value, {}, Json::object(), {}};
+  cell.details["convention"] = a.convention;
+  cell.details["sd"] = number_or_null(a.sd);
+  cell.details["standard_error"] = number_or_null(a.standard_error);
+  cell.details["spread"] = number_or_null(a.spread);
+  cell.details["wrong"] = a.wrong;
+  cell.details["comparisons"] = a.comparisons;
+  Json& folds = cell.details["folds"] = Json::array();
+  for (std::size_t i = 0; i < a.fold_accuracy.size(); ++i)
+    folds.push_back({{"fold", a.folds[i]},
+                     {"accuracy", a.fold_accuracy[i]},
+                     {"threshold", number_or_null(a.fold_threshold[i])}});
+  return cell;
+}
+
+MetricCell tar_cell(const TarAtFar& t, double far) {
+  MetricCell cell{fmt::format("tar@far={}", far), t.value, {}, Json::object(), {}};
+  cell.details = {{"convention", t.convention},
+                  {"far_target", t.far_target},
+                  {"far_achieved", number_or_null(t.far_achieved)},
+                  {"false_accepts", t.false_accepts},
+                  {"expected_false_accepts", t.expected_false_accepts},
+                  {"threshold", number_or_null(t.threshold)},
+                  {"reliable", t.reliable},
+                  {"genuine_accepted", t.genuine_accepted}};
+  return cell;
+}
+
+bool is_exact(const Convention& convention) { return convention.tar_at_far == "exact"; }
+
+// A number between two bounds: half way, with both.
+MetricCell bounded_cell(const char* name, const MetricBounds& bounds) {
+  MetricCell cell;
+  cell.name = name;
+  cell.value = (bounds.low + bounds.high) / 2;
+  cell.details = {{"bounds", {bounds.low, bounds.high}}, {"from", "histogram"}};
+  return cell;
+}
+
+// A number of the whole curve, for which all scores are needed; of a tail its bounds.
+Rule<ScoreSet> curve_rule(const char* name, double (*value)(const RocCurve&),
+                          MetricBounds (*bounds)(const ScoreTail&),
+                          Statistic (*statistic)(std::shared_ptr<const ScoreSet>)) {
+  return {[=](const ScoreSet& s, double, const Convention&) {
+            if (const ScoreTail* tail = s.tail()) return bounded_cell(name, bounds(*tail));
+            MetricCell cell;
+            cell.name = name;
+            cell.value = value(s.roc());
+            return cell;
+          },
+          [=](Scores s, double, const Convention&) {
+            return s->tail() ? Statistics{} : Statistics{statistic(s)};
+          }};
+}
+
+// Whether the TAR at a FAR and its threshold are known, and not bounds alone. Of a tail only the
+// exact rule is known.
+bool known_at(const ScoreSet& s, double far, const Convention& convention) {
+  if (s.tail() && !is_exact(convention))
+    throw std::invalid_argument(fmt::format(
+        "the convention '{}' needs every score, and of so many comparisons only the highest are "
+        "kept; 'exact' can be measured",
+        convention.name));
+  return s.reaches(far);
+}
+
+// The highest TAR that is sure to keep to a FAR below the tail.
+TarAtFar bounded_tar(const ScoreTail& tail, double far, const TarBounds& bounds) {
+  TarAtFar t;
+  t.convention = "exact";
+  t.value = bounds.tar.low;
+  t.far_target = far;
+  t.far_achieved = bounds.far_achieved;
+  t.false_accepts = bounds.false_accepts;
+  t.genuine_accepted = bounds.genuine_accepted;
+  t.expected_false_accepts = far * static_cast<double>(tail.impostor_count);
+  t.threshold = bounds.threshold;
+  t.reliable = true;
+  return t;
+}
+
+MetricCell tar_at_far_cell(const ScoreSet& s, double far, const Convention& convention) {
+  if (known_at(s, far, convention)) return tar_cell(tar_at_far(s, far, convention.tar_at_far), far);
+  const TarBounds bounds = tar_bounds(*s.tail(), far);
+  MetricCell cell = tar_cell(bounded_tar(*s.tail(), far, bounds), far);
+  cell.details["bounds"] = {bounds.tar.low, bounds.tar.high};
+  cell.details["from"] = "histogram";
+  return cell;
+}
+
+Statistics tar_at_far_statistics(Scores s, double far, const Convention& convention) {
+  // Replicates of very many comparisons hold what the exact rule needs: others have no interval.
+  if (!is_exact(convention) && !s->listed()) return {};
+  if (!s->reaches(far)) return {};
+  return {tar_at_far_statistic(s, far, convention.tar_at_far)};
+}
+
+MetricCell threshold_cell(const ScoreSet& s, double far, const Convention& convention) {
+  const bool known = known_at(s, far, convention);
+  const TarAtFar t = known ? tar_at_far(s, far, convention.tar_at_far)
+                           : bounded_tar(*s.tail(), far, tar_bounds(*s.tail(), far));
+  MetricCell cell = tar_cell(t, far);
+  cell.name = fmt::format("threshold@far={}", far);
+  cell.value = t.threshold;
+  cell.details["tar"] = t.value;
+  if (s.identities() > 0) cell.details["people"] = s.identities();
+  if (!known) cell.details["from"] = "histogram";
+  return cell;
+}
+
+Statistics threshold_statistics(Scores s, double far, const Convention& convention) {
+  if (!is_exact(convention) || !s->reaches(far)) return {};
+  return {threshold_statistic(s, far)};
+}
+
+MetricCell dir_cell(const Searches& s, double fpir, const Convention&) {
+  const DirAtFpir d = dir_at_fpir(s, fpir);
+  MetricCell cell;
+  cell.name = fmt::format("dir@fpir={}", fpir);
+  cell.value = d.value;
+  cell.details = {{"convention", d.convention},
+                  {"rank", d.rank},
+                  {"fpir_target", d.fpir_target},
+                  {"fpir_achieved", number_or_null(d.fpir_achieved)},
+                  {"false_positives", d.false_positives},
+                  {"expected_false_positives", d.expected_false_positives},
+                  {"threshold", number_or_null(d.threshold)},
+                  {"reliable", d.reliable},
+                  {"identified", d.identified},
+                  {"mated", d.mated},
+                  {"non_mated", d.non_mated}};
+  return cell;
+}
+
+MetricCell rank_cell(const Searches& s, double rank, const Convention&) {
+  MetricCell cell;
+  cell.name = fmt::format("rank@{}", rank);
+  cell.value = rank_rate(s, static_cast<std::int64_t>(rank));
+  cell.details = {{"rank", static_cast<std::int64_t>(rank)},
+                  {"mated", s.mated()},
+                  {"gallery_people", s.gallery()}};
+  return cell;
+}
+
+Rule<SimilarityMatrix> matrix_rule(const std::string& name, MatrixNumber number) {
+  return {[=](const SimilarityMatrix& m, double, const Convention&) {
+            MetricCell cell;
+            cell.name = name;
+            cell.value = std::numeric_limits<double>::quiet_NaN();
+            cell.matrix = MatrixValue{m.groups(), m.groups(), matrix_values(m, number), {}};
+            return cell;
+          },
+          [=](std::shared_ptr<const SimilarityMatrix> m, double, const Convention&) {
+            return matrix_statistics(std::move(m), number, name);
+          }};
+}
+
+}  // namespace
+
+std::string Metric::applies_to() const {
+  static const char* const names[] = {"scores", "searches", "matrix"};
+  return names[rule.index()];
+}
+
+const Table<Metric>& protocol_metrics() {
+  static const Table<Metric> table(
+      "metric",
+      {{.name = "accuracy",
+        .title = "accuracy",
+        .doc = "mean over folds, thresholds from the other folds",
+        .needs_folds = true,
+        .rule =
+            Rule<ScoreSet>{accuracy_cell,
+                           [](Scores s, double, const Convention& c) {
+                             return Statistics{accuracy_statistic({s, s->listed()}, c.accuracy)};
+                           }}},
+       {.name = "auc",
+        .title = "AUC",
+        .doc = "area under the ROC curve",
+        .rule = curve_rule("auc", auc, auc_bounds, auc_statistic)},
+       {.name = "eer",
+        .title = "EER",
+        .doc = "equal error rate",
+        .lower_is_better = true,
+        .rule = curve_rule("eer", eer, eer_bounds, eer_statistic)},
+       {.name = "tar_at_far",
+        .title = "TAR at FAR",
+        .doc = "true accept rate at given false accept rates",
+        .prefix = "tar@far=",
+        .takes_targets = true,
+        .rule = Rule<ScoreSet>{tar_at_far_cell, tar_at_far_statistics}},
+       {.name = "threshold_at_far",
+        .title = "threshold at FAR",
+        .doc = "the lowest threshold that keeps to given false accept rates, and the number of "
+               "people it rests on",
+        .prefix = "threshold@far=",
+        .rate = false,
+        .takes_targets = true,
+        .rule = Rule<ScoreSet>{threshold_cell, threshold_statistics}},
+       {.name = "rank",
+        .title = "rank",
+        .doc = "share of mated probes whose mate is among the first so many people (CMC)",
+        .prefix = "rank@",
+        .takes_targets = true,
+        .targets_are_ranks = true,
+        .rule = Rule<Searches>{rank_cell,
+                               [](Probes s, double rank, const Convention&) {
+                                 return Statistics{
+                                     rank_rate_statistic(s, static_cast<std::int64_t>(rank))};
+                               }}},
+       {.name = "dir_at_fpir",
+        .title = "DIR at FPIR",
+        .doc = "share of mated probes identified at rank 1 at given false positive identification "
+               "rates",
+        .prefix = "dir@fpir=",
+        .takes_targets = true,
+        .rule = Rule<Searches>{dir_cell,
+                               [](Probes s, double fpir, const Convention&) {
+                                 return Statistics{dir_at_fpir_statistic(s, fpir)};
+                               }}},
+       {.name = "mean_similarity",
+        .title = "mean similarity",
+        .doc = "mean similarity of groups of the same subjects, a matrix",
+        .rate = false,
+        .rule = matrix_rule("mean_similarity", &SimilarityMatrix::mean_similarity)},
+       {.name = "impostor_similarity",
+        .title = "mean similarity of different people",
+        .doc = "the same matrix over different subjects",
+        .rate = false,
+        .rule = matrix_rule("impostor_similarity", &SimilarityMatrix::impostor_similarity)},
+       {.name = "dprime",
+        .title = "d'",
+        .doc = "d' of the two, a matrix",
+        .rate = false,
+        .rule = matrix_rule("dprime", &SimilarityMatrix::dprime)}});
+  return table;
+}
+
+NamedMetric metric_of_cell(std::string_view cell) {
+  for (const Metric& m : protocol_metrics().entries()) {
+    if (m.takes_targets ? cell.starts_with(m.prefix) : cell == m.name)
+      return {&m, std::string(cell.substr(m.prefix.empty() ? cell.size() : m.prefix.size()))};
+  }
+  return {};
+}
+
+}  // namespace facebench

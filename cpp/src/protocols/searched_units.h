@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "facebench/protocols/kept_scores.h"
+#include "facebench/protocols/measurable.h"
+#include "protocols/trial_parts.h"
+
+// What is searched in what.
+namespace facebench {
+
+// Positions of the probes and of the gallery that count.
+struct SearchedUnits {
+  std::vector<std::size_t> probes, gallery;
+  bool whole = false;  // all of them
+};
+
+// Without what is left out, and without a probe whose mates are all left out: it would turn into a
+// non-mated one.
+SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery);
+
+// The searches as every metric takes them, of all scores or of the outcomes that were kept. No data
+// where none is left. Throws std::invalid_argument for kept outcomes of other probes.
+Resampled<Searches> searchable(const KeptScores& scores, const TrackSide& probes,
+                               const TrackSide& gallery, const ScoredTrials& scored,
+                               const Job& job);
+
+}  // namespace facebench

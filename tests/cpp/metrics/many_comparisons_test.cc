@@ -1,0 +1,267 @@
+#include "facebench/metrics/many_comparisons.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "facebench/core/random.h"
+#include "facebench/metrics/bootstrap.h"
+#include "facebench/metrics/comparisons.h"
+#include "facebench/metrics/paired.h"
+#include "facebench/metrics/roc.h"
+#include "facebench/metrics/tar_at_far.h"
+
+namespace facebench {
+namespace {
+
+// Random dense scores and the same comparisons as a list. `steps` rounds scores, so that few steps
+// make many ties.
+struct Case {
+  std::vector<float> scores;
+  std::vector<std::int32_t> rows, columns;
+  std::vector<std::uint8_t> mask, no_row, no_column;
+  bool triangle = false;
+
+  std::vector<double> listed;
+  std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> first, second;
+
+  Case(std::uint64_t seed, int steps, bool is_triangle, bool masked, bool leave_out)
+      : triangle(is_triangle) {
+    Random random(seed, "dense_case");
+    const std::size_t n = 12 + random.below(20), m = is_triangle ? n : 8 + random.below(20);
+    const auto identity = [&] { return static_cast<std::int32_t>(3 * random.below(7)); };
+    for (std::size_t i = 0; i < n; ++i) rows.push_back(identity());
+    if (is_triangle)
+      columns = rows;
+    else
+      for (std::size_t j = 0; j < m; ++j) columns.push_back(identity());
+    if (leave_out) {
+      no_row.assign(n, 0);
+      no_column.assign(m, 0);
+      no_row[1] = 1;
+      (is_triangle ? no_column[1] : no_column[2]) = 1;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < m; ++j) {
+        const bool genuine = rows[i] == columns[j];
+        const double score = random.normal() + (genuine ? 1.5 : 0);
+        scores.push_back(static_cast<float>(std::nearbyint(score * steps) / steps));
+        if (masked) mask.push_back(random.below(4) == 0 ? 0 : genuine ? 1 : 2);
+        if ((triangle && j <= i) || (masked && mask.back() == 0)) continue;
+        if (leave_out && (no_row[i] || no_column[j])) continue;
+        listed.push_back(scores.back());
+        labels.push_back(genuine);
+        first.push_back(rows[i]);
+        second.push_back(columns[j]);
+      }
+  }
+  DenseScores view() const { return {scores, rows, columns, triangle, mask, no_row, no_column}; }
+  // The same comparisons, dense and as a list.
+  std::vector<std::shared_ptr<const ManyComparisons>> many() const {
+    return {std::make_shared<const ManyComparisons>(view()),
+            std::make_shared<const ManyComparisons>(ListedScores{listed, labels, first, second})};
+  }
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  std::uint64_t seed = 0;
+  for (const int steps : {1, 3, 1000})
+    for (const bool triangle : {false, true})
+      for (const bool masked : {false, true})
+        for (const bool leave_out : {false, true})
+          for (int k = 0; k < 4; ++k) all.emplace_back(++seed, steps, triangle, masked, leave_out);
+  return all;
+}
+
+constexpr double kFars[] = {0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0};
+
+TEST(ManyComparisons, PointValuesAreThoseOfTheSameComparisonsSorted) {
+  for (const Case& c : cases()) {
+    const Comparisons listed(c.listed, c.labels);
+    for (const auto& many : c.many()) {
+      EXPECT_EQ(many->genuine(), listed.genuine());
+      EXPECT_EQ(many->impostor(), listed.impostor());
+      EXPECT_EQ(auc(many->roc()), auc(listed));
+      EXPECT_NEAR(eer(many->roc()), eer(listed), 1e-14);
+      for (const TarAtFarConvention& rule : tar_at_far_conventions().entries()) {
+        if (rule.needs_folds) continue;
+        for (const double far : kFars) {
+          TarAtFar a, b;
+          try {
+            b = tar_at_far(listed, far, rule.name);
+          } catch (const std::invalid_argument&) {
+            EXPECT_THROW(tar_at_far(*many, far, rule.name), std::invalid_argument) << rule.name;
+            continue;
+          }
+          a = tar_at_far(*many, far, rule.name);
+          EXPECT_EQ(a.value, b.value) << rule.name << far;
+          EXPECT_EQ(a.false_accepts, b.false_accepts) << rule.name << far;
+          EXPECT_EQ(a.genuine_accepted, b.genuine_accepted) << rule.name << far;
+          EXPECT_EQ(a.threshold, b.threshold) << rule.name << far;
+          EXPECT_EQ(a.reliable, b.reliable) << rule.name << far;
+        }
+      }
+    }
+  }
+}
+
+TEST(ManyComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
+  BootstrapOptions o;
+  o.replicates = 70;  // not a multiple of the replicates that are taken at once
+  for (const Case& c : cases()) {
+    const auto statistics = [](const std::shared_ptr<const ScoreSet>& scores) {
+      std::vector<Statistic> all = {auc_statistic(scores), eer_statistic(scores)};
+      for (const double far : kFars) {
+        all.push_back(tar_at_far_statistic(scores, far));
+        all.push_back(threshold_statistic(scores, far));
+      }
+      return all;
+    };
+    const std::vector<Statistic> theirs =
+        statistics(std::make_shared<const Comparisons>(c.listed, c.labels));
+    const auto b = Bootstrap({c.first, c.second, {}}, Resampling::vertices).intervals(theirs, o);
+    for (const auto& many : c.many()) {
+      const std::vector<Statistic> ours = statistics(many);
+      const auto a = Bootstrap::of_identities(many).intervals(ours, o);
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        EXPECT_NEAR(a[i].low, b[i].low, 1e-11) << ours[i].name << " " << i;
+        EXPECT_NEAR(a[i].high, b[i].high, 1e-11) << ours[i].name << " " << i;
+        EXPECT_EQ(a[i].undefined, b[i].undefined) << ours[i].name;
+        EXPECT_EQ(a[i].method, b[i].method) << ours[i].name;
+      }
+      // Cut short where the statistics allow it.
+      const std::vector<Statistic> one = {tar_at_far_statistic(many, 0.05)};
+      EXPECT_EQ(Bootstrap::of_identities(many).intervals(one, o).front().low, a[2 + 2 * 3].low);
+    }
+  }
+}
+
+TEST(ManyComparisons, TheFullCurveHoldsEveryScore) {
+  for (const Case& c : cases()) {
+    const RocCurve wanted = roc(Comparisons(c.listed, c.labels));
+    for (const auto& many : c.many()) {
+      const RocCurve got = many->full_roc();
+      EXPECT_EQ(wanted.threshold, got.threshold);
+      EXPECT_EQ(wanted.true_accepts, got.true_accepts);
+      EXPECT_EQ(wanted.false_accepts, got.false_accepts);
+    }
+  }
+}
+
+TEST(ManyComparisons, PairedDifferencesAreThoseOfTheList) {
+  BootstrapOptions o;
+  o.replicates = 70;
+  const auto statistics = [](const std::shared_ptr<const ScoreSet>& scores) {
+    return std::vector<Statistic>{auc_statistic(scores), tar_at_far_statistic(scores, 0.05)};
+  };
+  const auto draws = [](const std::shared_ptr<const ManyComparisons>& many) {
+    return Bootstrap::of_identities(many);
+  };
+  for (Case c : cases()) {
+    Case d = c;  // another system, the same comparisons
+    Random random(5, "other");
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < c.rows.size(); ++i)
+      for (std::size_t j = 0; j < c.columns.size(); ++j) {
+        float& score = d.scores[i * c.columns.size() + j];
+        score += static_cast<float>(0.5 * random.normal());
+        if ((c.triangle && j <= i) || (!c.mask.empty() && c.mask[i * c.columns.size() + j] == 0))
+          continue;
+        if (!c.no_row.empty() && (c.no_row[i] || c.no_column[j])) continue;
+        d.listed[k++] = score;
+      }
+    const auto la = std::make_shared<const Comparisons>(c.listed, c.labels);
+    const auto lb = std::make_shared<const Comparisons>(d.listed, d.labels);
+    const Bootstrap listed({c.first, c.second, {}}, Resampling::vertices);
+    const auto theirs = compare_paired(listed, statistics(la), listed, statistics(lb), o);
+    for (std::size_t form = 0; form < 2; ++form) {
+      const auto a = c.many()[form], b = d.many()[form];
+      const auto ours = compare_paired(draws(a), statistics(a), draws(b), statistics(b), o);
+      for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(ours[i].value, theirs[i].value);
+        EXPECT_NEAR(ours[i].interval.low, theirs[i].interval.low, 1e-11);
+        EXPECT_NEAR(ours[i].interval.high, theirs[i].interval.high, 1e-11);
+        EXPECT_NEAR(ours[i].p_value, theirs[i].p_value, 1e-11);
+        EXPECT_EQ(ours[i].interval.method, theirs[i].interval.method);
+      }
+      const std::vector<Statistic> fewer = {auc_statistic(b)};
+      EXPECT_THROW(compare_paired(draws(a), statistics(a), draws(b), fewer, o),
+                   std::invalid_argument);
+    }
+  }
+  const Case small(1, 3, false, false, false), large(2, 3, false, false, false);
+  const auto a = small.many()[0], b = large.many()[0];
+  EXPECT_THROW(compare_paired(draws(a), statistics(a), draws(b), statistics(b), o),
+               std::invalid_argument);
+}
+
+TEST(ManyComparisons, WeightsCountAsRepetition) {
+  const Case c(99, 3, false, false, false);
+  const ManyComparisons dense(c.view());
+  for (const Weight large : {3u, 5000u}) {  // beyond what a float counts exactly, too
+    std::vector<Weight> identity(static_cast<std::size_t>(dense.identities()), 1);
+    identity[0] = large;
+    identity[1] = 0;
+    // The lowest identity is 0, the second lowest of multiples of three 3 (all seven are there).
+    ASSERT_EQ(dense.identities(), 7);
+    std::vector<Weight> weights;
+    const auto weight = [&](std::int32_t i) { return identity[static_cast<std::size_t>(i / 3)]; };
+    for (std::size_t k = 0; k < c.first.size(); ++k)
+      weights.push_back(c.first[k] == c.second[k] ? weight(c.first[k])
+                                                  : weight(c.first[k]) * weight(c.second[k]));
+    const Comparisons listed(c.listed, c.labels);
+    const RocCurve curve = dense.roc(identity);
+    const RocCurve whole = roc(listed, weights);
+    EXPECT_EQ(curve.genuine, whole.genuine);
+    EXPECT_EQ(curve.impostor, whole.impostor);
+    EXPECT_EQ(auc(curve), auc(whole));
+  }
+}
+
+TEST(ManyComparisons, TheSameForAnyNumberOfThreads) {
+  const Case c(5, 1000, false, false, false);
+  Job one, three;
+  one.threads = 1;
+  three.threads = 3;
+  const auto intervals = [&](const Job& job) {
+    const auto many = std::make_shared<const ManyComparisons>(c.view(), job);
+    const std::vector<Statistic> both = {auc_statistic(many), eer_statistic(many)};
+    return Bootstrap::of_identities(many).intervals(both, {}, job);
+  };
+  const auto ia = intervals(one), ib = intervals(three);
+  for (std::size_t i = 0; i < ia.size(); ++i) {
+    EXPECT_EQ(ia[i].low, ib[i].low);
+    EXPECT_EQ(ia[i].high, ib[i].high);
+  }
+}
+
+TEST(ManyComparisons, WrongUseIsRefused) {
+  const std::vector<float> scores = {1, 2, 3, 4};
+  const std::vector<std::int32_t> two = {0, 1};
+  const auto refused = [](DenseScores s) {
+    EXPECT_THROW(ManyComparisons{s}, std::invalid_argument);
+  };
+  refused({scores, two, {}, false, {}, {}, {}});
+  refused({std::span(scores).first(3), two, two, false, {}, {}, {}});
+  const std::vector<std::uint8_t> bad_mask = {0, 1, 2, 3};
+  refused({scores, two, two, false, bad_mask, {}, {}});
+  const std::vector<std::int32_t> other = {0, 2};
+  refused({scores, two, other, true, {}, {}, {}});
+  const std::vector<std::int32_t> same = {4, 4}, apart = {7, 8};
+  refused({scores, same, same, false, {}, {}, {}});  // no impostor
+  refused({scores, two, apart, false, {}, {}, {}});  // no genuine
+  const std::vector<float> bad = {1, 2, std::numeric_limits<float>::quiet_NaN(), 4};
+  refused({bad, two, two, false, {}, {}, {}});
+  EXPECT_NO_THROW(ManyComparisons(DenseScores{scores, two, two, false, {}, {}, {}}));
+  const ManyComparisons good(DenseScores{scores, two, two, false, {}, {}, {}});
+  EXPECT_THROW(tar_at_far(good, 1.5), std::invalid_argument);
+  const std::vector<Weight> three = {1, 1, 1};
+  EXPECT_THROW(good.roc(three), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace facebench
