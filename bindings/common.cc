@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tables.h"
+
 namespace facebench {
 
 void set_field(const OptionField& field, void* options, const OptionValue& value) {
@@ -42,19 +44,12 @@ std::string options_repr(const OptionsSchema& schema, const void* options) {
 }
 
 py::list options_fields(const OptionsSchema& schema) {
-  py::list result;
-  for (const OptionField& f : schema.fields) {
-    py::dict d;
-    d["name"] = f.name;
-    d["type"] = std::string(option_type_name(f.default_value));
-    d["default"] = f.default_value;
-    d["doc"] = f.doc;
-    d["low"] = f.low;
-    d["high"] = f.high;
-    d["choices"] = f.choices;
-    result.append(d);
-  }
-  return result;
+  const auto type = [](const OptionField& f) {
+    return std::string(option_type_name(f.default_value));
+  };
+  return dicts_of(schema.fields, "name", &OptionField::name, "type", type, "default",
+                  &OptionField::default_value, "doc", &OptionField::doc, "low", &OptionField::low,
+                  "high", &OptionField::high, "choices", &OptionField::choices);
 }
 
 std::string options_doc(const OptionsSchema& schema) {

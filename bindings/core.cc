@@ -3,6 +3,7 @@
 #include "facebench/core/isa.h"
 #include "facebench/core/version.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 
@@ -33,16 +34,13 @@ void bind_core(py::module_& m) {
       "cuda_devices",
       [] {
         const CudaDevices found = cuda_devices();
-        py::list devices;
-        for (const CudaDevice& d : found.devices) {
-          py::dict device;
-          device["name"] = "cuda:" + std::to_string(d.index);
-          device["model"] = d.name;
-          device["memory_bytes"] = d.memory_bytes;
-          device["compute_capability"] =
-              std::to_string(d.compute_major) + "." + std::to_string(d.compute_minor);
-          devices.append(device);
-        }
+        const auto name = [](const CudaDevice& d) { return "cuda:" + std::to_string(d.index); };
+        const auto capability = [](const CudaDevice& d) {
+          return std::to_string(d.compute_major) + "." + std::to_string(d.compute_minor);
+        };
+        const py::list devices =
+            dicts_of(found.devices, "name", name, "model", &CudaDevice::name, "memory_bytes",
+                     &CudaDevice::memory_bytes, "compute_capability", capability);
         py::dict result;
         result["devices"] = devices;
         result["reason"] = found.reason;

@@ -6,6 +6,7 @@
 #include "facebench/crops/crop.h"
 #include "images.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -39,11 +40,7 @@ void bind_crops(py::module_& m) {
       },
       py::arg("width"), py::arg("height"), py::arg("face"), py::arg("options") = CropOptions{});
   m.def("resolve_crop", &resolve_crop, py::arg("options"));
-  m.def("crops", [] {
-    py::dict result;
-    for (const CropEntry& e : crops().entries()) result[py::str(e.name)] = e.doc;
-    return result;
-  });
+  m.def("crops", [] { return table_docs(crops()); });
   m.def(
       "fit_similarity",
       [](const std::vector<std::array<float, 2>>& from,

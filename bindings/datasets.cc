@@ -11,6 +11,7 @@
 #include "images.h"
 #include "json.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -21,12 +22,6 @@ py::array view_of(const py::object& owner, const T* data, std::vector<py::ssize_
   py::array_t<T> view(std::move(shape), data, owner);
   view.attr("flags").attr("writeable") = false;
   return view;
-}
-
-py::dict table_dict(const auto& entries) {
-  py::dict result;
-  for (const auto& entry : entries) result[py::str(entry.name)] = entry.doc;
-  return result;
 }
 
 void bind_folders(py::module_& m) {
@@ -49,7 +44,7 @@ void bind_folders(py::module_& m) {
   m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
   m.def("read_image_folder", &read_image_folder, py::arg("root"));
   m.def("read_dataset", &read_dataset, py::arg("name"), py::arg("root"));
-  m.def("dataset_readers", [] { return table_dict(datasets().entries()); });
+  m.def("dataset_readers", [] { return table_docs(datasets()); });
   m.def(
       "select_samples",
       [](const Dataset& d, const std::vector<std::string>& names, bool by_stem) {
@@ -192,8 +187,8 @@ void bind_synthetic(py::module_& m) {
       });
   m.def("make_identity", &make_identity, py::arg("seed"), py::arg("index"),
         py::arg("spread") = 0.6);
-  m.def("nuisance_kinds", [] { return table_dict(nuisance_kinds().entries()); });
-  m.def("synthetic_layouts", [] { return table_dict(synthetic_layouts().entries()); });
+  m.def("nuisance_kinds", [] { return table_docs(nuisance_kinds()); });
+  m.def("synthetic_layouts", [] { return table_docs(synthetic_layouts()); });
   m.def(
       "make_nuisance",
       [](const std::string& kind, std::uint64_t seed, std::uint64_t number) {

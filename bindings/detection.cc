@@ -15,6 +15,7 @@
 #include "facebench/detection/selection.h"
 #include "images.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -122,11 +123,7 @@ void bind_detected_files(py::module_& m) {
       },
       py::arg("detector"), py::arg("files"), py::arg("out"), py::arg("format"),
       py::arg("threads") = 0, py::arg("progress") = py::none());
-  m.def("face_formats", [] {
-    py::dict result;
-    for (const FaceFormat& f : face_formats().entries()) result[py::str(f.name)] = f.doc;
-    return result;
-  });
+  m.def("face_formats", [] { return table_docs(face_formats()); });
 }
 
 }  // namespace
@@ -192,23 +189,11 @@ void bind_detection(py::module_& m) {
         return std::shared_ptr<Detector>(make_detector(name, json));
       },
       py::arg("name"));
-  m.def("detectors", [] {
-    py::dict result;
-    for (const DetectorEntry& e : detectors().entries()) result[py::str(e.name)] = e.doc;
-    return result;
-  });
-  m.def("mtcnn_modes", [] {
-    py::dict result;
-    for (const MtcnnMode& e : mtcnn_modes().entries()) result[py::str(e.name)] = e.doc;
-    return result;
-  });
+  m.def("detectors", [] { return table_docs(detectors()); });
+  m.def("mtcnn_modes", [] { return table_docs(mtcnn_modes()); });
   m.def("mtcnn_preset", &mtcnn_preset, py::arg("mode") = "facenet_pytorch");
   m.def("default_mtcnn_weights", &default_mtcnn_weights);
-  m.def("selection_rules", [] {
-    py::dict result;
-    for (const SelectionRule& e : selection_rules().entries()) result[py::str(e.name)] = e.doc;
-    return result;
-  });
+  m.def("selection_rules", [] { return table_docs(selection_rules()); });
   m.def(
       "select_face",
       [](const std::vector<Face>& faces, int width, int height, const std::string& rule) {

@@ -1,9 +1,12 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <torch/csrc/utils/pybind.h>
 
 #include <map>
-#include <optional>
+#include <string_view>
 
 #include "common.h"
+#include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/convert.h"
 #include "facebench/embedding/extractor.h"
 #include "json.h"
@@ -13,6 +16,30 @@ namespace facebench {
 namespace {
 
 using Pixels = py::array_t<std::uint8_t, py::array::c_style>;
+using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
+// A Python callable, batch in, batch out: numpy arrays as BatchModel::embed has them. It is called
+// under the GIL, on the thread that called extract().
+class PythonModel : public BatchModel {
+ public:
+  PythonModel(BatchModelInfo info, py::function function)
+      : BatchModel(std::move(info)), function_(std::move(function)) {}
+
+  at::Tensor embed(const at::Tensor& images) const override {
+    const py::gil_scoped_acquire gil;
+    const py::object batch = py::cast(images.contiguous()).attr("numpy")();
+    const py::array output = py::module_::import("numpy").attr("asarray")(function_(batch));
+    if (std::string_view("fiub").find(output.dtype().kind()) == std::string_view::npos)
+      throw py::value_error(fmt::format("the model '{}' gave an array of {}, expected real numbers",
+                                        info().name, std::string(py::str(output.dtype()))));
+    Floats rows(output);
+    const std::vector<std::int64_t> shape(rows.shape(), rows.shape() + rows.ndim());
+    return at::from_blob(rows.mutable_data(), shape, at::kFloat).clone();
+  }
+
+ private:
+  py::function function_;
+};
 
 std::vector<SampleStatus> statuses_of(const std::vector<std::int64_t>& numbers) {
   std::vector<SampleStatus> result;
@@ -74,16 +101,36 @@ void bind_model(py::module_& m) {
       py::arg("drop"), py::arg("where"));
 }
 
-}  // namespace
+void bind_batch_model(py::module_& m) {
+  py::class_<BatchModel>(m, "BatchModel", "A model as the extractor sees it.");
+  py::class_<PythonModel, BatchModel>(m, "PythonModel", "A callable, batch in, batch out.")
+      .def(py::init([](py::function function, const std::string& name, const ModelOptions& options,
+                       int height, int width, bool raw_bytes, bool prepared,
+                       const py::dict& description, const std::filesystem::path& file,
+                       const std::string& sha256) {
+             BatchModelInfo info;
+             info.name = name;
+             info.options = options;
+             info.input = {height, width};
+             info.raw_bytes = raw_bytes;
+             info.prepared = prepared;
+             info.description = json_from_python(description);
+             info.file = file;
+             info.sha256 = sha256;
+             return std::make_unique<PythonModel>(std::move(info), std::move(function));
+           }),
+           py::arg("function"), py::kw_only(), py::arg("name"), py::arg("options"),
+           py::arg("height") = 0, py::arg("width") = 0, py::arg("raw_bytes") = false,
+           py::arg("prepared") = false, py::arg("description"), py::arg("file") = "",
+           py::arg("sha256") = "");
+}
 
-void bind_embedding(py::module_& m) {
-  bind_options<ModelOptions>(m);
-  bind_options<ExtractOptions>(m);
-  bind_model(m);
+template <class AnyModel>
+void bind_extract(py::module_& m) {
   m.def(
       "extract",
-      [](const Model& model, const ImageSource& images, const ExtractOptions& options, int threads,
-         py::object progress) {
+      [](const AnyModel& model, const ImageSource& images, const ExtractOptions& options,
+         int threads, py::object progress) {
         return with_job(threads, std::move(progress),
                         [&](const Job& job) { return extract(model, images, options, job); });
       },
@@ -91,15 +138,34 @@ void bind_embedding(py::module_& m) {
       py::arg("progress"));
   m.def(
       "extract_array",
-      [](const Model& model, const Pixels& images, const ExtractOptions& options, int threads,
+      [](const AnyModel& model, const Pixels& images, const ExtractOptions& options, int threads,
          py::object progress, std::vector<std::string> names,
          const std::vector<std::int64_t>& status) {
         const ImageArray source = array_source(images, std::move(names), status);
         return with_job(threads, std::move(progress),
                         [&](const Job& job) { return extract(model, source, options, job); });
       },
-      py::arg("model"), py::arg("images"), py::arg("options"), py::arg("threads"),
-      py::arg("progress"), py::arg("names"), py::arg("status"));
+      py::arg("model"), py::arg("images"), py::arg("options"), py::arg("threads") = 0,
+      py::arg("progress") = py::none(), py::arg("names") = std::vector<std::string>{},
+      py::arg("status") = std::vector<std::int64_t>{});
+}
+
+}  // namespace
+
+void bind_embedding(py::module_& m) {
+  bind_options<ModelOptions>(m);
+  bind_options<ExtractOptions>(m);
+  bind_model(m);
+  bind_batch_model(m);
+  bind_extract<Model>(m);
+  bind_extract<BatchModel>(m);
+  m.def(
+      "parse_model_description",
+      [](const std::string& text, const std::string& where, const std::string& key) {
+        ModelDescription d = parse_model_description(text, where, key);
+        return py::make_tuple(d.network_options, d.options);
+      },
+      py::arg("text"), py::arg("where"), py::arg("key"));
 }
 
 }  // namespace facebench

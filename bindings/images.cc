@@ -10,6 +10,7 @@
 #include "facebench/images/resize.h"
 #include "facebench/images/warp.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 
@@ -106,11 +107,7 @@ void bind_images(py::module_& m) {
             resize(image_from_numpy(array), width, height, parse_interpolation(interpolation)));
       },
       py::arg("image"), py::arg("width"), py::arg("height"), py::arg("interpolation") = "bilinear");
-  m.def("interpolations", [] {
-    py::dict result;
-    for (const InterpolationEntry& e : interpolations().entries()) result[py::str(e.name)] = e.doc;
-    return result;
-  });
+  m.def("interpolations", [] { return table_docs(interpolations()); });
   m.def(
       "area_mean",
       [](const py::array& array, int width, int height) {

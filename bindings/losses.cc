@@ -5,6 +5,7 @@
 #include "facebench/nn/losses.h"
 #include "json.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -26,17 +27,12 @@ void bind_losses(py::module_& m) {
   m.def(
       "losses",
       [] {
-        py::list result;
-        for (const LossEntry& e : losses().entries()) {
-          py::dict d, options;
+        const auto defaults = [](const LossEntry& e) {
+          py::dict options;
           for (const OptionField& f : e.options->fields) options[py::str(f.name)] = f.default_value;
-          d["name"] = e.name;
-          d["doc"] = e.doc;
-          d["source"] = e.source;
-          d["options"] = options;
-          result.append(d);
-        }
-        return result;
+          return options;
+        };
+        return table_list(losses(), "source", &LossEntry::source, "options", defaults);
       },
       "Every loss: name, doc, source, and its options with their defaults.");
   py::class_<Head>(m, "Head", "A loss and its parameters; see facebench.losses.head.")

@@ -9,6 +9,7 @@
 #include "facebench/nn/network.h"
 #include "facebench/nn/networks.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -161,31 +162,14 @@ void bind_nn(py::module_& m) {
   m.def(
       "networks",
       [] {
-        py::list result;
-        for (const NetworkEntry& e : networks().entries()) {
-          py::dict d;
-          d["name"] = e.name;
-          d["doc"] = e.doc;
-          d["source"] = e.source;
-          d["options"] = resolve_network_options(e.name, {});
-          result.append(d);
-        }
-        return result;
+        return table_list(
+            networks(), "source", &NetworkEntry::source, "options",
+            [](const NetworkEntry& e) { return resolve_network_options(e.name, {}); });
       },
       "Every network: name, doc, source, options (its defaults).");
   m.def(
       "initializers",
-      [] {
-        py::list result;
-        for (const InitializerEntry& e : initializers().entries()) {
-          py::dict d;
-          d["name"] = e.name;
-          d["doc"] = e.doc;
-          d["source"] = e.source;
-          result.append(d);
-        }
-        return result;
-      },
+      [] { return table_list(initializers(), "source", &InitializerEntry::source); },
       "Every initialiser: name, doc, source.");
   m.def("count_rules", &count_rule_names, "The counting rules of Graph.count_parameters.");
   m.def(

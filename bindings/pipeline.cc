@@ -3,46 +3,25 @@
 #include "facebench/pipeline/run.h"
 #include "facebench/pipeline/verify.h"
 
+#include <variant>
+
 #include "common.h"
-#include "facebench/io/sha256.h"
 #include "json.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A Python callable (path of the pack) -> EmbeddingSet as an Embedder.
-Embedder python_embedder(const py::function& embed, const std::string& description,
-                         const PreparationOptions& preparation,
-                         const std::vector<fs::path>& files) {
-  Embedder embedder;
-  embedder.description = description;
-  embedder.preparation = preparation;
-  for (const fs::path& file : files) embedder.inputs.push_back({"model", file, sha256_file(file)});
-  embedder.embed = [embed](const Pack& pack, const Job&) {
-    py::gil_scoped_acquire gil;
-    return embed(pack.path()).cast<EmbeddingSet>();
-  };
-  return embedder;
-}
-
-py::list steps_of(const DemoResult& result) {
-  py::list steps;
-  for (const DemoStep& step : result.steps)
-    steps.append(py::dict(py::arg("name") = step.name, py::arg("detail") = step.detail,
-                          py::arg("seconds") = step.seconds));
-  return steps;
-}
-
 py::dict demo_to_python(const DemoResult& result) {
-  py::list runs;
-  for (const DemoRun& run : result.runs)
-    runs.append(py::dict(py::arg("folder") = run.folder, py::arg("protocol") = run.protocol,
-                         py::arg("title") = run.title));
+  const py::list runs = dicts_of(result.runs, "folder", &DemoRun::folder, "protocol",
+                                 &DemoRun::protocol, "title", &DemoRun::title);
+  const py::list steps = dicts_of(result.steps, "name", &DemoStep::name, "detail",
+                                  &DemoStep::detail, "seconds", &DemoStep::seconds);
   return py::dict(py::arg("folder") = result.folder, py::arg("runs") = runs,
-                  py::arg("steps") = steps_of(result));
+                  py::arg("steps") = steps);
 }
 
 }  // namespace
@@ -53,13 +32,11 @@ void bind_pipeline(py::module_& m) {
 
   m.def(
       "run",
-      [](const std::string& protocol, const py::object& model, const fs::path& out,
-         const fs::path& root, const fs::path& images, const fs::path& lists,
+      [](const std::string& protocol, const std::variant<const BatchModel*, const Model*>& model,
+         const fs::path& out, const fs::path& root, const fs::path& images, const fs::path& lists,
          const PreparationOptions& preparation, const PackOptions& pack,
          const ExtractOptions& extract, const EvaluationOptions& evaluation, bool discard,
-         bool overwrite, const std::string& command, const std::string& description,
-         const PreparationOptions& model_preparation, const std::vector<fs::path>& model_files,
-         int threads, py::object progress) {
+         bool overwrite, const std::string& command, int threads, py::object progress) {
         RunRequest request;
         request.protocol = protocol;
         request.places = {root, images, lists};
@@ -70,34 +47,27 @@ void bind_pipeline(py::module_& m) {
         request.discard = discard;
         request.overwrite = overwrite;
         request.command = command;
-        if (py::isinstance<py::function>(model)) {
-          const Embedder embedder = python_embedder(model.cast<py::function>(), description,
-                                                    model_preparation, model_files);
-          return with_job(threads, std::move(progress),
-                          [&](const Job& job) { return run(request, embedder, out, job); });
-        }
-        const auto path = model.cast<fs::path>();
-        return with_job(threads, std::move(progress),
-                        [&](const Job& job) { return run(request, path, out, job); });
+        return std::visit(
+            [&](const auto& m) {
+              return with_job(threads, std::move(progress),
+                              [&](const Job& job) { return run(request, *m, out, job); });
+            },
+            model);
       },
-      py::arg("protocol"), py::arg("model"), py::arg("out"), py::kw_only(), py::arg("root") = "",
-      py::arg("images") = "", py::arg("lists") = "", py::arg("preparation") = PreparationOptions{},
-      py::arg("pack") = PackOptions{}, py::arg("extract") = ExtractOptions{},
-      py::arg("evaluation") = EvaluationOptions{}, py::arg("discard") = false,
-      py::arg("overwrite") = false, py::arg("command") = "", py::arg("description") = "",
-      py::arg("model_preparation") = PreparationOptions{},
-      py::arg("model_files") = std::vector<fs::path>{}, py::arg("threads") = 0,
-      py::arg("progress") = py::none(), "See facebench.run.");
+      py::arg("protocol"), py::arg("model").none(false), py::arg("out"), py::kw_only(),
+      py::arg("root") = "", py::arg("images") = "", py::arg("lists") = "",
+      py::arg("preparation") = PreparationOptions{}, py::arg("pack") = PackOptions{},
+      py::arg("extract") = ExtractOptions{}, py::arg("evaluation") = EvaluationOptions{},
+      py::arg("discard") = false, py::arg("overwrite") = false, py::arg("command") = "",
+      py::arg("threads") = 0, py::arg("progress") = py::none(), "See facebench.run.");
 
   m.def(
       "verify",
       [](const fs::path& run, const fs::path& root, int threads, py::object progress) {
         const std::vector<Check> checks = with_job(
             threads, std::move(progress), [&](const Job& job) { return verify(run, root, job); });
-        py::list result;
-        for (const Check& check : checks)
-          result.append(py::make_tuple(check.name, check.same, check.detail));
-        return result;
+        return dicts_of(checks, "name", &Check::name, "same", &Check::same, "detail",
+                        &Check::detail);
       },
       py::arg("run"), py::arg("root") = "", py::arg("threads") = 0,
       py::arg("progress") = py::none(), "See facebench.verify.");

@@ -14,23 +14,12 @@
 #include "facebench/protocols/spec.h"
 #include "json.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
 
 using Labels = std::vector<std::string>;
-
-template <class T>
-py::list descriptions(const Table<T>& table) {
-  py::list result;
-  for (const T& entry : table.entries()) {
-    py::dict d;
-    d["name"] = entry.name;
-    d["doc"] = entry.doc;
-    result.append(d);
-  }
-  return result;
-}
 
 py::object none_or(double value, bool there) {
   return there ? py::object(py::float_(value)) : py::object(py::none());
@@ -408,20 +397,15 @@ void bind_protocols(py::module_& m) {
       py::arg("options"), py::arg("threads"), py::arg("progress"));
   m.def("read_scores_csv", &read_scores_csv, py::arg("path"), py::arg("trials"));
 
-  m.def("list_conventions", [] { return descriptions(conventions()); });
-  m.def("list_failure_policies", [] { return descriptions(failure_policies()); });
-  m.def("list_interval_methods", [] { return descriptions(interval_methods()); });
-  m.def("list_trial_kinds", [] { return descriptions(trial_kinds()); });
-  m.def("list_template_fusions", [] { return descriptions(template_fusions()); });
-  m.def("list_trial_readers", [] { return descriptions(trial_readers()); });
+  m.def("list_conventions", [] { return table_list(conventions()); });
+  m.def("list_failure_policies", [] { return table_list(failure_policies()); });
+  m.def("list_interval_methods", [] { return table_list(interval_methods()); });
+  m.def("list_trial_kinds", [] { return table_list(trial_kinds()); });
+  m.def("list_template_fusions", [] { return table_list(template_fusions()); });
+  m.def("list_trial_readers", [] { return table_list(trial_readers()); });
   m.def("list_protocol_metrics", [] {
-    py::list result = descriptions(protocol_metrics());
-    for (std::size_t i = 0; i < result.size(); ++i) {
-      const Metric& metric = protocol_metrics().entries()[i];
-      result[i]["applies_to"] = metric.applies_to();
-      result[i]["targets_are_ranks"] = metric.targets_are_ranks;
-    }
-    return result;
+    return table_list(protocol_metrics(), "applies_to", &Metric::applies_to, "targets_are_ranks",
+                      &Metric::targets_are_ranks);
   });
   bind_published(m);
 }

@@ -10,6 +10,7 @@
 #include "facebench/reports/verify.h"
 #include "json.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -17,15 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 py::list checks_of(const std::vector<Check>& checks) {
-  py::list result;
-  for (const Check& c : checks) {
-    py::dict d;
-    d["name"] = c.name;
-    d["same"] = c.same;
-    d["detail"] = c.detail;
-    result.append(d);
-  }
-  return result;
+  return dicts_of(checks, "name", &Check::name, "same", &Check::same, "detail", &Check::detail);
 }
 
 std::vector<Run> read_runs(const std::vector<fs::path>& folders) {

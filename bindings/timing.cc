@@ -17,6 +17,7 @@
 #include "facebench/training/process_group.h"
 #include "json.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -129,13 +130,7 @@ void bind_timing(py::module_& m) {
   bind_machine(m);
   bind_options<StepOptions>(m);
   m.def(
-      "step_inputs",
-      [] {
-        py::list result;
-        for (const StepInputEntry& e : step_inputs().entries())
-          result.append(py::dict(py::arg("name") = e.name, py::arg("doc") = e.doc));
-        return result;
-      },
+      "step_inputs", [] { return table_list(step_inputs()); },
       "Every source of images: name, doc.");
   m.def(
       "time_input",

@@ -16,6 +16,7 @@
 #include "facebench/training/trainer.h"
 #include "json.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -210,33 +211,14 @@ void bind_training(py::module_& m) {
         return std::pair(result, variations);
       },
       py::arg("recipe"), py::arg("images"), py::arg("epoch"));
-  m.def("training_views", [] {
-    py::list result;
-    for (const TrainingViewEntry& entry : training_views().entries()) {
-      py::dict d;
-      d["name"] = entry.name;
-      d["doc"] = entry.doc;
-      d["source"] = entry.source;
-      result.append(d);
-    }
-    return result;
-  });
+  m.def("training_views",
+        [] { return table_list(training_views(), "source", &TrainingViewEntry::source); });
   m.def("recipe_names", &recipe_names, "The recipes that the library carries.");
   m.def("load_recipe", &load_recipe, py::arg("name_or_path"));
   m.def("parse_recipe", &parse_recipe, py::arg("text"), py::arg("file") = "recipe.toml");
   m.def(
       "schedule_policies",
-      [] {
-        py::list result;
-        for (const SchedulePolicy& p : schedule_policies().entries()) {
-          py::dict d;
-          d["name"] = p.name;
-          d["doc"] = p.doc;
-          d["formula"] = p.formula;
-          result.append(d);
-        }
-        return result;
-      },
+      [] { return table_list(schedule_policies(), "formula", &SchedulePolicy::formula); },
       "Every learning-rate policy: name, doc, formula.");
   m.def(
       "learning_rate",
@@ -281,17 +263,7 @@ void bind_training(py::module_& m) {
       py::arg("protocol"), py::arg("root"), py::arg("lists"), py::arg("images"), py::arg("names"),
       py::arg("options"), py::keep_alive<0, 4>());
   m.def(
-      "samplers",
-      [] {
-        py::list result;
-        for (const SamplerEntry& e : samplers().entries()) {
-          py::dict d;
-          d["name"] = e.name;
-          d["doc"] = e.doc;
-          result.append(d);
-        }
-        return result;
-      },
+      "samplers", [] { return table_list(samplers()); },
       "Every way of putting images into batches: name, doc.");
   m.def(
       "train_pack",

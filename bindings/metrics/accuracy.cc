@@ -3,6 +3,7 @@
 #include "facebench/metrics/centred_accuracy.h"
 
 #include "metrics/metrics.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -63,17 +64,9 @@ void bind_accuracy(py::module_& m) {
   m.def(
       "accuracy_conventions",
       [] {
-        py::list result;
-        for (const AccuracyConvention& c : accuracy_conventions().entries()) {
-          py::dict d;
-          d["name"] = c.name;
-          d["doc"] = c.doc;
-          d["source"] = c.source;
-          d["cosine_only"] = c.cosine_only;
-          d["spread"] = spread_name(c.spread);
-          result.append(d);
-        }
-        return result;
+        return table_list(accuracy_conventions(), "source", &AccuracyConvention::source,
+                          "cosine_only", &AccuracyConvention::cosine_only, "spread",
+                          [](const AccuracyConvention& c) { return spread_name(c.spread); });
       },
       "The known conventions: name, doc, source, cosine_only, spread.\n\n"
       ">>> from facebench.metrics import accuracy_conventions\n"

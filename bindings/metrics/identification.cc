@@ -2,6 +2,7 @@
 
 #include "metrics/embedding_rows.h"
 #include "metrics/metrics.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -30,29 +31,11 @@ std::shared_ptr<Searches> make_searches(const py::object& similarity,
 }
 
 py::list rules() {
-  py::list result;
-  for (const IdentificationConvention& c : identification_conventions().entries()) {
-    py::dict d;
-    d["name"] = c.name;
-    d["doc"] = c.doc;
-    d["source"] = c.source;
-    d["needs_non_mated"] = c.needs_non_mated;
-    d["rank"] = c.rank < 0 ? py::object(py::none()) : py::object(py::int_(c.rank));
-    result.append(d);
-  }
-  return result;
-}
-
-py::list tie_rules() {
-  py::list result;
-  for (const RankTies& c : rank_ties().entries()) {
-    py::dict d;
-    d["name"] = c.name;
-    d["doc"] = c.doc;
-    d["source"] = c.source;
-    result.append(d);
-  }
-  return result;
+  const auto rank = [](const IdentificationConvention& c) {
+    return c.rank < 0 ? std::nullopt : std::optional(c.rank);
+  };
+  return table_list(identification_conventions(), "source", &IdentificationConvention::source,
+                    "needs_non_mated", &IdentificationConvention::needs_non_mated, "rank", rank);
 }
 
 void bind_results(py::module_& m) {
@@ -153,11 +136,12 @@ void bind_identification(py::module_& m) {
       ">>> found = search_embeddings([[1, 0.2], [0, 1]], [1, 7], [[1, 0], [0.5, 1]], [1, 2])\n"
       ">>> found, rank_rate(found, rank=1)\n"
       "(Searches(mated=1, non_mated=1, gallery=2), 1.0)");
-  m.def("rank_ties", &tie_rules,
-        "The rules for tied ranks: name, doc, source.\n\n"
-        ">>> from facebench.metrics import rank_ties\n"
-        ">>> [r['name'] for r in rank_ties()]\n"
-        "['pessimistic', 'optimistic', 'expected']");
+  m.def(
+      "rank_ties", [] { return table_list(rank_ties(), "source", &RankTies::source); },
+      "The rules for tied ranks: name, doc, source.\n\n"
+      ">>> from facebench.metrics import rank_ties\n"
+      ">>> [r['name'] for r in rank_ties()]\n"
+      "['pessimistic', 'optimistic', 'expected']");
   m.def("identification_conventions", &rules,
         "The known conventions: name, doc, source, needs_non_mated, rank (None: the caller's).\n\n"
         ">>> from facebench.metrics import identification_conventions\n"

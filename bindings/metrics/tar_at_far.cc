@@ -1,6 +1,7 @@
 #include "facebench/metrics/tar_at_far.h"
 
 #include "metrics/metrics.h"
+#include "tables.h"
 
 namespace facebench {
 
@@ -48,17 +49,9 @@ void bind_tar_at_far(py::module_& m) {
   m.def(
       "tar_at_far_conventions",
       [] {
-        py::list result;
-        for (const TarAtFarConvention& c : tar_at_far_conventions().entries()) {
-          py::dict d;
-          d["name"] = c.name;
-          d["doc"] = c.doc;
-          d["source"] = c.source;
-          d["needs_folds"] = c.needs_folds;
-          d["cosine_only"] = c.cosine_only;
-          result.append(d);
-        }
-        return result;
+        return table_list(tar_at_far_conventions(), "source", &TarAtFarConvention::source,
+                          "needs_folds", &TarAtFarConvention::needs_folds, "cosine_only",
+                          &TarAtFarConvention::cosine_only);
       },
       "The known conventions: name, doc, source, needs_folds, cosine_only.\n\n"
       ">>> from facebench.metrics import tar_at_far_conventions\n"

@@ -4,6 +4,7 @@
 #include "facebench/protocols/published_json.h"
 #include "json.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 
@@ -25,17 +26,8 @@ void bind_published(py::module_& m) {
         return json_to_python(values);
       },
       py::arg("name_or_path"));
-  m.def("list_conditions", [] {
-    py::list result;
-    for (const ConditionName& c : condition_names().entries()) {
-      py::dict d;
-      d["name"] = c.name;
-      d["doc"] = c.doc;
-      d["identity"] = c.identity;
-      result.append(d);
-    }
-    return result;
-  });
+  m.def("list_conditions",
+        [] { return table_list(condition_names(), "identity", &ConditionName::identity); });
   m.def("list_published_units", [] { return published_units().names(); });
   m.def("list_erratum_kinds", [] { return erratum_kinds().names(); });
 }

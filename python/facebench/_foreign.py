@@ -12,52 +12,72 @@ import numpy as np
 
 from facebench._torch import full as _full
 from facebench.core import Error
-from facebench.io import EmbeddingSet, sha256_file
+from facebench.io import sha256_file
 
 
 class Embedder(Protocol):
     """Any callable that turns faces into vectors: uint8 (N, H, W, 3) RGB -> float (N, D).
 
-    Rows must not depend on each other. Where it has an attribute ``description`` (a dict), that
-    goes into the manifest of what it embedded; where it has ``flip`` and ``normalization``, they
-    are what `ExtractOptions` calls "model".
+    N is always ``ExtractOptions.micro_batch``: the last batch is filled up. Rows must not depend on
+    each other. Where it has an attribute ``description`` (a dict), that goes into the manifest of
+    what it embedded; where it has ``flip`` and ``normalization``, they are what `ExtractOptions`
+    calls "model". ValueError for an output of another shape; facebench.Error names the image whose
+    embedding is not finite.
     """
 
     def __call__(self, images: np.ndarray) -> np.ndarray: ...
 
 
-class _Pixels:
-    """Faces as the numbers that a network reads: colour order, mean, deviation, (N, C, H, W)."""
+def _list(values) -> list[float]:
+    return np.atleast_1d(np.asarray(values, np.float64)).tolist()
 
-    def __init__(self, mean, std, color):
-        if color not in ("rgb", "bgr", "gray"):
-            raise ValueError(f"color is 'rgb', 'bgr' or 'gray', not {color!r}")
-        self.mean = np.asarray(mean, np.float32)
-        self.std = np.asarray(std, np.float32)
-        self.color = color
+
+class _NetworkEmbedder:
+    """A network that another library runs: numbers (N, C, H, W) in, rows out. Pixels become numbers
+    in `extract`, as `_options` (a `ModelOptions`) says."""
+
+    _title: str  # in messages and run folders
+    _options: _full.ModelOptions
+    _input = (0, 0)  # height, width; 0: any
+    _prepared = False  # whether the options say how its images are detected and cropped
+    _file = _sha256 = ""
+
+    def _set_pixels(self, mean, std, color):
+        if mean is not None:
+            self._options.mean = _list(mean)
+        if std is not None:
+            self._options.std = _list(std)
+        if color is not None:
+            self._options.color = color
+
+    @property
+    def flip(self) -> str:
+        """What `ExtractOptions` calls "model"."""
+        return self._options.flip
+
+    @property
+    def normalization(self) -> str:
+        """What `ExtractOptions` calls "model"."""
+        return self._options.normalization
+
+    def _pixels(self) -> dict:
+        o = self._options
+        return {"mean": o.mean, "std": o.std, "color": o.color}
 
     def __call__(self, images: np.ndarray) -> np.ndarray:
-        if self.color == "bgr":
-            images = images[..., ::-1]
-        elif self.color == "gray":
-            # ITU-R BT.601 in 16-bit fixed point, as everywhere in the library.
-            weights = np.array([19595, 38470, 7471], np.uint32)
-            images = ((images.astype(np.uint32) @ weights + 32768) >> 16)[..., None]
-        x = (images.astype(np.float32) - self.mean) / self.std
-        return np.ascontiguousarray(x.transpose(0, 3, 1, 2), dtype=np.float32)
-
-    def description(self) -> dict:
-        return {"mean": self.mean.tolist(), "std": self.std.tolist(), "color": self.color}
+        plain = _full.ExtractOptions(flip="none", normalization="none")
+        return _full.extract_array(batch_model(self), np.ascontiguousarray(images), plain).values
 
 
-class OnnxEmbedder:
+class OnnxEmbedder(_NetworkEmbedder):
     """An ONNX network as an `Embedder`, run by onnxruntime (the ``onnx`` extra) on one thread.
 
     ``mean`` and ``std`` are in pixel values 0..255, one number or one for each channel; ``color``
     is the order of the network's channels (rgb, bgr, gray); ``output`` names the output that is the
     embedding (default: the first). What is left out is what the file says, where it was written by
-    `export_onnx`, else 127.5, 127.5 and rgb. The first input is (N or 1, C, H, W). facebench.Error
-    where onnxruntime refuses the file, or faces have another size than it takes.
+    `export_onnx`, else 127.5, 127.5 and rgb. Such a file also says flip, normalization, and how its
+    images are detected and cropped, as a model file does. The first input is (N or 1, C, H, W).
+    facebench.Error where onnxruntime refuses the file, or its first input has another shape.
     """
 
     def __init__(self, path, *, mean=None, std=None, color=None, output=None):
@@ -76,62 +96,51 @@ class OnnxEmbedder:
             )
         except Exception as e:
             raise Error(f"{path}: onnxruntime refuses it: {e}") from None
-        self._path = str(path)
-        self._input = self._session.get_inputs()[0]
+        self._title = self._file = str(path)
+        self._sha256 = sha256_file(path)
         outputs = [o.name for o in self._session.get_outputs()]
         if output is not None and output not in outputs:
             raise ValueError(f"{path} has no output {output!r}; it has {', '.join(outputs)}")
         self._output = output or outputs[0]
-        own = self._own_options()
-        self._pixels = _Pixels(
-            *(
-                given if given is not None else own.get(name, default)
-                for given, name, default in (
-                    (mean, "mean", 127.5),
-                    (std, "std", 127.5),
-                    (color, "color", "rgb"),
-                )
-            )
-        )
-        self.flip = own.get("flip", "none")
-        self.normalization = own.get("normalization", "unit")
+        exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
+        if exported is None:
+            self._options = _full.ModelOptions(mean=[127.5], std=[127.5])
+        else:
+            _, self._options = _full.parse_model_description(exported, str(path), "facebench")
+            self._prepared = True
+        self._set_pixels(mean, std, color)
+        self._read_input()
         self.description = {
             "onnx": Path(path).name,
-            "sha256": sha256_file(path),
+            "sha256": self._sha256,
             "output": self._output,
             "onnxruntime": onnxruntime.__version__,
-        } | self._pixels.description()
+        } | self._pixels()
+        if exported is not None:
+            self.description["exported"] = json.loads(exported)
 
-    def _own_options(self) -> dict:
-        text = self._session.get_modelmeta().custom_metadata_map.get("facebench")
-        if text is None:
-            return {}
-        try:
-            return dict(json.loads(text)["options"])
-        except (ValueError, KeyError, TypeError):
-            raise Error(f"{self._path}: its metadata 'facebench' is damaged") from None
-
-    def __call__(self, images: np.ndarray) -> np.ndarray:
-        x = self._pixels(images)
-        expected = self._input.shape[1:]
-        if len(expected) != 3 or any(
-            isinstance(want, int) and want != have
-            for want, have in zip(expected, x.shape[1:], strict=True)
-        ):
+    def _read_input(self) -> None:
+        first = self._session.get_inputs()[0]
+        shape = [side if isinstance(side, int) else 0 for side in first.shape]
+        channels = 1 if self._options.color == "gray" else 3
+        if len(shape) != 4 or shape[1] not in (0, channels):
             raise Error(
-                f"{self._path}: takes (N, {', '.join(map(str, expected))}), the faces are "
-                f"(N, {', '.join(map(str, x.shape[1:]))})"
+                f"{self._file}: its input '{first.name}' is ({', '.join(map(str, first.shape))}), "
+                f"expected (N, {channels}, H, W) with color '{self._options.color}'"
             )
+        self._name, self._batch, self._input = first.name, shape[0], tuple(shape[2:])
+
+    def _run(self, x: np.ndarray) -> np.ndarray:
         # A network exported for one image takes them one by one.
-        step = len(x) if isinstance(self._input.shape[0], str | None) else self._input.shape[0]
+        step = self._batch or len(x)
         parts = [
-            self._session.run([self._output], {self._input.name: x[i : i + step]})[0]
-            for i in range(0, len(x), max(step, 1))
+            self._session.run([self._output], {self._name: x[i : i + step]})[0]
+            for i in range(0, len(x), step)
         ]
         return np.concatenate(parts).reshape(len(x), -1)
 
 
-class TorchEmbedder:
+class TorchEmbedder(_NetworkEmbedder):
     """A PyTorch module, or a `facebench.nn.Network`, as an `Embedder`, in evaluation mode.
 
     ``mean``, ``std`` and ``color`` as for `OnnxEmbedder`. Its output (N, ...) is flattened; of
@@ -147,25 +156,27 @@ class TorchEmbedder:
 
     def __init__(self, module, *, mean=127.5, std=127.5, color="rgb"):
         self._module = module
-        self._pixels = _Pixels(mean, std, color)
-        self.description = {"torch": type(module).__qualname__} | self._pixels.description()
+        self._title = _name(module)
+        self._options = _full.ModelOptions()
+        self._set_pixels(mean, std, color)
+        self.description = {"torch": type(module).__qualname__} | self._pixels()
 
-    def __call__(self, images: np.ndarray) -> np.ndarray:
+    def _run(self, x: np.ndarray) -> np.ndarray:
         import torch
 
         module = self._module
-        x = torch.from_numpy(self._pixels(images))
-        first = next(iter(module.parameters()), x)
+        images = torch.from_numpy(x)
+        first = next(iter(module.parameters()), images)
         was_training = module.training
         module.eval()
         try:
             with torch.inference_mode():
-                out = module(x.to(first.device, first.dtype))
+                out = module(images.to(first.device, first.dtype))
         finally:
             module.train(was_training)
         if isinstance(out, (tuple, list)):
             out = out[0]
-        return out.float().cpu().numpy().reshape(len(images), -1)
+        return out.float().cpu().numpy().reshape(len(x), -1)
 
 
 def load_embedder(source, **options):
@@ -209,72 +220,29 @@ def load_embedder(source, **options):
     return TorchEmbedder(function) if isinstance(function, torch.nn.Module) else function
 
 
-def extract(embedder, images, options, names, status, progress=None) -> EmbeddingSet:
-    """`facebench.embedding.extract` for an `Embedder`, one micro-batch after the other."""
-    n = len(images)
-    if isinstance(images, _full.ImageSource):
-        source = images
-        names = [source.name(i) or str(i) for i in range(n)]
-        status = [source.status(i) for i in range(n)]
-        images = _Lazy(source)
-    names = list(names) if names is not None else [str(i) for i in range(n)]
-    status = np.asarray(status if status is not None else np.zeros(n), np.uint8)
-    rows = np.flatnonzero(status == 0)
-    flip = options.flip if options.flip != "model" else getattr(embedder, "flip", "none")
-    normalization = options.normalization
-    if normalization == "model":
-        normalization = getattr(embedder, "normalization", "unit")
-    values = None
-    if progress is not None:
-        progress.begin("embed", len(rows), "images")
-    try:
-        for start in range(0, len(rows), options.micro_batch):
-            chosen = rows[start : start + options.micro_batch]
-            out = _embed(embedder, np.stack([images[i] for i in chosen]), flip)
-            if values is None:
-                values = np.zeros((n, out.shape[1]), np.float32)
-            if normalization != "none":
-                norm = np.sqrt((out.astype(np.float64) ** 2).sum(1, keepdims=True))
-                out = out / np.where(norm > 0, norm, 1)
-            values[chosen] = out
-            if progress is not None:
-                progress.update(start + len(chosen), "")
-    finally:
-        if progress is not None:
-            progress.end()
-    if values is None:
-        raise Error("no image has a face, so nothing says how long the embeddings are")
-    resolved = options.to_dict() | {"flip": flip, "normalization": normalization}
-    manifest = {"model": getattr(embedder, "description", {"callable": _name(embedder)})}
-    return EmbeddingSet(values, names, status, manifest | {"extract": resolved})
-
-
-class _Lazy:
-    """The pixels of a source, read when they are asked for: a pack may be larger than memory."""
-
-    def __init__(self, source):
-        self._source = source
-
-    def __getitem__(self, i):
-        return self._source.pixels(int(i))
-
-
-def _embed(embedder, batch: np.ndarray, flip: str) -> np.ndarray:
-    out = _call(embedder, batch)
-    if flip == "none":
-        return out
-    mirrored = _call(embedder, np.ascontiguousarray(batch[:, :, ::-1]))
-    return out + mirrored if flip == "sum" else np.concatenate([out, mirrored], 1)
-
-
-def _call(embedder, batch: np.ndarray) -> np.ndarray:
-    out = np.asarray(embedder(batch), np.float32)
-    if out.ndim != 2 or len(out) != len(batch):
-        raise ValueError(
-            f"the embedder {_name(embedder)} gave shape {out.shape} for {len(batch)} images, "
-            f"expected ({len(batch)}, D)"
+def batch_model(embedder, name: str = "") -> _full.BatchModel:
+    """An `Embedder` as the extractor takes it. ``name``: in messages and run folders."""
+    if isinstance(embedder, _NetworkEmbedder):
+        height, width = embedder._input
+        return _full.PythonModel(
+            embedder._run,
+            name=name or embedder._title,
+            options=embedder._options,
+            height=height,
+            width=width,
+            prepared=embedder._prepared,
+            description=embedder.description,
+            file=embedder._file,
+            sha256=embedder._sha256,
         )
-    return out
+    own = {k: getattr(embedder, k) for k in ("flip", "normalization") if hasattr(embedder, k)}
+    return _full.PythonModel(
+        embedder,
+        name=name or _name(embedder),
+        options=_full.ModelOptions(**own),
+        raw_bytes=True,
+        description=getattr(embedder, "description", {"callable": _name(embedder)}),
+    )
 
 
 def _name(embedder) -> str:

@@ -132,10 +132,7 @@ def verify(run, root="", *, threads=0, progress=None):
     if find_spec("torch") is not None and find_spec("facebench._full") is not None:
         from facebench._torch import full
 
-        checks = [
-            dict(zip(("name", "same", "detail"), check, strict=True))
-            for check in full.verify(run, root or "", threads, progress)
-        ]
+        checks = full.verify(run, root or "", threads, progress)
     else:
         checks = reports.verify_scores(run, threads, progress)
         checks += reports.verify_inputs(run, root, progress)

@@ -3,10 +3,11 @@
 import os
 
 from facebench import _torch
+from facebench._fields import Fields
 from facebench._full import OverlapOptions
 
 
-class Overlap:
+class Overlap(Fields):
     """What two sets have in common. Its fields are those of :meth:`to_dict`.
 
     ``entries``: one a pair of people who seem to be one, with why, the number of similar pairs of
@@ -16,16 +17,8 @@ class Overlap:
     """
 
     def __init__(self, fields, csv, exclusion):
-        self._fields, self.csv, self.exclusion = fields, csv, exclusion
-
-    def __getattr__(self, name):
-        fields = self.__dict__.get("_fields", {})
-        if name in fields:
-            return fields[name]
-        raise AttributeError(f"overlap has no {name!r}; there are: {', '.join(fields)}")
-
-    def to_dict(self):
-        return self._fields
+        super().__init__(fields)
+        self.csv, self.exclusion = csv, exclusion
 
     def __repr__(self):
         train, test, dropped = self.train, self.test, self.dropped

@@ -3,9 +3,10 @@
 import os
 
 from facebench import _eval
+from facebench._fields import Fields
 
 
-class PublishedTable:
+class PublishedTable(Fields):
     """One table of a paper, as printed.
 
     ``id``, ``place``, ``title``, ``notes``; ``columns``: dicts with id, title, unit and what they
@@ -13,9 +14,8 @@ class PublishedTable:
     """
 
     def __init__(self, publication, fields):
+        super().__init__(fields)
         self.publication = publication
-        for name, value in fields.items():
-            setattr(self, name, value)
 
     def __getitem__(self, key):
         """The value of (row, column id): a number, the text of a text column, None for a dash."""
@@ -53,13 +53,11 @@ class PublishedTable:
         return f"<table><tr><th></th>{head}</tr>{body}</table>{notes}"
 
 
-class Publication:
+class Publication(Fields):
     """The tables of one paper: ``id``, ``title``, ``citation``, ``notes``, ``tables``."""
 
     def __init__(self, fields):
-        self.id, self.version = fields["id"], fields["version"]
-        self.title, self.citation = fields["title"], fields["citation"]
-        self.notes, self.sha256 = fields["notes"], fields["sha256"]
+        super().__init__(fields)
         self.tables = [PublishedTable(self.id, t) for t in fields["tables"]]
 
     def __getitem__(self, table):

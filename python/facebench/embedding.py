@@ -153,8 +153,8 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
 def export_onnx(model: Model, path, *, fold: bool = True) -> None:
     """Write a model as ONNX (the ``onnx`` extra): input ``images`` (N, C, H, W), one output.
 
-    Pixels are to be made numbers as its options say (colour order, mean, std); the file carries
-    them, and `OnnxEmbedder` reads them there. ``fold``: batch norms go into the layers before them.
+    The file carries the model's options (detector, crop, colour order, mean, std, flip, ...), and
+    `OnnxEmbedder` reads them there. ``fold``: batch norms go into the layers before them.
 
     >>> import os, tempfile
     >>> from facebench import embedding
@@ -194,16 +194,16 @@ def extract(
     """
     options = options or ExtractOptions()
     model = load_embedder(model)
-    if isinstance(model, Model):
-        if isinstance(images, _full.ImageSource):
-            return _full.extract(model, images, options, threads, progress)
-        return _full.extract_array(
-            model,
-            np.ascontiguousarray(images),
-            options,
-            threads,
-            progress,
-            list(names or []),
-            [int(s) for s in (status if status is not None else [])],
-        )
-    return _foreign.extract(model, images, options, names, status, progress)
+    if not isinstance(model, Model):
+        model = _foreign.batch_model(model)
+    if isinstance(images, _full.ImageSource):
+        return _full.extract(model, images, options, threads, progress)
+    return _full.extract_array(
+        model,
+        np.ascontiguousarray(images),
+        options,
+        threads,
+        progress,
+        list(names or []),
+        [int(s) for s in (status if status is not None else [])],
+    )

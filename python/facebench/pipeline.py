@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from facebench import _torch, datasets, embedding, reports
+from facebench import _foreign, _torch, datasets, embedding, reports
 from facebench._light import evaluate, report, verify, write_run_html
 from facebench.datasets import Pack, PackOptions
 from facebench.embedding import ExtractOptions
@@ -138,9 +138,10 @@ def run(
     ``protocol``: a name or a ``.toml`` file. ``model``: a model file of ours, an ``.onnx`` file,
     ``"module:function"`` or a callable (see `facebench.embedding.Embedder`). ``root``: the data set
     as its authors unpack it, or ``images`` and ``lists``. ``detector``, ``selection`` and ``crop``
-    are what the model file says unless given. ``options`` are fields of `EvaluationOptions`
-    (convention, replicates, seed, ...), `ExtractOptions` (flip, normalization, ...) and
-    `PackOptions`. ``out``: the run folder; left out, no file is kept.
+    are what the model says unless given; a model file of ours says it, and an ``.onnx`` file made
+    of one. ``options`` are fields of `EvaluationOptions` (convention, replicates, seed, ...),
+    `ExtractOptions` (flip, normalization, ...) and `PackOptions`. ``out``: the run folder; left
+    out, no file is kept.
 
     Returns a `facebench.protocols.Result`, which shows itself as a table in Jupyter.
 
@@ -168,16 +169,11 @@ def run(
         "threads": threads,
         "progress": progress,
     }
-    source = model
-    if not (isinstance(model, (str, os.PathLike)) and str(model).endswith(".safetensors")):
-        embedder = embedding.load_embedder(model)
-        named = isinstance(model, (str, os.PathLike))
-        arguments["description"] = str(model) if named else getattr(model, "__name__", repr(model))
-        arguments["model_files"] = [model] if named and str(model).endswith(".onnx") else []
-
-        def source(path):
-            return embedding.extract(embedder, Pack(path), extract)
-
+    named = isinstance(model, (str, os.PathLike))
+    source = embedding.load_embedder(model)
+    if not isinstance(source, embedding.Model):
+        name = str(model) if named else getattr(model, "__name__", "")
+        source = _foreign.batch_model(source, name)
     protocol = os.fspath(protocol)
     if out is None:
         with tempfile.TemporaryDirectory() as folder:

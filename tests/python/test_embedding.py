@@ -197,12 +197,59 @@ def test_foreign_callables(tmp_path):
     assert not got.values[2].any()
     unit = embedding.extract(mean_colour, images).values
     np.testing.assert_allclose((unit**2).sum(1), 1, rtol=1e-5)
-    with pytest.raises(ValueError, match="expected \\(2, D\\)"):
+    with pytest.raises(ValueError, match=r"gave the shape \(3\) for 8 images, expected \(8, D\)"):
         embedding.extract(lambda batch: np.zeros(3), images[:2])
+    with pytest.raises(ValueError, match=r"gave the shape \(7, 2\) for 8 images"):
+        embedding.extract(lambda batch: np.zeros((7, 2)), images)
+    with pytest.raises(ValueError, match="an array of <U1, expected real numbers"):
+        embedding.extract(lambda batch: [["a"]] * len(batch), images)
+    widths = iter([1, 2])
+    with pytest.raises(ValueError, match="gave embeddings of 2 numbers, expected 1"):
+        embedding.extract(lambda batch: np.ones((8, next(widths))), faces(9, 8))
+    with pytest.raises(Error, match="no image has a face"):
+        embedding.extract(mean_colour, images, status=[1] * 5)
     with pytest.raises(ValueError, match=r"expected FILE\.safetensors"):
         embedding.load_embedder("model.pkl")
     with pytest.raises(ValueError, match="no_such_thing"):
         embedding.load_embedder("math:no_such_thing")
+
+
+def test_a_number_that_is_not_finite_names_its_image():
+    images = np.zeros((3, 8, 8, 3), np.uint8)
+    images[1] = 7
+    with pytest.raises(Error, match="image 'b' has a number that is not finite"):
+        embedding.extract(
+            lambda batch: np.where(batch[:, 0, 0] == 7, np.inf, 1.0), images, names=list("abc")
+        )
+
+
+def test_callables_get_full_batches_and_the_manifest_says_as_much_as_ours(model):
+    sizes = []
+
+    def corner(batch):
+        sizes.append(len(batch))
+        return batch[:, 0, 0]
+
+    images = faces(7, 32)
+    options = embedding.ExtractOptions(micro_batch=3, normalization="none")
+    got = embedding.extract(corner, images, options)
+    assert sizes == [3, 3, 3]
+    np.testing.assert_array_equal(got.values, images[:, 0, 0])
+    ours = embedding.extract(model, images, options)
+    assert set(got.manifest) == set(ours.manifest)
+    assert got.manifest["model"] == {"callable": f"{__name__}:{corner.__qualname__}"}
+    assert got.manifest["extract"]["micro_batch"] == 3
+
+
+def test_an_exception_of_a_callable_is_raised_as_it_is():
+    class Odd(Exception):
+        pass
+
+    def fails(batch):
+        raise Odd("out of cheese")
+
+    with pytest.raises(Odd, match="out of cheese"):
+        embedding.extract(fails, faces(2, 8))
 
 
 def test_mobilefacenet_weights_and_onnx_agree():
@@ -281,6 +328,12 @@ def test_exported_model_describes_itself(tmp_path, color):
     np.testing.assert_allclose(theirs.values, ours.values, atol=1e-4)
     assert theirs.manifest["extract"] == ours.manifest["extract"]
     assert theirs.manifest["model"]["color"] == color
+    assert theirs.manifest["model"]["exported"] == ours.manifest["model"]
+    assert theirs.manifest["model_sha256"] == io.sha256_file(tmp_path / "m.onnx")
+    # Called by itself it gives what the network gives.
+    alone = embedder(images)
+    np.testing.assert_allclose(np.concatenate([alone, embedder(images[:, :, ::-1])], 1),
+                               ours.values, atol=1e-4)  # fmt: skip
     # What the caller says goes first.
     other = embedding.load_embedder(tmp_path / "m.onnx", std=35.0)
     assert np.abs(embedding.extract(other, images).values - ours.values).max() > 1e-3
@@ -290,13 +343,38 @@ def test_exported_model_describes_itself(tmp_path, color):
     assert (tmp_path / "later.onnx").read_bytes() == (tmp_path / "m.onnx").read_bytes()
     with pytest.raises(ValueError, match="must be named"):
         embedding.convert(tmp_path / "m.onnx")
-    with pytest.raises(Error, match="the faces are"):
+    with pytest.raises(ValueError, match="takes 32 x 32"):
         embedding.extract(embedder, faces(1, 16))
+    other = "rgb" if color == "gray" else "gray"
+    with pytest.raises(Error, match=r"\(N, [13], 32, 32\), expected \(N, [13], H, W\)"):
+        embedding.load_embedder(tmp_path / "m.onnx", color=other)
     with pytest.raises(ValueError, match="it has embedding"):
         embedding.load_embedder(tmp_path / "m.onnx", output="logits")
     (tmp_path / "bad.onnx").write_bytes(b"no network")
     with pytest.raises(Error, match="onnxruntime refuses it"):
         embedding.load_embedder(tmp_path / "bad.onnx")
+
+
+def test_an_exported_model_keeps_its_view(tmp_path):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    model = embedding.make_model(
+        "small4", height=32, width=32, image_height=40, image_width=44, view="center_crop"
+    )
+    embedding.export_onnx(model, tmp_path / "m.onnx")
+    images = np.random.default_rng(0).integers(0, 256, (3, 40, 44, 3), np.uint8)
+    theirs = embedding.extract(tmp_path / "m.onnx", images).values
+    np.testing.assert_allclose(theirs, embedding.extract(model, images).values, atol=1e-5)
+
+
+def test_damaged_metadata_of_an_onnx_file_is_refused(tmp_path):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    network = nn.network("small4", height=8, width=8)
+    for text, message in (("{", "metadata 'facebench'"), ("{}", "has no 'network'")):
+        nn.export_onnx(network, tmp_path / "m.onnx", metadata={"facebench": text})
+        with pytest.raises(Error, match=message):
+            embedding.load_embedder(tmp_path / "m.onnx")
 
 
 def test_given_weights_go_to_onnx(tmp_path):
@@ -336,7 +414,7 @@ def test_progress_of_foreign_models():
     options = embedding.ExtractOptions(micro_batch=2)
     images = faces(3, 8)
     embedding.extract(lambda b: b[:, 0, 0], images, options, progress=Progress())
-    assert calls == [("embed", 3, "images"), 2, 3, "end"]
+    assert calls == [("embed", 2, "batches"), 1, 2, "end"]
 
 
 def test_torchvision_weights_convert_as_they_are(tmp_path):

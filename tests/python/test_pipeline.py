@@ -10,7 +10,7 @@ from pathlib import Path
 import facebench
 import numpy as np
 import pytest
-from facebench import datasets, io, pipeline
+from facebench import crops, datasets, detection, io, pipeline
 
 DATA = os.environ.get("FACEBENCH_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="FACEBENCH_DATA is not set: no real photographs")
@@ -155,6 +155,48 @@ def test_the_caller_overrules_the_model_and_the_manifest_says_so(faces, tmp_path
     assert preparation["decided_by"]["crop"] == "model"
     assert preparation["crop"]["name"] == "paper"
     assert preparation["crop"]["width"] == 64
+
+
+@pytest.fixture(scope="module")
+def few_faces(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("few") / "faces"
+    options = datasets.SyntheticOptions(people=20, images=2, size=96, pairs_per_fold=1)
+    datasets.write_synthetic_dataset(options, folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "preparation",
+    [{"crop": name} for name in crops.crops()]
+    + [{"detector_mode": mode} for mode in detection.mtcnn_modes()]
+    + [{"detector": "none", "detector_mode": ""}, {"selection": "largest"}],
+    ids=str,
+)
+def test_an_exported_model_prepares_its_images_as_its_model_file(few_faces, tmp_path, preparation):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    crop = crops.CropOptions(name=preparation.get("crop", "arcface112"))
+    size = crops.resolve_crop(crop)
+    model = facebench.embedding.make_model(
+        "small4", height=size.height, width=size.width, embedding=16, flip="sum", **preparation
+    )
+    model.save(tmp_path / "m.safetensors")
+    facebench.embedding.export_onnx(model, tmp_path / "m.onnx")
+    for form in ("safetensors", "onnx"):
+        facebench.run(
+            "lfw", model=tmp_path / f"m.{form}", root=few_faces, out=tmp_path / form,
+            interval="none",
+        )  # fmt: skip
+    ours, theirs = content(tmp_path / "safetensors"), content(tmp_path / "onnx")
+    assert theirs["preparation"] == ours["preparation"]
+    assert set(theirs["preparation"]["decided_by"].values()) == {"model"}
+    assert theirs["pack_sha256"] == ours["pack_sha256"]
+    a = io.read_embeddings(tmp_path / "safetensors" / "embeddings.h5")
+    b = io.read_embeddings(tmp_path / "onnx" / "embeddings.h5")
+    assert a.status.tolist() == b.status.tolist() and 0 in a.status
+    np.testing.assert_allclose(b.values, a.values, atol=1e-5)
+    assert set(b.manifest) == set(a.manifest)
+    assert facebench.verify(tmp_path / "onnx").same
 
 
 @pytest.mark.parametrize(

@@ -1,135 +1,183 @@
 #include "facebench/embedding/extractor.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <stdexcept>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "facebench/core/error.h"
 #include "facebench/embedding/pixel_input.h"
 #include "facebench/io/manifest.h"
-#include "facebench/nn/inference_network.h"
 #include "facebench/nn/threads.h"
 
 namespace facebench {
+namespace {
 
-struct Extractor::State {
-  InferenceNetwork network;
-  Json description;
-  std::string sha256;
-  ExtractOptions options;  // resolved
-  std::string tap;
-  InputView view;
-  PixelInput pixels;
-  std::int64_t values;  // of one pass
+using Rows = std::span<const std::int64_t>;
 
-  std::int64_t dim() const { return options.flip == "concat" ? 2 * values : values; }
-
-  at::Tensor run(const ImageSource& images, std::span<const std::int64_t> rows, bool mirror) const {
-    const ImageShape shape = view.input();
-    const std::int64_t channels = pixels.channels();
-    const std::int64_t size = shape.bytes() / 3 * channels;
-    at::Tensor input =
-        at::zeros({options.micro_batch, shape.height, shape.width, channels}, at::kFloat);
-    float* out = input.data_ptr<float>();
-    std::vector<std::uint8_t> buffer;
-    for (const std::int64_t row : rows) {
-      const std::uint8_t* seen = view.apply(images.pixels(row), buffer);
-      pixels.write(seen, shape, {.mirror = mirror}, /*interleaved=*/true, out);
-      out += size;
-    }
-    return network.infer(input.permute({0, 3, 1, 2}), tap).flatten(1).contiguous();
-  }
-
-  void embed(const ImageSource& images, std::span<const std::int64_t> rows,
-             float* values_out) const {
-    const c10::InferenceMode inference;
-    const at::Tensor plain = run(images, rows, false);
-    at::Tensor joined = plain;
-    if (options.flip == "sum") joined = plain + run(images, rows, true);
-    if (options.flip == "concat") joined = at::cat({plain, run(images, rows, true)}, 1);
-    const float* from = joined.const_data_ptr<float>();
-    const std::int64_t d = dim();
-    for (std::size_t i = 0; i < rows.size(); ++i, from += d) {
-      float* to = values_out + rows[i] * d;
-      double squares = 0;
-      for (std::int64_t k = 0; k < d; ++k) squares += static_cast<double>(from[k]) * from[k];
-      const bool scaled = options.normalization == "unit" && squares > 0;
-      const double norm = scaled ? std::sqrt(squares) : 1;
-      for (std::int64_t k = 0; k < d; ++k) to[k] = static_cast<float>(from[k] / norm);
-    }
-  }
-};
-
-Extractor::Extractor(const Model& model, const ExtractOptions& options) {
+ExtractOptions resolve(const ExtractOptions& options, const ModelOptions& model) {
   check_options(options);
   ExtractOptions resolved = options;
-  if (resolved.flip == "model") resolved.flip = model.options.flip;
-  if (resolved.normalization == "model") resolved.normalization = model.options.normalization;
-  state_ = std::make_unique<State>(
-      State{InferenceNetwork(model.weights, resolved.micro_batch), model_description(model),
-            model.sha256, resolved, model.options.tap, model.input_view(),
-            PixelInput(model.options.color, model.options.mean, model.options.std),
-            model.embedding_size()});
+  if (resolved.flip == "model") resolved.flip = model.flip;
+  if (resolved.normalization == "model") resolved.normalization = model.normalization;
+  return resolved;
 }
 
-Extractor::~Extractor() = default;
-Extractor::Extractor(Extractor&&) noexcept = default;
-Extractor& Extractor::operator=(Extractor&&) noexcept = default;
+std::optional<PixelInput> pixel_input(const BatchModelInfo& info) {
+  if (info.raw_bytes) return std::nullopt;
+  return PixelInput(info.options.color, info.options.mean, info.options.std);
+}
 
-std::int64_t Extractor::dim() const { return state_->dim(); }
+void copy_bytes(const std::uint8_t* rgb, const ImageShape& shape, bool mirror, std::uint8_t* out) {
+  for (int y = 0; y < shape.height; ++y)
+    for (int x = 0; x < shape.width; ++x, out += 3) {
+      const int from = mirror ? shape.width - 1 - x : x;
+      std::copy_n(rgb + std::int64_t{3} * (y * shape.width + from), 3, out);
+    }
+}
 
-EmbeddingSet Extractor::extract(const ImageSource& images, const Job& job) const {
-  const ImageShape found = images.shape();
-  const ImageShape wanted = state_->view.image();
-  if (found != wanted)
-    throw std::invalid_argument(fmt::format(
-        "the images are {} x {} (height x width), the model '{}' takes {} x {}; crop them to that "
-        "size",
-        found.height, found.width, std::string(state_->description["network"]), wanted.height,
-        wanted.width));
+// Batch after batch through a model, into the rows of a set.
+class Extraction {
+ public:
+  Extraction(const BatchModel& model, const ImageSource& images, const ExtractOptions& options,
+             EmbeddingSet& set)
+      : model_(model),
+        images_(images),
+        options_(options),
+        view_(model.input_view(images.shape())),
+        pixels_(pixel_input(model.info())),
+        set_(set) {
+    if (model.info().embedding_size > 0)
+      allocate(model.info().embedding_size * (options.flip == "concat" ? 2 : 1));
+  }
+
+  // Safe for several batches at once where the model is and says how long its embeddings are.
+  void embed(Rows rows) {
+    at::Tensor values = run(rows, false);
+    if (options_.flip == "sum") values = values + run(rows, true);
+    if (options_.flip == "concat") values = at::cat({values, run(rows, true)}, 1);
+    const std::int64_t dim = values.size(1);
+    if (set_.dim == 0) allocate(dim);
+    if (dim != set_.dim)
+      throw std::invalid_argument(
+          fmt::format("the model '{}' gave embeddings of {} numbers, expected {}",
+                      model_.info().name, dim, set_.dim));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      store(values.const_data_ptr<float>() + static_cast<std::int64_t>(i) * dim, rows[i]);
+  }
+
+ private:
+  void allocate(std::int64_t dim) {
+    set_.dim = dim;
+    set_.values.assign(set_.size() * static_cast<std::size_t>(dim), 0.0F);
+  }
+
+  at::Tensor batch(Rows rows, bool mirror) const {
+    const ImageShape shape = view_.input();
+    const int channels = pixels_ ? pixels_->channels() : 3;
+    at::Tensor input = at::empty({options_.micro_batch, shape.height, shape.width, channels},
+                                 pixels_ ? at::kFloat : at::kByte);
+    const std::int64_t size = shape.bytes() / 3 * channels;
+    std::vector<std::uint8_t> buffer;
+    for (int i = 0; i < options_.micro_batch; ++i) {
+      const std::int64_t row = rows[std::min(static_cast<std::size_t>(i), rows.size() - 1)];
+      const std::uint8_t* seen = view_.apply(images_.pixels(row), buffer);
+      if (pixels_)
+        pixels_->write(seen, shape, {.mirror = mirror}, /*interleaved=*/true,
+                       input.data_ptr<float>() + i * size);
+      else
+        copy_bytes(seen, shape, mirror, input.data_ptr<std::uint8_t>() + i * size);
+    }
+    return pixels_ ? input.permute({0, 3, 1, 2}) : input;
+  }
+
+  at::Tensor run(Rows rows, bool mirror) const {
+    const at::Tensor output = model_.embed(batch(rows, mirror));
+    if (output.dim() != 2 || output.size(0) != options_.micro_batch || output.size(1) == 0 ||
+        output.scalar_type() != at::kFloat)
+      throw std::invalid_argument(fmt::format(
+          "the model '{}' gave the shape ({}) for {} images, expected ({}, D)", model_.info().name,
+          fmt::join(output.sizes(), ", "), options_.micro_batch, options_.micro_batch));
+    return output.contiguous();
+  }
+
+  void store(const float* from, std::int64_t row) {
+    double squares = 0;
+    for (std::int64_t k = 0; k < set_.dim; ++k) squares += static_cast<double>(from[k]) * from[k];
+    if (!std::isfinite(squares))
+      fail(fmt::format("model '{}'", model_.info().name),
+           fmt::format("the embedding of image '{}' has a number that is not finite",
+                       set_.names[static_cast<std::size_t>(row)]),
+           "Check the model's weights and its mean and std");
+    const bool scaled = options_.normalization == "unit" && squares > 0;
+    const double norm = scaled ? std::sqrt(squares) : 1;
+    float* to = set_.values.data() + row * set_.dim;
+    for (std::int64_t k = 0; k < set_.dim; ++k) to[k] = static_cast<float>(from[k] / norm);
+  }
+
+  const BatchModel& model_;
+  const ImageSource& images_;
+  const ExtractOptions& options_;  // resolved
+  InputView view_;
+  std::optional<PixelInput> pixels_;  // nothing: the model takes bytes
+  EmbeddingSet& set_;
+};
+
+}  // namespace
+
+EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
+                     const ExtractOptions& options, const Job& job) {
+  const BatchModelInfo& info = model.info();
+  const ExtractOptions resolved = resolve(options, info.options);
   EmbeddingSet set;
-  set.dim = dim();
-  const std::int64_t n = images.size();
-  set.values.assign(static_cast<std::size_t>(n * set.dim), 0.0F);
   std::vector<std::int64_t> rows;
-  for (std::int64_t i = 0; i < n; ++i) {
+  for (std::int64_t i = 0; i < images.size(); ++i) {
     const std::string name = images.name(i);
     set.names.push_back(name.empty() ? std::to_string(i) : name);
     set.status.push_back(images.status(i));
     if (set.status.back() == SampleStatus::ok) rows.push_back(i);
   }
+  Extraction extraction(model, images, resolved, set);
 
-  const std::int64_t batch = state_->options.micro_batch;
+  const std::int64_t batch = resolved.micro_batch;
   const auto total = static_cast<std::int64_t>(rows.size());
   const std::int64_t batches = (total + batch - 1) / batch;
   Stage stage(job, "embed", batches, "batches");
-  torch_parallel_for(
-      batches, job,
-      [&](std::int64_t b, int) {
-        const std::int64_t first = b * batch;
-        const auto count = static_cast<std::size_t>(std::min(batch, total - first));
-        state_->embed(images, std::span(rows).subspan(static_cast<std::size_t>(first), count),
-                      set.values.data());
-      },
-      &stage);
+  const auto embed = [&](std::int64_t b, int) {
+    const auto count = static_cast<std::size_t>(std::min(batch, total - b * batch));
+    extraction.embed(Rows(rows).subspan(static_cast<std::size_t>(b * batch), count));
+  };
+  if (info.thread_safe && info.embedding_size > 0) {
+    torch_parallel_for(batches, job, embed, &stage);
+  } else {
+    for (std::int64_t b = 0; b < batches; ++b) {
+      embed(b, 0);
+      stage.update(b + 1);
+    }
+  }
+  if (set.dim == 0)
+    fail(fmt::format("model '{}'", info.name),
+         "no image has a face, so nothing says how long the embeddings are");
 
   set.manifest = content_basics();
   set.manifest["torch"] = TORCH_VERSION;
-  set.manifest["model"] = state_->description;
-  set.manifest["model_sha256"] = state_->sha256;
-  set.manifest["extract"] = options_to_json(state_->options);
+  set.manifest["model"] = info.description;
+  set.manifest["model_sha256"] = info.sha256;
+  set.manifest["extract"] = options_to_json(resolved);
   return set;
 }
 
 EmbeddingSet extract(const Model& model, const ImageSource& images, const ExtractOptions& options,
                      const Job& job) {
-  return Extractor(model, options).extract(images, job);
+  check_options(options);
+  return extract(*make_batch_model(model, options.micro_batch), images, options, job);
 }
 
 }  // namespace facebench

@@ -68,14 +68,37 @@ Model make_model(std::string_view network, const NetworkOptions& network_options
   const NetworkOptions resolved = resolve_network_options(network, network_options);
   Graph graph = build_network(network, resolved);
   check_model_options(options, resolved, graph);
-  return {std::string(network), resolved, options, Network(std::move(graph), initializer, seed),
-          ""};
+  return {std::string(network),
+          resolved,
+          options,
+          Network(std::move(graph), initializer, seed),
+          {},
+          {}};
 }
 
 Json model_description(const Model& model) {
   return {{"network", model.network},
           {"network_options", options_to_json(model.network_options)},
           {"options", options_to_json(model.options)}};
+}
+
+ModelDescription parse_model_description(std::string_view text, std::string_view where,
+                                         std::string_view key) {
+  const std::string metadata = fmt::format("metadata '{}'", key);
+  const Json json = parse_json(text, fmt::format("{} ({})", where, metadata));
+  const std::array<std::string, 3> keys{"network", "network_options", "options"};
+  if (!json.is_object()) fail(where, metadata + " is not an object");
+  for (const auto& [name, value] : json.items())
+    if (std::find(keys.begin(), keys.end(), name) == keys.end())
+      fail(where, unknown_name_message("key of " + metadata, name, keys));
+  for (const std::string& name : keys)
+    if (!json.contains(name)) fail(where, fmt::format("{} has no '{}'", metadata, name));
+  if (!json["network"].is_string()) fail(where, metadata + ": 'network' is not a text");
+  ModelDescription result;
+  result.network = json["network"];
+  options_from_json(result.network_options, json["network_options"], where);
+  options_from_json(result.options, json["options"], where);
+  return result;
 }
 
 void save_model(const Model& model, const std::filesystem::path& path) {
@@ -111,21 +134,8 @@ Model load_model(const std::filesystem::path& path) {
          fmt::format("model file of version '{}', this library reads {}", entry("version"),
                      kVersion),
          "Read it with a newer facebench");
-  const Json json = parse_json(entry("model"), where + " (metadata 'model')");
-  const std::array<std::string, 3> keys{"network", "network_options", "options"};
-  if (!json.is_object()) fail(where, "metadata 'model' is not an object");
-  for (const auto& [key, value] : json.items())
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      fail(where, unknown_name_message("key of metadata 'model'", key, keys));
-  for (const std::string& key : keys)
-    if (!json.contains(key)) fail(where, fmt::format("metadata 'model' has no '{}'", key));
-  if (!json["network"].is_string()) fail(where, "metadata 'model': 'network' is not a text");
-
-  const std::string network = json["network"];
-  NetworkOptions network_options;
-  ModelOptions options;
-  options_from_json(network_options, json["network_options"], where);
-  options_from_json(options, json["options"], where);
+  auto [network, network_options, options] =
+      parse_model_description(entry("model"), where, "model");
   Graph graph;
   try {
     network_options = resolve_network_options(network, network_options);
@@ -145,7 +155,7 @@ Model load_model(const std::filesystem::path& path) {
   }
   Network weights(std::move(graph), tensors, where);
   weights.train(false);
-  return {network, network_options, options, std::move(weights), sha256_file(path)};
+  return {network, network_options, options, std::move(weights), path, sha256_file(path)};
 }
 
 }  // namespace facebench

@@ -29,15 +29,16 @@ void add_detector_options(Json& object, const OptionsSchema& schema,
 
 }  // namespace
 
-PreparationOptions preparation_of(const Model& model) {
+PreparationOptions preparation_of(const BatchModelInfo& model) {
   PreparationOptions options;
-  options.detector = model.options.detector;
-  if (!model.options.detector_mode.empty())
-    options.detector_options = {"mode=" + model.options.detector_mode};
-  options.selection = model.options.selection;
-  options.crop = model.options.crop;
-  options.crop_width = model.image_shape().width;
-  options.crop_height = model.image_shape().height;
+  if (!model.prepared) return options;
+  const ModelOptions& said = model.options;
+  options.detector = said.detector;
+  if (!said.detector_mode.empty()) options.detector_options = {"mode=" + said.detector_mode};
+  options.selection = said.selection;
+  options.crop = said.crop;
+  options.crop_width = said.image_width > 0 ? said.image_width : model.input.width;
+  options.crop_height = said.image_height > 0 ? said.image_height : model.input.height;
   return options;
 }
 

@@ -26,18 +26,16 @@ Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials, const
 
 EvaluationResult run(const RunRequest& request, const fs::path& model_path, const fs::path& out,
                      const Job& job) {
-  const Model model = load_model(model_path);
-  Embedder embedder;
-  embedder.description = model.network;
-  embedder.preparation = preparation_of(model);
-  embedder.inputs = {{"model", model_path, model.sha256}};
-  embedder.embed = [&](const Pack& pack, const Job& j) {
-    return extract(model, pack, request.extract, j);
-  };
-  return run(request, embedder, out, job);
+  return run(request, load_model(model_path), out, job);
 }
 
-EvaluationResult run(const RunRequest& request, const Embedder& embedder, const fs::path& out,
+EvaluationResult run(const RunRequest& request, const Model& model, const fs::path& out,
+                     const Job& job) {
+  check_options(request.extract);
+  return run(request, *make_batch_model(model, request.extract.micro_batch), out, job);
+}
+
+EvaluationResult run(const RunRequest& request, const BatchModel& model, const fs::path& out,
                      const Job& job) {
   // All that can be wrong with the request is found before the first image is opened.
   const ProtocolSpec spec = load_protocol(request.protocol);
@@ -50,7 +48,7 @@ EvaluationResult run(const RunRequest& request, const Embedder& embedder, const 
                            : "exists already",
          "Choose another folder, or ask for it to be overwritten.");
   std::vector<PreparationSource> sources = {{"caller", request.preparation},
-                                            {"model", embedder.preparation}};
+                                            {"model", preparation_of(model.info())}};
   sources.insert(sources.begin() + 1,
                  {"data set", preparation_of(spec, find_lists(spec, request.places), sources)});
   const Preparation preparation = resolve_preparation(sources);
@@ -68,7 +66,7 @@ EvaluationResult run(const RunRequest& request, const Embedder& embedder, const 
   Json preparation_json;
   {
     const Pack pack(pack_path);
-    embeddings = embedder.embed(pack, job);
+    embeddings = extract(model, pack, request.extract, job);
     const Json& m = pack.manifest();
     preparation_json = {{"detector", m.at("detector")},
                         {"selection", m.at("selection")},
@@ -82,7 +80,8 @@ EvaluationResult run(const RunRequest& request, const Embedder& embedder, const 
   write_embeddings(embeddings_path, embeddings);
 
   EvaluationResult result = evaluate(spec, trials, embeddings, request.evaluation, job);
-  for (const RunInput& input : embedder.inputs) result.inputs.push_back(input);
+  if (!model.info().file.empty())
+    result.inputs.push_back({"model", model.info().file, model.info().sha256});
   result.embeddings = {{"manifest", embeddings.manifest},
                        {"sha256", sha256_file(embeddings_path, job)}};
 
@@ -91,7 +90,7 @@ EvaluationResult run(const RunRequest& request, const Embedder& embedder, const 
   info.threads = job.threads;
   info.root = request.places.root;
   info.content = {{"preparation", preparation_json},
-                  {"embedder", embedder.description},
+                  {"embedder", model.info().name},
                   {"images_sha256", summary.tree_sha256},
                   {"pack_sha256", sha256_file(pack_path, job)}};
   info.circumstance = {{"images", fs::absolute(images).generic_string()}};

@@ -203,8 +203,12 @@ Model Learner::snapshot() const {
   std::vector<NamedTensor> tensors;
   for (const TensorSpec& spec : graph.tensors())
     tensors.push_back({spec.name, current.at(network_prefix + spec.name)});
-  Model model{model_.network, options, model_.options,
-              Network(std::move(graph), tensors, model_.network), ""};
+  Model model{model_.network,
+              options,
+              model_.options,
+              Network(std::move(graph), tensors, model_.network),
+              {},
+              {}};
   model.weights.channels_last(recipe_.training.channels_last);
   model.weights.train(false);
   return model;

@@ -4,9 +4,10 @@ import os
 
 from facebench import _eval
 from facebench._eval import ClaimOptions, ProtocolSpec
+from facebench._fields import Fields
 
 
-class Claim:
+class Claim(Fields):
     """What is known about a printed number. Its fields are those of :meth:`to_dict`.
 
     ``exists``: whether some count of ``total`` is printed so, rounded to the nearest; ``possible``
@@ -15,16 +16,8 @@ class Claim:
     """
 
     def __init__(self, text, fields):
-        self._text, self._fields = text, fields
-
-    def __getattr__(self, name):
-        fields = self.__dict__.get("_fields", {})
-        if name in fields:
-            return fields[name]
-        raise AttributeError(f"claim has no {name!r}; there are: {', '.join(fields)}")
-
-    def to_dict(self):
-        return self._fields
+        super().__init__(fields)
+        self._text = text
 
     def __repr__(self):
         return self._text.rstrip()

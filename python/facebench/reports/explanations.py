@@ -3,9 +3,10 @@
 import os
 
 from facebench import _eval
+from facebench._fields import Fields
 
 
-class Explanation:
+class Explanation(Fields):
     """Why two runs differ. Its fields are those of :meth:`to_dict`.
 
     ``cause``: "data", "images", "model", "convention", "chance", or "same" where all numbers are
@@ -15,13 +16,8 @@ class Explanation:
     """
 
     def __init__(self, text, fields):
-        self._text, self._fields = text, fields
-
-    def __getattr__(self, name):
-        fields = self.__dict__.get("_fields", {})
-        if name in fields:
-            return fields[name]
-        raise AttributeError(f"explanation has no {name!r}; there are: {', '.join(fields)}")
+        super().__init__(fields)
+        self._text = text
 
     def __getitem__(self, metric):
         """The number of that metric: of the first track that has it."""
@@ -30,9 +26,6 @@ class Explanation:
                 return number
         known = ", ".join(dict.fromkeys(n["metric"] for n in self.numbers))
         raise KeyError(f"{metric!r}; there are: {known}")
-
-    def to_dict(self):
-        return self._fields
 
     def __repr__(self):
         return self._text.rstrip()

@@ -1,4 +1,4 @@
-#include <ATen/core/Tensor.h>
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +8,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/random.h"
+#include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/convert.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/file.h"
@@ -83,6 +84,46 @@ TEST_F(EmbeddingTest, ModelFilesAreWholeOrRefused) {
     EXPECT_THROW(load_model(path), Error) << size;
   }
   std::filesystem::remove(path);
+}
+
+// The first pixel of each image, as the model sees it.
+class Corner : public BatchModel {
+ public:
+  using BatchModel::BatchModel;
+  at::Tensor embed(const at::Tensor& images) const override {
+    EXPECT_EQ(images.size(0), 4);
+    return info().raw_bytes ? images.select(1, 0).select(1, 0).to(at::kFloat)
+                            : images.select(3, 0).select(2, 0).contiguous();
+  }
+};
+
+TEST_F(EmbeddingTest, AnyModelGetsThePixelsThatItsOptionsSay) {
+  BatchModelInfo info;
+  info.name = "corner";
+  info.options.color = "bgr";
+  info.options.mean = {10, 20, 30};
+  info.options.std = {2};
+  info.options.normalization = "none";
+  const ExtractOptions options{.flip = "concat", .micro_batch = 4};
+  const auto byte = [&](std::size_t image, std::size_t x, std::size_t c) {
+    return static_cast<float>(pixels[image * static_cast<std::size_t>(shape.bytes()) + 3 * x + c]);
+  };
+  const EmbeddingSet numbers = extract(Corner(info), images, options);
+  info.raw_bytes = true;
+  const EmbeddingSet bytes = extract(Corner(info), images, options);
+  info.thread_safe = true;
+  info.embedding_size = 3;
+  EXPECT_EQ(extract(Corner(info), images, options, {.threads = 3}).values, bytes.values);
+  ASSERT_EQ(numbers.dim, 6);
+  for (std::size_t i = 0; i < 7; ++i)
+    for (std::size_t c = 0; c < 3; ++c)
+      for (const std::size_t x : {0, 15}) {
+        const std::size_t k = (x == 0 ? 0 : 3) + c;
+        EXPECT_EQ(bytes.row(i)[k], byte(i, x, c));
+        EXPECT_EQ(numbers.row(i)[k],
+                  (byte(i, x, 2 - c) - static_cast<float>(info.options.mean[c])) / 2);
+      }
+  EXPECT_EQ(numbers.manifest["model_sha256"], "");
 }
 
 TEST_F(EmbeddingTest, WrongUseIsRefused) {

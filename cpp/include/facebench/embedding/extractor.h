@@ -1,13 +1,11 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
 #include "facebench/datasets/image_source.h"
+#include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/model.h"
 #include "facebench/io/embeddings.h"
 
@@ -31,33 +29,21 @@ struct ExtractOptions {
 };
 
 // One embedding for each image of `images`, in their order; a row whose status is not ok is zeros
-// and its image is not looked at. Length D of a row: the model's embedding_size(), twice that with
+// and its image is not looked at. Length D of a row: the model's embedding size, twice that with
 // flip "concat". With unit normalisation each row is divided by its Euclidean norm (a row of zeros
 // stays); flips are joined before that.
 //
-// Images go through in micro-batches of fixed size, the last one filled up with black images, one
-// thread of torch for each: the same bits for any number of threads, and for the same build, torch
-// and instruction set. The manifest says what was computed with what.
+// Images go through in micro-batches of fixed size, the last one filled up with its last image. A
+// network of ours gives the same bits for any number of threads (one thread of torch for each
+// batch), and for the same build, torch and instruction set; a model that is not thread-safe is
+// called on the calling thread. The manifest says what was computed with what.
 //
-// Throws std::invalid_argument where the images' size is not model.image_shape().
+// Throws std::invalid_argument where the images' size is not what the model takes or its output is
+// not (N, D), and Error naming the image for a number that is not finite, and where no image is ok
+// and the model does not say how long its embeddings are.
+EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
+                     const ExtractOptions& options = {}, const Job& job = {});
 EmbeddingSet extract(const Model& model, const ImageSource& images,
                      const ExtractOptions& options = {}, const Job& job = {});
-
-// The same as a reusable object: weights are folded and packed once.
-class Extractor {
- public:
-  explicit Extractor(const Model& model, const ExtractOptions& options = {});
-  ~Extractor();
-  Extractor(Extractor&&) noexcept;
-  Extractor& operator=(Extractor&&) noexcept;
-
-  // Length of a row.
-  std::int64_t dim() const;
-  EmbeddingSet extract(const ImageSource& images, const Job& job = {}) const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
 
 }  // namespace facebench

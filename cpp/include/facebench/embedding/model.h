@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "facebench/core/options.h"
@@ -71,8 +72,9 @@ struct Model {
   std::string network;             // a name of networks()
   NetworkOptions network_options;  // resolved
   ModelOptions options;
-  Network weights;     // in evaluation mode when loaded
-  std::string sha256;  // of the file it was loaded from; empty otherwise
+  Network weights;             // in evaluation mode when loaded
+  std::filesystem::path file;  // that it was loaded from; empty otherwise
+  std::string sha256;          // of that file
 
   // The number of values of one embedding before flips.
   std::int64_t embedding_size() const;
@@ -90,6 +92,18 @@ Model make_model(std::string_view network, const NetworkOptions& network_options
 // Everything but the weights: {"network", "network_options", "options"}, as it stands in a model
 // file's metadata; for manifests.
 Json model_description(const Model& model);
+
+// What model_description() says, read back.
+struct ModelDescription {
+  std::string network;
+  NetworkOptions network_options;
+  ModelOptions options;
+};
+
+// model_description() as text, which stands under `key` in the metadata of the file `where`. Throws
+// Error naming both and what is wrong: not JSON, a key or option that is missing or unknown.
+ModelDescription parse_model_description(std::string_view text, std::string_view where,
+                                         std::string_view key);
 
 // A model file is safetensors (float32, on the CPU, by the network's tensor names) whose metadata
 // has "format" = "facebench-model", "version" = "1" and "model" = model_description() as JSON. Same

@@ -9,7 +9,7 @@
 #include "facebench/core/options.h"
 #include "facebench/crops/crop.h"
 #include "facebench/detection/detector.h"
-#include "facebench/embedding/model.h"
+#include "facebench/embedding/batch_model.h"
 #include "facebench/io/json.h"
 #include "facebench/protocols/spec.h"
 
@@ -38,8 +38,9 @@ struct PreparationOptions {
   }
 };
 
-// What a model file says. The detector's mode goes into detector_options.
-PreparationOptions preparation_of(const Model& model);
+// What a model says: nothing where its info says that it was not `prepared`. The detector's mode
+// goes into detector_options.
+PreparationOptions preparation_of(const BatchModelInfo& model);
 
 // One voice in the decision, and how the manifest calls it: "caller", "data set", "model".
 struct PreparationSource {

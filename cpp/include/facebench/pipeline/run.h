@@ -1,16 +1,14 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "facebench/core/job.h"
 #include "facebench/datasets/dataset.h"
 #include "facebench/datasets/pack.h"
+#include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/embedding/model.h"
-#include "facebench/io/embeddings.h"
 #include "facebench/pipeline/preparation.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/spec.h"
@@ -23,20 +21,11 @@ struct RunRequest {
   DataPlaces places;
   PreparationOptions preparation;  // what the caller wants otherwise than the model file says
   PackOptions pack;
-  ExtractOptions extract;  // not used where the caller embeds by itself
+  ExtractOptions extract;
   EvaluationOptions evaluation;
   bool discard = false;    // pack.h5 and embeddings.h5 are not kept
   bool overwrite = false;  // an existing run folder is replaced
   std::string command;     // as typed, for the manifest's circumstance
-};
-
-// Where embeddings come from when it is not a model file of ours: the crops of the pack in, one row
-// an image out.
-struct Embedder {
-  std::string description;         // goes into the manifest
-  PreparationOptions preparation;  // how the images it expects are made
-  std::vector<RunInput> inputs;    // its files
-  std::function<EmbeddingSet(const Pack&, const Job&)> embed;
 };
 
 // The samples that the lists name, as a data set: ids are their names, labels the identities.
@@ -46,10 +35,14 @@ Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials,
 // Reads the lists, detects and crops every image that they name, embeds, evaluates, and writes the
 // folder `out` with run.json, scores.h5, metrics.json, report.md and, unless discarded, pack.h5 and
 // embeddings.h5. The same request on the same files gives the same bytes (but for the circumstance
-// in run.json), with any number of threads. Throws Error, and nothing is written then.
+// in run.json), with any number of threads. How images are detected and cropped, and how they are
+// embedded, is what the model says unless the request says otherwise. Throws Error, and nothing is
+// written then.
 EvaluationResult run(const RunRequest& request, const std::filesystem::path& model,
                      const std::filesystem::path& out, const Job& job = {});
-EvaluationResult run(const RunRequest& request, const Embedder& embedder,
+EvaluationResult run(const RunRequest& request, const Model& model,
+                     const std::filesystem::path& out, const Job& job = {});
+EvaluationResult run(const RunRequest& request, const BatchModel& model,
                      const std::filesystem::path& out, const Job& job = {});
 
 }  // namespace facebench

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+
+#include "common.h"
+#include "facebench/core/registry.h"
+
+// What C++ holds as structs, as Python's dicts: each key with the member, or the function of the
+// struct, that is its value.
+namespace facebench {
+
+template <class Item>
+void set_keys(py::dict&, const Item&) {}
+
+template <class Item, class Get, class... Rest>
+void set_keys(py::dict& d, const Item& item, const char* key, const Get& get, const Rest&... rest) {
+  d[key] = std::invoke(get, item);
+  set_keys(d, item, rest...);
+}
+
+// dict_of(point, "x", &Point::x, "y", &Point::y)
+template <class Item, class... Keys>
+py::dict dict_of(const Item& item, const Keys&... keys) {
+  py::dict d;
+  set_keys(d, item, keys...);
+  return d;
+}
+
+template <class Items, class... Keys>
+py::list dicts_of(const Items& items, const Keys&... keys) {
+  py::list result;
+  for (const auto& item : items) result.append(dict_of(item, keys...));
+  return result;
+}
+
+// A table's entries: name, doc, and the keys.
+template <class Entry, class... Keys>
+py::list table_list(const Table<Entry>& table, const Keys&... keys) {
+  return dicts_of(table.entries(), "name", &Entry::name, "doc", &Entry::doc, keys...);
+}
+
+// A table as {name: doc}.
+template <class Entry>
+py::dict table_docs(const Table<Entry>& table) {
+  py::dict result;
+  for (const Entry& e : table.entries()) result[py::str(e.name)] = e.doc;
+  return result;
+}
+
+}  // namespace facebench

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "facebench/embedding/model.h"
+#include "facebench/io/json.h"
+
+namespace facebench {
+
+// How batches for a model are made, and what its embeddings are.
+struct BatchModelInfo {
+  std::string name;                 // in messages and run folders
+  ModelOptions options;             // of its images and embeddings
+  ImageShape input;                 // of its input; a side that is 0 takes any size
+  bool raw_bytes = false;           // it takes RGB bytes; options.color, mean and std are not used
+  bool prepared = true;             // the options say how its images are detected and cropped
+  bool thread_safe = false;         // embed() may be called from several threads at once
+  std::int64_t embedding_size = 0;  // values of one embedding; 0: the first batch tells
+  Json description;                 // for manifests
+  std::filesystem::path file;       // where it was read from; may be empty
+  std::string sha256;               // of that file; may be empty
+};
+
+// A model as the extractor sees it: a batch of images in, one embedding for each out. Our own
+// networks are one kind; derive from it to use another engine. Everything else (views, colour
+// order, mean and std, mirrored images, length, manifest) is the extractor's work.
+class BatchModel {
+ public:
+  explicit BatchModel(BatchModelInfo info) : info_(std::move(info)) {}
+  virtual ~BatchModel() = default;
+
+  const BatchModelInfo& info() const { return info_; }
+
+  // How its input is cut out of images of this size. Throws std::invalid_argument where it takes
+  // images of another size.
+  InputView input_view(const ImageShape& images) const;
+
+  // images: float32 (N, C, H, W), or uint8 (N, H, W, 3) with info().raw_bytes, on the CPU, in any
+  // memory order. Returns float32 (N, D) on the CPU. A row depends on its own image only.
+  virtual at::Tensor embed(const at::Tensor& images) const = 0;
+
+ private:
+  BatchModelInfo info_;
+};
+
+// The network of a model, its weights folded and packed for batches of that size. Independent of
+// `model`.
+std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch);
+
+}  // namespace facebench

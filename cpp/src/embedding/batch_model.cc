@@ -1,0 +1,62 @@
+#include "facebench/embedding/batch_model.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "facebench/nn/inference_network.h"
+
+namespace facebench {
+namespace {
+
+BatchModelInfo info_of(const Model& model) {
+  BatchModelInfo info;
+  info.name = model.network;
+  info.options = model.options;
+  info.input = {model.network_options.height, model.network_options.width};
+  info.thread_safe = true;
+  info.embedding_size = model.embedding_size();
+  info.description = model_description(model);
+  info.file = model.file;
+  info.sha256 = model.sha256;
+  return info;
+}
+
+class NetworkModel : public BatchModel {
+ public:
+  NetworkModel(const Model& model, std::int64_t batch)
+      : BatchModel(info_of(model)), network_(model.weights, batch) {}
+
+  at::Tensor embed(const at::Tensor& images) const override {
+    const c10::InferenceMode inference;
+    return network_.infer(images, info().options.tap).flatten(1).contiguous();
+  }
+
+ private:
+  InferenceNetwork network_;
+};
+
+}  // namespace
+
+InputView BatchModel::input_view(const ImageShape& images) const {
+  const ModelOptions& o = info_.options;
+  const auto side = [](int said, int found) { return said > 0 ? said : found; };
+  const ImageShape input{side(info_.input.height, images.height),
+                         side(info_.input.width, images.width)};
+  const ImageShape wanted{side(o.image_height, input.height), side(o.image_width, input.width)};
+  if (images != wanted)
+    throw std::invalid_argument(fmt::format(
+        "the images are {} x {} (height x width), the model '{}' takes {} x {}; crop them to that "
+        "size",
+        images.height, images.width, info_.name, wanted.height, wanted.width));
+  return {o.view, o.view_fraction, o.interpolation, images, input};
+}
+
+std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch) {
+  return std::make_unique<NetworkModel>(model, batch);
+}
+
+}  // namespace facebench
