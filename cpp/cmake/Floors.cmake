@@ -3,26 +3,7 @@
 set(FACEBENCH_EVAL_FLOORS core io metrics protocols reports)
 set(FACEBENCH_FULL_FLOORS images detection crops datasets nn embedding training timing pipeline)
 
-# Kernels are compiled once for each instruction set and chosen at run time: the ending of a file's
-# name says which. Such files may fuse a * b + c.
-function(facebench_kernel_flags)
-  foreach(file ${ARGN})
-    if(file MATCHES "_kernels_[a-z0-9]+\\.cc$")
-      set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS -O3 -ffp-contract=fast)
-    endif()
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-      if(file MATCHES "_avx2\\.cc$")
-        set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS -mavx2 -mfma)
-      elseif(file MATCHES "_avx512\\.cc$")
-        set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS
-          -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl)
-      elseif(file MATCHES "_avx512bf16\\.cc$")
-        set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS
-          -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16)
-      endif()
-    endif()
-  endforeach()
-endfunction()
+include(Kernels)
 
 # facebench_fmt(VARIABLE lib...): the target of {fmt} for code that uses these libraries. Headers
 # alone cost each file 4 s of compiling; but torch brings its own {fmt}, another version, as headers
@@ -36,15 +17,16 @@ function(facebench_fmt variable)
   endforeach()
 endfunction()
 
-# facebench_floor(NAME [LIBS lib...]): an object library of cpp/src/NAME/*.cc. The LIBS stay private.
+# facebench_floor(NAME [LIBS lib...]): an object library of cpp/src/NAME/*.cc, but for the kernels
+# (facebench_kernels). The LIBS stay private.
 function(facebench_floor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/src/${name}/*.cc"
        "${PROJECT_SOURCE_DIR}/cpp/src/${name}/*/*.cc")
+  list(FILTER sources EXCLUDE REGEX "_kernels\\.cc$")
   if(NOT sources)
     return()
   endif()
-  facebench_kernel_flags(${sources})
   add_library(facebench_${name} OBJECT ${sources})
   target_include_directories(facebench_${name} PUBLIC "${PROJECT_SOURCE_DIR}/cpp/include"
                                                PRIVATE "${PROJECT_SOURCE_DIR}/cpp/src")

@@ -10,6 +10,7 @@
 #include "facebench/metrics/all_pairs.h"
 #include "facebench/metrics/listed_pairs.h"
 #include "facebench/metrics/tar_at_fars.h"
+#include "metrics/dot_kernels.h"
 #include "metrics/pair_panels.h"
 
 namespace facebench {

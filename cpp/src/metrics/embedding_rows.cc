@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
-#include "metrics/pair_kernels.h"
+#include "metrics/dot_kernels.h"
 
 namespace facebench {
 namespace {

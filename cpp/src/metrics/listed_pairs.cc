@@ -7,7 +7,7 @@
 
 #include "facebench/core/error.h"
 #include "metrics/cosines.h"
-#include "metrics/pair_kernels.h"
+#include "metrics/dot_kernels.h"
 
 namespace facebench {
 namespace {

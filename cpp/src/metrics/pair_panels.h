@@ -4,7 +4,7 @@
 #include <span>
 
 #include "facebench/metrics/embedding_rows.h"
-#include "metrics/pair_kernels.h"
+#include "metrics/filter_kernels.h"
 
 namespace facebench {
 
@@ -12,7 +12,7 @@ namespace facebench {
 std::int64_t panel_groups(const FilterKernels& kernels, std::int64_t dim);
 
 // The unit vectors of rows which[0], which[1], ... of `set`, rounded and packed into panels of
-// `width` (pair_kernels.h); the last panel is filled up with zero vectors. `out` holds
+// `width` (filter_kernels.h); the last panel is filled up with zero vectors. `out` holds
 // ceil(which.size() / width) * width * panel_groups() groups. Returns the largest distance of a
 // unit vector from its rounded copy.
 double pack_panels(const EmbeddingRows& set, std::span<const std::int32_t> which, int width,

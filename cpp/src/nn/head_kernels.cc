@@ -1,17 +1,246 @@
+// Compiled once for each instruction set (cpp/cmake/Kernels.cmake). With AVX-512 BF16 a group is
+// two bfloat16, otherwise one float32.
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "nn/head_kernels.h"
 
-#include "facebench/core/isa.h"
-
 namespace facebench {
+namespace {
 
-const HeadKernels& head_kernels([[maybe_unused]] bool bfloat16) {
-#if defined(__x86_64__)
-  const Isa isa = active_isa();
-  if (isa >= Isa::avx512bf16 && bfloat16) return kHeadKernelsAvx512Bf16;
-  if (isa >= Isa::avx512) return kHeadKernelsAvx512;
-  if (isa >= Isa::avx2) return kHeadKernelsAvx2;
+constexpr int kLanes = FACEBENCH_LANES;
+// Of a product, which is two vectors of columns wide: as many as the registers hold.
+constexpr int kRows = kLanes == 16 ? 14 : kLanes == 8 ? 6 : 4;
+constexpr int kWidth = 2 * kLanes;
+typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
+typedef int Ints __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
+
+const Floats& load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
+Floats& at(float* p) { return *reinterpret_cast<Floats*>(p); }
+const Ints& load(const int* p) { return *reinterpret_cast<const Ints*>(p); }
+Ints& at(int* p) { return *reinterpret_cast<Ints*>(p); }
+
+// --- Products -----------------------------------------------------------------------------------
+
+#ifdef __AVX512BF16__
+constexpr int kGroup = 2;
+typedef int Group;
+typedef __m512bh Groups;
+Groups load_groups(const Group* p) { return (__m512bh)_mm512_loadu_si512(p); }
+Groups spread(Group g) { return (__m512bh)_mm512_set1_epi32(g); }
+Floats fused(Floats sum, Groups a, Groups b) { return _mm512_dpbf16_ps(sum, a, b); }
+#else
+constexpr int kGroup = 1;
+typedef float Group;
+typedef Floats Groups;
+Groups load_groups(const Group* p) { return load(p); }
+Group spread(Group g) { return g; }
+Floats fused(Floats sum, Group a, Groups b) { return sum + a * b; }
 #endif
-  return kHeadKernelsPlain;
+
+template <int kCount, bool kAcross>
+void product(const Group* a, long stride, const Group* b, long groups, float* out, long out_stride,
+             bool add) {
+  Floats sums[kCount][2] = {};
+  if (add) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kCount; ++r) {
+      sums[r][0] = load(out + r * out_stride);
+      sums[r][1] = load(out + r * out_stride + kLanes);
+    }
+  }
+  // Few registers for the addresses of many rows: one for three rows each.
+  const Group* three[(kCount + 2) / 3];
+  for (int r = 0; r < kCount; r += 3) three[r / 3] = a + r * stride;
+  for (long g = 0; g < groups; ++g, b += kWidth) {
+    const Groups b0 = load_groups(b), b1 = load_groups(b + kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kCount; ++r) {
+      const auto row = spread(kAcross ? a[g * stride + r] : three[r / 3][r % 3 * stride + g]);
+      sums[r][0] = fused(sums[r][0], row, b0);
+      sums[r][1] = fused(sums[r][1], row, b1);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kCount; ++r) {
+    at(out + r * out_stride) = sums[r][0];
+    at(out + r * out_stride + kLanes) = sums[r][1];
+  }
 }
+
+template <bool kAcross, int kCount = kRows>
+void product_of(int row_count, const Group* a, long stride, const Group* b, long groups, float* out,
+                long out_stride, bool add) {
+  if (row_count == kCount)
+    product<kCount, kAcross>(a, stride, b, groups, out, out_stride, add);
+  else if constexpr (kCount > 1)
+    product_of<kAcross, kCount - 1>(row_count, a, stride, b, groups, out, out_stride, add);
+}
+
+void product_along(const void* rows, long stride, int row_count, const void* columns, long groups,
+                   float* out, long out_stride, bool add) {
+  product_of<false>(row_count, static_cast<const Group*>(rows), stride,
+                    static_cast<const Group*>(columns), groups, out, out_stride, add);
+}
+
+void product_across(const void* rows, long stride, int row_count, const void* columns, long groups,
+                    float* out, long out_stride, bool add) {
+  product_of<true>(row_count, static_cast<const Group*>(rows), stride,
+                   static_cast<const Group*>(columns), groups, out, out_stride, add);
+}
+
+// --- Groups from values
+// ---------------------------------------------------------------------------
+
+#ifdef __AVX512BF16__
+__m512i rounded(__m512 values) {  // in the lower half of each lane
+  return _mm512_maskz_cvtepu16_epi32(0xffff, (__m256i)_mm512_cvtneps_pbh(values));
+}
+
+void along(const float* values, long count, void* out) {
+  auto* to = static_cast<unsigned short*>(out);
+  long i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    _mm256_storeu_si256((__m256i*)(to + i), (__m256i)_mm512_cvtneps_pbh(load(values + i)));
+  if (i == count) return;
+  const auto rest = static_cast<__mmask16>((1u << (count - i)) - 1);
+  const auto even = static_cast<__mmask16>((1u << ((count - i + 1) / 2 * 2)) - 1);
+  _mm256_mask_storeu_epi16(to + i, even,
+                           (__m256i)_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(rest, values + i)));
+}
+
+void across(const float* values, long stride, long row_count, long width, void* out,
+            long out_stride, long out_width) {
+  for (long r = 0; r < row_count; r += 2) {
+    int* to = static_cast<int*>(out) + r / 2 * out_stride;
+    const float *low = values + r * stride, *high = low + stride;
+    for (long c = 0; c < out_width; c += kLanes) {
+      const long left = width - c;
+      const auto mask = static_cast<__mmask16>(left >= kLanes ? 0xffff
+                                               : left > 0     ? (1u << left) - 1
+                                                              : 0);
+      const __mmask16 second = r + 1 < row_count ? mask : 0;
+      const __m512i a = rounded(_mm512_maskz_loadu_ps(mask, low + c));
+      const __m512i b = rounded(_mm512_maskz_loadu_ps(second, high + c));
+      _mm512_storeu_si512(to + c, _mm512_or_si512(a, _mm512_maskz_slli_epi32(0xffff, b, 16)));
+    }
+  }
+}
+#else
+void along(const float* values, long count, void* out) {
+  __builtin_memcpy(out, values, 4 * static_cast<unsigned long>(count));
+}
+
+void across(const float* values, long stride, long row_count, long width, void* out,
+            long out_stride, long out_width) {
+  for (long r = 0; r < row_count; ++r) {
+    float* to = static_cast<float*>(out) + r * out_stride;
+    const float* from = values + r * stride;
+    long c = 0;
+    for (; c + kLanes <= width; c += kLanes) at(to + c) = load(from + c);
+    for (; c < width; ++c) to[c] = from[c];
+    for (; c < out_width; ++c) to[c] = 0;
+  }
+}
+#endif
+
+// --- Value by value -----------------------------------------------------------------------------
+
+float total(Floats v) {
+  float sum = 0;
+  for (int l = 0; l < kLanes; ++l) sum += v[l];
+  return sum;
+}
+
+float squares(const float* values, long count) {
+  Floats sums[4] = {};
+  long i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes)
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k)
+      sums[k] += load(values + i + k * kLanes) * load(values + i + k * kLanes);
+  float sum = total((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  for (; i < count; ++i) sum += values[i] * values[i];
+  return sum;
+}
+
+// To two units in the last place; zero below the normal numbers. NaN stays NaN.
+Floats exponential(Floats x) {
+  // x = n ln 2 + r with |r| <= ln 2 / 2; ln 2 in two parts, so that r is exact.
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
+  const Floats clamped = x < -88.0f ? Floats{} - 88.0f : x;
+  const Floats shifted = clamped * 1.44269504088896341f + kRounder;
+  const Floats n = shifted - kRounder;
+  const Floats r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f;
+  Floats p = Floats{} + 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r + 1.0f;
+  // 2^n through the exponent's bits.
+  const Ints power = (__builtin_convertvector(n, Ints) + 127) << 23;
+  p *= (Floats)power;
+  return x < -87.33654f ? Floats{} : p;
+}
+
+void tally(float* products, int classes, int first_class, const float* scale, const float* bias,
+           const int* labels, float* logits, long logit_stride, float* highest, int* winner,
+           float* sum) {
+  for (int v = 0; v < kWidth; v += kLanes) {
+    const Ints own = load(labels + v);
+    const Floats before = load(highest + v);
+    Floats high = before;
+    Ints best = load(winner + v);
+    for (int j = 0; j < classes; ++j) {
+      float* p = products + j * kWidth + v;
+      const Floats logit = load(p) * scale[j] + (bias ? bias[j] : 0.0f);
+      at(logits + j * logit_stride + v) = logit;
+      const Floats other = own == first_class + j ? Floats{} - __builtin_inff() : logit;
+      at(p) = other;
+      const Ints higher = other > high;
+      high = higher ? other : high;
+      best = higher ? Ints{} + (first_class + j) : best;
+    }
+    Floats part = {};
+    for (int j = 0; j < classes; ++j) part += exponential(load(products + j * kWidth + v) - high);
+    at(sum + v) = load(sum + v) * exponential(before - high) + part;
+    at(highest + v) = high;
+    at(winner + v) = best;
+  }
+}
+
+void gradient(const float* logits, const float* log_sum, const float* share, const int* labels,
+              int of_class, float factor, long images, float* out, float* sum, float* dot) {
+  Floats sums[2] = {}, dots[2] = {};
+  for (long i = 0; i < images; i += kWidth)
+#pragma GCC unroll 2
+    for (int v = 0; v < 2; ++v) {
+      const long k = i + v * kLanes;
+      const Floats logit = load(logits + k);
+      const Floats g = exponential(logit - load(log_sum + k)) * load(share + k) * factor;
+      const Floats other = load(labels + k) == of_class ? Floats{} : g;
+      at(out + k) = other;
+      sums[v] += other;
+      dots[v] += other * logit;
+    }
+  *sum += total(sums[0] + sums[1]);
+  *dot += total(dots[0] + dots[1]);
+}
+
+void minus(const float* sums, const float* values, float factor, long count, float* out) {
+  long k = 0;
+  for (; k + kLanes <= count; k += kLanes) at(out + k) = load(sums + k) - factor * load(values + k);
+  for (; k < count; ++k) out[k] = sums[k] - factor * values[k];
+}
+
+}  // namespace
+
+extern const HeadKernels FACEBENCH_FOR_ISA(kHeadKernels);
+const HeadKernels FACEBENCH_FOR_ISA(kHeadKernels){kRows,          kWidth,   kGroup, product_along,
+                                                  product_across, along,    across, squares,
+                                                  tally,          gradient, minus};
 
 }  // namespace facebench

@@ -1,5 +1,4 @@
-// The body of mtcnn_kernels_*.cc. FACEBENCH_LANES is the number of floats in a vector register,
-// FACEBENCH_KERNELS the name of the result.
+// Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
 #include "detection/mtcnn_kernels.h"
 
 namespace facebench {
@@ -410,8 +409,8 @@ void dense(const float* in, int count, const ConvLayer& layer, float* out) {
 
 }  // namespace
 
-extern const MtcnnKernels FACEBENCH_KERNELS;
-const MtcnnKernels FACEBENCH_KERNELS{
+extern const MtcnnKernels FACEBENCH_FOR_ISA(kMtcnnKernels);
+const MtcnnKernels FACEBENCH_FOR_ISA(kMtcnnKernels){
     planar_rows < 3,
     10,
     kManyRegisters ? 5 : 2,

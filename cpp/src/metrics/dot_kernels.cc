@@ -1,8 +1,9 @@
-// The body of pair_kernels_{plain,avx2,avx512}.cc. FACEBENCH_LANES is the number of floats in a
-// vector register, FACEBENCH_ROWS the rows of a filter tile (two vectors of columns wide),
-// FACEBENCH_BLOCK the side of a tile of exact dot products, FACEBENCH_DOTS and FACEBENCH_FILTER the
-// names of the results.
-#include "metrics/pair_filter.inl"
+// Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "metrics/dot_kernels.h"
 
 namespace facebench {
 namespace {
@@ -10,9 +11,9 @@ namespace {
 // The eight partial sums of a dot product lie in kParts registers.
 constexpr int kDoubles = FACEBENCH_LANES / 2;
 constexpr int kParts = 8 / kDoubles;
-constexpr int kBlock = FACEBENCH_BLOCK;
+constexpr int kBlock = FACEBENCH_LANES / 4;  // side of a tile of `block`
 // Pairs whose sums run side by side, so that additions need not wait for each other.
-constexpr int kTogether = FACEBENCH_BLOCK;
+constexpr int kTogether = kBlock;
 
 typedef double Doubles __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(8), may_alias));
 
@@ -148,32 +149,9 @@ void block(const double* rows, long row_count, const double* columns, long colum
       }
 }
 
-constexpr int kRows = FACEBENCH_ROWS;
-
-void tile(const void* row_panel, const void* column_panel, long groups, float* scores) {
-  const auto* a = static_cast<const float*>(row_panel);
-  const auto* b = static_cast<const float*>(column_panel);
-  Floats sums[kRows][2] = {};
-  for (long k = 0; k < groups; ++k, a += kRows, b += 2 * kLanes) {
-    const Floats b0 = load(b), b1 = load(b + kLanes);
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
-      sums[r][0] += a[r] * b0;
-      sums[r][1] += a[r] * b1;
-    }
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) {
-    *reinterpret_cast<Floats*>(scores + 2 * kLanes * r) = sums[r][0];
-    *reinterpret_cast<Floats*>(scores + 2 * kLanes * r + kLanes) = sums[r][1];
-  }
-}
-
 }  // namespace
 
-extern const DotKernels FACEBENCH_DOTS;
-const DotKernels FACEBENCH_DOTS{listed, block};
-extern const FilterKernels FACEBENCH_FILTER;
-const FilterKernels FACEBENCH_FILTER{kRows, 2 * kLanes, 1, tile, above, tally};
+extern const DotKernels FACEBENCH_FOR_ISA(kDotKernels);
+const DotKernels FACEBENCH_FOR_ISA(kDotKernels){listed, block};
 
 }  // namespace facebench

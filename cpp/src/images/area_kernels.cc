@@ -1,5 +1,4 @@
-// The body of area_kernels_*.cc. FACEBENCH_LANES is the number of floats in a vector register,
-// FACEBENCH_KERNELS the name of the result.
+// Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
 #include "images/area_kernels.h"
 
 #if FACEBENCH_LANES > 4
@@ -124,7 +123,7 @@ void separate(const float* in, int count, long stride, float* out) {
 
 }  // namespace
 
-extern const AreaKernels FACEBENCH_KERNELS;
-const AreaKernels FACEBENCH_KERNELS{sum_rows, average, separate};
+extern const AreaKernels FACEBENCH_FOR_ISA(kAreaKernels);
+const AreaKernels FACEBENCH_FOR_ISA(kAreaKernels){sum_rows, average, separate};
 
 }  // namespace facebench

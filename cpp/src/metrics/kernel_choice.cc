@@ -1,6 +1,6 @@
-#include "metrics/pair_kernels.h"
-
 #include "facebench/core/isa.h"
+#include "metrics/dot_kernels.h"
+#include "metrics/filter_kernels.h"
 
 namespace facebench {
 

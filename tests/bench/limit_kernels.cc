@@ -1,5 +1,4 @@
-// The body of limit_kernels_*.cc. FACEBENCH_LANES is the number of floats in a vector register,
-// FACEBENCH_LIMITS the name of the result.
+// Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
 #ifdef __AVX512BF16__
 #include <immintrin.h>
 #endif
@@ -61,7 +60,8 @@ int read(const void* from, long bytes) {
 
 }  // namespace
 
-extern const LimitKernels FACEBENCH_LIMITS;
-const LimitKernels FACEBENCH_LIMITS{fma, 2L * kSums * kLanes, bf16, 4L * kSums * kLanes, read};
+extern const LimitKernels FACEBENCH_FOR_ISA(kLimitKernels);
+const LimitKernels FACEBENCH_FOR_ISA(kLimitKernels){fma, 2L * kSums* kLanes, bf16,
+                                                    4L * kSums* kLanes, read};
 
 }  // namespace facebench

@@ -1,7 +1,0 @@
-// Compiled with the instruction set of its name; empty where the processor family has none.
-#ifdef __AVX512F__
-#define FACEBENCH_LANES 16
-#define FACEBENCH_ROWS 14
-#define FACEBENCH_HEAD kHeadKernelsAvx512
-#include "nn/head_kernels.inl"
-#endif

@@ -1,6 +1,0 @@
-// Compiled with the instruction set of its name; empty where the processor family has none.
-#ifdef __AVX512F__
-#define FACEBENCH_LANES 16
-#define FACEBENCH_NORM kNormKernelsAvx512
-#include "nn/norm_kernels.inl"
-#endif
