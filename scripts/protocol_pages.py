@@ -67,9 +67,9 @@ def files(spec):
         *items(spec.about["files"]),
         "",
         f"Images are looked for in {places(spec.image_folders)}, lists in "
-        f"{places(spec.list_folders)}, unless `--images` and `--lists` name other folders. The reader "
-        f"is `{spec.reader}` ({readers[spec.reader]}); it reads {reads}. Names in the lists and of "
-        f"images are matched by the rule `{spec.match}`.",
+        f"{places(spec.list_folders)}, unless `--images` and `--lists` name other folders. The "
+        f"reader is `{spec.reader}` ({readers[spec.reader]}); it reads {reads}. Names in the lists "
+        f"and of images are matched by the rule `{spec.match}`.",
     ]
 
 
