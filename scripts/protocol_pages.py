@@ -51,7 +51,7 @@ def measured(spec):
     return [
         *table(["metric", "what", "source"], rows),
         "",
-        *table(["how", "name", "that is"], words),
+        *table(["choice", "name", "meaning"], words),
     ]
 
 
@@ -67,9 +67,9 @@ def files(spec):
         *items(spec.about["files"]),
         "",
         f"Images are looked for in {places(spec.image_folders)}, lists in "
-        f"{places(spec.list_folders)}; other places can be given. The reader is `{spec.reader}` "
-        f"({readers[spec.reader]}); it reads {reads}. Names in the lists meet names of images by "
-        f"the rule `{spec.match}`.",
+        f"{places(spec.list_folders)}, unless `--images` and `--lists` name other folders. The "
+        f"reader is `{spec.reader}` ({readers[spec.reader]}); it reads {reads}. Names in the lists "
+        f"and of images are matched by the rule `{spec.match}`.",
     ]
 
 
@@ -89,8 +89,8 @@ def expected(spec):
         return []
     rows = [[e.get(h, "") for h in heads] for e in spec.expected]
     note = (
-        "Other lists in the same format are evaluated too; the result then says in which counts "
-        "they differ."
+        "Other lists in the same format are evaluated too; the result then says which counts "
+        "differ."
     )
     return [*table(heads, rows), "", note]
 
@@ -100,7 +100,7 @@ def use(spec):
         f"    facebench eval {spec.id} --embeddings E.h5 --root DIR",
         f"    facebench run {spec.id} --model M.safetensors --root DIR",
         "",
-        "What every protocol shares (scores, names, failures, files of a run) is in "
+        "What all protocols share (scores, names, failures, files of a run) is in "
         "[Evaluating](../evaluation.md).",
     ]
 
@@ -117,9 +117,9 @@ def page(spec):
         "",
         *section("What is measured", measured(spec)),
         *section("Files", files(spec)),
-        *section("Where to ask", items(spec.about["ask"])),
+        *section("Where to get the data", items(spec.about["ask"])),
         *section("Failed enrolments", failures(spec)),
-        *section("What the official lists hold", expected(spec)),
+        *section("Counts of the official lists", expected(spec)),
         *section("What papers report", items(spec.about["paper"])),
         *section("Notes", items(spec.about["notes"])),
         *section("Use", use(spec)),
@@ -151,8 +151,8 @@ def index(specs):
         "",
         "# Protocols",
         "",
-        "A protocol is a TOML file with a version and a hash that goes into every result; each of "
-        "these is carried in the library. Your own file works the same way: "
+        "A protocol is a TOML file with a version; its hash is recorded in every result. These are "
+        "built in. Your own file works the same way: "
         "[how to add one](../how-to-add.md#a-protocol).",
         "",
         *overview(specs, ""),

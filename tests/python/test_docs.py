@@ -65,3 +65,14 @@ def test_links_lead_somewhere(page):
         assert there.exists(), target
         if anchor:
             assert anchor in anchors(there), target
+
+
+def test_every_name_of_the_glossary_is_in_the_code():
+    folders = [ROOT / "cpp", ROOT / "python/facebench"]
+    sources = [f for d in folders for end in ("*.h", "*.cc", "*.py") for f in d.rglob(end)]
+    known = set(re.findall(r"\w+", "\n".join(f.read_text() for f in sources)))
+    entries = (ROOT / "docs/glossary.md").read_text().split("\n\n")
+    named = [e.split("In code:")[1] for e in entries if "In code:" in e]
+    assert len(named) > 30
+    for span in re.findall(r"`([\w:]+)`", "\n".join(named)):
+        assert set(span.split("::")) <= known, span
