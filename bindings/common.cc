@@ -4,12 +4,6 @@
 
 namespace facebench {
 
-void set_field(const OptionField& field, void* options, const OptionValue& value) {
-  const OptionValue converted = convert_option(field.name, value, field.default_value);
-  field.check(converted);
-  field.set(options, converted);
-}
-
 void set_options(const OptionsSchema& schema, void* options, const py::dict& values) {
   for (const auto& [key, value] : values) {
     const auto name = py::cast<std::string>(key);
@@ -21,7 +15,7 @@ void set_options(const OptionsSchema& schema, void* options, const py::dict& val
       throw py::value_error(
           fmt::format("option {} cannot be {}", name, std::string(py::repr(py::type::of(value)))));
     }
-    set_field(field, options, given);
+    field.assign(options, given);
   }
 }
 
@@ -46,12 +40,13 @@ py::list options_fields(const OptionsSchema& schema) {
   for (const OptionField& f : schema.fields) {
     py::dict d;
     d["name"] = f.name;
-    d["type"] = std::string(option_type_name(f.default_value));
+    d["type"] = std::string(option_type_name(f.type));
     d["default"] = f.default_value;
     d["doc"] = f.doc;
     d["low"] = f.low;
     d["high"] = f.high;
     d["choices"] = f.choices;
+    d["optional"] = f.optional;
     result.append(d);
   }
   return result;
@@ -60,8 +55,9 @@ py::list options_fields(const OptionsSchema& schema) {
 std::string options_doc(const OptionsSchema& schema) {
   std::string doc = schema.doc + "\n\nFields:\n";
   for (const OptionField& f : schema.fields)
-    doc += "    " + f.name + " (" + std::string(option_type_name(f.default_value)) + ", default " +
-           option_text(f.default_value) + "): " + f.doc + "\n";
+    doc += "    " + f.name + " (" + std::string(option_type_name(f.type)) +
+           (f.optional ? ", optional" : ", default " + option_text(f.default_value)) +
+           "): " + f.doc + "\n";
   return doc;
 }
 

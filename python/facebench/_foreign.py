@@ -20,7 +20,7 @@ class Embedder(Protocol):
 
     Rows must not depend on each other. Where it has an attribute ``description`` (a dict), that
     goes into the manifest of what it embedded; where it has ``flip`` and ``normalization``, they
-    are what `ExtractOptions` calls "model".
+    count where `ExtractOptions` leaves them unset.
     """
 
     def __call__(self, images: np.ndarray) -> np.ndarray: ...
@@ -220,10 +220,8 @@ def extract(embedder, images, options, names, status, progress=None) -> Embeddin
     names = list(names) if names is not None else [str(i) for i in range(n)]
     status = np.asarray(status if status is not None else np.zeros(n), np.uint8)
     rows = np.flatnonzero(status == 0)
-    flip = options.flip if options.flip != "model" else getattr(embedder, "flip", "none")
-    normalization = options.normalization
-    if normalization == "model":
-        normalization = getattr(embedder, "normalization", "unit")
+    flip = options.flip or getattr(embedder, "flip", "none")
+    normalization = options.normalization or getattr(embedder, "normalization", "unit")
     values = None
     if progress is not None:
         progress.begin("embed", len(rows), "images")

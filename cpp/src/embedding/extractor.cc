@@ -69,8 +69,8 @@ struct Extractor::State {
 Extractor::Extractor(const Model& model, const ExtractOptions& options) {
   check_options(options);
   ExtractOptions resolved = options;
-  if (resolved.flip == "model") resolved.flip = model.options.flip;
-  if (resolved.normalization == "model") resolved.normalization = model.options.normalization;
+  if (!resolved.flip) resolved.flip = model.options.flip;
+  if (!resolved.normalization) resolved.normalization = model.options.normalization;
   state_ = std::make_unique<State>(
       State{InferenceNetwork(model.weights, resolved.micro_batch), model_description(model),
             model.sha256, resolved, model.options.tap, model.input_view(),

@@ -148,7 +148,7 @@ void measure(const TrackData& d, TrackResult& result, const Job& job) {
   }
   data->highest = std::make_shared<const DenseComparisons>(data->tail, sides);
   std::function<std::vector<Interval>(std::span<const DenseStatistic>)> intervals;
-  if (interval_methods().at(d.options.interval).make)
+  if (interval_methods().at(*d.options.interval).make)
     intervals = [&](std::span<const DenseStatistic> statistics) {
       return vertex_bootstrap(*data->highest, statistics,
                               {d.options.replicates, d.options.level, d.options.seed}, job);

@@ -90,7 +90,7 @@ void measure(const TrackData& d, TrackResult& result, const Job& job) {
       dense_comparisons(d.track, d.trials, d.status, d.scores, drop, job));
   std::function<std::vector<Interval>(std::span<const DenseStatistic>)> intervals;
   // Dense comparisons are one component: there are only people to draw again.
-  if (interval_methods().at(d.options.interval).make)
+  if (interval_methods().at(*d.options.interval).make)
     intervals = [&](std::span<const DenseStatistic> statistics) {
       return vertex_bootstrap(*data, statistics,
                               {d.options.replicates, d.options.level, d.options.seed}, job);

@@ -274,19 +274,19 @@ const TrackResult& EvaluationResult::track(std::string_view name) const {
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options) {
   check_options(options);
   EvaluationOptions r = options;
-  if (r.convention.empty()) r.convention = spec.convention;
-  if (r.failed_enrolments.empty()) r.failed_enrolments = spec.failed_enrolments;
-  if (r.interval.empty()) r.interval = spec.interval;
-  if (r.fusion.empty()) r.fusion = spec.fusion;
-  conventions().at(r.convention);
-  failure_policies().at(r.failed_enrolments);
-  interval_methods().at(r.interval);
-  if (!r.fusion.empty()) template_fusions().at(r.fusion);  // without templates there is none
+  if (!r.convention) r.convention = spec.convention;
+  if (!r.failed_enrolments) r.failed_enrolments = spec.failed_enrolments;
+  if (!r.interval) r.interval = spec.interval;
+  if (!r.fusion) r.fusion = spec.fusion;
+  conventions().at(*r.convention);
+  failure_policies().at(*r.failed_enrolments);
+  interval_methods().at(*r.interval);
+  if (!r.fusion->empty()) template_fusions().at(*r.fusion);  // without templates there is none
   return r;
 }
 
 bool drops_failed(const EvaluationOptions& options) {
-  return failure_policies().at(options.failed_enrolments).drop;
+  return failure_policies().at(*options.failed_enrolments).drop;
 }
 
 std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
@@ -338,7 +338,7 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
         n));
   {
     const UnitEmbeddings units =
-        unit_embeddings(r.trials, samples, embeddings, r.options.fusion, job);
+        unit_embeddings(r.trials, samples, embeddings, *r.options.fusion, job);
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(kind_of(track).score(track, units, job));
   }
@@ -418,7 +418,7 @@ std::vector<double> read_scores_csv(const std::filesystem::path& path, const Tri
 Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,
                   std::span<const TrackResult> tracks) {
   Json json = {{"protocol", {{"id", spec.id}, {"version", spec.version}, {"sha256", spec.sha256}}},
-               {"convention", options.convention},
+               {"convention", *options.convention},
                {"tracks", Json::object()}};
   for (const TrackResult& t : tracks) {
     Json& out = json["tracks"][t.name];

@@ -134,7 +134,7 @@ void measure_searches(const TrackData& d, const std::vector<std::int32_t>& probe
   const auto& probe_identity = used.probe_identity;
   const std::unordered_set<std::int32_t> people(probe_identity.begin(), probe_identity.end());
   std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
-  if (interval_methods().at(d.options.interval).make && people.size() > 1)
+  if (interval_methods().at(*d.options.interval).make && people.size() > 1)
     intervals = [&](std::span<const Statistic> statistics) {
       return vertex_bootstrap({probe_identity, probe_identity, {}}, statistics,
                               {d.options.replicates, d.options.level, d.options.seed}, job);

@@ -96,7 +96,7 @@ void measure(const TrackData& d, TrackResult& result, const Job& job) {
       fail(fmt::format("protocol {}, track {}", d.spec.id, d.track.name),
            fmt::format("the list has no folds, which {} needs", request.name),
            "Take the metric out of the protocol, or use a list with folds.");
-  const IntervalMethod& method = interval_methods().at(d.options.interval);
+  const IntervalMethod& method = interval_methods().at(*d.options.interval);
   std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
   if (method.make)
     intervals = [&](std::span<const Statistic> statistics) {

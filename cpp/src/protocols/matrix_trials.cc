@@ -94,7 +94,7 @@ void measure(const TrackData& d, TrackResult& result, const Job& job) {
   const auto data = std::make_shared<const SimilarityMatrix>(
       of(d.track).groups, std::get<std::vector<double>>(d.scores), std::move(left_out));
   std::function<std::vector<Interval>(std::span<const Statistic>)> intervals;
-  if (interval_methods().at(d.options.interval).make && of(d.track).subjects() > 1)
+  if (interval_methods().at(*d.options.interval).make && of(d.track).subjects() > 1)
     intervals = [&](std::span<const Statistic> statistics) {
       return identity_bootstrap(of(d.track).subjects(), statistics,
                                 {d.options.replicates, d.options.level, d.options.seed}, job);

@@ -97,7 +97,7 @@ void measure_cells(const TrackData& track, const std::shared_ptr<const Data>& da
                    const std::function<std::vector<Interval>(std::span<const Stat>)>& intervals,
                    TrackResult& result) {
   const std::string where = fmt::format("protocol {}, track {}", track.spec.id, track.track.name);
-  const Convention& convention = conventions().at(track.options.convention);
+  const Convention& convention = conventions().at(*track.options.convention);
   std::vector<Stat> statistics;
   std::vector<bool> has_interval;
   const std::size_t before = result.cells.size();
@@ -117,7 +117,7 @@ void measure_cells(const TrackData& track, const std::shared_ptr<const Data>& da
     }
   } catch (const std::invalid_argument& e) {
     // The metrics know nothing of protocols: what they refuse is here a property of the data.
-    fail(where, e.what(), fmt::format("The convention is '{}'.", track.options.convention));
+    fail(where, e.what(), fmt::format("The convention is '{}'.", *track.options.convention));
   }
   if (!intervals || statistics.empty()) return;
   std::vector<Interval> made = intervals(statistics);

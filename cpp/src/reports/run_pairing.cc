@@ -219,7 +219,7 @@ std::map<NumberKey, PairedComparison> compare_track(
   const Both both{a, b, pairs, unit_status(a.trials, a.status), unit_status(b.trials, b.status)};
   if (both.track_a().trials.index() != both.track_b().trials.index()) return result;
   try {
-    result = pair_track(both, {metrics, conventions().at(how.convention), options, job});
+    result = pair_track(both, {metrics, conventions().at(*how.convention), options, job});
   } catch (const std::invalid_argument&) {
     // Nothing can be drawn again (a single person, say), or a class is empty.
   }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,10 +18,11 @@
 namespace facebench {
 
 struct EvaluationOptions {
-  std::string convention;         // conventions(); "" = the protocol's
-  std::string failed_enrolments;  // failure_policies(); "" = the protocol's
-  std::string interval;           // interval_methods(); "" = the protocol's
-  std::string fusion;             // template_fusions(); "" = the protocol's
+  // Unset: the protocol's.
+  std::optional<std::string> convention;         // conventions()
+  std::optional<std::string> failed_enrolments;  // failure_policies()
+  std::optional<std::string> interval;           // interval_methods()
+  std::optional<std::string> fusion;             // template_fusions()
   std::int64_t replicates = 1000;
   double level = 0.95;
   std::int64_t seed = 0;
@@ -29,13 +31,16 @@ struct EvaluationOptions {
   static void describe(OptionsBuilder<EvaluationOptions>& o) {
     o.name("EvaluationOptions", "How a protocol is evaluated.");
     o.field("convention", &EvaluationOptions::convention,
-            "named way of computing the numbers; empty = the protocol's");
+            "how the numbers are computed (see: facebench list conventions); default: the "
+            "protocol's");
     o.field("failed_enrolments", &EvaluationOptions::failed_enrolments,
-            "what a failed enrolment scores; empty = the protocol's");
+            "what a failed enrolment scores; default: the protocol's");
     o.field("interval", &EvaluationOptions::interval,
-            "how intervals are made; empty = the protocol's");
-    o.field("fusion", &EvaluationOptions::fusion,
-            "how the embeddings of a template become one; empty = the protocol's");
+            "how confidence intervals are made; default: the protocol's");
+    o.field(
+        "fusion", &EvaluationOptions::fusion,
+        "how the embeddings of a template become one (see: facebench list fusions); default: the "
+        "protocol's");
     o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
     o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
     o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
@@ -90,7 +95,7 @@ struct RunInput {
 // A result, whole enough to be written as a run folder.
 struct EvaluationResult {
   ProtocolSpec spec;
-  EvaluationOptions options;  // resolved: nothing is empty
+  EvaluationOptions options;  // resolved: everything is set
   TrialSet trials;
   std::vector<SampleStatus> status;  // per sample of the trials
   std::vector<TrackScores> scores;   // per track
@@ -134,7 +139,7 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
                                         std::span<const SampleStatus> status,
                                         std::span<const TrackScores> scores, const Job& job = {});
 
-// `options` with the protocol's words where they are empty. Throws std::invalid_argument for
+// `options` with the protocol's words where they are unset. Throws std::invalid_argument for
 // unknown words.
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);
 // Whether comparisons with a failed side are left out; `options` resolved.
