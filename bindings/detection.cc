@@ -202,7 +202,6 @@ void bind_detection(py::module_& m) {
     for (const MtcnnMode& e : mtcnn_modes().entries()) result[py::str(e.name)] = e.doc;
     return result;
   });
-  m.def("mtcnn_preset", &mtcnn_preset, py::arg("mode") = "facenet_pytorch");
   m.def("default_mtcnn_weights", &default_mtcnn_weights);
   m.def("selection_rules", [] {
     py::dict result;
