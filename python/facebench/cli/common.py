@@ -1,5 +1,6 @@
 """What the verbs share: options, where results go, how values are typed."""
 
+import inspect
 import json as json_module
 import shlex
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import facebench
-from facebench.cli.options import argument, flag, option
+from facebench.cli.options import argument, fields, flag, keyword, option
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -24,7 +25,6 @@ Root = option("The data set as its authors unpack it.", Path)
 Images = option("The folder of images, where not found in --root.", Path)
 Lists = option("The folder of lists, where not found in --root.", Path)
 DetectorOption = option("NAME=VALUE, e.g. mode=facenet; may be repeated.", list[str])
-CropSize = option("Pixels: 256, or WIDTHxHEIGHT; left out: the crop's own.")
 Exclude = option("A list of people and samples to leave out (data overlap).", Path)
 Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")
@@ -33,6 +33,24 @@ Overwrite = flag("--overwrite", "Replace an existing result.")
 def setting(help: str) -> Any:
     """The annotation of ``--set NAME=VALUE``, which may be repeated."""
     return option(help, list[str], "--set")
+
+
+def preparation() -> list[inspect.Parameter]:
+    """The options of the way from a photograph to a crop."""
+    size = option("Pixels: 256, or WIDTHxHEIGHT; default: the crop's own.")
+    kind = facebench.pipeline.PreparationOptions
+    return [
+        *fields(kind, "detector"),
+        keyword("detector_option", DetectorOption, None),
+        *fields(kind, "selection", "crop"),
+        keyword("crop_size", size, None),
+    ]
+
+
+def parse_preparation(options: dict[str, Any]) -> None:
+    """Puts what the library takes in place of what was typed."""
+    options["detector_options"] = parse_assignments(options.pop("detector_option"))
+    options["crop_size"] = parse_crop_size(options["crop_size"])
 
 
 def complain(text: str) -> None:

@@ -2,37 +2,30 @@
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import fields
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
-@verb(
-    "facebench pack lfw --root LFW --out lfw.h5",
-    lambda: fields(facebench.pipeline.PreparationOptions, "detector", "selection", "crop"),
-)
+@verb("facebench pack lfw --root LFW --out lfw.h5", common.preparation)
 def pack(
     dataset: common.DataSet,
     root: common.Root,
-    detector_option: common.DetectorOption = None,
-    crop_size: common.CropSize = None,
     exclude: common.Exclude = None,
     strict: common.Strict = False,
     out: common.Out = None,
     threads: common.Threads = 0,
-    **preparation,
+    **options,
 ):
     """Detect, crop, store: one file, ready for training and embedding."""
+    common.parse_preparation(options)
     summary = facebench.pack(
         dataset,
         root,
         common.out_path(out, "pack", dataset, ".h5"),
-        detector_options=common.parse_assignments(detector_option),
-        crop_size=common.parse_crop_size(crop_size),
         exclude=exclude,
         threads=threads,
         progress=make_progress(),
-        **preparation,
+        **options,
     )
     failures = [{"id": f.id, "status": str(f.status), "reason": f.reason} for f in summary.failures]
     fields = {

@@ -13,7 +13,7 @@ from facebench.cli.verb import verb
     "facebench run lfw --model m.safetensors --root LFW",
     lambda: [
         *keywords(facebench.run, images=common.Images, lists=common.Lists),
-        *fields(facebench.pipeline.PreparationOptions, "detector", "selection", "crop"),
+        *common.preparation(),
         *fields(facebench.embedding.ExtractOptions, "flip"),
         *fields(facebench.protocols.EvaluationOptions),
         *keywords(
@@ -28,13 +28,12 @@ def run(
     protocol: common.Protocol,
     model: option("FILE.safetensors, FILE.onnx or module:function."),
     root: common.Root,
-    detector_option: common.DetectorOption = None,
-    crop_size: common.CropSize = None,
     out: common.Out = None,
     device: common.Device = "cpu",
     **options,
 ):
     """Pack, embed, evaluate and report in one. What is not said is what the model file says."""
+    common.parse_preparation(options)
     if common.check_device(device) != "cpu":
         options["device"] = device
     return facebench.run(
@@ -42,8 +41,6 @@ def run(
         model=model,
         root=root,
         out=common.out_path(out, "run", Path(protocol).stem),
-        detector_options=common.parse_assignments(detector_option),
-        crop_size=common.parse_crop_size(crop_size),
         progress=make_progress(),
         command=common.command_line(),
         **options,
