@@ -6,12 +6,6 @@
 
 namespace facebench {
 
-void set_field(const OptionField& field, void* options, const OptionValue& value) {
-  const OptionValue converted = convert_option(field.name, value, field.default_value);
-  field.check(converted);
-  field.set(options, converted);
-}
-
 void set_options(const OptionsSchema& schema, void* options, const py::dict& values) {
   for (const auto& [key, value] : values) {
     const auto name = py::cast<std::string>(key);
@@ -23,7 +17,7 @@ void set_options(const OptionsSchema& schema, void* options, const py::dict& val
       throw py::value_error(
           fmt::format("option {} cannot be {}", name, std::string(py::repr(py::type::of(value)))));
     }
-    set_field(field, options, given);
+    field.assign(options, given);
   }
 }
 
@@ -44,19 +38,19 @@ std::string options_repr(const OptionsSchema& schema, const void* options) {
 }
 
 py::list options_fields(const OptionsSchema& schema) {
-  const auto type = [](const OptionField& f) {
-    return std::string(option_type_name(f.default_value));
-  };
+  const auto type = [](const OptionField& f) { return std::string(option_type_name(f.type)); };
   return dicts_of(schema.fields, "name", &OptionField::name, "type", type, "default",
                   &OptionField::default_value, "doc", &OptionField::doc, "low", &OptionField::low,
-                  "high", &OptionField::high, "choices", &OptionField::choices);
+                  "high", &OptionField::high, "choices", &OptionField::choices, "optional",
+                  &OptionField::optional);
 }
 
 std::string options_doc(const OptionsSchema& schema) {
   std::string doc = schema.doc + "\n\nFields:\n";
   for (const OptionField& f : schema.fields)
-    doc += "    " + f.name + " (" + std::string(option_type_name(f.default_value)) + ", default " +
-           option_text(f.default_value) + "): " + f.doc + "\n";
+    doc += "    " + f.name + " (" + std::string(option_type_name(f.type)) +
+           (f.optional ? ", optional" : ", default " + option_text(f.default_value)) +
+           "): " + f.doc + "\n";
   return doc;
 }
 

@@ -20,7 +20,6 @@ namespace py = pybind11;
 
 // What bind_options needs of any options aggregate, through its description: written once, not
 // compiled anew for each of them.
-void set_field(const OptionField& field, void* options, const OptionValue& value);
 void set_options(const OptionsSchema& schema, void* options, const py::dict& values);
 py::dict options_dict(const OptionsSchema& schema, const void* options);
 std::string options_repr(const OptionsSchema& schema, const void* options);
@@ -45,12 +44,12 @@ py::class_<T> bind_options(py::module_& m) {
   for (const OptionField& f : schema.fields) {
     c.def_property(
         f.name.c_str(), [&f](const T& self) { return f.get(&self); },
-        [&f](T& self, const OptionValue& value) { set_field(f, &self, value); }, f.doc.c_str());
+        [&f](T& self, const OptionValue& value) { f.assign(&self, value); }, f.doc.c_str());
   }
   c.def("to_dict", to_dict, "All fields as a dict.");
   c.def_static(
       "fields", [] { return options_fields(options_schema<T>()); },
-      "The description of every field: name, type, default, doc, low, high, choices.");
+      "The description of every field: name, type, default, doc, low, high, choices, optional.");
   c.def("__repr__", [](const T& self) { return options_repr(options_schema<T>(), &self); });
   c.def("__eq__", [](const T& self, const py::object& other) {
     return py::isinstance<T>(other) && equal_options(self, other.cast<const T&>());

@@ -191,7 +191,6 @@ void bind_detection(py::module_& m) {
       py::arg("name"));
   m.def("detectors", [] { return table_docs(detectors()); });
   m.def("mtcnn_modes", [] { return table_docs(mtcnn_modes()); });
-  m.def("mtcnn_preset", &mtcnn_preset, py::arg("mode") = "facenet_pytorch");
   m.def("default_mtcnn_weights", &default_mtcnn_weights);
   m.def("selection_rules", [] { return table_docs(selection_rules()); });
   m.def(

@@ -30,7 +30,7 @@ def main(arguments):
         model=model,
         root=root,
         out=out,
-        crop_size=0 if arguments else 64,
+        crop_size=None if arguments else 64,
         overwrite=True,
         replicates=200,
     )

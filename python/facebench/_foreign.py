@@ -20,8 +20,8 @@ class Embedder(Protocol):
 
     N is always ``ExtractOptions.micro_batch``: the last batch is filled up. Rows must not depend on
     each other. Where it has an attribute ``description`` (a dict), that goes into the manifest of
-    what it embedded; where it has ``flip`` and ``normalization``, they are what `ExtractOptions`
-    calls "model". ValueError for an output of another shape; facebench.Error names the image whose
+    what it embedded; where it has ``flip`` and ``normalization``, they count where
+    `ExtractOptions` leaves them unset. ValueError for an output of another shape; facebench.Error names the image whose
     embedding is not finite.
     """
 
@@ -52,12 +52,12 @@ class _NetworkEmbedder:
 
     @property
     def flip(self) -> str:
-        """What `ExtractOptions` calls "model"."""
+        """What counts where `ExtractOptions` leaves it unset."""
         return self._options.flip
 
     @property
     def normalization(self) -> str:
-        """What `ExtractOptions` calls "model"."""
+        """What counts where `ExtractOptions` leaves it unset."""
         return self._options.normalization
 
     def _pixels(self) -> dict:

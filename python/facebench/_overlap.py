@@ -43,7 +43,7 @@ class Overlap(Fields):
 
 
 def find_overlap(
-    train, test, *, train_embeddings="", test_embeddings="", threads=0, progress=None, **options
+    train, test, *, train_embeddings=None, test_embeddings=None, threads=0, progress=None, **options
 ):
     """People of a training set who are in a test set too: by name, and by similar images.
 
@@ -68,8 +68,8 @@ def find_overlap(
         *_torch.full.find_overlap(
             os.fspath(train),
             os.fspath(test),
-            os.fspath(train_embeddings),
-            os.fspath(test_embeddings),
+            os.fspath(train_embeddings or ""),
+            os.fspath(test_embeddings or ""),
             OverlapOptions(**options),
             threads,
             progress,

@@ -238,16 +238,6 @@ def intersection_over_union(a: Face, b: Face) -> float:
     return full.intersection_over_union(a, b)
 
 
-def mtcnn_preset(mode: str = "facenet_pytorch") -> MtcnnOptions:
-    """All options of MTCNN as a mode has them.
-
-    >>> from facebench import detection
-    >>> detection.mtcnn_preset("facenet").outside
-    'zero_pad'
-    """
-    return full.mtcnn_preset(mode)
-
-
 def detectors() -> dict[str, str]:
     """Detector name -> one line about it."""
     return full.detectors()
@@ -285,7 +275,6 @@ __all__ = [
     "list_image_files",
     "make_detector",
     "mtcnn_modes",
-    "mtcnn_preset",
     "select_face",
     "selection_rules",
 ]

@@ -182,8 +182,8 @@ def extract(
     ``model`` is a `Model`, an `Embedder` or what `load_embedder` takes; ``images`` an array uint8
     (N, H, W, 3) RGB, or a source such as a pack. With an array, ``names`` are the sample ids
     (default: numbers) and ``status`` says which rows to skip (0 ok). ``options`` are
-    `ExtractOptions`; "model" stands for what the model says, and for no flip and unit length with
-    an `Embedder` that says nothing. The same bits for any number of threads.
+    `ExtractOptions`; what is unset is what the model says: no flip and unit length with an
+    `Embedder` that says nothing. The same bits for any number of threads.
 
     >>> import numpy as np
     >>> from facebench import embedding

@@ -38,7 +38,7 @@ def _preparation(detector, detector_options, selection, crop, crop_size):
     def text(value):
         return str(value).lower() if isinstance(value, bool) else str(value)
 
-    width, height = (crop_size, crop_size) if isinstance(crop_size, int) else crop_size
+    width, height = crop_size if isinstance(crop_size, tuple | list) else (crop_size, crop_size)
     return PreparationOptions(
         detector=detector,
         detector_options=[f"{k}={text(v)}" for k, v in (detector_options or {}).items()],
@@ -65,11 +65,11 @@ def pack(
     root,
     out,
     *,
-    detector="",
+    detector=None,
     detector_options=None,
-    selection="",
-    crop="",
-    crop_size=0,
+    selection=None,
+    crop=None,
+    crop_size=None,
     exclude=None,
     threads=0,
     progress=None,
@@ -77,12 +77,12 @@ def pack(
 ):
     """Detect, crop and store a data set in one file, ready for training and embedding.
 
-    ``dataset``: a name of `facebench.datasets.dataset_readers`. What is left empty is the library's
+    ``dataset``: a name of `facebench.datasets.dataset_readers`. What is None is the library's
     default (mtcnn, nearest_center, arcface112); ``detector="none"`` takes the whole image.
-    ``crop_size``: one number or (width, height); 0 = the crop's own. ``exclude``: a list of people
-    and samples to leave out, as `facebench.datasets.find_overlap` makes them; the pack's manifest
-    records it. ``options`` are fields of `PackOptions`. Returns a `PackSummary`: counts by status,
-    failures with reasons, the tree hash.
+    ``crop_size``: one number or (width, height); None = the crop's own. ``exclude``: a list of
+    people and samples to leave out, as `facebench.datasets.find_overlap` makes them; the pack's
+    manifest records it. ``options`` are fields of `PackOptions`. Returns a `PackSummary`: counts by
+    status, failures with reasons, the tree hash.
     """
     (packing,) = _split(options, PackOptions)
     images = datasets.read_dataset(dataset, root)
@@ -119,13 +119,13 @@ def run(
     model,
     root="",
     out=None,
-    images="",
-    lists="",
-    detector="",
+    images=None,
+    lists=None,
+    detector=None,
     detector_options=None,
-    selection="",
-    crop="",
-    crop_size=0,
+    selection=None,
+    crop=None,
+    crop_size=None,
     discard=False,
     overwrite=False,
     command="",

@@ -152,8 +152,9 @@ def area_mean(image, height, width):
 # --- the cascade ----------------------------------------------------------------------------------
 
 
-def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7, 0.7)):
-    """Boxes (N, 4), scores (N,), landmarks (N, 5, 2)."""
+def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7, 0.7), slip=True):
+    """Boxes (N, 4), scores (N,), landmarks (N, 5, 2). Without ``slip`` a level with one candidate
+    reads its own cell."""
     matlab = mode == "matlab"
     facenet = mode in ("facenet", "matlab")
     real = np.float64 if facenet else np.float32
@@ -183,7 +184,7 @@ def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7
         else:
             ys, xs = np.nonzero(hit)
         cells = reg
-        if facenet and len(ys) == 1:
+        if slip and facenet and len(ys) == 1:
             cells = reg[:, ::-1]
             if matlab:
                 # dx1' (columns x rows) is read at the index that `find` gave for rows x columns.

@@ -196,7 +196,7 @@ def test_matrices_match_entry_by_entry(tmp_path):
 
 
 def test_the_verb(run):
-    from facebench.cli.verbs.report import app
+    from facebench.cli.app import app
     from typer.testing import CliRunner
 
     arguments = ["report", str(run), "--against", "wang-guo-2019"]

@@ -1,6 +1,7 @@
 """The command line: every verb's help, messages, exit codes, Ctrl-C, nothing half-written."""
 
 import csv
+import inspect
 import json
 import os
 import re
@@ -15,10 +16,13 @@ import facebench.io as fio
 import numpy as np
 import pytest
 import typer
-from facebench.cli import verbs
 from facebench.cli.app import app
-from facebench.cli.common import out_path, parse_assignments, verb
+from facebench.cli.common import out_path, parse_assignments
+from facebench.cli.options import fields
 from facebench.cli.progress import LineProgress
+from facebench.cli.verb import complete, report_errors
+from facebench.cli.verbs import VERBS as TABLE
+from facebench.cli.verbs import listing
 from typer.testing import CliRunner
 
 VERBS = [
@@ -93,13 +97,10 @@ def test_every_verb_answers_machines(name):
 
 
 def test_these_are_all_the_verbs():
-    listed = [c.name or c.callback.__name__ for c in app.registered_commands]
-    groups = [
-        f"{g.name} {c.name}"
-        for g in app.registered_groups
-        for c in g.typer_instance.registered_commands
-    ]
-    assert listed + groups == VERBS
+    names = []
+    for name, entry in TABLE.items():
+        names += [f"{name} {verb}" for verb in entry] if isinstance(entry, dict) else [name]
+    assert names == VERBS
 
 
 def test_examples_in_help_are_valid_options():
@@ -111,6 +112,96 @@ def test_examples_in_help_are_valid_options():
         own = re.sub(r"torchrun .*?-m facebench", "facebench", example)
         for option in re.findall(r"--[a-z-]+", own):
             assert f"{option} " in text.partition("Example: ")[0], (name, option)
+
+
+# --- options made from their description ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["eval", "run"])
+def test_every_evaluation_option_is_an_option_of_the_verb(name):
+    """The description is walked, so one line in EvaluationOptions::describe is enough."""
+    command = complete(typer.main.get_command(app).commands[name])
+    options = {parameter.name: parameter for parameter in command.params}
+    text = " ".join(runner.invoke(app, [name, "--help"]).output.split())
+    described = facebench.protocols.EvaluationOptions.fields()
+    assert len(described) >= 9
+    for field in described:
+        option = options[field["name"]]
+        assert option.opts == ["--" + field["name"].replace("_", "-")]
+        assert option.default == field["default"]
+        assert option.help.lower() == field["doc"].lower() + "."
+        assert f"{option.opts[0]} " in text
+
+
+def test_every_evaluation_option_is_a_keyword_and_a_key_of_the_manifest(tmp_path):
+    """As a keyword of `facebench.evaluate` and on the command line, with another value."""
+    text = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tDan\t1\n"
+    (tmp_path / "pairs.txt").write_text(text)
+    (tmp_path / "scores.csv").write_text("score\n0.9\n0.1\n0.8\n0.2\n")
+    other = {
+        "convention": "facenet",
+        "failed_enrolments": "drop",
+        "interval": "none",
+        "fusion": "mean_unit",
+    }
+    given = {}
+    for field in facebench.protocols.EvaluationOptions.fields():
+        by_type = {"integer": 77, "number": 0.9, "boolean": True}
+        given[field["name"]] = by_type.get(field["type"]) or other[field["name"]]
+        assert given[field["name"]] != field["default"]
+    data = {"scores": tmp_path / "scores.csv", "root": tmp_path}
+    facebench.evaluate("lfw", out=tmp_path / "keywords", **data, **given)
+    options = [
+        word
+        for name, value in given.items()
+        for word in [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    ]
+    shared = ["--scores", data["scores"], "--root", tmp_path]
+    result = run("eval", "lfw", *shared, "--out", tmp_path / "options", *options)
+    assert result.returncode == 0, result.stderr
+    for folder in ("keywords", "options"):
+        manifest = json.loads((tmp_path / folder / "run.json").read_text())
+        assert manifest["content"]["options"] == given
+
+
+def test_a_described_option_has_its_range_choices_and_default():
+    class Options:
+        @staticmethod
+        def fields():
+            shared = {"low": float("-inf"), "high": float("inf"), "choices": []}
+            return [
+                shared
+                | {"name": "far_rate", "type": "number", "default": 0.1, "doc": "rate"}
+                | {"low": 0.0, "high": 1.0},
+                shared
+                | {"name": "seed", "type": "integer", "default": 0, "doc": "seed"}
+                | {"low": 0.0, "high": 9e15},
+                shared
+                | {"name": "kind", "type": "text", "default": None, "doc": "which"}
+                | {"choices": ["a", "b"]},
+                shared | {"name": "decode", "type": "boolean", "default": True, "doc": "decode"},
+            ]
+
+    toy = typer.Typer()
+
+    def show(**given):
+        print(given)
+
+    signature = inspect.Signature(fields(Options, renamed={"kind": "sort"}, defaults={"seed": 3}))
+    show.__signature__ = signature
+    toy.command()(show)
+    help_text = " ".join(runner.invoke(toy, ["--help"]).output.split())
+    assert "0.0<=x<=1.0" in help_text and "[a|b]" in help_text and "--no-decode" in help_text
+    default = {"far_rate": 0.1, "seed": 3, "sort": None, "decode": True}
+    assert runner.invoke(toy, []).output.strip() == str(default)
+    typed = runner.invoke(toy, ["--far-rate", "1", "--sort", "a", "--no-decode"])
+    assert typed.output.strip() == str(default | {"far_rate": 1.0, "sort": "a", "decode": False})
+    assert runner.invoke(toy, ["--far-rate", "2"]).exit_code == 2
+
+
+def test_a_value_out_of_range_names_option_and_range(tmp_path):
+    arguments = ("eval", "lfw", "--scores", "s.csv", "--root", tmp_path)
+    assert_user_error(run(*arguments, "--replicates", "5"), 2, "--replicates", "20")
 
 
 def test_version():
@@ -191,7 +282,7 @@ def test_wrong_use_of_explain(arguments, words):
     ],
 )
 def test_errors_become_a_sentence_and_an_exit_code(error, code, text, capsys):
-    @verb
+    @report_errors
     def fails():
         raise error
 
@@ -202,7 +293,7 @@ def test_errors_become_a_sentence_and_an_exit_code(error, code, text, capsys):
 
 
 def test_a_bug_keeps_its_traceback():
-    @verb
+    @report_errors
     def buggy():
         raise ZeroDivisionError
 
@@ -285,7 +376,7 @@ def test_line_progress_nests(capsys):
 # --- list -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", list(verbs.listing.KINDS))
+@pytest.mark.parametrize("kind", list(listing.KINDS))
 def test_every_kind_lists_names_and_docs(kind):
     result = runner.invoke(app, ["list", kind, "--json"])
     assert result.exit_code == 0, result.output

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import typer
-from facebench.cli import verbs  # noqa: F401  (they add themselves to `app`)
 from facebench.cli.app import app
+from facebench.cli.verb import complete
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -19,7 +19,7 @@ def leaf(words):
     command = COMMAND
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
-    return command, words
+    return complete(command), words
 
 
 def shown(text):

@@ -162,7 +162,7 @@ def test_what_is_excluded_is_not_trained_on_and_recorded(packs, tmp_path):
 
 
 def test_the_verb_writes_both_lists(packs, tmp_path):
-    from facebench.cli.verbs.data import app
+    from facebench.cli.app import app
     from typer.testing import CliRunner
 
     def call(*arguments):

@@ -1,5 +1,6 @@
 """Protocols from Python: every kind of input, and the numbers against scikit-learn."""
 
+import pickle
 import subprocess
 import sys
 
@@ -109,3 +110,22 @@ def test_a_protocol_of_ones_own(root, tmp_path):
     (tmp_path / "mine.toml").write_text(text.replace("[data]", "[date]"))
     with pytest.raises(facebench.Error, match=r"mine\.toml"):
         protocols.load_protocol(tmp_path / "mine.toml")
+
+
+def test_what_is_unset_is_none():
+    options = protocols.EvaluationOptions()
+    assert options.convention is None
+    assert options.to_dict()["fusion"] is None
+    assert options == protocols.EvaluationOptions(convention=None)
+    options.convention = "facenet"
+    assert "convention='facenet'" in repr(options) and "fusion=None" in repr(options)
+    assert pickle.loads(pickle.dumps(options)) == options
+    options.convention = None
+    assert options == protocols.EvaluationOptions()
+    fields = {field["name"]: field for field in protocols.EvaluationOptions.fields()}
+    assert (fields["fusion"]["type"], fields["fusion"]["default"]) == ("text", None)
+    assert fields["fusion"]["optional"] and not fields["level"]["optional"]
+    with pytest.raises(ValueError, match=r"'fusion': expected text or none, got integer \(3\)"):
+        protocols.EvaluationOptions(fusion=3)
+    with pytest.raises(ValueError, match=r"'level': expected number \(0.95\), got none"):
+        protocols.EvaluationOptions(level=None)

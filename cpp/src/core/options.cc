@@ -56,28 +56,11 @@ std::vector<std::string_view> split_list(std::string_view text) {
   }
 }
 
-}  // namespace
-
-std::string_view option_type_name(const OptionValue& value) {
-  static constexpr std::string_view names[] = {"boolean",  "integer", "number", "text",
-                                               "integers", "numbers", "texts"};
-  return names[value.index()];
-}
-
-std::string option_text(const OptionValue& value) {
-  return std::visit(Overload{
-                        [](bool v) { return std::string(v ? "true" : "false"); },
-                        [](const std::string& v) { return v; },
-                        [](std::int64_t v) { return fmt::format("{}", v); },
-                        [](double v) { return fmt::format("{}", v); },
-                        [](const auto& list) { return fmt::format("[{}]", fmt::join(list, ", ")); },
-                    },
-                    value);
-}
-
-OptionValue parse_option(std::string_view field, std::string_view text, const OptionValue& like) {
+// `text` as a value of the same type as `like`.
+OptionValue parse_value(std::string_view field, std::string_view text, const OptionValue& like) {
   return std::visit(
       Overload{
+          [](std::monostate) -> OptionValue { return std::monostate(); },
           [&](bool) -> OptionValue {
             text = trim(text);
             if (text == "true" || text == "yes" || text == "1") return true;
@@ -110,8 +93,9 @@ OptionValue parse_option(std::string_view field, std::string_view text, const Op
       like);
 }
 
-OptionValue convert_option(std::string_view field, const OptionValue& value,
-                           const OptionValue& like) {
+// `value` as the type of `like`; `expected` is how a message says what that is.
+OptionValue convert_value(std::string_view field, const OptionValue& value, const OptionValue& like,
+                          std::string_view expected) {
   if (value.index() == like.index()) return value;
   if (std::holds_alternative<double>(like) && std::holds_alternative<std::int64_t>(value)) {
     const std::int64_t whole = std::get<std::int64_t>(value);
@@ -128,8 +112,9 @@ OptionValue convert_option(std::string_view field, const OptionValue& value,
       return std::vector<double>(whole->begin(), whole->end());
   }
   const bool empty_list =
-      std::visit(Overload{[](bool) { return false; }, [](std::int64_t) { return false; },
-                          [](double) { return false; }, [](const std::string&) { return false; },
+      std::visit(Overload{[](std::monostate) { return false; }, [](bool) { return false; },
+                          [](std::int64_t) { return false; }, [](double) { return false; },
+                          [](const std::string&) { return false; },
                           [](const auto& list) { return list.empty(); }},
                  value);
   if (empty_list) {
@@ -137,8 +122,31 @@ OptionValue convert_option(std::string_view field, const OptionValue& value,
     if (std::holds_alternative<std::vector<std::int64_t>>(like)) return std::vector<std::int64_t>{};
     if (std::holds_alternative<std::vector<std::string>>(like)) return std::vector<std::string>{};
   }
-  refuse(field, fmt::format("expected {} ({}), got {} ({})", option_type_name(like),
-                            option_text(like), option_type_name(value), option_text(value)));
+  const bool unset = std::holds_alternative<std::monostate>(value);
+  refuse(field,
+         fmt::format(
+             "expected {}, got {}", expected,
+             unset ? "none" : fmt::format("{} ({})", option_type_name(value), option_text(value))));
+}
+
+}  // namespace
+
+std::string_view option_type_name(const OptionValue& value) {
+  static constexpr std::string_view names[] = {"boolean",  "integer", "number", "text",
+                                               "integers", "numbers", "texts",  "none"};
+  return names[value.index()];
+}
+
+std::string option_text(const OptionValue& value) {
+  return std::visit(Overload{
+                        [](std::monostate) { return std::string(); },
+                        [](bool v) { return std::string(v ? "true" : "false"); },
+                        [](const std::string& v) { return v; },
+                        [](std::int64_t v) { return fmt::format("{}", v); },
+                        [](double v) { return fmt::format("{}", v); },
+                        [](const auto& list) { return fmt::format("[{}]", fmt::join(list, ", ")); },
+                    },
+                    value);
 }
 
 double double_of_float(float value) {
@@ -157,6 +165,7 @@ void OptionField::check(const OptionValue& value) const {
   };
   std::visit(
       Overload{
+          [](std::monostate) {},
           [](bool) {},
           [&](const std::string& v) {
             if (!choices.empty() && std::find(choices.begin(), choices.end(), v) == choices.end())
@@ -171,6 +180,25 @@ void OptionField::check(const OptionValue& value) const {
           },
       },
       value);
+}
+
+OptionValue OptionField::convert(const OptionValue& value) const {
+  if (optional && std::holds_alternative<std::monostate>(value)) return value;
+  std::string expected(option_type_name(type));
+  if (optional)
+    expected += " or none";
+  else if (const std::string example = option_text(default_value); !example.empty())
+    expected += fmt::format(" ({})", example);
+  OptionValue converted = convert_value(name, value, type, expected);
+  check(converted);
+  return converted;
+}
+
+OptionValue OptionField::parse(std::string_view text) const {
+  if (optional && trim(text).empty()) return std::monostate();
+  OptionValue value = parse_value(name, text, type);
+  check(value);
+  return value;
 }
 
 const OptionField& OptionsSchema::at(std::string_view field) const {

@@ -30,8 +30,8 @@ std::optional<CropWindow> window_of(int width, int height, const Box& box, const
     x0 = middle - half;
     x1 = middle + half;
   }
-  const double dx = resolved.margin * (x1 - x0) + resolved.margin_pixels;
-  const double dy = resolved.margin * (y1 - y0) + resolved.margin_pixels;
+  const double dx = *resolved.margin * (x1 - x0) + *resolved.margin_pixels;
+  const double dy = *resolved.margin * (y1 - y0) + *resolved.margin_pixels;
   // Clipped first, so that whole pixels fit an int; truncation of what is inside is the same.
   const auto pixel = [](double v, int side) {
     return static_cast<int>(std::clamp(v, 0.0, static_cast<double>(side)));
@@ -49,8 +49,8 @@ Crop crop_box(const Image& image, const Face& face, const CropEntry& entry,
   if (!w) return rejected("the box has no pixels inside the image");
   return {SampleStatus::ok,
           {},
-          resize(cut(image, w->x0, w->y0, w->x1, w->y1), static_cast<int>(resolved.width),
-                 static_cast<int>(resolved.height), parse_interpolation(resolved.interpolation))};
+          resize(cut(image, w->x0, w->y0, w->x1, w->y1), static_cast<int>(*resolved.width),
+                 static_cast<int>(*resolved.height), parse_interpolation(*resolved.interpolation))};
 }
 
 Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, int width,
@@ -117,11 +117,11 @@ CropOptions resolve_crop(const CropOptions& options) {
   check_options(options);
   const CropEntry& entry = crops().at(options.name);
   CropOptions result = options;
-  if (result.width == 0) result.width = entry.width;
-  if (result.height == 0) result.height = entry.height;
-  if (result.interpolation == "own") result.interpolation = entry.interpolation;
-  if (result.margin < 0) result.margin = entry.margin;
-  if (result.margin_pixels < 0) result.margin_pixels = entry.margin_pixels;
+  if (!result.width) result.width = entry.width;
+  if (!result.height) result.height = entry.height;
+  if (!result.interpolation) result.interpolation = entry.interpolation;
+  if (!result.margin) result.margin = entry.margin;
+  if (!result.margin_pixels) result.margin_pixels = entry.margin_pixels;
   return result;
 }
 
@@ -140,8 +140,8 @@ Crop crop_face(const Image& image, const Face& face, const CropOptions& options)
   const CropOptions resolved = resolve_crop(options);
   const CropEntry& entry = crops().at(options.name);
   if (!entry.aligned) return crop_box(image, face, entry, resolved);
-  return crop_aligned(image, face, entry, static_cast<int>(resolved.width),
-                      static_cast<int>(resolved.height),
+  return crop_aligned(image, face, entry, static_cast<int>(*resolved.width),
+                      static_cast<int>(*resolved.height),
                       static_cast<std::uint8_t>(resolved.border));
 }
 

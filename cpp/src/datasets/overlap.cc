@@ -167,8 +167,8 @@ void compare_images(OverlapReport& report, EntryMap& entries, const Job& job) {
   const Rows a(train), b(test);
   if (a.sample.empty() || b.sample.empty())
     throw std::invalid_argument("one of the two sets has no embedding that can be compared");
-  if (report.options.threshold != 0) {
-    report.threshold = report.options.threshold;
+  if (report.options.threshold) {
+    report.threshold = *report.options.threshold;
     report.threshold_reason = "given by the caller";
   } else {
     const auto compared = static_cast<std::int64_t>(a.sample.size() * b.sample.size());

@@ -19,7 +19,7 @@ namespace {
 
 ImageShape crop_shape(const CropOptions& options) {
   const CropOptions resolved = resolve_crop(options);
-  return {static_cast<int>(resolved.height), static_cast<int>(resolved.width)};
+  return {static_cast<int>(*resolved.height), static_cast<int>(*resolved.width)};
 }
 
 // What became of one sample.
@@ -86,7 +86,7 @@ class Cutter {
     row.image =
         image.width == shape_.width && image.height == shape_.height
             ? image
-            : resize(image, shape_.width, shape_.height, parse_interpolation(crop_.interpolation));
+            : resize(image, shape_.width, shape_.height, parse_interpolation(*crop_.interpolation));
     return row;
   }
 

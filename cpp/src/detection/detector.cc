@@ -23,13 +23,6 @@ T read_options(T options, const Json& given, std::string_view detector) {
   return options;
 }
 
-MtcnnOptions read_mtcnn_options(const Json& given) {
-  std::string mode = MtcnnOptions{}.mode;
-  if (given.is_object() && given.contains("mode") && given["mode"].is_string())
-    mode = given["mode"].get<std::string>();
-  return read_options(mtcnn_preset(mode), given, "mtcnn");
-}
-
 }  // namespace
 
 std::vector<Face> Detector::detect(const Image& image, std::string_view sample_id) const {
@@ -43,7 +36,7 @@ const Table<DetectorEntry>& detectors() {
       "detector",
       {{"mtcnn", "cascade of three networks: boxes, scores, five landmarks",
         &options_schema<MtcnnOptions>(),
-        [](const Json& o) { return make_mtcnn(read_mtcnn_options(o)); }},
+        [](const Json& o) { return make_mtcnn(read_options(MtcnnOptions{}, o, "mtcnn")); }},
        {"hog", "dlib's frontal faces, HOG and SVM: boxes and scores", &options_schema<HogOptions>(),
         [](const Json& o) { return make_hog(read_options(HogOptions{}, o, "hog")); }},
        {"given", "boxes and landmarks from a file, by sample id", &options_schema<GivenOptions>(),

@@ -137,55 +137,18 @@ class CudaMtcnn final : public Mtcnn {
   MtcnnDevice device_;
 };
 
-MtcnnOptions facenet_options() {
-  MtcnnOptions o;
-  o.mode = "facenet";
-  o.pyramid_scale = "power";
-  o.pyramid_size = "ceil";
-  o.pyramid_resize = "area_uint8";
-  o.crop_resize = "area_double";
-  o.outside = "zero_pad";
-  o.square_rounding = "toward_zero";
-  o.nms_area = "plus_one";
-  o.equal_scores = "last";
-  o.candidate_order = "columns";
-  o.single_candidate = "mirrored";
-  o.arithmetic = "double";
-  return o;
-}
-
-MtcnnOptions matlab_options() {
-  MtcnnOptions o = facenet_options();
-  o.mode = "matlab";
-  o.pyramid_resize = "area_double";
-  o.single_candidate = "transposed";
-  o.landmarks = "mirrored_mean";
-  return o;
-}
-
 // An address inside the library that this code was linked into.
 void library_anchor() {}
 
 }  // namespace
 
-const Table<MtcnnMode>& mtcnn_modes() {
-  static const Table<MtcnnMode> table(
-      "MTCNN mode",
-      {{"facenet_pytorch", "as facenet-pytorch 2.6: float means, clamped crops, single precision",
-        MtcnnOptions{}},
-       {"facenet", "as facenet's align/detect_face.py: OpenCV area filter on 8 bits, zero padding",
-        facenet_options()},
-       {"matlab", "as the authors' MTCNNv1/detect_face.m: facenet's without rounding to 8 bits",
-        matlab_options()}});
-  return table;
+std::unique_ptr<Detector> make_mtcnn(const MtcnnOptions& options) {
+  return make_mtcnn(checked(options), *mtcnn_modes().at(options.mode).rules);
 }
 
-MtcnnOptions mtcnn_preset(std::string_view mode) { return mtcnn_modes().at(mode).options; }
-
-std::unique_ptr<Detector> make_mtcnn(const MtcnnOptions& options) {
-  const MtcnnRules rules(checked(options));
+std::unique_ptr<Detector> make_mtcnn(const MtcnnOptions& options, const MtcnnRules& rules) {
   const MtcnnWeights weights = read_mtcnn_weights(
-      options.weights.empty() ? default_mtcnn_weights() : std::filesystem::path(options.weights));
+      options.weights ? std::filesystem::path(*options.weights) : default_mtcnn_weights());
   if (options.device == "cuda") return std::make_unique<CudaMtcnn>(options, rules, weights);
   return std::make_unique<Mtcnn>(options, rules, weights);
 }

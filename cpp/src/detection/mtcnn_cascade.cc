@@ -1,6 +1,7 @@
 #include "detection/mtcnn_cascade.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -21,6 +22,7 @@ class Cascade {
       : image_(image),
         options_(options),
         rules_(rules),
+        nms_(rules.nms(options)),
         networks_(networks),
         inputs_(image, rules) {}
 
@@ -49,13 +51,13 @@ class Cascade {
   // P-Net over the pyramid.
   std::vector<Candidate<T>> propose() {
     std::vector<Candidate<T>> all;
-    const MtcnnPyramid pyramid{options_.min_face, options_.max_face, options_.factor,
+    const MtcnnPyramid pyramid{options_.min_face, options_.max_face.value_or(0), options_.factor,
                                rules_.power_scales, rules_.ceil_size};
     for (const auto& [scale, width, height] : mtcnn_levels(pyramid, image_.width, image_.height)) {
-      const auto kept = suppress(candidates(width, height, scale), rules_.within_level);
+      const auto kept = suppress(candidates(width, height, scale), nms_[0]);
       all.insert(all.end(), kept.begin(), kept.end());
     }
-    all = suppress(all, rules_.over_levels);
+    all = suppress(all, nms_[1]);
     for (Candidate<T>& c : all) {
       apply_correction(c, T{0});
       make_square(c, rules_.round_square);
@@ -108,7 +110,7 @@ class Cascade {
     networks_.rnet(
         count, [&](int i, float* out) { inputs_.crop(windows[i], 24, out); }, probability_.data(),
         correction_.data());
-    boxes = suppress(passed(boxes, options_.thresholds[1]), rules_.after_rnet);
+    boxes = suppress(passed(boxes, options_.thresholds[1]), nms_[2]);
     for (Candidate<T>& c : boxes) {
       apply_correction(c, T{1});
       make_square(c, rules_.round_square);
@@ -127,7 +129,7 @@ class Cascade {
         count, [&](int i, float* out) { inputs_.crop(windows[i], 48, out); }, probability_.data(),
         correction_.data(), landmarks.data());
     if (rules_.mirror_landmarks) average_mirrored(windows, landmarks);
-    const T offset = static_cast<T>(options_.landmark_offset);
+    const T offset = static_cast<T>(rules_.landmark_offset);
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       Candidate<T>& c = boxes[i];
       const T w = c.x1 - c.x0 + 1, h = c.y1 - c.y0 + 1;
@@ -140,7 +142,7 @@ class Cascade {
     }
     boxes = passed(boxes, options_.thresholds[2]);
     for (Candidate<T>& c : boxes) apply_correction(c, T{1});
-    return suppress(boxes, rules_.after_onet);
+    return suppress(boxes, nms_[3]);
   }
 
   // The mean of the landmarks and of those that O-Net sees in the mirrored crops.
@@ -200,32 +202,13 @@ class Cascade {
   const Image& image_;
   const MtcnnOptions& options_;
   const MtcnnRules& rules_;
+  std::array<NmsRule, 4> nms_;  // within a level, over all levels, after R-Net, after O-Net
   MtcnnNetworks& networks_;
   MtcnnInputs inputs_;
   std::vector<float> probability_, correction_;
 };
 
 }  // namespace
-
-MtcnnRules::MtcnnRules(const MtcnnOptions& o)
-    : power_scales(o.pyramid_scale == "power"),
-      ceil_size(o.pyramid_size == "ceil"),
-      uint8_levels(o.pyramid_resize == "area_uint8"),
-      double_levels(o.pyramid_resize == "area_double"),
-      double_crops(o.crop_resize == "area_double"),
-      zero_pad(o.outside == "zero_pad"),
-      round_square(o.square_rounding == "toward_zero"),
-      columns_first(o.candidate_order == "columns"),
-      mirror_single(o.single_candidate == "mirrored"),
-      transpose_single(o.single_candidate == "transposed"),
-      mirror_landmarks(o.landmarks == "mirrored_mean"),
-      double_arithmetic(o.arithmetic == "double") {
-  const bool plus_one = o.nms_area == "plus_one", last = o.equal_scores == "last";
-  within_level = {o.nms.at(0), false, plus_one, last};
-  over_levels = {o.nms.at(1), false, plus_one, last};
-  after_rnet = {o.nms.at(2), false, plus_one, last};
-  after_onet = {o.nms.at(3), true, o.nms_area_last == "plus_one", true};
-}
 
 std::vector<Face> run_mtcnn(const Image& image, const MtcnnOptions& options,
                             const MtcnnRules& rules, MtcnnNetworks& networks) {

@@ -29,24 +29,18 @@ F function(const char* name) {
 }  // namespace
 
 facebench_mtcnn_rules device_rules(const MtcnnOptions& o, const MtcnnRules& rules) {
-  const auto want = [](bool is, std::string_view name, std::string_view value) {
-    if (!is)
-      throw std::invalid_argument(fmt::format(
-          "mtcnn: device=cuda needs {}={} (as mode facenet_pytorch has it)", name, value));
-  };
-  want(o.pyramid_resize == "mean", "pyramid_resize", "mean");
-  want(o.crop_resize == "mean", "crop_resize", "mean");
-  want(o.arithmetic == "single", "arithmetic", "single");
-  want(o.single_candidate == "correct", "single_candidate", "correct");
-  want(o.landmarks == "single", "landmarks", "single");
-  want(o.path == "fast", "path", "fast");
+  if (rules.uint8_levels || rules.double_levels || rules.double_crops || rules.double_arithmetic ||
+      rules.mirror_single || rules.transpose_single || rules.mirror_landmarks)
+    throw std::invalid_argument(
+        fmt::format("mtcnn: device=cuda needs mode=facenet_pytorch, not {}", o.mode));
+  if (o.path != "fast") throw std::invalid_argument("mtcnn: device=cuda needs path=fast");
   facebench_mtcnn_rules r{};
   r.min_face = o.min_face;
-  r.max_face = o.max_face;
+  r.max_face = o.max_face.value_or(0);
   r.factor = o.factor;
   std::transform(o.thresholds.begin(), o.thresholds.end(), r.thresholds,
                  [](double t) { return static_cast<float>(t); });
-  const NmsRule nms[] = {rules.within_level, rules.over_levels, rules.after_rnet, rules.after_onet};
+  const std::array<NmsRule, 4> nms = rules.nms(o);
   for (int k = 0; k < 4; ++k)
     r.nms[k] = {overlap_limit<float>(nms[k].threshold), nms[k].of_smaller, nms[k].plus_one,
                 nms[k].last_of_equal};
@@ -55,7 +49,7 @@ facebench_mtcnn_rules device_rules(const MtcnnOptions& o, const MtcnnRules& rule
   r.zero_pad = rules.zero_pad;
   r.round_square = rules.round_square;
   r.columns_first = rules.columns_first;
-  r.landmark_offset = static_cast<float>(o.landmark_offset);
+  r.landmark_offset = static_cast<float>(rules.landmark_offset);
   r.box_offset = static_cast<float>(o.box_offset);
   return r;
 }

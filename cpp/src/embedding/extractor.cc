@@ -25,8 +25,8 @@ using Rows = std::span<const std::int64_t>;
 ExtractOptions resolve(const ExtractOptions& options, const ModelOptions& model) {
   check_options(options);
   ExtractOptions resolved = options;
-  if (resolved.flip == "model") resolved.flip = model.flip;
-  if (resolved.normalization == "model") resolved.normalization = model.normalization;
+  if (!resolved.flip) resolved.flip = model.flip;
+  if (!resolved.normalization) resolved.normalization = model.normalization;
   return resolved;
 }
 

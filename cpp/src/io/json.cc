@@ -214,13 +214,21 @@ std::string pretty_json(const Json& value) {
 }
 
 Json json_of_option(const OptionValue& value) {
-  return std::visit([](const auto& v) { return Json(v); }, value);
+  return std::visit(
+      [](const auto& v) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>)
+          return Json();
+        else
+          return Json(v);
+      },
+      value);
 }
 
 OptionValue option_of_json(std::string_view field, const Json& value) {
   const auto refuse = [&](std::string_view what) {
     return std::invalid_argument(fmt::format("option '{}': {}", field, what));
   };
+  if (value.is_null()) return std::monostate();
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_unsigned() &&
       value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
@@ -257,11 +265,7 @@ void options_from_json(const OptionsSchema& schema, void* options, const Json& v
          fmt::format("expected an object of {} options, got {}", schema.name, value.type_name()));
   try {
     for (const auto& [key, member] : value.items()) {
-      const OptionField& field = schema.at(key);
-      const OptionValue converted =
-          convert_option(key, option_of_json(key, member), field.default_value);
-      field.check(converted);
-      field.set(options, converted);
+      schema.at(key).assign(options, option_of_json(key, member));
     }
   } catch (const std::invalid_argument& e) {
     fail(where, e.what());

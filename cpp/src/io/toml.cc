@@ -204,6 +204,12 @@ std::vector<std::string> TomlTable::keys() const {
   return names;
 }
 
+std::vector<std::string> TomlTable::unread_keys() const {
+  std::vector<std::string> names = keys();
+  std::erase_if(names, [&](const std::string& name) { return state_->known.contains(name); });
+  return names;
+}
+
 bool TomlTable::boolean(std::string_view key) const { return get<bool>(*state_, key); }
 std::int64_t TomlTable::integer(std::string_view key) const {
   return get<std::int64_t>(*state_, key);
@@ -309,17 +315,16 @@ TomlTable read_toml(const std::filesystem::path& path) {
 }
 
 void read_options(const TomlTable& table, const OptionsSchema& schema, void* options) {
-  for (const std::string& key : table.keys()) {
+  for (const std::string& key : table.unread_keys()) {
     const OptionValue value = table.option(key);
     try {
-      const OptionField& field = schema.at(key);
-      const OptionValue converted = convert_option(key, value, field.default_value);
-      field.check(converted);
-      field.set(options, converted);
+      schema.at(key).assign(options, value);
     } catch (const std::invalid_argument& e) {
       fail(table.where(key), e.what());
     }
   }
+  for (const OptionField& field : schema.fields)
+    if (field.required && !table.has(field.name)) table.option(field.name);  // says what is missing
 }
 
 }  // namespace facebench

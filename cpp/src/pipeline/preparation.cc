@@ -22,8 +22,7 @@ void add_detector_options(Json& object, const OptionsSchema& schema,
     const std::string key = text.substr(0, equals);
     // A source named earlier has the say.
     if (object.contains(key)) continue;
-    const OptionField& field = schema.at(key);
-    object[key] = json_of_option(parse_option(key, text.substr(equals + 1), field.default_value));
+    object[key] = json_of_option(schema.at(key).parse(text.substr(equals + 1)));
   }
 }
 
@@ -32,13 +31,16 @@ void add_detector_options(Json& object, const OptionsSchema& schema,
 PreparationOptions preparation_of(const BatchModelInfo& model) {
   PreparationOptions options;
   if (!model.prepared) return options;
-  const ModelOptions& said = model.options;
-  options.detector = said.detector;
-  if (!said.detector_mode.empty()) options.detector_options = {"mode=" + said.detector_mode};
-  options.selection = said.selection;
-  options.crop = said.crop;
-  options.crop_width = said.image_width > 0 ? said.image_width : model.input.width;
-  options.crop_height = said.image_height > 0 ? said.image_height : model.input.height;
+  const ModelOptions& from = model.options;
+  const auto said = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  options.detector = said(from.detector);
+  if (!from.detector_mode.empty()) options.detector_options = {"mode=" + from.detector_mode};
+  options.selection = said(from.selection);
+  options.crop = said(from.crop);
+  options.crop_width = from.image_width > 0 ? from.image_width : model.input.width;
+  options.crop_height = from.image_height > 0 ? from.image_height : model.input.height;
   return options;
 }
 
@@ -47,8 +49,8 @@ PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesyste
   PreparationOptions options;
   std::string crop = kDefaultCrop;
   for (const PreparationSource& source : others)
-    if (!source.options.crop.empty()) {
-      crop = source.options.crop;
+    if (source.options.crop) {
+      crop = *source.options.crop;
       break;
     }
   if (spec.faces.file.empty() || !std::filesystem::is_regular_file(lists / spec.faces.file) ||
@@ -62,42 +64,35 @@ PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesyste
 
 Preparation resolve_preparation(std::span<const PreparationSource> sources) {
   Preparation result;
-  // The first source for which `get` is not empty; the fallback where there is none.
-  const auto decide = [&](const char* part, auto get, auto fallback) {
+  // What the first source says that says something.
+  const auto decide = [&](const char* part, auto member) {
     for (const PreparationSource& source : sources) {
-      if (auto value = get(source.options); value != decltype(value){}) {
+      if (const auto& value = source.options.*member) {
         result.decided_by[part] = source.who;
         return value;
       }
     }
     result.decided_by[part] = "default";
-    return fallback;
+    return std::decay_t<decltype(PreparationOptions{}.*member)>();
   };
 
-  const std::string detector = decide(
-      "detector", [](const PreparationOptions& o) { return o.detector; }, std::string("mtcnn"));
+  const std::string detector = decide("detector", &PreparationOptions::detector).value_or("mtcnn");
   if (detector != "none") {
     const DetectorEntry& entry = detectors().at(detector);
     Json options = Json::object();
     for (const PreparationSource& source : sources) {
-      const bool other_detector =
-          !source.options.detector.empty() && source.options.detector != detector;
+      const bool other_detector = source.options.detector && source.options.detector != detector;
       if (!other_detector)
         add_detector_options(options, *entry.schema, source.options.detector_options);
     }
     result.detector = entry.make(options);
   }
-  result.selection = decide(
-      "selection", [](const PreparationOptions& o) { return o.selection; },
-      std::string("nearest_center"));
+  result.selection = decide("selection", &PreparationOptions::selection).value_or("nearest_center");
   selection_rules().at(result.selection);
-  result.crop.name = decide(
-      "crop", [](const PreparationOptions& o) { return o.crop; }, std::string(kDefaultCrop));
+  result.crop.name = decide("crop", &PreparationOptions::crop).value_or(kDefaultCrop);
   crops().at(result.crop.name);
-  result.crop.width = decide(
-      "crop_width", [](const PreparationOptions& o) { return o.crop_width; }, 0);
-  result.crop.height = decide(
-      "crop_height", [](const PreparationOptions& o) { return o.crop_height; }, 0);
+  result.crop.width = decide("crop_width", &PreparationOptions::crop_width);
+  result.crop.height = decide("crop_height", &PreparationOptions::crop_height);
   return result;
 }
 

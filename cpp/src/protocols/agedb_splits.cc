@@ -13,11 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Keys {
-  std::string file, variable, track, suffix;
-  const IdentityRule* identity = nullptr;
-};
-
 // Through structures and cells of a single element to what they hold.
 const MatArray& inside(const MatArray& array) {
   const MatArray* at = &array;
@@ -29,35 +24,29 @@ const MatArray& inside(const MatArray& array) {
 
 class AgedbReader : public TrialReader {
  public:
-  explicit AgedbReader(Keys keys) : keys_(std::move(keys)) {}
+  explicit AgedbReader(AgedbSplitsOptions options) : options_(std::move(options)) {}
 
-  Json options() const override {
-    return {{"file", keys_.file},
-            {"variable", keys_.variable},
-            {"track", keys_.track},
-            {"suffix", keys_.suffix},
-            {"identity", keys_.identity->name}};
-  }
-  std::vector<std::string> files() const override { return {keys_.file}; }
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override { return {options_.file}; }
 
   TrialSet read(const fs::path& lists) const override {
-    const fs::path path = lists / keys_.file;
+    const fs::path path = lists / options_.file;
     const std::string bytes = read_file(path);
     const auto variables = parse_mat5(std::as_bytes(std::span(bytes)), path.string());
-    const auto splits = variables.find(keys_.variable);
+    const auto splits = variables.find(options_.variable);
     if (splits == variables.end())
-      fail(path.string(), fmt::format("there is no variable '{}'", keys_.variable));
+      fail(path.string(), fmt::format("there is no variable '{}'", options_.variable));
     if (splits->second.kind != MatArray::Kind::cell || splits->second.cells.empty())
-      fail(path.string(), fmt::format("'{}' is not an array of cells", keys_.variable));
+      fail(path.string(), fmt::format("'{}' is not an array of cells", options_.variable));
 
     PairCollector pairs([&](PairCollector::Position p) {
-      return fmt::format("{}: {}{{{}}}, pair {}", path.string(), keys_.variable, p / kPairs + 1,
+      return fmt::format("{}: {}{{{}}}, pair {}", path.string(), options_.variable, p / kPairs + 1,
                          p % kPairs + 1);
     });
-    pairs.begin_track(keys_.track);
+    pairs.begin_track(options_.track);
     for (std::size_t fold = 0; fold < splits->second.cells.size(); ++fold)
       add_fold(splits->second.cells[fold], static_cast<std::int32_t>(fold), path, pairs);
-    TrialSet set = pairs.finish(*keys_.identity);
+    TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists.push_back({"pairs", path, sha256_hex(bytes), {}});
     return set;
   }
@@ -67,7 +56,8 @@ class AgedbReader : public TrialReader {
 
   void add_fold(const MatArray& split, std::int32_t fold, const fs::path& path,
                 PairCollector& pairs) const {
-    const std::string where = fmt::format("{}: {}{{{}}}", path.string(), keys_.variable, fold + 1);
+    const std::string where =
+        fmt::format("{}: {}{{{}}}", path.string(), options_.variable, fold + 1);
     if (split.cells.size() != 2)
       fail(where,
            fmt::format("holds {} fields where pairs and labels are expected", split.cells.size()));
@@ -86,24 +76,18 @@ class AgedbReader : public TrialReader {
       const MatArray &first = inside(names.cells[2 * k]), &second = inside(names.cells[2 * k + 1]);
       if (first.kind != MatArray::Kind::text || second.kind != MatArray::Kind::text)
         fail(fmt::format("{}, pair {}", where, k + 1), "an image's name is not a text");
-      pairs.add(first.text + keys_.suffix, second.text + keys_.suffix, label == 1, fold,
+      pairs.add(first.text + options_.suffix, second.text + options_.suffix, label == 1, fold,
                 fold * kPairs + static_cast<std::int64_t>(k));
     }
   }
 
-  Keys keys_;
+  AgedbSplitsOptions options_;
 };
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_agedb_splits_reader(const TomlTable& table) {
-  Keys k;
-  k.file = table.text("file");
-  k.variable = table.text("variable", "splits");
-  k.track = table.text("track", "pairs");
-  k.suffix = table.text("suffix", ".jpg");
-  k.identity = &identity_rule(table, "second_part");
-  return std::make_unique<AgedbReader>(std::move(k));
+  return std::make_unique<AgedbReader>(read_options<AgedbSplitsOptions>(table));
 }
 
 }  // namespace facebench

@@ -13,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Keys {
-  std::string split, first, second, track;
-  std::int64_t folds = 10;
-  const IdentityRule* identity = nullptr;
-};
-
 std::string image_list(const std::string& kind) {
   return fmt::format("Protocol/image_list_{}.txt", kind);
 }
@@ -45,17 +39,13 @@ std::vector<std::string> read_images(const TextFile& text) {
 
 class CfpReader : public TrialReader {
  public:
-  explicit CfpReader(Keys keys) : keys_(std::move(keys)) {}
+  explicit CfpReader(CfpPairsOptions options) : options_(std::move(options)) {}
 
-  Json options() const override {
-    return {{"split", keys_.split}, {"first", keys_.first}, {"second", keys_.second},
-            {"track", keys_.track}, {"folds", keys_.folds}, {"identity", keys_.identity->name}};
-  }
-
+  Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override {
-    std::vector<std::string> result{image_list(keys_.first)};
-    if (keys_.second != keys_.first) result.push_back(image_list(keys_.second));
-    for (std::int64_t fold = 0; fold < keys_.folds; ++fold)
+    std::vector<std::string> result{image_list(options_.first)};
+    if (options_.second != options_.first) result.push_back(image_list(options_.second));
+    for (std::int64_t fold = 0; fold < options_.folds; ++fold)
       for (const bool genuine : {true, false}) result.push_back(pair_list(fold, genuine));
     return result;
   }
@@ -63,7 +53,7 @@ class CfpReader : public TrialReader {
   TrialSet read(const fs::path& lists) const override {
     std::vector<TrialList> read;
     std::map<std::string, std::vector<std::string>> images;
-    for (const std::string& kind : {keys_.first, keys_.second}) {
+    for (const std::string& kind : {options_.first, options_.second}) {
       if (images.contains(kind)) continue;
       const TextFile text(lists / image_list(kind));
       images[kind] = read_images(text);
@@ -74,7 +64,7 @@ class CfpReader : public TrialReader {
     PairCollector pairs([&](PairCollector::Position p) {
       return at_line((lists / all[static_cast<std::size_t>(p / kLines)]).string(), p % kLines);
     });
-    pairs.begin_track(keys_.track);
+    pairs.begin_track(options_.track);
     for (std::size_t f = first_pairs; f < all.size(); ++f) {
       const TextFile text(lists / all[f]);
       const auto fold = static_cast<std::int32_t>((f - first_pairs) / 2);
@@ -82,12 +72,13 @@ class CfpReader : public TrialReader {
       if (text.lines().empty()) fail(at_line(text.name(), 1), "the list is empty");
       for (const TextLine& line : text.lines()) {
         const auto [a, b] = numbers(text, line);
-        pairs.add(at(images[keys_.first], a, text, line), at(images[keys_.second], b, text, line),
-                  genuine, fold, static_cast<std::int64_t>(f) * kLines + line.number);
+        pairs.add(at(images[options_.first], a, text, line),
+                  at(images[options_.second], b, text, line), genuine, fold,
+                  static_cast<std::int64_t>(f) * kLines + line.number);
       }
       read.push_back(trial_list("pairs", lists / all[f], text.bytes()));
     }
-    TrialSet set = pairs.finish(*keys_.identity);
+    TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists = std::move(read);
     return set;
   }
@@ -96,7 +87,8 @@ class CfpReader : public TrialReader {
   static constexpr std::int64_t kLines = std::int64_t{1} << 40;  // more than a file can have
 
   std::string pair_list(std::int64_t fold, bool genuine) const {
-    return fmt::format("Split/{}/{:02d}/{}.txt", keys_.split, fold + 1, genuine ? "same" : "diff");
+    return fmt::format("Split/{}/{:02d}/{}.txt", options_.split, fold + 1,
+                       genuine ? "same" : "diff");
   }
 
   static std::pair<std::int64_t, std::int64_t> numbers(const TextFile& text, const TextLine& line) {
@@ -115,28 +107,13 @@ class CfpReader : public TrialReader {
     return images[static_cast<std::size_t>(number) - 1];
   }
 
-  Keys keys_;
+  CfpPairsOptions options_;
 };
-
-std::string kind(const TomlTable& table, std::string_view key) {
-  std::string value = table.text(key);
-  if (value != "F" && value != "P") table.fail_at(key, "the image lists are 'F' and 'P'");
-  return value;
-}
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_cfp_pairs_reader(const TomlTable& table) {
-  Keys k;
-  k.split = table.text("split");
-  if (k.split != "FF" && k.split != "FP") table.fail_at("split", "the splits are 'FF' and 'FP'");
-  k.first = kind(table, "first");
-  k.second = kind(table, "second");
-  k.folds = table.integer("folds", 10);
-  if (k.folds < 1 || k.folds > 99) table.fail_at("folds", "there are 1 to 99 folds");
-  k.track = table.text("track", "pairs");
-  k.identity = &identity_rule(table, "parent_folder");
-  return std::make_unique<CfpReader>(std::move(k));
+  return std::make_unique<CfpReader>(read_options<CfpPairsOptions>(table));
 }
 
 }  // namespace facebench

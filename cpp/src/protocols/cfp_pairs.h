@@ -3,16 +3,38 @@
 #include <memory>
 
 #include "facebench/protocols/reader.h"
+#include "protocols/sample_names.h"
 
 namespace facebench {
+
+struct CfpPairsOptions {
+  std::string split;
+  std::string first;
+  std::string second;
+  std::int64_t folds = 10;
+  std::string track = "pairs";
+  std::string identity = "parent_folder";
+  static void describe(OptionsBuilder<CfpPairsOptions>& o) {
+    o.name("cfp_pairs", "Celebrities in Frontal-Profile.");
+    o.choice("split", &CfpPairsOptions::split, "the folder below Split", {"FF", "FP"}).required =
+        true;
+    o.choice("first", &CfpPairsOptions::first, "the image list that a pair's first number is of",
+             {"F", "P"})
+        .required = true;
+    o.choice("second", &CfpPairsOptions::second, "the image list that a pair's second number is of",
+             {"F", "P"})
+        .required = true;
+    o.field("folds", &CfpPairsOptions::folds, "folders of the split", 1, 99);
+    o.field("track", &CfpPairsOptions::track, "name of the track");
+    o.choice("identity", &CfpPairsOptions::identity, "how a name tells who it is",
+             identity_rules().names());
+  }
+};
 
 // The lists of Celebrities in Frontal-Profile. Protocol/image_list_F.txt and image_list_P.txt hold
 // `NUMBER PATH` in every line, numbered from 1; Split/KIND/NN/same.txt and diff.txt, NN from 01,
 // hold pairs of such numbers, `A,B`. Source: the data set's Readme.txt (Sengupta et al., WACV
 // 2016).
-//
-// Keys: split ("FF" or "FP", the folder below Split), first and second (which of the image lists
-// the two numbers count in: "F" or "P"), folds (10), track, identity ("parent_folder").
 std::unique_ptr<TrialReader> make_cfp_pairs_reader(const TomlTable& table);
 
 }  // namespace facebench

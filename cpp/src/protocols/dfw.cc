@@ -19,14 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct MaskTrack {
-  std::string name;
-  std::vector<std::int64_t> genuine, impostor;
+  DfwTrackOptions options;
   std::array<DenseTrials::Mask, 256> kind{};  // of each mask value
-};
-
-struct Keys {
-  std::string names, mask;
-  std::vector<MaskTrack> tracks;
 };
 
 // Adds the names; the list says what was tolerated.
@@ -54,23 +48,24 @@ TrialList read_names(const fs::path& path, std::vector<std::string>& names) {
 
 class DfwReader : public TrialReader {
  public:
-  explicit DfwReader(Keys keys) : keys_(std::move(keys)) {}
+  DfwReader(DfwOptions options, std::vector<MaskTrack> tracks)
+      : options_(std::move(options)), tracks_(std::move(tracks)) {}
 
   Json options() const override {
-    Json tracks = Json::array();
-    for (const MaskTrack& t : keys_.tracks)
-      tracks.push_back({{"name", t.name}, {"genuine", t.genuine}, {"impostor", t.impostor}});
-    return {{"names", keys_.names}, {"mask", keys_.mask}, {"tracks", tracks}};
+    Json json = options_to_json(options_);
+    json["tracks"] = Json::array();
+    for (const MaskTrack& t : tracks_) json["tracks"].push_back(options_to_json(t.options));
+    return json;
   }
-  std::vector<std::string> files() const override { return {keys_.names, keys_.mask}; }
+  std::vector<std::string> files() const override { return {options_.names, options_.mask}; }
 
   TrialSet read(const fs::path& lists) const override {
     TrialSet set;
     std::vector<std::string> names;
-    set.lists.push_back(read_names(lists / keys_.names, names));
+    set.lists.push_back(read_names(lists / options_.names, names));
     const auto n = static_cast<std::int64_t>(names.size());
-    const MaskMatrix mask = read_mask_matrix(lists / keys_.mask, n);
-    set.lists.push_back({"mask", lists / keys_.mask, mask.sha256, {}});
+    const MaskMatrix mask = read_mask_matrix(lists / options_.mask, n);
+    set.lists.push_back({"mask", lists / options_.mask, mask.sha256, {}});
     if (mask.asymmetric > 0)
       set.lists.back().notes.push_back(
           fmt::format("has {} entries below the diagonal that differ from those above, which count",
@@ -82,12 +77,12 @@ class DfwReader : public TrialReader {
       builder.sample(names[i], names[static_cast<std::size_t>(person[i])]);
     std::vector<std::int32_t> all(names.size());
     std::iota(all.begin(), all.end(), 0);
-    for (const MaskTrack& t : keys_.tracks) {
+    for (const MaskTrack& t : tracks_) {
       DenseTrials trials;
       trials.rows = trials.columns = all;
       trials.triangle = true;
-      trials.mask = track_mask(t, mask, person, names, (lists / keys_.mask).string());
-      set.tracks.push_back({t.name, std::move(trials)});
+      trials.mask = track_mask(t, mask, person, names, (lists / options_.mask).string());
+      set.tracks.push_back({t.options.name, std::move(trials)});
     }
     set.check();
     return set;
@@ -97,8 +92,9 @@ class DfwReader : public TrialReader {
   // For each name the first of those that genuine entries of any track connect it with.
   std::vector<std::int32_t> people(const MaskMatrix& mask, std::size_t n) const {
     std::array<bool, 256> connects{};
-    for (const MaskTrack& t : keys_.tracks)
-      for (const std::int64_t value : t.genuine) connects[static_cast<std::size_t>(value)] = true;
+    for (const MaskTrack& t : tracks_)
+      for (const std::int64_t value : t.options.genuine)
+        connects[static_cast<std::size_t>(value)] = true;
     std::vector<std::int32_t> parent(n);
     std::iota(parent.begin(), parent.end(), 0);
     const auto root = [&](std::int32_t s) {
@@ -136,39 +132,37 @@ class DfwReader : public TrialReader {
       }
     if (genuine == 0 || impostor == 0)
       fail(file,
-           fmt::format("track {} has {} genuine and {} impostor entries above the diagonal", t.name,
-                       genuine, impostor),
+           fmt::format("track {} has {} genuine and {} impostor entries above the diagonal",
+                       t.options.name, genuine, impostor),
            "Is this a mask with two values? Change the tracks in a copy of the protocol.");
     return result;
   }
 
-  Keys keys_;
+  DfwOptions options_;
+  std::vector<MaskTrack> tracks_;
 };
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_dfw_reader(const TomlTable& table) {
-  Keys k;
-  k.names = table.text("names");
-  k.mask = table.text("mask");
+  std::vector<MaskTrack> tracks;
   for (const TomlTable& t : table.tables("tracks")) {
-    MaskTrack track{t.text("name"), t.integers("genuine"), t.integers("impostor"), {}};
+    MaskTrack track{read_options<DfwTrackOptions>(t), {}};
     const auto assign = [&](std::string_view key, const std::vector<std::int64_t>& values,
                             DenseTrials::Mask kind) {
       if (values.empty()) t.fail_at(key, "no mask value is named");
       for (const std::int64_t v : values) {
-        if (v < 0 || v > 255) t.fail_at(key, fmt::format("mask values are 0 to 255, not {}", v));
         DenseTrials::Mask& at = track.kind[static_cast<std::size_t>(v)];
         if (at != DenseTrials::not_compared) t.fail_at(key, fmt::format("{} is named twice", v));
         at = kind;
       }
     };
-    assign("genuine", track.genuine, DenseTrials::is_genuine);
-    assign("impostor", track.impostor, DenseTrials::is_impostor);
-    k.tracks.push_back(std::move(track));
+    assign("genuine", track.options.genuine, DenseTrials::is_genuine);
+    assign("impostor", track.options.impostor, DenseTrials::is_impostor);
+    tracks.push_back(std::move(track));
   }
-  if (k.tracks.empty()) table.fail_at("tracks", "no track is named");
-  return std::make_unique<DfwReader>(std::move(k));
+  if (tracks.empty()) table.fail_at("tracks", "no track is named");
+  return std::make_unique<DfwReader>(read_options<DfwOptions>(table), std::move(tracks));
 }
 
 }  // namespace facebench

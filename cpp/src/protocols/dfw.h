@@ -6,6 +6,30 @@
 
 namespace facebench {
 
+struct DfwOptions {
+  std::string names;
+  std::string mask;
+  static void describe(OptionsBuilder<DfwOptions>& o) {
+    o.name("dfw", "Disguised Faces in the Wild; its tracks are [[reader.tracks]].");
+    o.field("names", &DfwOptions::names, "the file of names").required = true;
+    o.field("mask", &DfwOptions::mask, "the file of the mask").required = true;
+  }
+};
+
+struct DfwTrackOptions {
+  std::string name;
+  std::vector<std::int64_t> genuine;
+  std::vector<std::int64_t> impostor;
+  static void describe(OptionsBuilder<DfwTrackOptions>& o) {
+    o.name("a dfw track", "Which of the mask's values are a track.");
+    o.field("name", &DfwTrackOptions::name, "of the track").required = true;
+    o.field("genuine", &DfwTrackOptions::genuine, "the values that mean genuine", 0, 255).required =
+        true;
+    o.field("impostor", &DfwTrackOptions::impostor, "the values that mean impostor", 0, 255)
+        .required = true;
+  }
+};
+
 // Disguised Faces in the Wild: a file of N names, one a line, and a mask, N lines of N numbers
 // between blanks in the order of the names, that says what each pair is. Which number means what is
 // data. Only entries above the diagonal count, each unordered pair once; a note says how many below
@@ -13,9 +37,6 @@ namespace facebench {
 // has here and there. Who is the same person follows from the mask: genuine entries connect, since
 // folders also hold other people who pass for their subject. Source: Kushwaha et al., CVPR
 // Workshops 2018, and public scripts of the challenge, which read the files so.
-//
-// Keys: names, mask (the files), and an array of tables `tracks` with name, genuine and impostor
-// (lists of mask values from 0 to 255).
 std::unique_ptr<TrialReader> make_dfw_reader(const TomlTable& table);
 
 }  // namespace facebench

@@ -189,19 +189,19 @@ const TrackResult& EvaluationResult::track(std::string_view name) const {
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options) {
   check_options(options);
   EvaluationOptions r = options;
-  if (r.convention.empty()) r.convention = spec.convention;
-  if (r.failed_enrolments.empty()) r.failed_enrolments = spec.failed_enrolments;
-  if (r.interval.empty()) r.interval = spec.interval;
-  if (r.fusion.empty()) r.fusion = spec.fusion;
-  conventions().at(r.convention);
-  failure_policies().at(r.failed_enrolments);
-  interval_methods().at(r.interval);
-  if (!r.fusion.empty()) template_fusions().at(r.fusion);  // without templates there is none
+  if (!r.convention) r.convention = spec.convention;
+  if (!r.failed_enrolments) r.failed_enrolments = spec.failed_enrolments;
+  if (!r.interval) r.interval = spec.interval;
+  if (!r.fusion) r.fusion = spec.fusion;
+  conventions().at(*r.convention);
+  failure_policies().at(*r.failed_enrolments);
+  interval_methods().at(*r.interval);
+  if (!r.fusion->empty()) template_fusions().at(*r.fusion);  // without templates there is none
   return r;
 }
 
 bool drops_failed(const EvaluationOptions& options) {
-  return failure_policies().at(options.failed_enrolments).drop;
+  return failure_policies().at(*options.failed_enrolments).drop;
 }
 
 ScoredTrials scored_trials(const ProtocolSpec& spec, const EvaluationOptions& options,
@@ -234,7 +234,7 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
     count_comparisons(*track.trials, trials, failed_units(units), drops_failed(options), r);
     r.more_counts = track.trials->counts(trials);
     ScoredTrials scored = scored_trials(spec, options, trials, status, scores[t], track.name);
-    scored.resampling = interval_methods().at(options.interval).resampling;
+    scored.resampling = interval_methods().at(*options.interval).resampling;
     r.cells = measure_cells(spec, options, scored, track.trials->measurable(scored, job), job);
   }
   for (const MetricRequest& request : spec.metrics) {
@@ -271,7 +271,7 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
         n));
   {
     const UnitEmbeddings units =
-        unit_embeddings(r.trials, samples, embeddings, r.options.fusion, job);
+        unit_embeddings(r.trials, samples, embeddings, *r.options.fusion, job);
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
   }

@@ -31,8 +31,8 @@ bool is_hidden(const fs::path& path) { return path.filename().string().starts_wi
 
 class FoldersReader : public TrialReader {
  public:
-  explicit FoldersReader(std::int64_t max_images) : max_images_(max_images) {}
-  Json options() const override { return {{"max_images", max_images_}}; }
+  explicit FoldersReader(FoldersOptions options) : options_(options) {}
+  Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override { return {}; }
   bool is_here(const fs::path& lists) const override {
     std::error_code ignored;
@@ -97,8 +97,8 @@ class FoldersReader : public TrialReader {
           ++others;
           continue;
         }
-        if (++images > max_images_)
-          fail(root.string(), fmt::format("more than {} images", max_images_),
+        if (++images > options_.max_images)
+          fail(root.string(), fmt::format("more than {} images", options_.max_images),
                "Raise max_images in a TOML of your own; the scores of all searches are kept.");
         people[person].push_back(person + "/" + file.path().filename().string());
       }
@@ -131,16 +131,13 @@ class FoldersReader : public TrialReader {
         fmt::format("{} images, SHA-256 of their names and hashes: {}.", names.size(), all.hex()));
   }
 
-  std::int64_t max_images_;
+  FoldersOptions options_;
 };
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_folders_reader(const TomlTable& table) {
-  const std::int64_t most = table.integer("max_images", 20'000);
-  if (most < 2 || most > 100'000)
-    table.fail_at("max_images", fmt::format("{} lies outside 2 to 100000", most));
-  return std::make_unique<FoldersReader>(most);
+  return std::make_unique<FoldersReader>(read_options<FoldersOptions>(table));
 }
 
 }  // namespace facebench

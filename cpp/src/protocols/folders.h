@@ -6,6 +6,15 @@
 
 namespace facebench {
 
+struct FoldersOptions {
+  std::int64_t max_images = 20'000;
+  static void describe(OptionsBuilder<FoldersOptions>& o) {
+    o.name("folders", "A folder for each person.");
+    o.field("max_images", &FoldersOptions::max_images,
+            "more are an error: the scores of all their searches are kept", 2, 100'000);
+  }
+};
+
 // People of one's own: a folder for each person, images in it (.jpg, .jpeg, .png, .pgm, .ppm, .pnm
 // in any case; files and folders that begin with a point are passed over, other files are noted).
 // Every image is compared with every other (dense track `verification`); the first image of
@@ -14,8 +23,6 @@ namespace facebench {
 //
 // What would spoil the numbers is an Error that names the files: fewer than two people, nobody with
 // two images, the same file twice (by its bytes), whoever it is under; more than `max_images`.
-//
-// Keys: max_images (20,000: the scores of their searches are kept).
 std::unique_ptr<TrialReader> make_folders_reader(const TomlTable& table);
 
 }  // namespace facebench

@@ -18,20 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Keys {
-  std::string folder;
-  std::vector<std::int64_t> splits;
-};
-
-Keys read_keys(const TomlTable& table, std::string_view folder) {
-  std::vector<std::int64_t> ten(10);
-  std::iota(ten.begin(), ten.end(), 1);
-  Keys keys{table.text("folder", folder), table.integers("splits", ten)};
-  if (keys.splits.empty()) table.fail_at("splits", "no split is named");
-  for (const std::int64_t s : keys.splits)
-    if (s < 1 || s > 999 || std::ranges::count(keys.splits, s) > 1)
-      table.fail_at("splits", fmt::format("{} is not a split, or there twice", s));
-  return keys;
+IjbaOptions read_ijba_options(const TomlTable& table, std::string folder) {
+  IjbaOptions options;
+  options.folder = std::move(folder);
+  options = read_options(table, options);
+  if (options.splits.empty()) table.fail_at("splits", "no split is named");
+  for (const std::int64_t s : options.splits)
+    if (std::ranges::count(options.splits, s) > 1)
+      table.fail_at("splits", fmt::format("{} is named twice", s));
+  return options;
 }
 
 // The rows of one CSV file, checked.
@@ -121,16 +116,16 @@ TemplateNumbers add_templates(const std::vector<List>& lists, TrialSet& set) {
 
 class IjbaReader : public TrialReader {
  public:
-  explicit IjbaReader(Keys keys) : keys_(std::move(keys)) {}
-  Json options() const override { return {{"folder", keys_.folder}, {"splits", keys_.splits}}; }
+  explicit IjbaReader(IjbaOptions options) : options_(std::move(options)) {}
+  Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override {
     std::vector<std::string> all;
-    for (const std::int64_t split : keys_.splits)
+    for (const std::int64_t split : options_.splits)
       for (std::string& file : files_of(split)) all.push_back(std::move(file));
     return all;
   }
   bool is_here(const fs::path& lists) const override {
-    return std::ranges::any_of(keys_.splits, [&](std::int64_t s) { return has(lists, s); });
+    return std::ranges::any_of(options_.splits, [&](std::int64_t s) { return has(lists, s); });
   }
 
   TrialSet read(const fs::path& lists) const override {
@@ -138,7 +133,7 @@ class IjbaReader : public TrialReader {
     std::vector<List> templates;
     std::vector<std::int64_t> found;
     std::string absent;
-    for (const std::int64_t split : keys_.splits) {
+    for (const std::int64_t split : options_.splits) {
       if (!has(lists, split)) {
         absent += fmt::format("{}{}", absent.empty() ? "" : ", ", split);
         continue;
@@ -147,11 +142,11 @@ class IjbaReader : public TrialReader {
       read_templates(lists, split, templates, set);
     }
     if (found.empty())
-      fail((lists / keys_.folder).string(), "none of the splits is there",
+      fail((lists / options_.folder).string(), "none of the splits is there",
            fmt::format("Expected is, for example, {}.", files().front()));
     if (!absent.empty())
       set.notes.push_back(fmt::format("Splits that are not there: {}; {} of {} are measured.",
-                                      absent, found.size(), keys_.splits.size()));
+                                      absent, found.size(), options_.splits.size()));
     const TemplateNumbers numbers = add_templates(templates, set);
     for (const std::int64_t split : found)
       set.tracks.push_back(read_track(lists, split, numbers, set));
@@ -167,7 +162,7 @@ class IjbaReader : public TrialReader {
   virtual Track read_track(const fs::path& lists, std::int64_t split,
                            const TemplateNumbers& numbers, TrialSet& set) const = 0;
   std::string place(std::int64_t split, std::string_view file) const {
-    return fmt::format("{}/split{}/{}_{}.csv", keys_.folder, split, file, split);
+    return fmt::format("{}/split{}/{}_{}.csv", options_.folder, split, file, split);
   }
   static std::string prefix(std::int64_t split) { return fmt::format("split{}/", split); }
 
@@ -179,7 +174,7 @@ class IjbaReader : public TrialReader {
       return fs::is_regular_file(lists / f, ignored);
     });
   }
-  Keys keys_;
+  IjbaOptions options_;
 };
 
 class Ijba11Reader : public IjbaReader {
@@ -260,11 +255,11 @@ class Ijba1nReader : public IjbaReader {
 }  // namespace
 
 std::unique_ptr<TrialReader> make_ijba_11_reader(const TomlTable& table) {
-  return std::make_unique<Ijba11Reader>(read_keys(table, "IJB-A_11_sets"));
+  return std::make_unique<Ijba11Reader>(read_ijba_options(table, "IJB-A_11_sets"));
 }
 
 std::unique_ptr<TrialReader> make_ijba_1n_reader(const TomlTable& table) {
-  return std::make_unique<Ijba1nReader>(read_keys(table, "IJB-A_1N_sets"));
+  return std::make_unique<Ijba1nReader>(read_ijba_options(table, "IJB-A_1N_sets"));
 }
 
 }  // namespace facebench

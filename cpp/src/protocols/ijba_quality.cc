@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -19,13 +20,6 @@ namespace fs = std::filesystem;
 
 enum Quality { low, middle, high };
 constexpr std::array<const char*, 3> kNames = {"low", "middle", "high"};
-
-struct Keys {
-  std::array<std::string, 3> lists;  // by Quality; empty with `scores`
-  std::string scores;
-  double low_below = 30, high_from = 60;
-  const IdentityRule* identity = nullptr;
-};
 
 // Gathers samples, each in one set only.
 class Sets {
@@ -58,28 +52,9 @@ class Sets {
 
 class IjbaQualityReader : public TrialReader {
  public:
-  explicit IjbaQualityReader(Keys keys) : keys_(std::move(keys)) {}
-
-  Json options() const override {
-    if (keys_.scores.empty())
-      return {
-          {"low", keys_.lists[low]}, {"middle", keys_.lists[middle]}, {"high", keys_.lists[high]}};
-    return {{"scores", keys_.scores},
-            {"low_below", keys_.low_below},
-            {"high_from", keys_.high_from},
-            {"identity", keys_.identity->name}};
-  }
-  std::vector<std::string> files() const override {
-    if (!keys_.scores.empty()) return {keys_.scores};
-    return {keys_.lists.begin(), keys_.lists.end()};
-  }
-
   TrialSet read(const fs::path& lists) const override {
     Sets sets;
-    if (keys_.scores.empty())
-      for (const Quality q : {high, middle, low}) read_list(lists / keys_.lists[q], q, sets);
-    else
-      read_scores(lists / keys_.scores, sets);
+    read_into(sets, lists);
     for (const Quality q : {low, middle, high})
       if (sets.size(q) == 0)
         fail((lists / files().front()).string(),
@@ -91,6 +66,24 @@ class IjbaQualityReader : public TrialReader {
   }
 
  private:
+  virtual void read_into(Sets& sets, const fs::path& lists) const = 0;
+};
+
+class QualityListsReader : public IjbaQualityReader {
+ public:
+  explicit QualityListsReader(IjbaQualityLists options) : options_(std::move(options)) {}
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override {
+    return {options_.low, options_.middle, options_.high};
+  }
+
+ private:
+  void read_into(Sets& sets, const fs::path& lists) const override {
+    read_list(lists / options_.high, high, sets);
+    read_list(lists / options_.middle, middle, sets);
+    read_list(lists / options_.low, low, sets);
+  }
+
   static void read_list(const fs::path& path, Quality quality, Sets& sets) {
     const std::string bytes = read_file(path);
     const auto variables = parse_mat5(std::as_bytes(std::span(bytes)), path.string());
@@ -109,48 +102,54 @@ class IjbaQualityReader : public TrialReader {
     sets.set().lists.back().notes.clear();  // of text files
   }
 
-  void read_scores(const fs::path& path, Sets& sets) const {
+  IjbaQualityLists options_;
+};
+
+class QualityScoresReader : public IjbaQualityReader {
+ public:
+  explicit QualityScoresReader(IjbaQualityScores options)
+      : options_(std::move(options)), identity_(identity_rules().at(options_.identity)) {}
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override { return {options_.scores}; }
+
+ private:
+  void read_into(Sets& sets, const fs::path& lists) const override {
+    const fs::path path = lists / options_.scores;
     const CsvTable csv = read_csv(path);
     const std::size_t sample = csv.column("sample"), quality = csv.column("quality");
     for (std::size_t row = 0; row < csv.rows(); ++row) {
       const std::string where = at_line(csv.name(), csv.place(row).line);
       const std::string name = sample_name(csv.cell(row, sample), [&] { return where; });
       const std::string person = csv.has_column("identity") ? csv.cell(row, csv.column("identity"))
-                                                            : keys_.identity->person(name);
+                                                            : identity_.person(name);
       if (person.empty())
         fail(where, fmt::format("who is on {} is not said", name),
              fmt::format("Add a column identity, or name samples by the rule '{}': {}.",
-                         keys_.identity->name, keys_.identity->doc));
+                         identity_.name, identity_.doc));
       const double value = csv.number(row, quality);
-      sets.add(value < keys_.low_below   ? low
-               : value < keys_.high_from ? middle
-                                         : high,
+      sets.add(value < options_.low_below   ? low
+               : value < options_.high_from ? middle
+                                            : high,
                name, person, where);
     }
     sets.set().lists.push_back(trial_list("quality", path, csv.bytes()));
   }
 
-  Keys keys_;
+  IjbaQualityScores options_;
+  const IdentityRule& identity_;
 };
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_ijba_quality_reader(const TomlTable& table) {
-  Keys keys;
-  if (table.has("scores")) {
-    keys.scores = table.text("scores");
-    keys.low_below = table.number("low_below", 30);
-    keys.high_from = table.number("high_from", 60);
-    if (keys.low_below > keys.high_from)
-      table.fail_at("high_from", "lies below low_below, so that nothing is of middle quality");
-    keys.identity = &identity_rule(table, "folder");
-    if (keys.identity->person == nullptr)
-      table.fail_at("identity", "there are no listed comparisons to tell people by");
-  } else {
-    for (const Quality q : {low, middle, high})
-      keys.lists[q] = table.text(kNames[q], fmt::format("namelist_{}.mat", kNames[q]));
-  }
-  return std::make_unique<IjbaQualityReader>(std::move(keys));
+  if (std::ranges::count(table.keys(), "scores") == 0)
+    return std::make_unique<QualityListsReader>(read_options<IjbaQualityLists>(table));
+  auto options = read_options<IjbaQualityScores>(table);
+  if (options.low_below > options.high_from)
+    table.fail_at("high_from", "lies below low_below, so that nothing is of middle quality");
+  if (identity_rules().at(options.identity).person == nullptr)
+    table.fail_at("identity", "there are no listed comparisons to tell people by");
+  return std::make_unique<QualityScoresReader>(std::move(options));
 }
 
 }  // namespace facebench

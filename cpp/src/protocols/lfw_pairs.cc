@@ -13,14 +13,11 @@
 namespace facebench {
 namespace {
 
-struct Keys {
-  std::string pairs, track, extension;
-};
-
 // One pass over a list file.
-class PairsParser {
+class LfwPairsParser {
  public:
-  PairsParser(const TextFile& text, const Keys& keys) : text_(text), keys_(keys), builder_(set_) {}
+  LfwPairsParser(const TextFile& text, const LfwPairsOptions& options)
+      : text_(text), options_(options), builder_(set_) {}
 
   TrialSet parse() {
     ListedTrials track;
@@ -36,7 +33,7 @@ class PairsParser {
         refuse_duplicate(track.comparisons.back(), at);
       }
     }
-    set_.tracks.push_back({keys_.track, std::move(track)});
+    set_.tracks.push_back({options_.track, std::move(track)});
     return std::move(set_);
   }
 
@@ -87,7 +84,7 @@ class PairsParser {
 
   std::int32_t sample(const std::string& person, std::string_view number, const TextLine& line) {
     const std::int64_t n = positive(number, text_.place(line), "the number of a photograph");
-    return builder_.sample(fmt::format("{}/{}_{:04}{}", person, person, n, keys_.extension),
+    return builder_.sample(fmt::format("{}/{}_{:04}{}", person, person, n, options_.extension),
                            person);
   }
 
@@ -126,7 +123,7 @@ class PairsParser {
   }
 
   const TextFile& text_;
-  const Keys& keys_;
+  const LfwPairsOptions& options_;
   TrialSet set_;
   TrialSetBuilder builder_;
   std::int64_t folds_ = 0;  // 0 = one set without folds
@@ -136,17 +133,15 @@ class PairsParser {
 
 class LfwPairsReader : public TrialReader {
  public:
-  explicit LfwPairsReader(Keys keys) : keys_(std::move(keys)) {}
+  explicit LfwPairsReader(LfwPairsOptions options) : options_(std::move(options)) {}
 
-  Json options() const override {
-    return {{"pairs", keys_.pairs}, {"track", keys_.track}, {"extension", keys_.extension}};
-  }
-  std::vector<std::string> files() const override { return {keys_.pairs}; }
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override { return {options_.pairs}; }
 
   TrialSet read(const std::filesystem::path& lists) const override {
-    const std::filesystem::path path = lists / keys_.pairs;
+    const std::filesystem::path path = lists / options_.pairs;
     const TextFile text(path);
-    TrialSet set = PairsParser(text, keys_).parse();
+    TrialSet set = LfwPairsParser(text, options_).parse();
     TrialList list{"pairs", path, sha256_hex(text.bytes()), {}};
     if (text.has_bom()) list.notes.push_back("begins with a byte order mark, passed over");
     if (text.has_crlf()) list.notes.push_back("has CRLF line ends");
@@ -156,15 +151,13 @@ class LfwPairsReader : public TrialReader {
   }
 
  private:
-  Keys keys_;
+  LfwPairsOptions options_;
 };
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_lfw_pairs_reader(const TomlTable& table) {
-  return std::make_unique<LfwPairsReader>(Keys{table.text("pairs", "pairs.txt"),
-                                               table.text("track", "pairs"),
-                                               table.text("extension", ".jpg")});
+  return std::make_unique<LfwPairsReader>(read_options<LfwPairsOptions>(table));
 }
 
 }  // namespace facebench

@@ -14,12 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Keys {
-  std::string people, track, extension;
-  std::int64_t enrolled_from = 2;
-  bool open = true;
-};
-
 struct Person {
   std::string name;
   std::int64_t images = 0;
@@ -72,52 +66,41 @@ std::vector<Person> read_people(const TextFile& text) {
 
 class LfwPeopleReader : public TrialReader {
  public:
-  explicit LfwPeopleReader(Keys keys) : keys_(std::move(keys)) {}
-  Json options() const override {
-    return {{"people", keys_.people},
-            {"track", keys_.track},
-            {"extension", keys_.extension},
-            {"enrolled_from", keys_.enrolled_from},
-            {"open", keys_.open}};
-  }
-  std::vector<std::string> files() const override { return {keys_.people}; }
+  explicit LfwPeopleReader(LfwPeopleOptions options) : options_(std::move(options)) {}
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override { return {options_.people}; }
 
   TrialSet read(const fs::path& lists) const override {
-    const TextFile text(lists / keys_.people);
+    const TextFile text(lists / options_.people);
     TrialSet set;
     TrialSetBuilder builder(set);
     IdentificationTrials trials;
     for (const Person& p : read_people(text)) {
-      const bool enrolled = p.images >= keys_.enrolled_from;
-      if (!enrolled && !keys_.open) continue;
+      const bool enrolled = p.images >= options_.enrolled_from;
+      if (!enrolled && !options_.open) continue;
       for (std::int64_t i = 1; i <= p.images; ++i) {
         const std::int32_t sample =
-            builder.sample(fmt::format("{0}/{0}_{1:04}{2}", p.name, i, keys_.extension), p.name);
+            builder.sample(fmt::format("{0}/{0}_{1:04}{2}", p.name, i, options_.extension), p.name);
         (enrolled && i == 1 ? trials.gallery : trials.probes).push_back(sample);
       }
     }
     if (trials.gallery.empty() || trials.probes.empty())
       fail(text.name(), fmt::format("{} images for the gallery and {} probes",
                                     trials.gallery.size(), trials.probes.size()));
-    set.tracks.push_back({keys_.track, std::move(trials)});
-    set.lists.push_back(trial_list("people", lists / keys_.people, text.bytes()));
+    set.tracks.push_back({options_.track, std::move(trials)});
+    set.lists.push_back(trial_list("people", lists / options_.people, text.bytes()));
     set.check();
     return set;
   }
 
  private:
-  Keys keys_;
+  LfwPeopleOptions options_;
 };
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_lfw_people_reader(const TomlTable& table) {
-  Keys keys{table.text("people", "people.txt"), table.text("track", "search"),
-            table.text("extension", ".jpg"), table.integer("enrolled_from", 2),
-            table.boolean("open", true)};
-  if (keys.enrolled_from < 2)
-    table.fail_at("enrolled_from", "a person with one image would have no probe");
-  return std::make_unique<LfwPeopleReader>(std::move(keys));
+  return std::make_unique<LfwPeopleReader>(read_options<LfwPeopleOptions>(table));
 }
 
 }  // namespace facebench

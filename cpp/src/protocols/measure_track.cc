@@ -26,7 +26,7 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
                std::vector<MetricCell>& cells) {
   if (!resampled.data) return;
   const Data& data = *resampled.data;
-  const Convention& convention = conventions().at(options.convention);
+  const Convention& convention = conventions().at(*options.convention);
   std::vector<Statistic> statistics;
   std::vector<std::size_t> of_cell;  // the cells that the statistics belong to
   try {
@@ -48,7 +48,7 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
     }
   } catch (const std::invalid_argument& e) {
     // The metrics know nothing of protocols: what they refuse is here a property of the data.
-    fail(scored.where, e.what(), fmt::format("The convention is '{}'.", options.convention));
+    fail(scored.where, e.what(), fmt::format("The convention is '{}'.", *options.convention));
   }
   if (statistics.empty()) return;
   const std::vector<Interval> intervals = resampled.bootstrap().intervals(

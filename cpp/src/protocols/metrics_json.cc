@@ -55,7 +55,7 @@ Json cell_json(const MetricCell& cell) {
 Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,
                   std::span<const TrackResult> tracks) {
   Json json = {{"protocol", {{"id", spec.id}, {"version", spec.version}, {"sha256", spec.sha256}}},
-               {"convention", options.convention},
+               {"convention", *options.convention},
                {"tracks", Json::object()}};
   for (const TrackResult& t : tracks) {
     Json& out = json["tracks"][t.name];

@@ -12,109 +12,67 @@
 namespace facebench {
 namespace {
 
-struct Keys {
-  std::string file, track, separator;
-  bool header = true;
-  std::int64_t lines_per_pair = 1;
-  std::string first, second, label, fold;
-  std::vector<std::string> genuine, impostor;
-  std::string folds;
-  std::int64_t fold_count = 0;
-  std::string prefix, suffix;
-  const IdentityRule* identity = nullptr;
-};
-
 char separator_of(const std::string& word) {
   return word == "comma" ? ',' : word == "tab" ? '\t' : kBlanks;
 }
 
-// The text of `key`, one of the words.
-std::string word(const TomlTable& table, std::string_view key, std::string_view fallback,
-                 const std::vector<std::string>& words) {
-  std::string value = table.text(key, fallback);
-  if (std::ranges::find(words, value) == words.end())
-    table.fail_at(key, unknown_name_message("word", value, words));
-  return value;
-}
-
-Keys read_keys(const TomlTable& table) {
-  Keys k;
-  k.file = table.text("file");
-  k.track = table.text("track", "pairs");
-  k.separator = word(table, "separator", "comma", {"comma", "tab", "blanks"});
-  k.header = table.boolean("header", true);
-  k.lines_per_pair = table.integer("lines_per_pair", 1);
-  if (k.lines_per_pair != 1 && k.lines_per_pair != 2)
-    table.fail_at("lines_per_pair", "a pair takes 1 line or 2");
-  k.first = table.text("first", k.header ? "first" : "0");
-  if (k.lines_per_pair == 1) k.second = table.text("second", k.header ? "second" : "1");
-  k.label = table.text("label", k.header ? "label" : k.lines_per_pair == 1 ? "2" : "1");
-  k.genuine = table.texts("genuine", {"1"});
-  k.impostor = table.texts("impostor", {"0"});
+// `options` as the table states them, with everything set that depends on another key; "" and 0 are
+// what is not used.
+PairsOptions read_pairs_options(const TomlTable& table) {
+  auto k = read_options<PairsOptions>(table);
+  const auto only_with = [&](std::string_view key, bool used, std::string_view condition) {
+    if (!used && table.has(key))
+      table.fail_at(key, fmt::format("'{}' is used only with {}", key, condition));
+  };
+  only_with("second", k.lines_per_pair == 1, "lines_per_pair = 1");
+  only_with("fold", k.folds == "column", "folds = \"column\"");
+  only_with("fold_count", k.folds == "order", "folds = \"order\"");
+  const auto column = [&](bool used, std::string_view name, std::string_view number) {
+    return std::string(!used ? "" : k.header ? name : number);
+  };
+  if (!k.first) k.first = column(true, "first", "0");
+  if (!k.second) k.second = column(k.lines_per_pair == 1, "second", "1");
+  if (!k.label) k.label = column(true, "label", k.lines_per_pair == 1 ? "2" : "1");
+  if (!k.fold) k.fold = column(k.folds == "column", "fold", "3");
+  if (k.folds == "order" && !k.fold_count) table.integer("fold_count");  // says that it is missing
+  if (!k.fold_count)
+    k.fold_count = k.folds == "label" ? static_cast<std::int64_t>(k.genuine.size()) : 0;
   for (const std::string& w : k.genuine)
     if (std::ranges::find(k.impostor, w) != k.impostor.end())
       table.fail_at("impostor", fmt::format("'{}' means genuine as well", w));
-  k.folds = word(table, "folds", "none", {"none", "column", "order", "label"});
-  if (k.folds == "column") k.fold = table.text("fold", k.header ? "fold" : "3");
-  if (k.folds == "order") {
-    k.fold_count = table.integer("fold_count");
-    if (k.fold_count < 2 || k.fold_count > 1'000'000)
-      table.fail_at("fold_count", "there are 2 folds or more");
-  }
-  if (k.folds == "label") k.fold_count = static_cast<std::int64_t>(k.genuine.size());
-  k.prefix = table.text("prefix", "");
-  k.suffix = table.text("suffix", "");
-  k.identity = &identity_rule(table, "genuine");
   return k;
 }
 
 class PairsReader : public TrialReader {
  public:
-  explicit PairsReader(Keys keys) : keys_(std::move(keys)) {}
+  explicit PairsReader(PairsOptions options) : options_(std::move(options)) {}
 
-  Json options() const override {
-    return {{"file", keys_.file},
-            {"track", keys_.track},
-            {"separator", keys_.separator},
-            {"header", keys_.header},
-            {"first", keys_.first},
-            {"second", keys_.second},
-            {"label", keys_.label},
-            {"lines_per_pair", keys_.lines_per_pair},
-            {"genuine", keys_.genuine},
-            {"impostor", keys_.impostor},
-            {"folds", keys_.folds},
-            {"fold", keys_.fold},
-            {"fold_count", keys_.fold_count},
-            {"prefix", keys_.prefix},
-            {"suffix", keys_.suffix},
-            {"identity", keys_.identity->name}};
-  }
-  std::vector<std::string> files() const override { return {keys_.file}; }
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override { return {options_.file}; }
 
   TrialSet read(const std::filesystem::path& lists) const override {
-    const std::filesystem::path path = lists / keys_.file;
-    const CsvTable table = read_csv(path, {separator_of(keys_.separator), keys_.header});
+    const std::filesystem::path path = lists / options_.file;
+    const CsvTable table = read_csv(path, {separator_of(options_.separator), options_.header});
     PairCollector pairs([&](PairCollector::Position row) {
       return at_line(table.name(), table.place(static_cast<std::size_t>(row)).line);
     });
-    pairs.begin_track(keys_.track);
+    pairs.begin_track(options_.track);
     if (table.rows() == 0) fail(table.name(), "the list is empty", "Download it again.");
     collect(table, pairs);
-    if (keys_.fold_count > 0)
-      pairs.number_folds(keys_.fold_count, keys_.folds == "order", table.name());
-    TrialSet set = pairs.finish(*keys_.identity);
+    if (*options_.fold_count > 0)
+      pairs.number_folds(*options_.fold_count, options_.folds == "order", table.name());
+    TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists.push_back(trial_list("pairs", path, table.bytes()));
     return set;
   }
 
  private:
   void collect(const CsvTable& table, PairCollector& pairs) const {
-    const auto lines = static_cast<std::size_t>(keys_.lines_per_pair);
-    const std::size_t first = table.column(keys_.first), label = table.column(keys_.label);
-    const std::size_t second = lines == 2 ? first : table.column(keys_.second);
-    const bool has_fold = keys_.folds == "column";
-    const std::size_t fold = has_fold ? table.column(keys_.fold) : 0;
+    const auto lines = static_cast<std::size_t>(options_.lines_per_pair);
+    const std::size_t first = table.column(*options_.first), label = table.column(*options_.label);
+    const std::size_t second = lines == 2 ? first : table.column(*options_.second);
+    const bool has_fold = options_.folds == "column";
+    const std::size_t fold = has_fold ? table.column(*options_.fold) : 0;
     if (table.rows() % lines != 0)
       fail(at_line(table.name(), table.place(table.rows() - 1).line),
            "the last pair has one line only", "The list was cut off; download it again.");
@@ -127,31 +85,65 @@ class PairsReader : public TrialReader {
              fmt::format("the label is '{}', that of the pair's first line '{}'",
                          table.cell(other, label), what));
       std::int32_t number = -1;
-      const auto known = std::ranges::find(keys_.genuine, what);
-      const bool genuine = known != keys_.genuine.end();
-      if (!genuine && std::ranges::find(keys_.impostor, what) == keys_.impostor.end())
+      const auto known = std::ranges::find(options_.genuine, what);
+      const bool genuine = known != options_.genuine.end();
+      if (!genuine && std::ranges::find(options_.impostor, what) == options_.impostor.end())
         fail(at_line(table.name(), table.place(row).line),
              fmt::format("the label '{}' is neither genuine ({}) nor impostor ({})", what,
-                         fmt::join(keys_.genuine, ", "), fmt::join(keys_.impostor, ", ")));
+                         fmt::join(options_.genuine, ", "), fmt::join(options_.impostor, ", ")));
       if (has_fold)
         number =
             numbers.try_emplace(table.cell(row, fold), static_cast<std::int32_t>(numbers.size()))
                 .first->second;
-      else if (keys_.folds == "label")  // of an impostor pair: known when all have been read
-        number = genuine ? static_cast<std::int32_t>(known - keys_.genuine.begin()) : 0;
-      pairs.add(keys_.prefix + table.cell(row, first) + keys_.suffix,
-                keys_.prefix + table.cell(other, second) + keys_.suffix, genuine, number,
+      else if (options_.folds == "label")  // of an impostor pair: known when all have been read
+        number = genuine ? static_cast<std::int32_t>(known - options_.genuine.begin()) : 0;
+      pairs.add(options_.prefix + table.cell(row, first) + options_.suffix,
+                options_.prefix + table.cell(other, second) + options_.suffix, genuine, number,
                 static_cast<PairCollector::Position>(row));
     }
   }
 
-  Keys keys_;
+  PairsOptions options_;
 };
 
 }  // namespace
 
+void PairsOptions::describe(OptionsBuilder<PairsOptions>& o) {
+  o.name("pairs", "A list of pairs.");
+  o.field("file", &PairsOptions::file, "the list").required = true;
+  o.field("track", &PairsOptions::track, "name of the track");
+  o.choice("separator", &PairsOptions::separator,
+           "comma (RFC 4180), tab, or blanks (any run of spaces and tabs)",
+           {"comma", "tab", "blanks"});
+  o.field("header", &PairsOptions::header,
+          "the first line names the columns; else they are \"0\", \"1\", ...");
+  o.field(
+      "lines_per_pair", &PairsOptions::lines_per_pair,
+      "1: a line is a pair, with the columns first, second and label; 2: two lines in a row are "
+      "a pair, each with the columns first and label",
+      1, 2);
+  o.field("first", &PairsOptions::first, "column of the first name");
+  o.field("second", &PairsOptions::second, "column of the second name");
+  o.field("label", &PairsOptions::label, "column of the label");
+  o.field("genuine", &PairsOptions::genuine, "the words that mean genuine in the column label");
+  o.field("impostor", &PairsOptions::impostor, "the words that mean impostor");
+  o.choice("folds", &PairsOptions::folds,
+           "none; column: the column fold names them, numbered as they first appear; order: each "
+           "class is cut into fold_count runs of one length; label: the words of genuine are the "
+           "folds, impostors are cut as in order",
+           {"none", "column", "order", "label"});
+  o.field("fold", &PairsOptions::fold, "column of the fold");
+  o.field("fold_count", &PairsOptions::fold_count, "folds, where they are cut in order", 2,
+          1'000'000);
+  o.field("prefix", &PairsOptions::prefix,
+          "what a name lacks at its beginning to be a path below the image folder");
+  o.field("suffix", &PairsOptions::suffix, "the same, at its end");
+  o.choice("identity", &PairsOptions::identity, "how a name tells who it is",
+           identity_rules().names());
+}
+
 std::unique_ptr<TrialReader> make_pairs_reader(const TomlTable& table) {
-  return std::make_unique<PairsReader>(read_keys(table));
+  return std::make_unique<PairsReader>(read_pairs_options(table));
 }
 
 }  // namespace facebench

@@ -73,15 +73,6 @@ const Table<IdentityRule>& identity_rules() {
   return table;
 }
 
-const IdentityRule& identity_rule(const TomlTable& table, std::string_view fallback) {
-  const std::string word = table.text("identity", fallback);
-  const IdentityRule* rule = identity_rules().find(word);
-  if (rule == nullptr)
-    table.fail_at("identity",
-                  unknown_name_message(identity_rules().kind(), word, identity_rules().names()));
-  return *rule;
-}
-
 TrialList trial_list(std::string role, const std::filesystem::path& path, std::string_view bytes) {
   TrialList list{std::move(role), path, sha256_hex(bytes), {}};
   if (bytes.starts_with("\xEF\xBB\xBF"))

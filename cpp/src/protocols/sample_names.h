@@ -26,9 +26,6 @@ struct IdentityRule {
 };
 const Table<IdentityRule>& identity_rules();
 
-// The text of `key`, one of identity_rules(); Error with "did you mean".
-const IdentityRule& identity_rule(const TomlTable& table, std::string_view fallback);
-
 // The manifest's entry of a list, with a note for each thing that was tolerated.
 TrialList trial_list(std::string role, const std::filesystem::path& path, std::string_view bytes);
 

@@ -20,31 +20,26 @@ struct Block {
   std::size_t number = 0;  // 0: template 1, 1: template 2
 };
 
-struct Keys {
-  std::string file, track;
-  std::int64_t size = 0;
-  std::vector<std::string> block_names, groups;
+// The templates of a subject, out of the names of the blocks.
+struct Blocks {
+  std::vector<std::string> groups;
   std::vector<Block> blocks;
-  const IdentityRule* identity = nullptr;
 };
 
 class TemplateListReader : public TrialReader {
  public:
-  explicit TemplateListReader(Keys keys) : keys_(std::move(keys)) {}
+  TemplateListReader(TemplateListOptions options, Blocks blocks)
+      : options_(std::move(options)),
+        blocks_(std::move(blocks)),
+        identity_(identity_rules().at(options_.identity)) {}
 
-  Json options() const override {
-    return {{"file", keys_.file},
-            {"track", keys_.track},
-            {"size", keys_.size},
-            {"blocks", keys_.block_names},
-            {"identity", keys_.identity->name}};
-  }
-  std::vector<std::string> files() const override { return {keys_.file}; }
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override { return {options_.file}; }
 
   TrialSet read(const fs::path& lists) const override {
-    const TextFile text(lists / keys_.file);
-    const auto size = static_cast<std::size_t>(keys_.size);
-    const std::size_t run = keys_.blocks.size() * size;  // lines of a subject
+    const TextFile text(lists / options_.file);
+    const auto size = static_cast<std::size_t>(options_.size);
+    const std::size_t run = blocks_.blocks.size() * size;  // lines of a subject
     const auto& lines = text.lines();
     if (lines.empty()) fail(at_line(text.name(), 1), "the list is empty", "Download it again.");
     if (lines.size() % run != 0)
@@ -55,8 +50,8 @@ class TemplateListReader : public TrialReader {
     TrialSet set;
     TrialSetBuilder builder(set);
     MatrixTrials trials;
-    trials.groups = keys_.groups;
-    const std::size_t groups = keys_.groups.size();
+    trials.groups = blocks_.groups;
+    const std::size_t groups = blocks_.groups.size();
     std::unordered_map<std::string, std::int64_t> subjects, images;
     std::int64_t shared = 0;
     for (std::size_t begin = 0; begin < lines.size(); begin += run) {
@@ -68,11 +63,11 @@ class TemplateListReader : public TrialReader {
       trials.first.resize(first + groups);
       trials.second.resize(first + groups);
       images.clear();
-      for (std::size_t b = 0; b < keys_.blocks.size(); ++b) {
-        const Block& block = keys_.blocks[b];
+      for (std::size_t b = 0; b < blocks_.blocks.size(); ++b) {
+        const Block& block = blocks_.blocks[b];
         (block.number == 0 ? trials.first : trials.second)[first + block.group] =
             static_cast<std::int32_t>(set.templates.size());
-        set.templates.add(fmt::format("{}/{}", subject, keys_.block_names[b]),
+        set.templates.add(fmt::format("{}/{}", subject, options_.blocks[b]),
                           builder.person(subject));
         const std::int64_t block_line = lines[begin + b * size].number;
         for (std::size_t i = 0; i < size; ++i) {
@@ -92,8 +87,8 @@ class TemplateListReader : public TrialReader {
         }
       }
     }
-    set.tracks.push_back({keys_.track, std::move(trials)});
-    set.lists.push_back(trial_list("templates", lists / keys_.file, text.bytes()));
+    set.tracks.push_back({options_.track, std::move(trials)});
+    set.lists.push_back(trial_list("templates", lists / options_.file, text.bytes()));
     if (shared > 0)
       set.lists.back().notes.push_back(
           fmt::format("has {} images in two templates of a subject", shared));
@@ -105,50 +100,48 @@ class TemplateListReader : public TrialReader {
   std::string person(const TextFile& text, const TextLine& line) const {
     const auto where = [&] { return at_line(text.name(), line.number); };
     const std::string name = sample_name(trim(line.text), where);
-    std::string result = keys_.identity->person(name);
+    std::string result = identity_.person(name);
     if (result.empty())
       fail(where(), fmt::format("the name '{}' does not say who it is", name),
-           fmt::format("The rule '{}' expects: {}.", keys_.identity->name, keys_.identity->doc));
+           fmt::format("The rule '{}' expects: {}.", identity_.name, identity_.doc));
     return result;
   }
 
-  Keys keys_;
+  TemplateListOptions options_;
+  Blocks blocks_;
+  const IdentityRule& identity_;
 };
 
-void read_blocks(const TomlTable& table, Keys& k) {
-  k.block_names = table.texts("blocks");
-  for (std::size_t b = 0; b < k.block_names.size(); ++b) {
-    const std::string& name = k.block_names[b];
+Blocks read_blocks(const TomlTable& table, const std::vector<std::string>& names) {
+  Blocks result;
+  for (std::size_t b = 0; b < names.size(); ++b) {
+    const std::string& name = names[b];
     const std::size_t slash = name.rfind('/');
     const std::string number = slash == std::string::npos ? "" : name.substr(slash + 1);
     if (slash == 0 || (number != "1" && number != "2"))
       table.fail_at("blocks", fmt::format("'{}' is not GROUP/1 or GROUP/2", name));
-    if (std::find(k.block_names.begin(), k.block_names.begin() + static_cast<std::ptrdiff_t>(b),
-                  name) != k.block_names.begin() + static_cast<std::ptrdiff_t>(b))
+    const auto here = names.begin() + static_cast<std::ptrdiff_t>(b);
+    if (std::find(names.begin(), here, name) != here)
       table.fail_at("blocks", fmt::format("'{}' is there twice", name));
     const std::string group = name.substr(0, slash);
-    const auto known = std::ranges::find(k.groups, group);
-    k.blocks.push_back({static_cast<std::size_t>(known - k.groups.begin()),
-                        static_cast<std::size_t>(number == "2")});
-    if (known == k.groups.end()) k.groups.push_back(group);
+    const auto known = std::ranges::find(result.groups, group);
+    result.blocks.push_back({static_cast<std::size_t>(known - result.groups.begin()),
+                             static_cast<std::size_t>(number == "2")});
+    if (known == result.groups.end()) result.groups.push_back(group);
   }
-  if (k.blocks.empty() || k.blocks.size() != 2 * k.groups.size())
+  if (result.blocks.empty() || result.blocks.size() != 2 * result.groups.size())
     table.fail_at("blocks", "every group needs its templates 1 and 2");
+  return result;
 }
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_template_list_reader(const TomlTable& table) {
-  Keys k;
-  k.file = table.text("file");
-  k.track = table.text("track");
-  k.size = table.integer("size");
-  if (k.size < 1 || k.size > 100'000) table.fail_at("size", "a template has 1 to 100,000 images");
-  read_blocks(table, k);
-  k.identity = &identity_rule(table, "folder");
-  if (k.identity->person == nullptr)
+  auto options = read_options<TemplateListOptions>(table);
+  Blocks blocks = read_blocks(table, options.blocks);
+  if (identity_rules().at(options.identity).person == nullptr)
     table.fail_at("identity", "a template list has no genuine pairs that connect people");
-  return std::make_unique<TemplateListReader>(std::move(k));
+  return std::make_unique<TemplateListReader>(std::move(options), std::move(blocks));
 }
 
 }  // namespace facebench

@@ -17,18 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct YawTrack {
-  std::string name;
-  double from = 0, below = 0;
-};
-
-struct Keys {
-  std::vector<std::string> csv;
-  std::string pairs;  // empty = drawn
-  std::int64_t size = 0, seed = 0;
-  std::vector<YawTrack> tracks;
-};
-
 struct Faces {
   std::vector<std::string> file;
   std::vector<std::int32_t> person;
@@ -62,48 +50,23 @@ void read_faces(const CsvTable& table, std::unordered_map<std::string, std::int3
   }
 }
 
+const std::string& person_of(const Faces& faces, std::int32_t face) {
+  return faces.people[static_cast<std::size_t>(faces.person[static_cast<std::size_t>(face)])];
+}
+
 class UmdfacesReader : public TrialReader {
  public:
-  explicit UmdfacesReader(Keys keys) : keys_(std::move(keys)) {}
-
-  Json options() const override {
-    if (!keys_.pairs.empty())
-      return {{"csv", keys_.csv}, {"pairs_from", "list"}, {"pairs", keys_.pairs}};
-    Json tracks = Json::array();
-    for (const YawTrack& t : keys_.tracks)
-      tracks.push_back({{"name", t.name}, {"yaw_from", t.from}, {"yaw_below", t.below}});
-    return {{"csv", keys_.csv},
-            {"pairs_from", "drawn"},
-            {"size", keys_.size},
-            {"seed", keys_.seed},
-            {"tracks", tracks}};
-  }
-
-  std::vector<std::string> files() const override {
-    std::vector<std::string> result = keys_.csv;
-    if (!keys_.pairs.empty()) result.push_back(keys_.pairs);
-    return result;
-  }
-
   TrialSet read(const fs::path& lists) const override {
     Faces faces;
     std::unordered_map<std::string, std::int32_t> people;
     std::vector<TrialList> read;
-    for (const std::string& name : keys_.csv) {
+    for (const std::string& name : csv()) {
       const CsvTable table = read_csv(lists / name);
       read_faces(table, people, faces);
       read.push_back(trial_list("faces", lists / name, table.bytes()));
     }
     std::string note;
-    TrialSet set;
-    if (keys_.pairs.empty()) {
-      note = fmt::format("gave the pairs by drawing, {0} + {0} for each track, seed {1}",
-                         keys_.size, keys_.seed);
-      set = drawn(faces, note);
-    } else {
-      note = fmt::format("describes the faces; the pairs are those listed in {}", keys_.pairs);
-      set = listed(faces, lists / keys_.pairs, read);
-    }
+    TrialSet set = pairs(faces, lists, read, note);
     read.front().notes.push_back(std::move(note));
     set.lists = std::move(read);
     set.check();
@@ -111,23 +74,50 @@ class UmdfacesReader : public TrialReader {
   }
 
  private:
+  virtual const std::vector<std::string>& csv() const = 0;
+  // The note says where the pairs come from; a list of pairs is added to `read`.
+  virtual TrialSet pairs(const Faces& faces, const fs::path& lists, std::vector<TrialList>& read,
+                         std::string& note) const = 0;
+};
+
+class UmdfacesDrawnReader : public UmdfacesReader {
+ public:
+  UmdfacesDrawnReader(UmdfacesDrawnOptions options, std::vector<YawTrackOptions> tracks)
+      : options_(std::move(options)), tracks_(std::move(tracks)) {}
+
+  Json options() const override {
+    Json json = options_to_json(options_);
+    json["pairs_from"] = "drawn";
+    json["tracks"] = Json::array();
+    for (const YawTrackOptions& t : tracks_) json["tracks"].push_back(options_to_json(t));
+    return json;
+  }
+  std::vector<std::string> files() const override { return options_.csv; }
+
+ private:
+  const std::vector<std::string>& csv() const override { return options_.csv; }
+
   // The note says where the faces give fewer pairs than are asked for.
-  TrialSet drawn(const Faces& faces, std::string& note) const {
+  TrialSet pairs(const Faces& faces, const fs::path&, std::vector<TrialList>&,
+                 std::string& note) const override {
+    note = fmt::format("gave the pairs by drawing, {0} + {0} for each track, seed {1}",
+                       options_.size, options_.seed);
     TrialSet set;
     TrialSetBuilder builder(set);
     std::uint64_t number = 0;
-    for (const YawTrack& t : keys_.tracks) {
-      const YawPairs pairs(faces.person, faces.yaw, t.from, t.below);
-      const std::int64_t size = std::min({keys_.size, pairs.count(true), pairs.count(false)});
+    for (const YawTrackOptions& t : tracks_) {
+      const YawPairs pairs(faces.person, faces.yaw, t.yaw_from, t.yaw_below);
+      const std::int64_t size = std::min({options_.size, pairs.count(true), pairs.count(false)});
       if (size == 0)
         fail(fmt::format("track {}", t.name),
              fmt::format("the faces give {} genuine and {} impostor pairs", pairs.count(true),
                          pairs.count(false)),
              "Use more of the data set's files, or other bounds.");
-      if (size < keys_.size) note += fmt::format("; track {} has {} + {} only", t.name, size, size);
+      if (size < options_.size)
+        note += fmt::format("; track {} has {} + {} only", t.name, size, size);
       ListedTrials track;
       for (const bool genuine : {true, false}) {
-        Random random(static_cast<std::uint64_t>(keys_.seed), "umdfaces.pairs",
+        Random random(static_cast<std::uint64_t>(options_.seed), "umdfaces.pairs",
                       {number, genuine ? 1u : 0u});
         for (const auto& [a, b] : pairs.draw(genuine, size, random)) {
           track.comparisons.push_back(
@@ -142,12 +132,33 @@ class UmdfacesReader : public TrialReader {
     return set;
   }
 
-  static const std::string& person_of(const Faces& faces, std::int32_t face) {
-    return faces.people[static_cast<std::size_t>(faces.person[static_cast<std::size_t>(face)])];
+  UmdfacesDrawnOptions options_;
+  std::vector<YawTrackOptions> tracks_;
+};
+
+class UmdfacesListedReader : public UmdfacesReader {
+ public:
+  explicit UmdfacesListedReader(UmdfacesListedOptions options) : options_(std::move(options)) {}
+
+  Json options() const override {
+    Json json = options_to_json(options_);
+    json["pairs_from"] = "list";
+    return json;
+  }
+  std::vector<std::string> files() const override {
+    std::vector<std::string> result = options_.csv;
+    result.push_back(options_.pairs);
+    return result;
   }
 
+ private:
+  const std::vector<std::string>& csv() const override { return options_.csv; }
+
   // The pairs of the list; who is on them is what the faces' files say.
-  static TrialSet listed(const Faces& faces, const fs::path& path, std::vector<TrialList>& read) {
+  TrialSet pairs(const Faces& faces, const fs::path& lists, std::vector<TrialList>& read,
+                 std::string& note) const override {
+    note = fmt::format("describes the faces; the pairs are those listed in {}", options_.pairs);
+    const fs::path path = lists / options_.pairs;
     const CsvTable table = read_csv(path);
     const std::size_t first = table.column("first"), second = table.column("second"),
                       label = table.column("label"), track = table.column("track");
@@ -162,9 +173,9 @@ class UmdfacesReader : public TrialReader {
     const auto where = [&](std::int64_t row) {
       return at_line(table.name(), table.place(static_cast<std::size_t>(row)).line);
     };
-    PairCollector pairs(where);
+    PairCollector collected(where);
     for (const std::string& name : order) {
-      pairs.begin_track(name);
+      collected.begin_track(name);
       for (const std::size_t row : rows[name]) {
         const auto at = static_cast<std::int64_t>(row);
         const std::string& word = table.cell(row, label);
@@ -183,45 +194,51 @@ class UmdfacesReader : public TrialReader {
         if (same != (word == "1"))
           fail(where(at), fmt::format("the label is {}, but SUBJECT_ID is {}", word,
                                       same ? "the same" : "another"));
-        pairs.add(table.cell(row, first), table.cell(row, second), same, -1, at);
+        collected.add(table.cell(row, first), table.cell(row, second), same, -1, at);
       }
     }
     read.push_back(trial_list("pairs", path, table.bytes()));
-    return pairs.finish(
+    return collected.finish(
         [&](const std::string& name) { return person_of(faces, faces.index.at(name)); });
   }
 
-  Keys keys_;
+  UmdfacesListedOptions options_;
 };
+
+std::vector<YawTrackOptions> read_yaw_tracks(const TomlTable& table) {
+  std::vector<YawTrackOptions> tracks;
+  for (const TomlTable& t : table.tables("tracks")) {
+    const auto track = read_options<YawTrackOptions>(t);
+    if (!(track.yaw_from < track.yaw_below)) t.fail_at("yaw_below", "is not above yaw_from");
+    if (std::ranges::find(tracks, track.name, &YawTrackOptions::name) != tracks.end())
+      t.fail_at("name", fmt::format("there is a track {} already", track.name));
+    tracks.push_back(track);
+  }
+  if (tracks.empty()) table.fail_at("tracks", "no track is named");
+  return tracks;
+}
+
+// The options, which name at least one file of faces.
+template <class Options>
+Options read_umdfaces_options(const TomlTable& table) {
+  auto options = read_options<Options>(table);
+  if (options.csv.empty()) table.fail_at("csv", "no file is named");
+  return options;
+}
 
 }  // namespace
 
 std::unique_ptr<TrialReader> make_umdfaces_reader(const TomlTable& table) {
-  Keys k;
-  k.csv = table.texts("csv");
-  if (k.csv.empty()) table.fail_at("csv", "no file is named");
   const std::string from = table.text("pairs_from");
-  if (from == "list") {
-    k.pairs = table.text("pairs");
-  } else if (from == "drawn") {
-    k.size = table.integer("size");
-    if (k.size < 1 || k.size > 100'000'000) table.fail_at("size", "from 1 to 100,000,000 pairs");
-    k.seed = table.integer("seed", 0);
-    if (k.seed < 0) table.fail_at("seed", "the seed is 0 or more");
-    for (const TomlTable& t : table.tables("tracks")) {
-      k.tracks.push_back({t.text("name"), t.number("yaw_from"), t.number("yaw_below")});
-      if (!(k.tracks.back().from < k.tracks.back().below))
-        t.fail_at("yaw_below", "is not above yaw_from");
-      for (std::size_t i = 0; i + 1 < k.tracks.size(); ++i)
-        if (k.tracks[i].name == k.tracks.back().name)
-          t.fail_at("name", fmt::format("there is a track {} already", k.tracks[i].name));
-    }
-    if (k.tracks.empty()) table.fail_at("tracks", "no track is named");
-  } else {
+  if (from == "list")
+    return std::make_unique<UmdfacesListedReader>(
+        read_umdfaces_options<UmdfacesListedOptions>(table));
+  if (from != "drawn")
     table.fail_at("pairs_from", unknown_name_message("source of pairs", from,
                                                      std::vector<std::string>{"drawn", "list"}));
-  }
-  return std::make_unique<UmdfacesReader>(std::move(k));
+  std::vector<YawTrackOptions> tracks = read_yaw_tracks(table);
+  return std::make_unique<UmdfacesDrawnReader>(read_umdfaces_options<UmdfacesDrawnOptions>(table),
+                                               std::move(tracks));
 }
 
 }  // namespace facebench

@@ -46,24 +46,23 @@ double far_of(std::string_view metric) {
   return far;
 }
 
-const ExpectedCounts& counts_of(const ProtocolSpec& spec, const std::string& track) {
+const ExpectedCounts& counts_of(const ProtocolSpec& spec, const std::optional<std::string>& track) {
   std::vector<std::string> names;
   for (const ExpectedCounts& e : spec.expected) {
-    if (e.track == track || (track.empty() && spec.expected.size() == 1)) return e;
+    if (e.track == track || (!track && spec.expected.size() == 1)) return e;
     names.push_back(e.track);
   }
   if (names.empty())
     throw std::invalid_argument(
         fmt::format("protocol {} does not state what its lists hold; give the counts", spec.id));
-  if (track.empty())
+  if (!track)
     throw std::invalid_argument(fmt::format("protocol {} has several tracks; name one: {}", spec.id,
                                             fmt::join(names, ", ")));
-  throw std::invalid_argument(unknown_name_message("track", track, names));
+  throw std::invalid_argument(unknown_name_message("track", *track, names));
 }
 
-// Whole numbers behind a number that is 0 in the options.
-std::int64_t given_or(std::int64_t given, std::int64_t stated) {
-  return given != 0 ? given : std::max<std::int64_t>(stated, 0);
+std::int64_t given_or(std::optional<std::int64_t> given, std::int64_t stated) {
+  return given.value_or(std::max<std::int64_t>(stated, 0));
 }
 
 std::string percent_of(std::int64_t k, std::int64_t total) {
@@ -180,15 +179,15 @@ Claim check_claim(std::string_view printed, const ProtocolSpec* spec, const Clai
   Claim c;
   c.printed = parse_printed(printed);
   c.metric = options.metric;
-  std::int64_t genuine = options.genuine, impostor = options.impostor;
+  std::int64_t genuine = options.genuine.value_or(0), impostor = options.impostor.value_or(0);
   if (spec) {
     c.protocol = spec->id;
     const ExpectedCounts& e = counts_of(*spec, options.track);
-    genuine = given_or(genuine, e.of("genuine"));
-    impostor = given_or(impostor, e.of("impostor"));
+    genuine = given_or(options.genuine, e.of("genuine"));
+    impostor = given_or(options.impostor, e.of("impostor"));
     c.folds = given_or(options.folds, e.of("folds"));
   } else {
-    c.folds = options.folds;
+    c.folds = options.folds.value_or(0);
   }
   double people = 1;
   if (c.metric == "accuracy") {

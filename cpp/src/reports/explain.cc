@@ -148,7 +148,7 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
   e.run = {name_of(a), name_of(b)};
   for (int r : {0, 1}) {
     e.protocol[r] = scores[r].spec.id;
-    e.convention[r] = scores[r].options.convention;
+    e.convention[r] = *scores[r].options.convention;
   }
   e.differences = run_differences(runs[0], runs[1], scores[0], scores[1], pairs);
   for (const TrackPairs& p : pairs) {

@@ -160,7 +160,7 @@ std::map<NumberKey, PairedComparison> compare_track(
   }
   try {
     const Measurable x = left.measurable(metrics, job), y = right.measurable(metrics, job);
-    const Pairing pairing{metrics, conventions().at(how.convention), options, job};
+    const Pairing pairing{metrics, conventions().at(*how.convention), options, job};
     compare(x.scores, y.scores, pairing, result);
     compare(x.matrix, y.matrix, pairing, result);
     compare(x.searches, y.searches, pairing, result);

@@ -89,7 +89,8 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
   try {
     const EmbeddingSet embeddings = read_embeddings(path);
     const SampleRows rows = find_samples(s.trials, embeddings, s.spec.match);
-    const UnitEmbeddings units = unit_embeddings(s.trials, rows, embeddings, s.options.fusion, job);
+    const UnitEmbeddings units =
+        unit_embeddings(s.trials, rows, embeddings, *s.options.fusion, job);
     ScoreDifferences found;
     for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
       const KeptScores again =

@@ -55,12 +55,13 @@ void StepOptions::describe(OptionsBuilder<StepOptions>& o) {
           "classes of the loss, where the input does not say (WebFace has 10,575)", 2, 1e8);
   o.field("loss", &StepOptions::loss, "see facebench list losses");
   o.choice("input", &StepOptions::input, "where images come from", step_inputs().names());
-  o.field("path", &StepOptions::path, "a pack or a folder of images, as the input needs it");
+  o.field("path", &StepOptions::path,
+          "a pack or a folder of images; unset where the input needs none");
   o.field("threads", &StepOptions::threads, "threads of the arithmetic; 0: one a processor", 0,
           1024);
   o.field("data_threads", &StepOptions::data_threads,
           "threads that make batches ahead; 0: the step itself does the work", 0, 1024);
-  o.field("device", &StepOptions::device, "cpu, cuda or cuda:N");
+  o.field("device", &StepOptions::device, "where it runs: cpu, cuda or cuda:N");
   o.choice("precision", &StepOptions::precision, "arithmetic; bfloat16 is mixed precision",
            {"float32", "bfloat16"});
   o.field("channels_last", &StepOptions::channels_last, "values laid out NHWC");
@@ -104,7 +105,7 @@ class StepBench::Step {
     const Shape shape = network_.graph().input_shape();
     StepInputOptions in;
     in.source = options.input;
-    in.path = options.path;
+    in.path = options.path.value_or("");
     in.batch = options.batch;
     in.height = static_cast<int>(shape[1]);
     in.width = static_cast<int>(shape[2]);

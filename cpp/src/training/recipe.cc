@@ -44,29 +44,10 @@ Json complete_loss_options(const LossEntry& entry, const Json& given) {
   Json all = Json::object();
   for (const OptionField& field : entry.options->fields) {
     const bool has = given.contains(field.name);
-    OptionValue value = field.default_value;
-    if (has)
-      value = convert_option(field.name, option_of_json(field.name, given[field.name]), value);
-    field.check(value);
-    all[field.name] = json_of_option(value);
+    all[field.name] = json_of_option(
+        has ? field.convert(option_of_json(field.name, given[field.name])) : field.default_value);
   }
   return all;
-}
-
-// Reads the fields of `schema` that the table names. The key "name", where `named`, is read by the
-// caller.
-void read_part(const TomlTable& table, const OptionsSchema& schema, void* options, bool named) {
-  for (const std::string& key : table.keys()) {
-    if (named && key == "name") continue;
-    try {
-      const OptionField& field = schema.at(key);
-      const OptionValue value = convert_option(key, table.option(key), field.default_value);
-      field.check(value);
-      field.set(options, value);
-    } catch (const std::invalid_argument& error) {
-      table.fail_at(key, error.what());
-    }
-  }
 }
 
 void check_recipe(const Recipe& recipe, std::string_view where) {
@@ -143,9 +124,7 @@ void apply_loss(Recipe& recipe, const TomlTable& top) {
     if (key == "name") continue;
     try {
       const OptionField& field = losses().at(recipe.loss).options->at(key);
-      const OptionValue value = convert_option(key, table->option(key), field.default_value);
-      field.check(value);
-      recipe.loss_options[key] = json_of_option(value);
+      recipe.loss_options[key] = json_of_option(field.convert(table->option(key)));
     } catch (const std::invalid_argument& error) {
       table->fail_at(key, error.what());
     }
@@ -173,7 +152,7 @@ void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& 
   }
   for (const Part& part : aggregate_parts(recipe)) {
     const std::optional<TomlTable> table = top.optional_table(part.name);
-    if (table) read_part(*table, *part.schema, part.options, part.name == "network");
+    if (table) read_options(*table, *part.schema, part.options);
   }
   apply_loss(recipe, top);
   top.finish();
@@ -290,16 +269,12 @@ void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
     const std::string option = full.substr(full.find('.') + 1);
     if (table == "loss") {
       const OptionField& field = losses().at(recipe.loss).options->at(option);
-      const OptionValue parsed = parse_option(option, value, field.default_value);
-      field.check(parsed);
-      changed.loss_options[option] = json_of_option(parsed);
+      changed.loss_options[option] = json_of_option(field.parse(value));
     } else {
       for (const Part& part : aggregate_parts(changed)) {
         if (part.name != table) continue;
         const OptionField& field = part.schema->at(option);
-        const OptionValue parsed = parse_option(option, value, field.default_value);
-        field.check(parsed);
-        field.set(part.options, parsed);
+        field.set(part.options, field.parse(value));
       }
     }
   }

@@ -152,7 +152,7 @@ class Trainer {
         while (going_on()) {
           step(loader);
           if (epochs_done() > progress_.reported()) end_epoch(job);
-          if (options_.checkpoint_every > 0 && progress_.iteration % options_.checkpoint_every == 0)
+          if (options_.checkpoint_every && progress_.iteration % *options_.checkpoint_every == 0)
             save();
           stage.update(progress_.iteration, note_);
         }
@@ -264,7 +264,7 @@ class Trainer {
       progress_.stopped = shared_number(communicator_, progress_.stopped) != 0;
     progress_.epochs.push_back({report.iteration, report.loss, report.accuracy, score});
     progress_.epoch_sums = {};
-    if (options_.checkpoint_every == 0) save();
+    if (!options_.checkpoint_every) save();
   }
 
   ValidationValue validate(const Model& model, const Job& job) const {
@@ -391,10 +391,10 @@ void TrainOptions::describe(OptionsBuilder<TrainOptions>& o) {
           0, 1024);
   o.field("data_threads", &TrainOptions::data_threads, "threads that make batches", 0, 1024);
   o.field("checkpoint_every", &TrainOptions::checkpoint_every,
-          "steps between checkpoints; 0: at the end of each epoch", 0, 1e12);
+          "steps between checkpoints; default: one at the end of each epoch", 1, 1e12);
   o.field("keep", &TrainOptions::keep, "checkpoints kept, the newest", 1, 1e6);
   o.field("log_every", &TrainOptions::log_every, "steps between lines of the log", 1, 1e9);
-  o.field("device", &TrainOptions::device, "cpu, cuda or cuda:N");
+  o.field("device", &TrainOptions::device, "where it runs: cpu, cuda or cuda:N");
   o.field("deterministic", &TrainOptions::deterministic,
           "on CUDA, only kernels that give the same bits each time");
 }

@@ -20,8 +20,9 @@ std::string content_hash(const Pack& pack) {
   return manifest.is_object() ? manifest.value("tree_sha256", "") : "";
 }
 
-const TrackResult& judged_track(const EvaluationResult& result, const std::string& wanted) {
-  if (!wanted.empty()) return result.track(wanted);
+const TrackResult& judged_track(const EvaluationResult& result,
+                                const std::optional<std::string>& wanted) {
+  if (wanted) return result.track(*wanted);
   const TrackResult& last = result.tracks.back();
   return last.kind == "summary" ? last : result.tracks.front();
 }
@@ -31,9 +32,10 @@ const TrackResult& judged_track(const EvaluationResult& result, const std::strin
 void ValidationOptions::describe(OptionsBuilder<ValidationOptions>& o) {
   o.name("ValidationOptions", "Which number judges a model while it is trained.");
   o.field("metric", &ValidationOptions::metric,
-          "as it stands in metrics.json, e.g. tar@far=0.001; empty = the track's first");
-  o.field("track", &ValidationOptions::track,
-          "empty = the mean over tracks where there is one, else the first track");
+          "as it stands in metrics.json, e.g. tar@far=0.001; default: the track's first");
+  o.field(
+      "track", &ValidationOptions::track,
+      "track of the protocol; default: the mean over tracks where there is one, else the first");
   o.field("every", &ValidationOptions::every, "epochs between validations", 1, 1e6);
 }
 
@@ -47,11 +49,11 @@ Validation::Validation(ProtocolSpec spec, TrialSet trials,
       options_(options) {
   check_options(options_);
   // A metric that the protocol's tables do not show can judge, too.
-  const Metric* metric = protocol_metrics().find(options_.metric);
+  const Metric* metric = options_.metric ? protocol_metrics().find(*options_.metric) : nullptr;
   if (metric && !metric->takes_targets &&
       std::none_of(spec_.metrics.begin(), spec_.metrics.end(),
                    [&](const MetricRequest& m) { return m.name == options_.metric; }))
-    spec_.metrics.push_back({options_.metric, {}, ""});
+    spec_.metrics.push_back({*options_.metric, {}, ""});
 }
 
 Validation open_validation(const std::string& protocol, const DataPlaces& places,
@@ -70,8 +72,7 @@ ValidationValue Validation::operator()(const Model& model, const Job& job) const
       evaluate(spec_, trials_, extract(model, *images_, {}, job), evaluation, job);
   const TrackResult& track = judged_track(result, options_.track);
   if (track.cells.empty()) fail(spec_.id, "track " + track.name + " has no metrics");
-  const MetricCell& cell =
-      options_.metric.empty() ? track.cells.front() : track.cell(options_.metric);
+  const MetricCell& cell = options_.metric ? track.cell(*options_.metric) : track.cells.front();
   if (cell.matrix)
     throw std::invalid_argument(
         fmt::format("validation: {} is a matrix; name a metric that is one number", cell.name));
@@ -87,7 +88,10 @@ ValidationValue Validation::operator()(const Model& model, const Job& job) const
 Json Validation::description() const {
   Json lists = Json::array();
   for (const TrialList& list : trials_.lists) lists.push_back(list.sha256);
-  Json json = options_to_json(options_);
+  // Unset is "" here, as it was before options could be unset: hashes of older runs stay valid.
+  Json json = {{"metric", options_.metric.value_or("")},
+               {"track", options_.track.value_or("")},
+               {"every", options_.every}};
   json["protocol"] = {{"id", spec_.id}, {"sha256", spec_.sha256}};
   json["lists"] = std::move(lists);
   json["images"] = images_hash_;

@@ -2,22 +2,40 @@
 
 import os
 import sys
-from typing import Annotated
 
 import typer
 
 import facebench
 from facebench import io
 from facebench.cli.common import EXIT_STOPPED, complain
+from facebench.cli.options import flag
+from facebench.cli.verb import VerbGroup
+from facebench.cli.verbs import GROUPS, VERBS
 
-app = typer.Typer(
+
+def build(verbs: dict, **how) -> typer.Typer:
+    """The verbs of a table as an application of typer; a dict in the table is a group."""
+    built = typer.Typer(
+        cls=VerbGroup,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        **how,
+    )
+    for name, entry in verbs.items():
+        if isinstance(entry, dict):
+            built.add_typer(build(entry, help=GROUPS[name]), name=name)
+        else:
+            built.command(name, epilog=entry.epilog)(entry)
+    return built
+
+
+app = build(
+    VERBS,
     name="facebench",
     help="Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate.",
     epilog="Example: facebench run lfw --model mobilefacenet.safetensors --root LFW",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
 )
 
 
@@ -29,18 +47,12 @@ def print_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
-    ] = False,
-    untrusted: Annotated[
-        bool,
-        typer.Option(
-            "--untrusted",
-            help="HDF5 files (packs, embeddings, scores) come from strangers: read each in a child "
-            "process that can do nothing else.",
-        ),
-    ] = False,
+    version: flag("--version", "Print the version.", callback=print_version, is_eager=True) = False,
+    untrusted: flag(
+        "--untrusted",
+        "HDF5 files (packs, embeddings, scores) come from strangers: read each in a child process "
+        "that can do nothing else.",
+    ) = False,
 ) -> None:
     """Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate."""
     if untrusted:
@@ -49,8 +61,6 @@ def root(
 
 def main() -> None:
     """The console script."""
-    from facebench.cli import verbs  # noqa: F401  (each module adds its verb to `app`)
-
     try:
         app()
     except KeyboardInterrupt:

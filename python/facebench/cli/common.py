@@ -1,132 +1,65 @@
-"""What every verb shares: its options, where results go, how errors end."""
+"""What the verbs share: options, where results go, how values are typed."""
 
-import errno
-import functools
+import inspect
 import json as json_module
-import os
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import facebench
+from facebench.cli.options import argument, fields, flag, keyword, option
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_STOPPED = 130
 
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is random.")]
-Threads = Annotated[
-    int, typer.Option("--threads", min=0, help="Worker threads; 0 = one for each processor.")
-]
-Device = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:N.")]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", help="Where the result goes; left out: runs/VERB-NAME-N, printed."),
-]
-Root = Annotated[Path, typer.Option("--root", help="The data set as its authors unpack it.")]
-Images = Annotated[
-    Path | None, typer.Option("--images", help="The folder of images, where not found in --root.")
-]
-Lists = Annotated[
-    Path | None, typer.Option("--lists", help="The folder of lists, where not found in --root.")
-]
+Protocol = argument("See: facebench list protocols; or a TOML file.")
+DataSet = argument("See: facebench list datasets.")
+Json = flag("--json", "Print the result as JSON.")
+Seed = option("Seed of everything that is random.", int, min=0)
+Threads = option("Worker threads; 0 = one for each processor.", int, min=0)
+Device = option("cpu, cuda or cuda:N.")
+Out = option("Where the result goes; left out: runs/VERB-NAME-N, printed.", Path)
+Root = option("The data set as its authors unpack it.", Path)
+Images = option("The folder of images, where not found in --root.", Path)
+Lists = option("The folder of lists, where not found in --root.", Path)
+DetectorOption = option("NAME=VALUE, e.g. mode=facenet; may be repeated.", list[str])
+Exclude = option("A list of people and samples to leave out (data overlap).", Path)
+Strict = flag("--strict", "Any failed enrolment is a failure.")
+Overwrite = flag("--overwrite", "Replace an existing result.")
 
 
-Detector = Annotated[str, typer.Option("--detector", help="See: facebench list detectors.")]
-DetectorOption = Annotated[
-    list[str] | None,
-    typer.Option("--detector-option", help="NAME=VALUE, e.g. mode=facenet; may be repeated."),
-]
-Selection = Annotated[
-    str, typer.Option("--selection", help="Which of several faces; see: facebench list selections.")
-]
-Crop = Annotated[str, typer.Option("--crop", help="How a face is cut; see: facebench list crops.")]
-CropSize = Annotated[
-    str,
-    typer.Option("--crop-size", help="Pixels: 256, or WIDTHxHEIGHT; 0: the crop's own."),
-]
-Convention = Annotated[
-    str, typer.Option("--convention", help="How the numbers are computed; default: the protocol's.")
-]
-Fusion = Annotated[
-    str,
-    typer.Option(
-        "--fusion",
-        help="How a template's samples become one embedding; see: facebench list fusions.",
-    ),
-]
-FailedEnrolments = Annotated[
-    str,
-    typer.Option(
-        "--failed-enrolments", help="What a failed enrolment scores; default: protocol's."
-    ),
-]
-Interval = Annotated[
-    str, typer.Option("--interval", help="How intervals are made; default: the protocol's.")
-]
-Replicates = Annotated[int, typer.Option("--replicates", help="Bootstrap replicates.")]
-Level = Annotated[float, typer.Option("--level", help="Level of the intervals.")]
-Exclude = Annotated[
-    Path | None,
-    typer.Option("--exclude", help="A list of people and samples to leave out (data overlap)."),
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Any failed enrolment is a failure.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing result.")]
+def setting(help: str) -> Any:
+    """The annotation of ``--set NAME=VALUE``, which may be repeated."""
+    return option(help, list[str], "--set")
+
+
+def preparation() -> list[inspect.Parameter]:
+    """The options of the way from a photograph to a crop."""
+    size = option("Pixels: 256, or WIDTHxHEIGHT; default: the crop's own.")
+    kind = facebench.pipeline.PreparationOptions
+    return [
+        *fields(kind, "detector"),
+        keyword("detector_option", DetectorOption, None),
+        *fields(kind, "selection", "crop"),
+        keyword("crop_size", size, None),
+    ]
+
+
+def parse_preparation(options: dict[str, Any]) -> None:
+    """Puts what the library takes in place of what was typed."""
+    options["detector_options"] = parse_assignments(options.pop("detector_option"))
+    options["crop_size"] = parse_crop_size(options["crop_size"])
 
 
 def complain(text: str) -> None:
     print(f"facebench: {text}", file=sys.stderr, flush=True)
 
 
-def verb(function: Callable) -> Callable:
-    """Turns what a user can mend into a sentence and an exit code; anything else is a bug of ours
-    and keeps its traceback.
-
-    1: data or files are wrong, or a module is absent. 2: wrong use. 130: stopped by Ctrl-C.
-    """
-
-    @functools.wraps(function)
-    def wrapped(*args, **kwargs):
-        try:
-            return function(*args, **kwargs)
-        except KeyboardInterrupt:
-            complain("stopped")
-            raise typer.Exit(EXIT_STOPPED) from None
-        except (facebench.Error, ImportError) as error:
-            complain(str(error))
-            raise typer.Exit(EXIT_FAILED) from None
-        except (ValueError, IndexError) as error:
-            complain(str(error))
-            raise typer.Exit(EXIT_USAGE) from None
-        except BrokenPipeError:
-            # The reader (head, less) has seen enough. Nothing more may be flushed into the pipe.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
-        except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            what = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
-            complain(f"{place}{what}")
-            raise typer.Exit(EXIT_FAILED) from None
-
-    return wrapped
-
-
 def print_json(value: Any) -> None:
     """A path is printed as text; NaN, which JSON does not know, is a bug of ours."""
     print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
-
-
-def show(result: Any, json: bool) -> None:
-    """Prints a result object: its ``to_dict()`` as JSON, or the text it shows itself as."""
-    if json:
-        print_json(result.to_dict() if hasattr(result, "to_dict") else result)
-    else:
-        print(result)
 
 
 def out_path(out: Path | None, verb_name: str, name: str = "", suffix: str = "") -> Path:
@@ -142,14 +75,14 @@ def out_path(out: Path | None, verb_name: str, name: str = "", suffix: str = "")
     return path
 
 
-def parse_assignments(texts: list[str]) -> dict[str, Any]:
+def parse_assignments(texts: list[str] | None) -> dict[str, Any]:
     """``["size=112", "crop=paper"]`` as a dict; a value that reads as JSON is taken as such.
 
     >>> parse_assignments(["size=112", "rule=largest"])
     {'size': 112, 'rule': 'largest'}
     """
     result: dict[str, Any] = {}
-    for text in texts:
+    for text in texts or []:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise ValueError(f"'{text}' is not of the form NAME=VALUE")
@@ -160,12 +93,14 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
     return result
 
 
-def crop_size(text: str) -> int | tuple[int, int]:
+def parse_crop_size(text: str | None) -> int | tuple[int, int] | None:
     """What `--crop-size` says: one number, or (width, height).
 
-    >>> crop_size("256"), crop_size("96x112")
+    >>> parse_crop_size("256"), parse_crop_size("96x112")
     (256, (96, 112))
     """
+    if text is None:
+        return None
     sides = text.split("x")
     if len(sides) > 2 or not all(side.isdecimal() for side in sides):
         raise ValueError(f"--crop-size: '{text}' is neither a number nor WIDTHxHEIGHT")
@@ -189,3 +124,8 @@ def check_device(device: str) -> str:
         why = found["reason"] or f"there are {len(found['devices'])}"
         raise ValueError(f"no device '{device}' on this machine: {why}")
     return device
+
+
+def counts_text(summary: Any) -> str:
+    """How many samples have which status: ``12 ok, 1 no_face``."""
+    return ", ".join(f"{n} {name}" for name, n in summary.counts.items() if n)

@@ -18,6 +18,8 @@ struct ToyOptions {
   std::vector<std::int64_t> steps = {16, 24};
   std::vector<double> targets = {0.1, 0.01};
   std::vector<std::string> lists = {"a"};
+  std::optional<std::string> metric;
+  std::optional<int> most;
   static void describe(OptionsBuilder<ToyOptions>& o) {
     o.name("ToyOptions", "For the tests.");
     o.field("flip", &ToyOptions::flip, "mirror");
@@ -30,6 +32,8 @@ struct ToyOptions {
     o.field("steps", &ToyOptions::steps, "epochs", 0, 100);
     o.field("targets", &ToyOptions::targets, "targets", 0, 1);
     o.field("lists", &ToyOptions::lists, "lists");
+    o.choice("metric", &ToyOptions::metric, "of the report", {"auc", "none"});
+    o.field("most", &ToyOptions::most, "at most so many", 1, 100);
   }
 };
 
@@ -55,7 +59,7 @@ std::string set_refusal(std::string_view field, const OptionValue& value) {
 TEST(Options, DescribesEveryField) {
   const OptionsSchema& schema = options_schema<ToyOptions>();
   EXPECT_EQ(schema.name, "ToyOptions");
-  ASSERT_EQ(schema.fields.size(), 10u);
+  ASSERT_EQ(schema.fields.size(), 12u);
   const ToyOptions defaults;
   for (const OptionField& f : schema.fields) {
     EXPECT_EQ(f.get(&defaults), f.default_value) << f.name;
@@ -78,6 +82,35 @@ TEST(Options, SetsAndCompares) {
   EXPECT_EQ(o.targets, (std::vector<double>{0, 1}));
   EXPECT_TRUE(o.lists.empty());
   EXPECT_FALSE(equal_options(o, ToyOptions{}));
+}
+
+TEST(Options, Optional) {
+  const OptionValue unset = std::monostate();
+  const OptionField& most = options_schema<ToyOptions>().at("most");
+  EXPECT_TRUE(most.optional);
+  EXPECT_EQ(most.default_value, unset);
+  EXPECT_EQ(option_type_name(most.type), "integer");
+  ToyOptions o;
+  EXPECT_EQ(most.get(&o), unset);
+  set_option(o, "most", 7.0);  // converted as an integer is
+  EXPECT_EQ(o.most, 7);
+  EXPECT_FALSE(equal_options(o, ToyOptions{}));
+  set_option(o, "most", unset);
+  EXPECT_EQ(o.most, std::nullopt);
+  EXPECT_TRUE(equal_options(o, ToyOptions{}));
+  set_option(o, "metric", std::string("none"));  // a value like any other
+  EXPECT_EQ(o.metric, "none");
+
+  EXPECT_EQ(most.parse("7"), OptionValue(std::int64_t{7}));
+  EXPECT_EQ(most.parse(""), unset);
+  EXPECT_NE(set_refusal("most", std::int64_t{0}).find("option 'most': 0 is outside [1, 100]"),
+            std::string::npos);
+  EXPECT_NE(set_refusal("most", true).find("option 'most': expected integer or none, got boolean"),
+            std::string::npos);
+  EXPECT_NE(set_refusal("metric", std::string("auk")).find("did you mean 'auc'"),
+            std::string::npos);
+  EXPECT_NE(set_refusal("size", unset).find("option 'size': expected integer (112), got none"),
+            std::string::npos);
 }
 
 TEST(Options, UnknownNames) {
@@ -130,13 +163,16 @@ TEST(Options, ParsesWhatItPrints) {
   o.lists = {"a", "b c"};
   for (const OptionField& f : options_schema<ToyOptions>().fields) {
     const OptionValue value = f.get(&o);
-    EXPECT_EQ(parse_option(f.name, option_text(value), f.default_value), value) << f.name;
+    EXPECT_EQ(f.parse(option_text(value)), value) << f.name;
   }
 }
 
 TEST(Options, Parses) {
   const auto parse = [](std::string_view text, const OptionValue& like) {
-    return parse_option("x", text, like);
+    OptionField field;
+    field.name = "x";
+    field.type = like;
+    return field.parse(text);
   };
   const OptionValue whole = std::int64_t{0}, number = 0.0, flag = false;
   EXPECT_EQ(parse(" -3 ", whole), OptionValue(std::int64_t{-3}));

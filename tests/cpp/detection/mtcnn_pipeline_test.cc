@@ -84,7 +84,8 @@ struct Trial {
   MtcnnRules rules;
   MtcnnWeights weights = read_mtcnn_weights(default_mtcnn_weights());
 
-  explicit Trial(const Json& given) : options(with(given)), rules(options) {}
+  explicit Trial(const Json& given, const MtcnnRules& wanted = {})
+      : options(with(given)), rules(wanted) {}
   static MtcnnOptions with(const Json& given) {
     MtcnnOptions options;
     options_from_json(options, given, "test");
@@ -111,11 +112,12 @@ struct Trial {
 };
 
 void expect_same_as_processor(const Json& options, const std::vector<Image>& images,
-                              HostBackend&& backend, const PipelineSizes& sizes) {
-  const Trial trial(options);
+                              HostBackend&& backend, const PipelineSizes& sizes,
+                              const MtcnnRules& rules = {}) {
+  const Trial trial(options, rules);
   std::vector<int> counts;
   const auto found = trial.run(images, backend, sizes, counts);
-  const auto detector = make_mtcnn(trial.options);
+  const auto detector = make_mtcnn(trial.options, trial.rules);
   for (std::size_t i = 0; i < images.size(); ++i) {
     SCOPED_TRACE(std::to_string(images[i].width) + "x" + std::to_string(images[i].height));
     const auto reference = detector->detect(images[i]);
@@ -145,20 +147,16 @@ TEST(MtcnnPipeline, MixedSizesGiveTheFacesOfTheProcessor) {
 TEST(MtcnnPipeline, EveryRuleThatTheDeviceKnows) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
   Json options = eager();
-  for (const char* choice :
-       {"pyramid_scale=power", "pyramid_size=ceil", "outside=zero_pad",
-        "square_rounding=toward_zero", "nms_area=plus_one", "nms_area_last=plain",
-        "equal_scores=last", "candidate_order=columns"}) {
-    const std::string text = choice;
-    const std::size_t equals = text.find('=');
-    options[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  options["landmark_offset"] = 0.5;
+  MtcnnRules rules;
+  rules.power_scales = rules.ceil_size = rules.zero_pad = rules.round_square = true;
+  rules.plus_one = rules.last_of_equal = rules.columns_first = true;
+  rules.plus_one_last = false;
+  rules.landmark_offset = 0.5;
   options["box_offset"] = -1.5;
   options["max_face"] = 40;
   options["factor"] = 0.6;
   expect_same_as_processor(options, {texture(70, 61, 5), texture(50, 80, 6)}, HostBackend(),
-                           small_sizes());
+                           small_sizes(), rules);
 }
 
 TEST(MtcnnPipeline, OrderOfThreadsAndBatchesChangeNothing) {
@@ -180,7 +178,7 @@ TEST(MtcnnPipeline, OrderOfThreadsAndBatchesChangeNothing) {
 TEST(MtcnnPipeline, WhatDoesNotFitIsTold) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
   const Trial trial(eager());
-  const auto detector = make_mtcnn(trial.options);
+  const auto detector = make_mtcnn(trial.options, trial.rules);
   std::vector<Image> images{texture(30, 22, 2)};
   for (int seed = 1; images.size() < 3; ++seed)
     if (Image image = texture(64, 60, seed); !detector->detect(image).empty())

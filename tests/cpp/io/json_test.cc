@@ -116,7 +116,7 @@ TEST(Json, Options) {
   EXPECT_ERROR(options_from_json(options, {{"size", 1.5}}, "x.json"), "expected integer");
   EXPECT_ERROR(options_from_json(options, {{"size", "3"}}, "x.json"), "expected integer");
   EXPECT_ERROR(options_from_json(options, {{"size", true}}, "x.json"), "expected integer");
-  EXPECT_ERROR(options_from_json(options, {{"size", nullptr}}, "x.json"), "got null");
+  EXPECT_ERROR(options_from_json(options, {{"size", nullptr}}, "x.json"), "got none");
   EXPECT_ERROR(options_from_json(options, {{"rule", "larges"}}, "x.json"),
                "did you mean 'largest'");
   EXPECT_ERROR(options_from_json(options, Json::array(), "x.json"), "expected an object");

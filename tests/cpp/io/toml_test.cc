@@ -108,6 +108,30 @@ TEST(Toml, Options) {
   EXPECT_ERROR(read("folds = [[1]]\n"), "x.toml:1: option 'folds': the list holds");
 }
 
+struct ListOptions {
+  std::string file;
+  std::optional<int> folds;
+  static void describe(OptionsBuilder<ListOptions>& o) {
+    o.name("list", "For the tests.");
+    o.field("file", &ListOptions::file, "the list").required = true;
+    o.field("folds", &ListOptions::folds, "folds", 1, 100);
+  }
+};
+
+TEST(Toml, RequiredAndOptionalFields) {
+  const auto read = [](std::string_view text) {
+    const TomlTable table = parse_toml(text, "x.toml");
+    EXPECT_EQ(table.text("name"), "any");  // read before: not a field
+    return read_options<ListOptions>(table);
+  };
+  EXPECT_EQ(read("name = \"any\"\nfile = \"a\"\n").folds, std::nullopt);
+  EXPECT_EQ(read("name = \"any\"\nfile = \"a\"\nfolds = 3\n").folds, 3);
+  EXPECT_EQ(options_to_json(read("name = \"any\"\nfile = \"a\"\n")),
+            (Json{{"file", "a"}, {"folds", nullptr}}));
+  EXPECT_ERROR(read("name = \"any\"\nfolds = 3\n"), "'file' is missing");
+  EXPECT_ERROR(read("name = \"any\"\nfiel = \"a\"\n"), "did you mean 'file'?");
+}
+
 TEST(Toml, ParserRefuses) {
   EXPECT_ERROR(parse_toml("a = \"\xff\"", "x.toml"), "x.toml:1: not valid TOML");
   EXPECT_ERROR(parse_toml("a = 1e999", "x.toml"), "x.toml:1:");

@@ -131,7 +131,7 @@ TEST(Dfw, MalformedMasksAreErrorsWithFileAndLine) {
 
 TEST(Dfw, WrongKeysAreErrorsWithTheirLine) {
   for (const Damage& d : std::initializer_list<Damage>{
-           {"genuine = [1]", "genuine = [300]", "mask values are 0 to 255"},
+           {"genuine = [1]", "genuine = [300]", "option 'genuine': 300 is outside [0, 255]"},
            {"genuine = [1]", "genuine = []", "no mask value is named"},
            {"genuine = [1]", "genuine = [3]", "3 is named twice"}})
     EXPECT_ERROR(changed("dfw", {{d.from, d.to}}), d.expected);

@@ -137,7 +137,7 @@ TEST(TemplateList, MalformedListsAreErrorsWithFileAndLine) {
            {"\"young/2\"", "\"young/3\"", "'young/3' is not GROUP/1 or GROUP/2"},
            {"\"young/2\"", "\"young/1\"", "'young/1' is there twice"},
            {", \"young/2\"", "", "every group needs its templates 1 and 2"},
-           {"size = 5", "size = 0", "1 to 100,000"}})
+           {"size = 5", "size = 0", "option 'size': 0 is outside [1, 100000]"}})
     EXPECT_ERROR(changed("vggface2_age", {{d.from, d.to}}), d.expected);
 }
 

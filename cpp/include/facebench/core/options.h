@@ -31,23 +31,20 @@ namespace facebench {
 //   };
 //
 // The Python binding (keywords, repr, equality, pickle, to_dict), the TOML and JSON readers, the
-// command line's help and the configuration hash all read this one description.
+// command line and the configuration hash all read this one description.
+//
+// A field that may be unset is a std::optional: None in Python, null in JSON, absent in TOML.
 
-// What a field can hold. Integers of every width travel as int64, floats as double.
+// What a field can hold; std::monostate is a field that is not set. Integers of every width travel
+// as int64, floats as double.
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                                 std::vector<double>, std::vector<std::string>>;
+                                 std::vector<double>, std::vector<std::string>, std::monostate>;
 
-// "boolean", "integer", "number", "text", "integers", "numbers", "texts".
+// "boolean", "integer", "number", "text", "integers", "numbers", "texts", "none".
 std::string_view option_type_name(const OptionValue& value);
-// As a user would type it: true, 3, 0.5, lfw, [1, 2]. parse_option reads it back, but for texts in
-// a list that hold commas or blanks at their ends.
+// As a user would type it: true, 3, 0.5, lfw, [1, 2]; "" is unset. OptionField::parse reads it
+// back, except texts in a list that hold commas or begin or end with blanks.
 std::string option_text(const OptionValue& value);
-// `text` as a value of the same type as `like`. Throws std::invalid_argument naming `field`.
-OptionValue parse_option(std::string_view field, std::string_view text, const OptionValue& like);
-// `value` as the type of `like`, where that loses nothing (integer -> number, whole number ->
-// integer, empty list -> any list). Throws std::invalid_argument naming `field`.
-OptionValue convert_option(std::string_view field, const OptionValue& value,
-                           const OptionValue& like);
 
 // The double that a float's shortest decimal spelling reads as (0.1f as 0.1, not as
 // 0.10000000149011612); narrowing it gives the float again.
@@ -58,6 +55,9 @@ struct OptionField {
   std::string name;
   std::string doc;
   OptionValue default_value;
+  OptionValue type;       // any value of the field's type; what it holds says nothing
+  bool optional = false;  // may be unset
+  bool required = false;  // in TOML: a table without it is an Error
   double low = -std::numeric_limits<double>::infinity();  // of a number, or of a list's elements
   double high = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices;  // of a text; empty = anything
@@ -66,6 +66,13 @@ struct OptionField {
 
   // Throws std::invalid_argument where `value` (of the field's own type) is not allowed.
   void check(const OptionValue& value) const;
+  // `value` as the field's type, where that loses nothing (integer -> number, whole number ->
+  // integer, empty list -> any list), checked. Throws std::invalid_argument naming the field.
+  OptionValue convert(const OptionValue& value) const;
+  // The same of what a user typed; nothing unsets an optional field.
+  OptionValue parse(std::string_view text) const;
+  // Sets the field of `options` to convert(value).
+  void assign(void* options, const OptionValue& value) const { set(options, convert(value)); }
 };
 
 struct OptionsSchema {
@@ -75,6 +82,17 @@ struct OptionsSchema {
 
   // Throws std::invalid_argument with "did you mean".
   const OptionField& at(std::string_view field) const;
+};
+
+template <class M>
+struct OptionMember {
+  using Value = M;
+  static constexpr bool optional = false;
+};
+template <class M>
+struct OptionMember<std::optional<M>> {
+  using Value = M;
+  static constexpr bool optional = true;
 };
 
 template <class T>
@@ -89,22 +107,25 @@ class OptionsBuilder {
 
   template <class M>
   OptionField& field(std::string name, M T::*member, std::string doc) {
+    using Value = typename OptionMember<M>::Value;
     OptionField f;
     f.name = std::move(name);
     f.doc = std::move(doc);
     f.default_value = to_value(T{}.*member);
+    f.type = to_value(Value{});
+    f.optional = OptionMember<M>::optional;
     f.get = [member](const void* object) {
       return to_value(static_cast<const T*>(object)->*member);
     };
     f.set = [member](void* object, const OptionValue& value) {
       from_value(static_cast<T*>(object)->*member, value);
     };
-    if constexpr (std::is_integral_v<M> && !std::is_same_v<M, bool>) {
+    if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
       // A value that the member cannot hold must be refused, not wrapped.
-      f.low = static_cast<double>(std::numeric_limits<M>::min());
-      f.high = static_cast<double>(std::numeric_limits<M>::max());
+      f.low = static_cast<double>(std::numeric_limits<Value>::min());
+      f.high = static_cast<double>(std::numeric_limits<Value>::max());
     }
-    if constexpr (std::is_same_v<M, float>) {
+    if constexpr (std::is_same_v<Value, float>) {
       f.low = std::numeric_limits<float>::lowest();
       f.high = std::numeric_limits<float>::max();
     }
@@ -114,22 +135,28 @@ class OptionsBuilder {
 
   // A number (or a list of numbers) with its closed range.
   template <class M>
-  void field(std::string name, M T::*member, std::string doc, double low, double high) {
+  OptionField& field(std::string name, M T::*member, std::string doc, double low, double high) {
     OptionField& f = field(std::move(name), member, std::move(doc));
     f.low = std::max(f.low, low);
     f.high = std::min(f.high, high);
+    return f;
   }
 
-  // A text out of a list of names.
-  void choice(std::string name, std::string T::*member, std::string doc,
-              std::vector<std::string> choices) {
-    field(std::move(name), member, std::move(doc)).choices = std::move(choices);
+  // A text (or an optional one) out of a list of names.
+  template <class M>
+  OptionField& choice(std::string name, M T::*member, std::string doc,
+                      std::vector<std::string> choices) {
+    OptionField& f = field(std::move(name), member, std::move(doc));
+    f.choices = std::move(choices);
+    return f;
   }
 
  private:
   template <class M>
   static OptionValue to_value(const M& m) {
-    if constexpr (std::is_same_v<M, bool>)
+    if constexpr (OptionMember<M>::optional)
+      return m ? to_value(*m) : OptionValue(std::monostate());
+    else if constexpr (std::is_same_v<M, bool>)
       return m;
     else if constexpr (std::is_integral_v<M>)
       return static_cast<std::int64_t>(m);
@@ -142,14 +169,20 @@ class OptionsBuilder {
   }
   template <class M>
   static void from_value(M& m, const OptionValue& value) {
-    if constexpr (std::is_same_v<M, bool>)
+    if constexpr (OptionMember<M>::optional) {
+      if (std::holds_alternative<std::monostate>(value))
+        m.reset();
+      else
+        from_value(m.emplace(), value);
+    } else if constexpr (std::is_same_v<M, bool>) {
       m = std::get<bool>(value);
-    else if constexpr (std::is_integral_v<M>)
+    } else if constexpr (std::is_integral_v<M>) {
       m = static_cast<M>(std::get<std::int64_t>(value));
-    else if constexpr (std::is_floating_point_v<M>)
+    } else if constexpr (std::is_floating_point_v<M>) {
       m = static_cast<M>(std::get<double>(value));
-    else
+    } else {
       m = std::get<M>(value);
+    }
   }
 
   OptionsSchema& schema_;
@@ -171,10 +204,7 @@ const OptionsSchema& options_schema() {
 // type or a value out of range.
 template <class T>
 void set_option(T& options, std::string_view field, const OptionValue& value) {
-  const OptionField& f = options_schema<T>().at(field);
-  const OptionValue converted = convert_option(field, value, f.default_value);
-  f.check(converted);
-  f.set(&options, converted);
+  options_schema<T>().at(field).assign(&options, value);
 }
 
 // Throws std::invalid_argument where any field is out of its range.

@@ -17,27 +17,27 @@ namespace facebench {
 
 struct CropOptions {
   std::string name = "arcface112";
-  std::int64_t width = 0;
-  std::int64_t height = 0;
-  std::string interpolation = "own";
-  double margin = -1;
-  double margin_pixels = -1;
+  std::optional<std::int64_t> width;
+  std::optional<std::int64_t> height;
+  std::optional<std::string> interpolation;
+  std::optional<double> margin;
+  std::optional<double> margin_pixels;
   std::int64_t border = 0;
 
   static void describe(OptionsBuilder<CropOptions>& o) {
     o.name("CropOptions", "How a face is cut out of its image.");
     o.choice("name", &CropOptions::name, "which crop",
              {"paper", "facenet", "vggface2_tight", "arcface112", "sphereface112x96"});
-    o.field("width", &CropOptions::width, "pixels; 0 = the crop's own", 0, 4096);
-    o.field("height", &CropOptions::height, "pixels; 0 = the crop's own", 0, 4096);
+    o.field("width", &CropOptions::width, "pixels; default: the crop's own", 1, 4096);
+    o.field("height", &CropOptions::height, "pixels; default: the crop's own", 1, 4096);
     o.choice("interpolation", &CropOptions::interpolation,
-             "of box crops; own = the crop's own; aligned crops are always bilinear",
-             {"own", "nearest", "bilinear", "bicubic", "area", "bilinear_antialias"});
+             "of box crops; default: the crop's own; aligned crops are always bilinear",
+             {"nearest", "bilinear", "bicubic", "area", "bilinear_antialias"});
     o.field("margin", &CropOptions::margin,
-            "added on each side of the box, as a share of the box's side; -1 = the crop's own", -1,
-            10);
+            "added on each side of the box, as a share of the box's side; default: the crop's own",
+            0, 10);
     o.field("margin_pixels", &CropOptions::margin_pixels,
-            "added on each side of the box, pixels of the image; -1 = the crop's own", -1, 1e4);
+            "added on each side of the box, pixels of the image; default: the crop's own", 0, 1e4);
     o.field("border", &CropOptions::border, "value outside the image, for aligned crops", 0, 255);
   }
 };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ OverlapSide read_overlap_side(const std::filesystem::path& path,
 struct OverlapOptions {
   bool names = true;
   bool similarity = true;
-  double threshold = 0;
+  std::optional<double> threshold;
   double false_alarms = 1;
 
   static void describe(OptionsBuilder<OverlapOptions>& o) {
@@ -43,7 +44,7 @@ struct OverlapOptions {
     o.field("similarity", &OverlapOptions::similarity,
             "compare every image with every image, where both sets have embeddings");
     o.field("threshold", &OverlapOptions::threshold,
-            "cosine from which two images count as of one person; 0 = chosen by the scores of "
+            "cosine from which two images count as of one person; default: chosen by the scores of "
             "different people in the test set",
             -1, 1);
     o.field("false_alarms", &OverlapOptions::false_alarms,

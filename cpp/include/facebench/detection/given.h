@@ -31,7 +31,7 @@ struct GivenOptions {
 
   static void describe(OptionsBuilder<GivenOptions>& o) {
     o.name("GivenOptions", "Boxes and landmarks from a file.");
-    o.field("file", &GivenOptions::file, "the file");
+    o.field("file", &GivenOptions::file, "the file").required = true;
     o.field(
         "columns", &GivenOptions::columns,
         "names of the columns of a file without a header line; empty = the first line has them");

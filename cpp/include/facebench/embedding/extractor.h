@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "facebench/core/job.h"
@@ -12,17 +13,20 @@
 namespace facebench {
 
 struct ExtractOptions {
-  std::string flip = "model";
-  std::string normalization = "model";
+  // Unset: what the model says.
+  std::optional<std::string> flip;
+  std::optional<std::string> normalization;
   int micro_batch = 8;
 
   static void describe(OptionsBuilder<ExtractOptions>& o) {
     o.name("ExtractOptions", "How images become embeddings.");
     o.choice("flip", &ExtractOptions::flip,
-             "of the mirrored image: left out, its output added, appended, or as the model says",
-             {"model", "none", "sum", "concat"});
+             "what becomes of the mirrored image's output: left out, added (sum) or appended "
+             "(concat); default: what the model says",
+             {"none", "sum", "concat"});
     o.choice("normalization", &ExtractOptions::normalization,
-             "unit length, as they are, or as the model says", {"model", "unit", "none"});
+             "embeddings of unit length, or as they are (none); default: what the model says",
+             {"unit", "none"});
     o.field("micro_batch", &ExtractOptions::micro_batch,
             "images that go through the network together; decides the last bits", 1, 1024);
   }

@@ -53,8 +53,8 @@ std::string options_hash(const T& options) {
       {{"schema", options_schema<T>().name}, {"options", options_to_json(options)}}));
 }
 
-// JSON and option values hold the same things. Throws std::invalid_argument for null, objects and
-// lists of mixed types (whole numbers among numbers are numbers), naming `field`.
+// JSON and option values hold the same things; null is unset. Throws std::invalid_argument for
+// objects and lists of mixed types (whole numbers among numbers are numbers), naming `field`.
 Json json_of_option(const OptionValue& value);
 OptionValue option_of_json(std::string_view field, const Json& value);
 

@@ -31,6 +31,8 @@ class TomlTable {
   bool has(std::string_view key) const;
   // In byte order. Asking does not make them known.
   std::vector<std::string> keys() const;
+  // Those of keys() that no getter was asked for yet.
+  std::vector<std::string> unread_keys() const;
 
   // Required values.
   bool boolean(std::string_view key) const;
@@ -81,8 +83,9 @@ class TomlTable {
 TomlTable parse_toml(std::string_view text, std::string_view file);
 TomlTable read_toml(const std::filesystem::path& path);
 
-// Sets the fields that the table names; the others keep what they have. All keys count as known.
-// Throws Error for unknown fields (did you mean), wrong types, values out of range.
+// Sets the fields that the table names; the others keep what they have. Keys that a getter was
+// asked for before are passed over. Throws Error for unknown fields (did you mean), wrong types,
+// values out of range, and where a required field is absent.
 void read_options(const TomlTable& table, const OptionsSchema& schema, void* options);
 
 template <class T>

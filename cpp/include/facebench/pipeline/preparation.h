@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,26 +16,29 @@
 
 namespace facebench {
 
-// What somebody says about the way from a photograph to a crop. An empty text or list, or 0, leaves
-// that part to who is asked next: the caller first, then the data set, then the model file.
+// What somebody says about the way from a photograph to a crop. What is unset (or an empty list) is
+// left to who is asked next: the caller first, then the data set, then the model file.
 struct PreparationOptions {
-  std::string detector;
+  std::optional<std::string> detector;
   std::vector<std::string> detector_options;
-  std::string selection;
-  std::string crop;
-  int crop_width = 0;
-  int crop_height = 0;
+  std::optional<std::string> selection;
+  std::optional<std::string> crop;
+  std::optional<int> crop_width;
+  std::optional<int> crop_height;
 
   static void describe(OptionsBuilder<PreparationOptions>& o) {
     o.name("PreparationOptions",
-           "From a photograph to a crop; what is empty is left to the model.");
-    o.field("detector", &PreparationOptions::detector, "detector, or 'none': the whole image");
+           "From a photograph to a crop; what is unset is left to the model.");
+    o.field("detector", &PreparationOptions::detector,
+            "what finds the faces, or 'none': the whole image (see: facebench list detectors)");
     o.field("detector_options", &PreparationOptions::detector_options,
             "options of the detector as key=value, e.g. mode=facenet");
-    o.field("selection", &PreparationOptions::selection, "which of several faces");
-    o.field("crop", &PreparationOptions::crop, "how the face is cut out");
-    o.field("crop_width", &PreparationOptions::crop_width, "width of the crop, pixels", 0, 4096);
-    o.field("crop_height", &PreparationOptions::crop_height, "height of the crop, pixels", 0, 4096);
+    o.field("selection", &PreparationOptions::selection,
+            "which of several faces (see: facebench list selections)");
+    o.field("crop", &PreparationOptions::crop,
+            "how the face is cut out (see: facebench list crops)");
+    o.field("crop_width", &PreparationOptions::crop_width, "width of the crop, pixels", 1, 4096);
+    o.field("crop_height", &PreparationOptions::crop_height, "height of the crop, pixels", 1, 4096);
   }
 };
 

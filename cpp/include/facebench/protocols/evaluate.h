@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,10 +19,11 @@
 namespace facebench {
 
 struct EvaluationOptions {
-  std::string convention;         // conventions(); "" = the protocol's
-  std::string failed_enrolments;  // failure_policies(); "" = the protocol's
-  std::string interval;           // interval_methods(); "" = the protocol's
-  std::string fusion;             // template_fusions(); "" = the protocol's
+  // Unset: the protocol's.
+  std::optional<std::string> convention;         // conventions()
+  std::optional<std::string> failed_enrolments;  // failure_policies()
+  std::optional<std::string> interval;           // interval_methods()
+  std::optional<std::string> fusion;             // template_fusions()
   std::int64_t replicates = 1000;
   double level = 0.95;
   std::int64_t seed = 0;
@@ -30,13 +32,16 @@ struct EvaluationOptions {
   static void describe(OptionsBuilder<EvaluationOptions>& o) {
     o.name("EvaluationOptions", "How a protocol is evaluated.");
     o.field("convention", &EvaluationOptions::convention,
-            "named way of computing the numbers; empty = the protocol's");
+            "how the numbers are computed (see: facebench list conventions); default: the "
+            "protocol's");
     o.field("failed_enrolments", &EvaluationOptions::failed_enrolments,
-            "what a failed enrolment scores; empty = the protocol's");
+            "what a failed enrolment scores; default: the protocol's");
     o.field("interval", &EvaluationOptions::interval,
-            "how intervals are made; empty = the protocol's");
-    o.field("fusion", &EvaluationOptions::fusion,
-            "how the embeddings of a template become one; empty = the protocol's");
+            "how confidence intervals are made; default: the protocol's");
+    o.field(
+        "fusion", &EvaluationOptions::fusion,
+        "how the embeddings of a template become one (see: facebench list fusions); default: the "
+        "protocol's");
     o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
     o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
     o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
@@ -91,7 +96,7 @@ struct RunInput {
 // A result, whole enough to be written as a run folder.
 struct EvaluationResult {
   ProtocolSpec spec;
-  EvaluationOptions options;  // resolved: nothing is empty
+  EvaluationOptions options;  // resolved: everything is set
   TrialSet trials;
   std::vector<SampleStatus> status;  // per sample of the trials
   std::vector<KeptScores> scores;    // per track
@@ -144,7 +149,7 @@ ScoredTrials scored_trials(const ProtocolSpec& spec, const EvaluationOptions& op
 // Whether a metric of the protocol is one of searches.
 bool asks_for_searches(const ProtocolSpec& spec);
 
-// `options` with the protocol's words where they are empty. Throws std::invalid_argument for
+// `options` with the protocol's words where they are unset. Throws std::invalid_argument for
 // unknown words.
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);
 // Whether comparisons with a failed side are left out; `options` resolved.

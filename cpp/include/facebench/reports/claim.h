@@ -51,20 +51,23 @@ CountRange counts_printed_as(const PrintedNumber& printed, std::int64_t total,
 // What a claim is about. Numbers that are 0 are taken from the protocol where one is named.
 struct ClaimOptions {
   std::string metric = "accuracy";
-  std::string track;  // of the protocol; empty = its only one
-  std::int64_t genuine = 0;
-  std::int64_t impostor = 0;
-  std::int64_t folds = 0;
+  // Unset: what the protocol says.
+  std::optional<std::string> track;
+  std::optional<std::int64_t> genuine;
+  std::optional<std::int64_t> impostor;
+  std::optional<std::int64_t> folds;
   double level = 0.95;
   double power = 0.8;
   static void describe(OptionsBuilder<ClaimOptions>& o) {
     o.name("ClaimOptions", "What a printed number is about.");
-    o.field("metric", &ClaimOptions::metric, "accuracy, far, tar@far=F or rate");
-    o.field("track", &ClaimOptions::track, "track of the protocol; empty = its only one");
-    o.field("genuine", &ClaimOptions::genuine, "genuine comparisons; 0 = the protocol's", 0, 1e12);
-    o.field("impostor", &ClaimOptions::impostor, "impostor comparisons; 0 = the protocol's", 0,
+    o.field("metric", &ClaimOptions::metric,
+            "what the number is: accuracy, far, tar@far=F or rate");
+    o.field("track", &ClaimOptions::track, "track of the protocol; default: its only one");
+    o.field("genuine", &ClaimOptions::genuine, "genuine comparisons; default: the protocol's", 0,
             1e12);
-    o.field("folds", &ClaimOptions::folds, "folds of equal size; 0 = the protocol's", 0, 1e6);
+    o.field("impostor", &ClaimOptions::impostor, "impostor comparisons; default: the protocol's", 0,
+            1e12);
+    o.field("folds", &ClaimOptions::folds, "folds of equal size; default: the protocol's", 0, 1e6);
     o.field("level", &ClaimOptions::level, "level at which two claims are told apart", 0.5, 0.9999);
     o.field("power", &ClaimOptions::power, "probability of seeing the difference", 0.5, 0.9999);
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct StepOptions {
   std::int64_t classes = 10575;
   std::string loss = "softmax";
   std::string input = "synthetic";
-  std::string path;
+  std::optional<std::string> path;
   int threads = 0;
   int data_threads = 1;
   std::string device = "cpu";

@@ -24,7 +24,7 @@ struct TrainOptions {
   bool resume = false;
   int threads = 0;
   int data_threads = 1;
-  std::int64_t checkpoint_every = 0;
+  std::optional<std::int64_t> checkpoint_every;
   int keep = 2;
   std::int64_t log_every = 20;
   std::string device = "cpu";

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "facebench/core/job.h"
@@ -15,8 +16,8 @@
 namespace facebench {
 
 struct ValidationOptions {
-  std::string metric;
-  std::string track;
+  std::optional<std::string> metric;
+  std::optional<std::string> track;
   std::int64_t every = 1;
   static void describe(OptionsBuilder<ValidationOptions>& o);
 };

@@ -10,7 +10,7 @@ namespace facebench::synthetic {
 namespace {
 
 // Of each subject: one genuine image, one for validation, disguised ones, one of an impersonator.
-std::vector<PlannedImage> plan(const SyntheticOptions& o) {
+std::vector<PlannedImage> plan_dfw(const SyntheticOptions& o) {
   if (o.people < 2 || o.images < 4)
     throw std::invalid_argument("protocol dfw needs 2 people and 4 images of each");
   constexpr std::array<const char*, 5> disguises = {"sunglasses", "scarf", "hat", "mask",
@@ -43,8 +43,8 @@ char mask_value(Role a, Role b, bool same_folder) {
   return a == Role::plain && b == Role::plain ? '1' : '2';
 }
 
-void write_lists(const SyntheticOptions& o, const std::vector<PlannedImage>& images,
-                 const std::vector<ImageTruth>& truth, const std::filesystem::path& folder) {
+void write_dfw_lists(const SyntheticOptions& o, const std::vector<PlannedImage>& images,
+                     const std::vector<ImageTruth>& truth, const std::filesystem::path& folder) {
   const auto per_subject = static_cast<std::size_t>(o.images);
   const auto role = [&](std::size_t i) {
     const std::size_t k = i % per_subject;
@@ -70,7 +70,7 @@ SyntheticLayout dfw_layout() {
   return {"dfw",
           "Disguised Faces in the Wild: names, mask, face boxes; the last image of each subject "
           "is of an impersonator",
-          plan, write_lists};
+          plan_dfw, write_dfw_lists};
 }
 
 }  // namespace facebench::synthetic

@@ -10,7 +10,7 @@
 namespace facebench::synthetic {
 namespace {
 
-std::vector<PlannedImage> plan(const SyntheticOptions& o) {
+std::vector<PlannedImage> plan_ijba_quality(const SyntheticOptions& o) {
   if (o.people < 2 || o.images < 3)
     throw std::invalid_argument(
         "protocol ijba_quality needs 2 people and 3 images of each, one of every quality");
@@ -28,8 +28,9 @@ std::vector<PlannedImage> plan(const SyntheticOptions& o) {
 
 std::string file_name(const std::string& id) { return id.substr(id.rfind('/') + 1); }
 
-void write_lists(const SyntheticOptions&, const std::vector<PlannedImage>& images,
-                 const std::vector<ImageTruth>& truth, const std::filesystem::path& folder) {
+void write_ijba_quality_lists(const SyntheticOptions&, const std::vector<PlannedImage>& images,
+                              const std::vector<ImageTruth>& truth,
+                              const std::filesystem::path& folder) {
   std::array<std::vector<std::size_t>, 3> members;
   std::string scores = csv_record({"sample", "identity", "quality"});
   for (std::size_t i = 0; i < images.size(); ++i) {
@@ -55,7 +56,7 @@ void write_lists(const SyntheticOptions&, const std::vector<PlannedImage>& image
 SyntheticLayout ijba_quality_layout() {
   return {"ijba_quality",
           "IJB-A quality: name lists of high, middle and low quality as MAT files, scores as CSV",
-          plan, write_lists};
+          plan_ijba_quality, write_ijba_quality_lists};
 }
 
 }  // namespace facebench::synthetic

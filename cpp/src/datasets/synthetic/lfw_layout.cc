@@ -20,7 +20,7 @@ struct Person {
 // (person, image, person, image), counted from 0 within a list of people.
 using Pair = std::tuple<std::size_t, std::int64_t, std::size_t, std::int64_t>;
 
-std::vector<PlannedImage> plan(const SyntheticOptions& o) {
+std::vector<PlannedImage> plan_lfw(const SyntheticOptions& o) {
   if (o.people < 2 * kFolds || o.images < 2)
     throw std::invalid_argument(
         fmt::format("protocol lfw has {} folds with at least 2 people each and needs 2 images of "
@@ -159,8 +159,8 @@ void write_development(const SyntheticOptions& o, const std::vector<Person>& peo
   }
 }
 
-void write_lists(const SyntheticOptions& o, const std::vector<PlannedImage>& images,
-                 const std::vector<ImageTruth>&, const std::filesystem::path& folder) {
+void write_lfw_lists(const SyntheticOptions& o, const std::vector<PlannedImage>& images,
+                     const std::vector<ImageTruth>&, const std::filesystem::path& folder) {
   std::vector<Person> people;
   for (const PlannedImage& image : images) {
     if (people.empty() || people.back().name != image.person) people.push_back({image.person, 0});
@@ -174,7 +174,7 @@ void write_lists(const SyntheticOptions& o, const std::vector<PlannedImage>& ima
 
 SyntheticLayout lfw_layout() {
   return {"lfw", "Labeled Faces in the Wild: NAME/NAME_0001.jpg, pairs.txt in ten folds, View 1",
-          plan, write_lists};
+          plan_lfw, write_lfw_lists};
 }
 
 }  // namespace facebench::synthetic

@@ -9,7 +9,7 @@
 namespace facebench::synthetic {
 namespace {
 
-std::vector<PlannedImage> plan(const SyntheticOptions& o) {
+std::vector<PlannedImage> plan_umdfaces(const SyntheticOptions& o) {
   if (o.people < 2 || o.images < 2)
     throw std::invalid_argument("protocol umdfaces needs 2 people and 2 images of each");
   constexpr std::array<const char*, 6> kinds = {"frontal", "wild", "yaw30",
@@ -25,8 +25,9 @@ std::vector<PlannedImage> plan(const SyntheticOptions& o) {
   return images;
 }
 
-void write_lists(const SyntheticOptions&, const std::vector<PlannedImage>& images,
-                 const std::vector<ImageTruth>& truth, const std::filesystem::path& folder) {
+void write_umdfaces_lists(const SyntheticOptions&, const std::vector<PlannedImage>& images,
+                          const std::vector<ImageTruth>& truth,
+                          const std::filesystem::path& folder) {
   // Of the official columns those that the renderer knows.
   std::string csv = csv_record({"SUBJECT_ID", "FILE", "FACE_X", "FACE_Y", "FACE_WIDTH",
                                 "FACE_HEIGHT", "YAW", "PITCH", "ROLL"});
@@ -43,8 +44,8 @@ void write_lists(const SyntheticOptions&, const std::vector<PlannedImage>& image
 }  // namespace
 
 SyntheticLayout umdfaces_layout() {
-  return {"umdfaces", "UMDFaces: NAME/NAME_0001.jpg in many poses, one CSV file with boxes", plan,
-          write_lists};
+  return {"umdfaces", "UMDFaces: NAME/NAME_0001.jpg in many poses, one CSV file with boxes",
+          plan_umdfaces, write_umdfaces_lists};
 }
 
 }  // namespace facebench::synthetic

@@ -24,7 +24,7 @@ const std::array<List, 2>& lists() {
 }
 
 // Each list has images of its own, as nothing says that the official ones share any.
-std::vector<PlannedImage> plan(const SyntheticOptions& o) {
+std::vector<PlannedImage> plan_vggface2(const SyntheticOptions& o) {
   if (o.people < 2) throw std::invalid_argument("protocol vggface2 needs 2 people at least");
   std::vector<PlannedImage> images;
   for (std::int64_t p = 0; p < o.people; ++p) {
@@ -42,8 +42,8 @@ std::vector<PlannedImage> plan(const SyntheticOptions& o) {
   return images;
 }
 
-void write_lists(const SyntheticOptions&, const std::vector<PlannedImage>& images,
-                 const std::vector<ImageTruth>&, const std::filesystem::path& folder) {
+void write_vggface2_lists(const SyntheticOptions&, const std::vector<PlannedImage>& images,
+                          const std::vector<ImageTruth>&, const std::filesystem::path& folder) {
   std::array<std::string, 2> text;
   std::array<std::size_t, 2> length{};  // images of a person in each list
   std::size_t run = 0;
@@ -58,7 +58,7 @@ void write_lists(const SyntheticOptions&, const std::vector<PlannedImage>& image
 SyntheticLayout vggface2_layout() {
   return {"vggface2",
           "VGGFace2: pose and age template lists; 30 + 20 images a person, whatever `images` says",
-          plan, write_lists};
+          plan_vggface2, write_vggface2_lists};
 }
 
 }  // namespace facebench::synthetic

@@ -1,35 +1,51 @@
-"""One module a verb; importing this package adds them all to the command line, in this order."""
+"""The table of the verbs, in the order of the help; a group of verbs is a table of its own."""
 
-from facebench.cli.verbs import (  # isort: skip
-    demo,
-    listing,
-    detect,
-    pack,
-    train,
+from facebench.cli.verbs import (
     convert,
+    data,
+    demo,
+    detect,
     embed,
     evaluate,
-    run,
-    report,
     explain,
+    listing,
+    pack,
+    report,
+    run,
+    train,
     verify,
-    data,
-    bench,
 )
+from facebench.cli.verbs.bench import steps, studies, throughput
 
-__all__ = [
-    "bench",
-    "convert",
-    "data",
-    "demo",
-    "detect",
-    "embed",
-    "evaluate",
-    "explain",
-    "listing",
-    "pack",
-    "report",
-    "run",
-    "train",
-    "verify",
-]
+VERBS = {
+    "demo": demo.demo,
+    "list": listing.list_names,
+    "detect": detect.detect,
+    "pack": pack.pack,
+    "train": train.train,
+    "convert": convert.convert,
+    "embed": embed.embed,
+    "eval": evaluate.evaluate,
+    "run": run.run,
+    "report": report.report,
+    "explain": explain.explain,
+    "verify": verify.verify,
+    "data": {
+        "synth": data.synth,
+        "check": data.check,
+        "overlap": data.overlap,
+    },
+    "bench": {
+        "step": steps.step,
+        "scale": steps.scale,
+        "load": throughput.load,
+        "detect": throughput.detect,
+        "eval": throughput.evaluate,
+        "factors": studies.factors,
+        "compare-datasets": studies.compare_datasets,
+    },
+}
+GROUPS = {
+    "data": "Make and check data sets.",
+    "bench": "Time steps, loading, detection, scoring.",
+}

@@ -1,12 +1,9 @@
 """``facebench list``: what there is to choose from."""
 
-from typing import Annotated
-
-import typer
-
 import facebench
-from facebench.cli.app import app
-from facebench.cli.common import Json, complain, print_json, verb
+from facebench.cli import common
+from facebench.cli.options import argument
+from facebench.cli.verb import Answer, verb
 
 
 def _named(table: dict[str, str]) -> list[dict]:
@@ -72,7 +69,7 @@ def _devices() -> list[dict]:
         f"{facebench.core.active_isa()} kernels",
     }
     if not found["devices"]:
-        complain(f"no CUDA device: {found['reason']}")
+        common.complain(f"no CUDA device: {found['reason']}")
     return [cpu] + [
         device
         | {
@@ -100,21 +97,14 @@ KINDS = {
 }
 
 
-@app.command("list", epilog="Example: facebench list networks --json")
-@verb
-def list_command(
-    kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(KINDS)}.")],
-    json: Json = False,
-) -> None:
+@verb("facebench list networks --json")
+def list_names(kind: argument(f"One of: {', '.join(KINDS)}.")):
     """List what there is to choose from: name, one line, parameters."""
     if kind not in KINDS:
         near = facebench.core.closest_name(kind, list(KINDS))
         meant = f"; did you mean '{near}'?" if near else ""
         raise ValueError(f"unknown kind '{kind}'{meant} (known: {', '.join(KINDS)})")
     entries = KINDS[kind]()
-    if json:
-        print_json(entries)
-        return
     width = max((len(entry["name"]) for entry in entries), default=0)
-    for entry in entries:
-        print(f"{entry['name']:<{width}}  {entry.get('doc', '')}".rstrip())
+    lines = [f"{entry['name']:<{width}}  {entry.get('doc', '')}".rstrip() for entry in entries]
+    return Answer(entries, "\n".join(lines))

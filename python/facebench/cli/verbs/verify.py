@@ -1,28 +1,20 @@
 """``facebench verify``: does a result come out again?"""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 import facebench
-from facebench.cli.app import app
-from facebench.cli.common import EXIT_FAILED, Json, Threads, show, verb
+from facebench.cli import common
+from facebench.cli.options import argument, option
 from facebench.cli.progress import make_progress
+from facebench.cli.verb import Answer, verb
 
 
-@app.command("verify", epilog="Example: facebench verify runs/run-lfw-1 --root LFW")
-@verb
-def verify_command(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    root: Annotated[
-        Path | None, typer.Option("--root", help="Where the data set lies now; default: as then.")
-    ] = None,
-    threads: Threads = 0,
-    json: Json = False,
-) -> None:
+@verb("facebench verify runs/run-lfw-1 --root LFW")
+def verify(
+    run: argument("A run folder.", Path),
+    root: option("Where the data set lies now; default: as then.", Path) = None,
+    threads: common.Threads = 0,
+):
     """Compute a run's numbers again and check every input. Exit code 1 where anything differs."""
     result = facebench.verify(run, root=root or "", threads=threads, progress=make_progress())
-    show(result, json)
-    if not result.same:
-        raise typer.Exit(EXIT_FAILED)
+    return Answer(result.to_dict(), str(result), 0 if result.same else common.EXIT_FAILED)

@@ -1,25 +1,42 @@
-"""What the verbs of ``facebench bench`` share: the sub-command, options, and how a result ends."""
+"""What the verbs of ``facebench bench`` share: options, and how a result ends."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
+import functools
+from collections.abc import Callable, Iterable
+from inspect import Parameter
 
 import facebench
-from facebench.cli.app import app
-from facebench.cli.common import command_line, out_path, print_json
+from facebench.cli import common
+from facebench.cli.options import keyword, option, with_parameters
+from facebench.cli.verb import JSON, Answer, verb
 from facebench.cli.verbs.bench.terminal import show_tables
 
-bench_app = typer.Typer(
-    no_args_is_help=True, help="Time steps, loading, detection, scoring.", rich_markup_mode=None
-)
-app.add_typer(bench_app, name="bench")
+Rounds = option("Repeats, in turns.", int, min=1)
+RowSeconds = option("About this long a row.", float, "--seconds")
+SomeThreads = option("Numbers of threads to try, e.g. 1,2,4; 0: all processors.")
 
-Rounds = Annotated[int, typer.Option("--rounds", min=1, help="Repeats, in turns.")]
-RowSeconds = Annotated[float, typer.Option("--seconds", help="About this long a row.")]
-SomeThreads = Annotated[
-    str, typer.Option("--threads", help="Numbers of threads to try, e.g. 1,2,4; 0: all processors.")
-]
+
+def bench(example: str, described: Callable[[], Iterable[Parameter]] = list) -> Callable:
+    """A verb that measures: it returns the result and what to call it. The result is written to
+    --out and shown as tables."""
+
+    def decorate(function: Callable) -> Callable:
+        @functools.wraps(function)
+        def measured(out=None, overwrite=False, json=False, **given):
+            result, name = function(**given)
+            folder = common.out_path(out, f"bench-{result['kind']}", name)
+            facebench.timing.write_bench(result, folder, common.command_line(), overwrite)
+            if not json:
+                show_tables(result)
+            return Answer(result, f"{folder}/report.html")
+
+        ending = [
+            keyword("out", common.Out, None),
+            keyword("overwrite", common.Overwrite, False),
+            JSON,
+        ]
+        return verb(example, described)(with_parameters(measured, ending))
+
+    return decorate
 
 
 def numbers(text: str, what: str) -> list[int]:
@@ -54,15 +71,3 @@ def byte_size(text: str) -> int:
         return int(float(text.removesuffix(unit)) * units.get(unit, 1))
     except ValueError:
         raise ValueError(f"'{text}' is not a size (e.g. 512MiB, 2GiB)") from None
-
-
-def finish(result: dict, out: Path | None, name: str, json: bool, overwrite: bool) -> None:
-    """Writes the run folder and shows the tables."""
-    kind = result["kind"]
-    folder = out_path(out, f"bench-{kind}", name)
-    facebench.timing.write_bench(result, folder, command_line(), overwrite)
-    if json:
-        print_json(result)
-    else:
-        show_tables(result)
-        print(f"{folder}/report.html")

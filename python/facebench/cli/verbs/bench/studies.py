@@ -1,119 +1,85 @@
 """``facebench bench factors`` and ``compare-datasets``: many small trainings, and what tells them
 apart."""
 
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from facebench.cli.common import (
-    Json,
-    Out,
-    Overwrite,
-    Threads,
-    parse_assignments,
-    verb,
-)
+from facebench.cli import common
+from facebench.cli.options import argument, flag, keywords, option
 from facebench.cli.progress import make_progress
-from facebench.cli.verbs.bench.common import bench_app, finish
+from facebench.cli.verbs.bench.common import bench
 
-Seeds = Annotated[int, typer.Option("--seeds", min=2, help="Trainings of each.")]
-Replicates = Annotated[int, typer.Option("--replicates", help="Of the protocols' intervals.")]
-TestRoot = Annotated[
-    list[str] | None,
-    typer.Option("--test-root", help="PROTOCOL=FOLDER of a data set to test on; none: synthetic."),
-]
-TestPack = Annotated[
-    list[str] | None, typer.Option("--test-pack", help="PROTOCOL=FILE.h5, that data set's pack.")
-]
+TestRoot = option("PROTOCOL=FOLDER of a data set to test on; none: synthetic.", list[str])
+TestPack = option("PROTOCOL=FILE.h5, that data set's pack.", list[str])
+COMMON = {
+    "seeds": option("Trainings of each.", int, min=2),
+    "replicates": option("Of the protocols' intervals.", int),
+    "threads": common.Threads,
+}
+
+
+def studies():
+    return import_module("facebench.studies")  # needs torch
 
 
 def study_tests(roots: list[str] | None, packs: list[str] | None):
     """Tests out of PROTOCOL=ROOT and PROTOCOL=PACK; None where none are given."""
     from facebench.studies.cases import Test
 
-    where, crops = parse_assignments(roots or []), parse_assignments(packs or [])
+    where, crops = common.parse_assignments(roots), common.parse_assignments(packs)
     if set(where) != set(crops):
         raise ValueError("--test-root and --test-pack name each test protocol once")
     return [Test(name, Path(where[name]), Path(crops[name])) for name in where] or None
 
 
-@bench_app.command(
-    "factors", epilog="Example: facebench bench factors resnet50.caffe resnet50.pytorch --seeds 5"
+@bench(
+    "facebench bench factors resnet50.caffe resnet50.pytorch --seeds 5",
+    lambda: keywords(
+        studies().bench_factors,
+        data=option("Images to train on; none: synthetic.", Path, "--pack"),
+        **COMMON,
+    ),
 )
-@verb
-def factors_command(
-    recipes: Annotated[
-        list[str] | None, typer.Argument(help="Two recipes; none: the small case.")
-    ] = None,
-    pack: Annotated[
-        Path | None, typer.Option("--pack", help="Images to train on; none: synthetic.")
-    ] = None,
+def factors(
+    recipes: argument("Two recipes; none: the small case.", list[str]) = None,
     test_root: TestRoot = None,
     test_pack: TestPack = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="KEY=VALUE that both recipes get.")
-    ] = None,
-    seeds: Seeds = 5,
-    threads: Threads = 1,
-    replicates: Replicates = 200,
-    out: Out = None,
-    overwrite: Overwrite = False,
-    json: Json = False,
-) -> None:
+    setting: common.setting("KEY=VALUE that both recipes get.") = None,
+    **options,
+):
     """Why two recipes differ. One factor is exchanged at a time, with several seeds."""
-    from facebench import studies
-
     if recipes and len(recipes) != 2:
         raise ValueError("give two recipes, or none")
-    result = studies.bench_factors(
+    result = studies().bench_factors(
         *(recipes or [None, None]),
-        data=pack,
         tests=study_tests(test_root, test_pack),
-        settings=parse_assignments(setting or []),
-        seeds=seeds,
-        threads=threads,
-        replicates=replicates,
+        settings=common.parse_assignments(setting),
         progress=make_progress(),
+        **options,
     )
-    finish(result, out, "", json, overwrite)
+    return result, ""
 
 
-@bench_app.command(
-    "compare-datasets",
-    epilog="Example: facebench bench compare-datasets --pack web=w.h5 --pack umd=u.h5 --seeds 3",
+@bench(
+    "facebench bench compare-datasets --pack web=w.h5 --pack umd=u.h5 --seeds 3",
+    lambda: keywords(
+        studies().bench_compare_datasets, recipe=option("None: a small one."), **COMMON
+    ),
 )
-@verb
-def compare_datasets_command(
-    pack: Annotated[
-        list[str] | None,
-        typer.Option("--pack", help="NAME=FILE.h5, a set to train on; none: synthetic ones."),
-    ] = None,
-    recipe: Annotated[str, typer.Option("--recipe", help="None: a small one.")] = "",
+def compare_datasets(
+    pack: option("NAME=FILE.h5, a set to train on; none: synthetic ones.", list[str]) = None,
     test_root: TestRoot = None,
     test_pack: TestPack = None,
-    keep_overlap: Annotated[
-        bool, typer.Option("--keep-overlap", help="Train on people who are tested, too.")
-    ] = False,
-    seeds: Seeds = 3,
-    threads: Threads = 1,
-    replicates: Replicates = 200,
-    out: Out = None,
-    overwrite: Overwrite = False,
-    json: Json = False,
-) -> None:
+    keep_overlap: flag("--keep-overlap", "Train on people who are tested, too.") = False,
+    **options,
+):
     """Which training set is better. One recipe, several seeds, all protocols."""
-    from facebench import studies
-
-    packs = {name: Path(path) for name, path in parse_assignments(pack or []).items()}
-    result = studies.bench_compare_datasets(
+    packs = {name: Path(path) for name, path in common.parse_assignments(pack).items()}
+    result = studies().bench_compare_datasets(
         packs or None,
-        recipe=recipe or None,
         tests=study_tests(test_root, test_pack),
         remove_overlap=not keep_overlap,
-        seeds=seeds,
-        threads=threads,
-        replicates=replicates,
         progress=make_progress(),
+        **options,
     )
-    finish(result, out, "", json, overwrite)
+    return result, ""

@@ -1,0 +1,99 @@
+"""Options of the command line, made from what describes them elsewhere: an options class of the
+library (name, help, range, default, choices), or the signature of a function."""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+import typer
+
+TYPES = {
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "text": str,
+    "integers": list[int],
+    "numbers": list[float],
+    "texts": list[str],
+}
+# These stand last in a verb's help, in this order.
+LAST = ("strict", "discard", "out", "overwrite", "seed", "threads", "device", "json")
+
+
+def option(help: str, type: Any = str, *flags: str, **more: Any) -> Any:
+    """The annotation of an option: ``sheet: option("Also write a sheet.", Path) = None``."""
+    return Annotated[type, typer.Option(*flags, help=help, **more)]
+
+
+def flag(name: str, help: str, **more: Any) -> Any:
+    """The annotation of an option that is given or not."""
+    return option(help, bool, name, **more)
+
+
+def argument(help: str, type: Any = str) -> Any:
+    return Annotated[type, typer.Argument(help=help)]
+
+
+def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def fields(
+    kind: type,
+    *names: str,
+    renamed: dict[str, str] | None = None,
+    defaults: dict[str, Any] | None = None,
+) -> list[inspect.Parameter]:
+    """The named fields of an options class, or all of them, as parameters of a verb.
+    ``renamed`` and ``defaults``: the names and defaults of the command line where they differ."""
+    renamed, defaults = renamed or {}, defaults or {}
+    return [
+        _parameter(renamed.get(name, name), field, defaults.get(name, field["default"]))
+        for field in kind.fields()
+        if (name := field["name"]) in names or not names
+    ]
+
+
+def _parameter(name: str, field: dict, default: Any) -> inspect.Parameter:
+    type_ = TYPES[field["type"]]
+    more: dict[str, Any] = {}
+    if type_ in (int, float):
+        # A bound that only says what the type holds would be noise.
+        for key, bound in (("min", field["low"]), ("max", field["high"])):
+            if math.isfinite(bound) and abs(bound) < 2**31 - 1:
+                more[key] = type_(bound)
+    if field["choices"]:
+        more["metavar"] = f"[{'|'.join(field['choices'])}]"
+    text = field["doc"][:1].upper() + field["doc"][1:] + "."
+    flags = ["--" + name.replace("_", "-")]
+    if type_ is bool and default:
+        flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
+    annotation = option(text, type_ if default is not None else type_ | None, *flags, **more)
+    return keyword(name, annotation, default)
+
+
+def keywords(function: Callable, **annotations: Any) -> list[inspect.Parameter]:
+    """The named keywords of a function as parameters of a verb, with the function's defaults; a
+    default of several values becomes text, separated by commas."""
+
+    def default(name):
+        value = inspect.signature(function).parameters[name].default
+        return ",".join(map(str, value)) if isinstance(value, tuple) else value
+
+    return [keyword(name, what, default(name)) for name, what in annotations.items()]
+
+
+def with_parameters(function: Callable, more: Iterable[inspect.Parameter]) -> Callable:
+    """`function` with these parameters, too, in its signature, where typer looks for them. Of two
+    with one name the first counts; its own come first."""
+    parameters: dict[str, inspect.Parameter] = {}
+    for p in (*inspect.signature(function).parameters.values(), *more):
+        if p.kind is not p.VAR_KEYWORD:
+            parameters.setdefault(p.name, p.replace(kind=p.KEYWORD_ONLY))
+    places = {name: place for place, name in enumerate(LAST, 1)}
+    ordered = sorted(parameters.values(), key=lambda p: places.get(p.name, 0))
+    function.__signature__ = inspect.Signature(ordered)
+    return function

@@ -1,0 +1,126 @@
+"""What makes a function a verb: its options, how its answer is shown, how errors end."""
+
+import errno
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+import facebench
+from facebench.cli.common import (
+    EXIT_FAILED,
+    EXIT_STOPPED,
+    EXIT_USAGE,
+    Json,
+    complain,
+    print_json,
+)
+from facebench.cli.options import keyword, with_parameters
+
+JSON = keyword("json", Json, False)
+
+
+@dataclass
+class Answer:
+    """What a verb has to say: as JSON, as text, and its exit code."""
+
+    fields: Any
+    text: str
+    code: int = 0
+
+
+def verb(example: str, described: Callable[[], Iterable[inspect.Parameter]] = list) -> Callable:
+    """Makes a function a verb. It returns an `Answer`, or a result that has ``to_dict()`` and shows
+    itself as text, or None where it has printed everything itself.
+
+    ``described`` gives the parameters that come from the library; they reach the function as
+    keywords. It is called when the verb is called or asked for help, and not before: most of the
+    library needs torch.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        takes_json = "json" in inspect.signature(function).parameters
+
+        @functools.wraps(function)
+        @report_errors
+        def wrapped(json: bool = False, **given):
+            show(function(**given, **({"json": json} if takes_json else {})), json)
+
+        wrapped.described = described
+        wrapped.epilog = f"Example: {example}"
+        return with_parameters(wrapped, [JSON])
+
+    return decorate
+
+
+def show(answer: Any, json: bool) -> None:
+    if answer is None:
+        return
+    if not isinstance(answer, Answer):
+        fields = answer.to_dict() if hasattr(answer, "to_dict") else answer
+        answer = Answer(fields, str(answer))
+    if json:
+        print_json(answer.fields)
+    else:
+        print(answer.text)
+    if answer.code:
+        raise typer.Exit(answer.code)
+
+
+def report_errors(function: Callable) -> Callable:
+    """Turns what a user can mend into a sentence and an exit code; anything else is a bug of ours
+    and keeps its traceback.
+
+    1: data or files are wrong, or a module is absent. 2: wrong use. 130: stopped by Ctrl-C.
+    """
+
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except KeyboardInterrupt:
+            complain("stopped")
+            raise typer.Exit(EXIT_STOPPED) from None
+        except (facebench.Error, ImportError) as error:
+            complain(str(error))
+            raise typer.Exit(EXIT_FAILED) from None
+        except (ValueError, IndexError) as error:
+            complain(str(error))
+            raise typer.Exit(EXIT_USAGE) from None
+        except BrokenPipeError:
+            # The reader (head, less) has seen enough. Nothing more may be flushed into the pipe.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            what = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
+            complain(f"{place}{what}")
+            raise typer.Exit(EXIT_FAILED) from None
+
+    return wrapped
+
+
+def complete(command: Any) -> Any:
+    """A verb's command of typer, with the options that the library describes."""
+    function = getattr(command.callback, "__wrapped__", None)
+    more = report_errors(getattr(function, "described", list))()
+    if not more:
+        return command
+    whole = with_parameters(functools.wraps(function)(lambda **given: function(**given)), more)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(command.name, epilog=function.epilog)(whole)
+    return typer.main.get_command(app)
+
+
+class VerbGroup(TyperGroup):
+    """A group that completes a verb's options when the verb is called for."""
+
+    def resolve_command(self, ctx, args):
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and complete(command), rest
