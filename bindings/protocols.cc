@@ -266,6 +266,7 @@ void bind_protocols(py::module_& m) {
       });
 
   py::class_<MetricCell>(m, "MetricCell", "One number with what it rests on.")
+      .def(py::init<const MetricCell&>(), py::arg("cell"))
       .def_readonly("name", &MetricCell::name)
       .def_property_readonly("value",
                              [](const MetricCell& c) -> py::object {
@@ -292,6 +293,7 @@ void bind_protocols(py::module_& m) {
       .def_property_readonly("details",
                              [](const MetricCell& c) { return json_to_python(c.details); });
   py::class_<TrackResult>(m, "TrackResult", "The numbers of one track.")
+      .def(py::init<const TrackResult&>(), py::arg("track"))
       .def_readonly("name", &TrackResult::name)
       .def_readonly("comparisons", &TrackResult::comparisons)
       .def_readonly("genuine", &TrackResult::genuine)

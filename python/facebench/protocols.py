@@ -129,25 +129,17 @@ def rests_on(cell):
     return ""
 
 
-class MetricResult:
+class MetricResult(_eval.MetricCell):
     """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and what it rests on.
 
     Of a matrix ``value``, ``low`` and ``high`` are arrays, ``rows`` and ``columns`` their labels.
     """
 
-    def __init__(self, cell):
-        self.name = cell.name
-        self.value = cell.value
-        self.low, self.high = cell.low, cell.high
-        self.level, self.method = cell.level, cell.method
-        self.rows, self.columns = cell.rows, cell.columns
-        self.details = cell.details
-
     def __getattr__(self, name):
-        details = self.__dict__.get("details", {})
+        details = self.details
         if name in details:
             return details[name]
-        raise AttributeError(f"metric {self.__dict__.get('name')!r} has no {name!r}")
+        raise AttributeError(f"metric {self.name!r} has no {name!r}")
 
     @property
     def is_matrix(self):
@@ -204,7 +196,7 @@ class MetricResult:
         yield _eval.metric_title(self.name), f"{self._text(self.value)}{mark}", interval
 
 
-class TrackResult:
+class TrackResult(_eval.TrackResult):
     """The numbers of one track. Metrics are attributes where their names allow it, and items.
 
     ``scores`` has the shape of the track's ``kind``: (N,) of a list, (rows, columns) of a dense
@@ -213,24 +205,9 @@ class TrackResult:
     """
 
     def __init__(self, raw, index):
-        track = raw.tracks[index]
+        super().__init__(raw.tracks[index])
         self._raw, self._index = raw, index
-        self.name, self.kind = track.name, track.kind
-        self.comparisons, self.genuine, self.impostor = (
-            track.comparisons,
-            track.genuine,
-            track.impostor,
-        )
-        self.dropped, self.failed_comparisons = track.dropped, track.failed_comparisons
-        self.templates, self.samples, self.identities = (
-            track.templates,
-            track.samples,
-            track.identities,
-        )
-        self.counts = track.counts
-        self.failed, self.left_out = track.failed, track.left_out
-        self.failure_to_enrol_rate = track.failure_to_enrol_rate
-        self.metrics = {c.name: MetricResult(c) for c in track.cells}
+        self.metrics = {c.name: MetricResult(c) for c in self.cells}
         # A summary over tracks has no trials of its own.
         own = raw.trials.tracks[index : index + 1]
         self.trials = own[0].trials if own else None
