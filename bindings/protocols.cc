@@ -112,11 +112,7 @@ std::vector<SampleStatus> statuses(const std::vector<int>& numbers) {
   return result;
 }
 
-}  // namespace
-
-void bind_protocols(py::module_& m) {
-  bind_options<EvaluationOptions>(m);
-
+void bind_spec(py::module_& m) {
   py::class_<ProtocolSpec>(m, "ProtocolSpec", "A protocol as its TOML states it.")
       .def_readonly("id", &ProtocolSpec::id)
       .def_readonly("version", &ProtocolSpec::version)
@@ -177,7 +173,9 @@ void bind_protocols(py::module_& m) {
       .def("__repr__", [](const ProtocolSpec& s) {
         return fmt::format("ProtocolSpec({} version {}: {})", s.id, s.version, s.title);
       });
+}
 
+void bind_trials(py::module_& m) {
   py::class_<Trials, std::shared_ptr<Trials>>(m, "Trials", "What is compared with what.")
       .def_property_readonly("kind", &Trials::kind);
   py::class_<ListedTrials, Trials, std::shared_ptr<ListedTrials>>(m, "ListedTrials",
@@ -264,7 +262,9 @@ void bind_protocols(py::module_& m) {
         }
         return result;
       });
+}
 
+void bind_track_result(py::module_& m) {
   py::class_<MetricCell>(m, "MetricCell", "One number with what it rests on.")
       .def(py::init<const MetricCell&>(), py::arg("cell"))
       .def_readonly("name", &MetricCell::name)
@@ -321,6 +321,9 @@ void bind_protocols(py::module_& m) {
       .def_readonly("cells", &TrackResult::cells)
       .def("cell", &TrackResult::cell, py::arg("metric"),
            py::return_value_policy::reference_internal);
+}
+
+void bind_result(py::module_& m) {
   py::class_<EvaluationResult>(m, "EvaluationResult", "What an evaluation gave.")
       .def_readonly("spec", &EvaluationResult::spec)
       .def_readonly("options", &EvaluationResult::options)
@@ -351,7 +354,9 @@ void bind_protocols(py::module_& m) {
             r.inputs.push_back({role, path, sha256_file(path)});
           },
           py::arg("role"), py::arg("path"), "Record a file that decided the numbers.");
+}
 
+void bind_evaluation(py::module_& m) {
   m.def("protocol_names", &protocol_names);
   m.def("load_protocol", &load_protocol, py::arg("name_or_path"));
   m.def(
@@ -398,7 +403,9 @@ void bind_protocols(py::module_& m) {
       py::arg("protocol"), py::arg("trials"), py::arg("scores"), py::arg("status"),
       py::arg("options"), py::arg("threads"), py::arg("progress"));
   m.def("read_scores_csv", &read_scores_csv, py::arg("path"), py::arg("trials"));
+}
 
+void bind_protocol_tables(py::module_& m) {
   m.def("list_conventions", [] { return table_list(conventions()); });
   m.def("list_failure_policies", [] { return table_list(failure_policies()); });
   m.def("list_interval_methods", [] { return table_list(interval_methods()); });
@@ -409,6 +416,18 @@ void bind_protocols(py::module_& m) {
     return table_list(protocol_metrics(), "applies_to", &Metric::applies_to, "targets_are_ranks",
                       &Metric::targets_are_ranks);
   });
+}
+
+}  // namespace
+
+void bind_protocols(py::module_& m) {
+  bind_options<EvaluationOptions>(m);
+  bind_spec(m);
+  bind_trials(m);
+  bind_track_result(m);
+  bind_result(m);
+  bind_evaluation(m);
+  bind_protocol_tables(m);
   bind_published(m);
 }
 

@@ -36,10 +36,7 @@ py::tuple far_and_tar(const std::vector<RocPoint>& points) {
   return py::make_tuple(to_numpy(std::move(far)), to_numpy(std::move(tar)));
 }
 
-}  // namespace
-
-void bind_reports(py::module_& m) {
-  bind_options<ClaimOptions>(m);
+void bind_runs(py::module_& m) {
   m.def(
       "check_claim",
       [](const std::string& printed, const ProtocolSpec* protocol, const ClaimOptions& options,
@@ -95,6 +92,9 @@ void bind_reports(py::module_& m) {
             with_job(1, progress, [&](const Job& job) { return verify_inputs(run, root, job); }));
       },
       py::arg("run"), py::arg("root"), py::arg("progress"));
+}
+
+void bind_run_tables(py::module_& m) {
   m.def(
       "run_titles",
       [](const std::vector<fs::path>& folders) { return run_titles(read_runs(folders)); },
@@ -118,6 +118,9 @@ void bind_reports(py::module_& m) {
       },
       py::arg("runs"), py::arg("publication"), py::arg("stated"), py::arg("format"),
       py::arg("titles"));
+}
+
+void bind_run_texts(py::module_& m) {
   m.def(
       "run_report", [](const fs::path& folder) { return run_report(read_run(folder)); },
       py::arg("run"));
@@ -159,6 +162,15 @@ void bind_reports(py::module_& m) {
       py::arg("name"));
   m.def("metric_text", &metric_text, py::arg("name"), py::arg("value"));
   m.def("report_format_names", [] { return report_formats().names(); });
+}
+
+}  // namespace
+
+void bind_reports(py::module_& m) {
+  bind_options<ClaimOptions>(m);
+  bind_runs(m);
+  bind_run_tables(m);
+  bind_run_texts(m);
 }
 
 }  // namespace facebench

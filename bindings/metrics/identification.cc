@@ -86,67 +86,7 @@ void bind_results(py::module_& m) {
       .field("convention", &DirAtFpir::convention, "name in identification_conventions()");
 }
 
-}  // namespace
-
-void bind_identification(py::module_& m) {
-  bind_results(m);
-  py::class_<Searches, std::shared_ptr<Searches>>(
-      m, "Searches",
-      "Searches of probes in a gallery, ranked once, for several metrics and for the bootstrap.\n\n"
-      "similarity: probes x gallery entries, finite, higher = more alike. probe_identity,\n"
-      "gallery_identity: whole numbers. Candidates are people: one with several gallery entries\n"
-      "scores as the highest of them. A probe whose identity is not in the gallery is "
-      "non-mated.\n\n"
-      ">>> from facebench.metrics import Searches\n"
-      ">>> Searches([[0.9, 0.2], [0.4, 0.3]], probe_identity=[1, 7], gallery_identity=[1, 2])\n"
-      "Searches(mated=1, non_mated=1, gallery=2)")
-      .def(py::init(&make_searches), py::arg("similarity"), py::arg("probe_identity"),
-           py::arg("gallery_identity"), py::kw_only(), py::arg("threads") = 0,
-           py::arg("progress") = py::none())
-      .def("__len__", &Searches::size)
-      .def_property_readonly("mated", &Searches::mated)
-      .def_property_readonly("non_mated", &Searches::non_mated)
-      .def_property_readonly("gallery", &Searches::gallery)
-      .def("__repr__", [](const Searches& s) {
-        return fmt::format("Searches(mated={}, non_mated={}, gallery={})", s.mated(), s.non_mated(),
-                           s.gallery());
-      });
-
-  m.def(
-      "search_embeddings",
-      [](const py::object& probes, const py::object& probe_identity, const py::object& gallery,
-         const py::object& gallery_identity, int threads, const py::object& progress) {
-        const FloatRows p = float_rows(probes, "probes");
-        const FloatRows g = float_rows(gallery, "gallery");
-        const auto who = whole_array<std::int32_t>(probe_identity, "probe_identity");
-        const auto whom = whole_array<std::int32_t>(gallery_identity, "gallery_identity");
-        return with_job(threads, progress, [&](const Job& job) {
-          return std::make_shared<Searches>(search_embeddings(
-              embedding_rows(p, job), view(who), embedding_rows(g, job), view(whom), job));
-        });
-      },
-      py::arg("probes"), py::arg("probe_identity"), py::arg("gallery"), py::arg("gallery_identity"),
-      py::kw_only(), py::arg("threads") = 0, py::arg("progress") = py::none(),
-      "Searches every probe in the gallery by cosine (rounded to float32 once), in memory that\n"
-      "does not grow with the number of scores.\n\n"
-      "probes, gallery: embeddings, as for listed_pair_scores. The rest as for Searches, which "
-      "this\n"
-      "gives: the same as of the stored scores.\n\n"
-      ">>> from facebench.metrics import rank_rate, search_embeddings\n"
-      ">>> found = search_embeddings([[1, 0.2], [0, 1]], [1, 7], [[1, 0], [0.5, 1]], [1, 2])\n"
-      ">>> found, rank_rate(found, rank=1)\n"
-      "(Searches(mated=1, non_mated=1, gallery=2), 1.0)");
-  m.def(
-      "rank_ties", [] { return table_list(rank_ties(), "source", &RankTies::source); },
-      "The rules for tied ranks: name, doc, source.\n\n"
-      ">>> from facebench.metrics import rank_ties\n"
-      ">>> [r['name'] for r in rank_ties()]\n"
-      "['pessimistic', 'optimistic', 'expected']");
-  m.def("identification_conventions", &rules,
-        "The known conventions: name, doc, source, needs_non_mated, rank (None: the caller's).\n\n"
-        ">>> from facebench.metrics import identification_conventions\n"
-        ">>> [c['name'] for c in identification_conventions()]\n"
-        "['exact', 'ijb_1n', 'ijb_evals']");
+void bind_identification_rates(py::module_& m) {
   m.def(
       "cmc",
       [](const Searches& s, const std::string& ties, const py::object& weights) {
@@ -223,6 +163,70 @@ void bind_identification(py::module_& m) {
       },
       py::arg("searches"), py::arg("fpir"), py::arg("rank") = 1, py::arg("convention") = "exact",
       "The DIR at an FPIR, threshold chosen again in each replicate; see rank_rate_statistic.");
+}
+
+}  // namespace
+
+void bind_identification(py::module_& m) {
+  bind_results(m);
+  py::class_<Searches, std::shared_ptr<Searches>>(
+      m, "Searches",
+      "Searches of probes in a gallery, ranked once, for several metrics and for the bootstrap.\n\n"
+      "similarity: probes x gallery entries, finite, higher = more alike. probe_identity,\n"
+      "gallery_identity: whole numbers. Candidates are people: one with several gallery entries\n"
+      "scores as the highest of them. A probe whose identity is not in the gallery is "
+      "non-mated.\n\n"
+      ">>> from facebench.metrics import Searches\n"
+      ">>> Searches([[0.9, 0.2], [0.4, 0.3]], probe_identity=[1, 7], gallery_identity=[1, 2])\n"
+      "Searches(mated=1, non_mated=1, gallery=2)")
+      .def(py::init(&make_searches), py::arg("similarity"), py::arg("probe_identity"),
+           py::arg("gallery_identity"), py::kw_only(), py::arg("threads") = 0,
+           py::arg("progress") = py::none())
+      .def("__len__", &Searches::size)
+      .def_property_readonly("mated", &Searches::mated)
+      .def_property_readonly("non_mated", &Searches::non_mated)
+      .def_property_readonly("gallery", &Searches::gallery)
+      .def("__repr__", [](const Searches& s) {
+        return fmt::format("Searches(mated={}, non_mated={}, gallery={})", s.mated(), s.non_mated(),
+                           s.gallery());
+      });
+
+  m.def(
+      "search_embeddings",
+      [](const py::object& probes, const py::object& probe_identity, const py::object& gallery,
+         const py::object& gallery_identity, int threads, const py::object& progress) {
+        const FloatRows p = float_rows(probes, "probes");
+        const FloatRows g = float_rows(gallery, "gallery");
+        const auto who = whole_array<std::int32_t>(probe_identity, "probe_identity");
+        const auto whom = whole_array<std::int32_t>(gallery_identity, "gallery_identity");
+        return with_job(threads, progress, [&](const Job& job) {
+          return std::make_shared<Searches>(search_embeddings(
+              embedding_rows(p, job), view(who), embedding_rows(g, job), view(whom), job));
+        });
+      },
+      py::arg("probes"), py::arg("probe_identity"), py::arg("gallery"), py::arg("gallery_identity"),
+      py::kw_only(), py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "Searches every probe in the gallery by cosine (rounded to float32 once), in memory that\n"
+      "does not grow with the number of scores.\n\n"
+      "probes, gallery: embeddings, as for listed_pair_scores. The rest as for Searches, which "
+      "this\n"
+      "gives: the same as of the stored scores.\n\n"
+      ">>> from facebench.metrics import rank_rate, search_embeddings\n"
+      ">>> found = search_embeddings([[1, 0.2], [0, 1]], [1, 7], [[1, 0], [0.5, 1]], [1, 2])\n"
+      ">>> found, rank_rate(found, rank=1)\n"
+      "(Searches(mated=1, non_mated=1, gallery=2), 1.0)");
+  m.def(
+      "rank_ties", [] { return table_list(rank_ties(), "source", &RankTies::source); },
+      "The rules for tied ranks: name, doc, source.\n\n"
+      ">>> from facebench.metrics import rank_ties\n"
+      ">>> [r['name'] for r in rank_ties()]\n"
+      "['pessimistic', 'optimistic', 'expected']");
+  m.def("identification_conventions", &rules,
+        "The known conventions: name, doc, source, needs_non_mated, rank (None: the caller's).\n\n"
+        ">>> from facebench.metrics import identification_conventions\n"
+        ">>> [c['name'] for c in identification_conventions()]\n"
+        "['exact', 'ijb_1n', 'ijb_evals']");
+  bind_identification_rates(m);
 }
 
 }  // namespace facebench

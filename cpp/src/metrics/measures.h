@@ -60,6 +60,8 @@ std::size_t last_within_far(const RocCurve& curve, double far);
 TarAtFar exact_tar_at_far(const RocCurve& curve, double far);
 // A value that is NaN.
 TarAtFar undefined_tar(double far);
+// What is accepted down to point i of a curve.
+TarAtFar tar_of_point(const RocCurve& curve, std::size_t i, double threshold);
 // The points around a threshold: what is accepted above it (down to the score `accepted`, infinite
 // where nothing is), and the highest score below it, where there is one.
 RocCurve points_around(std::int64_t genuine, std::int64_t impostor, std::int64_t genuine_accepted,

@@ -4,33 +4,35 @@
 #include <utility>
 
 #include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/roc.h"
 #include "facebench/metrics/tar_at_far.h"
 #include "metrics/measures.h"
 
 namespace facebench {
-namespace {
-
-Statistic curve_statistic(std::string name, std::shared_ptr<const ScoreSet> scores,
-                          double resolution, std::function<double(const RocCurve&)> of_curve,
-                          double far_needed = 1) {
-  return {std::move(name),     nullptr,   resolution, true, std::move(scores),
-          std::move(of_curve), far_needed};
-}
-
-}  // namespace
-
 double Statistic::evaluate(std::span<const Weight> weights) const {
   return of_curve ? of_curve(scores->roc(weights)) : of_weights(weights);
 }
 
+Statistic curve_statistic(std::string name, std::shared_ptr<const ScoreSet> scores,
+                          double (*value)(const RocCurve&), double resolution) {
+  Statistic s;
+  s.name = std::move(name);
+  s.resolution = resolution;
+  s.scores = std::move(scores);
+  s.of_curve = [value](const RocCurve& curve) {
+    return curve.genuine == 0 || curve.impostor == 0 ? nan : value(curve);
+  };
+  return s;
+}
+
 Statistic auc_statistic(std::shared_ptr<const ScoreSet> s) {
   const double step = 1 / (static_cast<double>(s->genuine()) * static_cast<double>(s->impostor()));
-  return curve_statistic("auc", std::move(s), step, measure_auc);
+  return curve_statistic("auc", std::move(s), auc, step);
 }
 
 Statistic eer_statistic(std::shared_ptr<const ScoreSet> s) {
   const double step = 1 / static_cast<double>(std::min(s->genuine(), s->impostor()));
-  return curve_statistic("eer", std::move(s), step, measure_eer);
+  return curve_statistic("eer", std::move(s), eer, step);
 }
 
 Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
@@ -44,9 +46,15 @@ Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
               return rule.of_folds(*s->listed(), s->listed()->sorted_weights(w), far).value;
             },
             step};
-  return curve_statistic(
-      "tar_at_far", std::move(s), step,
-      [far, &rule](const RocCurve& curve) { return rule.of_curve(curve, far).value; }, far);
+  Statistic statistic;
+  statistic.name = "tar_at_far";
+  statistic.resolution = step;
+  statistic.scores = std::move(s);
+  statistic.of_curve = [far, &rule](const RocCurve& curve) {
+    return rule.of_curve(curve, far).value;
+  };
+  statistic.far_needed = far;
+  return statistic;
 }
 
 Statistic threshold_statistic(std::shared_ptr<const ScoreSet> s, double far) {

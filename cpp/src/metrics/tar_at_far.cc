@@ -91,6 +91,18 @@ TarAtFar undefined_tar(double far) {
   return cell;
 }
 
+TarAtFar tar_of_point(const RocCurve& curve, std::size_t i, double threshold) {
+  TarAtFar cell;
+  cell.genuine = curve.genuine;
+  cell.impostor = curve.impostor;
+  cell.genuine_accepted = curve.true_accepts[i];
+  cell.false_accepts = curve.false_accepts[i];
+  cell.value = ratio(cell.genuine_accepted, cell.genuine);
+  cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
+  cell.threshold = threshold;
+  return cell;
+}
+
 std::size_t last_within_far(const RocCurve& curve, double far) {
   std::size_t i = 0;
   while (i + 1 < curve.size() && within_far(curve.false_accepts[i + 1], curve.impostor, far)) ++i;
@@ -101,15 +113,8 @@ TarAtFar exact_tar_at_far(const RocCurve& curve, double far) {
   if (curve.genuine == 0 || curve.impostor == 0) return undefined_tar(far);
   const std::size_t i = last_within_far(curve, far);
   if (i + 1 == curve.size() && !curve.complete()) return undefined_tar(far);
-  TarAtFar cell;
+  TarAtFar cell = tar_of_point(curve, i, threshold_of_point(curve.threshold, i));
   cell.far_target = far;
-  cell.genuine = curve.genuine;
-  cell.impostor = curve.impostor;
-  cell.genuine_accepted = curve.true_accepts[i];
-  cell.false_accepts = curve.false_accepts[i];
-  cell.value = ratio(cell.genuine_accepted, cell.genuine);
-  cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
-  cell.threshold = threshold_of_point(curve.threshold, i);
   cell.convention = "exact";
   finish(cell);
   return cell;

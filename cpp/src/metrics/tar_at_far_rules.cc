@@ -15,15 +15,7 @@ TarAtFar counted(const RocCurve& curve, double threshold, bool accept_equal) {
   while (i + 1 < curve.size() &&
          (accept_equal ? curve.threshold[i + 1] >= threshold : curve.threshold[i + 1] > threshold))
     ++i;
-  TarAtFar cell;
-  cell.genuine = curve.genuine;
-  cell.impostor = curve.impostor;
-  cell.genuine_accepted = curve.true_accepts[i];
-  cell.false_accepts = curve.false_accepts[i];
-  cell.value = ratio(cell.genuine_accepted, cell.genuine);
-  cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
-  cell.threshold = threshold;
-  return cell;
+  return tar_of_point(curve, i, threshold);
 }
 
 bool one_class(const RocCurve& c) { return c.genuine == 0 || c.impostor == 0; }

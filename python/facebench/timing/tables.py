@@ -57,112 +57,86 @@ _STATUS = {
 }
 
 
-def _step_tables(result):
-    times, parts, memory = [], [], []
-    for r in result["rows"]:
-        head = [r["network"], r["engine"], r["batch"]]
-        if r["status"] != "ok":
-            times.append([*head, _STATUS[r["status"]], *[None] * 7, r["message"]])
-            continue
-        s = r["seconds"]
-        ms = [1e3 * s["mean"], 1e3 * s["median"], 1e3 * s["p95"]]
-        interval = s["mean_interval"] and [1e3 * v for v in s["mean_interval"]]
-        times.append(
-            [
-                *head,
-                f"{ms[0]:.4g}{_star(r)}",
-                _between(interval),
-                ms[1],
-                ms[2],
-                r["images_per_second"],
-                _percent(r["repeat_spread"], 1),
-                None if s["first"] is None else 1e3 * s["first"],
-                s["count"],
-                "",
-            ]
-        )
-        phases = {p: 1e3 * v["mean"] for p, v in r["phases"].items()}
-        model = r.get("model")
-        parts.append(
-            [
-                *head,
-                *(phases.get(p) for p in ("data", "forward", "backward", "aggregate", "update")),
-                model and 1e3 * model["data_alone"],
-                model and 1e3 * model["sequential"],
-                model and 1e3 * model["overlapped"],
-                1e3 * s["mean"],
-                _percent(model and model["overlap"], 0),
-                _percent(r["overhead"]["share"], 3),
-            ]
-        )
-        cpu, device = r["processors"], r["device_memory"]
-        memory.append(
-            [
-                *head,
-                _mib(r["predicted_memory"]["activations"]),
-                _mib(r["predicted_memory"]["total"]),
-                _mib(r["memory"]["average"]),
-                _mib(r["memory"]["peak"]),
-                _mib(device and device["peak"]) or None,
-                *(_percent(cpu.get(k), 1) for k in ("user", "system", "iowait", "others")),
-            ]
-        )
-    head = ["network", "engine", "batch"]
-    tables = [
-        (
-            "Time of an iteration",
-            [
-                *head,
-                "mean, ms",
-                "95 % interval",
-                "median, ms",
-                "p95, ms",
-                "images/s",
-                "repeat spread",
-                "first, ms",
-                "iterations",
-                "note",
-            ],
-            times,
-        )
+def _case(r):
+    return [r["network"], r["engine"], r["batch"]]
+
+
+def _time_row(r):
+    if r["status"] != "ok":
+        return [*_case(r), _STATUS[r["status"]], *[None] * 7, r["message"]]
+    s = r["seconds"]
+    interval = s["mean_interval"] and [1e3 * v for v in s["mean_interval"]]
+    return [
+        *_case(r),
+        f"{1e3 * s['mean']:.4g}{_star(r)}",
+        _between(interval),
+        1e3 * s["median"],
+        1e3 * s["p95"],
+        r["images_per_second"],
+        _percent(r["repeat_spread"], 1),
+        None if s["first"] is None else 1e3 * s["first"],
+        s["count"],
+        "",
     ]
-    if parts:
-        tables += [
-            (
-                "Parts of an iteration, ms",
-                [
-                    *head,
-                    "data",
-                    "forward",
-                    "backward",
-                    "aggregate",
-                    "update",
-                    "data alone",
-                    "eq. 7",
-                    "eq. 8",
-                    "measured",
-                    "overlap",
-                    "overhead",
-                ],
-                parts,
-            ),
-            (
-                "Memory, MiB, and processors",
-                [
-                    *head,
-                    "predicted activations",
-                    "predicted total",
-                    "resident, average",
-                    "resident, peak",
-                    "device, peak",
-                    "user",
-                    "system",
-                    "iowait",
-                    "others",
-                ],
-                memory,
-            ),
-        ]
+
+
+def _parts_row(r):
+    phases = {p: 1e3 * v["mean"] for p, v in r["phases"].items()}
+    model = r.get("model")
+    return [
+        *_case(r),
+        *(phases.get(p) for p in ("data", "forward", "backward", "aggregate", "update")),
+        model and 1e3 * model["data_alone"],
+        model and 1e3 * model["sequential"],
+        model and 1e3 * model["overlapped"],
+        1e3 * r["seconds"]["mean"],
+        _percent(model and model["overlap"], 0),
+        _percent(r["overhead"]["share"], 3),
+    ]
+
+
+def _memory_row(r):
+    cpu, device = r["processors"], r["device_memory"]
+    return [
+        *_case(r),
+        _mib(r["predicted_memory"]["activations"]),
+        _mib(r["predicted_memory"]["total"]),
+        _mib(r["memory"]["average"]),
+        _mib(r["memory"]["peak"]),
+        _mib(device and device["peak"]) or None,
+        *(_percent(cpu.get(k), 1) for k in ("user", "system", "iowait", "others")),
+    ]
+
+
+# Title, what makes a row of a case, and the columns behind network, engine and batch.
+_TIMES = (
+    "Time of an iteration",
+    _time_row,
+    "mean, ms|95 % interval|median, ms|p95, ms|images/s|repeat spread|first, ms|iterations|note",
+)
+_OF_FINISHED_CASES = (
+    (
+        "Parts of an iteration, ms",
+        _parts_row,
+        "data|forward|backward|aggregate|update|data alone|eq. 7|eq. 8|measured|overlap|overhead",
+    ),
+    (
+        "Memory, MiB, and processors",
+        _memory_row,
+        "predicted activations|predicted total|resident, average|resident, peak|device, peak|user"
+        "|system|iowait|others",
+    ),
+)
+
+
+def _step_tables(result):
+    def table(title, row, columns, cases):
+        return title, ["network", "engine", "batch", *columns.split("|")], [row(r) for r in cases]
+
+    finished = [r for r in result["rows"] if r["status"] == "ok"]
+    tables = [table(*_TIMES, result["rows"])]
+    if finished:
+        tables += [table(*t, finished) for t in _OF_FINISHED_CASES]
     return tables
 
 

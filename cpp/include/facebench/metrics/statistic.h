@@ -28,6 +28,9 @@ struct Statistic {
   double evaluate(std::span<const Weight> weights) const;
 };
 
+// A number of the curve; NaN where a class is empty. `resolution` as above.
+Statistic curve_statistic(std::string name, std::shared_ptr<const ScoreSet> scores,
+                          double (*value)(const RocCurve&), double resolution);
 Statistic auc_statistic(std::shared_ptr<const ScoreSet> scores);
 Statistic eer_statistic(std::shared_ptr<const ScoreSet> scores);
 // The threshold is chosen again in each replicate. Throw as tar_at_far() and accuracy() do.
