@@ -30,8 +30,8 @@ namespace facebench {
 //     }
 //   };
 //
-// The Python binding (keywords, repr, equality, pickle, to_dict), the TOML and JSON readers, the
-// command line's help and the configuration hash all read this one description.
+// The Python binding (keywords, repr, equality, pickle, to_dict), the TOML and JSON readers and the
+// command line's help all read this one description.
 
 // What a field can hold. Integers of every width travel as int64, floats as double.
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
@@ -39,12 +39,12 @@ using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::v
 
 // "boolean", "integer", "number", "text", "integers", "numbers", "texts".
 std::string_view option_type_name(const OptionValue& value);
-// As a user would type it: true, 3, 0.5, lfw, [1, 2]. parse_option reads it back, but for texts in
-// a list that hold commas or blanks at their ends.
+// As a user would type it: true, 3, 0.5, lfw, [1, 2]. parse_option reads it back, except texts in a
+// list that contain commas or begin or end with blanks.
 std::string option_text(const OptionValue& value);
 // `text` as a value of the same type as `like`. Throws std::invalid_argument naming `field`.
 OptionValue parse_option(std::string_view field, std::string_view text, const OptionValue& like);
-// `value` as the type of `like`, where that loses nothing (integer -> number, whole number ->
+// `value` converted to the type of `like`, if nothing is lost (integer -> number, whole number ->
 // integer, empty list -> any list). Throws std::invalid_argument naming `field`.
 OptionValue convert_option(std::string_view field, const OptionValue& value,
                            const OptionValue& like);

@@ -23,15 +23,15 @@ struct RunRequest {
   DataPlaces places;
   PreparationOptions preparation;  // what the caller wants otherwise than the model file says
   PackOptions pack;
-  ExtractOptions extract;  // not used where the caller embeds by itself
+  ExtractOptions extract;  // not used if the caller computes the embeddings
   EvaluationOptions evaluation;
   bool discard = false;    // pack.h5 and embeddings.h5 are not kept
   bool overwrite = false;  // an existing run folder is replaced
   std::string command;     // as typed, for the manifest's circumstance
 };
 
-// Where embeddings come from when it is not a model file of ours: the crops of the pack in, one row
-// an image out.
+// Computes embeddings without a model file of ours: takes the crops of the pack, and returns one
+// row per image.
 struct Embedder {
   std::string description;         // goes into the manifest
   PreparationOptions preparation;  // how the images it expects are made
