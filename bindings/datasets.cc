@@ -44,7 +44,7 @@ void bind_folders(py::module_& m) {
   m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
   m.def("read_image_folder", &read_image_folder, py::arg("root"));
   m.def("read_dataset", &read_dataset, py::arg("name"), py::arg("root"));
-  m.def("dataset_readers", [] { return table_docs(datasets()); });
+  m.def("dataset_readers", [] { return table_docs(dataset_readers()); });
   m.def(
       "select_samples",
       [](const Dataset& d, const std::vector<std::string>& names, bool by_stem) {

@@ -8,7 +8,7 @@ namespace {
 
 int refuse(cudaError_t error, char* reason, int reason_size) {
   std::snprintf(reason, reason_size, "%s", cudaGetErrorString(error));
-  cudaGetLastError();  // not left for the next call in this process to find
+  cudaGetLastError();  // clears the error, so that the next call does not see it
   return -1;
 }
 

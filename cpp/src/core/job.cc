@@ -108,7 +108,7 @@ void parallel_for(std::int64_t n, const Job& job,
   std::exception_ptr cancelled;
   try {
     for (int w = 0; w < workers; ++w) threads.emplace_back(work, w);
-  } catch (...) {  // no more threads to be had: the ones that started do the work
+  } catch (...) {  // no more threads available: those that started do the work
     std::lock_guard lock(mutex);
     running -= workers - static_cast<int>(threads.size());
     if (threads.empty()) throw;

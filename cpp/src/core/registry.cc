@@ -16,8 +16,8 @@ std::string lower_case(std::string_view text) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Restricted Damerau-Levenshtein: a swap of neighbours, the commonest slip of the fingers, is
-  // one.
+  // Restricted Damerau-Levenshtein distance: swapping two neighbouring letters, a common typing
+  // error, counts as one edit.
   const std::size_t n = a.size(), m = b.size();
   std::vector<std::vector<std::size_t>> d(n + 1, std::vector<std::size_t>(m + 1));
   for (std::size_t i = 0; i <= n; ++i) d[i][0] = i;

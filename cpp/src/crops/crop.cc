@@ -147,7 +147,8 @@ Crop crop_face(const Image& image, const Face& face, const CropOptions& options)
 
 Affine fit_similarity(std::span<const Point> from, std::span<const Point> to) {
   if (from.size() != to.size() || from.size() < 2)
-    throw std::invalid_argument("a similarity needs two or more points, as many on both sides");
+    throw std::invalid_argument(
+        "a similarity needs at least two points, and as many on both sides");
   const auto n = static_cast<double>(from.size());
   double fx = 0, fy = 0, tx = 0, ty = 0;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -166,7 +167,7 @@ Affine fit_similarity(std::span<const Point> from, std::span<const Point> to) {
     b += x * v - y * u;
     spread += x * x + y * y;
   }
-  if (!(spread > 0)) throw std::invalid_argument("all points are one");
+  if (!(spread > 0)) throw std::invalid_argument("all points coincide");
   a /= spread;
   b /= spread;
   return {a, -b, tx - a * fx + b * fy, b, a, ty - b * fx - a * fy};

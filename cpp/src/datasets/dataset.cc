@@ -34,7 +34,7 @@ Dataset read_people(std::string name, const fs::path& root) {
   Dataset dataset{std::move(name), root, {}, {}};
   for (const fs::path& person : list_folder(root)) {
     if (!is_folder(person)) continue;
-    const std::vector<fs::path> images = find_images(person).images;
+    const std::vector<fs::path> images = list_images(person).images;
     if (images.empty()) continue;
     const auto label = static_cast<std::int32_t>(dataset.label_names.size());
     dataset.label_names.push_back(person.filename().string());
@@ -108,8 +108,8 @@ Dataset select_samples(const Dataset& dataset, std::span<const std::string> name
   return result;
 }
 
-const Table<DatasetEntry>& datasets() {
-  static const Table<DatasetEntry> table(
+const Table<DatasetReader>& dataset_readers() {
+  static const Table<DatasetReader> table(
       "data set", {{"lfw", "Labeled Faces in the Wild and sets in its layout: NAME/NAME_0001.jpg",
                     read_lfw_folder},
                    {"folder", "any images, one folder for each person", read_image_folder}});
@@ -117,7 +117,7 @@ const Table<DatasetEntry>& datasets() {
 }
 
 Dataset read_dataset(std::string_view name, const fs::path& root) {
-  return datasets().at(name).read(root);
+  return dataset_readers().at(name).read(root);
 }
 
 }  // namespace facebench

@@ -65,7 +65,7 @@ ExcludedImages excluded_images(const Exclusion& exclusion, const std::vector<std
   const std::size_t entries = exclusion.people.size() + exclusion.samples.size();
   if (entries > 0 && result.not_there.size() == entries)
     fail(exclusion.path.string(),
-         fmt::format("none of its {} entries is in the data set, not even {}", entries,
+         fmt::format("none of its {} entries is in the data set; the first is {}", entries,
                      result.not_there.front()),
          "The list belongs to other data.");
   for (std::size_t i = 0; i < samples.size(); ++i) {

@@ -110,15 +110,17 @@ Threshold choose_threshold(const Rows& test, std::int64_t dim, std::int64_t comp
   t.reason =
       allowed > 0
           ? fmt::format(
-                "{} of {} pairs of images of different people in the test set pass it, a rate at "
-                "which {:.3g} of the {} compared pairs would by chance",
+                "{} of {} pairs of images of different people in the test set reach it; at that "
+                "rate "
+                "{:.3g} of the {} compared pairs would reach it by chance",
                 allowed, impostors,
                 static_cast<double>(allowed) / static_cast<double>(impostors) *
                     static_cast<double>(compared),
                 compared)
           : fmt::format(
-                "above the highest of {} pairs of images of different people in the test set; by "
-                "the rule of three at most 3 in {} pass it (95 %), which is up to {:.3g} of the {} "
+                "above the highest score of {} pairs of images of different people in the test "
+                "set; "
+                "by the rule of three at most 3 in {} reach it (95 %), so up to {:.3g} of the {} "
                 "compared pairs",
                 impostors, impostors,
                 3.0 / static_cast<double>(impostors) * static_cast<double>(compared), compared);

@@ -31,7 +31,7 @@ Pack::Pack(const std::filesystem::path& path) : path_(path), file_(path) {
   const std::int64_t n = shape[0];
   constexpr std::int64_t max_side = 65536;
   if (n < 1 || shape[1] < 1 || shape[2] < 1 || shape[1] > max_side || shape[2] > max_side)
-    fail(where, "/images has an extent that cannot be", kAdvice);
+    fail(where, "/images has an impossible extent", kAdvice);
   shape_ = {static_cast<int>(shape[1]), static_cast<int>(shape[2])};
   const auto offset = reader.dataset_offset("/images");
   const std::uint64_t file_size = file_.bytes().size();

@@ -22,7 +22,7 @@ ImageShape crop_shape(const CropOptions& options) {
   return {static_cast<int>(*resolved.height), static_cast<int>(*resolved.width)};
 }
 
-// What became of one sample.
+// The result for one sample.
 struct Row {
   SampleStatus status = SampleStatus::ok;
   std::string reason;
@@ -238,7 +238,7 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
       {"counts", counts_json(summary)},
       {"failures", failures_json(summary)},
       {"tree_sha256", summary.tree_sha256}};
-  // Only where something was: other packs stay the bytes they were.
+  // Only if something was left out, so that the bytes of other packs do not change.
   if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
   writer.write_json("/manifest", manifest);
   writer.commit();

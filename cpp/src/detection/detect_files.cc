@@ -48,7 +48,7 @@ class Lister {
   }
 
   void add_folder(const fs::path& folder) {
-    ImageFolder found = find_images(folder, job_);
+    ImageFolder found = list_images(folder, job_);
     const fs::path canonical = fs::weakly_canonical(folder);
     const bool inside =
         !draw_.empty() && canonical != canonical_draw_ && lies_below(canonical_draw_, canonical);

@@ -52,7 +52,7 @@ class Mtcnn : public Detector {
   }
 
  private:
-  // Networks that no thread works with: their memory is worth keeping from image to image.
+  // Networks that no thread uses at the moment, kept so that the next image can use their memory.
   std::unique_ptr<MtcnnNetworks> take() const {
     {
       const std::lock_guard lock(mutex_);

@@ -19,7 +19,7 @@ struct Candidate {
   float correction[4];
   float landmarks[10];
 
-  // Nothing but damaged weights sends a box further out; whole pixels must fit an int.
+  // Only damaged weights give boxes further out; whole pixels must fit an int.
   FACEBENCH_HOST_DEVICE bool within(T limit) const {
     return x0 >= -limit && y0 >= -limit && x1 <= limit && y1 <= limit && x0 <= limit &&
            y0 <= limit && x1 >= -limit && y1 >= -limit;
@@ -49,7 +49,7 @@ std::vector<Candidate<T>> suppress(const std::vector<Candidate<T>>& boxes, const
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return boxes[a].score > boxes[b].score; });
   const T extra = rule.plus_one ? 1 : 0;
-  // The sides in order and apart, so that a compiler can compare one box with several.
+  // The sides in separate arrays, so that the compiler can compare one box with several at once.
   const std::size_t n = boxes.size();
   std::vector<T> sides(5 * n);
   T *x0 = sides.data(), *y0 = x0 + n, *x1 = y0 + n, *y1 = x1 + n, *area = y1 + n;

@@ -69,7 +69,7 @@ class Cascade {
     const MtcnnNetworks::LevelRows rows = inputs_.level(width, height);
     auto found = networks_.pnet(rows, width, height, static_cast<float>(options_.thresholds[0]));
     if (found.size() != 1 || !(rules_.mirror_single || rules_.transpose_single)) return found;
-    // Slips of the originals, kept: the corrections of another cell.
+    // Errors of the original programs, reproduced: they take the corrections of another cell.
     MtcnnCell& cell = found[0];
     const int columns = MtcnnNetworks::pnet_cells(width);
     const int index = cell.x * MtcnnNetworks::pnet_cells(height) + cell.y;

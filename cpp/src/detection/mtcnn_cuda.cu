@@ -14,7 +14,7 @@ namespace {
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // not left for the next call in this process to find
+  cudaGetLastError();  // clears the error, so that the next call does not see it
   throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
 

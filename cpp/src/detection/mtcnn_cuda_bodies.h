@@ -3,9 +3,9 @@
 // MTCNN as work for thousands of threads: what each of them does, in mtcnn_cuda_pnet.h,
 // mtcnn_cuda_nms.h and mtcnn_cuda_crops.h (R-Net and O-Net); here is what they share. Every struct
 // with an operator() is a kernel; that is the body, for one index, and runs on a device and on the
-// processor alike, so that the tests run the same arithmetic and addressing without a device.
-// Nothing there reads an answer on the host: counts stay in memory, and what does not fit is
-// counted, not cut off in silence.
+// processor alike, so that the tests run the same arithmetic and addressing without a device. No
+// result is read back to the host in between: counts stay on the device, and candidates that do not
+// fit are counted, so that a loss is always noticed.
 //
 // Maps are planes: value (channel, y, x) lies at channel * channel_stride + y * row_stride +
 // x * pixel_stride. P-Net's planes hold all levels of all images one after the other; those of
@@ -85,7 +85,7 @@ FACEBENCH_BODY void convolve_strip(const DeviceLayer& layer, int block, const Pl
   float sums[kStrip][kChannels];
   for (int s = 0; s < kStrip; ++s)
     for (int o = 0; o < kChannels; ++o) sums[s][o] = layer.bias[block * kChannels + o];
-  // What does not exist is computed from the last that does, and not stored.
+  // Outputs beyond the end are computed from the last valid input, and not stored.
   long starts[kStrip];
   for (int s = 0; s < kStrip; ++s) starts[s] = (s < valid ? s : valid - 1) * in_step;
   for (int i = 0; i < layer.inputs; ++i) {

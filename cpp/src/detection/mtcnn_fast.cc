@@ -141,7 +141,7 @@ class RowRing {
     rows_ = rows;
     stride_ = (width + 15) / 16 * 16 + MtcnnKernels::slack;
     row_size_ = stride_ * channels;
-    // What lies beyond a row's end is computed with and not looked at: it need not be cleared.
+    // Values beyond a row's end are computed but not used, so they need not be cleared.
     const std::size_t needed = row_size_ * rows + MtcnnKernels::slack;
     if (values_.size() < needed) values_.resize(needed);
   }
@@ -172,8 +172,8 @@ class FastNetworks final : public MtcnnNetworks {
     if (scores_.size() < static_cast<std::size_t>(columns) + MtcnnKernels::slack)
       scores_.resize(columns + MtcnnKernels::slack);
 
-    // Where a map has an odd number of rows, the second row of its last pair is made of the last
-    // input row once more, and not looked at.
+    // If a map has an odd number of rows, the second row of its last pair is computed from the last
+    // input row again, and not used.
     const int h2 = (h1 + 1) / 2, h3 = h2 - 2, cell_rows = pnet_cells(height);
     std::vector<MtcnnCell> cells;
     int levels = 0, pooleds = 0, seconds = 0;  // rows that are done
@@ -239,7 +239,7 @@ class FastNetworks final : public MtcnnNetworks {
     const PnetHeads& heads = w_->heads;
     k_.pnet_score(third_.row(y % 2), third_.stride(), columns, heads.score.data(), heads.score_bias,
                   scores_.data());
-    // Cheap and a little too low; the probability decides.
+    // A cheap bound, slightly too low; the probability decides.
     const float least = threshold > 0 && threshold < 1
                             ? std::log(threshold / (1 - threshold)) - 0.01f
                             : (threshold > 0 ? 1.f : -1e30f);

@@ -1,8 +1,8 @@
 #pragma once
 
 // The arithmetic of MTCNN's fast path. Included by files that are compiled for several instruction
-// sets, so it includes nothing: an inline function of a standard header, compiled there, could be
-// the copy that the linker keeps for everybody.
+// sets, so it includes no headers: the linker might keep an inline function that was compiled there
+// for the whole program, and older processors cannot run it.
 //
 // P-Net works on rows of planes, pixels in the lanes of a register; R-Net and O-Net on crops with
 // interleaved channels, output channels in the lanes. Each number is summed in an order that
@@ -42,7 +42,7 @@ struct ConvLayer {
 };
 
 struct MtcnnKernels {
-  // What a row may be read or written beyond its last value.
+  // How many values beyond the end of a row may be read or written.
   static constexpr int slack = 32;
 
   // P-Net's layers, `width` output pixels of both rows. conv1: 3 -> 10 channels, conv2: 10 -> 16,

@@ -46,7 +46,7 @@ class MtcnnNetworks {
 
 // Makes the networks of one thread. Holds the weights as the path wants them; thread-safe.
 using MtcnnNetworksFactory = std::function<std::unique_ptr<MtcnnNetworks>()>;
-// Clear loops, the reference of the other.
+// Simple loops, the reference for the kernels.
 MtcnnNetworksFactory plain_mtcnn(const MtcnnWeights& weights);
 // Kernels for an instruction set.
 MtcnnNetworksFactory fast_mtcnn(const MtcnnWeights& weights, Isa isa);

@@ -22,7 +22,7 @@
 
 namespace facebench {
 
-// How much is laid out for. Images with more candidates are answered by -1.
+// The sizes that memory is reserved for. An image with more candidates gives -1.
 struct PipelineSizes {
   int level_candidates = 4096;  // of one level
   int image_candidates = 4096;  // of one image, after the suppression within its levels
@@ -189,7 +189,7 @@ class MtcnnPipeline {
     return p;
   }
 
-  // Places for candidates, one behind the other in one array.
+  // Places for candidates, one after the other in one array.
   Segments segments(Array& memory, int count, int capacity) {
     const std::size_t n = static_cast<std::size_t>(count) * capacity;
     const std::size_t size = sizeof(DeviceCandidate) / sizeof(int);

@@ -1,10 +1,12 @@
 #include "facebench/images/decode.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
@@ -38,9 +40,19 @@ std::string_view other_format(std::string_view text) {
   return "not an image";
 }
 
+bool begins_jpeg(std::string_view bytes) { return starts_with(bytes, "\xff\xd8\xff"); }
+
+bool begins_png(std::string_view bytes) { return starts_with(bytes, "\x89PNG\r\n\x1a\n"); }
+
+bool begins_pnm(std::string_view bytes) {
+  constexpr std::string_view after = " \t\r\n#";
+  return bytes.size() > 2 && bytes[0] == 'P' && "2356"sv.find(bytes[1]) != std::string_view::npos &&
+         after.find(bytes[2]) != std::string_view::npos;
+}
+
 }  // namespace
 
-void DecodeLimits::check(std::uint64_t width, std::uint64_t height) const {
+void DecodeRequest::check_size(std::uint64_t width, std::uint64_t height) const {
   if (width == 0 || height == 0)
     fail(where, fmt::format("the image is {} x {} pixels", width, height));
   constexpr std::uint64_t side = std::numeric_limits<std::int32_t>::max();
@@ -51,25 +63,35 @@ void DecodeLimits::check(std::uint64_t width, std::uint64_t height) const {
          "Raise the option max_pixels if you trust the file");
 }
 
+const Table<ImageFormat>& image_formats() {
+  static const Table<ImageFormat> table("image format", {{"JPEG", begins_jpeg, decode_jpeg},
+                                                         {"PNG", begins_png, decode_png},
+                                                         {"PNM", begins_pnm, decode_pnm}});
+  return table;
+}
+
+const ImageFormat* find_image_format(std::string_view bytes) {
+  for (const ImageFormat& format : image_formats().entries())
+    if (format.begins(bytes)) return &format;
+  return nullptr;
+}
+
 Image decode_image(std::span<const std::byte> bytes, const DecodeOptions& options,
                    std::string_view where) {
   check_options(options);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const DecodeLimits limits{options.max_pixels, where};
-  Image image;
   if (bytes.empty()) fail(where, "the file is empty");
-  if (starts_with(text, "\xff\xd8\xff")) {
-    image = decode_jpeg(bytes, limits, options.exif_orientation);
-  } else if (starts_with(text, "\x89PNG\r\n\x1a\n")) {
-    image = decode_png(bytes, limits);
-  } else if (starts_with(text, "P2") || starts_with(text, "P3") || starts_with(text, "P5") ||
-             starts_with(text, "P6")) {
-    image = decode_pnm(bytes, limits);
-  } else {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const ImageFormat* format = find_image_format(text);
+  if (!format) {
+    std::vector<std::string> known = image_formats().names();
+    const std::string last = std::move(known.back());
+    known.pop_back();
     fail(where, fmt::format("{}, by its first bytes", other_format(text)),
-         "JPEG, PNG and PNM are read; convert it, or pass pixels");
+         fmt::format("{} and {} are read; convert it, or pass pixels", fmt::join(known, ", "),
+                     last));
   }
-  return convert_color(std::move(image), parse_color_order(options.color));
+  const DecodeRequest request{options.max_pixels, options.exif_orientation, where};
+  return convert_color(format->decode(bytes, request), parse_color_order(options.color));
 }
 
 Image read_image(const std::filesystem::path& path, const DecodeOptions& options) {

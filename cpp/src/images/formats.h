@@ -3,24 +3,41 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "facebench/core/registry.h"
 #include "facebench/images/image.h"
 
 namespace facebench {
 
-// What the format readers share. Each gives rgb or gray, whichever the file holds.
-struct DecodeLimits {
+// What every reader of a format is told.
+struct DecodeRequest {
   std::int64_t max_pixels;
-  std::string_view where;
+  bool exif_orientation;
+  std::string_view where;  // for messages
 
   // Throws Error where the size is zero or beyond max_pixels.
-  void check(std::uint64_t width, std::uint64_t height) const;
+  void check_size(std::uint64_t width, std::uint64_t height) const;
 };
 
-Image decode_jpeg(std::span<const std::byte> bytes, const DecodeLimits& limits,
-                  bool exif_orientation);
-Image decode_png(std::span<const std::byte> bytes, const DecodeLimits& limits);
-Image decode_pnm(std::span<const std::byte> bytes, const DecodeLimits& limits);
+// A format of image files.
+struct ImageFormat {
+  std::string name;  // as messages call it
+  // Whether a file with these first bytes has this format; at least kFirstBytes of a longer file.
+  bool (*begins)(std::string_view bytes);
+  // The image as rgb or gray, whichever the file holds. Throws Error for a damaged file.
+  Image (*decode)(std::span<const std::byte> bytes, const DecodeRequest& request);
+};
+inline constexpr std::size_t kFirstBytes = 16;
+
+// JPEG, PNG, PNM.
+const Table<ImageFormat>& image_formats();
+// The format of a file with these first bytes; null where it is none of them.
+const ImageFormat* find_image_format(std::string_view bytes);
+
+Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request);
+Image decode_png(std::span<const std::byte> bytes, const DecodeRequest& request);
+Image decode_pnm(std::span<const std::byte> bytes, const DecodeRequest& request);
 
 }  // namespace facebench

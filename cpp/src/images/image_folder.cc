@@ -8,6 +8,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
+#include "images/formats.h"
 
 namespace facebench {
 namespace {
@@ -16,16 +17,13 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 16;
 
-bool has_image_magic(const fs::path& path) {
+bool begins_like_an_image(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) return false;  // a pipe would be waited for
-  std::array<char, 4> head{};
+  if (!fs::is_regular_file(path, error)) return false;  // opening a pipe would block
+  std::array<char, kFirstBytes> head{};
   std::ifstream file(path, std::ios::binary);
   file.read(head.data(), head.size());
-  const std::string_view bytes(head.data(), static_cast<std::size_t>(file.gcount()));
-  const bool pnm = bytes.size() >= 3 && bytes[0] == 'P' && bytes[1] >= '2' && bytes[1] <= '6' &&
-                   (bytes[2] == '\n' || bytes[2] == ' ' || bytes[2] == '\r' || bytes[2] == '\t');
-  return bytes.starts_with("\xff\xd8\xff") || bytes == "\x89PNG" || pnm;
+  return find_image_format({head.data(), static_cast<std::size_t>(file.gcount())}) != nullptr;
 }
 
 void collect(const fs::path& root, const fs::path& below, int depth, const Job& job,
@@ -38,7 +36,7 @@ void collect(const fs::path& root, const fs::path& below, int depth, const Job& 
     std::error_code error;
     if (fs::is_directory(entry, error))
       collect(root, name, depth + 1, job, found);
-    else if (has_image_ending(entry) || has_image_magic(entry))
+    else if (has_image_ending(entry) || begins_like_an_image(entry))
       found.images.push_back(name);
     else
       found.others.push_back(name);
@@ -68,7 +66,7 @@ std::vector<fs::path> list_folder(const fs::path& folder) {
   return entries;
 }
 
-ImageFolder find_images(const fs::path& folder, const Job& job) {
+ImageFolder list_images(const fs::path& folder, const Job& job) {
   ImageFolder found;
   collect(folder, {}, 0, job, found);
   return found;

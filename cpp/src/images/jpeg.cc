@@ -101,7 +101,7 @@ Image turn(const Image& image, int orientation) {
   return result;
 }
 
-// Whether a warning of the decoder means missing pixels, or harmless dirt.
+// Whether a warning of the decoder means missing pixels, or harmless extra bytes.
 bool pixels_are_missing(const std::string& warning) {
   return warning.find("remature end") != std::string::npos ||
          warning.find("bad Huffman code") != std::string::npos;
@@ -112,27 +112,26 @@ bool has_end_marker(std::span<const std::uint8_t> b) {
   return std::find_end(b.begin(), b.end(), std::begin(end), std::end(end)) != b.end();
 }
 
-[[noreturn]] void fail_to_decode(const DecodeLimits& limits, std::span<const std::uint8_t> b,
+[[noreturn]] void fail_to_decode(const DecodeRequest& request, std::span<const std::uint8_t> b,
                                  const std::string& message) {
   const bool cut = !has_end_marker(b) || message.find("remature end") != std::string::npos;
-  fail(limits.where,
+  fail(request.where,
        fmt::format("the JPEG file is {} ({})", cut ? "truncated" : "damaged", message),
        "Fetch the file again");
 }
 
 }  // namespace
 
-Image decode_jpeg(std::span<const std::byte> bytes, const DecodeLimits& limits,
-                  bool exif_orientation) {
+Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request) {
   const std::span b(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   const Handle handle(tjInitDecompress());
-  if (!handle) fail(limits.where, "the JPEG decoder cannot be started");
+  if (!handle) fail(request.where, "the JPEG decoder cannot be started");
   int width = 0, height = 0, subsampling = 0, space = 0;
   const auto size = static_cast<unsigned long>(b.size());
   if (tjDecompressHeader3(handle.get(), b.data(), size, &width, &height, &subsampling, &space) != 0)
-    fail_to_decode(limits, b, tjGetErrorStr2(handle.get()));
-  if (width < 1 || height < 1) fail_to_decode(limits, b, "no picture in it");
-  limits.check(width, height);
+    fail_to_decode(request, b, tjGetErrorStr2(handle.get()));
+  if (width < 1 || height < 1) fail_to_decode(request, b, "no picture in it");
+  request.check_size(width, height);
 
   const Markers markers = read_markers(b);
   const bool four = space == TJCS_CMYK || space == TJCS_YCCK;
@@ -148,9 +147,10 @@ Image decode_jpeg(std::span<const std::byte> bytes, const DecodeLimits& limits,
   if (status != 0) {
     const std::string message = tjGetErrorStr2(handle.get());
     if (tjGetErrorCode(handle.get()) == TJERR_FATAL || pixels_are_missing(message))
-      fail_to_decode(limits, b, message);
-    // Only the first warning is told: dirt before the data must not hide that they end early.
-    if (!has_end_marker(b)) fail_to_decode(limits, b, message);
+      fail_to_decode(request, b, message);
+    // The decoder reports only the first warning: extra bytes before the data must not hide that
+    // they end early.
+    if (!has_end_marker(b)) fail_to_decode(request, b, message);
   }
   if (four) {
     const std::size_t pixels = static_cast<std::size_t>(width) * height;
@@ -162,7 +162,7 @@ Image decode_jpeg(std::span<const std::byte> bytes, const DecodeLimits& limits,
             static_cast<std::uint8_t>(((inks[4 * i + c] ^ flip) * white + 127) / 255);
     }
   }
-  return exif_orientation ? turn(image, markers.orientation) : image;
+  return request.exif_orientation ? turn(image, markers.orientation) : image;
 }
 
 std::string encode_jpeg(const Image& image, int quality) {

@@ -96,8 +96,8 @@ struct Reader {
   Reader& operator=(const Reader&) = delete;
 };
 
-[[noreturn]] void fail_to_decode(const DecodeLimits& limits, const ReadState& state) {
-  fail(limits.where,
+[[noreturn]] void fail_to_decode(const DecodeRequest& request, const ReadState& state) {
+  fail(request.where,
        state.truncated ? std::string("the PNG file is truncated")
                        : fmt::format("the PNG file is damaged ({})", state.message),
        "Fetch the file again");
@@ -135,7 +135,7 @@ bool write_pixels(png_structp png, png_infop info, const Image& image, WriteStat
 
 }  // namespace
 
-Image decode_png(std::span<const std::byte> bytes, const DecodeLimits& limits) {
+Image decode_png(std::span<const std::byte> bytes, const DecodeRequest& request) {
   ReadState state;
   state.bytes = bytes;
   const Reader reader(state);
@@ -144,19 +144,19 @@ Image decode_png(std::span<const std::byte> bytes, const DecodeLimits& limits) {
   png_set_user_limits(reader.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_set_chunk_malloc_max(reader.png, 8 << 20);
   png_set_chunk_cache_max(reader.png, 256);
-  if (!read_header(reader.png, reader.info, state)) fail_to_decode(limits, state);
-  limits.check(state.width, state.height);
-  if (!choose_layout(reader.png, reader.info, state)) fail_to_decode(limits, state);
+  if (!read_header(reader.png, reader.info, state)) fail_to_decode(request, state);
+  request.check_size(state.width, state.height);
+  if (!choose_layout(reader.png, reader.info, state)) fail_to_decode(request, state);
 
   const std::size_t colors = state.gray ? 1 : 3;
   const std::size_t channels = colors + (state.alpha ? 1 : 0);
   const std::size_t stride = state.width * channels;
   if (png_get_rowbytes(reader.png, reader.info) != stride)
-    fail(limits.where, "the PNG file has an unknown layout");
+    fail(request.where, "the PNG file has an unknown layout");
   state.pixels.resize(stride * state.height);
   for (std::size_t y = 0; y < state.height; ++y)
     state.rows.push_back(state.pixels.data() + y * stride);
-  if (!read_pixels(reader.png, state)) fail_to_decode(limits, state);
+  if (!read_pixels(reader.png, state)) fail_to_decode(request, state);
 
   Image image(static_cast<int>(state.width), static_cast<int>(state.height),
               state.gray ? ColorOrder::gray : ColorOrder::rgb);

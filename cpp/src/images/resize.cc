@@ -98,12 +98,6 @@ const Table<InterpolationEntry>& interpolations() {
 
 Interpolation parse_interpolation(std::string_view name) { return interpolations().at(name).value; }
 
-std::string_view interpolation_name(Interpolation value) {
-  for (const InterpolationEntry& e : interpolations().entries())
-    if (e.value == value) return e.name;
-  return "unknown";
-}
-
 Image resize(const Image& image, int width, int height, Interpolation interpolation) {
   check_image(image);
   Image result(width, height, image.order);
@@ -128,17 +122,6 @@ Image cut(const Image& image, int x0, int y0, int x1, int y1) {
   Image result(x1 - x0, y1 - y0, image.order);
   for (int y = y0; y < y1; ++y)
     std::copy_n(image.row(y) + x0 * image.channels(), result.stride(), result.row(y - y0));
-  return result;
-}
-
-Image flip_horizontal(const Image& image) {
-  check_image(image);
-  Image result(image.width, image.height, image.order);
-  const int channels = image.channels();
-  for (int y = 0; y < image.height; ++y)
-    for (int x = 0; x < image.width; ++x)
-      std::copy_n(image.row(y) + (image.width - 1 - x) * channels, channels,
-                  result.row(y) + x * channels);
   return result;
 }
 

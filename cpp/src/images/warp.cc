@@ -9,7 +9,7 @@ namespace facebench {
 Affine invert_affine(const Affine& m) {
   const double determinant = m[0] * m[4] - m[1] * m[3];
   for (const double v : m)
-    if (!std::isfinite(v)) throw std::invalid_argument("the affine map holds no number");
+    if (!std::isfinite(v)) throw std::invalid_argument("the affine map is not finite");
   if (determinant == 0 || !std::isfinite(1 / determinant))
     throw std::invalid_argument("the affine map has no inverse");
   const double a = m[4] / determinant, b = -m[1] / determinant;

@@ -86,7 +86,7 @@ class SystemCalls {
   void load(std::size_t offset) {
     code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)));
   }
-  // `test` goes on to allow the call or skips that.
+  // `test` continues with the rule that allows the call, or skips it.
   void allow_where(long call, int argument, sock_filter test) {
     code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number(call), 0, 4));
     // The low half of the argument: flags and descriptors have no more.

@@ -27,7 +27,7 @@ namespace {
 enum class Question : std::uint8_t { has, names, facts, read, texts };
 enum class Outcome : std::uint8_t { done, error, wrong_use };
 
-// Chunks may be compressed; what is beyond this is a bomb and not a data set.
+// Chunks may be compressed; a file that expands further is an attack, not a data set.
 std::uint64_t most_bytes(std::uint64_t file_size) { return 4 * file_size + (1ull << 30); }
 // Twice the time that a slow disk takes.
 std::uint64_t most_seconds(std::uint64_t file_size) { return 60 + file_size / 20'000'000; }
@@ -51,7 +51,7 @@ bool receive_bytes(int from, void* data, std::size_t size) {
   return transfer(read, from, static_cast<char*>(data), size);
 }
 
-// Numbers and texts, one behind the other.
+// Numbers and texts, one after the other.
 class Packed {
  public:
   Packed() = default;
@@ -142,7 +142,7 @@ bool send_answer(int socket, Outcome outcome, std::string_view bytes) {
          send_bytes(socket, bytes.data(), bytes.size());
 }
 
-// Calls `work` and sends what comes of it; false where nobody listens any more.
+// Calls `work` and sends its result; false if the other end is closed.
 template <class Work>
 bool send_outcome(int socket, Work&& work) {
   try {
@@ -156,7 +156,8 @@ bool send_outcome(int socket, Work&& work) {
   }
 }
 
-// All that the child does. Nothing may be thrown out of it: above are the parent's callers.
+// Everything the child does. No exception may leave it: the callers on the stack are those of the
+// parent.
 void serve(int socket, const std::filesystem::path& path, std::uint64_t file_size) noexcept {
   std::unique_ptr<H5Source> source;
   bool going = send_outcome(socket, [&] {
@@ -173,7 +174,7 @@ void serve(int socket, const std::filesystem::path& path, std::uint64_t file_siz
   }
 }
 
-// The parent's side, which believes nothing.
+// The parent's side, which checks every answer.
 
 class ConfinedSource final : public H5Source {
  public:
@@ -183,7 +184,7 @@ class ConfinedSource final : public H5Source {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       fail(path.string(), fmt::format("no socket to read it through: {}", std::strerror(errno)));
     {
-      // No other thread is inside the library then, so the child finds it whole.
+      // No other thread is inside the library then, so its state in the child is consistent.
       const Session session;
       child_ = fork();
     }
@@ -280,7 +281,7 @@ class ConfinedSource final : public H5Source {
     return facts;
   }
 
-  // One question of a name alone; `take` makes the result of the answer, and all of it.
+  // A question that consists of a name; `take` makes the result and has to read the whole answer.
   template <class Take>
   std::invoke_result_t<Take, Packed&> parse(Question what, std::string_view name, Take&& take) {
     const std::string place = where(path_, name);
@@ -329,11 +330,11 @@ class ConfinedSource final : public H5Source {
     return bytes;
   }
 
-  // The child died or talks nonsense: nothing more is asked of it.
+  // The child died or sent an invalid answer: it is not used again.
   [[noreturn]] void lost(const std::string& place) {
     stop();
-    fail(place, "the process that read this file failed, or was stopped for what it did",
-         "The file is damaged, or was made to do harm: do not open it elsewhere");
+    fail(place, "the process that read this file failed, or tried what it may not do",
+         "The file is damaged or malicious: do not open it elsewhere");
   }
 
   void stop() {

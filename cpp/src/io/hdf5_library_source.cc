@@ -98,7 +98,7 @@ Opened open_dataset(hid_t file, std::string_view name, std::uint64_t file_size,
   if (rank < 0) fail(where, fmt::format("damaged: {}", library_message()));
   std::uint64_t bytes = d.element_bytes;
   for (int i = 0; i < rank; ++i) {
-    // An extent of zero would hide an absurd one beside it.
+    // With an extent of zero the product would be 0, however large the others are.
     if (!multiply(d.facts.elements, extent[i]) || extent[i] > std::uint64_t{1} << 62)
       fail(where, "claims more elements than can exist");
     d.facts.shape.push_back(static_cast<std::int64_t>(extent[i]));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who asks the HDF5 library for a reader; for this floor's sources only.
+// The part of a reader that calls the HDF5 library; only for the sources of this floor.
 
 #include <cstdint>
 #include <filesystem>

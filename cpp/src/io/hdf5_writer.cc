@@ -85,7 +85,7 @@ std::int64_t H5Writer::create(std::string_view name, std::int64_t type, std::siz
              H5Dclose);
   if (!dataset) fail(where(name), fmt::format("cannot be made: {}", library_message()));
   if (bytes > 0) {
-    // Take the room now: a full disk found out by the library itself leaves it unable to close.
+    // Allocate the space now: if the library itself meets a full disk, it cannot close the file.
     const haddr_t offset = H5Dget_offset(dataset);
     if (offset == HADDR_UNDEF) fail(where(name), "no room was allocated");
     const int fd = ::open(atomic_.temporary().c_str(), O_WRONLY | O_CLOEXEC);

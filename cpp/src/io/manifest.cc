@@ -15,6 +15,7 @@
 #include "facebench/core/job.h"
 #include "facebench/core/version.h"
 #include "facebench/io/file.h"
+#include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
 
 namespace facebench {

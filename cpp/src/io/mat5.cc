@@ -335,7 +335,7 @@ std::map<std::string, MatArray> parse_mat5(std::span<const std::byte> bytes,
     if (element.type != mi_matrix) continue;
     std::string variable;
     MatArray array = read_matrix(unpacked, element, variable, 0);
-    // Objects keep their data in a nameless array at the end, which is nobody's variable.
+    // Objects keep their data in an array without a name at the end, which is not a variable.
     if (variable.empty()) continue;
     if (!variables.emplace(variable, std::move(array)).second)
       fail(name, fmt::format("the variable '{}' is there twice", variable));

@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "facebench/core/registry.h"
 
 namespace facebench {
 namespace {
@@ -18,13 +14,6 @@ constexpr std::string_view kNames[kSampleStatusCount] = {"ok", "no_face", "unrea
 
 std::string_view sample_status_name(SampleStatus status) {
   return kNames[static_cast<int>(sample_status_of(static_cast<int>(status)))];
-}
-
-SampleStatus parse_sample_status(std::string_view name) {
-  for (int i = 0; i < kSampleStatusCount; ++i)
-    if (kNames[i] == name) return static_cast<SampleStatus>(i);
-  const std::vector<std::string> names(std::begin(kNames), std::end(kNames));
-  throw std::invalid_argument(unknown_name_message("sample status", name, names));
 }
 
 SampleStatus sample_status_of(std::int64_t value) {

@@ -267,16 +267,6 @@ double CsvTable::number(std::size_t row, std::size_t column) const {
   return parse_double(cell(row, column), place(row), columns_[column]);
 }
 
-std::optional<std::int64_t> CsvTable::optional_integer(std::size_t row, std::size_t column) const {
-  if (cell(row, column).empty()) return std::nullopt;
-  return integer(row, column);
-}
-
-std::optional<double> CsvTable::optional_number(std::size_t row, std::size_t column) const {
-  if (cell(row, column).empty()) return std::nullopt;
-  return number(row, column);
-}
-
 CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   return CsvTable(read_file(path), path.string(), options);
 }

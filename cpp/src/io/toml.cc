@@ -14,7 +14,6 @@
 #include <sstream>
 
 #include "facebench/core/registry.h"
-#include "facebench/io/file.h"
 
 namespace facebench {
 
@@ -75,7 +74,7 @@ const toml::node& require(TomlState& state, std::string_view key) {
     if (!state.known.contains(name.str())) unknown.emplace_back(name.str());
   const std::string close = closest_name(key, unknown);
   fail(place_of(state, *state.table), fmt::format("'{}' is missing", full_key(state, key)),
-       close.empty() ? std::string() : fmt::format("Is '{}' meant to be it?", close));
+       close.empty() ? std::string() : fmt::format("Did you write '{}' for it?", close));
 }
 
 // One reader per type: the value of a node, or an Error.
@@ -225,9 +224,6 @@ std::vector<double> TomlTable::numbers(std::string_view key) const {
 std::vector<std::string> TomlTable::texts(std::string_view key) const {
   return get<std::vector<std::string>>(*state_, key);
 }
-std::vector<std::vector<double>> TomlTable::number_rows(std::string_view key) const {
-  return get<std::vector<std::vector<double>>>(*state_, key);
-}
 
 bool TomlTable::boolean(std::string_view key, bool fallback) const {
   return get(*state_, key, fallback);
@@ -307,11 +303,6 @@ TomlTable parse_toml(std::string_view text, std::string_view file) {
   }
   state->table = state->document.get();
   return TomlTable(std::move(state));
-}
-
-TomlTable read_toml(const std::filesystem::path& path) {
-  constexpr std::uint64_t kLargest = 16 << 20;
-  return parse_toml(read_file(path, kLargest), path.string());
 }
 
 void read_options(const TomlTable& table, const OptionsSchema& schema, void* options) {

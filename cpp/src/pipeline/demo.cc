@@ -41,8 +41,8 @@ class Steps {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// The baseline that any network should beat: the crop's own pixels, their mean taken off so that
-// cosine is correlation.
+// The baseline that any network should beat: the pixels of the crop minus their mean, so that the
+// cosine is a correlation.
 EmbeddingSet raw_pixels(const Pack& pack) {
   EmbeddingSet set;
   set.dim = pack.shape().bytes();

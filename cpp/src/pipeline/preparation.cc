@@ -20,7 +20,7 @@ void add_detector_options(Json& object, const OptionsSchema& schema,
     if (equals == std::string::npos)
       throw std::invalid_argument("detector option '" + text + "' must be key=value");
     const std::string key = text.substr(0, equals);
-    // A source named earlier has the say.
+    // The earlier source decides.
     if (object.contains(key)) continue;
     object[key] = json_of_option(schema.at(key).parse(text.substr(equals + 1)));
   }

@@ -213,7 +213,7 @@ TEST(MtcnnPipeline, PhotographsGiveTheFacesOfTheProcessor) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
   if (data == nullptr) GTEST_SKIP() << "FACEBENCH_DATA is not set";
   const std::filesystem::path root = std::filesystem::path(data) / "lfw" / "images";
-  const auto found = find_images(root).images;
+  const auto found = list_images(root).images;
   std::vector<Image> images;
   for (std::size_t i = 3; i < found.size() && images.size() < 8; i += found.size() / 8)
     images.push_back(read_image(root / found[i]));

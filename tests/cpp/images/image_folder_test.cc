@@ -13,7 +13,7 @@ namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
-TEST(FindImages, TakesATreeInNaturalOrderAndNamesTheOthers) {
+TEST(ListImages, TakesATreeInNaturalOrderAndNamesTheOthers) {
   TemporaryFolder folder;
   const std::string pixels = encode_pnm(Image(2, 2));
   for (const char* name : {"b/10.JPG", "b/2.jpg", "b/deep/er/1.png", "10.pgm", "2.ppm", "plain"})
@@ -22,31 +22,31 @@ TEST(FindImages, TakesATreeInNaturalOrderAndNamesTheOthers) {
   write_file(folder / "b/empty", "");
   write_file(folder / ".hidden.jpg", pixels);
   write_file(folder / ".git/x.jpg", pixels);
-  const ImageFolder found = find_images(folder.path());
+  const ImageFolder found = list_images(folder.path());
   EXPECT_EQ(found.images,
             (Paths{"2.ppm", "10.pgm", "b/2.jpg", "b/10.JPG", "b/deep/er/1.png", "plain"}));
   EXPECT_EQ(found.others, (Paths{"b/empty", "notes.txt"}));
 }
 
-TEST(FindImages, FollowsLinksButNotForEver) {
+TEST(ListImages, FollowsLinksButNotForEver) {
   TemporaryFolder folder;
   write_file(folder / "elsewhere/1.png", "x");
   std::filesystem::create_directory(folder / "tree");
   std::filesystem::create_directory_symlink(folder / "elsewhere", folder / "tree/link");
   std::filesystem::create_symlink(folder / "nowhere", folder / "tree/gone.png");
   // A file whose target is away is one that will be missing, not one that never was.
-  EXPECT_EQ(find_images(folder / "tree").images, (Paths{"gone.png", "link/1.png"}));
+  EXPECT_EQ(list_images(folder / "tree").images, (Paths{"gone.png", "link/1.png"}));
   std::filesystem::create_directory_symlink(folder / "tree", folder / "tree/loop");
-  EXPECT_ERROR(find_images(folder / "tree"), "deeper than 16");
-  EXPECT_ERROR(find_images(folder / "absent"), "cannot list");
+  EXPECT_ERROR(list_images(folder / "tree"), "deeper than 16");
+  EXPECT_ERROR(list_images(folder / "absent"), "cannot list");
 }
 
-TEST(FindImages, CanBeStopped) {
+TEST(ListImages, CanBeStopped) {
   TemporaryFolder folder;
   write_file(folder / "1.png", "x");
   Job job;
   job.poll = [] { throw std::runtime_error("stop"); };
-  EXPECT_THROW(find_images(folder.path(), job), std::runtime_error);
+  EXPECT_THROW(list_images(folder.path(), job), std::runtime_error);
 }
 
 }  // namespace

@@ -115,13 +115,13 @@ TEST(Embeddings, EveryCutIsRefused) {
 }
 
 TEST(SampleStatus, Names) {
-  for (int i = 0; i < kSampleStatusCount; ++i) {
-    const SampleStatus status = sample_status_of(i);
-    EXPECT_EQ(parse_sample_status(sample_status_name(status)), status);
-  }
+  std::vector<std::string_view> names;
+  for (int i = 0; i < kSampleStatusCount; ++i)
+    names.push_back(sample_status_name(sample_status_of(i)));
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{"ok", "no_face", "unreadable", "missing", "rejected"}));
   EXPECT_THROW(sample_status_of(5), std::out_of_range);
   EXPECT_THROW(sample_status_of(-1), std::out_of_range);
-  EXPECT_THROW(parse_sample_status("noface"), std::invalid_argument);
 }
 
 TEST(Manifest, RoundTrip) {

@@ -125,14 +125,4 @@ TEST(Json, Options) {
   EXPECT_FALSE(options.flip);
 }
 
-TEST(Json, OptionsHash) {
-  SampleOptions a, b;
-  EXPECT_EQ(options_hash(a), options_hash(b));
-  EXPECT_EQ(options_hash(a),
-            sha256_hex(R"({"options":{"far":[0.001],"flip":false,"rate":0.1,)"
-                       R"("rule":"largest","size":112},"schema":"SampleOptions"})"));
-  b.size = 113;
-  EXPECT_NE(options_hash(a), options_hash(b));
-}
-
 }  // namespace facebench

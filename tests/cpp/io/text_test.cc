@@ -87,8 +87,8 @@ TEST(Csv, Fields) {
   EXPECT_EQ(t.cell(0, t.column("name")), "a, \"b\"");
   EXPECT_EQ(t.cell(1, 1), "two\r\nlines");
   EXPECT_EQ(t.integer(1, 0), 2);
-  EXPECT_EQ(t.optional_number(0, 2), std::nullopt);
-  EXPECT_EQ(t.optional_number(1, 2), 2.5);
+  EXPECT_EQ(t.cell(0, 2), "");
+  EXPECT_EQ(t.number(1, 2), 2.5);
   EXPECT_EQ(t.place(0).line, 2);
   EXPECT_EQ(t.place(1).line, 4);
   EXPECT_ERROR(t.number(1, 1), "t.csv:4: name must be a number");

@@ -57,7 +57,7 @@ TEST(Toml, Errors) {
   EXPECT_EQ(error_of([&] { t.integer("id"); }),
             "lfw.toml:1: 'id' must be an integer, got a string");
   EXPECT_EQ(error_of([&] { t.integer("fold"); }),
-            "lfw.toml:1: 'fold' is missing. Is 'folds' meant to be it?");
+            "lfw.toml:1: 'fold' is missing. Did you write 'folds' for it?");
   EXPECT_EQ(error_of([&] { t.table("tracks").table("all").integers("far"); }),
             "lfw.toml:5: 'tracks.all.far' must be an integer, got a number");
   t.integer("folds", 3);

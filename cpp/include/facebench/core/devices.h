@@ -22,8 +22,8 @@ struct CudaDevices {
   std::string reason;
 };
 
-// Asks libfacebench_cuda, which is loaded on the first call from the folder of this library. That
-// there is no such library, no driver or no device is an answer (with its reason), not an error.
+// Asks libfacebench_cuda, which is loaded on the first call from the folder of this library. A
+// missing library, driver or device is not an error: `reason` says what is missing.
 CudaDevices cuda_devices();
 
 }  // namespace facebench

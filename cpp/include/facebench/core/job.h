@@ -14,9 +14,9 @@ class ProgressSink {
   virtual ~ProgressSink() = default;
   // A stage begins: `total` things of `unit` ("images", "comparisons"); total 0 = not known.
   virtual void begin(std::string_view stage, std::int64_t total, std::string_view unit) = 0;
-  // `done` things are finished, in all, since begin(). `note` is short free text ("loss 3.21").
+  // In total `done` things are finished since begin(). `note` is short free text ("loss 3.21").
   virtual void update(std::int64_t done, std::string_view note) = 0;
-  // Must not throw: it is called while an exception passes, too.
+  // Must not throw: it is also called while an exception is handled.
   virtual void end() = 0;
 };
 
@@ -38,14 +38,14 @@ struct Job {
   }
 };
 
-// Begins a stage on construction and ends it on destruction, also when an exception passes.
+// Begins a stage on construction and ends it on destruction, also after an exception.
 class Stage {
  public:
   Stage(const Job& job, std::string_view name, std::int64_t total, std::string_view unit);
   ~Stage();
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
-  // Reports `done` in all, and polls. Calling thread only.
+  // Reports that `done` are finished in total, and polls. Calling thread only.
   void update(std::int64_t done, std::string_view note = {});
 
  private:

@@ -11,8 +11,8 @@ namespace facebench {
 std::size_t utf8_length(std::string_view text);
 bool is_utf8(std::string_view text);
 
-// For messages: what is not UTF-8, and control characters other than line ends and tabs, as \xNN.
-// What comes out of a file is neither obeyed by a terminal nor refused by Python.
+// For messages: bytes that are not UTF-8, and control characters other than line ends and tabs,
+// become \xNN. Text from a file can then neither control a terminal nor be refused by Python.
 std::string printable(std::string_view text);
 
 }  // namespace facebench

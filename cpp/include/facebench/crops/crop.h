@@ -93,14 +93,14 @@ struct Crop {
 };
 
 // Cuts one face out, in the image's own colour order. A face that cannot be cut (no landmarks where
-// they are needed, landmarks on one point, a box outside the image or without area, coordinates
+// they are needed, landmarks that coincide, a box outside the image or without area, coordinates
 // that are not numbers) is rejected with a reason. Throws std::invalid_argument for wrong options.
 Crop crop_face(const Image& image, const Face& face, const CropOptions& options = {});
 
 // The similarity (rotation, uniform scale, translation; never a reflection) that maps `from` onto
 // `to` with the least sum of squared distances. Umeyama, PAMI 1991, eq. 40-42, in closed form for
 // the plane. Throws std::invalid_argument where there are fewer than two points, the lengths
-// differ, or all points of `from` are one.
+// differ, or all points of `from` coincide.
 Affine fit_similarity(std::span<const Point> from, std::span<const Point> to);
 
 }  // namespace facebench

@@ -20,7 +20,7 @@ struct CheckOptions {
   static void describe(OptionsBuilder<CheckOptions>& o);
 };
 
-// Something in a data set that a benchmark should not meet unprepared.
+// A problem in a data set that can spoil a benchmark.
 struct DatasetFinding {
   // missing (listed, not there), empty (zero bytes), unreadable (cannot be decoded), duplicate (the
   // same bytes as an earlier sample), too_few_images (of a person).
@@ -38,8 +38,8 @@ struct DatasetReport {
   std::int64_t count(std::string_view kind) const;
 };
 
-// Looks at every file of a data set, and at every name in `listed` (the images that the protocol's
-// lists name; may be empty). Findings are data; throws only where `listed` is ambiguous.
+// Checks every file of a data set, and every name in `listed` (the images that the protocol's lists
+// name; may be empty). Problems are returned, not thrown; throws only if `listed` is ambiguous.
 DatasetReport check_dataset(const Dataset& dataset, std::span<const std::string> listed = {},
                             const CheckOptions& options = {}, const Job& job = {});
 

@@ -35,8 +35,7 @@ Dataset read_lfw_folder(const std::filesystem::path& root);
 
 // One folder for each person with any images in it (JPEG, PNG or PNM, told by extension, else by
 // the first bytes); folders inside of a person's folder belong to the person. Other files are
-// passed over. People and images in natural order (2 before 10). Throws Error where there is no
-// image.
+// skipped. People and images in natural order (2 before 10). Throws Error where there is no image.
 Dataset read_image_folder(const std::filesystem::path& root);
 
 // The named samples in the given order, each once (the first mention counts). Names match ids
@@ -46,13 +45,13 @@ Dataset read_image_folder(const std::filesystem::path& root);
 Dataset select_samples(const Dataset& dataset, std::span<const std::string> names,
                        bool by_stem = false);
 
-struct DatasetEntry {
+struct DatasetReader {
   std::string name;
   std::string doc;
   std::function<Dataset(const std::filesystem::path& root)> read;
 };
 // lfw, folder.
-const Table<DatasetEntry>& datasets();
+const Table<DatasetReader>& dataset_readers();
 // Throws std::invalid_argument for an unknown name (did you mean), Error as the reader does.
 Dataset read_dataset(std::string_view name, const std::filesystem::path& root);
 

@@ -11,10 +11,11 @@
 
 namespace facebench {
 
-// Who and what is left out of a data set, e.g. of a training set because it is in a test set.
+// People and samples that are left out of a data set, for example people of a training set who are
+// also in a test set.
 //
 // The file: a line "person<TAB>NAME" or "sample<TAB>ID" each, NAME as the data set calls the
-// person, ID as its sample is called; empty lines and lines that begin with # are passed over.
+// person, ID as its sample is called; empty lines and lines that begin with # are skipped.
 struct Exclusion {
   std::filesystem::path path;
   std::set<std::string> people, samples;
@@ -41,7 +42,7 @@ struct ExcludedImages {
   // For manifests: the list's hash, how many people, samples and images, and what is not there.
   Json json(const Exclusion& exclusion) const;
 };
-// Labels index into the people. Throws Error where the list has entries, and the set none of them:
+// Labels index into the people. Throws Error if the list has entries but the set has none of them:
 // it belongs to other data.
 ExcludedImages excluded_images(const Exclusion& exclusion, const std::vector<std::string>& people,
                                const std::vector<std::string>& samples,

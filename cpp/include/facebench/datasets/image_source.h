@@ -26,13 +26,13 @@ class ImageSource {
   virtual ImageShape shape() const = 0;
   // A row whose status is not ok holds no face: its pixels are zeros.
   virtual SampleStatus status(std::int64_t index) const = 0;
-  // The sample's id (design: files); empty where the source has no names.
+  // The sample's id; empty if the source has no names.
   virtual std::string name(std::int64_t index) const = 0;
   // shape().bytes() bytes, valid as long as the source. Throws std::out_of_range.
   virtual const std::uint8_t* pixels(std::int64_t index) const = 0;
 };
 
-// Pixels that lie somewhere else, image after image, as an array (N, H, W, 3). Does not own them.
+// A view of an array (N, H, W, 3) of pixels, which it does not own.
 class ImageArray : public ImageSource {
  public:
   // `names` and `statuses` are empty (no names; all ok) or of `size`. Throws std::invalid_argument.

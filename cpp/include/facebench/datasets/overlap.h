@@ -25,10 +25,10 @@ struct OverlapSide {
   EmbeddingSet embeddings;
 };
 
-// A pack, a folder with one folder for each person, or embeddings by themselves, whose samples are
-// of the person that their folder is called ("Jane_Doe/Jane_Doe_0001.jpg"). `embeddings` may add
-// those of a pack or folder; they are found by sample id. Throws Error where the file is none of
-// these, and where no sample has an embedding.
+// A pack, a folder with one folder for each person, or embeddings alone, whose samples belong to
+// the person their folder is named after ("Jane_Doe/Jane_Doe_0001.jpg"). `embeddings` may add those
+// of a pack or folder; they are found by sample id. Throws Error where the file is none of these,
+// and where no sample has an embedding.
 OverlapSide read_overlap_side(const std::filesystem::path& path,
                               const std::filesystem::path& embeddings = {});
 
@@ -81,12 +81,12 @@ struct OverlapReport {
 };
 
 // Compares all names with all names, and all images with all images (similar_pairs). A threshold is
-// chosen on the test set alone, whose labels are the cleaner ones: such that, at the rate at which
-// images of its different people pass it, `false_alarms` of the compared pairs would. Where its
-// pairs are too few to tell so low a rate, it is their highest score, and the reason says what that
-// promises by the rule of three. Throws std::invalid_argument for wrong options, other dimensions,
-// and where no threshold can be chosen; Error as similar_pairs() does. The same result for any
-// number of threads.
+// chosen on the test set, because its labels are usually cleaner: such that `false_alarms` of the
+// compared pairs reach it by chance, at the rate seen between different people of the test set. If
+// the test set has too few pairs to measure such a low rate, the threshold is their highest score,
+// and the reason gives an upper bound of the rate (rule of three). Throws std::invalid_argument for
+// wrong options, other dimensions, and where no threshold can be chosen; Error as similar_pairs()
+// does. The same result for any number of threads.
 OverlapReport find_overlap(OverlapSide train, OverlapSide test, const OverlapOptions& options = {},
                            const Job& job = {});
 

@@ -8,7 +8,7 @@
 
 namespace facebench {
 
-// Who is meant by the names that data sets give to people and their folders.
+// Matching of the names that data sets give to people and their folders.
 
 // The words of a name, folded: letters without marks and case ("Škoda" as "skoda", "ß" as "ss", for
 // the Latin, Greek, Cyrillic and Armenian scripts; others stay as they are), apostrophes dropped,
@@ -16,10 +16,9 @@ namespace facebench {
 // signs.
 std::vector<std::string> name_words(std::string_view name);
 
-// The words that tell who it is, joined by blanks: without the numbers at the end
+// The words that identify the person, joined by blanks: without the numbers at the end
 // ("Jane_Doe_0002"), which number images or namesakes. "" where no words are left that can be a
-// name: an identifier
-// ("0000045", "n000082", "m.0107_f") says nothing about who it is.
+// name: an identifier ("0000045", "n000082", "m.0107_f") says nothing about who it is.
 std::string normalized_name(std::string_view name);
 
 struct NameMatch {

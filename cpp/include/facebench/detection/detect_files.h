@@ -29,17 +29,18 @@ struct ImageFiles {
   std::vector<std::filesystem::path> skipped;  // in folders, and no images
 };
 
-// Files and folders as a list of images: a file is one, whatever its name; of a folder all images
-// below it (find_images), in natural order. Names are the paths as given; where a single folder is
-// given, they are relative to it. Where `draw` is given, a file's drawing is draw/FILENAME, and a
-// folder's drawings repeat its tree below draw (below draw/FOLDERNAME where several paths are
-// given); a file whose ending is none of an image's gets .png. Images below `draw` itself are left
-// out. Throws Error for a folder that cannot be read or has no image, std::invalid_argument where
-// two drawings would get one path or a drawing that of its image.
+// The images in a list of files and folders. A file counts as an image, whatever its name. A folder
+// stands for all images below it (list_images), in natural order. Names are the paths as given, or
+// relative to the folder if a single folder is given. With `draw`, the drawing of a file is
+// draw/FILENAME, and those of a folder have the same folder structure below draw (below
+// draw/FOLDERNAME if several paths are given). A file without the extension of an image gets .png.
+// Images below `draw` itself are left out. Throws Error for a folder that cannot be read or has no
+// image, std::invalid_argument where two drawings would get one path or a drawing that of its
+// image.
 ImageFiles list_image_files(std::span<const std::filesystem::path> paths,
                             const std::filesystem::path& draw = {}, const Job& job = {});
 
-// What became of one file. Failures are data: a file that cannot be read is a row with a status.
+// The result for one file. A file that cannot be read is a row with a status, not an exception.
 struct DetectedFile {
   std::string name;
   SampleStatus status = SampleStatus::ok;  // ok, no_face, unreadable or missing
@@ -77,7 +78,7 @@ struct FaceFormat {
 };
 const Table<FaceFormat>& face_formats();
 
-// detect_files() into a file that is there whole or not at all. Rows are written as they come.
+// detect_files() into a file that appears only when it is complete. Rows are written as they come.
 // Throws as detect_files() does, std::invalid_argument for an unknown format (did you mean), and
 // Error where the file cannot be written.
 DetectionSummary detect_to_file(const Detector& detector, std::span<const ImageFile> files,

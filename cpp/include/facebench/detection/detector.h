@@ -22,8 +22,8 @@ class Detector {
   virtual ~Detector() = default;
 
   // All faces, best score first; empty where there is none. `sample_id` is the sample's name in its
-  // data set (design: path relative to the root); only detectors that look faces up by name use it.
-  // Any colour order. Throws std::invalid_argument for an empty image.
+  // data set (the path relative to the root); only detectors that look faces up by name use it. Any
+  // colour order. Throws std::invalid_argument for an empty image.
   std::vector<Face> detect(const Image& image, std::string_view sample_id = {}) const;
 
   // detect() on every image; the answers are those of single calls. `sample_ids` is empty or as
@@ -35,15 +35,15 @@ class Detector {
   // How many images detect_all() should be given at once; 0: it is no faster than single calls.
   virtual int batch_size() const { return 0; }
 
-  // Throws Error where no sample of these can have a face, whatever its image shows: where faces
-  // come from a file that names none of them. Called once, before a data set is begun.
+  // Throws Error if none of these samples can have a face: if faces come from a file that names
+  // none of them. Called once, before a data set is processed.
   virtual void check_samples(std::span<const std::string> /*sample_ids*/) const {}
 
   // {"detector": NAME, "options": {...}, ...}: all that decides the result, for manifests.
   virtual Json description() const = 0;
 
  protected:
-  // Throws std::invalid_argument where there are neither none nor as many as images.
+  // Throws std::invalid_argument unless there are no ids, or as many as images.
   static void check_sample_ids(std::span<const Image> images,
                                std::span<const std::string> sample_ids);
 

@@ -9,10 +9,10 @@ namespace facebench {
 
 struct AreaKernels;
 
-// Parts of an image at other sizes, as means over rectangles of whole pixels, row by row, so that
-// nobody need hold all of them. Cell i of n covers source pixels floor(i s / n) to
-// ceil((i + 1) s / n), so that cells may share pixels: PyTorch's adaptive average pooling, also
-// called interpolate(mode="area"). A part that is sampled larger than it is repeats pixels.
+// Resizes parts of an image by taking means over rectangles of whole pixels. The result comes row
+// by row, so that it need not be in memory as a whole. Cell i of n covers source pixels floor(i s /
+// n) to ceil((i + 1) s / n), so that cells may share pixels: PyTorch's adaptive average pooling,
+// also called interpolate(mode="area"). A part that is sampled larger than it is repeats pixels.
 //
 // Sums are exact up to 2^24 (65,793 white pixels) and rounded to single precision beyond. The
 // instruction set decides the last bit. One thread at a time.

@@ -7,7 +7,7 @@
 
 namespace facebench {
 
-// The meaning of an image's bytes. Part of the image, so that nothing has to guess.
+// The order of an image's channels. It is part of the image, so that it never has to be guessed.
 enum class ColorOrder : std::uint8_t { rgb, bgr, gray };
 
 // "rgb", "bgr", "gray".

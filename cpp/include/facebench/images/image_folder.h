@@ -24,6 +24,6 @@ struct ImageFolder {
 // The images (JPEG, PNG, PNM: told by the ending of the name, else by the first bytes) in a folder
 // and the folders below it; hidden ones are left out, links followed. Nothing is decoded. Throws
 // Error where a folder cannot be read or lies deeper than 16 (a loop of links has no end).
-ImageFolder find_images(const std::filesystem::path& folder, const Job& job = {});
+ImageFolder list_images(const std::filesystem::path& folder, const Job& job = {});
 
 }  // namespace facebench

@@ -27,7 +27,6 @@ struct InterpolationEntry {
 const Table<InterpolationEntry>& interpolations();
 // Throws std::invalid_argument with "did you mean".
 Interpolation parse_interpolation(std::string_view name);
-std::string_view interpolation_name(Interpolation value);
 
 // The image at another size. Throws std::invalid_argument for a side below 1.
 Image resize(const Image& image, int width, int height,
@@ -36,8 +35,5 @@ Image resize(const Image& image, int width, int height,
 // The part [x0, x1) x [y0, y1) of an image. Throws std::out_of_range where it is empty or not
 // inside.
 Image cut(const Image& image, int x0, int y0, int x1, int y1);
-
-// The image mirrored left to right.
-Image flip_horizontal(const Image& image);
 
 }  // namespace facebench

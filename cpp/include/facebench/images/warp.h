@@ -14,10 +14,10 @@ using Affine = std::array<double, 6>;
 // The inverse map. Throws std::invalid_argument where there is none.
 Affine invert_affine(const Affine& m);
 
-// The image as `m` moves it, bilinear, into width x height pixels; outside the source lies `border`
-// in every channel. OpenCV's warpAffine (positions in steps of 1/32 pixel), so equal to it.
-// Throws std::invalid_argument for a map that cannot be inverted or holds no number, sides below 1
-// or sides of 32,767 and more.
+// The image transformed by `m` into width x height pixels, bilinear. Pixels outside the source get
+// the value `border` in every channel. OpenCV's warpAffine (positions in steps of 1/32 pixel), so
+// equal to it. Throws std::invalid_argument for a map that cannot be inverted or is not finite,
+// sides below 1 or sides of 32,767 and more.
 Image warp_affine(const Image& image, const Affine& m, int width, int height,
                   std::uint8_t border = 0);
 

@@ -11,13 +11,13 @@
 
 namespace facebench {
 
-// One vector per sample, and what became of each sample.
+// One vector per sample, and the status of each sample.
 struct EmbeddingSet {
   std::int64_t dim = 0;
   std::vector<float> values;         // (N, dim), row-major; zeros where the status is not ok
   std::vector<std::string> names;    // (N) sample ids, each once
   std::vector<SampleStatus> status;  // (N)
-  Json manifest = Json::object();    // what decided the numbers; nothing of the circumstance
+  Json manifest = Json::object();    // everything that decided the numbers
 
   std::size_t size() const { return names.size(); }
   std::span<const float> row(std::size_t i) const {
@@ -31,9 +31,9 @@ struct EmbeddingSet {
 // or there twice.
 void check_embeddings(const EmbeddingSet& set, std::string_view where);
 
-// The file: `/embedding` float32 (N, D), `/name` text, `/status` uint8, `/manifest` JSON. Files of
-// others may lack the last two: then every row is ok, and the manifest is empty.
-// Both check the set. Throws Error.
+// The file: `/embedding` float32 (N, D), `/name` text, `/status` uint8, `/manifest` JSON. The last
+// two are optional: without them every row is ok, and the manifest is empty. Both check the set.
+// Throws Error.
 EmbeddingSet read_embeddings(const std::filesystem::path& path);
 void write_embeddings(const std::filesystem::path& path, const EmbeddingSet& set);
 

@@ -19,9 +19,9 @@ void write_file(const std::filesystem::path& path, std::string_view bytes);
 // The same for bytes that lie in pieces, in order.
 void write_file(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 
-// The frame of an atomic write for those who need a file name (HDF5, encoders): write to
-// temporary(), close it, commit(). Without commit() the temporary is removed and the target stays
-// as it was. The temporary is `.NAME.tmp-PID-N` in the target's own folder, so a rename suffices.
+// An atomic write for code that needs a file name (HDF5, encoders): write to temporary(), close it,
+// commit(). Without commit() the temporary is removed and the target stays as it was. The temporary
+// is `.NAME.tmp-PID-N` in the target's own folder, so a rename suffices.
 class AtomicFile {
  public:
   // Makes missing folders. Throws Error where `target` is a folder or its folder cannot be made.
@@ -41,8 +41,8 @@ class AtomicFile {
   bool open_ = true;
 };
 
-// The same for a folder: fill temporary(), commit(). Files in it need no care of their own:
-// commit() syncs each before the rename.
+// The same for a folder: fill temporary(), commit(). Files in it are written as usual: commit()
+// syncs each before the rename.
 class AtomicFolder {
  public:
   // Throws Error where `target` exists and is not an empty folder, unless `replace`: then the old
@@ -62,7 +62,7 @@ class AtomicFolder {
   bool open_ = true;
 };
 
-// A file in memory, read-only, without reading it. An empty file has no bytes.
+// A file mapped into memory, read-only. An empty file has no bytes.
 class MappedFile {
  public:
   MappedFile() = default;

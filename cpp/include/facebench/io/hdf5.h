@@ -23,9 +23,9 @@ namespace facebench {
 // our messages.
 //
 // A reader checks signature, size, links, type, rank, extent and storage before it touches data, so
-// that a damaged or lying file is an Error and not a huge allocation. What it cannot promise is the
-// HDF5 library itself on a file that was crafted against it: for files from strangers,
-// confine_hdf5() keeps the library out of this process.
+// that a damaged file, or one with false sizes, is an Error and not a huge allocation. The HDF5
+// library itself may still fail on a malicious file: for files that are not trusted, confine_hdf5()
+// keeps the library out of this process.
 
 enum class H5Type : std::uint8_t { uint8, int32, int64, uint64, float32, float64, text, other };
 
@@ -46,10 +46,11 @@ constexpr H5Type h5_type_of() {
 
 class H5Source;
 
-// Whether readers made from now on, anywhere in this process, leave the HDF5 library to a child
-// process each: one that can open files to read them, answer, and nothing else (no writing, no
-// network, no other program, bounded memory and time). What the file does to the library then ends
-// there, and the reader throws Error. Returns what was set before. Linux on x86-64 and AArch64.
+// Whether each reader made from now on, anywhere in this process, runs the HDF5 library in a child
+// process of its own. The child can only open files for reading and send its answer (no writing, no
+// network, no other program, bounded memory and time). If a file makes the library fail, only the
+// child ends, and the reader throws Error. Returns the previous setting. Linux on x86-64 and
+// AArch64.
 bool confine_hdf5(bool on);
 
 class H5Reader {
@@ -70,8 +71,8 @@ class H5Reader {
   // All of these throw Error where there is no such dataset or it cannot be read safely.
   std::vector<std::int64_t> shape(std::string_view name) const;
   H5Type type(std::string_view name) const;
-  // Where the data lies in the file, for mapping it: no value where it does not lie there in one
-  // piece, or is empty. The bytes from there on are inside the file.
+  // The offset of the data in the file, for mapping it: no value if the data is empty or not
+  // contiguous. All of its bytes are inside the file.
   std::optional<std::uint64_t> dataset_offset(std::string_view name) const;
 
   // The whole dataset in row-major order. Throws Error where type or rank are not these (rank -1:
@@ -103,7 +104,7 @@ class H5Reader {
 class H5Writer {
  public:
   explicit H5Writer(const std::filesystem::path& target);
-  // Drops everything where commit() was not called.
+  // Discards everything unless commit() was called.
   ~H5Writer();
   H5Writer(const H5Writer&) = delete;
   H5Writer& operator=(const H5Writer&) = delete;

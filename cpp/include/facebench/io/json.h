@@ -5,25 +5,25 @@
 #include <string_view>
 
 #include "facebench/core/options.h"
-#include "facebench/io/sha256.h"
 
 namespace facebench {
 
-// Objects keep their keys in byte order. A number that may be absent (an interval that cannot be
-// computed, say) is null, never NaN: JSON has no spelling for NaN, and the writers below refuse it.
+// Objects keep their keys in byte order. A number that may be absent (such as an interval that
+// cannot be computed) is null, never NaN: JSON cannot represent NaN, and the writers below refuse
+// it.
 using Json = nlohmann::json;
 
 // Throws Error "WHERE:LINE: ..." for bad syntax, a key given twice, nesting deeper than 100, or
 // text that is not UTF-8.
 Json parse_json(std::string_view text, std::string_view where);
 
-// The one spelling of a content, for hashing: keys in order, no spaces, numbers in the fewest
+// The canonical text of a value, for hashing: keys in order, no spaces, numbers in the fewest
 // digits that read back the same, floating-point ones always with a point or an exponent. These are
 // the bytes of Python's json.dumps(x, sort_keys=True, separators=(",", ":"), ensure_ascii=False).
 // Throws Error naming the place ("tracks.all.value") of a NaN, an infinity or text that is not
 // UTF-8.
 std::string canonical_json(const Json& value);
-// The same for people: indented by two, lists of plain values on one line, a newline at the end.
+// The same, readable: indented by two, lists of plain values on one line, a newline at the end.
 std::string pretty_json(const Json& value);
 
 // The object of all fields of `options`, which `schema` describes.
@@ -43,14 +43,6 @@ void options_from_json(T& options, const Json& value, std::string_view where) {
   T changed = options;  // all or nothing
   options_from_json(options_schema<T>(), &changed, value, where);
   options = std::move(changed);
-}
-
-// SHA-256 of the canonical JSON of {"options": {...}, "schema": NAME}: equal only for equal options
-// of one kind.
-template <class T>
-std::string options_hash(const T& options) {
-  return sha256_hex(canonical_json(
-      {{"schema", options_schema<T>().name}, {"options", options_to_json(options)}}));
 }
 
 // JSON and option values hold the same things; null is unset. Throws std::invalid_argument for

@@ -8,9 +8,9 @@
 
 namespace facebench {
 
-// Where a result comes from, in two parts. Equal content means equal numbers (on the same build and
-// instruction set, to the bit); the circumstance says how it happened to be made and decides
-// nothing, so nothing of it goes into files that are hashed.
+// How a result was made, in two parts. Equal content means equal numbers (with the same build and
+// instruction set, to the bit). The circumstance (time, machine, folders) decides no number, so it
+// is never part of a file that is hashed.
 struct Manifest {
   // Resolved configuration, SHA-256 of every list, pack, weights and spec, counts, seeds, ...
   Json content = Json::object();

@@ -51,7 +51,7 @@ struct TensorInfo {
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
-  // The same for bytes at hand, which must outlive the object; `name` stands in messages.
+  // The same for bytes in memory, which must outlive the object; messages call it `name`.
   SafetensorsFile(std::span<const std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }

@@ -5,8 +5,8 @@
 
 namespace facebench {
 
-// What became of one sample. Failures are data: such a row stays in its place, with zeros, and is
-// counted and listed. The numbers are what packs and embeddings store.
+// The status of one sample. A failed sample stays in its place as a row of zeros, and is counted
+// and listed. The numbers are those stored in packs and embeddings.
 enum class SampleStatus : std::uint8_t {
   ok = 0,
   no_face = 1,     // decoded, but the detector found nothing
@@ -18,8 +18,6 @@ inline constexpr int kSampleStatusCount = 5;
 
 // "ok", "no_face", "unreadable", "missing", "rejected".
 std::string_view sample_status_name(SampleStatus status);
-// Throws std::invalid_argument with "did you mean".
-SampleStatus parse_sample_status(std::string_view name);
 // A stored number as a status. Throws std::out_of_range.
 SampleStatus sample_status_of(std::int64_t value);
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,14 +21,14 @@ struct TextLine {
   std::string_view text;    // without its line end
 };
 
-// A text file cut into lines. A byte order mark and CRLF line ends, which official lists have here
-// and there, are taken off and remembered. The last line counts whether or not a line end follows.
+// A text file cut into lines. A byte order mark and CRLF line ends, which some official lists have,
+// are removed and recorded. The last line counts whether or not a line end follows.
 class TextFile {
  public:
   // Throws Error for a file that cannot be read, a NUL byte, a carriage return that does not end a
   // line, or a line longer than `max_line` bytes.
   explicit TextFile(const std::filesystem::path& path, std::size_t max_line = 1 << 20);
-  // The same for bytes at hand; `name` stands in messages.
+  // The same for bytes in memory; messages call it `name`.
   TextFile(std::string bytes, std::string name, std::size_t max_line = 1 << 20);
   // The lines point into the bytes.
   TextFile(const TextFile&) = delete;
@@ -73,7 +72,7 @@ struct CsvOptions {
 
 // Comma-separated values as RFC 4180 has them: fields in double quotes may hold separators, line
 // ends and doubled quotes. Line ends LF or CRLF, mixed too. Empty cells are allowed, blank lines
-// are passed over, and a record with another number of fields than the first is an Error.
+// are skipped, and a record with another number of fields than the first is an Error.
 class CsvTable {
  public:
   CsvTable(std::string bytes, std::string name, const CsvOptions& options = {});
@@ -93,9 +92,6 @@ class CsvTable {
   Place place(std::size_t row) const { return {name_, lines_.at(row)}; }
   std::int64_t integer(std::size_t row, std::size_t column) const;  // Error
   double number(std::size_t row, std::size_t column) const;         // Error
-  // No value where the cell is empty.
-  std::optional<std::int64_t> optional_integer(std::size_t row, std::size_t column) const;
-  std::optional<double> optional_number(std::size_t row, std::size_t column) const;
 
  private:
   std::string name_, bytes_;

@@ -16,9 +16,9 @@ namespace facebench {
 
 struct TomlState;
 
-// A table of a TOML file, a cheap handle. The getters throw Error with file and line:
-// "lfw.toml:12: 'folds' must be an integer, got a string". Every key that a getter was asked for is
-// known; finish() refuses the others, so a key with a slip in its name never passes in silence.
+// A table of a TOML file, a cheap handle. The getters throw Error with file and line: "lfw.toml:12:
+// 'folds' must be an integer, got a string". Every key that a getter was asked for is known;
+// finish() refuses the others, so a misspelt key is always an error.
 class TomlTable {
  public:
   // The file's name as given to parse_toml.
@@ -42,7 +42,6 @@ class TomlTable {
   std::vector<std::int64_t> integers(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
-  std::vector<std::vector<double>> number_rows(std::string_view key) const;
   TomlTable table(std::string_view key) const;
   // [[key]], in file order.
   std::vector<TomlTable> tables(std::string_view key) const;
@@ -81,7 +80,6 @@ class TomlTable {
 
 // Throws Error "FILE:LINE: ..." for bad syntax, keys given twice, text that is not UTF-8.
 TomlTable parse_toml(std::string_view text, std::string_view file);
-TomlTable read_toml(const std::filesystem::path& path);
 
 // Sets the fields that the table names; the others keep what they have. Keys that a getter was
 // asked for before are passed over. Throws Error for unknown fields (did you mean), wrong types,

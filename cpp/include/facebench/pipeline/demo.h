@@ -38,13 +38,13 @@ struct DemoOptions {
 
 struct DemoStep {
   std::string name;
-  std::string detail;  // what came of it, in a few words
+  std::string detail;  // the result in a few words
   double seconds = 0;
 };
 
 // One system under one protocol.
 struct DemoRun {
-  std::string folder;  // inside of the demo's: "lfw/trained"
+  std::string folder;  // relative to the demo's: "lfw/trained"
   std::string protocol;
   std::string title;  // of the system: "trained network"
 };

@@ -16,8 +16,8 @@
 
 namespace facebench {
 
-// What somebody says about the way from a photograph to a crop. What is unset (or an empty list) is
-// left to who is asked next: the caller first, then the data set, then the model file.
+// How a photograph becomes a crop, as far as one source states it. What is unset (or an empty list)
+// is left to the next source: first the caller, then the data set, then the model file.
 struct PreparationOptions {
   std::optional<std::string> detector;
   std::vector<std::string> detector_options;
@@ -46,18 +46,18 @@ struct PreparationOptions {
 // goes into detector_options.
 PreparationOptions preparation_of(const BatchModelInfo& model);
 
-// One voice in the decision, and how the manifest calls it: "caller", "data set", "model".
+// One source of settings, and its name in the manifest: "caller", "data set", "model".
 struct PreparationSource {
   std::string who;
   PreparationOptions options;
 };
 
-// What a protocol's data set says: its own faces as detector `given`, where their file lies in the
-// folder of the lists and holds what the crop needs that the other sources lead to; else nothing.
+// The settings of a protocol's data set: detector `given` with the faces of the data set, if their
+// file is in the folder of the lists and has what the chosen crop needs; otherwise empty.
 PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesystem::path& lists,
                                   std::span<const PreparationSource> others);
 
-// The way that was decided on. `detector` is null for 'none'.
+// The settings that were chosen. `detector` is null for 'none'.
 struct Preparation {
   std::shared_ptr<const Detector> detector;
   std::string selection;
@@ -66,10 +66,10 @@ struct Preparation {
   Json decided_by;
 };
 
-// For each part the first source that says something, else the library's default (mtcnn,
-// nearest_center, arcface112). Options of a detector count only from the source that named the
-// detector, or from one before it. Throws std::invalid_argument for an unknown name or option (did
-// you mean), Error where a file that the detector needs is missing.
+// For each part the first source that sets it, else the library's default (mtcnn, nearest_center,
+// arcface112). Options of a detector count only from the source that named the detector, or from
+// one before it. Throws std::invalid_argument for an unknown name or option (did you mean), Error
+// where a file that the detector needs is missing.
 Preparation resolve_preparation(std::span<const PreparationSource> sources);
 
 }  // namespace facebench

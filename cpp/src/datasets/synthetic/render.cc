@@ -17,7 +17,7 @@ namespace synthetic {
 namespace {
 
 constexpr std::size_t kMaxLayers = 6;
-// What lies behind this little light can no longer be seen.
+// With this little light left, layers further back are invisible.
 constexpr float kOpaque = .02f;
 
 struct Layer {

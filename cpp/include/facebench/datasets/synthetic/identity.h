@@ -71,8 +71,8 @@ inline constexpr int kFaceTraits = static_cast<int>(FaceTrait::count);
 // The names of all traits, in the order of the enumeration.
 const std::vector<std::string>& face_trait_names();
 
-// A synthetic person: the traits, and a seed for what has no scale (moles, the grain of skin and
-// hair).
+// A synthetic person: the traits, and a seed for details that no trait describes (moles, the grain
+// of skin and hair).
 struct FaceIdentity {
   std::int64_t index = 0;
   std::uint32_t texture_seed = 0;

@@ -22,10 +22,10 @@ struct SyntheticFace {
 
 // Draws a person's photograph: a 2.5-dimensional head with procedural skin and features, hair,
 // body, background and camera; nothing learned, nothing photographed. The same arguments give the
-// same bytes on every machine and from any thread. `size` in pixels (32 to 2048);
-// `supersampling` x `supersampling` samples a pixel (1 to 4) decide what is visible; a pixel is
-// shaded once where they agree. JPEG compression is left to whoever writes the file
-// (nuisance.jpeg_quality). Throws std::invalid_argument for values out of range.
+// same bytes on every machine and from any thread. `size` in pixels (32 to 2048); `supersampling` x
+// `supersampling` samples a pixel (1 to 4) decide what is visible; a pixel is shaded once where
+// they agree. The caller applies JPEG compression when writing the file (nuisance.jpeg_quality).
+// Throws std::invalid_argument for values out of range.
 SyntheticFace render_face(const FaceIdentity& identity, const FaceNuisance& nuisance,
                           int size = 160, int supersampling = 2);
 
