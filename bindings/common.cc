@@ -68,7 +68,7 @@ class PythonJob::Sink : public ProgressSink {
     call([&] { target_.attr("update")(done, py::str(note.data(), note.size())); });
   }
   void end() override {
-    // Called while an exception may be passing: never throws.
+    // May be called while an exception is handled: never throws.
     py::gil_scoped_acquire gil;
     try {
       target_.attr("end")();

@@ -93,7 +93,7 @@ void bind_sources(py::module_& m) {
       .def(
           "status",
           [](const ImageSource& s, std::int64_t i) { return static_cast<int>(s.status(i)); },
-          py::arg("index"), "What became of the sample; a number of SampleStatus.")
+          py::arg("index"), "The status of the sample; a number of SampleStatus.")
       .def(
           "pixels",
           [](const py::object& self, std::int64_t index) {

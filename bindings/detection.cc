@@ -64,7 +64,7 @@ py::str file_name(const std::string& name) {
 }
 
 void bind_detected_files(py::module_& m) {
-  py::class_<DetectedFile>(m, "DetectedFile", "What became of one image file.")
+  py::class_<DetectedFile>(m, "DetectedFile", "The result for one image file.")
       .def_property_readonly(
           "name", [](const DetectedFile& f) { return file_name(f.name); }, "the sample id")
       .def_property_readonly(

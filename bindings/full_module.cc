@@ -1,6 +1,6 @@
 #include "modules.h"
 
-// The rest. torch is imported first so that its libraries and type casters are in place, then
+// Everything else. torch is imported first, so that its libraries and type casters are loaded, then
 // _eval, whose types these functions take and return.
 PYBIND11_MODULE(_full, m) {
   m.doc() = "facebench: images, detection, datasets, networks, training";

@@ -177,7 +177,7 @@ py::object mat_to_python(const MatArray& array) {
 }  // namespace
 
 void bind_io(py::module_& m) {
-  py::enum_<SampleStatus>(m, "SampleStatus", "What became of one sample.")
+  py::enum_<SampleStatus>(m, "SampleStatus", "The status of one sample.")
       .value("ok", SampleStatus::ok)
       .value("no_face", SampleStatus::no_face)
       .value("unreadable", SampleStatus::unreadable)
@@ -185,7 +185,7 @@ void bind_io(py::module_& m) {
       .value("rejected", SampleStatus::rejected);
 
   py::class_<EmbeddingSet>(m, "EmbeddingSet",
-                           "One vector per sample, and what became of each sample.\n\n"
+                           "One vector per sample, and the status of each sample.\n\n"
                            "    values: float32 (N, D), zeros where the status is not ok\n"
                            "    names: N sample ids, each once\n"
                            "    status: N numbers of SampleStatus (default: all ok)\n"

@@ -143,7 +143,7 @@ void bind_spec(py::module_& m) {
             }
             return result;
           },
-          "What the official lists hold, one dict a track.")
+          "The counts of the official lists, one dict per track.")
       .def_readonly("image_folders", &ProtocolSpec::image_folders)
       .def_readonly("list_folders", &ProtocolSpec::list_folders)
       .def_readonly("match", &ProtocolSpec::match)
@@ -218,7 +218,7 @@ void bind_trials(py::module_& m) {
                              [](const IdentificationTrials& t) { return copy_of(t.gallery); })
       .def_property_readonly("probes",
                              [](const IdentificationTrials& t) { return copy_of(t.probes); });
-  py::class_<Track>(m, "Track", "What is measured by itself.")
+  py::class_<Track>(m, "Track", "A part of a protocol with numbers of its own.")
       .def_readonly("name", &Track::name)
       .def_property_readonly(
           "trials", [](const Track& t) { return std::const_pointer_cast<Trials>(t.trials); })
@@ -265,7 +265,7 @@ void bind_trials(py::module_& m) {
 }
 
 void bind_track_result(py::module_& m) {
-  py::class_<MetricCell>(m, "MetricCell", "One number with what it rests on.")
+  py::class_<MetricCell>(m, "MetricCell", "One number with the counts behind it.")
       .def(py::init<const MetricCell&>(), py::arg("cell"))
       .def_readonly("name", &MetricCell::name)
       .def_property_readonly("value",
@@ -324,7 +324,7 @@ void bind_track_result(py::module_& m) {
 }
 
 void bind_result(py::module_& m) {
-  py::class_<EvaluationResult>(m, "EvaluationResult", "What an evaluation gave.")
+  py::class_<EvaluationResult>(m, "EvaluationResult", "The result of an evaluation.")
       .def_readonly("spec", &EvaluationResult::spec)
       .def_readonly("options", &EvaluationResult::options)
       .def_readonly("trials", &EvaluationResult::trials)

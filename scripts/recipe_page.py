@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/recipes.md out of the carried recipes. With --check it writes nothing
+"""Writes the tables of docs/recipes.md from the built-in recipes. With --check it writes nothing
 and fails where the page is old.
 
 Needs the full package: `PYTHONPATH=build/python python scripts/recipe_page.py`.

@@ -44,7 +44,7 @@ void bind_results(py::module_& m) {
       .field("mated", &Cmc::mated, "probes with a mate in the gallery")
       .field("non_mated", &Cmc::non_mated, "probes left out, having none")
       .field("gallery", &Cmc::gallery, "people in the gallery")
-      .field("tied", &Cmc::tied, "mated probes whose rank hangs on the rule for ties")
+      .field("tied", &Cmc::tied, "mated probes whose rank depends on the rule for ties")
       .field("ties", &Cmc::ties, "name in rank_ties()");
   ResultClass<IdentificationCurve> curve(
       m, "IdentificationCurve",
@@ -68,7 +68,7 @@ void bind_results(py::module_& m) {
       .def("__len__", &IdentificationCurve::size);
   ResultClass<DirAtFpir>(m, "DirAtFpir",
                          "A detection and identification rate at a false positive identification "
-                         "rate, with its basis.")
+                         "rate, with the counts behind it.")
       .field("value", &DirAtFpir::value, "DIR in [0, 1]")
       .field("fnir", &DirAtFpir::fnir, "1 - DIR")
       .field("fpir_target", &DirAtFpir::fpir_target, "the FPIR asked for")

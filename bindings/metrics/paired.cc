@@ -16,7 +16,7 @@ void bind_paired(py::module_& m) {
       .field("only_a_wrong", &McNemar::only_a_wrong, "comparisons that only a decides wrongly")
       .field("only_b_wrong", &McNemar::only_b_wrong, "comparisons that only b decides wrongly")
       .field("p_value", &McNemar::p_value, "two-sided")
-      .field("assumes", &McNemar::assumes, "what it takes for granted");
+      .field("assumes", &McNemar::assumes, "its assumptions");
   m.def(
       "compare_paired",
       [](const py::object& a, const py::object& b, const py::object& first,

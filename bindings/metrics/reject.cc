@@ -5,8 +5,8 @@
 namespace facebench {
 
 void bind_reject(py::module_& m) {
-  ResultClass<RejectCurve> curve(
-      m, "RejectCurve", "The error that remains when the worst share of comparisons is set aside.");
+  ResultClass<RejectCurve> curve(m, "RejectCurve",
+                                 "The error rate when the worst share of comparisons is rejected.");
   curve.field("rejected", &RejectCurve::rejected, "share set aside, from 0")
       .field("error", &RejectCurve::error, "error rate of those kept")
       .field("quality", &RejectCurve::quality, "lowest quality kept")
@@ -44,7 +44,7 @@ void bind_reject(py::module_& m) {
         return fnmr_versus_reject(s, l, q, threshold);
       },
       py::arg("scores"), py::arg("labels"), py::arg("quality"), py::arg("threshold"),
-      "False non-matches at a threshold that stays, genuine comparisons of low quality set aside.\n"
+      "False non-matches at a fixed threshold when pairs of low quality are rejected.\n"
       "quality: of each comparison, of two images the lower one's.\n\n"
       ">>> from facebench.metrics import fnmr_versus_reject\n"
       ">>> fnmr_versus_reject([0.1, 0.9, 0.2], [1, 1, 0], [0.1, 0.9, 0.5], 0.5).error.tolist()\n"

@@ -6,7 +6,7 @@
 namespace facebench {
 
 void bind_tar_at_far(py::module_& m) {
-  ResultClass<TarAtFar>(m, "TarAtFar", "A true accept rate at a false accept rate, with its basis.")
+  ResultClass<TarAtFar>(m, "TarAtFar", "A TAR at a FAR, with the counts behind it.")
       .field("value", &TarAtFar::value, "TAR in [0, 1]")
       .field("far_target", &TarAtFar::far_target, "the FAR asked for")
       .field("far_achieved", &TarAtFar::far_achieved, "the FAR that the threshold gives")

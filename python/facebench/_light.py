@@ -65,10 +65,10 @@ def write_run_html(folder) -> None:
 def report(runs, *, against="", stated=None, format="markdown", titles=None, out=None):
     """Run folders side by side as text (markdown, csv, latex) or as an HTML page.
 
-    ``against``: the name of a paper whose tables are carried along (see
-    ``protocols.list_published``), or your own TOML file; its numbers then stand beside those of the
-    runs, see :func:`facebench.reports.against`, which also says what ``stated`` is. As csv and json
-    that comparison is the whole text, one entry a printed value.
+    ``against``: the name of a paper whose tables are built in (see ``protocols.list_published``),
+    or your own TOML file. Its numbers are shown beside those of the runs;
+    :func:`facebench.reports.against` explains ``stated``. As csv and json that comparison is the
+    whole output, one entry per printed value.
 
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
@@ -105,7 +105,7 @@ class Verification:
 
     @property
     def same(self) -> bool:
-        """Whether everything came out as it was written."""
+        """Whether all checks found the same."""
         return all(check["same"] for check in self.checks)
 
     def to_dict(self):
@@ -126,8 +126,8 @@ def verify(run, root="", *, threads=0, progress=None):
 
     Where facebench was built with torch also the images, the pack and the embeddings that were
     kept, and the raw scores computed again from the embeddings. ``root``: where the data set lies
-    now, if it was moved. Damage is a check that says so; facebench.Error only where ``run``
-    is no run folder.
+    now, if it was moved. Damage is reported as a failed check; facebench.Error only if ``run`` is
+    not a run folder.
     """
     if find_spec("torch") is not None and find_spec("facebench._full") is not None:
         from facebench._torch import full

@@ -1,4 +1,4 @@
-"""A network's graph in ONNX's operations. The door to it is `facebench.nn.export_onnx`."""
+"""A network's graph in ONNX's operations, for `facebench.nn.export_onnx`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Published tables: what papers printed, with what each number measures and its known slips."""
+"""Published tables: what papers printed, with what each number measures and its known errors."""
 
 import os
 
@@ -71,7 +71,7 @@ class Publication(Fields):
 
 
 def list_published():
-    """Every paper whose tables are carried along: name, title, citation, tables.
+    """Every paper whose tables are built in: name, title, citation, tables.
 
     >>> "wang-guo-2019" in [p["name"] for p in list_published()]
     True

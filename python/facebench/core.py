@@ -1,4 +1,4 @@
-"""Errors, instruction sets, version: what every other module stands on."""
+"""Errors, instruction sets, version: used by every other module."""
 
 from facebench._eval import (
     Error,

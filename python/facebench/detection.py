@@ -132,8 +132,8 @@ def detect_files(
 
     A row has `name`, `status` (ok, no_face, unreadable, missing), `reason` and `faces`. Names are
     the paths as given, or relative to the folder where one folder alone is given. Files of a folder
-    that are no images are passed over; their order is the natural one (2 before 10). In the
-    folder `draw` the images are written again with the faces drawn on them, in the same tree.
+    that are not images are skipped; images come in natural order (2 before 10). In the folder
+    `draw` the images are written again with the faces drawn on them, in the same tree.
 
     >>> import pathlib, tempfile
     >>> import numpy as np
@@ -164,7 +164,8 @@ def detect_to_file(
     progress=None,
     **options,
 ) -> DetectionSummary:
-    """:func:`detect_files` into a file that is there whole or not at all; for trees of any size.
+    """:func:`detect_files` into a file that appears only when it is complete; for any number of
+    images.
 
     `format` is one of `face_formats()`; empty: the ending of `out`. The CSV file is what the
     detector `given` reads.

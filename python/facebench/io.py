@@ -41,13 +41,14 @@ def read_embeddings(path):
 
 
 def confine_hdf5(on=True):
-    """Leave HDF5 files that are opened from now on to child processes that can do nothing else.
+    """Read HDF5 files that are opened from now on in restricted child processes.
 
-    For files that nobody vouches for: the HDF5 library is not made for hostile ones. Each file gets
-    a process that may open files to read them and answer, without writing, network, other programs,
-    or memory and time beyond what the file's size explains. What happens to it becomes a
-    :class:`facebench.Error` here; so does a system that cannot confine a process. The numbers are
-    the same. Returns what was set before. ``facebench --untrusted VERB`` does this.
+    For files that are not trusted: the HDF5 library is not safe with malicious files. Each file is
+    read by a process that can only open files for reading and send its answer; it cannot write, use
+    the network, start programs, or take more memory and time than the size of the file explains. If
+    it fails, or if the system cannot restrict a process, a :class:`facebench.Error` is raised here.
+    The numbers are the same. Returns the previous setting. ``facebench --untrusted VERB`` does
+    this.
 
     >>> import tempfile, numpy as np
     >>> before = confine_hdf5()
@@ -110,7 +111,7 @@ def sha256_hex(data):
 
 
 def canonical_json(value):
-    """The one spelling of a content that facebench hashes: keys in order, no spaces.
+    """The canonical JSON text that facebench hashes: keys in order, no spaces.
 
     >>> canonical_json({"b": 1, "a": [0.1, None]})
     '{"a":[0.1,null],"b":1}'

@@ -50,8 +50,8 @@ def _preparation(detector, detector_options, selection, crop, crop_size):
 
 
 def _split(options, *kinds):
-    """Keywords sorted into option classes. What none of them has goes to the first, which then says
-    what was probably meant."""
+    """Keywords sorted into option classes. A keyword that none of them has goes to the first, whose
+    error suggests a similar name."""
     given = [{} for _ in kinds]
     fields = [{f["name"] for f in kind.fields()} for kind in kinds]
     for name, value in options.items():
@@ -137,11 +137,11 @@ def run(
 
     ``protocol``: a name or a ``.toml`` file. ``model``: a model file of ours, an ``.onnx`` file,
     ``"module:function"`` or a callable (see `facebench.embedding.Embedder`). ``root``: the data set
-    as its authors unpack it, or ``images`` and ``lists``. ``detector``, ``selection`` and ``crop``
-    are what the model says unless given; a model file of ours says it, and an ``.onnx`` file made
-    of one. ``options`` are fields of `EvaluationOptions` (convention, replicates, seed, ...),
-    `ExtractOptions` (flip, normalization, ...) and `PackOptions`. ``out``: the run folder; left
-    out, no file is kept.
+    as its authors distribute it, or ``images`` and ``lists``. ``detector``, ``selection`` and
+    ``crop`` are what the model says unless given; a model file of ours says it, and an ``.onnx``
+    file made of one. ``options`` are fields of `EvaluationOptions` (convention, replicates, seed,
+    ...), `ExtractOptions` (flip, normalization, ...) and `PackOptions`. ``out``: the run folder;
+    left out, no file is kept.
 
     Returns a `facebench.protocols.Result`, which shows itself as a table in Jupyter.
 

@@ -101,7 +101,7 @@ def _spec(protocol):
 def read_trials(protocol, root=None, lists=None):
     """Read the lists of a protocol: samples, identities, comparisons.
 
-    ``root`` is the data set as its authors unpack it; ``lists`` names the folder of the lists
+    ``root`` is the data set as its authors distribute it; ``lists`` names the folder of the lists
     itself. Anything malformed raises :class:`facebench.Error` with file and line.
     """
     return _eval.read_trials(_spec(protocol), root or "", lists or "")
@@ -113,7 +113,8 @@ def find_images(protocol, trials, root=None, images=None):
 
 
 def rests_on(cell):
-    """What a number at a false accept (or false positive identification) rate rests on, as text.
+    """The counts behind a number at a false accept (or false positive identification) rate, as
+    text.
 
     ``cell``: the number as in ``metrics.json``; "" for numbers of another kind.
 
@@ -130,7 +131,7 @@ def rests_on(cell):
 
 
 class MetricResult(_eval.MetricCell):
-    """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and what it rests on.
+    """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and the counts behind it.
 
     Of a matrix ``value``, ``low`` and ``high`` are arrays, ``rows`` and ``columns`` their labels.
     """
@@ -162,7 +163,7 @@ class MetricResult(_eval.MetricCell):
             text += f" [{self._text(self.low)}, {self._text(self.high)}]"
         notes = [self.rests_on] if self.rests_on else []
         if "bounds" in self.details:
-            notes.append("surely {} to {}".format(*map(self._text, self.details["bounds"])))
+            notes.append("between {} and {}".format(*map(self._text, self.details["bounds"])))
         if self.details.get("reliable") is False:
             notes.append("fewer than ten expected")
         return f"{text} ({'; '.join(notes)})" if notes else text
@@ -177,7 +178,7 @@ class MetricResult(_eval.MetricCell):
 
     @property
     def rests_on(self):
-        """The error rate really achieved, and the errors behind it; "" for other numbers."""
+        """The error rate achieved and its number of errors; "" for other numbers."""
         return rests_on(self.details)
 
     def rows_of_text(self):
@@ -253,7 +254,7 @@ class TrackResult(_eval.TrackResult):
 
 
 class Result:
-    """What an evaluation gave; shows itself as a table in Jupyter."""
+    """The result of an evaluation; Jupyter shows it as a table."""
 
     def __init__(self, raw, root="", threads=0):
         self._raw, self._root, self._threads = raw, root, threads

@@ -94,8 +94,8 @@ void score_genuine(const PairSide& rows, const PairSide& columns, bool triangle,
   }
 }
 
-// A score that about `wanted` of all impostor comparisons, and very likely not fewer, lie above:
-// from a random sample, seeded. It decides how long the search takes, not what it finds.
+// A score that about `wanted` impostor comparisons, and very likely not fewer, exceed, estimated
+// from a seeded random sample. It affects the time of the search, not its result.
 double guessed_bound(const PairSide& rows, const PairSide& columns, bool triangle,
                      std::int64_t impostors, std::int64_t wanted, const Job& job) {
   const std::int64_t sample = std::min<std::int64_t>(impostors / 8000, 1 << 18);
@@ -198,7 +198,7 @@ ScoreTail measure(const PairSide& rows, const PairSide& columns, bool triangle,
         collector.finish(tail);
         break;
       }
-      // The sample misled (less often than once in a million): without it.
+      // The sample was misleading (less often than once in a million): search without it.
       bound = kNoBound;
       std::fill(counted.begin(), counted.end(), 0);
     }
@@ -217,7 +217,7 @@ ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> row
                     const AllPairsOptions& options, const Job& job) {
   const PairSide r = by_identity(rows, row_identities);
   const PairSide c = by_identity(columns, column_identities);
-  // The columns are packed as a whole: let them be the fewer.
+  // The columns are packed as a whole, so the smaller set becomes the columns.
   if (rows.size() >= columns.size()) return measure(r, c, false, options, job);
   ScoreTail tail = measure(c, r, false, options, job);
   std::swap(tail.genuine_row, tail.genuine_column);

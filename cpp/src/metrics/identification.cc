@@ -241,7 +241,7 @@ DirAtFpir dir_at_fpir(const Searches& s, double fpir, std::int64_t rank,
 
 Statistic rank_rate_statistic(std::shared_ptr<const Searches> s, std::int64_t rank,
                               std::string_view ties) {
-  rank_rate(*s, rank, ties);  // throws for wrong use, once instead of in each replicate
+  rank_rate(*s, rank, ties);  // checks the arguments once, not in each replicate
   const RankTies& rule = rank_ties().at(ties);
   return {fmt::format("rank_{}_rate", rank),
           [s, rank, &rule](std::span<const Weight> w) {

@@ -12,11 +12,11 @@
 namespace facebench {
 namespace {
 
-// Pairs of one task: enough that a row comes back within it where rows are few, few enough that a
-// stop is soon seen.
+// Pairs of one task: enough that rows repeat within it if there are few rows, few enough that a
+// stop is noticed soon.
 constexpr std::int64_t kLeastPairs = 4096;
 constexpr std::int64_t kMostPairs = 1 << 21;
-// What the columns may take of the caches while all rows pass.
+// Cache memory for the columns while all rows are processed.
 constexpr std::int64_t kColumnBytes = 2 << 20;
 // A block of this many rows in double and one of as many columns stay in the second-level cache.
 constexpr std::int64_t kDenseRows = 64;
@@ -57,7 +57,7 @@ void widen(const EmbeddingRows& set, std::int64_t begin, std::int64_t end, std::
 // columns, within them by rows.
 class PairOrder {
  public:
-  // Whether it is worth it: rows come back, and the list has no such order already.
+  // Whether sorting is worthwhile: rows repeat, and the list is not in such an order already.
   static bool helps(std::span<const std::int32_t> pair_first, const EmbeddingRows& rows,
                     const EmbeddingRows& columns) {
     const auto n = static_cast<std::int64_t>(pair_first.size());
@@ -93,7 +93,7 @@ class PairOrder {
   std::vector<double> scores;
 
  private:
-  // As many as leave a row several pairs in each.
+  // As many blocks as still give each row several pairs in each.
   static std::int64_t column_blocks(std::int64_t pairs, const EmbeddingRows& rows,
                                     const EmbeddingRows& columns) {
     const std::int64_t wanted = columns.size() * columns.dim() * 4 / kColumnBytes + 1;

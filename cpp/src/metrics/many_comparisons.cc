@@ -11,13 +11,13 @@
 #include <utility>
 
 #include "facebench/metrics/comparisons.h"
-#include "metrics/score_segments.h"
 #include "metrics/measures.h"
+#include "metrics/score_segments.h"
 
 namespace facebench {
 namespace {
 
-constexpr std::int64_t kChunks = 16;  // of rows, fixed, so that no number of threads shows
+constexpr std::int64_t kChunks = 16;  // of rows; fixed, so that the number of threads has no effect
 
 enum Kind : std::uint8_t { none = 0, is_genuine = 1, is_impostor = 2 };
 
@@ -47,8 +47,7 @@ void for_each(const DenseScores& s, std::int64_t chunk, const Visit& visit) {
 template <class Visit>
 void for_each(const ListedScores& s, std::int64_t chunk, const Visit& visit) {
   const auto [begin, end] = part(s.scores.size(), chunk);
-  for (std::size_t k = begin; k < end; ++k)
-    visit(k, k, k, s.labels[k] ? is_genuine : is_impostor);
+  for (std::size_t k = begin; k < end; ++k) visit(k, k, k, s.labels[k] ? is_genuine : is_impostor);
 }
 
 template <class Scores, class Visit>
@@ -130,9 +129,9 @@ ManyComparisons::ManyComparisons(const ListedScores& s, const Job& job) {
 }
 
 void ManyComparisons::number_identities(std::span<const std::int32_t> row_identity,
-                                         std::span<const std::int32_t> column_identity,
-                                         const std::vector<std::uint8_t>& row_used,
-                                         const std::vector<std::uint8_t>& column_used) {
+                                        std::span<const std::int32_t> column_identity,
+                                        const std::vector<std::uint8_t>& row_used,
+                                        const std::vector<std::uint8_t>& column_used) {
   std::vector<std::int32_t> known;
   for (std::size_t r = 0; r < row_identity.size(); ++r)
     if (row_used[r]) known.push_back(row_identity[r]);
@@ -222,7 +221,7 @@ std::int64_t ManyComparisons::impostor_total(std::span<const Weight> weights, st
 
 template <class Real, class Id>
 void ManyComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weights,
-                            double far_needed, std::span<RocCurve> out) const {
+                           double far_needed, std::span<RocCurve> out) const {
   using Lanes = std::array<Real, kLanes>;
   const auto n = static_cast<std::size_t>(identities_);
   std::vector<Lanes> table(n);
@@ -270,7 +269,7 @@ void ManyComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weigh
   put(std::numeric_limits<double>::infinity());
   for (std::size_t l = 0; l <= known_levels_; ++l) {
     add_segment(2 * l);
-    // Impostor scores alone, whatever they are: no genuine comparison sees a difference.
+    // Only impostor scores, whose order does not affect any genuine comparison.
     put(l < known_levels_ ? std::nextafter(level_[l], std::numeric_limits<double>::infinity())
                           : known_above_);
     if (l == known_levels_) break;
@@ -289,10 +288,10 @@ void ManyComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weigh
 }
 
 std::vector<RocCurve> ManyComparisons::curves(std::span<const Weight> weights, std::size_t lanes,
-                                               double far_needed) const {
+                                              double far_needed) const {
   std::vector<RocCurve> result(lanes);
   // Products of weights up to 2^12 are exact in a float; an identity is never drawn that often, but
-  // a caller may say so.
+  // a caller may pass such weights.
   const bool small = std::ranges::all_of(weights, [](Weight w) { return w < 1 << 11; });
   std::visit(
       [&](const auto& pairs) {
@@ -320,7 +319,7 @@ RocCurve ManyComparisons::roc(std::span<const Weight> weights) const {
 }
 
 std::int64_t ManyComparisons::segment_weight(std::size_t segment,
-                                              std::span<const Weight> weights) const {
+                                             std::span<const Weight> weights) const {
   const std::size_t begin = segment_begin_[segment], end = segment_begin_[segment + 1];
   if (weights.empty()) return static_cast<std::int64_t>(end - begin);
   std::int64_t sum = 0;
@@ -329,7 +328,7 @@ std::int64_t ManyComparisons::segment_weight(std::size_t segment,
 }
 
 std::int64_t ManyComparisons::impostor_weight(std::size_t k,
-                                               std::span<const Weight> weights) const {
+                                              std::span<const Weight> weights) const {
   if (weights.empty()) return 1;
   return std::visit(
       [&](const auto& pairs) {
@@ -372,9 +371,9 @@ RocCurve ManyComparisons::roc_near(double far, std::span<const Weight> weights) 
       impostor += segment_weight(s, weights);
 
   std::int64_t false_accepts = 0, genuine_accepted = 0;
-  double last = inf;                   // the lowest accepted score
-  std::optional<double> next;          // the highest rejected one
-  std::optional<std::size_t> lowest;   // where `last` lies within a segment that is accepted whole
+  double last = inf;                  // the lowest accepted score
+  std::optional<double> next;         // the highest rejected one
+  std::optional<std::size_t> lowest;  // where `last` lies within a segment that is accepted whole
   const auto fits = [&](std::int64_t more) {
     return impostor > 0 && within_far(false_accepts + more, impostor, far);
   };

@@ -29,7 +29,7 @@ double half_level(double level);
 // An interval's bound, to 2^-40.
 double rounded_bound(double bound);
 
-// The mark of a rate: at least ten errors expected. 0.01 * 1000 counts as 10 whatever its last bit.
+// Whether at least ten errors are expected; 0.01 * 1000 counts as 10 despite rounding.
 inline bool enough_expected(double expected) { return expected >= 10 * (1 - 1e-12); }
 
 // The threshold of point i of a curve over all distinct scores (descending, the first infinite): in

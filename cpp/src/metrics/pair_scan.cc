@@ -12,17 +12,18 @@
 namespace facebench {
 namespace {
 
-// The rows that a worker packs stay in its second-level cache, of which they take so much, while
-// the columns pass by panel for panel; a panel of columns stays in the first-level cache meanwhile.
+// The part of the second-level cache for the rows that a worker packs. They stay there while the
+// columns are processed panel by panel; one panel of columns stays in the first-level cache.
 constexpr std::int64_t kRowBytes = 576 << 10;
 constexpr std::int64_t kMostRowPanels = 64;
-// Tiles of one task: some milliseconds of work, so that a stop is soon seen.
+// Tiles of one task: some milliseconds of work, so that a stop is noticed soon.
 constexpr std::int64_t kTaskTiles = 1 << 15;
 // Pairs that are scored in double together.
 constexpr std::size_t kBatch = 1 << 14;
 constexpr std::align_val_t kCacheLine{64};
 
-// Memory for packed vectors, aligned and not set to zero: pages are touched by who fills them.
+// Memory for packed vectors, aligned and not set to zero: the thread that fills a page touches it
+// first.
 class PanelMemory {
  public:
   explicit PanelMemory(std::int64_t groups)

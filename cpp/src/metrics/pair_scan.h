@@ -23,13 +23,13 @@ struct ScoredPair {
   std::int32_t row, column;
 };
 
-// Where a scan puts what it finds; for any thread.
+// Receives what a scan finds; called on any thread.
 class PairSink {
  public:
   virtual ~PairSink() = default;
   // Pairs with a lower score are not wanted. May rise.
   virtual double bound() const = 0;
-  // Pairs at or above a bound that was valid a moment ago.
+  // Pairs at or above the bound, which may have risen since.
   virtual void add(std::span<const ScoredPair> pairs) = 0;
 };
 

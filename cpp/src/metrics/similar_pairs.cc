@@ -53,7 +53,7 @@ std::vector<SimilarPair> similar_pairs(const EmbeddingRows& rows, const Embeddin
     throw std::invalid_argument(fmt::format("embeddings of dimension {} cannot be compared with {}",
                                             rows.dim(), columns.dim()));
   if (rows.size() == 0 || columns.size() == 0) return {};
-  // The columns are packed as a whole: let them be the fewer.
+  // The columns are packed as a whole, so the smaller set becomes the columns.
   const bool swap = columns.size() > rows.size();
   PairCollector found(threshold);
   std::vector<std::int64_t> no_counts;

@@ -37,7 +37,7 @@ Statistic eer_statistic(std::shared_ptr<const ScoreSet> s) {
 
 Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
                                std::string_view convention) {
-  tar_at_far(*s, far, convention);  // throws for wrong use, once instead of in each replicate
+  tar_at_far(*s, far, convention);  // checks the arguments once, not in each replicate
   const TarAtFarConvention& rule = tar_at_far_conventions().at(convention);
   const double step = 1 / static_cast<double>(s->genuine());
   if (rule.of_folds)

@@ -65,8 +65,8 @@ EdgeCounts edge_counts(const ScoreTail& tail) {
 
 MetricBounds auc_bounds(const ScoreTail& tail) {
   const EdgeCounts c = edge_counts(tail);
-  // A genuine score between two edges beats the impostors surely below the lower one, and at most
-  // those that may be below the upper one.
+  // A genuine score between two edges is certainly above the impostors below the lower edge, and at
+  // most above those that may be below the upper one.
   Wide low = 0, high = 0;
   const std::int64_t impostors = tail.impostor_count;
   for (std::size_t i = 0; i < c.edge.size(); ++i) {

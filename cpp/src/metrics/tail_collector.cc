@@ -44,7 +44,7 @@ void TailCollector::finish(ScoreTail& tail) {
     tail.impostor_row.push_back(entry.row);
     tail.impostor_column.push_back(entry.column);
   }
-  // Where the tail wants fewer than came, all that came but are not above equal the bound.
+  // If more scores came than the tail keeps, those that are not above the bound are equal to it.
   tail.impostor.resize(static_cast<std::size_t>(std::min(wanted_, count())), bound());
 }
 

@@ -117,7 +117,7 @@ Measurable DenseTrials::measurable(const ScoredTrials& scored, const Job& job) c
       result.searches = searchable(scores, row_side, column_side, scored, job);
   }
   result.scores.data = data;
-  // Dense comparisons are one component: there are only people to draw again.
+  // Dense comparisons are one component, so people are resampled.
   if (scored.resampling)
     result.scores.bootstrap = [data] { return Bootstrap::of_identities(data); };
   return result;

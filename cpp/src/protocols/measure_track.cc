@@ -47,7 +47,7 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
       }
     }
   } catch (const std::invalid_argument& e) {
-    // The metrics know nothing of protocols: what they refuse is here a property of the data.
+    // The metrics do not know protocols: what they refuse is here an error of the data.
     fail(scored.where, e.what(), fmt::format("The convention is '{}'.", *options.convention));
   }
   if (statistics.empty()) return;

@@ -13,8 +13,8 @@
 
 namespace facebench {
 
-// Gathers the comparisons of a list, whatever its format, and refuses what no list may hold: a pair
-// twice, a sample compared with itself, a label that contradicts who the samples show.
+// Collects the comparisons of a list of any format, and refuses what no list may contain: a
+// repeated pair, a sample compared with itself, a label that contradicts the people on the samples.
 class PairCollector {
  public:
   // A place in the list, as a number whose meaning only the reader knows: a line, say.

@@ -11,12 +11,12 @@
 
 namespace facebench {
 
-// A name out of a list as the path of a sample below the image folder. Throws Error naming `where`
-// (asked only then) for an empty name, an absolute path, a way out of the folder ("..", a
+// A name from a list as the path of a sample below the image folder. Throws Error naming `where`
+// (called only then) for an empty name, an absolute path, a path that leaves the folder ("..", a
 // backslash) and control characters.
 std::string sample_name(std::string_view text, const std::function<std::string()>& where);
 
-// How a sample's name tells who is on it.
+// How the name of a sample gives its person.
 struct IdentityRule {
   std::string name;
   std::string doc;

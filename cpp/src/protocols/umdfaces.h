@@ -57,8 +57,8 @@ struct UmdfacesListedOptions {
 // result notes which. Source: Bansal et al., IJCB 2017 (the data), Wang & Guo 2019 (three tracks of
 // 5,000 + 5,000).
 // Drawn: every pair of the track's kind is equally likely, none comes twice; counter-based random
-// numbers keyed by seed, track and class, so a track does not depend on the others. Faces that give
-// fewer pairs than `size` are taken for as many of each kind as they give, and the note says so.
+// numbers keyed by seed, track and class, so a track does not depend on the others. If the faces
+// give fewer pairs than `size`, as many of each kind as possible are drawn, and the note says so.
 std::unique_ptr<TrialReader> make_umdfaces_reader(const TomlTable& table);
 
 }  // namespace facebench

@@ -109,10 +109,10 @@ std::string same_markdown(const Against& a) {
   const std::string lines =
       same_lines(a, {escape_markdown, "| ", " | ", " |\n", "no interval"}, notes);
   if (lines.empty())
-    return "No printed value is of the same system: see below what differs. What the manifest does "
-           "not tell (network, loss, training set) can be stated.\n";
+    return "No printed value is of the same system: see the differences below. State what the "
+           "manifest does not record (network, loss, training set).\n";
   std::string out =
-      "| number | run | ours, % | printed | ours less printed | printed lies, of our interval | "
+      "| number | run | ours, % | printed | difference | printed vs. our interval | "
       "where |\n|---|---|---|---|---|---|---|\n" +
       lines;
   for (const std::string& line : notes.lines()) out += fmt::format("\n{}\n", escape_markdown(line));
@@ -213,7 +213,7 @@ std::string latex(const Against& a) {
   const std::string lines = same_lines(a, {escape_latex, "", " & ", " \\\\\n", "--"}, notes);
   std::string out = fmt::format(
       "% needs booktabs\n\\begin{{tabular}}{{llrrrll}}\n\\toprule\nnumber & run & ours & {} & "
-      "difference & printed lies & where \\\\\n\\midrule\n{}\\bottomrule\n",
+      "difference & vs. interval & where \\\\\n\\midrule\n{}\\bottomrule\n",
       escape_latex(a.publication->id),
       lines.empty() ? "\\multicolumn{7}{l}{no printed value is of the same system} \\\\\n" : lines);
   for (const std::string& line : notes.lines())

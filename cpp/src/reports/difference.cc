@@ -111,7 +111,7 @@ const char* kind_of_input(const std::string& role) {
   return role == "model" || role == "embeddings" || role == "scores" ? "model" : "data";
 }
 
-// What stands behind a difference that is none.
+// The text added to a difference that does not matter.
 std::string with_reason(const std::string& label, const std::string& kind, bool matters) {
   const std::string head = fmt::format("{} {}", label, label.ends_with('s') ? "differ" : "differs");
   if (matters || kind == "convention") return head;

@@ -105,8 +105,8 @@ std::string cause_of(const ExplainedNumber& n, const std::vector<Difference>& di
   return "chance";
 }
 
-// Of many numbers one leaves its interval by chance, so that over all of them together a paired
-// difference counts only where it does with the level shared out among them (Bonferroni).
+// Of many numbers some lie outside their intervals by chance. So for all of them together a paired
+// difference counts only if its p-value, times their number, is below 1 - level (Bonferroni).
 std::string overall_cause(const std::vector<ExplainedNumber>& numbers, double level) {
   const auto tests =
       std::ranges::count_if(numbers, [](const ExplainedNumber& n) { return n.paired.has_value(); });

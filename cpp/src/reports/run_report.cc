@@ -111,7 +111,7 @@ std::string track_text(const ReportTable& table, const std::string& track, const
         interval_text(row, cell), escape_markdown(cell.method), behind_text(cell));
   }
   if (!numbers.empty())
-    out += "| metric | % | interval | method | behind it |\n|---|---|---|---|---|\n" + numbers;
+    out += "| metric | % | interval | method | counts |\n|---|---|---|---|---|\n" + numbers;
   return out + matrices + failed_text(more, "failed", "Failed enrolments") +
          failed_text(more, "left_out_of_templates", "Images left out of templates");
 }
@@ -134,7 +134,7 @@ std::string write_run_report(const Run& run) {
         return row.cells[0].support && !row.cells[0].support->reliable;
       }))
     out += fmt::format("\n{}\n", kUnreliableNote);
-  out += fmt::format("\n## Where it comes from\n\n- facebench {}\n- protocol, SHA-256 {}\n",
+  out += fmt::format("\n## Provenance\n\n- facebench {}\n- protocol, SHA-256 {}\n",
                      text(c, "facebench"), text(c["protocol"], "sha256"));
   for (const Json& input : c["inputs"])
     out += fmt::format("- {}, SHA-256 {}\n", text(input, "role"), text(input, "sha256"));

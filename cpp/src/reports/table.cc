@@ -204,7 +204,7 @@ std::string cell_text(const ReportTable::Row& row, const Cell& c) {
     text += fmt::format(" [{}, {}]", metric_text(row.metric, c.interval->low),
                         metric_text(row.metric, c.interval->high));
   if (c.bounds)
-    text += fmt::format(" (surely {} to {})", metric_text(row.metric, c.bounds->low),
+    text += fmt::format(" (between {} and {})", metric_text(row.metric, c.bounds->low),
                         metric_text(row.metric, c.bounds->high));
   if (c.support && c.support->achieved)
     text += fmt::format(" ({} at {} {:.4g} %)", c.support->errors, c.support->rate,

@@ -54,7 +54,7 @@ Check recompute(const fs::path& folder, const RunScores& s, const Json& metrics,
     const auto tracks = measure_tracks(s.spec, s.options, s.trials, s.status, s.scores, job);
     const Json again = metrics_json(s.spec, s.options, tracks);
     if (pretty_json(again) == read_file(folder / "metrics.json"))
-      return {name, true, "metrics.json comes out of scores.h5 to the last byte"};
+      return {name, true, "metrics.json computed from scores.h5 has the same bytes"};
     const std::string where = first_difference(again, metrics, "");
     return {name, false,
             where.empty() ? "metrics.json holds the same numbers in another spelling"

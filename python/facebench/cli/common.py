@@ -20,8 +20,8 @@ Json = flag("--json", "Print the result as JSON.")
 Seed = option("Seed of everything that is random.", int, min=0)
 Threads = option("Worker threads; 0 = one for each processor.", int, min=0)
 Device = option("cpu, cuda or cuda:N.")
-Out = option("Where the result goes; left out: runs/VERB-NAME-N, printed.", Path)
-Root = option("The data set as its authors unpack it.", Path)
+Out = option("Where to write the result; default: runs/VERB-NAME-N.", Path)
+Root = option("The data set, as its authors distribute it.", Path)
 Images = option("The folder of images, where not found in --root.", Path)
 Lists = option("The folder of lists, where not found in --root.", Path)
 DetectorOption = option("NAME=VALUE, e.g. mode=facenet; may be repeated.", list[str])
@@ -58,7 +58,7 @@ def complain(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """A path is printed as text; NaN, which JSON does not know, is a bug of ours."""
+    """A path is printed as text; NaN, which JSON cannot represent, is a bug."""
     print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
 
 

@@ -74,7 +74,7 @@ def show(answer: Any, json: bool) -> None:
 
 
 def report_errors(function: Callable) -> Callable:
-    """Turns what a user can mend into a sentence and an exit code; anything else is a bug of ours
+    """Turns errors that a user can correct into a message and an exit code; anything else is a bug
     and keeps its traceback.
 
     1: data or files are wrong, or a module is absent. 2: wrong use. 130: stopped by Ctrl-C.
@@ -94,7 +94,8 @@ def report_errors(function: Callable) -> Callable:
             complain(str(error))
             raise typer.Exit(EXIT_USAGE) from None
         except BrokenPipeError:
-            # The reader (head, less) has seen enough. Nothing more may be flushed into the pipe.
+            # The program that reads the output (head, less) has ended. Nothing more may be flushed
+            # into the pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except OSError as error:

@@ -11,11 +11,11 @@ from facebench.reports.runs import as_list
 def against(runs, publication="wang-guo-2019", stated=None, format=None, titles=None):
     """The numbers of run folders beside those of a published paper.
 
-    A printed value stands beside a run's number where both measure the same thing: protocol,
-    track, metric and matrix entry, the official lists, and network, loss and training set. The
-    network is read from the run's manifest where facebench made the embeddings; state the others,
-    e.g. ``stated={"loss": "softmax", "training_set": "webface"}`` (names as in
-    ``protocols.find_published``). All other printed values are listed apart, with what differs.
+    A printed value is compared with a run's number if both have the same protocol, track, metric,
+    matrix entry, official lists, network, loss and training set. The network is read from the run's
+    manifest where facebench made the embeddings; state the others, e.g. ``stated={"loss":
+    "softmax", "training_set": "webface"}`` (names as in ``protocols.find_published``). All other
+    printed values are listed apart, with what differs.
 
     Returns a dict: ``same``, ``other_systems``, ``not_measured``, each a list of printed values as
     ``protocols.find_published`` gives them, with the run's number, the ``difference`` (ours less
@@ -60,8 +60,8 @@ def _same_blocks(values):
     if not values:
         return [
             _text(
-                "No printed value is of the same system: what differs stands below. What the "
-                "manifest does not tell (network, loss, training set) can be stated."
+                "No printed value is of the same system: the differences are listed below. State "
+                "what the manifest does not record (network, loss, training set)."
             )
         ]
     notes, rows = [], []
@@ -83,13 +83,13 @@ def _same_blocks(values):
                 value["source"],
             ]
         )
-    columns = ["number", "run", "ours, %", "printed", "difference", "it lies", "where"]
+    columns = ["number", "run", "ours, %", "printed", "difference", "vs. our interval", "where"]
     blocks = [{"kind": "heading", "text": "The same measure of the same system"}]
     blocks.append(table_block(columns, rows))
     blocks.append(
         _text(
-            "Difference: ours less the printed value. It lies: where the printed value, as wide as "
-            "its last digit, lies of our interval; its own interval is not printed."
+            "Difference: ours minus the printed value. The printed value, as wide as its last "
+            "digit, is inside, above or below our interval; its own interval is not printed."
         )
     )
     for i, erratum in enumerate(notes, 1):

@@ -1,4 +1,4 @@
-"""Claims: can a printed number exist, and what would it take to tell two apart?"""
+"""Claims: whether a printed number is possible, and how many comparisons tell two numbers apart."""
 
 import os
 

@@ -13,7 +13,7 @@ _WIDTH, _HEIGHT = 640, 400
 
 
 class _Axis:
-    """Where values lie between 0 and 1, and which are marked: ``ticks`` are (value, label)."""
+    """The mapping of values to 0..1, and the ticks as (value, label)."""
 
     def __init__(self, low, high, ticks, log=False):
         self.low, self.high, self.ticks, self.log = low, high, ticks, log

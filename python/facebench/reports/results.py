@@ -112,7 +112,7 @@ def _number(metric, cell):
 def _bounds(metric, cell):
     if cell.get("bounds") is None:
         return ""
-    return "surely {} to {}".format(*(_eval.metric_text(metric, b) for b in cell["bounds"]))
+    return "between {} and {}".format(*(_eval.metric_text(metric, b) for b in cell["bounds"]))
 
 
 def _method(cell):
@@ -204,7 +204,7 @@ def _counts(runs, tracks):
         "images",
         "people",
         "failed to enrol",
-        "that is, %",
+        "share, %",
         "left out",
     ]
     return table_block(columns, rows)
@@ -232,4 +232,4 @@ def _provenance(runs):
         rows += [[title, i["role"], i["sha256"]] for i in c["inputs"]]
         rows += [[title, name, digest] for name, digest in c["outputs"].items()]
         rows += [[title, "note", note] for note in c.get("notes", [])]
-    return table_block(["run", "what", "version or SHA-256"], rows, summary="Where it comes from")
+    return table_block(["run", "what", "version or SHA-256"], rows, summary="Provenance")

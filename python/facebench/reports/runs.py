@@ -1,4 +1,4 @@
-"""Run folders: what they hold, as tables and curves, and whether it comes out again."""
+"""Run folders: their content as tables and curves, and their verification."""
 
 import os
 

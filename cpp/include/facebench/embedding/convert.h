@@ -11,15 +11,15 @@
 
 namespace facebench {
 
-// What is known about weights of a network that others publish: how their tensors are called and
-// how the images were made.
+// What is known about published weights of a network: the names of their tensors, and how the
+// images were made.
 struct ConversionEntry {
   std::string name;  // the network's
   std::string doc;
   // Beginnings of foreign names and what ours begin with instead; the first that fits is used.
   std::vector<std::pair<std::string, std::string>> renames;
-  // Tensors that are 1 throughout by their code's own rule, which the network here does not have:
-  // left out, and refused where they are anything else.
+  // Tensors that are always 1 in the foreign code, and that the network here does not have: they
+  // are left out, and any other value is an error.
   std::vector<std::string> ones;
   ModelOptions options;
 };

@@ -32,9 +32,9 @@ struct ExtractOptions {
   }
 };
 
-// One embedding for each image of `images`, in their order; a row whose status is not ok is zeros
-// and its image is not looked at. Length D of a row: the model's embedding size, twice that with
-// flip "concat". With unit normalisation each row is divided by its Euclidean norm (a row of zeros
+// One embedding for each image of `images`, in their order; a row whose status is not ok is zeros,
+// and its image is ignored. Length D of a row: the model's embedding size, twice that with flip
+// "concat". With unit normalisation each row is divided by its Euclidean norm (a row of zeros
 // stays); flips are joined before that.
 //
 // Images go through in micro-batches of fixed size, the last one filled up with its last image. A

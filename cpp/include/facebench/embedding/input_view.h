@@ -10,8 +10,8 @@
 
 namespace facebench {
 
-// How the network's input is cut out of a crop when nothing is left to chance: at embedding, and in
-// trainings that do not choose otherwise.
+// How the network's input is cut out of a crop without randomness: for embedding, and by default in
+// training.
 struct InputViewEntry {
   std::string name;
   std::string doc;

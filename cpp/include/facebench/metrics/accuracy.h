@@ -20,7 +20,7 @@ struct Accuracy {
   std::vector<double> fold_threshold;  // in the score's unit
   double sd = 0;                       // of the folds' accuracies, n - 1
   double standard_error = 0;           // sd / sqrt(folds)
-  double spread = 0;                   // what the convention prints behind the +-; see its `spread`
+  double spread = 0;                   // what the convention prints after +-; see its `spread`
   std::int64_t wrong = 0;              // comparisons decided wrongly, all folds together
   std::int64_t comparisons = 0;
   std::string convention;
@@ -32,8 +32,8 @@ enum class Criterion { accuracy, youden };  // what the threshold maximises; you
 enum class TieRule { first, last, mean, widest_gap };
 enum class Spread { sd, population_sd, standard_error, none };
 
-// One way in which published numbers compute it, as data. Thresholds act on a key, a non-decreasing
-// function of the score (for a distance: minus the distance).
+// One published way to compute it, as data. Thresholds apply to a key, a non-decreasing function of
+// the score (for a distance: minus the distance).
 struct AccuracyConvention {
   std::string name;
   std::string doc;
@@ -54,9 +54,9 @@ struct AccuracyConvention {
 };
 
 // "exact" (the default of this project): thresholds between all neighbouring training scores,
-// maximal accuracy; of several maximisers the middle of the widest gap (the threshold that the
-// largest change of a score leaves right; of equal gaps the higher, fewer false accepts); accept
-// score >= threshold. The others reproduce published scripts.
+// maximal accuracy; of several maximisers the middle of the widest gap (the threshold that
+// tolerates the largest change of a score; of equal gaps the higher one, with fewer false accepts);
+// accept score >= threshold. The others reproduce published scripts.
 const Table<AccuracyConvention>& accuracy_conventions();
 
 // Throws std::invalid_argument for an unknown convention (did you mean), fewer than two folds,
@@ -64,7 +64,7 @@ const Table<AccuracyConvention>& accuracy_conventions();
 // fold empty; for youden also training folds without one of the classes).
 Accuracy accuracy(const Comparisons& comparisons, std::string_view convention = "exact",
                   std::span<const Weight> weights = {});
-// The same where the convention is a value. Value NaN where it is undefined. `weights` in the
+// The same for a convention given as a value. Value NaN where it is undefined. `weights` in the
 // comparisons' sorted order.
 Accuracy measure_accuracy(const Comparisons& comparisons, const AccuracyConvention& convention,
                           std::span<const Weight> sorted_weights);

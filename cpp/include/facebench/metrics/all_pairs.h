@@ -23,18 +23,18 @@ struct AllPairsOptions {
 };
 
 // Scores every row with every column by cosine (embedding_rows.h), without storing the scores; a
-// comparison is genuine where the two identities are equal. The result is that of scoring all in
-// double and sorting, the histogram's lower bins excepted: a pass in low precision (bfloat16 or
-// float32, tiles on all threads) finds the pairs that may belong to the tail, and those alone are
-// scored in double. No pair is lost, since what low precision may change is bounded: with x~ the
-// rounded unit vector x, |x.y - x~.y~| <= |x - x~| + |y - y~| + |x - x~||y - y~| (Cauchy-Schwarz;
-// the distances are measured while rounding), and the float32 sum of n products is off by at most
-// n u / (1 - n u) |x~||y~|, u = 2^-24 (Higham, "Accuracy and stability of numerical algorithms",
-// section 3.1).
+// comparison is genuine where the two identities are equal. The result is that of scoring
+// everything in double and sorting, except for the lower bins of the histogram: a pass in low
+// precision (bfloat16 or float32, tiles on all threads) finds the pairs that may belong to the
+// tail, and those alone are scored in double. No pair is lost, because the error of low precision
+// is bounded: with x~ the rounded unit vector x, |x.y - x~.y~| <= |x - x~| + |y - y~| + |x - x~||y
+// - y~| (Cauchy-Schwarz; the distances are measured while rounding), and the float32 sum of n
+// products is off by at most n u / (1 - n u) |x~||y~|, u = 2^-24 (Higham, "Accuracy and stability
+// of numerical algorithms", section 3.1).
 //
 // Memory beside the embeddings: a rounded copy of the smaller side, 32 bytes for each genuine
 // comparison and 40 for each kept impostor score. Throws std::invalid_argument for dimensions that
-// differ, a number of identities other than of embeddings, no comparison at all, and a `far` whose
+// differ, different numbers of identities and embeddings, no comparison at all, and a `far` whose
 // tail would hold more than 2e7 scores; Error for an embedding without direction and for more than
 // 5e7 genuine comparisons. The same result on every processor, for any number of threads (the
 // histogram's lower bins depend on the instruction set).

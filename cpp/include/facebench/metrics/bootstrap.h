@@ -29,7 +29,7 @@ struct BootstrapOptions {
   }
 };
 
-// What a replicate draws again.
+// What a replicate resamples.
 enum class Resampling {
   // Within each fold as many connected components as it has, with replacement; a comparison counts
   // as often as its component was drawn. For sparse lists (LFW and its kin).

@@ -19,7 +19,7 @@ namespace facebench {
 double cllr(const Comparisons& comparisons, std::span<const Weight> weights = {});
 double cllr(std::span<const double> scores, std::span<const std::uint8_t> labels);
 
-// The lowest Cllr that any rising transformation of the scores can have: scores of any unit are
+// The lowest Cllr after any increasing transformation of the scores: scores of any unit are
 // calibrated by the pool-adjacent-violators algorithm on these same comparisons (its blocks are the
 // edges of the ROC's convex hull; equal scores lie in one block). In [0, 1]; cllr() - min_cllr() is
 // the calibration loss. Source as above.

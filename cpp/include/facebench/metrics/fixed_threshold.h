@@ -33,7 +33,7 @@ FixedThreshold rates_at(const Comparisons& comparisons, double threshold, double
 FixedThreshold transfer_threshold(const Comparisons& from, const Comparisons& to, double far,
                                   std::string_view convention = "exact", double level = 0.95);
 
-// For the bootstrap: the rates at a threshold that stays.
+// For the bootstrap: the rates at a fixed threshold.
 Statistic fmr_statistic(std::shared_ptr<const Comparisons> comparisons, double threshold);
 Statistic fnmr_statistic(std::shared_ptr<const Comparisons> comparisons, double threshold);
 

@@ -14,25 +14,26 @@
 
 namespace facebench {
 
-// What rank a mate gets that has the same score as other people.
+// The rank of a mate that has the same score as other people.
 struct RankTies {
   std::string name;
   std::string doc;
   std::string source;
-  // The share of the ties' orders that leave the mate at rank k or better.
+  // The share of the orders of tied people in which the mate has rank k or better.
   double (*within)(std::int64_t k, std::int64_t ahead, std::int64_t tied) = nullptr;
 };
-// "pessimistic" (the default: behind all of them, so that equal scores, as of a failed enrolment,
-// identify nobody), "optimistic" (before all of them), "expected" (the mean over all orders).
+// "pessimistic" (the default: after all of them, so that equal scores, as those of a failed
+// enrolment, identify nobody), "optimistic" (before all of them), "expected" (the mean over all
+// orders).
 const Table<RankTies>& rank_ties();
 
 // Closed-set identification: the cumulative match characteristic.
 struct Cmc {
   std::vector<double> rate;  // rate[k - 1]: share of mated probes whose mate has rank <= k
   std::int64_t mated = 0;
-  std::int64_t non_mated = 0;  // left out: nobody in the gallery is right
+  std::int64_t non_mated = 0;  // left out: they have no mate in the gallery
   std::int64_t gallery = 0;    // people; the number of ranks
-  std::int64_t tied = 0;       // mated probes whose rank hangs on the rule for ties
+  std::int64_t tied = 0;       // mated probes whose rank depends on the rule for ties
   std::string ties;
 };
 // weights: one a probe, empty = each once. Throws std::invalid_argument for a wrong number of
@@ -64,12 +65,12 @@ IdentificationCurve identification_curve(const Searches& searches, std::int64_t 
                                          std::span<const Weight> weights = {});
 
 // Detection and identification rate at a false positive identification rate (Phillips, Grother &
-// Micheals 2011; ISO/IEC 19795-1), with what it rests on.
+// Micheals 2011; ISO/IEC 19795-1), with the counts behind it.
 struct DirAtFpir {
   double value = 0;          // DIR = TPIR, in [0, 1]
   double fnir = 0;           // 1 - DIR, one division
   double fpir_target = 0;    // what was asked for
-  double fpir_achieved = 0;  // what the threshold really gives on the non-mated probes
+  double fpir_achieved = 0;  // what the threshold gives on the non-mated probes
   std::int64_t false_positives = 0;
   double expected_false_positives = 0;  // fpir_target * non_mated
   bool reliable = false;                // expected_false_positives >= 10, as TarAtFar
@@ -81,7 +82,7 @@ struct DirAtFpir {
   std::string convention;
 };
 
-// One way in which published numbers choose the threshold and count.
+// One published way to choose the threshold and to count.
 struct IdentificationConvention {
   std::string name;
   std::string doc;

@@ -13,14 +13,14 @@ struct Interval {
   double level = 0.95;
   std::string method;
   int replicates = 0;  // of a bootstrap
-  int undefined = 0;   // replicates left out, the statistic being undefined there
+  int undefined = 0;   // replicates left out because the statistic is undefined
 };
 
 // The standard normal quantile, p in (0, 1), to about 1e-15.
 double normal_quantile(double p);
 
-// Wilson's score interval for k successes in n independent trials (Wilson 1927). It knows nothing
-// of shared identities nor of a threshold chosen on data: use it for a fixed threshold and
+// Wilson's score interval for k successes in n independent trials (Wilson 1927). It ignores shared
+// identities and the choice of a threshold on data: use it only for a fixed threshold and
 // independent trials. Throws std::invalid_argument unless 0 <= k <= n, n > 0, level in (0, 1).
 Interval wilson(std::int64_t k, std::int64_t n, double level = 0.95);
 

@@ -26,8 +26,8 @@ struct DenseScores {
   std::span<const std::uint8_t> row_left_out, column_left_out;
 };
 
-// Whom the rows and columns of a ScoreTail are. Impostor comparisons that the tail does not hold
-// follow from the identities: every row with every column, or each unordered pair once.
+// The identities of the rows and columns of a ScoreTail. Impostor comparisons that the tail does
+// not hold follow from the identities: every row with every column, or each unordered pair once.
 struct TailSides {
   std::span<const std::int32_t> row_identity, column_identity;  // any numbers
   bool triangle = false;                                        // rows are the columns
@@ -39,7 +39,7 @@ struct TailSides {
 // made of them.
 struct ListedScores {
   std::span<const double> scores;
-  std::span<const std::uint8_t> labels;                          // 1 genuine, 0 impostor
+  std::span<const std::uint8_t> labels;                           // 1 genuine, 0 impostor
   std::span<const std::int32_t> first_identity, second_identity;  // any numbers; genuine: the same
 };
 
@@ -65,7 +65,7 @@ class ManyComparisons final : public ScoreSet {
   std::int64_t impostor() const override { return impostor_; }
   // Impostor comparisons whose score is known.
   std::int64_t known_impostors() const { return static_cast<std::int64_t>(segment_begin_.back()); }
-  // Whether all scores are known, and not the highest alone.
+  // Whether all scores are known, not only the highest.
   bool complete() const { return known_levels_ == level_.size(); }
   bool reaches(double far) const override;
   // Those that take part in any comparison; they are numbered in ascending order of the caller's.

@@ -30,10 +30,10 @@ std::vector<PairedComparison> compare_paired(
     const Bootstrap& bootstrap_a, std::span<const Statistic> a, const Bootstrap& bootstrap_b,
     std::span<const Statistic> b, const BootstrapOptions& options = {}, const Job& job = {});
 
-// McNemar's exact test: of the comparisons that only one of two systems decides wrongly, is each as
-// often the one? It takes the comparisons to be independent and the thresholds as fixed, so on
-// comparisons that share people its p-value is too small: a companion to compare_paired(), not a
-// replacement. Source: McNemar, Psychometrika 1947; exact binomial form.
+// McNemar's exact test: among the comparisons that only one of two systems decides wrongly, does
+// each system have half of them? It assumes independent comparisons and fixed thresholds, so if
+// comparisons share people its p-value is too small: use it beside compare_paired(), not instead.
+// Source: McNemar, Psychometrika 1947; exact binomial form.
 struct McNemar {
   std::int64_t only_a_wrong = 0;
   std::int64_t only_b_wrong = 0;

@@ -34,8 +34,8 @@ struct RejectCurve {
 RejectCurve error_versus_reject(std::span<const std::uint8_t> wrong,
                                 std::span<const double> quality);
 
-// False non-matches among the genuine comparisons at a threshold that stays (accept score >=
-// threshold), the usual quality curve. Impostor comparisons are left out.
+// False non-matches among the genuine comparisons at a fixed threshold (accept score >= threshold),
+// the usual quality curve. Impostor comparisons are left out.
 RejectCurve fnmr_versus_reject(std::span<const double> scores, std::span<const std::uint8_t> labels,
                                std::span<const double> quality, double threshold);
 

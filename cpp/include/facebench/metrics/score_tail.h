@@ -14,8 +14,8 @@ struct ScoreTail {
   std::vector<double> genuine;   // all, descending
   std::vector<double> impostor;  // the highest, descending
   // Who was compared: row and column of each genuine score, and of each impostor score above
-  // impostor.back() (of all where none was left out); equal scores in an order that depends on what
-  // was compared alone. Of one set with itself the row is the smaller.
+  // impostor.back() (of all where none was left out); equal scores in an order that depends only on
+  // what was compared. Of one set with itself the row is the smaller.
   std::vector<std::int32_t> genuine_row, genuine_column;
   std::vector<std::int32_t> impostor_row, impostor_column;
   // Impostor comparisons with a score at or above impostor.back(). Larger than impostor.size() only

@@ -11,8 +11,8 @@
 
 namespace facebench {
 
-// What remains of searches once their scores are gone: enough for every metric of identification.
-// Vectors have one entry a probe, in the caller's order.
+// What is kept of searches without their scores: enough for every identification metric. Vectors
+// have one entry a probe, in the caller's order.
 struct SearchRecord {
   // A score of a mated probe with somebody who is not its mate.
   struct Impostor {
@@ -54,7 +54,7 @@ class Searches {
   using Rows = std::function<std::vector<float>(std::size_t first, std::size_t count)>;
   Searches(const Rows& rows, std::span<const std::int32_t> probe_identity,
            std::span<const std::int32_t> gallery_identity, const Job& job = {});
-  // What was kept. Throws std::invalid_argument for a record that no searches leave.
+  // From what was kept. Throws std::invalid_argument for a record that cannot come from searches.
   explicit Searches(SearchRecord record);
 
   const SearchRecord& record() const { return record_; }

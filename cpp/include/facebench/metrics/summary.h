@@ -37,8 +37,8 @@ struct ScoreHistogram {
 // bins in [1, 1,000,000].
 ScoreHistogram histogram(std::span<const double> scores, std::span<const std::uint8_t> labels,
                          int bins = 100);
-// The same of scores that `for_each` shows one by one, twice in all, so that they need not lie in
-// memory as an array of their own.
+// The same for scores that `for_each` visits one by one, in two passes, so that they need not be
+// stored in an array.
 using ScoreVisitor = std::function<void(double score, bool genuine)>;
 ScoreHistogram histogram(const std::function<void(const ScoreVisitor&)>& for_each, int bins);
 

@@ -5,7 +5,7 @@
 
 namespace facebench {
 
-// What the histogram of a ScoreTail says of the metrics that need all scores: the metric of all the
+// Bounds, from the histogram of a ScoreTail, of metrics that need all scores: the metric of all
 // scores lies in [low, high]. The bounds are as far apart as one bin and histogram_blur make them.
 struct MetricBounds {
   double low = 0;

@@ -10,11 +10,11 @@
 
 namespace facebench {
 
-// True accept rate at a false accept rate, with what it rests on.
+// True accept rate at a false accept rate, with the counts behind it.
 struct TarAtFar {
   double value = 0;         // in [0, 1]
   double far_target = 0;    // what was asked for
-  double far_achieved = 0;  // what the threshold really gives on these comparisons
+  double far_achieved = 0;  // what the threshold gives on these comparisons
   std::int64_t false_accepts = 0;
   double expected_false_accepts = 0;  // far_target * impostor
   // expected_false_accepts >= 10. Below, the value is decided by a handful of comparisons and by
@@ -27,7 +27,7 @@ struct TarAtFar {
   std::string convention;
 };
 
-// One way in which published numbers choose the threshold for a FAR.
+// One published way to choose the threshold for a FAR.
 struct TarAtFarConvention {
   std::string name;
   std::string doc;

@@ -9,8 +9,8 @@
 
 namespace facebench {
 
-// How the embeddings of several samples become one. Published results differ in it by more than
-// the systems that they compare do, so each way has a name.
+// How the embeddings of several samples become one. The choice changes published results by more
+// than the systems they compare differ, so each way has a name.
 struct TemplateFusion {
   std::string name;
   std::string doc;

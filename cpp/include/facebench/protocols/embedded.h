@@ -5,8 +5,8 @@
 
 namespace facebench {
 
-// One TOML file of the project's folder protocols/, carried in the library's text. `name` is its
-// path below that folder without ".toml": "lfw", "recipes/demo", "published/wang-guo-2019".
+// One TOML file of the project's folder protocols/, compiled into the library. `name` is its path
+// below that folder without ".toml": "lfw", "recipes/demo", "published/wang-guo-2019".
 struct EmbeddedFile {
   std::string_view name;
   std::string_view text;

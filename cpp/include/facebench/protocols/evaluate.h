@@ -46,7 +46,7 @@ struct EvaluationOptions {
     o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
     o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
     o.field("stored_scores", &EvaluationOptions::stored_scores,
-            "up to so many comparisons of a track all scores are kept; of more the genuine and the "
+            "comparisons of a track up to which all scores are kept; of more, the genuine and the "
             "highest impostor ones and a histogram (every image with every other), or the outcome "
             "of each search",
             1, 1'000'000'000);
@@ -79,8 +79,8 @@ struct TrackResult {
   std::vector<std::pair<std::string, std::int64_t>> more_counts;
   std::vector<MetricCell> cells;
 
-  // Of the units that the track compares (templates where there are any, else samples), the share
-  // that could not be enrolled; 0 for none.
+  // The share of the units compared by the track (templates if there are any, else samples) that
+  // failed to enrol; 0 without units.
   double failure_to_enrol_rate() const;
   // Throws std::invalid_argument with "did you mean".
   const MetricCell& cell(std::string_view metric) const;
@@ -93,7 +93,7 @@ struct RunInput {
   std::string sha256;
 };
 
-// A result, whole enough to be written as a run folder.
+// A result with everything that a run folder needs.
 struct EvaluationResult {
   ProtocolSpec spec;
   EvaluationOptions options;  // resolved: everything is set
@@ -120,9 +120,9 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
 // order of the lists; of a track that is no list all that its shape has (Trials::shape), row by
-// row. `status` is per sample, empty = all ok; the score of a comparison with a failed side is not
-// looked at, nor one of a pair that is not compared. Throws Error for another number of scores and,
-// naming the row, for one that is not finite.
+// row. `status` is per sample, empty = all ok; the score of a comparison with a failed side is
+// ignored, and so is that of a pair that is not compared. Throws Error for another number of scores
+// and, naming the row, for one that is not finite.
 EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trials,
                                  std::span<const double> scores,
                                  std::span<const SampleStatus> status = {},

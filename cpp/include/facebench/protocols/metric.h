@@ -26,8 +26,8 @@ struct MatrixValue {
   std::vector<Interval> intervals;
 };
 
-// One number of a result (or one matrix of them), with what it rests on. `details` are further keys
-// of the cell in metrics.json (see docs/evaluation.md); a number that is undefined is null
+// One number of a result (or one matrix of them), with the counts behind it. `details` are further
+// keys of the cell in metrics.json (see docs/evaluation.md); a number that is undefined is null
 // there.
 struct MetricCell {
   std::string name;                  // "accuracy", "tar@far=0.001"

@@ -11,8 +11,8 @@
 
 namespace facebench {
 
-// Tables as papers print them, with what each number measures and the slips that are known. A value
-// stays as printed, digit by digit; what is wrong with it stands beside it as an erratum.
+// Tables as papers print them, with what each number measures and its known errors. A value is kept
+// as printed, digit by digit; an error is given beside it as an erratum.
 
 // What a number measures in the words of our protocols. All empty: no protocol of ours measures it.
 struct MeasureAddress {

@@ -21,7 +21,7 @@ class TrialReader {
   virtual Json options() const = 0;
   // The files it reads, relative to the folder of the lists.
   virtual std::vector<std::string> files() const = 0;
-  // Whether this is the folder of the lists: all files() are there, unless a reader does with less.
+  // Whether this is the folder of the lists: all files() are there, unless the reader needs fewer.
   virtual bool is_here(const std::filesystem::path& lists) const;
   // Reads them strictly: anything malformed is an Error with file and line, and there is no partial
   // result. The set that comes back has passed TrialSet::check() and names the files it was read
@@ -32,7 +32,7 @@ class TrialReader {
 struct TrialReaderEntry {
   std::string name;
   std::string doc;
-  // Takes the reader's own keys out of the table; errors carry file and line.
+  // Reads its own keys from the table; errors give file and line.
   std::function<std::unique_ptr<TrialReader>(const TomlTable&)> make;
 };
 

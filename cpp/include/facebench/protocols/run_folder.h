@@ -9,9 +9,9 @@
 
 namespace facebench {
 
-// A run folder holds what an evaluation gave: run.json (the manifest), scores.h5 (the raw scores
-// and all that is needed to compute the numbers from them again), metrics.json; reports add their
-// files. Equal content gives equal bytes in all but the "circumstance" of run.json.
+// A run folder holds the result of an evaluation: run.json (the manifest), scores.h5 (the raw
+// scores and all that is needed to compute the numbers from them again), metrics.json; reports add
+// their files. Equal content gives equal bytes in all but the "circumstance" of run.json.
 
 // What is known about a run beside its result.
 struct RunInfo {
@@ -22,8 +22,8 @@ struct RunInfo {
   Json circumstance = Json::object();  // and of its circumstance
 };
 
-// Writes the three files into an existing folder; for a folder that appears whole or not at all use
-// save_run() of the reports floor.
+// Writes the three files into an existing folder. To write a folder that appears only when it is
+// complete, use save_run() of the reports floor.
 void write_run_files(const std::filesystem::path& folder, const EvaluationResult& result,
                      const RunInfo& info = {});
 

@@ -22,8 +22,8 @@ struct NameMatching {
 const Table<NameMatching>& name_matchings();
 
 // For each of `wanted` the index in `known`, or -1 where it has none. Throws Error for an ambiguous
-// name (two of `known` answer to one of `wanted`, or two of `wanted` to the same stem), and where
-// not a single one is found.
+// name (two of `known` match one of `wanted`, or two of `wanted` have the same stem), and where not
+// a single one is found.
 std::vector<std::int64_t> match_names(std::span<const std::string> wanted,
                                       std::span<const std::string> known,
                                       std::string_view matching);
@@ -37,8 +37,8 @@ struct SampleRows {
 SampleRows find_samples(const TrialSet& trials, const EmbeddingSet& embeddings,
                         std::string_view matching);
 
-// What became of each unit: a template of which no sample was enrolled has the status of its first
-// sample, any other is ok; without templates that of the sample.
+// The status of each unit: without templates that of the sample. A template is ok if any of its
+// samples is; otherwise it has the status of its first sample.
 std::vector<SampleStatus> unit_status(const TrialSet& trials,
                                       std::span<const SampleStatus> sample_status);
 
@@ -63,9 +63,9 @@ struct UnitEmbeddings {
   }
 };
 
-// `fusion` is one of template_fusions(), not looked at without templates; samples that were not
-// enrolled are left out of a template. Throws Error for an embedding of status ok that holds a
-// value that is not finite, or that is zero, and so has no direction.
+// `fusion` is one of template_fusions(), ignored without templates; samples that were not enrolled
+// are left out of a template. Throws Error for an embedding of status ok that holds a value that is
+// not finite, or that is zero, and so has no direction.
 UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples,
                                const EmbeddingSet& embeddings, std::string_view fusion,
                                const Job& job = {});

@@ -20,7 +20,7 @@ struct MetricRequest {
   std::string source;  // citation, may be empty
 };
 
-// What the official list of a track is known to hold. Other lists in the same
+// The known counts of the official list of a track. Other lists in the same
 // format are evaluated too, and the result then says that they are not the official ones.
 struct ExpectedCounts {
   std::string track;
@@ -31,8 +31,8 @@ struct ExpectedCounts {
   std::int64_t of(std::string_view name) const;
 };
 
-// What the page of a protocol says beyond what follows from the other keys; all of it may be empty
-// and none of it decides a number. Table [about] of the TOML.
+// Text for the page of a protocol; all of it may be empty, and none of it affects a number. Table
+// [about] of the TOML.
 struct ProtocolAbout {
   std::vector<std::string> files;  // what has to lie below the root, one sentence each
   std::vector<std::string> ask;    // who gives the data, where, under which terms
@@ -48,7 +48,7 @@ struct CountName {
 };
 const Table<CountName>& expected_count_names();
 
-// What a track of a set holds, by those names.
+// The counts of a track, by those names.
 std::vector<std::pair<std::string, std::int64_t>> track_counts(const Track& track,
                                                                const TrialSet& trials);
 
@@ -102,8 +102,8 @@ ProtocolSpec load_protocol(const std::string& name_or_path);
 // Names of the embedded protocols, sorted.
 std::vector<std::string> protocol_names();
 
-// Where a data set lies. Whatever is empty is looked for below `root`, in the places the protocol
-// names; `images` and `lists` given here are used as they are.
+// Where a data set is. Empty parts are looked for below `root`, in the places the protocol names;
+// `images` and `lists` given here are used as they are.
 struct DataPlaces {
   std::filesystem::path root;
   std::filesystem::path images;
@@ -116,8 +116,8 @@ std::filesystem::path find_lists(const ProtocolSpec& spec, const DataPlaces& pla
 // find_lists, then the reader.
 TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places);
 
-// The first folder that holds at least one of the samples. Throws Error where there is none: lists
-// that name nothing that exists belong to other data.
+// The first folder that holds at least one of the samples. Throws Error if there is none: the lists
+// then belong to other data.
 std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& trials,
                                   const DataPlaces& places);
 
@@ -127,8 +127,8 @@ std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& tria
 std::vector<std::filesystem::path> image_paths(const ProtocolSpec& spec, const TrialSet& trials,
                                                const std::filesystem::path& images);
 
-// In which ways the lists differ from the official ones that `expected` describes, one sentence
-// each; empty = the same counts.
+// How the lists differ from the official ones, as described by `expected`, one sentence each; empty
+// = the same counts.
 std::vector<std::string> differences_from_official(const ProtocolSpec& spec,
                                                    const TrialSet& trials);
 

@@ -35,8 +35,8 @@ struct Comparison {
   std::int32_t second = 0;
 };
 
-// Template t holds the samples sample[begin[t]] to sample[begin[t + 1] - 1]. Those of one medium
-// have the same number there; the numbers mean nothing outside the template.
+// Template t holds the samples sample[begin[t]] to sample[begin[t + 1] - 1]. Samples of one medium
+// have the same number there; the numbers are only meaningful within the template.
 struct Templates {
   std::vector<std::string> names;
   std::vector<std::int32_t> identity;  // per template, index into TrialSet::identity_names
@@ -165,10 +165,10 @@ struct TrialSet {
   }
 
   // Throws std::out_of_range for an index that points nowhere, std::invalid_argument for lengths
-  // that disagree, a template without samples or with somebody else's, tracks without a name or
-  // with the same one, and whatever its kind refuses in a track: a unit compared with itself, a
-  // label that its identities contradict, a fold number below 0. Readers call it last; sets made by
-  // hand should too.
+  // that disagree, a template without samples or with a sample of another person, tracks without a
+  // name or with the same one, and whatever its kind refuses in a track: a unit compared with
+  // itself, a label that its identities contradict, a fold number below 0. Readers call it last;
+  // sets made by hand should too.
   void check() const;
 };
 

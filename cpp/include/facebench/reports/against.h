@@ -13,20 +13,19 @@ namespace facebench {
 
 // Numbers of runs beside the numbers that a paper printed.
 //
-// A printed value stands beside a run's number where both measure the same thing: protocol, track,
-// metric and matrix entry by the column's address, under the official lists, and the conditions
-// that make a system (network, loss, training set) as far as the paper states them. A run's
-// manifest tells its network where the embeddings were made here; loss and training set are what
-// the caller states, and are shown as such. A condition that neither knows counts as different.
-// Everything else is listed apart: the same measure of other systems, with what differs, and what
-// the runs do not measure at all.
+// A printed value is compared with a run's number if both have the same protocol, track, metric and
+// matrix entry, under the official lists, and the same conditions that define a system (network,
+// loss, training set), as far as the paper states them. The network comes from the run's manifest
+// if the embeddings were computed here; loss and training set are stated by the caller, and shown
+// as such. An unknown condition counts as different. All other values are listed separately: the
+// same metric for other systems, with what differs, and what the runs do not measure.
 struct AgainstMatch {
   std::size_t row = 0, column = 0;   // of the table
   PublishedValue published;          // points into the publication
   std::vector<std::string> differs;  // empty: the same thing
   double difference = 0;             // ours less the printed one, in the printed unit
-  // Where the printed value, give or take half of its last digit, lies: "inside" our interval,
-  // "above" or "below" it; "" where the cell has no interval or no number.
+  // The printed value, plus or minus half of its last digit: "inside" our interval, "above" or
+  // "below" it; "" where the cell has no interval or no number.
   std::string lies;
 
   bool same() const { return differs.empty(); }

@@ -73,7 +73,7 @@ struct ClaimOptions {
   }
 };
 
-// The false accepts behind a TAR at a FAR, before anything is measured.
+// The false accepts to expect behind a TAR at a FAR.
 struct FarSupport {
   double far = 0;
   double expected_false_accepts = 0;  // far * impostor
@@ -114,8 +114,8 @@ struct Claim {
   std::vector<Possible> possible;  // one for each rounding
   // The neighbours of the printed value among k / total.
   std::int64_t below = 0, above = 0;
-  // Where no rounding to the nearest gives it: the fewest things left out of `total` (failed
-  // enrolments that were dropped, say) that make it possible; 0 = none found up to a tenth.
+  // If rounding to the nearest cannot give it: the smallest number of comparisons left out of
+  // `total` (such as dropped failed enrolments) that makes it possible; 0 = none up to a tenth.
   std::int64_t left_out = 0;
   std::optional<FarSupport> far;
   // Against a second claim of the same kind.

@@ -16,10 +16,10 @@ namespace facebench {
 struct ExplainedNumber {
   std::string track;
   NumberKey key;
-  // value[run][convention], 0 = A's and 1 = B's; none where a rule cannot take the scores.
+  // value[run][convention], 0 = A's and 1 = B's; none if the rule cannot be applied to the scores.
   std::array<std::array<std::optional<double>, 2>, 2> value;
-  // A's minus B's, both under A's convention, with its interval; none where the scores are the
-  // same, where the runs do not hold the same comparisons, or where nothing can be drawn again.
+  // A's minus B's, both under A's convention, with its interval; none if the scores are the same,
+  // if the runs do not hold the same comparisons, or if nothing can be resampled.
   std::optional<PairedComparison> paired;
   // "same" where both runs have the same number, else one of difference_kinds(): the first reason
   // that matters for this number.

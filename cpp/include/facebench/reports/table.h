@@ -13,7 +13,7 @@ namespace facebench {
 // The numbers of several runs side by side: a row for each protocol, track and metric (for each
 // entry of a matrix), and one for each track's failures to enrol; a column for each title.
 struct ReportTable {
-  // What a rate at a false accept rate rests on; for identification at a false positive
+  // The counts behind a rate at a false accept rate, or for identification at a false positive
   // identification rate.
   struct Support {
     std::string rate;  // "FAR", "FPIR"
@@ -33,7 +33,7 @@ struct ReportTable {
     bool present = false;
     double value = 0;  // NaN where it is undefined
     std::optional<Bounds> interval;
-    std::optional<Bounds> bounds;  // of what a histogram leaves open; no interval of chance
+    std::optional<Bounds> bounds;  // bounds from a histogram; not a confidence interval
     double level = 0;
     std::string method;
     std::optional<Support> support;
@@ -71,7 +71,7 @@ std::string metric_title(const std::string& metric);
 // - profile".
 std::string row_title(const ReportTable::Row& row);
 // "99.37 [99.10, 99.60]", with a mark where the cell rests on fewer than ten expected errors, and
-// what it rests on: "61.20* [55.00, 67.10] (3 at FAR 0.1 %)".
+// its counts: "61.20* [55.00, 67.10] (3 at FAR 0.1 %)".
 std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell);
 
 // Characters that mean something in Markdown, escaped; line ends become blanks.

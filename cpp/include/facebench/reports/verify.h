@@ -8,7 +8,7 @@
 
 namespace facebench {
 
-// One thing that was compared again.
+// The result of one check.
 struct Check {
   std::string name;  // "scores.h5", "metrics.json", "input pairs"
   bool same = false;

@@ -1,4 +1,4 @@
-"""``facebench convert``: somebody else's weights as a model file of ours, or a model as ONNX."""
+"""``facebench convert``: foreign weights as a model file, or a model as ONNX."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from facebench.cli.verb import Answer, verb
 def convert(
     weights: argument("A PyTorch state dict or safetensors file.", Path),
     out: option("What to write: .safetensors, or .onnx.", Path),
-    network: option("See: facebench list networks. A model file of ours knows.") = None,
+    network: option("See: facebench list networks. Not for our own files.") = None,
     setting: common.setting("What the model expects, e.g. crop=arcface112 or flip=sum.") = None,
     drop: option("Beginning of the names of tensors to leave out.", list[str]) = None,
 ):

@@ -32,7 +32,7 @@ def run(
     device: common.Device = "cpu",
     **options,
 ):
-    """Pack, embed, evaluate and report in one. What is not said is what the model file says."""
+    """Pack, embed, evaluate and report in one. Defaults come from the model file."""
     common.parse_preparation(options)
     if common.check_device(device) != "cpu":
         options["device"] = device

@@ -54,7 +54,7 @@ def train(
     judging = {field: options.pop(name) for name, field in VALIDATION.items()}
     training = facebench.training
     group, device = training.torchrun_process_group(common.check_device(options.pop("device")))
-    first = group is None or group.rank() == 0  # the one that writes and shows
+    first = group is None or group.rank() == 0  # the process that writes files and shows progress
     judge = None
     if validate and first:
         judge = training.validation(validate, validation_pack, root=root, lists=lists, **judging)

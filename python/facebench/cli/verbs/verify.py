@@ -1,4 +1,4 @@
-"""``facebench verify``: does a result come out again?"""
+"""``facebench verify``: computes a result again and compares."""
 
 from pathlib import Path
 

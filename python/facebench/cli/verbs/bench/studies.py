@@ -1,5 +1,4 @@
-"""``facebench bench factors`` and ``compare-datasets``: many small trainings, and what tells them
-apart."""
+"""``facebench bench factors`` and ``compare-datasets``: comparisons of many small trainings."""
 
 from importlib import import_module
 from pathlib import Path
