@@ -118,7 +118,7 @@ def write(folder: Path, data: Path | None) -> None:
 
 
 def comparable(path: Path) -> bytes:
-    """The bytes of a file, without what is of the moment: paths, times, versions, hashes of files."""
+    """The bytes of a file, without paths, times, versions and hashes of files."""
     if path.name == "report.md":
         lines = path.read_bytes().splitlines()
         return b"\n".join(line for line in lines if b"scores.h5, SHA-256" not in line)

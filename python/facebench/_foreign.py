@@ -21,8 +21,8 @@ class Embedder(Protocol):
     N is always ``ExtractOptions.micro_batch``: the last batch is filled up. Rows must not depend on
     each other. Where it has an attribute ``description`` (a dict), that goes into the manifest of
     what it embedded; where it has ``flip`` and ``normalization``, they count where
-    `ExtractOptions` leaves them unset. ValueError for an output of another shape; facebench.Error names the image whose
-    embedding is not finite.
+    `ExtractOptions` leaves them unset. ValueError for an output of another shape; facebench.Error
+    names the image whose embedding is not finite.
     """
 
     def __call__(self, images: np.ndarray) -> np.ndarray: ...

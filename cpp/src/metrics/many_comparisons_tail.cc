@@ -36,7 +36,7 @@ void check(const ScoreTail& tail, const TailSides& s) {
 
 template <class Id>
 ManyComparisons::Pairs<Id> ManyComparisons::place_impostors(const ScoreTail& tail,
-                                                              const TailSides& sides) {
+                                                            const TailSides& sides) {
   const SegmentFinder segment_of(level_);
   struct Placed {
     std::size_t segment;
