@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -62,19 +63,26 @@ MetricCell bounded_cell(const char* name, const MetricBounds& bounds) {
   return cell;
 }
 
-// A number of the whole curve, for which all scores are needed; of a tail its bounds.
+// A number of the whole curve, for which all scores are needed; of a tail its bounds, where they are
+// known. Its smallest step is that of the smaller class, unless `statistic` says otherwise.
 Rule<ScoreSet> curve_rule(const char* name, double (*value)(const RocCurve&),
-                          MetricBounds (*bounds)(const ScoreTail&),
-                          Statistic (*statistic)(std::shared_ptr<const ScoreSet>)) {
+                          MetricBounds (*bounds)(const ScoreTail&) = nullptr,
+                          Statistic (*statistic)(Scores) = nullptr) {
   return {[=](const ScoreSet& s, double, const Convention&) {
-            if (const ScoreTail* tail = s.tail()) return bounded_cell(name, bounds(*tail));
+            if (s.tail() && !bounds)
+              throw std::invalid_argument(fmt::format(
+                  "{} needs every score, and only the highest of so many are kept", name));
+            if (s.tail()) return bounded_cell(name, bounds(*s.tail()));
             MetricCell cell;
             cell.name = name;
             cell.value = value(s.roc());
             return cell;
           },
           [=](Scores s, double, const Convention&) {
-            return s->tail() ? Statistics{} : Statistics{statistic(s)};
+            if (s->tail()) return Statistics{};
+            if (statistic) return Statistics{statistic(s)};
+            const auto smaller = static_cast<double>(std::min(s->genuine(), s->impostor()));
+            return Statistics{curve_statistic(name, s, value, 1 / smaller)};
           }};
 }
 
@@ -207,7 +215,7 @@ const Table<Metric>& protocol_metrics() {
         .title = "EER",
         .doc = "equal error rate",
         .lower_is_better = true,
-        .rule = curve_rule("eer", eer, eer_bounds, eer_statistic)},
+        .rule = curve_rule("eer", eer, eer_bounds)},
        {.name = "tar_at_far",
         .title = "TAR at FAR",
         .doc = "true accept rate at given false accept rates",
