@@ -1,7 +1,6 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "common.h"
-#include "facebench/nn/head.h"
 #include "facebench/nn/losses.h"
 #include "json.h"
 #include "modules.h"
@@ -9,7 +8,9 @@
 namespace facebench {
 namespace {
 
-py::dict named_tensors(const std::vector<NamedTensor>& tensors) {
+// Of parameters or buffers.
+template <class Tensors>
+py::dict named_tensors(const Tensors& tensors) {
   py::dict result;
   for (const NamedTensor& t : tensors) result[py::str(t.name)] = t.tensor;
   return result;
@@ -18,11 +19,6 @@ py::dict named_tensors(const std::vector<NamedTensor>& tensors) {
 }  // namespace
 
 void bind_losses(py::module_& m) {
-  bind_options<SoftmaxOptions>(m);
-  bind_options<CenterOptions>(m);
-  bind_options<SphereFaceOptions>(m);
-  bind_options<CosFaceOptions>(m);
-  bind_options<ArcFaceOptions>(m);
   m.def(
       "losses",
       [] {
@@ -34,12 +30,14 @@ void bind_losses(py::module_& m) {
           d["doc"] = e.doc;
           d["source"] = e.source;
           d["options"] = options;
+          d["fields"] = options_fields(*e.options);
           result.append(d);
         }
         return result;
       },
-      "Every loss: name, doc, source, and its options with their defaults.");
-  py::class_<Head>(m, "Head", "A loss and its parameters; see facebench.losses.head.")
+      "Every loss: name, doc, source, its options with their defaults, and as `fields` the\n"
+      "description of each: name, type, default, doc, low, high, choices.");
+  py::class_<Head>(m, "Head", "A loss and its parameters; see facebench.losses.make_head.")
       .def_property_readonly("name", &Head::name)
       .def_property_readonly("options", [](const Head& h) { return json_to_python(h.options()); })
       .def_property("training", &Head::training, &Head::train)

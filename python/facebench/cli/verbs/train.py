@@ -107,7 +107,7 @@ def train_command(
             every=validate_every,
         )
     result = facebench.train(
-        training.recipe(recipe, **settings),
+        training.load_recipe(recipe, **settings),
         pack,
         out_path(out, "train", Path(recipe).stem) if first else Path("runs"),
         exclude=exclude,
