@@ -49,6 +49,10 @@ void bind_core(py::module_& m) {
       "The CUDA devices: {'devices': [{name, model, memory_bytes, compute_capability}], "
       "'reason'};\n"
       "where there are none, 'reason' says why.");
+  m.def("parse_device", &parse_device, py::arg("name"),
+        "What 'cpu', 'cuda' (the first) or 'cuda:N' means: the number of the CUDA device, None for "
+        "the\n"
+        "processor. ValueError for another word, or a device that this machine does not have.");
   m.def(
       "closest_name",
       [](const std::string& name, const std::vector<std::string>& known) {

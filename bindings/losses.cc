@@ -1,7 +1,6 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "common.h"
-#include "facebench/nn/head.h"
 #include "facebench/nn/losses.h"
 #include "json.h"
 #include "modules.h"
@@ -10,7 +9,9 @@
 namespace facebench {
 namespace {
 
-py::dict named_tensors(const std::vector<NamedTensor>& tensors) {
+// Of parameters or buffers.
+template <class Tensors>
+py::dict named_tensors(const Tensors& tensors) {
   py::dict result;
   for (const NamedTensor& t : tensors) result[py::str(t.name)] = t.tensor;
   return result;
@@ -19,11 +20,6 @@ py::dict named_tensors(const std::vector<NamedTensor>& tensors) {
 }  // namespace
 
 void bind_losses(py::module_& m) {
-  bind_options<SoftmaxOptions>(m);
-  bind_options<CenterOptions>(m);
-  bind_options<SphereFaceOptions>(m);
-  bind_options<CosFaceOptions>(m);
-  bind_options<ArcFaceOptions>(m);
   m.def(
       "losses",
       [] {
@@ -32,10 +28,13 @@ void bind_losses(py::module_& m) {
           for (const OptionField& f : e.options->fields) options[py::str(f.name)] = f.default_value;
           return options;
         };
-        return table_list(losses(), "source", &LossEntry::source, "options", defaults);
+        const auto fields = [](const LossEntry& e) { return options_fields(*e.options); };
+        return table_list(losses(), "source", &LossEntry::source, "options", defaults, "fields",
+                          fields);
       },
-      "Every loss: name, doc, source, and its options with their defaults.");
-  py::class_<Head>(m, "Head", "A loss and its parameters; see facebench.losses.head.")
+      "Every loss: name, doc, source, its options with their defaults, and as `fields` the\n"
+      "description of each: name, type, default, doc, low, high, choices.");
+  py::class_<Head>(m, "Head", "A loss and its parameters; see facebench.losses.make_head.")
       .def_property_readonly("name", &Head::name)
       .def_property_readonly("options", [](const Head& h) { return json_to_python(h.options()); })
       .def_property("training", &Head::training, &Head::train)

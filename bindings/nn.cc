@@ -8,6 +8,7 @@
 #include "facebench/nn/initializers.h"
 #include "facebench/nn/network.h"
 #include "facebench/nn/networks.h"
+#include "facebench/nn/torch_device.h"
 #include "modules.h"
 #include "tables.h"
 
@@ -28,13 +29,13 @@ std::vector<at::Tensor> unnamed(const std::vector<NamedTensor>& tensors) {
 
 at::Device device_of(const py::object& device, at::Device current) {
   if (device.is_none()) return current;
-  if (py::isinstance<py::str>(device)) return at::Device(device.cast<std::string>());
+  if (py::isinstance<py::str>(device)) return torch_device(device.cast<std::string>());
   return device.cast<at::Device>();
 }
 
 void bind_network(py::module_& m) {
   const auto no_gil = py::call_guard<py::gil_scoped_release>();
-  py::class_<Network>(m, "Network", "A network run by torch; see facebench.nn.network.")
+  py::class_<Network>(m, "Network", "A network run by torch; see facebench.nn.build_network.")
       .def_property_readonly("graph", &Network::graph, py::return_value_policy::reference_internal)
       .def(
           "forward",
@@ -175,13 +176,13 @@ void bind_nn(py::module_& m) {
   m.def(
       "build_graph",
       [](const std::string& name, const NetworkOptions& options) {
-        return build_network(name, options);
+        return build_graph(name, options);
       },
       py::arg("name"), py::arg("options"));
   m.def(
       "build_network",
       [](const std::string& name, const NetworkOptions& options, const std::string& initializer,
-         std::uint64_t seed) { return Network(build_network(name, options), initializer, seed); },
+         std::uint64_t seed) { return build_network(name, options, initializer, seed); },
       py::arg("name"), py::arg("options"), py::arg("initializer"), py::arg("seed"),
       py::call_guard<py::gil_scoped_release>());
 }

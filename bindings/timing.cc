@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common.h"
+#include "facebench/nn/torch_device.h"
 #include "facebench/timing/iteration.h"
 #include "facebench/timing/machine.h"
 #include "facebench/timing/proc.h"
@@ -171,7 +172,7 @@ void bind_timing(py::module_& m) {
              if (!process_group.is_none())
                group = process_group_communicator(
                    process_group.cast<c10::intrusive_ptr<c10d::ProcessGroup>>(),
-                   at::Device(options.device));
+                   torch_device(options.device));
              const py::gil_scoped_release release;
              return std::make_unique<StepBench>(options, network, loss, std::move(group));
            }),

@@ -9,6 +9,7 @@
 
 #include "common.h"
 #include "facebench/io/sha256.h"
+#include "facebench/nn/torch_device.h"
 #include "facebench/training/process_group.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/sampler.h"
@@ -141,7 +142,7 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
   if (!around.process_group.is_none())
     group = process_group_communicator(
         around.process_group.cast<c10::intrusive_ptr<c10d::ProcessGroup>>(),
-        at::Device(options.device));
+        torch_device(options.device));
   try {
     return with_job(0, around.progress, [&](const Job& job) {
       return train(recipe, set, out, options, job, callbacks,

@@ -44,7 +44,7 @@ def networks():
     rows = []
     for entry in nn.networks():
         options = entry["options"]
-        graph = nn.graph(entry["name"], classes=CLASSES)
+        graph = nn.build_graph(entry["name"], classes=CLASSES)
         rows.append(
             [
                 f"`{entry['name']}`",
@@ -75,7 +75,7 @@ def networks():
 def published():
     rows = []
     for title, printed, name, options, rule in PUBLISHED:
-        number = nn.graph(name, classes=CLASSES, **options).count_parameters(rule)
+        number = nn.build_graph(name, classes=CLASSES, **options).count_parameters(rule)
         given = ", ".join(f"{k}={v}" for k, v in options.items())
         rows.append(
             [

@@ -38,7 +38,7 @@ def schedule(values):
 def recipes():
     rows = []
     for name in training.recipe_names():
-        values = training.recipe(name).to_dict()
+        values = training.load_recipe(name).to_dict()
         image, network, length = values["input"], values["network"], values["training"]
         colors = values["augmentation"]["color"]
         rows.append(
@@ -66,7 +66,7 @@ def recipes():
 def notes():
     by_note = {}
     for name in training.recipe_names():
-        for note in training.recipe(name).notes:
+        for note in training.load_recipe(name).notes:
             by_note.setdefault(note, []).append(f"`{name}`")
     return [f"- {', '.join(names)}: {note}" for note, names in by_note.items()]
 

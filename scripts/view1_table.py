@@ -36,7 +36,7 @@ def main():
         faces = view1.make(Path(folder), height, width, options.crop, options.threads)
         for name in options.recipes:
             for seed in options.seeds:
-                recipe = training.recipe(name, seed=seed)
+                recipe = training.load_recipe(name, seed=seed)
                 for setting in options.set:
                     recipe.set(*setting.split("=", 1))
                 started = time.process_time()

@@ -21,7 +21,7 @@ def main(arguments):
         work.mkdir(exist_ok=True)
         model, protocol, root, out = work / "small4.onnx", "lfw", work / "lfw", work / "run"
         # What the file says about pixels (mean, std, colour order) is found by whoever runs it.
-        nn.export_onnx(nn.network("small4", height=64, width=64), model)
+        nn.export_onnx(nn.build_network("small4", height=64, width=64), model)
         if not root.exists():
             options = datasets.SyntheticOptions(people=30, images=2, pairs_per_fold=3)
             datasets.write_synthetic_dataset(options, root)

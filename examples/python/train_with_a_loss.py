@@ -31,7 +31,7 @@ def main(loss="cosface"):
 
     out = work / loss
     shutil.rmtree(out, ignore_errors=True)  # an earlier training would be refused
-    recipe = training.recipe("demo", loss=loss, epochs=2, channel_multiplier=0.25)
+    recipe = training.load_recipe("demo", loss=loss, epochs=2, channel_multiplier=0.25)
     trained = facebench.train(
         recipe,
         train_pack,

@@ -8,6 +8,7 @@ from facebench._eval import (
     compiler,
     cuda_devices,
     force_isa,
+    parse_device,
     supported_isa,
     version,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "compiler",
     "cuda_devices",
     "force_isa",
+    "parse_device",
     "supported_isa",
     "version",
 ]

@@ -122,7 +122,7 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     >>> import os, tempfile, torch
     >>> from facebench import embedding, nn
     >>> path = os.path.join(tempfile.mkdtemp(), "theirs.pt")
-    >>> torch.save(nn.network("mobilefacenet").state_dict(), path)
+    >>> torch.save(nn.build_network("mobilefacenet").state_dict(), path)
     >>> embedding.convert(path, network="mobilefacenet").options.flip
     'sum'
     """

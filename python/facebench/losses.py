@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> from facebench import losses
->>> head = losses.head("cosface", features=8, classes=5, s=16.0)
+>>> head = losses.make_head("cosface", features=8, classes=5, s=16.0)
 >>> features = torch.randn(4, 8, requires_grad=True)
 >>> loss, logits = head(features, torch.tensor([0, 1, 2, 3]))
 >>> loss.backward()
@@ -16,23 +16,9 @@ import torch
 
 from facebench._torch import full as _full
 
-ArcFaceOptions = _full.ArcFaceOptions
-CenterOptions = _full.CenterOptions
-CosFaceOptions = _full.CosFaceOptions
-SoftmaxOptions = _full.SoftmaxOptions
-SphereFaceOptions = _full.SphereFaceOptions
 losses = _full.losses
 
-__all__ = [
-    "ArcFaceOptions",
-    "CenterOptions",
-    "CosFaceOptions",
-    "Head",
-    "SoftmaxOptions",
-    "SphereFaceOptions",
-    "head",
-    "losses",
-]
+__all__ = ["Head", "losses", "make_head"]
 
 
 class Head(torch.nn.Module):
@@ -78,16 +64,16 @@ class Head(torch.nn.Module):
         return f"{self.name}, {self.options}"
 
 
-def head(
+def make_head(
     name: str, *, features: int, classes: int, seed: int = 0, float64: bool = False, **options
 ) -> Head:
-    """The head of a loss: softmax, center, sphereface, cosface or arcface.
+    """The head of a loss of `losses`.
 
-    ``options`` are those of the loss (see `losses`). ValueError for an unknown loss,
-    facebench.Error for a bad option.
+    ``options`` are those of the loss. ValueError for an unknown loss, facebench.Error for a bad
+    option.
 
     >>> from facebench import losses
-    >>> [n for n, _ in losses.head("center", features=8, classes=5).named_buffers()]
+    >>> [n for n, _ in losses.make_head("center", features=8, classes=5).named_buffers()]
     ['centers']
     """
     return Head(_full.make_head(name, options, features, classes, seed, float64))

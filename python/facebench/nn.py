@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> from facebench import nn
->>> net = nn.network("small4", height=32, width=32)
+>>> net = nn.build_network("small4", height=32, width=32)
 >>> optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 >>> images = torch.zeros(4, 3, 32, 32)
 >>> net(images).square().sum().backward()
@@ -31,39 +31,40 @@ __all__ = [
     "Network",
     "NetworkModule",
     "NetworkOptions",
+    "build_graph",
+    "build_network",
     "count_rules",
     "export_onnx",
-    "graph",
     "initializers",
-    "network",
     "networks",
 ]
 
 
-def graph(name: str, **options) -> Graph:
+def build_graph(name: str, **options) -> Graph:
     """The graph of a network, for counts and summaries; no weights are made.
 
     ``options`` are the fields of `NetworkOptions` (height, width, channels, embedding, classes,
     channel_multiplier, auxiliary). ValueError for an unknown name or option.
 
     >>> from facebench import nn
-    >>> nn.graph("sphereface20", height=224, width=224, classes=10575).count_parameters(
+    >>> nn.build_graph("sphereface20", height=224, width=224, classes=10575).count_parameters(
     ...     "caffe_first_blob")
     68450048
     """
     return _full.build_graph(name, NetworkOptions(**options))
 
 
-def network(name: str, *, initializer: str = "torch", seed: int = 0, **options) -> Network:
+def build_network(name: str, *, initializer: str = "torch", seed: int = 0, **options) -> Network:
     """A network with fresh weights, in training mode.
 
     The weights depend on the initialiser, the seed and their names alone. ``options`` as in
-    `graph`. The result has ``parameters()``, ``named_parameters()``, ``state_dict()``, ``train()``,
-    ``eval()``, ``to()`` and is called with images (N, C, H, W) and, optionally, the name of a tap.
+    `build_graph`. The result has ``parameters()``, ``named_parameters()``, ``state_dict()``,
+    ``train()``, ``eval()``, ``to()`` and is called with images (N, C, H, W) and, optionally, the
+    name of a tap.
 
     >>> import torch
     >>> from facebench import nn
-    >>> net = nn.network("mobilefacenet").eval()
+    >>> net = nn.build_network("mobilefacenet").eval()
     >>> tuple(net(torch.zeros(2, 3, 112, 112)).shape)
     (2, 128)
     """
@@ -78,7 +79,7 @@ class NetworkModule(torch.nn.Module):
 
     >>> import torch
     >>> from facebench import nn
-    >>> module = nn.NetworkModule(nn.network("resnet18", height=32, width=32, classes=4))
+    >>> module = nn.NetworkModule(nn.build_network("resnet18", height=32, width=32, classes=4))
     >>> model = torch.nn.Sequential(torch.nn.InstanceNorm2d(3), module)
     >>> tuple(model(torch.zeros(2, 3, 32, 32)).shape)
     (2, 512)
@@ -136,7 +137,7 @@ def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metad
     >>> import os, tempfile
     >>> from facebench import nn
     >>> path = os.path.join(tempfile.mkdtemp(), "small4.onnx")
-    >>> nn.export_onnx(nn.network("small4", classes=3), path, taps=["embedding", "logits"])
+    >>> nn.export_onnx(nn.build_network("small4", classes=3), path, taps=["embedding", "logits"])
     >>> os.path.getsize(path) > 1000
     True
     """

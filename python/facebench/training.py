@@ -5,7 +5,7 @@
 >>> from facebench import training
 >>> images = np.zeros((16, 16, 16, 3), np.uint8)
 >>> images[::2] = 200
->>> recipe = training.recipe("small4.softmax", epochs=1, batch=8, embedding=8)
+>>> recipe = training.load_recipe("small4.softmax", epochs=1, batch=8, embedding=8)
 >>> with tempfile.TemporaryDirectory() as out:
 ...     result = training.train(recipe, (images, [0, 1] * 8), out)
 >>> result["iterations"]
@@ -45,8 +45,8 @@ __all__ = [
     "Validation",
     "ValidationOptions",
     "learning_rate",
+    "load_recipe",
     "parse_recipe",
-    "recipe",
     "recipe_names",
     "samplers",
     "schedule_policies",
@@ -66,7 +66,7 @@ def _text(value) -> str:
     return str(value)
 
 
-def recipe(name_or_path, **overrides) -> Recipe:
+def load_recipe(name_or_path, **overrides) -> Recipe:
     """A recipe by name (see `recipe_names`) or from a ``.toml`` file, some values changed.
 
     ``overrides`` are keys of the recipe; a key that several tables have is written with its table
@@ -74,7 +74,7 @@ def recipe(name_or_path, **overrides) -> Recipe:
     and ``loss="..."``. ValueError for an unknown key or a bad value.
 
     >>> from facebench import training
-    >>> training.recipe("small4.cosface", lr=0.05, loss__m=0.2).to_dict()["optimizer"]["lr"]
+    >>> training.load_recipe("small4.cosface", lr=0.05, loss__m=0.2).to_dict()["optimizer"]["lr"]
     0.05
     """
     result = _full.load_recipe(fspath(name_or_path))

@@ -47,7 +47,7 @@ def head_setup(name: str, batch: int, classes: int, threads: int):
 
     x, y, weight = head_inputs(batch, classes, threads)
     options = {"sphereface": SPHEREFACE, "softmax": {"bias": False}}.get(name, {})
-    head = losses.head(name, features=DIM, classes=classes, **options)
+    head = losses.make_head(name, features=DIM, classes=classes, **options)
     with torch.no_grad():
         head.weight.copy_(weight)
     return head, x, y, sgd(head.parameters(), fused=True)
@@ -261,7 +261,7 @@ def step_inputs(name: str, height: int, width: int, batch: int, threads: int):
     g = torch.Generator().manual_seed(2)
     images = torch.rand(batch, 3, height, width, generator=g)
     labels = torch.randint(0, CLASSES, (batch,), generator=g)
-    network = nn.network(name, height=height, width=width, seed=1)
+    network = nn.build_network(name, height=height, width=width, seed=1)
     shape = network.graph.taps["embedding"]
     weight = torch.empty(CLASSES, shape[0]).uniform_(-0.02, 0.02, generator=g)
     return network, images, labels, weight
@@ -274,7 +274,7 @@ def ours_setup(name: str, height: int, width: int, batch: int, threads: int):
     network, images, labels, weight = step_inputs(name, height, width, batch, threads)
     network.channels_last()
     images = images.contiguous(memory_format=torch.channels_last)
-    head = losses.head("arcface", features=weight.shape[1], classes=CLASSES)
+    head = losses.make_head("arcface", features=weight.shape[1], classes=CLASSES)
     with torch.no_grad():
         head.weight.copy_(weight)
     optimizer = sgd([*network.parameters(), *head.parameters()], fused=True)
@@ -331,7 +331,7 @@ def step(name: str, height: int, width: int, batch: int, settings):
 
     sizes = (name, height, width, batch)
     # Forward and twice the same backward; two operations for each multiply-accumulate.
-    work = 6 * nn.graph(name, height=height, width=width).count_macs()
+    work = 6 * nn.build_graph(name, height=height, width=width).count_macs()
     return harness.compare(
         Comparison(
             f"Training step of {name} at {height}x{width}, batch {batch}",

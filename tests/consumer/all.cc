@@ -13,7 +13,7 @@ int main() {
   image.width = image.height = 112;
   image.data.assign(std::size_t{112} * 112 * image.channels(), 128);
 
-  const facebench::Network network(facebench::build_network("mobilefacenet"));
+  const facebench::Network network = facebench::build_network("mobilefacenet");
   const at::Tensor embedding =
       network.infer(at::zeros({1, image.channels(), image.height, image.width}));
   std::cout << "facebench " << facebench::version() << ": embedding of " << embedding.size(1)

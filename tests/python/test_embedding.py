@@ -145,7 +145,7 @@ class Evil:
 
 def test_convert(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    theirs = nn.network("mobilefacenet", seed=3)
+    theirs = nn.build_network("mobilefacenet", seed=3)
     state = {"module." + k: v for k, v in theirs.state_dict().items()}
     state["module.bn.num_batches_tracked"] = torch.tensor(7)
     state["module.classifier.weight"] = torch.zeros(5, 128)
@@ -177,7 +177,7 @@ def test_convert(tmp_path, monkeypatch):
 
 
 def test_convert_safetensors(tmp_path):
-    state = {k: v.numpy() for k, v in nn.network("small4", seed=2).state_dict().items()}
+    state = {k: v.numpy() for k, v in nn.build_network("small4", seed=2).state_dict().items()}
     io.write_safetensors(tmp_path / "w.safetensors", state)
     model = embedding.convert(tmp_path / "w.safetensors", network="small4", mean=[0.0])
     assert model.options.mean == [0.0]
@@ -294,7 +294,7 @@ def test_pytorch_modules():
     assert got.manifest["model"]["color"] == "bgr"
     # A module may be given as it is; so may one of our networks.
     assert embedding.extract(net, images).values.shape == (5, 4 * 36)
-    own = nn.network("small4", height=8, width=8)
+    own = nn.build_network("small4", height=8, width=8)
     theirs = embedding.extract(own, images, options).values
     x = torch.from_numpy(((images - np.float32(127.5)) / 127.5).transpose(0, 3, 1, 2).copy())
     np.testing.assert_allclose(theirs, own.infer(x.float()), atol=1e-5)
@@ -432,7 +432,7 @@ def test_torchvision_weights_convert_as_they_are(tmp_path):
 
 def test_insightface_weights_convert(tmp_path):
     """Its state dicts have the scale of the last batch norm, which it keeps at 1."""
-    state = nn.network("iresnet18", height=32, width=32).state_dict()
+    state = nn.build_network("iresnet18", height=32, width=32).state_dict()
     state["features.weight"] = torch.ones(512)
     torch.save(state, tmp_path / "w.pt")
     model = embedding.convert(tmp_path / "w.pt", network="iresnet18", height=32, width=32)

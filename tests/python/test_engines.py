@@ -44,12 +44,12 @@ def interpreter(name):
 
 def small(name):
     """The smallest input that keeps a network's paths alive."""
-    shape = nn.graph(name).input_shape
+    shape = nn.build_graph(name).input_shape
     for side in (32, 64, 96, 128, 160):
         if side >= min(shape[1:]):
             break
         try:
-            nn.graph(name, height=side, width=side)
+            nn.build_graph(name, height=side, width=side)
         except ValueError:
             continue
         return {"height": side, "width": side}

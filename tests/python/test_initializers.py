@@ -60,7 +60,7 @@ def test_every_initializer_has_a_rule_here():
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_distribution_of_every_kind_of_layer(name):
     def tensors(seed):
-        network = nn.network("sphereface10", height=32, width=32, initializer=name, seed=seed)
+        network = nn.build_network("sphereface10", height=32, width=32, initializer=name, seed=seed)
         return {key: value.detach().numpy().copy() for key, value in network.state_dict().items()}
 
     first, again, other = tensors(3), tensors(3), tensors(4)

@@ -75,7 +75,9 @@ def test_pytorch_training_equals_torchvision():
 def test_random_resized_crop_is_distributed_as_torchvisions():
     torchvision = pytest.importorskip("torchvision")
     stats = pytest.importorskip("scipy.stats")
-    recipe = training.recipe("resnet50.pytorch", height=8, width=8, image_height=60, image_width=80)
+    recipe = training.load_recipe(
+        "resnet50.pytorch", height=8, width=8, image_height=60, image_width=80
+    )
     _, drawn = training.training_inputs(recipe, np.zeros((3000, 60, 80, 3), np.uint8))
     ours = np.array([d["window"] for d in drawn], float)
     torch.manual_seed(1)
@@ -146,7 +148,7 @@ def distort(rgb, steps):
 )
 def test_tensorflow_inception_preprocessing(view, mean, largest):
     images = photos(6, 40, 40, seed=3) // 2 + 64  # never black: see distort
-    recipe = training.recipe(
+    recipe = training.load_recipe(
         "googlenet.tensorflow", height=32, width=32, image_height=40, image_width=40
     )
     assert recipe.to_dict()["augmentation"]["view"] == "distorted_box"
@@ -197,7 +199,7 @@ def test_embedding_sees_the_middle(view, expected, tmp_path):
 def test_trained_model_knows_its_input(tmp_path):
     """What was trained on random parts embeds their middle, from crops of the trained size."""
     images = photos(16, 24, 20)
-    recipe = training.recipe("small4.softmax")
+    recipe = training.load_recipe("small4.softmax")
     for key, value in {
         "height": "16", "width": "16", "augmentation.view": "random_resized_crop",
         "input.color": "bgr", "input.view": "center_crop", "epochs": "1", "batch": "8",

@@ -47,9 +47,9 @@ def includes(path: Path) -> list[str]:
     return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.MULTILINE)
 
 
-def sources(folder: str) -> list[tuple[str, Path]]:
+def sources(folder: str, root: Path = ROOT) -> list[tuple[str, Path]]:
     """Every C++ file below cpp/FOLDER, with its floor."""
-    base = ROOT / "cpp" / folder
+    base = root / "cpp" / folder
     files = [p for p in base.rglob("*") if p.suffix in {".h", ".cc", ".cu"}]
     return [(p.relative_to(base).parts[0], p) for p in sorted(files)]
 
@@ -58,8 +58,8 @@ def headers() -> list[tuple[str, Path]]:
     return sources("include/facebench")
 
 
-def all_cpp() -> list[tuple[str, Path]]:
-    return headers() + sources("src")
+def all_cpp(root: Path = ROOT) -> list[tuple[str, Path]]:
+    return sources("include/facebench", root) + sources("src", root)
 
 
 def test_the_floors_are_those_of_the_build():
@@ -73,27 +73,51 @@ def test_every_cpp_file_lies_on_a_floor():
     assert [str(p) for floor, p in all_cpp() if floor not in FLOORS] == []
 
 
-def upward_includes(floor: str, path: Path) -> list[str]:
+def wrong_includes(floor: str, path: Path, root: Path = ROOT) -> list[str]:
+    """The includes of a file of `floor` that reach a higher floor, or a header of another floor
+    that is not public (cpp/src/OTHER/x.h, included as "OTHER/x.h")."""
+    public = (root / "cpp/include") in path.parents
     wrong = []
     for include in includes(path):
-        match = re.match(r"facebench/(\w+)/", include)
-        other = match.group(1) if match else None
-        if other and (other not in FLOORS or FLOORS.index(other) > FLOORS.index(floor)):
-            wrong.append(f"{path.relative_to(ROOT)} includes {include}")
+        first, _, rest = include.partition("/")
+        other = rest.partition("/")[0] if first == "facebench" else first
+        if first == "facebench":
+            bad = other not in FLOORS or FLOORS.index(other) > FLOORS.index(floor)
+        else:
+            bad = (root / "cpp/src" / include).is_file() and (public or other != floor)
+        if bad:
+            wrong.append(f"{path.relative_to(root)} includes {include}")
     return wrong
 
 
-def test_no_file_includes_a_higher_floor():
-    assert [w for floor, p in all_cpp() for w in upward_includes(floor, p)] == []
+def layer_violations(root: Path) -> list[str]:
+    return [w for floor, path in all_cpp(root) for w in wrong_includes(floor, path, root)]
 
 
-def test_the_check_sees_a_higher_floor(tmp_path):
-    bad = ROOT / "cpp/src/core/error.cc"
-    text = tmp_path / "x.cc"
-    text.write_text(bad.read_text() + '\n#include "facebench/pipeline/run.h"\n')
-    found = [i for i in includes(text) if i.startswith("facebench/pipeline/")]
-    assert found == ["facebench/pipeline/run.h"]
-    assert FLOORS.index("pipeline") > FLOORS.index("core")
+def test_files_include_their_own_floor_and_public_headers_of_lower_ones():
+    assert layer_violations(ROOT) == []
+
+
+def test_the_check_sees_what_is_wrong(tmp_path):
+    planted = {
+        "cpp/include/facebench/core/error.h": "#pragma once\n",
+        "cpp/include/facebench/training/learner.h": '#include "training/own.h"\n',
+        "cpp/src/training/own.h": '#include "facebench/core/error.h"\n',
+        "cpp/src/training/own.cc": '#include "training/own.h"\n#include <vector>\n',
+        "cpp/src/timing/bench.cc": '#include "facebench/training/learner.h"\n'
+        '  #  include "training/own.h"\n',
+        "cpp/src/core/low.cc": '#include "facebench/pipeline/run.h"\n'
+        '#include "facebench/nowhere/x.h"\n',
+    }
+    for name, text in planted.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert layer_violations(tmp_path) == [
+        "cpp/include/facebench/training/learner.h includes training/own.h",
+        "cpp/src/core/low.cc includes facebench/pipeline/run.h",
+        "cpp/src/core/low.cc includes facebench/nowhere/x.h",
+        "cpp/src/timing/bench.cc includes training/own.h",
+    ]
 
 
 def test_outside_libraries_are_included_where_they_may_be():
@@ -200,7 +224,7 @@ def test_bindings_hold_the_floor_of_their_name():
         if floor not in FLOORS:
             wrong.append(f"{path.relative_to(base)}: no floor of that name")
         else:
-            wrong += upward_includes(floor, path)
+            wrong += wrong_includes(floor, path)
     assert wrong == []
 
 

@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
+import facebench  # noqa: E402
 from facebench import losses  # noqa: E402
 
 F = torch.nn.functional
@@ -75,11 +76,13 @@ def caffe_a_softmax(x, w, y, m, lam):
 @pytest.mark.parametrize("m", [2, 3, 4])
 def test_sphereface_gradient_of_the_caffe_layer(m):
     x, y = batch()
-    head = losses.head(
+    head = losses.make_head(
         "sphereface", features=D, classes=C, float64=True, m=m, gradient="caffe", lambda_base=30.0
     )
     before = head.weight.detach().clone()
-    exact = losses.head("sphereface", features=D, classes=C, float64=True, m=m, lambda_base=30.0)
+    exact = losses.make_head(
+        "sphereface", features=D, classes=C, float64=True, m=m, lambda_base=30.0
+    )
     loss, logits = head(x, y)
     loss.backward()
     w = before.numpy() / np.sqrt((before.numpy() ** 2).sum(1, keepdims=True))
@@ -97,7 +100,9 @@ def test_sphereface_gradient_of_the_caffe_layer(m):
 
 def test_sphereface_caffe_leaves_weights_alone_in_evaluation():
     x, y = batch()
-    head = losses.head("sphereface", features=D, classes=C, float64=True, gradient="caffe").eval()
+    head = losses.make_head(
+        "sphereface", features=D, classes=C, float64=True, gradient="caffe"
+    ).eval()
     before = head.weight.detach().clone()
     head(x, y)[0].backward()
     assert torch.equal(head.weight, before)
@@ -107,7 +112,7 @@ def test_sphereface_caffe_leaves_weights_alone_in_evaluation():
 def test_center_of_the_caffe_layer_moves_by_the_solver():
     """center_loss_layer.cpp with Caffe's SGD: v = momentum v + lr lr_mult diff; c -= v."""
     lam, lr, lr_mult, momentum = 0.008, 0.1, 0.7, 0.9
-    head = losses.head(
+    head = losses.make_head(
         "center", features=D, classes=C, float64=True, weight=lam, alpha=lr_mult, update="caffe"
     )
     assert [n for n, _ in head.named_parameters()] == ["weight", "bias", "centers"]
@@ -145,7 +150,7 @@ def test_center_of_the_caffe_layer_moves_by_the_solver():
 def test_center_of_facenet():
     """facenet.py: gather, scatter_sub, then the mean over everything with the centres gathered."""
     alfa, factor = 0.95, 0.02
-    head = losses.head(
+    head = losses.make_head(
         "center",
         features=D,
         classes=C,
@@ -177,7 +182,7 @@ def test_center_of_facenet():
 
 def test_center_of_the_paper():
     """Wen et al., algorithm 1: c_j -= alpha sum (c_j - x_i) / (1 + sum 1)."""
-    head = losses.head("center", features=D, classes=C, float64=True, alpha=0.4)
+    head = losses.make_head("center", features=D, classes=C, float64=True, alpha=0.4)
     centers = np.zeros((C, D))
     for step in range(3):
         x, y = batch(1 + step)
@@ -218,7 +223,7 @@ def easy_margin(cos, y, s, m):
 def test_arcface_variants(options, rule):
     x, y = batch()
     s, m = 10.0, 0.5
-    head = losses.head("arcface", features=D, classes=C, float64=True, s=s, m=m, **options)
+    head = losses.make_head("arcface", features=D, classes=C, float64=True, s=s, m=m, **options)
     with torch.no_grad():  # one image whose angle and margin pass pi, one near cos = 1
         x[0] = -3 * head.weight[y[0]] + 0.05 * x[0]
         x[1] = 3 * head.weight[y[1]] + 0.05 * x[1]
@@ -234,7 +239,7 @@ def test_arcface_variants(options, rule):
     np.testing.assert_allclose(x.grad, x2.grad, atol=1e-10)
     np.testing.assert_allclose(head.weight.grad, w2.grad, atol=1e-10)
     # The variant is not the plain loss.
-    plain = losses.head("arcface", features=D, classes=C, float64=True, s=s, m=m)
+    plain = losses.make_head("arcface", features=D, classes=C, float64=True, s=s, m=m)
     x3 = x.detach().clone().requires_grad_(True)
     plain(x3, y)[0].backward()
     assert not np.allclose(x3.grad, x2.grad, atol=1e-6)
@@ -253,7 +258,9 @@ def test_arcface_variants(options, rule):
 def test_variants_are_finite_at_the_poles(name, options):
     y = torch.arange(4) % C
     for dtype in (torch.float32, torch.float64):
-        head = losses.head(name, features=D, classes=C, float64=dtype == torch.float64, **options)
+        head = losses.make_head(
+            name, features=D, classes=C, float64=dtype == torch.float64, **options
+        )
         w = head.weight.detach()[y]
         x = (torch.tensor([2.0, -2.0, 0.0, 1e-20], dtype=dtype)[:, None] * w).requires_grad_(True)
         loss, _ = head(x, y)
@@ -263,18 +270,43 @@ def test_variants_are_finite_at_the_poles(name, options):
         assert all(torch.isfinite(p.grad).all() for p in head.parameters())
 
 
+@pytest.mark.parametrize("entry", losses.losses(), ids=lambda entry: entry["name"])
+def test_every_loss_is_bound(entry):
+    """What Python sees of a loss is what its table entry says."""
+    name = entry["name"]
+    assert {f["name"]: f["default"] for f in entry["fields"]} == entry["options"]
+    head = losses.make_head(name, features=D, classes=C, float64=True)
+    assert head.name == name and head.options == entry["options"]
+    for field in entry["fields"]:
+        assert field["doc"]
+        for choice in field["choices"]:
+            changed = losses.make_head(name, features=D, classes=C, **{field["name"]: choice})
+            assert changed.options == entry["options"] | {field["name"]: choice}
+    with pytest.raises(facebench.Error, match="margine"):
+        losses.make_head(name, features=D, classes=C, margine=1)
+    x, y = batch()
+    loss, logits = head(x, y)
+    loss.backward()
+    assert logits.shape == (N, C) and torch.isfinite(x.grad).all()
+    # All that a loss keeps is in its state: another head that takes it goes on alike.
+    other = losses.make_head(name, features=D, classes=C, float64=True, seed=3)
+    other.load_state_dict(head.state_dict())
+    assert torch.equal(head(x, y)[0], other(x, y)[0])
+    moved = {n: b.clone() for n, b in head.named_buffers()}
+    head.eval()(x, y)
+    assert all(torch.equal(b, moved[n]) for n, b in head.named_buffers())
+
+
 def test_variants_keep_their_state():
     x, y = batch()
     for name, options in (("center", {"update": "caffe"}), ("sphereface", {"gradient": "caffe"})):
-        head = losses.head(name, features=D, classes=C, float64=True, **options)
+        head = losses.make_head(name, features=D, classes=C, float64=True, **options)
         head(x, y)
-        other = losses.head(name, features=D, classes=C, float64=True, seed=3, **options)
+        other = losses.make_head(name, features=D, classes=C, float64=True, seed=3, **options)
         other.load_state_dict(head.state_dict())
         assert torch.equal(head(x, y)[0], other(x, y)[0])
 
 
 def test_unknown_variants_are_refused():
-    from facebench import Error
-
-    with pytest.raises(Error, match="caffe"):
-        losses.head("center", features=D, classes=C, update="cafe")
+    with pytest.raises(facebench.Error, match="caffe"):
+        losses.make_head("center", features=D, classes=C, update="cafe")

@@ -57,7 +57,7 @@ def pair(case, dtype=torch.float32):
             torch.nn.init.normal_(module.bias, 0, 0.1)
             torch.nn.init.normal_(module.running_mean, 0, 0.1)
             torch.nn.init.uniform_(module.running_var, 0.5, 1.5)
-    ours = nn.network(case.split()[0], height=side, width=side, classes=CLASSES, **own)
+    ours = nn.build_network(case.split()[0], height=side, width=side, classes=CLASSES, **own)
     ours.load_state_dict(state_of(theirs))
     ours.use_dropout(False)
     return theirs.to(dtype), ours.to(dtype=dtype), torch.randn(3, 3, side, side, dtype=dtype)
@@ -137,7 +137,7 @@ COUNTS = [
 
 @pytest.mark.parametrize(("name", "rule", "expected"), COUNTS)
 def test_counts_with_the_papers_classes(name, rule, expected):
-    assert nn.graph(name, classes=10575).count_parameters(rule) == expected
+    assert nn.build_graph(name, classes=10575).count_parameters(rule) == expected
 
 
 def saved_bytes(network, x, tap):
@@ -173,7 +173,7 @@ def saved_bytes(network, x, tap):
 )
 def test_activation_memory_is_what_autograd_keeps(name):
     options = {"height": 96, "width": 96} if name != "alexnet_v1" else {}
-    network = nn.network(name, **options)
+    network = nn.build_network(name, **options)
     shape = network.graph.input_shape
     predicted = network.graph.training_activation_bytes()
     measured = saved_bytes(network, torch.randn(4, *shape), "embedding") / 4
@@ -202,7 +202,7 @@ def test_folded_and_exported_networks_agree(name, tmp_path):
     side = {"alexnet_v1": 67, "alexnet_v2": 95, "alexnet_v2_slim": 99}.get(name, 107)
     if any(t in name for t in ("sphereface", "iresnet", "lightcnn", "centerloss")):
         side = 64
-    network = nn.network(name, height=side, width=side, embedding=32, initializer="msra")
+    network = nn.build_network(name, height=side, width=side, embedding=32, initializer="msra")
     generator = torch.Generator().manual_seed(0)
     for key, tensor in network.state_dict().items():
         if key.endswith("running_mean"):
@@ -227,7 +227,7 @@ def test_folded_and_exported_networks_agree(name, tmp_path):
 
 def test_onnx_of_heads_and_wrong_use(tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
-    network = nn.network("googlenet", height=96, width=96, classes=5, auxiliary=1)
+    network = nn.build_network("googlenet", height=96, width=96, classes=5, auxiliary=1)
     path = tmp_path / "n.onnx"
     taps = ["logits", "aux2"]
     nn.export_onnx(network, path, taps=taps, metadata={"note": "x"})
@@ -242,7 +242,7 @@ def test_onnx_of_heads_and_wrong_use(tmp_path):
 
 
 def test_dropout_can_be_switched_off():
-    network = nn.network("lightcnn9", height=32, width=32, classes=4)
+    network = nn.build_network("lightcnn9", height=32, width=32, classes=4)
     x = torch.randn(2, 3, 32, 32)
     assert not torch.equal(network(x, "logits"), network(x, "logits"))
     network.use_dropout(False)
@@ -251,7 +251,7 @@ def test_dropout_can_be_switched_off():
 
 
 def test_auxiliary_heads_train_with_the_rest():
-    network = nn.network("googlenet_bvlc", height=96, width=96, classes=3, initializer="msra")
+    network = nn.build_network("googlenet_bvlc", height=96, width=96, classes=3, initializer="msra")
     assert {"logits", "aux1", "aux2", "embedding"} <= set(network.graph.taps)
     x, y = torch.randn(2, 3, 96, 96), torch.tensor([0, 2])
     out = network.forward_taps(x, ["logits", "aux1", "aux2"])
@@ -261,7 +261,7 @@ def test_auxiliary_heads_train_with_the_rest():
 
 def test_local_response_normalisation_is_caffes():
     """Krizhevsky et al. 2012, section 3.3, with alpha divided by the number of channels."""
-    network = nn.network("alexnet_v1", height=67, width=67, embedding=8)
+    network = nn.build_network("alexnet_v1", height=67, width=67, embedding=8)
     nodes = network.graph.nodes
     lrn = next(n for n in nodes if n["op"] == "lrn")
     assert lrn["options"] == {"size": 5, "alpha": 1e-4, "beta": 0.75, "k": 1.0}

@@ -204,7 +204,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_equals_the_layer_list(name):
     forward, (height, width) = CASES[name]
-    network = nn.network(name, height=height, width=width, initializer="msra")
+    network = nn.build_network(name, height=height, width=width, initializer="msra")
     generator = torch.Generator().manual_seed(0)
     for key, tensor in network.state_dict().items():
         if key.endswith("running_mean"):

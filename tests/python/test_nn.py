@@ -92,7 +92,7 @@ CASES = {
 def test_equals_plain_pytorch(name):
     make, options = CASES[name]
     torch.manual_seed(0)
-    reference, network = make().double(), nn.network(name, **options).to(dtype=torch.float64)
+    reference, network = make().double(), nn.build_network(name, **options).to(dtype=torch.float64)
     names = copy_in_order(reference, network)
     for _step in range(3):
         x = torch.randn(4, 3, options["height"], options["width"], dtype=torch.float64)
@@ -119,7 +119,7 @@ def test_equals_plain_pytorch(name):
 
 def test_trains_in_a_plain_loop():
     torch.manual_seed(0)
-    network = nn.network("small4", height=16, width=16, embedding=8, classes=4, seed=1)
+    network = nn.build_network("small4", height=16, width=16, embedding=8, classes=4, seed=1)
     network.channels_last()
     x, labels = torch.randn(32, 3, 16, 16), torch.arange(32) % 4
     optimizer = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9)
@@ -142,7 +142,7 @@ def test_mobilefacenet_equals_onnx():
     onnxruntime = pytest.importorskip("onnxruntime")
     folder = Path(DATA) / "weights" / "mobilefacenet"
     state = torch.load(folder / "mobilefacenet.pt", map_location="cpu", weights_only=True)
-    network = nn.network("mobilefacenet")
+    network = nn.build_network("mobilefacenet")
     network.load_state_dict(
         {k: v for k, v in state.items() if not k.endswith("num_batches_tracked")}
     )
@@ -157,11 +157,11 @@ def test_mobilefacenet_equals_onnx():
 
 def test_counts():
     # 28,075,200 = 11,650,752 (convolutions) + 11,010,048 (FC) + 5,414,400 (classifier).
-    graph = nn.graph("sphereface20", classes=10575)
+    graph = nn.build_graph("sphereface20", classes=10575)
     assert graph.count_parameters("weights") == 28_075_200
-    large = nn.graph("sphereface20", classes=10575, height=224, width=224)
+    large = nn.build_graph("sphereface20", classes=10575, height=224, width=224)
     assert large.count_parameters("caffe_first_blob") == 68_450_048
-    network = nn.network("small4")
+    network = nn.build_network("small4")
     total = sum(p.numel() for p in network.parameters())
     assert network.graph.count_parameters() == total
     with pytest.raises(ValueError, match="did you mean 'weights'"):
@@ -171,10 +171,10 @@ def test_counts():
 
 def test_wrong_use_is_refused():
     with pytest.raises(ValueError, match="did you mean 'small4'"):
-        nn.network("smal4")
+        nn.build_network("smal4")
     with pytest.raises(ValueError, match="did you mean 'height'"):
-        nn.network("small4", heigth=3)
-    network = nn.network("small4", height=16, width=16)
+        nn.build_network("small4", heigth=3)
+    network = nn.build_network("small4", height=16, width=16)
     with pytest.raises(ValueError, match="takes images"):
         network(torch.zeros(1, 3, 8, 8))
     state = network.state_dict()
@@ -187,14 +187,14 @@ def test_wrong_use_is_refused():
 def test_every_network_is_documented(entry):
     assert entry["doc"]
     assert entry["source"]
-    assert nn.graph(entry["name"]).taps["embedding"] == [entry["options"].embedding]
+    assert nn.build_graph(entry["name"]).taps["embedding"] == [entry["options"].embedding]
 
 
 def test_network_as_a_module():
     torch.manual_seed(0)
     options = {"height": 16, "width": 16, "embedding": 8, "classes": 4}
-    module = nn.NetworkModule(nn.network("small4", **options), tap="logits")
-    plain = nn.network("small4", **options)
+    module = nn.NetworkModule(nn.build_network("small4", **options), tap="logits")
+    plain = nn.build_network("small4", **options)
     model = torch.nn.Sequential(module, torch.nn.LogSoftmax(1))
     assert dict(module.named_parameters()).keys() == dict(plain.named_parameters()).keys()
     x, y = torch.randn(8, 3, 16, 16), torch.arange(8) % 4
@@ -224,7 +224,7 @@ def test_network_as_a_module():
 
 def test_torchvision_loads_our_module():
     models = pytest.importorskip("torchvision.models")
-    module = nn.NetworkModule(nn.network("resnet18", height=32, width=32, classes=5))
+    module = nn.NetworkModule(nn.build_network("resnet18", height=32, width=32, classes=5))
     theirs = models.resnet18(weights=None, num_classes=5)
     missing, unexpected = theirs.load_state_dict(module.state_dict(), strict=False)
     assert not unexpected

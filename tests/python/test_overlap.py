@@ -128,7 +128,7 @@ def test_what_is_excluded_is_not_trained_on_and_recorded(packs, tmp_path):
     (tmp_path / "list.txt").write_text(f"person\t{person}\nsample\t{sample}\nperson\tNobody\n")
     out = [p == 0 or n == sample for p, n in zip(everything.labels, everything.names, strict=True)]
     assert sum(out) == 3
-    recipe = training.recipe("small4.softmax", epochs=1, batch=8, embedding=8)
+    recipe = training.load_recipe("small4.softmax", epochs=1, batch=8, embedding=8)
 
     def train(data, name, **options):
         return training.train(recipe, data, tmp_path / name, threads=1, **options)

@@ -207,7 +207,7 @@ def test_counts_of_parameters(paper):
         pytest.skip("the network graphs need the full library")
 
     def count(network, rule="parameters", **options):
-        graph = facebench.nn.graph(network, classes=10575, **options)
+        graph = facebench.nn.build_graph(network, classes=10575, **options)
         return graph.count_parameters(rule) / 1e6
 
     blob = "caffe_first_blob"

@@ -99,7 +99,7 @@ def test_every_recipe_of_the_paper_is_here():
 def test_values_are_the_papers(name):
     row, flavour, network, initializer, head = RECIPES[name]
     batch, image, size, lr, policy, length, decay = TABLE2[row]
-    recipe = training.recipe(name)
+    recipe = training.load_recipe(name)
     r = recipe.to_dict()
     assert recipe.citations and recipe.citations[0].startswith("Q. Wang, G. Guo")
     assert "Wang & Guo 2019" in recipe.title
@@ -153,7 +153,7 @@ def test_learning_rates_are_table_2s_formulas():
     for name, (row, *_) in RECIPES.items():
         batch, _, _, lr, policy, length, _ = TABLE2[row]
         ipe = n / batch
-        options = training.recipe(name).to_dict()["schedule"]
+        options = training.load_recipe(name).to_dict()["schedule"]
         schedule = training.ScheduleOptions(**options)
         total = length if length > 1000 else round(length * ipe)
         for i in np.linspace(0, total - 1, 50).astype(int):
@@ -177,7 +177,7 @@ HEAVY = {"alexnet_v1", "vgg16", "vgg16_bn", "inception_v3", "inception_v3_slim",
 
 
 def one_step(name, folder):
-    recipe = training.recipe(name, iterations=1, batch=4)
+    recipe = training.load_recipe(name, iterations=1, batch=4)
     r = recipe.to_dict()
     side = SMALL.get(r["network"]["name"], 32)
     crop = side if r["input"]["view"] == "whole" else side + 8
@@ -206,7 +206,7 @@ def test_one_step(name, tmp_path):
 def test_one_step_of_a_flavour_each(tmp_path):
     """The pre-processing of the heavy ones, with a network that is none."""
     for name in ("vgg16.pytorch", "vgg16.tensorflow", "inception_v3.tensorflow", "vgg16.caffe"):
-        recipe = training.recipe(name, iterations=1, batch=4, network="small4")
+        recipe = training.load_recipe(name, iterations=1, batch=4, network="small4")
         for key, value in {
             "network.height": "16", "network.width": "16", "input.tap": "embedding",
             "input.image_height": "24", "input.image_width": "24", "side": "[20, 30]",

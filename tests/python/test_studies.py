@@ -74,8 +74,8 @@ def test_paired_differences_are_scipys():
 
 
 def test_factors_of_two_recipes():
-    a = training.recipe("small4.softmax")
-    b = training.recipe(
+    a = training.load_recipe("small4.softmax")
+    b = training.load_recipe(
         "small4.softmax", mean=[100, 110, 120], initializer="msra", seed=9, momentum=0.5
     )
     assert factors.differing_factors(a, b) == {
@@ -165,7 +165,7 @@ def test_training_sets_end_to_end(pack, tests, tmp_path, monkeypatch):
         return cases.train_and_test(*args, exclude=exclude, **options)
 
     monkeypatch.setattr(dataset_study, "train_and_test", train)
-    recipe = training.recipe("small4.softmax")
+    recipe = training.load_recipe("small4.softmax")
     for key, value in TINY.items():
         recipe.set(key, str(value))
     result = studies.bench_compare_datasets(

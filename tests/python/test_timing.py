@@ -156,7 +156,7 @@ def test_a_step_computes_what_the_trainer_computes(precision, rel):
     )
     bench = timing.StepBench(options, facebench.nn.NetworkOptions(height=32, width=32))
     tensors = {n: t.detach().clone() for n, t in bench.tensors().items()}
-    net = facebench.nn.network("small4", height=32, width=32)
+    net = facebench.nn.build_network("small4", height=32, width=32)
     state = {n[8:]: t for n, t in tensors.items() if n.startswith("network.")}
     net.load_state_dict(state)
     head = torch.nn.Linear(tensors["head.weight"].shape[1], 5)
@@ -178,6 +178,22 @@ def test_a_step_computes_what_the_trainer_computes(precision, rel):
     assert losses == pytest.approx(expected, rel=rel)
     assert (losses[0] == pytest.approx(full, rel=1e-5)) == (not mixed)
     assert losses[3] < losses[0]
+
+
+def test_auxiliary_classifiers_are_trained_where_they_are_asked_for():
+    moved = {}
+    for auxiliary in (0, 1):
+        bench = timing.StepBench(
+            timing.StepOptions(network="googlenet", batch=2, classes=5, threads=1, lr=0.05),
+            facebench.nn.NetworkOptions(height=96, width=96, auxiliary=auxiliary),
+        )
+        before = {n: t.detach().clone() for n, t in bench.tensors().items()}
+        bench.losses(torch.randn(2, 3, 96, 96), torch.tensor([0, 3]), 1)
+        after = bench.tensors()
+        moved[auxiliary] = {n for n in before if not torch.equal(before[n], after[n])}
+    more = moved[1] - moved[0]
+    assert more and all(".aux" in n for n in more)
+    assert "network.conv1.conv.weight" in moved[0] and "head.weight" in moved[0]
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -254,8 +270,8 @@ def test_predicted_memory_by_hand():
     options = timing.StepOptions(network="small4", batch=8, classes=10)
     network = facebench.nn.NetworkOptions(height=32, width=32)
     predicted = timing.predict_step_memory(options, network)
-    graph = facebench.nn.graph("small4", height=32, width=32)
-    width = facebench.nn.network("small4", height=32, width=32).eval()(
+    graph = facebench.nn.build_graph("small4", height=32, width=32)
+    width = facebench.nn.build_network("small4", height=32, width=32).eval()(
         torch.zeros(1, 3, 32, 32)
     ).shape[1]  # fmt: skip
     assert predicted["parameters"] == 4 * (graph.count_parameters() + 10 * width)

@@ -82,7 +82,7 @@ def test_every_loss_has_a_definition_here():
 def test_loss_equals_definition(name):
     x, y = features_and_labels()
     extra = {"lambda_base": 3.0, "lambda_min": 0.5} if name == "sphereface" else {}
-    head = losses.head(name, features=6, classes=9, float64=True, **extra)
+    head = losses.make_head(name, features=6, classes=9, float64=True, **extra)
     loss, logits = head(x, y)
     loss.backward()
     ours = [x.grad] + [p.grad for p in head.parameters()]
@@ -99,7 +99,7 @@ def test_loss_equals_definition(name):
 
 def test_margin_is_computed_in_float32_for_half_features():
     x, y = features_and_labels()
-    head = losses.head("arcface", features=6, classes=9)
+    head = losses.make_head("arcface", features=6, classes=9)
     half = x.detach().to(torch.bfloat16)
     loss, _ = head(half, y)
     assert loss.dtype == torch.float32
@@ -109,8 +109,8 @@ def test_margin_is_computed_in_float32_for_half_features():
 
 def test_head_is_a_module():
     x, y = features_and_labels()
-    head = losses.head("center", features=6, classes=9, weight=0.1)
-    other = losses.head("center", features=6, classes=9, weight=0.1, seed=5)
+    head = losses.make_head("center", features=6, classes=9, weight=0.1)
+    other = losses.make_head("center", features=6, classes=9, weight=0.1, seed=5)
     head(x.detach().float(), y)
     other.load_state_dict(head.state_dict())
     head.eval(), other.eval()
@@ -128,13 +128,13 @@ def test_head_is_a_module():
 
 def test_wrong_use_is_refused():
     with pytest.raises(ValueError, match="cosface"):
-        losses.head("cosfase", features=4, classes=4)
+        losses.make_head("cosfase", features=4, classes=4)
     with pytest.raises(facebench.Error, match="margin"):
-        losses.head("cosface", features=4, classes=4, margin=1)
+        losses.make_head("cosface", features=4, classes=4, margin=1)
     with pytest.raises(ValueError):
-        losses.head("softmax", features=4, classes=4)(torch.zeros(2, 3), torch.tensor([0, 1]))
+        losses.make_head("softmax", features=4, classes=4)(torch.zeros(2, 3), torch.tensor([0, 1]))
     with pytest.raises(IndexError):
-        losses.head("softmax", features=4, classes=4)(torch.zeros(2, 4), torch.tensor([0, 4]))
+        losses.make_head("softmax", features=4, classes=4)(torch.zeros(2, 4), torch.tensor([0, 4]))
 
 
 def pictures(n=32, persons=4, size=16, seed=0):
@@ -178,7 +178,7 @@ def test_five_steps_equal_a_plain_loop(tmp_path):
     load_file = pytest.importorskip("safetensors.torch").load_file
     images, labels = pictures(n=8)
     size = {"embedding": 8, "channel_multiplier": 0.125}
-    recipe = training.recipe(
+    recipe = training.load_recipe(
         "small4.softmax",
         iterations=5,
         batch=8,
@@ -188,9 +188,9 @@ def test_five_steps_equal_a_plain_loop(tmp_path):
         decay_vectors=False,
         **size,
     )
-    net = nn.network("small4", height=16, width=16, **size)
+    net = nn.build_network("small4", height=16, width=16, **size)
     state = {k: v.double().clone() for k, v in net.state_dict().items()}
-    head = losses.head("softmax", features=8, classes=4, float64=True)
+    head = losses.make_head("softmax", features=8, classes=4, float64=True)
     state |= {k: v.detach().clone() for k, v in head.named_parameters()}
     trained = [v.requires_grad_(True) for k, v in state.items() if "running" not in k]
     optimizer = torch.optim.SGD(
@@ -223,7 +223,7 @@ def test_five_steps_equal_a_plain_loop(tmp_path):
 
 
 def tiny(**overrides):
-    return training.recipe(
+    return training.load_recipe(
         "small4.cosface", epochs=3, batch=8, embedding=8, channel_multiplier=0.125, **overrides
     )
 
@@ -287,12 +287,12 @@ def test_progress_and_validation_score(tmp_path):
 
 def test_recipe_overrides():
     assert "demo" in training.recipe_names()
-    recipe = training.recipe("demo", lr=0.02, loss="arcface", loss__m=0.3)
+    recipe = training.load_recipe("demo", lr=0.02, loss="arcface", loss__m=0.3)
     settings = recipe.to_dict()
     assert settings["optimizer"]["lr"] == 0.02
     assert settings["loss"]["name"] == "arcface" and settings["loss"]["m"] == 0.3
     with pytest.raises(ValueError, match="batch"):
-        training.recipe("demo", bach=3)
+        training.load_recipe("demo", bach=3)
     for key in recipe.keys():  # noqa: SIM118  (a Recipe is no dict)
         assert key.count(".") == 1
 
@@ -345,7 +345,7 @@ def test_learns_real_faces(tmp_path):
             gray = read_pgm(Path(root) / "att" / f"s{person}" / f"{i}.pgm")
             images.append(np.repeat(gray[8:104:2, ::2, None], 3, axis=2))
             labels.append(person)
-    recipe = training.recipe(
+    recipe = training.load_recipe(
         "small4.softmax", epochs=6, batch=32, lr=0.05, channel_multiplier=0.25, shift=2
     )
     result = training.train(recipe, (np.stack(images), labels), tmp_path / "run", threads=1)

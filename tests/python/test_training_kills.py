@@ -22,7 +22,7 @@ from facebench import training
 
 rng = np.random.default_rng(0)
 images = rng.integers(0, 256, (24, 16, 16, 3)).astype(np.uint8)
-recipe = training.recipe(
+recipe = training.load_recipe(
     "small4.cosface",
     loss="sphereface",
     epochs=int(sys.argv[2]),

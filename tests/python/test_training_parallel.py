@@ -13,7 +13,7 @@ pytest.importorskip("facebench._full")
 if not torch.distributed.is_available():
     pytest.skip("torch was built without distributed", allow_module_level=True)
 
-from facebench import training  # noqa: E402
+from facebench import losses, training  # noqa: E402
 
 SCRIPT = """
 import json, os, sys
@@ -25,7 +25,7 @@ images = np.load(sys.argv[1])
 settings = json.loads(sys.argv[3])
 seen = []
 result = training.train(
-    training.recipe("small4.softmax", **settings),
+    training.load_recipe("small4.softmax", **settings),
     (images, [i % 4 for i in range(len(images))]),
     sys.argv[2],
     threads=1,
@@ -77,7 +77,7 @@ def compare(tmp_path, **settings):
     (tmp_path / "two.py").write_text(SCRIPT)
     train_with_two(tmp_path, settings)
     training.train(
-        training.recipe("small4.softmax", **(SETTINGS | settings)),
+        training.load_recipe("small4.softmax", **(SETTINGS | settings)),
         (images, [i % 4 for i in range(40)]),
         tmp_path / "one",
         threads=1,
@@ -97,20 +97,21 @@ def test_two_processes_equal_one(tmp_path):
     assert run["content"]["processes"] == 2
 
 
+# Settings of a loss beside its defaults, and what else differs from small4.softmax with it.
+OTHER_SETTINGS = {
+    "center": {"loss__weight": 0.1, "sampler": "balanced", "images_per_person": 4},
+    "sphereface": {"accumulate": 2, "clip_norm": 1.0},
+    "cosface": {"ema": 0.9},
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"loss": "center", "loss__weight": 0.1, "sampler": "balanced", "images_per_person": 4},
-        {"loss": "sphereface", "accumulate": 2, "clip_norm": 1.0},
-        {"loss": "cosface", "ema": 0.9},
-    ],
-)
-def test_two_processes_equal_one_in_other_settings(tmp_path, settings):
-    one, two = compare(tmp_path, **settings)
+@pytest.mark.parametrize("loss", [entry["name"] for entry in losses.losses()])
+def test_two_processes_equal_one_with_every_loss(tmp_path, loss):
+    one, two = compare(tmp_path, loss=loss, **OTHER_SETTINGS.get(loss, {}))
     # Centres: what two processes move adds up; a person on both counts a little more. With margins
     # and scale the losses are large, and what rounding leaves of them grows from step to step.
-    tolerance = {"abs": 2e-3} if settings["loss"] == "center" else {"abs": 1e-5, "rel": 1e-5}
+    tolerance = {"abs": 2e-3} if loss == "center" else {"abs": 1e-5, "rel": 1e-5}
     assert two == pytest.approx(one, **tolerance)
 
 

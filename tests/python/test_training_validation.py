@@ -36,7 +36,7 @@ def pairs(tmp_path):
 
 
 def recipe(**more):
-    return training.recipe(
+    return training.load_recipe(
         "small4.cosface", epochs=4, batch=10, embedding=16, channel_multiplier=0.25, **more
     )
 

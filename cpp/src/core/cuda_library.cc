@@ -1,4 +1,4 @@
-#include "core/cuda_library.h"
+#include "facebench/core/cuda_library.h"
 
 #include <dlfcn.h>
 

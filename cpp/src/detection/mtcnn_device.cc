@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/cuda_library.h"
+#include "facebench/core/cuda_library.h"
 #include "facebench/core/devices.h"
 #include "facebench/core/error.h"
 

@@ -66,7 +66,7 @@ InputView Model::input_view() const { return model_view(options, network_options
 Model make_model(std::string_view network, const NetworkOptions& network_options,
                  const ModelOptions& options, std::string_view initializer, std::uint64_t seed) {
   const NetworkOptions resolved = resolve_network_options(network, network_options);
-  Graph graph = build_network(network, resolved);
+  Graph graph = build_graph(network, resolved);
   check_model_options(options, resolved, graph);
   return {std::string(network),
           resolved,
@@ -139,7 +139,7 @@ Model load_model(const std::filesystem::path& path) {
   Graph graph;
   try {
     network_options = resolve_network_options(network, network_options);
-    graph = build_network(network, network_options);
+    graph = build_graph(network, network_options);
     check_model_options(options, network_options, graph);
   } catch (const std::invalid_argument& e) {
     fail(where, e.what());

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "facebench/nn/losses.h"
+#include "facebench/nn/head.h"
 #include "nn/class_tiles.h"
 
 namespace facebench {
@@ -25,7 +25,7 @@ struct OwnClass {
 
 // The logits of the own classes, few enough for torch's operations.
 OwnClass own_class(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
-                   const at::Tensor& bias, const at::Tensor& labels, const OwnLogit& margin,
+                   const at::Tensor& bias, const at::Tensor& labels, const TargetLogit& margin,
                    bool unit_weights) {
   OwnClass own;
   const at::Tensor mine = weight.index_select(0, labels);
@@ -53,7 +53,7 @@ class Function : public torch::autograd::Function<Function> {
   static variable_list forward(AutogradContext* ctx, const at::Tensor& rows,
                                const at::Tensor& scale, const at::Tensor& weight,
                                const at::Tensor& bias, const at::Tensor& labels,
-                               const OwnLogit* margin, bool unit_weights, bool bfloat16,
+                               const TargetLogit* margin, bool unit_weights, bool bfloat16,
                                const c10::intrusive_ptr<MemoryCache>* cache) {
     const std::int64_t n = rows.size(0), classes = weight.size(0);
     const OwnClass own = own_class(rows, scale, weight, bias, labels, *margin, unit_weights);
@@ -168,7 +168,7 @@ bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight) {
 
 ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
                                       const at::Tensor& weight, const at::Tensor& bias,
-                                      const at::Tensor& labels, const OwnLogit& margin,
+                                      const at::Tensor& labels, const TargetLogit& margin,
                                       bool unit_weights, bool bfloat16,
                                       const c10::intrusive_ptr<MemoryCache>& cache) {
   // A Function takes no undefined tensors.

@@ -21,7 +21,7 @@ struct ClassCrossEntropy {
 
 // From the cosine with the own class's weight and the scale, both (N, 1), its logit; differentiable
 // by autograd.
-using OwnLogit = std::function<at::Tensor(const at::Tensor& cosine, const at::Tensor& scale)>;
+using TargetLogit = std::function<at::Tensor(const at::Tensor& cosine, const at::Tensor& scale)>;
 
 // Whether class_cross_entropy takes these: float32 on the CPU, densely stored.
 bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight);
@@ -33,7 +33,7 @@ bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight);
 // way, and is).
 ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
                                       const at::Tensor& weight, const at::Tensor& bias,
-                                      const at::Tensor& labels, const OwnLogit& margin,
+                                      const at::Tensor& labels, const TargetLogit& margin,
                                       bool unit_weights, bool bfloat16,
                                       const c10::intrusive_ptr<MemoryCache>& cache);
 

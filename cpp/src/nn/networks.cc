@@ -215,8 +215,13 @@ NetworkOptions resolve_network_options(std::string_view name, const NetworkOptio
   return resolved;
 }
 
-Graph build_network(std::string_view name, const NetworkOptions& options) {
+Graph build_graph(std::string_view name, const NetworkOptions& options) {
   return networks().at(name).build(resolve_network_options(name, options));
+}
+
+Network build_network(std::string_view name, const NetworkOptions& options,
+                      std::string_view initializer, std::uint64_t seed) {
+  return Network(build_graph(name, options), initializer, seed);
 }
 
 }  // namespace facebench

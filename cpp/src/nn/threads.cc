@@ -3,24 +3,16 @@
 #include <ATen/Parallel.h>
 
 namespace facebench {
-namespace {
 
-class RestoreTorchThreads {
- public:
-  RestoreTorchThreads() : before_(at::get_num_threads()) {}
-  ~RestoreTorchThreads() { at::set_num_threads(before_); }
-  RestoreTorchThreads(const RestoreTorchThreads&) = delete;
-  RestoreTorchThreads& operator=(const RestoreTorchThreads&) = delete;
+TorchThreads::TorchThreads() : before_(at::get_num_threads()) {}
 
- private:
-  int before_;
-};
+TorchThreads::TorchThreads(int threads) : TorchThreads() { at::set_num_threads(threads); }
 
-}  // namespace
+TorchThreads::~TorchThreads() { at::set_num_threads(before_); }
 
 void torch_parallel_for(std::int64_t n, const Job& job,
                         const std::function<void(std::int64_t, int)>& body, Stage* stage) {
-  const RestoreTorchThreads restore;
+  const TorchThreads restore;
   parallel_for(
       n, job,
       [&](std::int64_t i, int worker) {

@@ -7,12 +7,6 @@
 
 namespace facebench {
 
-std::string_view step_phase_name(StepPhase phase) {
-  static constexpr std::string_view kNames[kStepPhases] = {"data", "forward", "backward",
-                                                           "aggregate", "update"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
-
 IterationModel iteration_model(double data, double compute, double aggregate, double measured) {
   for (const double t : {data, compute, aggregate, measured})
     if (!(t >= 0) || !std::isfinite(t))

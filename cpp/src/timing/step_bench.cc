@@ -1,28 +1,21 @@
 #include "facebench/timing/step_bench.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/CachingDeviceAllocator.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
-#include <fmt/format.h>
 
-#include <array>
 #include <chrono>
-#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
-#include "facebench/core/devices.h"
 #include "facebench/nn/graph_summary.h"
-#include "facebench/nn/head.h"
 #include "facebench/nn/inference_network.h"
+#include "facebench/nn/threads.h"
+#include "facebench/nn/torch_device.h"
 #include "facebench/timing/step_input.h"
 #include "facebench/timing/step_recorder.h"
-#include "facebench/training/optimizer.h"
-#include "training/arithmetic.h"
-#include "training/sum_gradients.h"
+#include "facebench/training/learner.h"
 
 namespace facebench {
 namespace {
@@ -32,15 +25,22 @@ NetworkOptions without_classifier(const StepOptions& options, NetworkOptions net
   return resolve_network_options(options.network, network);
 }
 
-at::Device device_of(const StepOptions& options) {
-  const at::Device device(options.device);
-  if (device.is_cpu()) return device;
-  const CudaDevices found = cuda_devices();
-  const int index = device.has_index() ? device.index() : 0;
-  if (!device.is_cuda() || index >= static_cast<int>(found.devices.size()))
-    throw std::invalid_argument(fmt::format("no device '{}' on this machine{}{}", options.device,
-                                            found.reason.empty() ? "" : ": ", found.reason));
-  return at::Device(device.type(), static_cast<at::DeviceIndex>(index));
+// What is trained, as a recipe says it.
+Recipe recipe_of(const StepOptions& options, const NetworkOptions& network,
+                 const Json& loss_options) {
+  Recipe recipe;
+  recipe.network = options.network;
+  recipe.network_options = without_classifier(options, network);
+  recipe.loss = options.loss;
+  recipe.loss_options = loss_options;
+  recipe.training.seed = options.seed;
+  recipe.training.batch = options.batch;
+  recipe.training.dtype = options.precision;
+  recipe.training.channels_last = options.channels_last;
+  recipe.optimizer.lr = options.lr;
+  recipe.optimizer.momentum = options.momentum;
+  recipe.optimizer.weight_decay = options.weight_decay;
+  return recipe;
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ void StepOptions::describe(OptionsBuilder<StepOptions>& o) {
 
 PredictedMemory predict_step_memory(const StepOptions& options, const NetworkOptions& network) {
   check_options(options);
-  const Graph graph = build_network(options.network, without_classifier(options, network));
-  const std::int64_t width =
+  const Graph graph = build_graph(options.network, without_classifier(options, network));
+  std::int64_t width =
       element_count(graph.nodes()[static_cast<std::size_t>(graph.tap_node("embedding"))].shape);
   PredictedMemory m;
   m.parameters = 4 * count_parameters(graph);
@@ -84,6 +84,9 @@ PredictedMemory predict_step_memory(const StepOptions& options, const NetworkOpt
     m.activations = options.batch * peak_activations(graph) * element;
     return m;
   }
+  for (const auto& [tap, node] : graph.taps())
+    if (tap.starts_with("aux"))  // each has a classifier of its own
+      width += element_count(graph.shape({node}));
   m.parameters += 4 * width * options.classes;
   m.gradients = m.parameters;
   m.optimizer = m.parameters;
@@ -98,78 +101,68 @@ class StepBench::Step {
        std::shared_ptr<Communicator> communicator)
       : options_((check_options(options), options)),
         communicator_(communicator ? std::move(communicator) : std::make_shared<SingleProcess>()),
-        device_(device_of(options)),
-        training_(options.mode == "training"),
-        network_(build_network(options.network, without_classifier(options, network_options)),
-                 "torch", options.seed) {
-    const Shape shape = network_.graph().input_shape();
-    StepInputOptions in;
-    in.source = options.input;
-    in.path = options.path.value_or("");
-    in.batch = options.batch;
-    in.height = static_cast<int>(shape[1]);
-    in.width = static_cast<int>(shape[2]);
-    in.classes = options.classes;
-    in.seed = options.seed;
-    in.channels_last = options.channels_last;
-    in.data_threads = options.data_threads;
-    in.rank = communicator_->rank();
-    in.ranks = communicator_->size();
-    input_options_ = in;
-    input_ = make_step_input(in);
-    network_.to(device_, at::kFloat);
-    network_.channels_last(options.channels_last);
-    const bool mixed = options.precision == "bfloat16";
-    if (!training_) {
-      network_.train(false);
-      if (mixed) network_.to(device_, at::kBFloat16);
-      if (device_.is_cpu() && !mixed)
-        frozen_.emplace(network_, options.batch / communicator_->size());
-    } else {
-      make_head(loss_options);
-    }
+        device_(torch_device(options.device)),
+        recipe_(recipe_of(options, network_options, loss_options)) {
+    const int height = recipe_.network_options.height, width = recipe_.network_options.width;
+    input_options_.source = options.input;
+    input_options_.path = options.path.value_or("");
+    input_options_.batch = options.batch;
+    input_options_.height = height;
+    input_options_.width = width;
+    input_options_.classes = options.classes;
+    input_options_.seed = options.seed;
+    input_options_.channels_last = options.channels_last;
+    input_options_.data_threads = options.data_threads;
+    input_options_.rank = communicator_->rank();
+    input_options_.ranks = communicator_->size();
+    input_ = make_step_input(input_options_);
+    if (options.mode == "training")
+      learner_.emplace(recipe_, ModelOptions(), ImageShape{height, width}, input_->classes(),
+                       device_, *communicator_);
+    else
+      make_inference_network();
     if (!input_->works()) fixed_ = move(input_->next());
   }
 
-  const Graph& graph() const { return network_.graph(); }
+  const Graph& graph() { return network().graph(); }
 
-  std::vector<NamedTensor> tensors() const {
+  std::vector<NamedTensor> tensors() {
     std::vector<NamedTensor> result;
-    for (const NamedTensor& t : network_.tensors())
+    for (const NamedTensor& t : network().tensors())
       result.push_back({"network." + t.name, t.tensor});
-    if (head_)
-      for (const NamedTensor& t : head_->parameters())
-        result.push_back({"head." + t.name, t.tensor});
+    if (learner_)
+      for (const NamedTensor& t : learner_->parameters())
+        if (t.name.starts_with("head.")) result.push_back(t);
     return result;
   }
 
   at::Tensor infer(const at::Tensor& images) {
-    const Threads threads(options_.threads);
+    const TorchThreads threads = torch_threads();
     const c10::InferenceMode inference;
-    const at::Tensor moved = layout(images.to(device_, network_.dtype()));
-    return (frozen_ ? frozen_->infer(moved) : network_.infer(moved)).to(at::kCPU, at::kFloat);
+    return run_network(layout(images.to(device_, network().dtype()))).to(at::kCPU, at::kFloat);
   }
 
   std::vector<double> losses(const at::Tensor& images, const at::Tensor& labels,
                              std::int64_t steps) {
-    if (!training_) throw std::invalid_argument("losses: this is inference");
-    const Threads threads(options_.threads);
-    network_.use_dropout(false);
+    if (!learner_) throw std::invalid_argument("losses: this is inference");
+    const TorchThreads threads = torch_threads();
+    network().use_dropout(false);
     const Batch batch = move({images, labels});
     std::vector<double> result;
-    NoRecorder none;
-    for (std::int64_t i = 0; i < steps; ++i) result.push_back(train_on(batch, none).item<double>());
-    network_.use_dropout(true);
+    for (std::int64_t i = 0; i < steps; ++i)
+      result.push_back(train_on(batch, images.size(0) * communicator_->size(), {}));
+    network().use_dropout(true);
     return result;
   }
 
   StepTimes run(std::int64_t iterations, const Job& job) {
-    const Threads threads(options_.threads);
+    const TorchThreads threads = torch_threads();
     StepRecorder recorder(device_, iterations);
+    const PhaseObserver on_phase = [&](StepPhase phase) { recorder.enter(phase); };
     for (std::int64_t i = 0; i < iterations; ++i) {
       job.check();
       recorder.begin();
-      one(recorder);
+      one(on_phase);
       recorder.end();
     }
     return recorder.times();
@@ -186,9 +179,9 @@ class StepBench::Step {
   }
 
   double aggregate_alone(std::int64_t times) {
-    if (communicator_->size() == 1 || !training_) return 0;
+    if (communicator_->size() == 1 || !learner_) return 0;
     std::vector<at::Tensor> copies;
-    for (const NamedTensor& p : parameters_) copies.push_back(at::zeros_like(p.tensor));
+    for (const NamedTensor& p : learner_->parameters()) copies.push_back(at::zeros_like(p.tensor));
     communicator_->all_reduce(copies);
     synchronize_device(device_);
     const auto start = std::chrono::steady_clock::now();
@@ -208,106 +201,66 @@ class StepBench::Step {
   }
 
  private:
-  // torch's number of threads while something runs.
-  class Threads {
-   public:
-    explicit Threads(int threads) : before_(at::get_num_threads()) {
-      at::set_num_threads(threads > 0 ? threads : available_processors());
-    }
-    ~Threads() { at::set_num_threads(before_); }
-    Threads(const Threads&) = delete;
-    Threads& operator=(const Threads&) = delete;
+  void make_inference_network() {
+    network_.emplace(build_network(recipe_.network, recipe_.network_options,
+                                   recipe_.training.initializer, recipe_.training.seed));
+    const bool mixed = options_.precision == "bfloat16";
+    network_->to(device_, mixed ? at::kBFloat16 : at::kFloat);
+    network_->channels_last(options_.channels_last);
+    network_->train(false);
+    if (device_.is_cpu() && !mixed)
+      frozen_.emplace(*network_, options_.batch / communicator_->size());
+  }
 
-   private:
-    int before_;
-  };
+  Network& network() { return learner_ ? learner_->network() : *network_; }
 
-  // Stands in for a recorder where nothing is to be recorded.
-  struct NoRecorder {
-    void mark(StepPhase) {}
-  };
-
-  void make_head(const Json& loss_options) {
-    const std::int64_t width = element_count(
-        graph().nodes()[static_cast<std::size_t>(graph().tap_node("embedding"))].shape);
-    head_ = facebench::make_head(options_.loss, loss_options,
-                                 {width, input_->classes(), options_.seed, at::kFloat});
-    if (!device_.is_cpu()) {
-      for (const NamedTensor& p : head_->parameters()) {
-        at::Tensor shared = p.tensor;
-        shared.set_data(shared.detach().to(device_));
-      }
-      const std::vector<NamedTensor> buffers = head_->buffers();
-      for (const NamedTensor& b : buffers) head_->set_buffer(b.name, b.tensor.to(device_));
-    }
-    for (const NamedTensor& t : network_.parameters())
-      parameters_.push_back({"network." + t.name, t.tensor});
-    for (const NamedTensor& t : head_->parameters())
-      parameters_.push_back({"head." + t.name, t.tensor});
-    OptimizerOptions sgd;
-    sgd.lr = options_.lr;
-    sgd.momentum = options_.momentum;
-    sgd.weight_decay = options_.weight_decay;
-    optimizer_.emplace(parameters_, sgd);
+  TorchThreads torch_threads() const {
+    return TorchThreads(options_.threads > 0 ? options_.threads : available_processors());
   }
 
   at::Tensor layout(const at::Tensor& images) const {
     return images.contiguous(options_.channels_last ? at::MemoryFormat::ChannelsLast
                                                     : at::MemoryFormat::Contiguous);
   }
-  Batch move(const Batch& batch) const {
-    return {layout(batch.images.to(device_, network_.dtype())), batch.labels.to(device_)};
+  Batch move(const Batch& batch) {
+    return {layout(batch.images.to(device_, network().dtype())), batch.labels.to(device_)};
   }
 
-  template <class Recorder>
-  void one(Recorder& recorder) {
+  at::Tensor run_network(const at::Tensor& images) {
+    return frozen_ ? frozen_->infer(images) : network().infer(images);
+  }
+
+  void one(const PhaseObserver& on_phase) {
+    if (!fixed_) on_phase(StepPhase::data);
     const Batch batch = fixed_ ? *fixed_ : move(input_->next());
-    if (!fixed_) recorder.mark(StepPhase::data);
-    if (training_) {
-      train_on(batch, recorder);
+    if (learner_) {
+      train_on(batch, options_.batch, on_phase);
       return;
     }
+    on_phase(StepPhase::forward);
     const c10::InferenceMode inference;
-    (frozen_ ? frozen_->infer(batch.images) : network_.infer(batch.images));
-    recorder.mark(StepPhase::forward);
+    run_network(batch.images);
+    on_phase(StepPhase::done);
   }
 
-  template <class Recorder>
-  at::Tensor train_on(const Batch& batch, Recorder& recorder) {
+  // The loss of the step.
+  double train_on(const Batch& batch, std::int64_t images, const PhaseObserver& on_phase) {
     const at::AutoGradMode gradients(true);
-    at::Tensor features;
-    {
-      const Autocast autocast(options_.precision == "bfloat16", device_.type());
-      features = network_.forward(batch.images, graph().classifier_input());
-    }
-    // As the trainer: the loss outside of it, and scaled by this process's share of the batch.
-    const at::Tensor loss = head_->loss(features.flatten(1), batch.labels).loss;
-    recorder.mark(StepPhase::forward);
-    optimizer_->zero_grad();
-    const int ranks = communicator_->size();
-    (ranks == 1 ? loss : loss * (1.0 / ranks)).backward();
-    recorder.mark(StepPhase::backward);
-    if (ranks > 1) {
-      sum_gradients(parameters_, *communicator_);
-      recorder.mark(StepPhase::aggregate);
-    }
-    optimizer_->step(options_.lr);
-    recorder.mark(StepPhase::update);
-    return loss;
+    return learner_->step(batch, images, iteration_++, options_.lr, on_phase).sums.mean_loss();
   }
 
   StepOptions options_;
   std::shared_ptr<Communicator> communicator_;
   at::Device device_;
-  bool training_;
-  Network network_;
+  Recipe recipe_;
   StepInputOptions input_options_;
   std::unique_ptr<StepInput> input_;
   std::optional<Batch> fixed_;  // on the device, where the input is always the same
+  // In training the learner; in inference the network, and where there is one its frozen form.
+  std::optional<Learner> learner_;
+  std::int64_t iteration_ = 0;
+  std::optional<Network> network_;
   std::optional<InferenceNetwork> frozen_;
-  std::unique_ptr<Head> head_;
-  std::vector<NamedTensor> parameters_;
-  std::optional<Sgd> optimizer_;
 };
 
 StepBench::StepBench(const StepOptions& options, const NetworkOptions& network_options,

@@ -21,57 +21,60 @@ void synchronize_device(c10::Device device) {
     c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
 }
 
-// Made once and recorded again in every iteration.
+// Made once, one for each border of phases, and recorded again in every step.
 struct StepRecorder::Events {
   explicit Events(c10::Device device)
-      : stream(c10::impl::VirtualGuardImpl(device.type()).getStream(device)) {
-    for (std::size_t i = 0; i < kStepPhases + 1; ++i)
-      all.emplace_back(device.type(), c10::EventFlag::BACKEND_DEFAULT);
+      : type(device.type()), stream(c10::impl::VirtualGuardImpl(type).getStream(device)) {}
+  void record(std::size_t border) {
+    if (border == all.size()) all.emplace_back(type, c10::EventFlag::BACKEND_DEFAULT);
+    all[border].record(stream);
   }
+  c10::DeviceType type;
   c10::Stream stream;
-  std::vector<c10::Event> all;  // the beginning, then one a phase
-  std::array<bool, kStepPhases> marked{};
+  std::vector<c10::Event> all;
 };
 
 StepRecorder::StepRecorder(c10::Device device, std::int64_t iterations) : device_(device) {
   times_.iteration.reserve(static_cast<std::size_t>(iterations));
   for (std::vector<double>& phase : times_.phases)
     phase.reserve(static_cast<std::size_t>(iterations));
+  entered_.reserve(4 * kStepPhases);
+  at_.reserve(4 * kStepPhases);
   if (!device.is_cpu()) events_ = std::make_unique<Events>(device);
 }
 
 StepRecorder::~StepRecorder() = default;
 
 void StepRecorder::begin() {
+  entered_.clear();
+  at_.clear();
   synchronize_device(device_);
-  begun_ = last_ = now();
-  if (!events_) return;
-  events_->marked = {};
-  events_->all[0].record(events_->stream);
+  begun_ = now();
 }
 
-void StepRecorder::mark(StepPhase phase) {
-  const auto p = static_cast<std::size_t>(phase);
-  if (events_) {
-    events_->all[p + 1].record(events_->stream);
-    events_->marked[p] = true;
-    return;
-  }
-  const std::int64_t t = now();
-  times_.phases[p].push_back(1e-9 * static_cast<double>(t - last_));
-  last_ = t;
+void StepRecorder::enter(StepPhase phase) {
+  if (events_)
+    events_->record(entered_.size());
+  else
+    at_.push_back(now());
+  entered_.push_back(phase);
 }
 
 void StepRecorder::end() {
+  if (entered_.empty() || entered_.back() != StepPhase::done) enter(StepPhase::done);
   synchronize_device(device_);
   times_.iteration.push_back(1e-9 * static_cast<double>(now() - begun_));
-  if (!events_) return;
-  std::size_t before = 0;
+  std::array<double, kStepPhases> seconds{};
+  std::array<bool, kStepPhases> occurred{};
+  for (std::size_t i = 0; i + 1 < entered_.size(); ++i) {
+    if (entered_[i] == StepPhase::done) continue;
+    const auto p = static_cast<std::size_t>(entered_[i]);
+    seconds[p] += events_ ? 1e-3 * events_->all[i].elapsedTime(events_->all[i + 1])
+                          : 1e-9 * static_cast<double>(at_[i + 1] - at_[i]);
+    occurred[p] = true;
+  }
   for (std::size_t p = 0; p < kStepPhases; ++p)
-    if (events_->marked[p]) {
-      times_.phases[p].push_back(1e-3 * events_->all[before].elapsedTime(events_->all[p + 1]));
-      before = p + 1;
-    }
+    if (occurred[p]) times_.phases[p].push_back(seconds[p]);
 }
 
 StepTimes StepRecorder::times() const { return times_; }
@@ -82,7 +85,7 @@ double StepRecorder::cost(c10::Device device) {
   const std::int64_t start = now();
   for (std::int64_t i = 0; i < kTimes; ++i) {
     recorder.begin();
-    for (std::size_t p = 0; p < kStepPhases; ++p) recorder.mark(static_cast<StepPhase>(p));
+    for (std::size_t p = 0; p < kStepPhases; ++p) recorder.enter(static_cast<StepPhase>(p));
     recorder.end();
   }
   return 1e-9 * static_cast<double>(now() - start) / kTimes;

@@ -1,17 +1,15 @@
 #include "training/arithmetic.h"
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 
 namespace facebench {
 
 ArithmeticSettings::ArithmeticSettings(int threads, bool deterministic)
-    : threads_before_(at::get_num_threads()),
+    : threads_(threads),
       deterministic_before_(at::globalContext().deterministicAlgorithms()),
       cudnn_before_(at::globalContext().deterministicCuDNN()),
       benchmark_before_(at::globalContext().benchmarkCuDNN()) {
-  at::set_num_threads(threads);
   if (!deterministic) return;
   at::Context& context = at::globalContext();
   context.setDeterministicAlgorithms(true, /*warn_only=*/false);
@@ -20,7 +18,6 @@ ArithmeticSettings::ArithmeticSettings(int threads, bool deterministic)
 }
 
 ArithmeticSettings::~ArithmeticSettings() {
-  at::set_num_threads(threads_before_);
   at::Context& context = at::globalContext();
   context.setDeterministicAlgorithms(deterministic_before_,
                                      context.deterministicAlgorithmsWarnOnly());

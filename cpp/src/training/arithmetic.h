@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "facebench/nn/threads.h"
+
 namespace facebench {
 
 // How torch computes while a training runs: its number of threads, and whether it must choose
@@ -16,7 +18,7 @@ class ArithmeticSettings {
   ArithmeticSettings& operator=(const ArithmeticSettings&) = delete;
 
  private:
-  int threads_before_;
+  TorchThreads threads_;
   bool deterministic_before_, cudnn_before_, benchmark_before_;
 };
 

@@ -1,7 +1,6 @@
-#include "training/learner.h"
+#include "facebench/training/learner.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +8,11 @@
 #include <map>
 #include <stdexcept>
 
+#include "facebench/nn/losses.h"
+#include "training/arithmetic.h"
+#include "training/head_buffers.h"
 #include "training/sum_gradients.h"
+#include "training/weight_average.h"
 
 namespace facebench {
 namespace {
@@ -42,14 +45,15 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
                  std::int64_t classes, at::Device device, Communicator& communicator)
     : recipe_(recipe),
       communicator_(communicator),
-      precision_(precision_of(recipe.training.dtype)),
       model_(make_model(recipe.network, trained_network_options(recipe, shape), options,
-                        recipe.training.initializer, recipe.training.seed)) {
+                        recipe.training.initializer, recipe.training.seed)),
+      buffers_(std::make_unique<HeadBuffers>()) {
+  const at::ScalarType dtype = precision_of(recipe.training.dtype).weights;
   const std::uint64_t seed = recipe.training.seed;
   const Graph& graph = model_.weights.graph();
   head_ = make_head(recipe.loss, recipe.loss_options,
                     {element_count(graph.shape({graph.tap_node(graph.classifier_input())})),
-                     classes, seed, precision_.weights});
+                     classes, seed, dtype});
   taps_.emplace_back(graph.classifier_input());
   if (model_.network_options.auxiliary == 1) {
     auxiliary_weight_ = recipe.training.aux_weight > 0 ? recipe.training.aux_weight
@@ -58,14 +62,14 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
       if (!tap.starts_with("aux")) continue;
       taps_.push_back(tap);
       // Each head's weights are a random stream of their own.
-      auxiliary_.push_back({tap, make_head("softmax", Json::object(),
-                                           {element_count(graph.shape({node})), classes,
-                                            seed + (static_cast<std::uint64_t>(taps_.size()) << 32),
-                                            precision_.weights})});
+      auxiliary_.push_back(
+          {tap, make_head("softmax", Json::object(),
+                          {element_count(graph.shape({node})), classes,
+                           seed + (static_cast<std::uint64_t>(taps_.size()) << 32), dtype})});
     }
   }
 
-  model_.weights.to(device, precision_.weights);
+  model_.weights.to(device, dtype);
   model_.weights.channels_last(recipe.training.channels_last);
   for (const NamedTensor& t : model_.weights.parameters())
     parameters_.push_back({network_prefix + t.name, t.tensor});
@@ -74,8 +78,11 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
   for (const AuxiliaryHead& a : auxiliary_) add_head(*a.head, a.tap + ".");
   optimizer_.emplace(parameters_, recipe.optimizer);
   if (recipe.training.ema > 0)
-    average_.emplace(std::span(parameters_).first(of_network), recipe.training.ema);
+    average_ = std::make_unique<WeightAverage>(std::span(parameters_).first(of_network),
+                                               recipe.training.ema);
 }
+
+Learner::~Learner() = default;
 
 void Learner::add_head(Head& head, const std::string& prefix) {
   const at::Device device = model_.weights.device();
@@ -83,17 +90,14 @@ void Learner::add_head(Head& head, const std::string& prefix) {
     move_to(t.tensor, device);
     parameters_.push_back({prefix + t.name, t.tensor});
   }
-  for (const NamedTensor& t : head.buffers()) {
-    move_to(t.tensor, device);
-    (t.tensor.is_floating_point() ? head_values_ : counters_)
-        .push_back({prefix + t.name, t.tensor});
-  }
+  for (const HeadBuffer& b : head.buffers()) move_to(b.tensor, device);
+  buffers_->add(head, prefix);
 }
 
 Learner::Objective Learner::forward(const at::Tensor& images, const at::Tensor& labels) {
   std::vector<at::Tensor> values;
   {
-    const Autocast autocast(precision_.autocast, images.device().type());
+    const Autocast autocast(precision_of(recipe_.training.dtype).autocast, images.device().type());
     values = model_.weights.forward(images, std::span<const std::string>(taps_));
   }
   // Losses are computed outside of it: margins need float32. Features of bfloat16 stay what they
@@ -109,28 +113,25 @@ Learner::Objective Learner::forward(const at::Tensor& images, const at::Tensor& 
 
 Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_t iteration,
                             double lr, const PhaseObserver& on_phase) {
-  const auto enter = [&](TrainPhase phase) {
+  const auto enter = [&](StepPhase phase) {
     if (on_phase) on_phase(phase);
   };
   const at::Device device = model_.weights.device();
-  const at::Tensor pixels = batch.images.to(device, precision_.weights);
+  const at::Tensor pixels = batch.images.to(device, precision_of(recipe_.training.dtype).weights);
   const at::Tensor labels = batch.labels.to(device);
-  optimizer_->zero_grad();
-
-  std::vector<at::Tensor> counted, before;
-  for (const NamedTensor& t : counters_) counted.push_back(t.tensor.clone());
-  if (communicator_.size() > 1)
-    for (const NamedTensor& t : head_values_) before.push_back(t.tensor.detach().clone());
 
   const std::int64_t n = pixels.size(0);
   const std::int64_t parts = std::min(recipe_.training.accumulate, n);
   // Objective, loss, number right and number of images, summed over the latter.
   at::Tensor sums = at::zeros({4}, at::TensorOptions(at::kDouble).device(device));
   for (std::int64_t part = 0; part < parts; ++part) {
-    enter(TrainPhase::forward);
+    enter(StepPhase::forward);
+    if (part == 0) {
+      optimizer_->zero_grad();
+      buffers_->begin_step(communicator_.size());
+    }
+    buffers_->begin_part();
     const std::int64_t first = n * part / parts, count = n * (part + 1) / parts - first;
-    // What counts iterations counts steps, not micro-batches.
-    for (std::size_t i = 0; i < counted.size(); ++i) counters_[i].tensor.copy_(counted[i]);
     // Other masks for each micro-batch and process; one of each: the iteration's number.
     model_.weights.set_dropout(
         recipe_.training.seed,
@@ -140,7 +141,8 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
     const Objective objective =
         forward(pixels.narrow(0, first, count), labels.narrow(0, first, count));
     const double share = static_cast<double>(count) / static_cast<double>(images);
-    enter(TrainPhase::backward);
+    buffers_->end_part(share);
+    enter(StepPhase::backward);
     (share == 1 ? objective.value : objective.value * share).backward();
     const auto scaled = static_cast<double>(count);
     sums += at::stack({objective.value.detach().to(at::kDouble) * scaled,
@@ -148,8 +150,8 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
                        at::full({}, scaled, sums.options())});
   }
 
-  enter(TrainPhase::aggregate);
   if (communicator_.size() > 1) {
+    enter(StepPhase::aggregate);
     communicator_.all_reduce(std::span(&sums, 1));
     sum_gradients(parameters_, communicator_);
   }
@@ -159,22 +161,13 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   step.sums = {t[1], static_cast<std::int64_t>(t[2]), static_cast<std::int64_t>(t[3])};
   step.finite = std::isfinite(t[0]);
   if (step.finite) {
-    // Centres and the like move by what all processes would move them.
-    if (!before.empty()) {
-      const at::NoGradGuard no_grad;
-      std::vector<at::Tensor> moves;
-      for (std::size_t i = 0; i < before.size(); ++i)
-        moves.push_back(head_values_[i].tensor - before[i]);
-      communicator_.all_reduce(moves);
-      for (std::size_t i = 0; i < before.size(); ++i)
-        head_values_[i].tensor.copy_(before[i] + moves[i]);
-    }
-    enter(TrainPhase::update);
+    buffers_->end_step(communicator_);
+    enter(StepPhase::update);
     step.gradient_norm = optimizer_->clip();
     optimizer_->step(lr);
     if (average_) average_->update(iteration);
   }
-  enter(TrainPhase::done);
+  enter(StepPhase::done);
   return step;
 }
 
@@ -182,8 +175,7 @@ std::vector<NamedTensor> Learner::state() const {
   std::vector<NamedTensor> tensors = parameters_;
   for (const NamedTensor& t : model_.weights.buffers())
     tensors.push_back({network_prefix + t.name, t.tensor});
-  for (const auto* list : {&head_values_, &counters_})
-    tensors.insert(tensors.end(), list->begin(), list->end());
+  for (NamedTensor& t : buffers_->tensors()) tensors.push_back(std::move(t));
   for (const NamedTensor& t : optimizer_->momentum())
     tensors.push_back({"momentum." + t.name, t.tensor});
   if (average_)
@@ -195,7 +187,7 @@ std::vector<NamedTensor> Learner::state() const {
 Model Learner::snapshot() const {
   NetworkOptions options = model_.network_options;
   options.auxiliary = 0;
-  Graph graph = build_network(model_.network, options);
+  Graph graph = build_graph(model_.network, options);
   std::map<std::string, at::Tensor> current;
   for (const NamedTensor& t : model_.weights.tensors()) current[network_prefix + t.name] = t.tensor;
   if (average_)

@@ -9,8 +9,8 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/toml.h"
-#include "facebench/nn/head.h"
 #include "facebench/nn/initializers.h"
+#include "facebench/nn/losses.h"
 #include "facebench/protocols/embedded.h"
 #include "facebench/training/sampler.h"
 

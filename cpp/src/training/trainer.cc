@@ -13,14 +13,14 @@
 #include <memory>
 #include <stdexcept>
 
-#include "facebench/core/devices.h"
 #include "facebench/core/error.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/sha256.h"
+#include "facebench/nn/torch_device.h"
 #include "facebench/training/batch_loader.h"
 #include "facebench/training/checkpoint.h"
+#include "facebench/training/learner.h"
 #include "training/arithmetic.h"
-#include "training/learner.h"
 #include "training/training_log.h"
 #include "training/training_progress.h"
 
@@ -216,7 +216,7 @@ class Trainer {
   }
 
   void step(BatchLoader& loader) {
-    if (callbacks_.on_phase) callbacks_.on_phase(TrainPhase::data);
+    if (callbacks_.on_phase) callbacks_.on_phase(StepPhase::data);
     const Batch batch = loader.next();
     const std::int64_t iteration = progress_.iteration;
     lr_ = learning_rate(recipe_.optimizer.lr, recipe_.schedule,
@@ -365,21 +365,6 @@ bool holds_a_training(const fs::path& out) {
          !list_checkpoints(out / "checkpoints").empty();
 }
 
-at::Device checked_device(const std::string& name) {
-  at::Device device(at::kCPU);
-  try {
-    device = at::Device(name);
-  } catch (const c10::Error&) {
-    throw std::invalid_argument(
-        fmt::format("unknown device '{}' (known: cpu, cuda, cuda:N)", name));
-  }
-  if (device.is_cuda() && !at::hasCUDA())
-    throw std::invalid_argument("device '" + name + "': " + cuda_devices().reason);
-  if (!device.is_cpu() && !device.is_cuda())
-    throw std::invalid_argument("training runs on cpu or cuda, not on '" + name + "'");
-  return device;
-}
-
 }  // namespace
 
 void TrainOptions::describe(OptionsBuilder<TrainOptions>& o) {
@@ -409,7 +394,7 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
                   const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks,
                   Communicator& communicator) {
   check_options(options);
-  const at::Device device = checked_device(options.device);
+  const at::Device device = torch_device(options.device);
   std::optional<fs::path> checkpoint;
   int threads = options.threads > 0 ? options.threads : available_processors();
   if (communicator.rank() == 0) {

@@ -9,19 +9,6 @@
 
 namespace facebench {
 
-// What is reported of a stretch of steps, summed up over images.
-struct TrainingSums {
-  double loss = 0;
-  std::int64_t correct = 0;
-  std::int64_t images = 0;
-
-  double mean_loss() const;  // 0 where there are no images
-  double accuracy() const;
-  void add(const TrainingSums& more);
-  Json json() const;
-  void set(const Json& json);  // throws Json::exception
-};
-
 // log.jsonl: one JSON object a line, each with the `iteration` it was written after. Every line is
 // flushed, so that a killed process leaves whole lines but for the last.
 class TrainingLog {

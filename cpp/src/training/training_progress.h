@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "facebench/io/json.h"
-#include "training/training_log.h"
+#include "facebench/training/training_sums.h"
 
 namespace facebench {
 

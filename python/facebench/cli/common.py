@@ -114,15 +114,7 @@ def command_line() -> str:
 
 def check_device(device: str) -> str:
     """`device`, where this machine has it. ValueError names what there is."""
-    if device == "cpu":
-        return device
-    kind, _, number = device.partition(":")
-    if kind != "cuda" or not (number or "0").isdigit():
-        raise ValueError(f"unknown device '{device}' (known: cpu, cuda, cuda:N)")
-    found = facebench.core.cuda_devices()
-    if int(number or 0) >= len(found["devices"]):
-        why = found["reason"] or f"there are {len(found['devices'])}"
-        raise ValueError(f"no device '{device}' on this machine: {why}")
+    facebench.core.parse_device(device)
     return device
 
 

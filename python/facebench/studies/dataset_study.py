@@ -65,11 +65,11 @@ def bench_compare_datasets(
                 folder / "tests", synthetic_protocols(), scale=scale, progress=progress
             )
         if recipe is None:
-            recipe = training.recipe(SMALL_RECIPE[0])
+            recipe = training.load_recipe(SMALL_RECIPE[0])
             for key, value in SMALL_RECIPE[1].items():
                 recipe.set(key, str(value))
         elif not hasattr(recipe, "copy"):
-            recipe = training.recipe(recipe)
+            recipe = training.load_recipe(recipe)
         sets, lists, runs = {}, {}, {name: [] for name in packs}
         for number, (name, path) in enumerate(packs.items()):
             dropped = _overlap(path, tests) if remove_overlap else {}

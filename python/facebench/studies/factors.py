@@ -126,10 +126,12 @@ def _recipes(before, after, settings):
         raise ValueError("give two recipes, or none for the small case")
     if before is None:
         base, common, first, second = SMALL_CASE
-        pair = [training.recipe(base), training.recipe(base)]
+        pair = [training.load_recipe(base), training.load_recipe(base)]
         changes = [{**common, **first}, {**common, **second}]
     else:
-        pair = [r.copy() if hasattr(r, "copy") else training.recipe(r) for r in (before, after)]
+        pair = [
+            r.copy() if hasattr(r, "copy") else training.load_recipe(r) for r in (before, after)
+        ]
         changes = [{}, {}]
     for recipe, own in zip(pair, changes, strict=True):
         for key, value in {**own, **settings}.items():
@@ -164,8 +166,8 @@ def differing_factors(before, after):
     """{factor: [keys]} of what differs between two recipes, seeds left out.
 
     >>> from facebench import training
-    >>> a = training.recipe("small4.softmax")
-    >>> b = training.recipe("small4.softmax", lr=0.01, last_batch="wrap")
+    >>> a = training.load_recipe("small4.softmax")
+    >>> b = training.load_recipe("small4.softmax", lr=0.01, last_batch="wrap")
     >>> differing_factors(a, b)
     {'last batch': ['training.last_batch'], 'optimizer': ['optimizer.lr']}
     """

@@ -32,7 +32,7 @@ def steps(job, group, device):
 
 
 def accuracy(job, group, device):
-    recipe = training.recipe(job["recipe"])
+    recipe = training.load_recipe(job["recipe"])
     recipe.set("training.seed", str(job["seed"]))
     curve, start = [], time.perf_counter()
 

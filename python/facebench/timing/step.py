@@ -173,6 +173,8 @@ def _why_not(engine, job, pythons):
             return "trains with softmax alone"
         if job["input"] != "synthetic":
             return "reads the synthetic input alone"
+        if job["network_options"].get("auxiliary") == 1 and job["mode"] == "training":
+            return "trains without auxiliary classifiers"
     missing = [] if engine in pythons else absent(engine)
     return f"needs {', '.join(missing)}" if missing else ""
 
@@ -291,7 +293,7 @@ class _Reference:
 
         from facebench import nn
 
-        network = nn.network(job["network"], **{**job["network_options"], "classes": 0})
+        network = nn.build_network(job["network"], **{**job["network_options"], "classes": 0})
         weights = load_file(self.weights)
         state = {n.removeprefix("network."): t for n, t in weights.items()}
         network.load_state_dict({n: t for n, t in state.items() if not n.startswith("head.")})

@@ -182,14 +182,14 @@ TEST(Networks, CountToTheLastDigit) {
       {"googlenet_bvlc", without, weights, 16'795'072},
   };
   for (const Count& c : counts)
-    EXPECT_EQ(count_parameters(build_network(c.name, c.options), c.rule), c.expected) << c.name;
+    EXPECT_EQ(count_parameters(build_graph(c.name, c.options), c.rule), c.expected) << c.name;
 }
 
 // Multiply-accumulates as published elsewhere: torchvision 0.26 (its "GFLOPS", to three digits).
 TEST(Networks, CountMultiplyAccumulates) {
   const auto giga = [](const char* name) {
     const NetworkOptions options{.classes = 1000, .auxiliary = 0};
-    return static_cast<double>(count_macs(build_network(name, options))) / 1e9;
+    return static_cast<double>(count_macs(build_graph(name, options))) / 1e9;
   };
   EXPECT_NEAR(giga("alexnet_v2"), 0.714, 0.001);
   EXPECT_NEAR(giga("vgg16"), 15.470, 0.001);
@@ -203,39 +203,39 @@ TEST(Networks, CountMultiplyAccumulates) {
 TEST(Networks, EveryEntryIsDocumentedAndBuilds) {
   for (const NetworkEntry& e : networks().entries()) {
     EXPECT_FALSE(e.doc.empty() || e.source.empty()) << e.name;
-    const Graph g = build_network(e.name, {.classes = 7});
+    const Graph g = build_graph(e.name, {.classes = 7});
     EXPECT_EQ(g.shape({g.tap_node("embedding")}), (Shape{e.defaults.embedding})) << e.name;
     EXPECT_EQ(g.shape({g.tap_node("logits")}), (Shape{7})) << e.name;
     EXPECT_NE(summary(g).find("tap logits"), std::string::npos);
-    const Graph other = build_network(e.name, {.height = 160, .width = 144, .embedding = 24});
+    const Graph other = build_graph(e.name, {.height = 160, .width = 144, .embedding = 24});
     EXPECT_EQ(other.shape({other.tap_node("embedding")}), (Shape{24})) << e.name;
     for (const auto& [tap, node] : other.taps()) EXPECT_NE(tap, "logits") << e.name;
   }
-  EXPECT_NE(refusal([] { build_network("spherface20"); }).find("did you mean 'sphereface20'"),
+  EXPECT_NE(refusal([] { build_graph("spherface20"); }).find("did you mean 'sphereface20'"),
             std::string::npos);
   EXPECT_NE(refusal([] {
-              build_network("sphereface20", {.channel_multiplier = 0.5});
+              build_graph("sphereface20", {.channel_multiplier = 0.5});
             }).find("no channel_multiplier"),
             std::string::npos);
 }
 
 TEST(Networks, AuxiliaryClassifiersAreThereWhereAskedFor) {
   for (const char* name : {"googlenet", "googlenet_bvlc"}) {
-    const Graph g = build_network(name, {.classes = 7, .auxiliary = 1});
+    const Graph g = build_graph(name, {.classes = 7, .auxiliary = 1});
     EXPECT_EQ(g.shape({g.tap_node("aux1")}), (Shape{7}));
     EXPECT_EQ(g.shape({g.tap_node("aux2")}), (Shape{7}));
   }
-  const Graph g = build_network("inception_v3", {.classes = 7, .auxiliary = 1});
+  const Graph g = build_graph("inception_v3", {.classes = 7, .auxiliary = 1});
   EXPECT_EQ(g.shape({g.tap_node("aux1")}), (Shape{7}));
-  EXPECT_NE(refusal([] { build_network("googlenet", {.classes = 7}).tap_node("aux1"); }), "");
+  EXPECT_NE(refusal([] { build_graph("googlenet", {.classes = 7}).tap_node("aux1"); }), "");
   EXPECT_NE(refusal([] {
-              build_network("resnet50", {.classes = 7, .auxiliary = 1});
+              build_graph("resnet50", {.classes = 7, .auxiliary = 1});
             }).find("has no auxiliary classifiers"),
             std::string::npos);
   // Without classes the taps are what the classifiers would read.
-  const Graph open = build_network("googlenet", {.auxiliary = 1});
+  const Graph open = build_graph("googlenet", {.auxiliary = 1});
   EXPECT_EQ(open.shape({open.tap_node("aux2")}), (Shape{1024}));
-  const Graph v3 = build_network("inception_v3", {.auxiliary = 1});
+  const Graph v3 = build_graph("inception_v3", {.auxiliary = 1});
   EXPECT_EQ(v3.shape({v3.tap_node("aux1")}), (Shape{768}));
   // Resolving twice changes nothing: model files keep the resolved options.
   const NetworkOptions once = resolve_network_options("googlenet_bvlc", {.classes = 7});
@@ -246,7 +246,7 @@ TEST(Networks, AuxiliaryClassifiersAreThereWhereAskedFor) {
 
 TEST(Networks, HaveTheTapsThatTheirPapersName) {
   for (const char* name : {"alexnet_v1", "alexnet_v2", "alexnet_v2_slim", "vgg16", "vgg16_bn"}) {
-    const Graph g = build_network(name);
+    const Graph g = build_graph(name);
     EXPECT_EQ(g.nodes()[static_cast<std::size_t>(g.tap_node("fc7"))].op, Op::linear) << name;
     EXPECT_EQ(g.nodes()[static_cast<std::size_t>(g.tap_node("fc7_relu"))].op, Op::relu) << name;
     EXPECT_EQ(g.tap_node("embedding"), g.tap_node("fc7_relu")) << name;
@@ -254,7 +254,7 @@ TEST(Networks, HaveTheTapsThatTheirPapersName) {
 }
 
 TEST(Networks, TensorFlowsPaddingPutsTheOddPixelAfterTheImage) {
-  const Graph g = build_network("googlenet_slim");
+  const Graph g = build_graph("googlenet_slim");
   for (const Node& node : g.nodes()) {
     if (node.name != "Conv2d_1a_7x7.conv") continue;
     // 224 / 2 = 112 positions: 111 * 2 + 7 - 224 = 5 pixels, two before and three after.

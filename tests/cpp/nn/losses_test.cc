@@ -9,7 +9,8 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/random.h"
-#include "facebench/nn/head.h"
+#include "nn/losses/arcface.h"
+#include "nn/losses/sphereface.h"
 
 namespace facebench {
 namespace {
@@ -70,9 +71,30 @@ at::Tensor features_at_angles(const at::Tensor& weight, const at::Tensor& labels
 }
 
 struct Case {
-  const char* name;
+  std::string name;
   Json options;
 };
+
+// Every loss with its defaults, but a scale at which differences are exact enough and a lambda that
+// leaves the margin to be seen; then its variants.
+std::vector<Case> gradient_cases() {
+  std::vector<Case> cases;
+  for (const LossEntry& entry : losses().entries()) {
+    Json options = Json::object();
+    for (const OptionField& field : entry.options->fields) {
+      if (field.name == "s") options["s"] = 8;
+      if (field.name.starts_with("lambda_")) options[field.name] = 0;
+    }
+    cases.push_back({entry.name, options});
+  }
+  cases.insert(cases.end(), {{"softmax", {{"bias", false}}},
+                             {"center", {{"weight", 0.3}}},
+                             {"center", {{"weight", 0.3}, {"update", "facenet"}}},
+                             {"sphereface", {{"m", 3}, {"lambda_min", 2}, {"lambda_base", 0}}},
+                             {"arcface", {{"s", 8}, {"past_pi", "wrap"}}},
+                             {"arcface", {{"s", 8}, {"past_pi", "easy"}}}});
+  return cases;
+}
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << c.name << " " << c.options.dump();
@@ -96,16 +118,7 @@ TEST_P(Gradients, EqualFiniteDifferencesNearBothPoles) {
   EXPECT_LT(gradient_error(*head, features, some_labels()), 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Gradients,
-    ::testing::Values(Case{"softmax", {}}, Case{"softmax", {{"bias", false}}},
-                      Case{"center", {{"weight", 0.3}}},
-                      Case{"center", {{"weight", 0.3}, {"update", "facenet"}}},
-                      Case{"sphereface", {{"lambda_base", 0}, {"lambda_min", 0}}},
-                      Case{"sphereface", {{"m", 3}, {"lambda_min", 2}, {"lambda_base", 0}}},
-                      Case{"cosface", {{"s", 8}}}, Case{"arcface", {{"s", 8}}},
-                      Case{"arcface", {{"s", 8}, {"past_pi", "wrap"}}},
-                      Case{"arcface", {{"s", 8}, {"past_pi", "easy"}}}));
+INSTANTIATE_TEST_SUITE_P(All, Gradients, ::testing::ValuesIn(gradient_cases()));
 
 TEST(Losses, GradientIsFiniteExactlyAtThePoles) {
   for (const LossEntry& entry : losses().entries()) {
@@ -233,6 +246,56 @@ TEST(Losses, LogitsCarryNoMarginAndNoGradient) {
   const at::Tensor expected = 10 * (x / x.norm(2, {1}, true)).mm((w / w.norm(2, {1}, true)).t());
   EXPECT_LT((logits - expected).abs().max().item<double>(), 1e-12);
   EXPECT_FALSE(logits.requires_grad());
+}
+
+// A loss that is not in the table, made of the public header alone: a margin by the quality that a
+// feature's norm tells, against a moving average of the batch's norms (the additive part of
+// AdaFace's margin, Kim et al. 2022, with its gradient).
+class NormMarginHead : public Head {
+ public:
+  explicit NormMarginHead(const HeadShape& shape) : Head({"norm_margin", Json::object(), shape}) {
+    add_parameter("weight", {shape.classes, shape.features}, "xavier");
+    add_buffer("mean", at::zeros({}, at::TensorOptions(at::kDouble)), BufferReduction::mean);
+    add_buffer("deviation", at::zeros({}, at::TensorOptions(at::kDouble)), BufferReduction::mean);
+  }
+
+ protected:
+  Output compute(HeadInput& input) override {
+    const HeadInput::NormStatistics& s = input.norm_statistics();
+    if (training()) {
+      buffer(0).mul_(0.9).add_(0.1 * s.mean);
+      buffer(1).mul_(0.9).add_(0.1 * s.deviation);
+    }
+    const at::Tensor quality = ((input.norms() - buffer(0)) / (buffer(1) + 1e-3)).clamp(-1, 1);
+    const at::Tensor cosine =
+        at::mm(input.features() / input.norms(), normalize_rows(parameter(0)).t());
+    const at::Tensor logits = 8 * cosine;
+    const at::Tensor margin = (-0.4 * (1 + quality));
+    const at::Tensor with_margin = logits.scatter_add(1, input.labels().unsqueeze(1), margin);
+    return {at::cross_entropy_loss(with_margin, input.labels()), logits.detach(), logits.argmax(1)};
+  }
+};
+
+TEST(Losses, AHeadIsGivenNormsAndTheirStatistics) {
+  NormMarginHead head({2, 3, 0, at::kDouble});
+  const at::Tensor x =
+      at::tensor({3.0, 4.0, 0.0, 1.0, 0.0, 0.0}, at::TensorOptions(at::kDouble)).view({3, 2});
+  const at::Tensor labels = at::tensor({2, 0, 2}, at::TensorOptions(at::kLong));
+  HeadInput input(x, labels);
+  EXPECT_DOUBLE_EQ(input.norms()[0][0].item<double>(), 5);
+  EXPECT_DOUBLE_EQ(input.norms()[2][0].item<double>(), 1e-6);
+  EXPECT_NEAR(input.norm_statistics().mean.item<double>(), 2, 1e-6);
+  EXPECT_NEAR(input.norm_statistics().deviation.item<double>(), std::sqrt(14.0 / 2), 1e-6);
+  HeadInput one(x.slice(0, 0, 1), labels.slice(0, 0, 1));
+  EXPECT_EQ(one.norm_statistics().deviation.item<double>(), 0);
+  EXPECT_EQ(HeadInput(x.to(at::kBFloat16), labels).features().scalar_type(), at::kFloat);
+  EXPECT_EQ(HeadInput(x.to(at::kBFloat16), labels).given().scalar_type(), at::kBFloat16);
+
+  head.loss(x, labels);
+  EXPECT_NEAR(head.buffers()[0].tensor.item<double>(), 0.2, 1e-6);
+  head.train(false);
+  const at::Tensor features = random_tensor({kBatch, 2}, "features", 1.5);
+  EXPECT_LT(gradient_error(head, features, some_labels().remainder(3)), 1e-6);
 }
 
 TEST(Losses, WrongUseIsRefused) {

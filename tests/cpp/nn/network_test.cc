@@ -125,7 +125,7 @@ TEST(Network, DropoutDependsOnSeedStepAndLayerAlone) {
 }
 
 TEST(Network, MovingKeepsATensorsIdentity) {
-  Network net(build_network("small4", {.height = 16, .width = 16}));
+  Network net = build_network("small4", {.height = 16, .width = 16});
   at::Tensor held = net.parameters().front().tensor;
   net.to(at::kCPU, at::kDouble);
   net.channels_last();
@@ -137,7 +137,7 @@ TEST(Network, MovingKeepsATensorsIdentity) {
 }
 
 TEST(Network, RefusesWrongImagesAndTensors) {
-  Network net(build_network("small4", {.height = 16, .width = 16}));
+  Network net = build_network("small4", {.height = 16, .width = 16});
   EXPECT_THROW(net.forward(at::zeros({1, 3, 16, 17})), std::invalid_argument);
   EXPECT_THROW(net.forward(at::zeros({1, 3, 16, 16}, at::kDouble)), std::invalid_argument);
   EXPECT_THROW(net.tensor("conv1.wieght"), std::invalid_argument);
@@ -205,14 +205,14 @@ TEST(Initializers, HaveTheMomentsTheyPromise) {
 }
 
 TEST(Initializers, DependOnSeedAndNameAlone) {
-  Network a(build_network("small4"), "msra", 1), b(build_network("small4"), "msra", 1);
-  Network c(build_network("small4", {.classes = 3}), "msra", 1);
+  Network a = build_network("small4", {}, "msra", 1), b = build_network("small4", {}, "msra", 1);
+  Network c = build_network("small4", {.classes = 3}, "msra", 1);
   EXPECT_TRUE(at::equal(a.tensor("conv3.weight"), b.tensor("conv3.weight")));
   EXPECT_TRUE(at::equal(a.tensor("conv3.weight"), c.tensor("conv3.weight")));
-  Network d(build_network("small4"), "msra", 2);
+  Network d = build_network("small4", {}, "msra", 2);
   EXPECT_FALSE(at::equal(a.tensor("conv3.weight"), d.tensor("conv3.weight")));
   EXPECT_FLOAT_EQ(a.tensor("prelu1.weight").mean().item<float>(), 0.25F);
-  EXPECT_THROW(Network(build_network("small4"), "mrsa"), std::invalid_argument);
+  EXPECT_THROW(build_network("small4", {}, "mrsa"), std::invalid_argument);
 }
 
 TEST(Threads, TorchRunsOnOneInsideAndAsBeforeOutside) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace facebench {
@@ -25,5 +27,10 @@ struct CudaDevices {
 // Asks libfacebench_cuda, which is loaded on the first call from the folder of this library. A
 // missing library, driver or device is not an error: `reason` says what is missing.
 CudaDevices cuda_devices();
+
+// What "cpu", "cuda" (the first) or "cuda:N" means: the number of the CUDA device; nothing for the
+// processor. Throws std::invalid_argument for another word, and for a device that this machine does
+// not have, with the reason.
+std::optional<int> parse_device(std::string_view name);
 
 }  // namespace facebench

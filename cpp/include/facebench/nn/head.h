@@ -3,14 +3,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "facebench/core/options.h"
-#include "facebench/core/registry.h"
 #include "facebench/io/json.h"
 #include "facebench/nn/network.h"
 
@@ -24,6 +22,47 @@ struct HeadShape {
   at::ScalarType dtype = at::kFloat;
 };
 
+// The batch that a loss is computed on. What is derived from the features is computed when it is
+// first asked for.
+class HeadInput {
+ public:
+  // features (N, D) floating point, labels (N) int64.
+  HeadInput(const at::Tensor& features, const at::Tensor& labels);
+
+  const at::Tensor& labels() const { return labels_; }
+  // The features as they came in, e.g. in bfloat16 in mixed precision.
+  const at::Tensor& given() const { return given_; }
+  // (N, D) in the type that margins and sums are computed in: float32, or float64 where the
+  // features are.
+  const at::Tensor& features() const { return features_; }
+  // (N, 1) Euclidean norms of the features, at least 1e-6. Differentiable.
+  const at::Tensor& norms();
+  // Mean and standard deviation (N - 1 in the denominator; 0 for one image) of the norms over this
+  // process's images, scalars without gradient. A loss that goes by a moving average of them keeps
+  // it in a buffer with BufferReduction::mean.
+  struct NormStatistics {
+    at::Tensor mean, deviation;
+  };
+  const NormStatistics& norm_statistics();
+
+ private:
+  at::Tensor given_, features_, labels_, norms_;
+  std::optional<NormStatistics> statistics_;
+};
+
+// How a buffer that moves in each step is put together where the step's batch is shared by several
+// processes, or taken in several micro-batches.
+enum class BufferReduction : std::uint8_t {
+  sum,        // what each moved it by adds up (class centres: each moves those of its images)
+  mean,       // each starts from the same value; the mean of theirs, weighted by their images
+              // (a moving average of the batch's statistics)
+  broadcast,  // one value for all, that of rank 0 (the number of steps)
+};
+
+struct HeadBuffer : NamedTensor {
+  BufferReduction reduction = BufferReduction::mean;
+};
+
 // A loss with the parameters it needs: the last layer of a network in training, thrown away after.
 //
 // In training mode (the start) each call of loss() is one iteration: it moves what the method keeps
@@ -35,6 +74,12 @@ class Head {
     at::Tensor loss;       // scalar, mean over the batch
     at::Tensor logits;     // (N, C), without gradient and without margin, to measure accuracy with
     at::Tensor predicted;  // (N) int64, the class with the highest of them
+  };
+  // What every head is made with: the loss's name, its options (all of them), and the shape.
+  struct Description {
+    std::string name;
+    Json options;
+    HeadShape shape;
   };
 
   virtual ~Head() = default;
@@ -53,7 +98,7 @@ class Head {
   // Leaf tensors that require gradient. They are shared, not copied: an optimizer changes them in
   // place.
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
-  const std::vector<NamedTensor>& buffers() const { return buffers_; }
+  const std::vector<HeadBuffer>& buffers() const { return buffers_; }
   // Replaces a buffer, e.g. after a move to another device. Throws std::invalid_argument for an
   // unknown name or another shape.
   void set_buffer(std::string_view name, const at::Tensor& value);
@@ -61,44 +106,34 @@ class Head {
   void train(bool on = true) { training_ = on; }
   bool training() const { return training_; }
 
-  const std::string& name() const { return name_; }
-  // The loss's options, all of them.
-  const Json& options() const { return options_; }
-  const HeadShape& shape() const { return shape_; }
+  const std::string& name() const { return description_.name; }
+  const Json& options() const { return description_.options; }
+  const HeadShape& shape() const { return description_.shape; }
 
  protected:
-  Head(std::string name, Json options, const HeadShape& shape);
-  virtual Output compute(const at::Tensor& features, const at::Tensor& labels) = 0;
+  explicit Head(Description description) : description_(std::move(description)) {}
+  // `input` has been checked.
+  virtual Output compute(HeadInput& input) = 0;
 
-  // `init` as in nn/losses.h; Philox stream (seed, "head", name).
+  // Initial values: "linear" U(+-1/sqrt(D)), "xavier" U(+-sqrt(6/(D+C))), "xavier_normal" N(0,
+  // sqrt(2/(D+C))), "xavier_caffe" U(+-sqrt(3/D)), "normal" N(0, 0.01); Philox stream (seed,
+  // "head", name).
   at::Tensor& add_parameter(const std::string& name, std::vector<std::int64_t> size,
                             const std::string& init);
-  at::Tensor& add_buffer(const std::string& name, const at::Tensor& value);
+  at::Tensor& add_buffer(const std::string& name, const at::Tensor& value,
+                         BufferReduction reduction);
   at::Tensor& parameter(std::size_t i) { return parameters_[i].tensor; }
   at::Tensor& buffer(std::size_t i) { return buffers_[i].tensor; }
 
  private:
-  std::string name_;
-  Json options_;
-  HeadShape shape_;
-  std::vector<NamedTensor> parameters_, buffers_;
+  Description description_;
+  std::vector<NamedTensor> parameters_;
+  std::vector<HeadBuffer> buffers_;
   bool training_ = true;
 };
 
-struct LossEntry {
-  std::string name;
-  std::string doc;
-  std::string source;  // the paper, and whose convention where they differ
-  const OptionsSchema* options = nullptr;
-  std::function<std::unique_ptr<Head>(const LossEntry&, const Json&, const HeadShape&)> make;
-};
-
-// softmax, center, sphereface, cosface, arcface.
-const Table<LossEntry>& losses();
-
-// The head of the loss called `name`; `options` is an object of its options, what is left out keeps
-// its default. Throws std::invalid_argument for an unknown loss (did you mean) or an empty shape,
-// Error for a bad option.
-std::unique_ptr<Head> make_head(std::string_view name, const Json& options, const HeadShape& shape);
+// Rows of `x` (N, D) divided by their Euclidean norms. A norm below 1e-6 counts as 1e-6, so that
+// value and gradient stay finite at a zero row.
+at::Tensor normalize_rows(const at::Tensor& x);
 
 }  // namespace facebench

@@ -6,6 +6,7 @@
 #include "facebench/core/options.h"
 #include "facebench/core/registry.h"
 #include "facebench/nn/graph.h"
+#include "facebench/nn/network.h"
 
 namespace facebench {
 
@@ -60,6 +61,9 @@ const Table<NetworkEntry>& networks();
 // `options` with the network's defaults in place of zeros. Throws std::invalid_argument for an
 // unknown network or an option that it does not have.
 NetworkOptions resolve_network_options(std::string_view name, const NetworkOptions& options);
-Graph build_network(std::string_view name, const NetworkOptions& options = {});
+Graph build_graph(std::string_view name, const NetworkOptions& options = {});
+// The graph with fresh weights, in training mode (nn/network.h).
+Network build_network(std::string_view name, const NetworkOptions& options = {},
+                      std::string_view initializer = "torch", std::uint64_t seed = 0);
 
 }  // namespace facebench

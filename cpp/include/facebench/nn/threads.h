@@ -7,6 +7,19 @@
 
 namespace facebench {
 
+// torch's number of threads (of one operation) while this lives; as before afterwards.
+class TorchThreads {
+ public:
+  TorchThreads();  // leaves it as it is, and undoes what others set meanwhile
+  explicit TorchThreads(int threads);
+  ~TorchThreads();
+  TorchThreads(const TorchThreads&) = delete;
+  TorchThreads& operator=(const TorchThreads&) = delete;
+
+ private:
+  int before_;
+};
+
 // parallel_for (core/job.h) for bodies that call torch: inside, torch runs each operation on one
 // thread, so that the workers do not fight over cores and results do not depend on their number.
 //

@@ -1,18 +1,11 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
-namespace facebench {
+#include "facebench/training/step_phase.h"
 
-// The parts of an iteration, in their order (Wang & Guo 2019, section 4.3). Inference has data and
-// forward alone.
-enum class StepPhase : std::uint8_t { data, forward, backward, aggregate, update };
-inline constexpr std::size_t kStepPhases = 5;
-std::string_view step_phase_name(StepPhase phase);  // "data", "forward", ...
+namespace facebench {
 
 // Times of a series of iterations in seconds, all of one length; `phases[p]` of a phase that did
 // not occur is empty. A phase's time is what the iteration waited for it.

@@ -52,11 +52,11 @@ struct PredictedMemory {
 // Before anything is allocated. Throws std::invalid_argument as resolve_network_options does.
 PredictedMemory predict_step_memory(const StepOptions& options, const NetworkOptions& network);
 
-// A network, a loss, an optimizer and an input, iterated by the hand that holds the stopwatch. In
-// training: batch -> forward and loss -> backward -> gradients averaged over the processes ->
-// update, as in training/trainer.h; in inference the frozen network (nn/inference_network.h) on the
-// CPU in float32, otherwise Network::infer. bfloat16 is automatic mixed precision in training
-// (weights, optimizer and loss stay in float32); in inference the network itself is converted.
+// An input, and what is done with its batches. In training a step of the trainer itself
+// (training/learner.h), with auxiliary classifiers where `network_options` ask for them; in
+// inference the frozen network (nn/inference_network.h) on the CPU in float32, otherwise
+// Network::infer. bfloat16 is automatic mixed precision in training (weights, optimizer and loss
+// stay in float32); in inference the network itself is converted.
 class StepBench {
  public:
   // `communicator`: of several processes that train together, each on its share of the batch; null:

@@ -14,9 +14,9 @@ namespace facebench {
 // Waits until the device has done all it was given; at once on the CPU.
 void synchronize_device(c10::Device device);
 
-// The stopwatch of a step: begin(), mark(phase) at the end of each phase, end(). On the CPU a mark
-// is one look at the clock; on another device an event in its queue, so that nothing waits before
-// end().
+// The stopwatch of a step: begin(), enter(phase) where each phase begins, end(). A phase that comes
+// several times is summed up. On the CPU enter() is one look at the clock; on another device an
+// event in its queue, so that nothing waits before end().
 class StepRecorder {
  public:
   StepRecorder(c10::Device device, std::int64_t iterations);
@@ -25,7 +25,7 @@ class StepRecorder {
   StepRecorder& operator=(const StepRecorder&) = delete;
 
   void begin();
-  void mark(StepPhase phase);
+  void enter(StepPhase phase);
   void end();
   // All iterations so far.
   StepTimes times() const;
@@ -37,8 +37,11 @@ class StepRecorder {
   struct Events;
   c10::Device device_;
   StepTimes times_;
-  std::int64_t begun_ = 0, last_ = 0;  // nanoseconds
-  std::unique_ptr<Events> events_;     // null on the CPU
+  std::int64_t begun_ = 0;  // nanoseconds
+  // Of the step that goes on: the phases entered, and on the CPU when.
+  std::vector<StepPhase> entered_;
+  std::vector<std::int64_t> at_;
+  std::unique_ptr<Events> events_;  // null on the CPU
 };
 
 }  // namespace facebench

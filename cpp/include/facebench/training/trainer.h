@@ -11,7 +11,7 @@
 #include "facebench/embedding/model.h"
 #include "facebench/training/communicator.h"
 #include "facebench/training/recipe.h"
-#include "facebench/training/train_phase.h"
+#include "facebench/training/step_phase.h"
 #include "facebench/training/training_set.h"
 #include "facebench/training/validation.h"
 

@@ -14,7 +14,7 @@ def _networks() -> list[dict]:
     """For 10,575 classes, as the published tables count."""
     result = []
     for entry in facebench.nn.networks():
-        graph = facebench.nn.graph(entry["name"], classes=10575)
+        graph = facebench.nn.build_graph(entry["name"], classes=10575)
         options = entry["options"]
         result.append(
             {
@@ -41,7 +41,7 @@ def _detectors() -> list[dict]:
 def _recipes() -> list[dict]:
     result = []
     for name in facebench.training.recipe_names():
-        recipe = facebench.training.recipe(name)
+        recipe = facebench.training.load_recipe(name)
         values = recipe.to_dict()
         training, image = values["training"], values["input"]
         result.append(

@@ -59,7 +59,7 @@ def train(
     if validate and first:
         judge = training.validation(validate, validation_pack, root=root, lists=lists, **judging)
     result = facebench.train(
-        training.recipe(recipe, **settings),
+        training.load_recipe(recipe, **settings),
         pack,
         common.out_path(out, "train", Path(recipe).stem) if first else Path("runs"),
         exclude=exclude,

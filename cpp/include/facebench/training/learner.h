@@ -13,22 +13,26 @@
 #include "facebench/training/communicator.h"
 #include "facebench/training/optimizer.h"
 #include "facebench/training/recipe.h"
-#include "facebench/training/train_phase.h"
-#include "training/arithmetic.h"
-#include "training/training_log.h"
-#include "training/weight_average.h"
+#include "facebench/training/step_phase.h"
+#include "facebench/training/training_sums.h"
 
 namespace facebench {
+
+class HeadBuffers;
+class WeightAverage;
 
 // What a training changes (network, heads, momentum, average of the weights), and how one step
 // changes it. Everything that goes on from step to step is in state(); which step it is comes in
 // from outside.
 class Learner {
  public:
-  // `options` is what the model files will say. Throws std::invalid_argument where the recipe's
-  // network does not take images of `shape`.
+  // `recipe` and `communicator` must outlive it; `options` is what the model files will say. Throws
+  // std::invalid_argument where the recipe's network does not take images of `shape`.
   Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
           std::int64_t classes, at::Device device, Communicator& communicator);
+  ~Learner();
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
 
   struct Step {
     TrainingSums sums;         // over the images of all processes
@@ -36,12 +40,16 @@ class Learner {
     double gradient_norm = 0;  // before clipping; 0 where clipping is off
   };
   // One step of gradient descent. `batch` is this process's share of a batch of `images` images.
-  // Collective.
+  // `on_phase` (may be empty) is told of each phase from `forward` on; `data` begins before, where
+  // the batch is waited for. Collective.
   Step step(const Batch& batch, std::int64_t images, std::int64_t iteration, double lr,
-            const PhaseObserver& on_phase);
+            const PhaseObserver& on_phase = {});
 
   // Every tensor that goes on from step to step. Shared.
   std::vector<NamedTensor> state() const;
+  // What the optimizer changes: "network.*", "head.*", and of auxiliary heads "aux1.*", ... Shared.
+  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+  Network& network() { return model_.weights; }
 
   // The model as it stands (the average of its weights where there is one): a copy on the CPU, in
   // float32 and evaluation mode, without auxiliary heads.
@@ -68,17 +76,15 @@ class Learner {
 
   const Recipe& recipe_;
   Communicator& communicator_;
-  Precision precision_;
   Model model_;
   std::unique_ptr<Head> head_;
   std::vector<AuxiliaryHead> auxiliary_;
   double auxiliary_weight_ = 0;
   std::vector<std::string> taps_;  // "embedding", "aux1", ...
   std::vector<NamedTensor> parameters_;
-  std::vector<NamedTensor> counters_;     // integer buffers of the heads: they count steps
-  std::vector<NamedTensor> head_values_;  // their other buffers
+  std::unique_ptr<HeadBuffers> buffers_;
   std::optional<Sgd> optimizer_;
-  std::optional<WeightAverage> average_;
+  std::unique_ptr<WeightAverage> average_;  // null: there is none
 };
 
 }  // namespace facebench
