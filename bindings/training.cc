@@ -167,7 +167,7 @@ void bind_training(py::module_& m) {
       .def_readonly("id", &Recipe::id)
       .def_readonly("title", &Recipe::title)
       .def_readonly("citations", &Recipe::citations)
-      .def_readonly("notes", &Recipe::notes, "What a reader of the numbers must know.")
+      .def_readonly("notes", &Recipe::notes, "Notes for readers of the numbers.")
       .def_property_readonly("network", [](const Recipe& r) { return r.network; })
       .def_property_readonly("loss", [](const Recipe& r) { return r.loss; })
       .def("set", &set_recipe, py::arg("key"), py::arg("value"),
@@ -214,7 +214,7 @@ void bind_training(py::module_& m) {
       py::arg("recipe"), py::arg("images"), py::arg("epoch"));
   m.def("training_views",
         [] { return table_list(training_views(), "source", &TrainingViewEntry::source); });
-  m.def("recipe_names", &recipe_names, "The recipes that the library carries.");
+  m.def("recipe_names", &recipe_names, "The built-in recipes.");
   m.def("load_recipe", &load_recipe, py::arg("name_or_path"));
   m.def("parse_recipe", &parse_recipe, py::arg("text"), py::arg("file") = "recipe.toml");
   m.def(

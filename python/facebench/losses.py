@@ -34,7 +34,7 @@ class Head(torch.nn.Module):
         super().__init__()
         self._core = core
         for name, tensor in core.parameters().items():
-            # The very tensor that the loss reads, not a copy that would be another leaf.
+            # The tensor that the loss itself reads; a copy would be another leaf.
             tensor._is_param = True
             self.register_parameter(name, tensor)
         for name, tensor in core.buffers().items():

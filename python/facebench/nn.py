@@ -91,7 +91,7 @@ class NetworkModule(torch.nn.Module):
         super().__init__()
         self._network, self._tap = network, tap
         for name, tensor in network.named_parameters():
-            # The very tensor that the network reads, not a copy that would be another leaf.
+            # The tensor that the network itself reads; a copy would be another leaf.
             tensor._is_param = True
             owner, last = self._owner(name)
             owner.register_parameter(last, tensor)
@@ -118,7 +118,7 @@ class NetworkModule(torch.nn.Module):
         return self._network(images, tap or self._tap)
 
     def _apply(self, fn, recurse=True):
-        # The network moves its tensors itself, each keeping its identity.
+        # The network moves its tensors itself, and keeps the tensor objects.
         probe = fn(torch.empty(0, device=self._network.device, dtype=self._network.dtype))
         self._network.to(probe.device, probe.dtype)
         return self

@@ -85,7 +85,8 @@ def load_recipe(name_or_path, **overrides) -> Recipe:
 
 
 def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[np.ndarray, list[dict]]:
-    """What the network sees of `images` in an epoch of a training: to look at, and for own loops.
+    """The network's inputs made from `images` in an epoch of a training: to look at, or for your
+    own loop.
 
     ``recipe`` as in `train`; ``images`` uint8 (N, H, W, 3) RGB, of which the i-th is taken for the
     i-th of the data. Returns float32 (N, C, h, w) in the network's order of channels, and for each
@@ -112,7 +113,7 @@ def _image_array(images) -> np.ndarray:
 
 
 def validation(protocol, images, *, root="", lists="", **options) -> Validation:
-    """A protocol, the crops of its images, and the number that judges a model in training.
+    """A protocol, the crops of its images, and the metric that scores a model in training.
 
     ``protocol`` is a name or a ``.toml`` file; its lists are looked for below ``root`` or in
     ``lists``. ``images`` is a pack (its path, or an opened one) or a pair (array, names): uint8
@@ -120,8 +121,8 @@ def validation(protocol, images, *, root="", lists="", **options) -> Validation:
     ``options`` are fields of `ValidationOptions`: metric (as in ``metrics.json``, e.g.
     ``"tar@far=0.001"``; the track's first where it is left out), track, every (epochs).
 
-    Calling it judges a model. A score is higher for the better model: the metric's value, or minus
-    an error rate.
+    Calling it scores a model. The score is higher for the better model: the metric's value, or
+    minus an error rate.
 
     >>> import pathlib, tempfile
     >>> import numpy as np
@@ -175,7 +176,7 @@ def train(
     process_group=None,
     **options,
 ) -> dict:
-    """Train; fills the folder `out` and returns what came of it.
+    """Train; fills the folder `out` and returns a summary.
 
     ``recipe`` is a `Recipe`, the name of one, or a ``.toml`` file. ``data`` is a pack (its path, or
     an opened one), or a pair (images, labels): uint8 (N, H, W, 3) RGB and N integers, below zero =

@@ -23,7 +23,7 @@ struct OwnClass {
   at::Tensor logit;                        // (N, 1), with margin
 };
 
-// The logits of the own classes, few enough for torch's operations.
+// The target logits, few enough for torch's operations.
 OwnClass own_class(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
                    const at::Tensor& bias, const at::Tensor& labels, const TargetLogit& margin,
                    bool unit_weights) {
@@ -113,7 +113,7 @@ class Function : public torch::autograd::Function<Function> {
         bias.numel() ? bias.data_ptr<float>() : nullptr, labels.data_ptr<std::int64_t>(),
         unit_weights, ctx->saved_data["bfloat16"].toBool());
     const double share = outputs[0].item<double>() / static_cast<double>(n);
-    // d loss / d own logit, and through its cosine on the scale of the other logits.
+    // d loss / d target logit, and the same through its cosine, in the scale of the other logits.
     const at::Tensor lost = (own_logit.to(at::kDouble) - log_sum.unsqueeze(1)).expm1() * share;
     const at::Tensor own = (lost * by_cosine / scale).to(at::kFloat).contiguous();
 

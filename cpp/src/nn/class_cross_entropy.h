@@ -10,8 +10,8 @@ namespace facebench {
 
 // The cross entropy of a classifier in one operation: image i's logit of class j is
 //   scale_i <x_i, w_j> + b_j,
-// w_j divided by its norm where unit_weights; the logit of the image's own class is
-// margin(cosine, scale) in its place, where a margin is given.
+// w_j divided by its norm if unit_weights. With a margin, the target logit (that of the image's
+// true class) is margin(cosine, scale) instead.
 struct ClassCrossEntropy {
   at::Tensor loss;  // scalar, mean over the images; backward() reaches rows, scale, weight, bias
   at::Tensor
@@ -19,8 +19,7 @@ struct ClassCrossEntropy {
   at::Tensor predicted;  // (N) int64, the highest of them, the first of equals
 };
 
-// From the cosine with the own class's weight and the scale, both (N, 1), its logit; differentiable
-// by autograd.
+// The target logit from its cosine and the scale, both (N, 1); differentiable by autograd.
 using TargetLogit = std::function<at::Tensor(const at::Tensor& cosine, const at::Tensor& scale)>;
 
 // Whether class_cross_entropy takes these: float32 on the CPU, densely stored.

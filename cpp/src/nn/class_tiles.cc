@@ -38,7 +38,7 @@ struct ClassTiles::Scratch {
   Words weights;                // of the tile: [features / width][groups of classes][width]
   std::vector<float> gradient;  // of the tile's logits over the norms, (tile, padded_images)
   Words along, across;          // the same in groups of images and of classes, where they are pairs
-  std::vector<float> minus;     // what goes off a class's gradient along its weight
+  std::vector<float> minus;     // the part of a class's gradient along its weight, which is removed
   std::vector<float> block;     // of products
   std::vector<float> rows;      // its part of the gradient of the rows, (images, padded_features)
 
@@ -210,8 +210,8 @@ void ClassTiles::logit_gradients(const Gradients& g, std::int64_t tile, Scratch&
       dot += out[*own] * logits[*own];
     }
     if (g.bias) g.bias[of_class] = total;
-    // Of the gradient of a unit weight only what is across it remains. A norm that was held at its
-    // smallest is a constant.
+    // Normalisation removes the component of the gradient along the weight. A norm that was raised
+    // to its minimum is a constant.
     s.minus[static_cast<std::size_t>(j)] =
         unit_weights_ && inverse < kLargestInverse ? dot * inverse : 0;
     if (k_.group != 1) k_.along(out, padded_images_, s.along.data() + j * groups(padded_images_));

@@ -27,7 +27,7 @@ class ClassTiles {
 
   std::int64_t padded_images() const { return padded_images_; }
 
-  // Over an image's classes without its own: the logarithm of the sum of exp(logit), -infinity
+  // Over an image's classes except the true one: the logarithm of the sum of exp(logit), -infinity
   // where there is no other, and the highest class (the first of equals; -1) with its logit.
   struct Others {
     std::vector<double> log_sum;
@@ -40,8 +40,8 @@ class ClassTiles {
   struct Gradients {
     const float* logits;
     const float* inverse_norms;
-    // Of each image: the gradient of logit j is share * exp(logit j - log_sum), but `own` for its
-    // own class.
+    // Of each image: the gradient of logit j is share * exp(logit j - log_sum); that of the target
+    // logit is `own`.
     std::vector<float> share, log_sum, own;
     // Wanted ones not null: (classes, features), (classes), (images, features). The last is the sum
     // over classes of the logit's gradient times the (unit) weights.

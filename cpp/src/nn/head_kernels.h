@@ -1,9 +1,9 @@
 #pragma once
 
 // The arithmetic of a classifier's cross entropy over tiles of classes (class_cross_entropy.h).
-// Included by files that are compiled for several instruction sets, so it includes nothing: an
-// inline function of a standard header, compiled there, could be the copy that the linker keeps for
-// everybody.
+// Included by files that are compiled for several instruction sets, so it includes no headers: the
+// linker might keep an inline function that was compiled there for the whole program, and older
+// processors cannot run it.
 
 namespace facebench {
 

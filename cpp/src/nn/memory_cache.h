@@ -8,10 +8,10 @@
 
 namespace facebench {
 
-// Memory for large tensors that come and go in every step. The system's allocator hands such blocks
-// back at once and fetches them again page by page, zeroed, which takes longer than filling them.
-// Blocks are used again here, and freed with the cache, which lives as long as its owner and the
-// longest of its tensors. Safe to use from several threads.
+// Reuses the memory of large tensors that are allocated in every step. The system's allocator
+// returns such blocks at once and gets them again page by page, set to zero, which takes longer
+// than filling them. The cache keeps the blocks, and lives as long as its owner and all of its
+// tensors. Safe to use from several threads.
 class MemoryCache : public torch::CustomClassHolder {
  public:
   MemoryCache() = default;

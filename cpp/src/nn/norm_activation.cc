@@ -219,7 +219,7 @@ std::vector<NormChain> norm_chains(const Graph& graph) {
   std::vector<NormChain> result(nodes.size());
   const auto op = [&](int i) { return nodes[static_cast<std::size_t>(i)].op; };
   const auto chain = [&](int i) -> NormChain& { return result[static_cast<std::size_t>(i)]; };
-  // The chain that ends in node i and is read by one other node alone; it is taken over.
+  // The chain that ends in node i, if only one other node reads it; it is removed from the list.
   const auto take = [&](int i) {
     NormChain found;
     if (uses[static_cast<std::size_t>(i)] == 1) std::swap(found, chain(i));

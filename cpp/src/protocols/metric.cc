@@ -63,8 +63,8 @@ MetricCell bounded_cell(const char* name, const MetricBounds& bounds) {
   return cell;
 }
 
-// A number of the whole curve, for which all scores are needed; of a tail its bounds, where they are
-// known. Its smallest step is that of the smaller class, unless `statistic` says otherwise.
+// A number of the whole curve, for which all scores are needed; of a tail its bounds, where they
+// are known. Its smallest step is that of the smaller class, unless `statistic` says otherwise.
 Rule<ScoreSet> curve_rule(const char* name, double (*value)(const RocCurve&),
                           MetricBounds (*bounds)(const ScoreTail&) = nullptr,
                           Statistic (*statistic)(Scores) = nullptr) {

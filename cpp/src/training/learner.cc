@@ -33,7 +33,7 @@ NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& s
   return options;
 }
 
-// In place, so that whoever holds the tensor goes on.
+// In place, so that references to the tensor stay valid.
 void move_to(const at::Tensor& tensor, at::Device device) {
   at::Tensor shared = tensor;
   shared.set_data(shared.detach().to(device));

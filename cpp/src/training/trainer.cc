@@ -104,7 +104,8 @@ class Trainer {
     learner_.set_training_run(sha256_hex(canonical_json(identity_)));
   }
 
-  // Every process takes up what rank 0 finds in the file; without one, its fresh weights.
+  // Every process starts with what rank 0 reads from the file, or without one with its fresh
+  // weights.
   void take_up(const std::optional<fs::path>& checkpoint) {
     TrainingState state;
     state.progress = progress_.json();
@@ -268,7 +269,7 @@ class Trainer {
   }
 
   ValidationValue validate(const Model& model, const Job& job) const {
-    Job own;  // its stages would tear the training's progress
+    Job own;  // its stages would interrupt the progress display of the training
     own.threads = at::get_num_threads();
     own.poll = job.poll;
     return (*callbacks_.validation)(model, own);

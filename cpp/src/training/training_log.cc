@@ -9,7 +9,7 @@ namespace facebench {
 
 TrainingLog::TrainingLog(const std::filesystem::path& path, std::int64_t iteration) : path_(path) {
   std::string kept;
-  // One that begins anew says everything anew.
+  // A training from the start writes a new log.
   if (iteration > 0 && std::filesystem::exists(path)) {
     const std::string text = read_file(path);
     for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {

@@ -1,8 +1,8 @@
 """Engines: frameworks that build the same network from its graph, each in a process of its own.
 
 Two frameworks in one process disturb each other (threads, memory, libraries), so an engine is
-always a child process that is spoken to in JSON (`facebench.timing.workers`). This package imports
-no torch, so that an engine may live in an environment of its own.
+always a child process that gets its commands as JSON (`facebench.timing.workers`). This package
+imports no torch, so that an engine may live in an environment of its own.
 
 >>> from facebench import engines
 >>> sorted(engines.ENGINES)[:2]

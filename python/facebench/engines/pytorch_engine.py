@@ -141,7 +141,7 @@ class GraphModule(nn.Module):
             shapes = [nodes[k]["shape"] for k in node["inputs"]]
             layer = LAYERS[node["op"]](node["options"], shapes)
             self._fill(layer, node["tensors"], weights)
-            # What nobody reads again is let go.
+            # Values that are not read again are freed.
             later = {k for j in needed if j > i for k in nodes[j]["inputs"]}
             self.plan.append((i, node["inputs"], [k for k in node["inputs"] if k not in later]))
             self.layers.append(layer)
@@ -244,7 +244,7 @@ class Engine(SteppedEngine):
         return [self._train(*batch, _nothing).item() for _ in range(steps)]
 
     def step(self, mark):
-        # On a GPU the parts run into each other: only the whole is timed.
+        # On a GPU the parts overlap: only the whole iteration is timed.
         if self._device.type != "cpu":
             mark = _nothing
         if self._training:

@@ -1,4 +1,4 @@
-"""Studies: many trainings compared, with the chance of the seeds in every number.
+"""Studies: comparisons of many trainings, with intervals over seeds.
 
 >>> from facebench import studies
 >>> low, high = studies.seed_interval([0.90, 0.92, 0.94])

@@ -7,9 +7,8 @@ import statistics
 def seed_interval(values, level=0.95, limits=(-math.inf, math.inf)):
     """Student's t interval of the mean over seeds; None for fewer than two.
 
-    What it says: where the mean of many more seeds would lie. It knows nothing of other test
-    images; that is what a protocol's own interval is for. What lies outside ``limits`` (0 and 1
-    for a rate) is cut off: no mean can be there.
+    It covers the mean over many more seeds. It does not cover other test images; a protocol's own
+    interval does. The interval is cut off at ``limits`` (0 and 1 for a rate).
     """
     n = len(values)
     if n < 2:

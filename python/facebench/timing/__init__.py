@@ -1,4 +1,4 @@
-"""Timing: how long things take, measured as the field's papers do it.
+"""Timing: measuring time as papers on frameworks do.
 
 >>> from facebench import timing
 >>> times = [0.9] + [0.1, 0.1, 0.1, 0.2] * 4

@@ -60,7 +60,7 @@ def _decode_work(paths, threads):
 
 
 def _input_work(source, path, batch, height, width, threads):
-    # One thread: the work is done where the batch is asked for, so that it is one core's.
+    # One thread: the batch is made on the calling thread, so that only one core works.
     data_threads = 0 if threads == 1 else threads
 
     def run(rounds):
@@ -185,7 +185,7 @@ def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progres
     if progress:
         progress.begin("timing", rounds * len(going), "measurements")
     try:
-        # In turns, so that other work on the machine meets all of them.
+        # In turns, so that other load on the machine affects all of them.
         for r in range(rounds):
             for i, (_, _, run, count, repeats, rates, uses) in enumerate(going):
                 meter = _full.ProcessMeter(0)

@@ -1,4 +1,4 @@
-"""What a measurement leaves behind: a run folder with a manifest, tables and plots."""
+"""The files of a measurement: a run folder with a manifest, tables and plots."""
 
 import json
 import os
@@ -16,8 +16,9 @@ def write_bench(result, out, command="", overwrite=False):
     """Write a measurement: ``bench.json``, ``run.json``, ``report.md``, ``report.html``.
 
     ``result`` is what the ``bench_...`` functions return. Its options are the manifest's content;
-    the figures and the machine are its circumstance, for no machine gives the same figures twice.
-    Returns the folder. facebench.Error where it holds a result already, without ``overwrite``.
+    the figures and the machine are its circumstance, because no machine gives the same figures
+    twice. Returns the folder. facebench.Error where it holds a result already, without
+    ``overwrite``.
     """
     out = Path(out)
     if (out / "bench.json").exists() and not overwrite:

@@ -1,8 +1,8 @@
 """``bench_step``: iterations of networks in engines, by batch size.
 
 Each network and batch size is measured by itself: every engine is a process of its own, outputs are
-compared first, then the engines run their rounds in turns, so that whatever else happens on the
-machine meets all of them. A batch that does not fit into memory is a row, and the next one runs.
+compared first, then the engines run their rounds in turns, so that other load on the machine
+affects all of them. A batch that does not fit into memory is a row, and the next one runs.
 """
 
 import os
@@ -48,7 +48,7 @@ class _Row:
         return self.result["status"] == "ok"
 
     def attempt(self, act):
-        """``act(self)``; an engine that cannot do it is out."""
+        """``act(self)``; an engine that fails is left out."""
         if not self.alive:
             return None
         try:
@@ -252,7 +252,7 @@ def _step_fields():
 
 
 class _Reference:
-    """This library's weights, outputs and losses, which the engines must come to."""
+    """This library's weights, outputs and losses, which the engines must reproduce."""
 
     def __init__(self, job, folder, worker):
         self.folder, self.graph = folder, _graph(job)
@@ -332,7 +332,7 @@ def _several_at_once(rows, act):
         try:
             list(pool.map(lambda row: row.attempt(act), rows))
         except BaseException:
-            # Ends what the other threads wait for.
+            # Ends the processes that the other threads wait for.
             for row in rows:
                 row.worker.close()
             raise

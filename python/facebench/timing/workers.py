@@ -68,7 +68,7 @@ class Worker:
         return self._process.pid
 
     def ask(self, command, timeout=None, **arguments):
-        """The answer to one command. Raises WorkerFailed, after which the worker is of no use."""
+        """The answer to one command. After WorkerFailed the worker cannot be used any more."""
         line = json.dumps({"command": command, **arguments}) + "\n"
         try:
             self._process.stdin.write(line.encode())

@@ -63,11 +63,12 @@ struct HeadBuffer : NamedTensor {
   BufferReduction reduction = BufferReduction::mean;
 };
 
-// A loss with the parameters it needs: the last layer of a network in training, thrown away after.
+// A loss with the parameters it needs: the last layer of a network in training, which is not part
+// of the model.
 //
-// In training mode (the start) each call of loss() is one iteration: it moves what the method keeps
-// between iterations (centres, the iteration that lambda is annealed by). In evaluation mode
-// nothing moves. Everything kept is a buffer, so parameters() and buffers() are the whole state.
+// In training mode (the default) each call of loss() is one iteration: it updates what the method
+// keeps between iterations (centres, the iteration that lambda depends on). In evaluation mode
+// nothing changes. Everything kept is a buffer, so parameters() and buffers() are the whole state.
 class Head {
  public:
   struct Output {
@@ -89,8 +90,8 @@ class Head {
   // features (N, D) floating point, labels (N) int64 in [0, C), N >= 1. Throws
   // std::invalid_argument for other shapes and types, std::out_of_range for a label.
   //
-  // In float32 on the CPU the classes go by in tiles, and their gradients are made without unit
-  // weights or probabilities in memory (docs/training-speed.md); logits is then laid out class by
+  // In float32 on the CPU the classes are processed in tiles, and gradients are computed without
+  // storing unit weights or probabilities (docs/training-speed.md); logits is then stored class by
   // class. Features in bfloat16 are multiplied with weights rounded to it, where the processor has
   // such products; sums, margins and the loss are float32.
   Output loss(const at::Tensor& features, const at::Tensor& labels);

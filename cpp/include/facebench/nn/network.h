@@ -26,8 +26,8 @@ void check_tensors(const Graph& graph, std::span<const std::pair<std::string, Sh
                    std::string_view where);
 
 // A graph with its tensors, run by torch. Parameters are leaves that require gradients, so that
-// autograd and any optimizer work on them. Moving (to) keeps each tensor's identity: an optimizer
-// that holds it goes on. Movable, not copyable; clone() copies the numbers.
+// autograd and any optimizer work on them. to() keeps each tensor object, so that an optimizer that
+// refers to it continues to work. Movable, not copyable; clone() copies the numbers.
 //
 // With the same inputs, tensors, torch, instruction set and number of intra-op threads, forward()
 // and its backward give the same bits on the CPU.
@@ -35,7 +35,7 @@ class Network {
  public:
   // float32 on the CPU, filled by the named initialiser (nn/initializers.h), in training mode.
   explicit Network(Graph graph, std::string_view initializer = "torch", std::uint64_t seed = 0);
-  // The same with numbers at hand; load() says what is refused, before anything is allocated.
+  // The same with given values. What load() refuses is refused here before anything is allocated.
   Network(Graph graph, std::span<const NamedTensor> tensors, std::string_view where);
   Network(Network&&) = default;
   Network& operator=(Network&&) = default;
@@ -65,7 +65,7 @@ class Network {
     dropout_step_ = step;
   }
 
-  // Whether dropout drops in training mode (the start); batch norm is not touched by it.
+  // Whether dropout is active in training mode (the default); batch norm is not touched by it.
   void use_dropout(bool on = true) { dropout_on_ = on; }
 
   // Moves all tensors and drops their gradients; batch norm's tensors stay float32 when `dtype` is

@@ -10,13 +10,13 @@
 
 namespace facebench {
 
-// What a network's builder is asked for. 0 stands for the network's own default.
+// The options of a network's builder. 0 stands for the network's own default.
 struct NetworkOptions {
   int height = 0;
   int width = 0;
   int channels = 3;
-  // Where a network ends in pooled features, another length than theirs is made by a linear layer
-  // "embedding" behind them.
+  // If a network ends in pooled features, a linear layer "embedding" after them gives any other
+  // length.
   int embedding = 0;
   // With classes > 0 the graph has its classifier (tap "logits"), named and counted as its authors
   // do; with 0 it ends at the embedding, and the classifier belongs to the loss.

@@ -23,9 +23,9 @@ class TorchThreads {
 // parallel_for (core/job.h) for bodies that call torch: inside, torch runs each operation on one
 // thread, so that the workers do not fight over cores and results do not depend on their number.
 //
-// torch keeps its number of threads for each OS thread, but every new thread begins with what was
-// set last by anybody; so the workers' 1 is undone for the process when this returns. A thread that
-// somebody else starts meanwhile begins with 1.
+// torch stores its number of threads for each OS thread, but a new thread starts with the value
+// that was set last in the process. The workers set it to 1, so it is restored when this returns. A
+// thread that is started elsewhere meanwhile starts with 1.
 void torch_parallel_for(std::int64_t n, const Job& job,
                         const std::function<void(std::int64_t, int)>& body, Stage* stage = nullptr);
 

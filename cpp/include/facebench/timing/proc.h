@@ -20,7 +20,7 @@ struct ProcessorTimes {
   double idle = 0;
   double interrupts = 0;
   double stolen = 0;  // by other guests of the same host
-  // Somebody worked.
+  // Time in which the processor was busy.
   double busy() const { return user + system + interrupts + stolen; }
 };
 

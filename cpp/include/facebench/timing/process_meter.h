@@ -25,7 +25,7 @@ struct ProcessUse {
   double user = 0;
   double system = 0;
   double iowait = 0;
-  // The share that the watched process (and the watching one) used, and everybody else.
+  // The share used by the watched process (and the watching one), and by all others.
   double own = 0;
   double others = 0;
   bool busy = false;  // others > kBusyShare: the figures are not those of an idle machine

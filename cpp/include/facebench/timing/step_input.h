@@ -50,7 +50,8 @@ const Table<StepInputEntry>& step_inputs();
 // pack of another size; Error as the files do.
 std::unique_ptr<StepInput> make_step_input(const StepInputOptions& options);
 
-// Seconds of each of `batches` batches, made with nobody else at work; two more come before them.
+// Seconds of each of `batches` batches, made while nothing else runs, after two that are not
+// counted.
 std::vector<double> time_input(StepInput& input, std::int64_t batches);
 
 // Decodes every file (already in memory) `rounds` times on `threads` threads; images per second.

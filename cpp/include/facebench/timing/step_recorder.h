@@ -11,12 +11,12 @@
 
 namespace facebench {
 
-// Waits until the device has done all it was given; at once on the CPU.
+// Waits until the device has finished its work; returns at once on the CPU.
 void synchronize_device(c10::Device device);
 
-// The stopwatch of a step: begin(), enter(phase) where each phase begins, end(). A phase that comes
-// several times is summed up. On the CPU enter() is one look at the clock; on another device an
-// event in its queue, so that nothing waits before end().
+// Times the phases of a step: begin(), enter(phase) where each phase begins, end(). A phase that
+// comes several times is summed up. On the CPU enter() is one look at the clock; on another device
+// an event in its queue, so that nothing waits before end().
 class StepRecorder {
  public:
   StepRecorder(c10::Device device, std::int64_t iterations);

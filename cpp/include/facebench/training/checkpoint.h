@@ -19,7 +19,7 @@ struct TrainingState {
   std::int64_t iteration = 0;  // steps done
   // What a resume must agree with: recipe, data, threads, torch, ... Compared key by key.
   Json identity = Json::object();
-  // Whatever else goes on from here (best score, sums for the log).
+  // Other values that are needed to continue (best score, sums for the log).
   Json progress = Json::object();
 };
 

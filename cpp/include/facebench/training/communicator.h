@@ -6,7 +6,7 @@
 
 namespace facebench {
 
-// How the processes of one training speak to each other. Calls are collective: every rank makes the
+// Communication between the processes of one training. Calls are collective: every rank makes the
 // same ones in the same order, with tensors of the same shapes and types. Shaped after c10d's
 // process group, which the many-process implementation wraps.
 class Communicator {

@@ -22,8 +22,8 @@ class HeadBuffers;
 class WeightAverage;
 
 // What a training changes (network, heads, momentum, average of the weights), and how one step
-// changes it. Everything that goes on from step to step is in state(); which step it is comes in
-// from outside.
+// changes it. Everything that is kept between steps is in state(); the number of the step is an
+// argument.
 class Learner {
  public:
   // `recipe` and `communicator` must outlive it; `options` is what the model files will say. Throws

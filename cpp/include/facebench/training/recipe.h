@@ -42,7 +42,7 @@ struct TrainingOptions {
 // and at the top `version`, `title`, `citations`, `notes` (what a reader of the numbers must know)
 // and `base`: a list of recipes or parts of recipes that this one changes, read in order, each
 // value of a later one in place of the earlier one's (a network or loss of another name starts from
-// its own defaults; citations and notes add up). A base is the name of a carried one, or a path
+// its own defaults; citations and notes add up). A base is the name of a built-in recipe, or a path
 // ending in ".toml", relative to the file that names it. Files in "recipes/parts" are only for
 // that; they need neither title, network nor loss.
 // The vocabulary is closed: an unknown key or word is an Error with file, line and "did you mean".
@@ -64,13 +64,13 @@ struct Recipe {
   InputOptions input;
 };
 
-// The names of the recipes that the library carries ("demo", "small4.cosface", ...), sorted.
+// The names of the built-in recipes ("demo", "small4.cosface", ...), sorted.
 std::vector<std::string> recipe_names();
-// One that the library carries. Throws std::invalid_argument with "did you mean".
+// A built-in recipe. Throws std::invalid_argument with "did you mean".
 Recipe find_recipe(std::string_view name);
 // From a text; `file` names it in messages, and without folder and ending is the id. Throws Error.
 Recipe parse_recipe(std::string_view text, std::string_view file);
-// A file where `name_or_path` ends in ".toml", otherwise a carried one.
+// A file if `name_or_path` ends in ".toml", otherwise a built-in recipe.
 Recipe load_recipe(const std::string& name_or_path);
 
 // Changes one value, as the command line's --set does. `key` is "table.option" ("optimizer.lr",

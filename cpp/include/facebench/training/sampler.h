@@ -57,7 +57,7 @@ class ShuffleSampler : public Sampler {
   std::vector<Slot> batch(std::int64_t iteration) const override;
 
  private:
-  // Where in the endless row of epochs a batch begins and ends.
+  // Where a batch begins and ends in the endless sequence of epochs.
   std::pair<std::int64_t, std::int64_t> range(std::int64_t iteration) const;
   const std::vector<std::int64_t>& order(std::int64_t epoch) const;
 
@@ -75,12 +75,12 @@ class ShuffleSampler : public Sampler {
   mutable Order orders_[2];
 };
 
-// Batches of P different people with K images each, however many images a person has: what losses
-// that compare the images of a batch ask for, and what keeps people with many images from ruling
-// the others. People come in the order of ShuffleSampler with batches of P and the last one
-// dropped; each time a person comes, the next K images of that person's own shuffled, endless row
-// are taken, so that all are used equally often (one comes twice in a batch where there are fewer
-// than K). An epoch is as many whole batches as there are images.
+// Batches of P different people with K images each, however many images a person has: losses that
+// compare the images of a batch need them, and they keep people with many images from dominating.
+// People come in the order of ShuffleSampler with batches of P and the last one dropped; each time
+// a person comes, the next K images of that person's own endless shuffled sequence are taken, so
+// that all are used equally often (one comes twice in a batch where there are fewer than K). An
+// epoch is as many whole batches as there are images.
 // Source: Hermans et al., "In defense of the triplet loss", 2017, section 2 (PK batches).
 class BalancedSampler : public Sampler {
  public:

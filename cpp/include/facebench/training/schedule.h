@@ -9,8 +9,8 @@
 
 namespace facebench {
 
-// How the learning rate runs. Lengths (`step`, `milestones`, `warmup`) are in iterations or epochs,
-// as `unit` says; an epoch may end between two iterations (the last batch wraps).
+// How the learning rate changes. Lengths (`step`, `milestones`, `warmup`) are in iterations or
+// epochs, as `unit` says; an epoch may end between two iterations (the last batch wraps).
 struct ScheduleOptions {
   std::string policy = "cosine";
   double gamma = 0.1;

@@ -22,7 +22,7 @@ inline constexpr std::size_t kStepPhases = 5;       // without `done`
 std::string_view step_phase_name(StepPhase phase);  // "data", "forward", ...
 
 // Told when a phase begins, on the thread that trains. On CUDA the work of the phase before may
-// still be going on then: who measures synchronises.
+// still be running: synchronise before you measure.
 using PhaseObserver = std::function<void(StepPhase)>;
 
 }  // namespace facebench

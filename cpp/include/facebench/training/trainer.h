@@ -32,7 +32,7 @@ struct TrainOptions {
   static void describe(OptionsBuilder<TrainOptions>& o);
 };
 
-// What the end of an epoch tells.
+// The report at the end of an epoch.
 struct EpochReport {
   std::int64_t epoch = 0;      // epochs done
   std::int64_t epochs = 0;     // in all
@@ -43,7 +43,7 @@ struct EpochReport {
   std::optional<ValidationValue> validation;  // where this epoch was validated
 };
 
-// What a step tells.
+// The report of a step.
 struct StepReport {
   std::int64_t iteration = 0;   // steps done
   std::int64_t iterations = 0;  // in all
@@ -54,8 +54,8 @@ struct StepReport {
 };
 
 struct TrainCallbacks {
-  // Judges the model before the first step (so that what does not fit is found at once) and at the
-  // ends of epochs, the last one always; its values go into the log. Not owned; may be null.
+  // Scores the model before the first step (so that wrong data are found at once) and at the ends
+  // of epochs, always at the last one; its values go into the log. Not owned; may be null.
   const Validation* validation = nullptr;
   // After each epoch, with the model as it stands (evaluation mode, not to be changed). A value is
   // a score, higher is better, in place of the validation's. The model of the best score is kept as
@@ -91,8 +91,8 @@ struct TrainResult {
 //   checkpoints/       the last `keep`
 // The same recipe, data and number of threads give the same bytes of model.safetensors, whatever
 // the number of data threads and wherever the training was interrupted and resumed. Without
-// `resume`, a folder that already holds a training is refused; with it, the newest checkpoint is
-// taken up (from the start where there is none), and a complete training is not repeated.
+// `resume`, a folder that already holds a training is refused; with it, training continues from the
+// newest checkpoint (from the start if there is none), and a complete training is not repeated.
 //
 // Reports to job.progress and polls after each step; on Cancelled a checkpoint is written and
 // Cancelled passed on. job.threads is not used: see TrainOptions. Throws Error for data and files,
@@ -100,11 +100,11 @@ struct TrainResult {
 TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::filesystem::path& out,
                   const TrainOptions& options = {}, const Job& job = {},
                   const TrainCallbacks& callbacks = {});
-// One of several processes that train together, each on its share of every batch: rank 0 takes up
-// the checkpoint, validates, calls on_epoch and writes; what `out` is matters there only. Gradients
-// are summed over all processes. Batch norm works on each process's share; the running statistics
-// that are saved are those of rank 0. Where one process fails, the others are left waiting: whoever
-// started them ends them (torchrun does).
+// One of several processes that train together, each on its share of every batch: rank 0 reads the
+// checkpoint, validates, calls on_epoch and writes; `out` matters only there. Gradients are summed
+// over all processes. Batch norm works on each process's share; the running statistics that are
+// saved are those of rank 0. If one process fails, the others wait until the program that started
+// them (torchrun) ends them.
 TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::filesystem::path& out,
                   const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks,
                   Communicator& communicator);

@@ -22,7 +22,7 @@ struct ValidationOptions {
   static void describe(OptionsBuilder<ValidationOptions>& o);
 };
 
-// What one validation found.
+// The result of one validation.
 struct ValidationValue {
   std::string track;
   std::string metric;  // the cell's name, "tar@far=0.001"
@@ -31,7 +31,7 @@ struct ValidationValue {
   std::int64_t failed_enrolments = 0;  // of what the track compares
 };
 
-// A protocol, the images of its lists, and the number that a model is judged by.
+// A protocol, the images of its lists, and the metric that scores a model.
 class Validation {
  public:
   // `images` are crops of the size that the model takes, their names those of the lists; content

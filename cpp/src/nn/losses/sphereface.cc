@@ -30,9 +30,9 @@ at::Tensor interval(const at::Tensor& cosine, int m) {
 at::Tensor alternating_sign(const at::Tensor& k) { return 1 - 2 * k.remainder(2); }
 
 // The true class's logits and the others, (N, C), with the values of A-Softmax mixed by lambda and
-// with the gradients that the authors' Caffe layer computes, which are not theirs: with G the
-// gradient of the logits, the weights get G^T x, as if neither they were normalised nor psi there;
-// the features get G w, and for the true class ((cw w + cx x) / |(cw, cx)| + lambda w) /
+// with the gradients that the authors' Caffe layer computes, which are not the exact ones: with G
+// the gradient of the logits, the weights get G^T x, as if neither they were normalised nor psi
+// there; the features get G w, and for the true class ((cw w + cx x) / |(cw, cx)| + lambda w) /
 // (1 + lambda) in place of w, where cw w + cx x is the gradient of |x| psi(theta).
 // features (N, D); weight (C, D) as the optimizer holds it, rows of any length.
 // Source: Liu et al., margin_inner_product_layer.cpp.
