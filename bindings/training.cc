@@ -100,8 +100,8 @@ py::dict variation_dict(const Variation& v) {
   return d;
 }
 
-// What a training is given from Python beside recipe, data and options.
-struct Surroundings {
+// What Python gives to a training in addition to recipe, data and options.
+struct TrainingContext {
   py::object progress, on_epoch, on_step;
   const Validation* validation = nullptr;
   py::object process_group;
@@ -112,9 +112,9 @@ struct CallbackFailed : std::exception {};
 
 TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
                          const std::filesystem::path& out, const TrainOptions& options,
-                         const Surroundings& around) {
+                         const TrainingContext& context) {
   TrainCallbacks callbacks;
-  callbacks.validation = around.validation;
+  callbacks.validation = context.validation;
   std::optional<py::error_already_set> raised;
   const auto call = [&](const py::object& function, const auto&... arguments) {
     try {
@@ -124,27 +124,27 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
       throw CallbackFailed{};
     }
   };
-  if (!around.on_epoch.is_none())
+  if (!context.on_epoch.is_none())
     callbacks.on_epoch = [&](const EpochReport& report,
                              const Model& model) -> std::optional<double> {
       const py::gil_scoped_acquire gil;
-      const py::object score = call(around.on_epoch, report_dict(report),
+      const py::object score = call(context.on_epoch, report_dict(report),
                                     py::cast(&model, py::return_value_policy::reference));
       return score.is_none() ? std::nullopt : std::optional(score.cast<double>());
     };
-  if (!around.on_step.is_none())
+  if (!context.on_step.is_none())
     callbacks.on_step = [&](const StepReport& report) {
       const py::gil_scoped_acquire gil;
-      call(around.on_step, report_dict(report));
+      call(context.on_step, report_dict(report));
     };
   SingleProcess alone;
   std::unique_ptr<Communicator> group;
-  if (!around.process_group.is_none())
+  if (!context.process_group.is_none())
     group = process_group_communicator(
-        around.process_group.cast<c10::intrusive_ptr<c10d::ProcessGroup>>(),
+        context.process_group.cast<c10::intrusive_ptr<c10d::ProcessGroup>>(),
         torch_device(options.device));
   try {
-    return with_job(0, around.progress, [&](const Job& job) {
+    return with_job(0, context.progress, [&](const Job& job) {
       return train(recipe, set, out, options, job, callbacks,
                    group ? *group : static_cast<Communicator&>(alone));
     });

@@ -370,7 +370,7 @@ def test_an_exported_model_keeps_its_view(tmp_path):
 def test_damaged_metadata_of_an_onnx_file_is_refused(tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
-    network = nn.network("small4", height=8, width=8)
+    network = nn.build_network("small4", height=8, width=8)
     for text, message in (("{", "metadata 'facebench'"), ("{}", "has no 'network'")):
         nn.export_onnx(network, tmp_path / "m.onnx", metadata={"facebench": text})
         with pytest.raises(Error, match=message):

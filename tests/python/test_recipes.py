@@ -1,4 +1,4 @@
-"""The carried recipes against Wang & Guo 2019, tables 2, 11 and 12, typed in once more."""
+"""The built-in recipes against Wang & Guo 2019, tables 2, 11 and 12, typed in once more."""
 
 import numpy as np
 import pytest

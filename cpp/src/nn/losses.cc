@@ -6,15 +6,16 @@
 
 namespace facebench {
 
-// One row a loss: the function NAME_loss() of losses/NAME.cc makes its entry.
-#define FACEBENCH_LOSSES(row) row(softmax) row(center) row(sphereface) row(cosface) row(arcface)
-
-#define FACEBENCH_DECLARE(name) LossEntry name##_loss();
-FACEBENCH_LOSSES(FACEBENCH_DECLARE)
+#define FILE(name) LossEntry name##_loss();
+#include "nn/losses/files.inc"
+#undef FILE
 
 const Table<LossEntry>& losses() {
-#define FACEBENCH_ENTRY(name) name##_loss(),
-  static const Table<LossEntry> table("loss", {FACEBENCH_LOSSES(FACEBENCH_ENTRY)});
+  static const Table<LossEntry> table("loss", {
+#define FILE(name) name##_loss(),
+#include "nn/losses/files.inc"
+#undef FILE
+                                              });
   return table;
 }
 

@@ -62,7 +62,7 @@ void check_recipe(const Recipe& recipe, std::string_view where) {
 
 // --- files
 
-std::vector<std::string> carried_names() {
+std::vector<std::string> built_in_names() {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_files())
     if (file.name.starts_with(recipe_folder))
@@ -70,7 +70,7 @@ std::vector<std::string> carried_names() {
   return names;
 }
 
-std::optional<std::string_view> carried_text(std::string_view name) {
+std::optional<std::string_view> built_in_text(std::string_view name) {
   for (const EmbeddedFile& file : embedded_files())
     if (file.name.starts_with(recipe_folder) && file.name.substr(recipe_folder.size()) == name)
       return file.text;
@@ -101,9 +101,9 @@ void apply_base(Recipe& recipe, const TomlTable& top, const std::string& base,
   if (is_file) {
     text = read_file(file, 1 << 20);
   } else {
-    const std::optional<std::string_view> carried = carried_text(base);
-    if (!carried) top.fail_at("base", unknown_name_message("recipe", base, carried_names()));
-    text = *carried;
+    const std::optional<std::string_view> built_in = built_in_text(base);
+    if (!built_in) top.fail_at("base", unknown_name_message("recipe", base, built_in_names()));
+    text = *built_in;
   }
   path.push_back(name);
   apply_file(recipe, parse_toml(text, file), path);
@@ -198,7 +198,7 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
 }
 
 std::vector<std::string> recipe_names() {
-  std::vector<std::string> names = carried_names();
+  std::vector<std::string> names = built_in_names();
   std::erase_if(names, [](const std::string& name) { return name.find('/') != name.npos; });
   return names;
 }
@@ -207,7 +207,7 @@ Recipe find_recipe(std::string_view name) {
   const std::vector<std::string> names = recipe_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
     throw std::invalid_argument(unknown_name_message("recipe", name, names));
-  return parse_recipe(*carried_text(name), std::string(name) + ".toml");
+  return parse_recipe(*built_in_text(name), std::string(name) + ".toml");
 }
 
 Recipe load_recipe(const std::string& name_or_path) {

@@ -106,7 +106,7 @@ class Trainer {
 
   // Every process starts with what rank 0 reads from the file, or without one with its fresh
   // weights.
-  void take_up(const std::optional<fs::path>& checkpoint) {
+  void resume_from(const std::optional<fs::path>& checkpoint) {
     TrainingState state;
     state.progress = progress_.json();
     if (checkpoint) {
@@ -418,7 +418,7 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
     remove_unfinished_files(out);
     remove_unfinished_files(out / "checkpoints");
   }
-  trainer.take_up(checkpoint);
+  trainer.resume_from(checkpoint);
   return trainer.run(job);
 }
 

@@ -507,7 +507,7 @@ TEST_F(RecipeFiles, LaterOnesChangeWhatTheyName) {
   EXPECT_EQ(r.citations, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(r.notes, (std::vector<std::string>{"careful"}));
   EXPECT_EQ(r.loss_options, (Json{{"s", 10.0}, {"m", 0.1}}));
-  // Another loss or network starts from its own defaults; a carried recipe is a base too.
+  // Another loss or network starts from its own defaults; a built-in recipe is a base too.
   const Recipe other = load_recipe(write(
       "d.toml", "base = ['c.toml']\n[loss]\nname = 'arcface'\n[network]\nname = 'sphereface4'\n"));
   EXPECT_EQ(other.loss_options, Json::object());

@@ -25,6 +25,8 @@ class Table {
  public:
   Table(std::string kind, std::initializer_list<Entry> entries)
       : kind_(std::move(kind)), entries_(entries) {}
+  Table(std::string kind, std::vector<Entry> entries)
+      : kind_(std::move(kind)), entries_(std::move(entries)) {}
 
   const std::string& kind() const { return kind_; }
   const std::vector<Entry>& entries() const { return entries_; }

@@ -1,10 +1,12 @@
-#include "nn/networks/builders.h"
+#include <vector>
+
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
 
 // Krizhevsky's network of 2012 as the BVLC prototxt has it: two groups, LRN before pooling.
-Graph build_alexnet_v1(const NetworkOptions& o) {
+static Graph build_alexnet_v1(const NetworkOptions& o) {
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
   const auto pool = [&](Value v) {
@@ -23,7 +25,7 @@ Graph build_alexnet_v1(const NetworkOptions& o) {
 }
 
 // "One weird trick": one column, no LRN; torchvision's layers, any input size through its pooling.
-Graph build_alexnet_v2(const NetworkOptions& o) {
+static Graph build_alexnet_v2(const NetworkOptions& o) {
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
   const auto pool = [&](Value v) { return g.max_pool(v, {.kernel = 3, .stride = 2}); };
@@ -44,7 +46,7 @@ Graph build_alexnet_v2(const NetworkOptions& o) {
 
 // The same in slim: conv4 of 384, no padding where it is "VALID" there, fully connected layers as
 // convolutions (the weights are the same numbers).
-Graph build_alexnet_v2_slim(const NetworkOptions& o) {
+static Graph build_alexnet_v2_slim(const NetworkOptions& o) {
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
   const auto pool = [&](Value v) { return g.max_pool(v, {.kernel = 3, .stride = 2}); };
@@ -56,6 +58,28 @@ Graph build_alexnet_v2_slim(const NetworkOptions& o) {
   classifier_of_two_hidden_layers(g, g.flatten(pool(x)),
                                   {.fc6 = "fc6", .fc7 = "fc7", .classifier = "fc8"}, o);
   return g;
+}
+
+std::vector<NetworkEntry> alexnet_networks() {
+  constexpr const char* kAlexNetV2 =
+      "Krizhevsky, \"One weird trick for parallelizing convolutional neural networks\", 2014";
+  return {{.name = "alexnet_v1",
+           .doc = "AlexNet of 2012: two groups, LRN; fc7 behind its ReLU",
+           .source = "Krizhevsky et al., \"ImageNet classification with deep convolutional neural "
+                     "networks\", NIPS 2012; Caffe's BVLC prototxt",
+           .defaults = {.height = 227, .width = 227, .embedding = 4096},
+           .build = build_alexnet_v1},
+          {.name = "alexnet_v2",
+           .doc = "AlexNet of one column, torchvision's alexnet; fc7 behind its ReLU",
+           .source = kAlexNetV2,
+           .defaults = {.height = 224, .width = 224, .embedding = 4096},
+           .build = build_alexnet_v2},
+          {.name = "alexnet_v2_slim",
+           .doc = "TensorFlow slim's alexnet_v2: conv4 of 384, no padding at both ends; fc7 behind "
+                  "its ReLU",
+           .source = kAlexNetV2,
+           .defaults = {.height = 224, .width = 224, .embedding = 4096},
+           .build = build_alexnet_v2_slim}};
 }
 
 }  // namespace facebench

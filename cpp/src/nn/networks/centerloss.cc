@@ -1,6 +1,7 @@
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -14,7 +15,7 @@ Value conv_prelu(Graph& g, const std::string& number, Value x, const ConvOptions
 
 // Unpadded convolutions that widen, each with a pool and residual blocks of two bias-free
 // convolutions behind it. Layer names are those of the authors' prototxt.
-Graph build_centerloss(const NetworkOptions& o) {
+static Graph build_centerloss(const NetworkOptions& o) {
   constexpr int blocks[] = {1, 2, 5, 3};
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
@@ -36,6 +37,15 @@ Graph build_centerloss(const NetworkOptions& o) {
   g.tap("embedding", x);
   tap_logits(g, "fc6", x, o, /*dropout=*/0, /*bias=*/false);
   return g;
+}
+
+std::vector<NetworkEntry> centerloss_networks() {
+  return {{.name = "centerloss",
+           .doc = "1-2-5-3 residual blocks behind unpadded convolutions, PReLU, FC; 512 values",
+           .source = "Wen et al., \"A discriminative feature learning approach for deep face "
+                     "recognition\", ECCV 2016; the authors' prototxt",
+           .defaults = {.height = 112, .width = 96, .embedding = 512},
+           .build = build_centerloss}};
 }
 
 }  // namespace facebench

@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -32,7 +32,7 @@ Value transition(Graph& g, const std::string& name, Value x) {
 
 }  // namespace
 
-Graph build_densenet121(const NetworkOptions& o) {
+static Graph build_densenet121(const NetworkOptions& o) {
   constexpr int blocks[] = {6, 12, 24, 16};
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
@@ -48,6 +48,15 @@ Graph build_densenet121(const NetworkOptions& o) {
   x = tap_embedding(g, g.flatten(g.global_avg_pool(x)), o);
   tap_logits(g, "classifier", x, o);
   return g;
+}
+
+std::vector<NetworkEntry> densenet_networks() {
+  return {
+      {.name = "densenet121",
+       .doc = "each layer reads all before it, growth 32, torchvision's; pooled features",
+       .source = "Huang et al., \"Densely connected convolutional networks\", CVPR 2017, table 1",
+       .defaults = {.height = 224, .width = 224, .embedding = 1024},
+       .build = build_densenet121}};
 }
 
 }  // namespace facebench

@@ -1,8 +1,9 @@
 #include <array>
 #include <functional>
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -62,7 +63,7 @@ Value blocks(Graph& g, const Flavour& f, Value x) {
 }  // namespace
 
 // The BVLC prototxt of Caffe: biases instead of batch norm, LRN, a true 5x5.
-Graph build_googlenet_bvlc(const NetworkOptions& o) {
+static Graph build_googlenet_bvlc(const NetworkOptions& o) {
   Graph g;
   Flavour f{.conv =
                 [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
@@ -98,7 +99,7 @@ Graph build_googlenet_bvlc(const NetworkOptions& o) {
 }
 
 // torchvision's: batch norm, 3x3 where the paper has 5x5.
-Graph build_googlenet(const NetworkOptions& o) {
+static Graph build_googlenet(const NetworkOptions& o) {
   Graph g;
   Flavour f{.conv =
                 [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
@@ -133,7 +134,7 @@ Graph build_googlenet(const NetworkOptions& o) {
 }
 
 // TensorFlow slim's inception_v1: padding "SAME", batch norm without scale, no auxiliary heads.
-Graph build_googlenet_slim(const NetworkOptions& o) {
+static Graph build_googlenet_slim(const NetworkOptions& o) {
   Graph g;
   const Flavour f{
       .conv =
@@ -169,6 +170,30 @@ Graph build_googlenet_slim(const NetworkOptions& o) {
   x = tap_embedding(g, blocks(g, f, x), o);
   tap_logits(g, "Logits.Conv2d_0c_1x1", x, o, /*dropout=*/0.2);
   return g;
+}
+
+std::vector<NetworkEntry> googlenet_networks() {
+  constexpr const char* kGoogLeNet =
+      "Szegedy et al., \"Going deeper with convolutions\", CVPR 2015, table 1";
+  return {{.name = "googlenet",
+           .doc = "Inception-v1 with batch norm and 3x3 for 5x5, torchvision's; pooled features",
+           .source = kGoogLeNet,
+           .defaults = {.height = 224, .width = 224, .embedding = 1024, .auxiliary = 0},
+           .aux_weight = 0.3,
+           .build = build_googlenet},
+          {.name = "googlenet_bvlc",
+           .doc = "GoogLeNet of Caffe's BVLC prototxt: LRN, true 5x5, two auxiliary heads; pooled "
+                  "features",
+           .source = kGoogLeNet,
+           .defaults = {.height = 224, .width = 224, .embedding = 1024, .auxiliary = 1},
+           .aux_weight = 0.3,
+           .build = build_googlenet_bvlc},
+          {.name = "googlenet_slim",
+           .doc = "TensorFlow slim's inception_v1: batch norm without scale, 3x3 for 5x5; pooled "
+                  "features",
+           .source = kGoogLeNet,
+           .defaults = {.height = 224, .width = 224, .embedding = 1024},
+           .build = build_googlenet_slim}};
 }
 
 }  // namespace facebench

@@ -1,6 +1,7 @@
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -61,7 +62,7 @@ Value mixed_7a(Graph& g, Value x) {
 }  // namespace
 
 // As facenet and its PyTorch port have it; names are the port's.
-Graph build_inception_resnet_v1(const NetworkOptions& o) {
+static Graph build_inception_resnet_v1(const NetworkOptions& o) {
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
   x = conv(g, "conv2d_1a", x, 32, 3, 2);
@@ -89,6 +90,16 @@ Graph build_inception_resnet_v1(const NetworkOptions& o) {
   g.tap("embedding", x);
   tap_logits(g, "logits", x, o);
   return g;
+}
+
+std::vector<NetworkEntry> inception_resnet_v1_networks() {
+  return {{.name = "inception_resnet_v1",
+           .doc = "residual Inception blocks, then FC and batch norm, as facenet's PyTorch port "
+                  "has them; 512 values",
+           .source = "Szegedy et al., \"Inception-v4, Inception-ResNet and the impact of residual "
+                     "connections on learning\", AAAI 2017, figures 10 to 14",
+           .defaults = {.height = 160, .width = 160, .embedding = 512},
+           .build = build_inception_resnet_v1}};
 }
 
 }  // namespace facebench

@@ -1,6 +1,7 @@
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -114,8 +115,26 @@ Graph inception_v3(const NetworkOptions& o, bool scale) {
 
 }  // namespace
 
-Graph build_inception_v3(const NetworkOptions& o) { return inception_v3(o, true); }
+static Graph build_inception_v3(const NetworkOptions& o) { return inception_v3(o, true); }
 // Slim's batch norms have no scale, and it drops a fifth rather than half.
-Graph build_inception_v3_slim(const NetworkOptions& o) { return inception_v3(o, false); }
+static Graph build_inception_v3_slim(const NetworkOptions& o) { return inception_v3(o, false); }
+
+std::vector<NetworkEntry> inception_v3_networks() {
+  constexpr const char* kInceptionV3 =
+      "Szegedy et al., \"Rethinking the Inception architecture for computer vision\", CVPR 2016";
+  return {{.name = "inception_v3",
+           .doc = "factorised convolutions, batch norm, torchvision's; pooled features",
+           .source = kInceptionV3,
+           .defaults = {.height = 299, .width = 299, .embedding = 2048, .auxiliary = 0},
+           .aux_weight = 0.4,
+           .build = build_inception_v3},
+          {.name = "inception_v3_slim",
+           .doc = "TensorFlow slim's inception_v3: batch norm without scale, the auxiliary head; "
+                  "pooled features",
+           .source = kInceptionV3,
+           .defaults = {.height = 299, .width = 299, .embedding = 2048, .auxiliary = 1},
+           .aux_weight = 0.4,
+           .build = build_inception_v3_slim}};
+}
 
 }  // namespace facebench

@@ -1,7 +1,8 @@
 #include <array>
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -40,9 +41,38 @@ Graph iresnet(const NetworkOptions& o, const std::array<int, 4>& blocks) {
 
 }  // namespace
 
-Graph build_iresnet18(const NetworkOptions& o) { return iresnet(o, {2, 2, 2, 2}); }
-Graph build_iresnet34(const NetworkOptions& o) { return iresnet(o, {3, 4, 6, 3}); }
-Graph build_iresnet50(const NetworkOptions& o) { return iresnet(o, {3, 4, 14, 3}); }
-Graph build_iresnet100(const NetworkOptions& o) { return iresnet(o, {3, 13, 30, 3}); }
+static Graph build_iresnet18(const NetworkOptions& o) { return iresnet(o, {2, 2, 2, 2}); }
+static Graph build_iresnet34(const NetworkOptions& o) { return iresnet(o, {3, 4, 6, 3}); }
+static Graph build_iresnet50(const NetworkOptions& o) { return iresnet(o, {3, 4, 14, 3}); }
+static Graph build_iresnet100(const NetworkOptions& o) { return iresnet(o, {3, 13, 30, 3}); }
+
+std::vector<NetworkEntry> iresnet_networks() {
+  constexpr const char* kIResNet =
+      "Deng et al., \"ArcFace\", CVPR 2019, section 3.1; insightface's PyTorch networks";
+  return {{.name = "iresnet18",
+           .doc = "improved residual blocks 2-2-2-2, PReLU, FC, batch norm: the usual network of "
+                  "CosFace and ArcFace",
+           .source = kIResNet,
+           .defaults = {.height = 112, .width = 112, .embedding = 512},
+           .build = build_iresnet18},
+          {.name = "iresnet34",
+           .doc = "improved residual blocks 3-4-6-3, PReLU, FC, batch norm: the usual network of "
+                  "CosFace and ArcFace",
+           .source = kIResNet,
+           .defaults = {.height = 112, .width = 112, .embedding = 512},
+           .build = build_iresnet34},
+          {.name = "iresnet50",
+           .doc = "improved residual blocks 3-4-14-3, PReLU, FC, batch norm: the usual network of "
+                  "CosFace and ArcFace",
+           .source = kIResNet,
+           .defaults = {.height = 112, .width = 112, .embedding = 512},
+           .build = build_iresnet50},
+          {.name = "iresnet100",
+           .doc = "improved residual blocks 3-13-30-3, PReLU, FC, batch norm: the usual network of "
+                  "CosFace and ArcFace",
+           .source = kIResNet,
+           .defaults = {.height = 112, .width = 112, .embedding = 512},
+           .build = build_iresnet100}};
+}
 
 }  // namespace facebench

@@ -1,6 +1,7 @@
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -40,7 +41,7 @@ void finish(Graph& g, const std::string& name, Value x, const NetworkOptions& o)
 
 }  // namespace
 
-Graph build_lightcnn9(const NetworkOptions& o) {
+static Graph build_lightcnn9(const NetworkOptions& o) {
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
   x = pool(g, mfm_conv(g, "features.0", x, 48, 5));
@@ -52,7 +53,7 @@ Graph build_lightcnn9(const NetworkOptions& o) {
   return g;
 }
 
-Graph build_lightcnn29(const NetworkOptions& o) {
+static Graph build_lightcnn29(const NetworkOptions& o) {
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
   x = pool(g, mfm_conv(g, "conv1", x, 48, 5));
@@ -62,6 +63,21 @@ Graph build_lightcnn29(const NetworkOptions& o) {
   x = pool(g, group(g, "group4", residual_blocks(g, "block4", x, 4), 128));
   finish(g, "fc", x, o);
   return g;
+}
+
+std::vector<NetworkEntry> lightcnn_networks() {
+  constexpr const char* kLightCnn =
+      "Wu et al., \"A light CNN for deep face representation with noisy labels\", IEEE TIFS 2018";
+  return {{.name = "lightcnn9",
+           .doc = "nine max-feature-map layers; 256 values",
+           .source = kLightCnn,
+           .defaults = {.height = 128, .width = 128, .embedding = 256},
+           .build = build_lightcnn9},
+          {.name = "lightcnn29",
+           .doc = "29 max-feature-map layers with 1-2-3-4 residual blocks; 256 values",
+           .source = kLightCnn,
+           .defaults = {.height = 128, .width = 128, .embedding = 256},
+           .build = build_lightcnn29}};
 }
 
 }  // namespace facebench

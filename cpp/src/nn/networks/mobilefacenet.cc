@@ -1,6 +1,7 @@
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 
 namespace facebench {
 namespace {
@@ -26,7 +27,7 @@ constexpr BottleneckStage kStages[] = {
 
 }  // namespace
 
-Graph build_mobilefacenet(const NetworkOptions& o) {
+static Graph build_mobilefacenet(const NetworkOptions& o) {
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
   x = g.conv("conv1.0", x, {.out = 64, .kernel = 3, .stride = 2, .padding = 1});
@@ -50,6 +51,16 @@ Graph build_mobilefacenet(const NetworkOptions& o) {
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("classifier", x, {.out = o.classes, .bias = false}));
   return g;
+}
+
+std::vector<NetworkEntry> mobilefacenet_networks() {
+  return {{.name = "mobilefacenet",
+           .doc = "inverted residuals, global depthwise convolution, ReLU6; 128 values",
+           .source = "Chen et al., \"MobileFaceNets\", CCBR 2018, table 1; widths and activations "
+                     "of widely used weights with twice the expansion of the deepest stage and "
+                     "ReLU6 in place of PReLU",
+           .defaults = {.height = 112, .width = 112, .embedding = 128},
+           .build = build_mobilefacenet}};
 }
 
 }  // namespace facebench

@@ -1,7 +1,8 @@
 #include <array>
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -48,7 +49,22 @@ Graph resnet(const NetworkOptions& o, const std::array<int, 4>& blocks, bool bot
 
 }  // namespace
 
-Graph build_resnet18(const NetworkOptions& o) { return resnet(o, {2, 2, 2, 2}, false); }
-Graph build_resnet50(const NetworkOptions& o) { return resnet(o, {3, 4, 6, 3}, true); }
+static Graph build_resnet18(const NetworkOptions& o) { return resnet(o, {2, 2, 2, 2}, false); }
+static Graph build_resnet50(const NetworkOptions& o) { return resnet(o, {3, 4, 6, 3}, true); }
+
+std::vector<NetworkEntry> resnet_networks() {
+  constexpr const char* kResNet =
+      "He et al., \"Deep residual learning for image recognition\", CVPR 2016, table 1";
+  return {{.name = "resnet18",
+           .doc = "residual blocks of two 3x3 convolutions, torchvision's; pooled features",
+           .source = kResNet,
+           .defaults = {.height = 224, .width = 224, .embedding = 512},
+           .build = build_resnet18},
+          {.name = "resnet50",
+           .doc = "residual bottlenecks with the stride in the 3x3, torchvision's; pooled features",
+           .source = kResNet,
+           .defaults = {.height = 224, .width = 224, .embedding = 2048},
+           .build = build_resnet50}};
+}
 
 }  // namespace facebench

@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 
 namespace facebench {
 
-Graph build_small4(const NetworkOptions& o) {
+static Graph build_small4(const NetworkOptions& o) {
   Graph g;
   Value x = g.input(o.channels, o.height, o.width);
   const int widths[] = {32, 64, 128, 256};
@@ -22,6 +23,16 @@ Graph build_small4(const NetworkOptions& o) {
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("classifier", x, {.out = o.classes, .bias = false}));
   return g;
+}
+
+std::vector<NetworkEntry> small4_networks() {
+  return {
+      {.name = "small4",
+       .doc = "four stride-2 convolutions 32-64-128-256, BN, PReLU: trains on a CPU in a minute",
+       .source = "this project; the depth of SphereFace-4",
+       .defaults = {.height = 64, .width = 64, .embedding = 128},
+       .scalable = true,
+       .build = build_small4}};
 }
 
 }  // namespace facebench

@@ -1,7 +1,8 @@
 #include <array>
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 
 namespace facebench {
 namespace {
@@ -34,10 +35,42 @@ Graph sphereface(const NetworkOptions& o, const std::array<int, 4>& blocks) {
 
 }  // namespace
 
-Graph build_sphereface4(const NetworkOptions& o) { return sphereface(o, {0, 0, 0, 0}); }
-Graph build_sphereface10(const NetworkOptions& o) { return sphereface(o, {0, 1, 2, 0}); }
-Graph build_sphereface20(const NetworkOptions& o) { return sphereface(o, {1, 2, 4, 1}); }
-Graph build_sphereface36(const NetworkOptions& o) { return sphereface(o, {2, 4, 8, 2}); }
-Graph build_sphereface64(const NetworkOptions& o) { return sphereface(o, {3, 8, 16, 3}); }
+static Graph build_sphereface4(const NetworkOptions& o) { return sphereface(o, {0, 0, 0, 0}); }
+static Graph build_sphereface10(const NetworkOptions& o) { return sphereface(o, {0, 1, 2, 0}); }
+static Graph build_sphereface20(const NetworkOptions& o) { return sphereface(o, {1, 2, 4, 1}); }
+static Graph build_sphereface36(const NetworkOptions& o) { return sphereface(o, {2, 4, 8, 2}); }
+static Graph build_sphereface64(const NetworkOptions& o) { return sphereface(o, {3, 8, 16, 3}); }
+
+std::vector<NetworkEntry> sphereface_networks() {
+  constexpr const char* kSphereFace =
+      "Liu et al., \"SphereFace: deep hypersphere embedding for face recognition\", CVPR 2017, "
+      "table "
+      "2";
+  return {{.name = "sphereface4",
+           .doc = "four stride-2 convolutions 64-128-256-512, PReLU, FC",
+           .source = kSphereFace,
+           .defaults = {.height = 112, .width = 96, .embedding = 512},
+           .build = build_sphereface4},
+          {.name = "sphereface10",
+           .doc = "SphereFace-4 with 0-1-2-0 residual blocks",
+           .source = kSphereFace,
+           .defaults = {.height = 112, .width = 96, .embedding = 512},
+           .build = build_sphereface10},
+          {.name = "sphereface20",
+           .doc = "SphereFace-4 with 1-2-4-1 residual blocks",
+           .source = kSphereFace,
+           .defaults = {.height = 112, .width = 96, .embedding = 512},
+           .build = build_sphereface20},
+          {.name = "sphereface36",
+           .doc = "SphereFace-4 with 2-4-8-2 residual blocks",
+           .source = kSphereFace,
+           .defaults = {.height = 112, .width = 96, .embedding = 512},
+           .build = build_sphereface36},
+          {.name = "sphereface64",
+           .doc = "SphereFace-4 with 3-8-16-3 residual blocks",
+           .source = kSphereFace,
+           .defaults = {.height = 112, .width = 96, .embedding = 512},
+           .build = build_sphereface64}};
+}
 
 }  // namespace facebench

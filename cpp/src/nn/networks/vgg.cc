@@ -1,6 +1,7 @@
 #include <string>
+#include <vector>
 
-#include "nn/networks/builders.h"
+#include "facebench/nn/networks.h"
 #include "nn/networks/parts.h"
 
 namespace facebench {
@@ -36,7 +37,24 @@ Graph vgg16(const NetworkOptions& o, bool batch_norm) {
 
 }  // namespace
 
-Graph build_vgg16(const NetworkOptions& o) { return vgg16(o, false); }
-Graph build_vgg16_bn(const NetworkOptions& o) { return vgg16(o, true); }
+static Graph build_vgg16(const NetworkOptions& o) { return vgg16(o, false); }
+static Graph build_vgg16_bn(const NetworkOptions& o) { return vgg16(o, true); }
+
+std::vector<NetworkEntry> vgg_networks() {
+  constexpr const char* kVgg =
+      "Simonyan & Zisserman, \"Very deep convolutional networks for large-scale image "
+      "recognition\", "
+      "ICLR 2015, table 1, D";
+  return {{.name = "vgg16",
+           .doc = "13 convolutions of 3x3, two hidden layers, torchvision's; fc7 behind its ReLU",
+           .source = kVgg,
+           .defaults = {.height = 224, .width = 224, .embedding = 4096},
+           .build = build_vgg16},
+          {.name = "vgg16_bn",
+           .doc = "VGG-16 with batch norm, torchvision's; fc7 behind its ReLU",
+           .source = kVgg,
+           .defaults = {.height = 224, .width = 224, .embedding = 4096},
+           .build = build_vgg16_bn}};
+}
 
 }  // namespace facebench
