@@ -33,41 +33,9 @@ at::Device device_of(const py::object& device, at::Device current) {
   return device.cast<at::Device>();
 }
 
-void bind_network(py::module_& m) {
-  const auto no_gil = py::call_guard<py::gil_scoped_release>();
-  py::class_<Network>(m, "Network", "A network run by torch; see facebench.nn.build_network.")
-      .def_property_readonly("graph", &Network::graph, py::return_value_policy::reference_internal)
-      .def(
-          "forward",
-          [](Network& n, const at::Tensor& images, const std::string& tap) {
-            return n.forward(images, tap);
-          },
-          py::arg("images"), py::arg("tap") = "embedding", no_gil,
-          "The tapped value for images (N, C, H, W); recorded by autograd.")
-      .def(
-          "__call__",
-          [](Network& n, const at::Tensor& images, const std::string& tap) {
-            return n.forward(images, tap);
-          },
-          py::arg("images"), py::arg("tap") = "embedding", no_gil)
-      .def(
-          "forward_taps",
-          [](Network& n, const at::Tensor& images, const std::vector<std::string>& taps) {
-            return n.forward(images, std::span<const std::string>(taps));
-          },
-          py::arg("images"), py::arg("taps"), no_gil, "Several tapped values of one pass.")
-      .def(
-          "infer",
-          [](const Network& n, const at::Tensor& images, const std::string& tap) {
-            return n.infer(images, tap);
-          },
-          py::arg("images"), py::arg("tap") = "embedding", no_gil,
-          "The tapped value in evaluation mode, without gradients, whatever `training` says.")
-      .def("parameters", [](const Network& n) { return unnamed(n.parameters()); })
-      .def("buffers", [](const Network& n) { return unnamed(n.buffers()); })
-      .def("named_parameters",
-           [](const Network& n) { return named(n.parameters()).attr("items")(); })
-      .def("named_buffers", [](const Network& n) { return named(n.buffers()).attr("items")(); })
+// Running a network, and what becomes of its weights.
+void bind_network_use(py::class_<Network>& network) {
+  network
       .def(
           "state_dict",
           [](const Network& n) {
@@ -136,6 +104,46 @@ void bind_network(py::module_& m) {
       .def(
           "fold_batch_norm", [](const Network& n) { return fold_batch_norm(n); },
           "The same network for inference with its batch norms folded into the layers before.");
+}
+
+void bind_network(py::module_& m) {
+  const auto no_gil = py::call_guard<py::gil_scoped_release>();
+  py::class_<Network> network(m, "Network",
+                              "A network run by torch; see facebench.nn.build_network.");
+  network
+      .def_property_readonly("graph", &Network::graph, py::return_value_policy::reference_internal)
+      .def(
+          "forward",
+          [](Network& n, const at::Tensor& images, const std::string& tap) {
+            return n.forward(images, tap);
+          },
+          py::arg("images"), py::arg("tap") = "embedding", no_gil,
+          "The tapped value for images (N, C, H, W); recorded by autograd.")
+      .def(
+          "__call__",
+          [](Network& n, const at::Tensor& images, const std::string& tap) {
+            return n.forward(images, tap);
+          },
+          py::arg("images"), py::arg("tap") = "embedding", no_gil)
+      .def(
+          "forward_taps",
+          [](Network& n, const at::Tensor& images, const std::vector<std::string>& taps) {
+            return n.forward(images, std::span<const std::string>(taps));
+          },
+          py::arg("images"), py::arg("taps"), no_gil, "Several tapped values of one pass.")
+      .def(
+          "infer",
+          [](const Network& n, const at::Tensor& images, const std::string& tap) {
+            return n.infer(images, tap);
+          },
+          py::arg("images"), py::arg("tap") = "embedding", no_gil,
+          "The tapped value in evaluation mode, without gradients, whatever `training` says.")
+      .def("parameters", [](const Network& n) { return unnamed(n.parameters()); })
+      .def("buffers", [](const Network& n) { return unnamed(n.buffers()); })
+      .def("named_parameters",
+           [](const Network& n) { return named(n.parameters()).attr("items")(); })
+      .def("named_buffers", [](const Network& n) { return named(n.buffers()).attr("items")(); });
+  bind_network_use(network);
 }
 
 void bind_inference_network(py::module_& m) {

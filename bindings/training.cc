@@ -153,16 +153,7 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
   }
 }
 
-}  // namespace
-
-void bind_training(py::module_& m) {
-  bind_options<TrainingOptions>(m);
-  bind_options<OptimizerOptions>(m);
-  bind_options<ScheduleOptions>(m);
-  bind_options<AugmentationOptions>(m);
-  bind_options<InputOptions>(m);
-  bind_options<TrainOptions>(m);
-
+void bind_recipe(py::module_& m) {
   py::class_<Recipe>(m, "Recipe", "A training as its TOML states it; see facebench.training.")
       .def_readonly("id", &Recipe::id)
       .def_readonly("title", &Recipe::title)
@@ -185,6 +176,9 @@ void bind_training(py::module_& m) {
       .def("__repr__", [](const Recipe& r) {
         return "Recipe(" + r.id + ": " + r.network + ", " + r.loss + ")";
       });
+}
+
+void bind_training_inputs(py::module_& m) {
   m.def(
       "training_inputs",
       [](const Recipe& recipe, const Array& images, std::int64_t epoch) {
@@ -212,6 +206,9 @@ void bind_training(py::module_& m) {
         return std::pair(result, variations);
       },
       py::arg("recipe"), py::arg("images"), py::arg("epoch"));
+}
+
+void bind_training_runs(py::module_& m) {
   m.def("training_views",
         [] { return table_list(training_views(), "source", &TrainingViewEntry::source); });
   m.def("recipe_names", &recipe_names, "The built-in recipes.");
@@ -295,6 +292,21 @@ void bind_training(py::module_& m) {
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
       py::arg("out"), py::arg("options"), py::arg("progress"), py::arg("on_epoch"),
       py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
+}
+
+}  // namespace
+
+void bind_training(py::module_& m) {
+  bind_options<TrainingOptions>(m);
+  bind_options<OptimizerOptions>(m);
+  bind_options<ScheduleOptions>(m);
+  bind_options<AugmentationOptions>(m);
+  bind_options<InputOptions>(m);
+  bind_options<TrainOptions>(m);
+
+  bind_recipe(m);
+  bind_training_inputs(m);
+  bind_training_runs(m);
 }
 
 }  // namespace facebench

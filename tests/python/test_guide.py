@@ -74,11 +74,13 @@ def result_of(changes, root=ROOT):
 
 def test_the_page_has_these_recipes():
     assert list(RECIPES) == [
+        "A loss",
         "A network",
         "An operation of networks",
         "A protocol",
         "A reader of lists",
         "A reader of images",
+        "A metric",
     ]
     # Nothing on the page looks like a change and is none.
     blocks = len(re.findall(r"^```(?!$)", PAGE, flags=re.MULTILINE))

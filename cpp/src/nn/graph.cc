@@ -51,6 +51,34 @@ std::int64_t window_count(std::string_view name, std::int64_t size, std::int64_t
   return count;
 }
 
+Shape conv_shape(const std::string& name, const ConvOptions& o, const Shape& x) {
+  require_positive(name, "out", o.out);
+  require_positive(name, "groups", o.groups);
+  require_window(name, o.kernel, o.stride, o.padding, o.dilation);
+  if (x[0] % o.groups || o.out % o.groups)
+    refuse_layer(name, fmt::format("{} groups do not divide {} input and {} output channels",
+                                   o.groups, x[0], o.out));
+  return {o.out,
+          window_count(name, x[1], o.kernel.height, o.stride.height, o.padding.top,
+                       o.padding.bottom, o.dilation.height, false),
+          window_count(name, x[2], o.kernel.width, o.stride.width, o.padding.left, o.padding.right,
+                       o.dilation.width, false)};
+}
+
+Shape pool_shape(const std::string& name, Op op, const PoolOptions& o, const Shape& x) {
+  require_window(name, o.kernel, o.stride, o.padding, 1);
+  if (!o.padding.symmetric() && op == Op::avg_pool)
+    refuse_layer(name, "average pooling pads both sides alike");
+  if (std::max(o.padding.top, o.padding.bottom) * 2 > o.kernel.height ||
+      std::max(o.padding.left, o.padding.right) * 2 > o.kernel.width)
+    refuse_layer(name, "padding is more than half the kernel");
+  return {x[0],
+          window_count(name, x[1], o.kernel.height, o.stride.height, o.padding.top,
+                       o.padding.bottom, 1, o.ceil_mode),
+          window_count(name, x[2], o.kernel.width, o.stride.width, o.padding.left, o.padding.right,
+                       1, o.ceil_mode)};
+}
+
 }  // namespace
 
 std::string shape_text(const Shape& shape) { return fmt::format("{}", fmt::join(shape, "x")); }
@@ -121,21 +149,8 @@ Shape Graph::infer(const Node& node) const {
   switch (node.op) {
     case Op::input:
       return node.shape;
-    case Op::conv: {
-      const auto& o = std::get<ConvOptions>(node.options);
-      const Shape& x = image();
-      require_positive(name, "out", o.out);
-      require_positive(name, "groups", o.groups);
-      require_window(name, o.kernel, o.stride, o.padding, o.dilation);
-      if (x[0] % o.groups || o.out % o.groups)
-        refuse_layer(name, fmt::format("{} groups do not divide {} input and {} output channels",
-                                       o.groups, x[0], o.out));
-      return {o.out,
-              window_count(name, x[1], o.kernel.height, o.stride.height, o.padding.top,
-                           o.padding.bottom, o.dilation.height, false),
-              window_count(name, x[2], o.kernel.width, o.stride.width, o.padding.left,
-                           o.padding.right, o.dilation.width, false)};
-    }
+    case Op::conv:
+      return conv_shape(name, std::get<ConvOptions>(node.options), image());
     case Op::linear: {
       const auto& o = std::get<LinearOptions>(node.options);
       require_positive(name, "out", o.out);
@@ -150,21 +165,8 @@ Shape Graph::infer(const Node& node) const {
       return in(0);
     }
     case Op::max_pool:
-    case Op::avg_pool: {
-      const auto& o = std::get<PoolOptions>(node.options);
-      const Shape& x = image();
-      require_window(name, o.kernel, o.stride, o.padding, 1);
-      if (!o.padding.symmetric() && node.op == Op::avg_pool)
-        refuse_layer(name, "average pooling pads both sides alike");
-      if (std::max(o.padding.top, o.padding.bottom) * 2 > o.kernel.height ||
-          std::max(o.padding.left, o.padding.right) * 2 > o.kernel.width)
-        refuse_layer(name, "padding is more than half the kernel");
-      return {x[0],
-              window_count(name, x[1], o.kernel.height, o.stride.height, o.padding.top,
-                           o.padding.bottom, 1, o.ceil_mode),
-              window_count(name, x[2], o.kernel.width, o.stride.width, o.padding.left,
-                           o.padding.right, 1, o.ceil_mode)};
-    }
+    case Op::avg_pool:
+      return pool_shape(name, node.op, std::get<PoolOptions>(node.options), image());
     case Op::adaptive_avg_pool: {
       const Size2 out = std::get<AdaptivePoolOptions>(node.options).out;
       require_positive(name, "out", out.height);

@@ -46,151 +46,162 @@ def _window_padding(o, in_shape, out_shape):
     return [top, left, bottom + below, right + beyond], (below, beyond)
 
 
-def _layers():
-    """The operations as Keras calls: name -> function(inputs, node, in_shapes, weights)."""
-    keras, ops = _keras, _keras.ops
-    layers = keras.layers
-    # The weights are set at once; JAX would compile random ones for every shape.
-    blank = "zeros"
+# The weights are set at once; JAX would compile random ones for every shape.
+_BLANK = "zeros"
 
-    def fixed(name, function, *inputs):
-        class Fixed(layers.Layer):
-            def call(self, *values):
-                return function(*values)
 
-        return Fixed(name=name)(*inputs)
+def _fixed(name, function, *inputs):
+    class Fixed(_keras.layers.Layer):
+        def call(self, *values):
+            return function(*values)
 
-    def filled(layer, x, weights):
-        y = layer(x)
-        layer.set_weights(weights)
-        return y
+    return Fixed(name=name)(*inputs)
 
-    def conv(inputs, n, shapes, w):
-        o = n["options"]
-        x = inputs[0]
-        if any(o["padding"]):
-            top, left, bottom, right = o["padding"]
-            x = layers.ZeroPadding2D(((top, bottom), (left, right)))(x)
-        kernel = w[0].transpose(2, 3, 1, 0)
-        if o["groups"] == shapes[0][0] == o["out"] and o["groups"] > 1:
-            # Depthwise: what the frameworks have a kernel of their own for.
-            layer = layers.DepthwiseConv2D(
-                o["kernel"],
-                o["stride"],
-                dilation_rate=o["dilation"],
-                use_bias=o["bias"],
-                depthwise_initializer=blank,
-            )
-            kernel = w[0].transpose(2, 3, 0, 1)
-        else:
-            layer = layers.Conv2D(
-                o["out"],
-                o["kernel"],
-                o["stride"],
-                dilation_rate=o["dilation"],
-                groups=o["groups"],
-                use_bias=o["bias"],
-                kernel_initializer=blank,
-            )
-        return filled(layer, x, [kernel, *w[1:]])
 
-    def linear(inputs, n, shapes, w):
-        o = n["options"]
-        layer = layers.Dense(o["out"], use_bias=o["bias"], kernel_initializer=blank)
-        return filled(layer, inputs[0], [w[0].T, *w[1:]])
+def _filled(layer, x, weights):
+    y = layer(x)
+    layer.set_weights(weights)
+    return y
 
-    def batch_norm(inputs, n, shapes, w):
-        o = n["options"]
-        layer = layers.BatchNormalization(
-            epsilon=o["eps"], momentum=1 - o["momentum"], center=o["shift"], scale=o["scale"]
+
+def _conv(inputs, n, shapes, w):
+    o = n["options"]
+    x = inputs[0]
+    if any(o["padding"]):
+        top, left, bottom, right = o["padding"]
+        x = _keras.layers.ZeroPadding2D(((top, bottom), (left, right)))(x)
+    kernel = w[0].transpose(2, 3, 1, 0)
+    if o["groups"] == shapes[0][0] == o["out"] and o["groups"] > 1:
+        # Depthwise: what the frameworks have a kernel of their own for.
+        layer = _keras.layers.DepthwiseConv2D(
+            o["kernel"],
+            o["stride"],
+            dilation_rate=o["dilation"],
+            use_bias=o["bias"],
+            depthwise_initializer=_BLANK,
         )
-        return filled(layer, inputs[0], w)
+        kernel = w[0].transpose(2, 3, 0, 1)
+    else:
+        layer = _keras.layers.Conv2D(
+            o["out"],
+            o["kernel"],
+            o["stride"],
+            dilation_rate=o["dilation"],
+            groups=o["groups"],
+            use_bias=o["bias"],
+            kernel_initializer=_BLANK,
+        )
+    return _filled(layer, x, [kernel, *w[1:]])
 
-    def prelu(inputs, n, shapes, w):
-        rank = len(shapes[0])
-        axes = list(range(1, rank + (1 if n["options"]["shared"] else 0)))
-        layer = layers.PReLU(shared_axes=axes or None)
-        return filled(layer, inputs[0], [w[0].reshape(*[1] * (rank - 1), -1)])
 
-    def max_pool(inputs, n, shapes, w):
-        o = n["options"]
-        padding, _ = _window_padding(o, shapes[0], n["shape"])
-        x = inputs[0]
-        if any(padding):
-            x = fixed(None, lambda v: _pad(v, padding, float("-inf")), x)
-        return layers.MaxPooling2D(o["kernel"], o["stride"])(x)
+def _linear(inputs, n, shapes, w):
+    o = n["options"]
+    layer = _keras.layers.Dense(o["out"], use_bias=o["bias"], kernel_initializer=_BLANK)
+    return _filled(layer, inputs[0], [w[0].T, *w[1:]])
 
-    def avg_pool(inputs, n, shapes, w):
-        o = n["options"]
-        padding, over = _window_padding(o, shapes[0], n["shape"])
-        x = inputs[0]
-        if any(padding):
-            x = fixed(None, lambda v: _pad(v, padding), x)
-        x = layers.AveragePooling2D(o["kernel"], o["stride"])(x)
-        if not any(padding) or (o["count_include_pad"] and not any(over)):
-            return x
-        counts = _window_counts(o, shapes[0], n["shape"])
-        factor = (o["kernel"][0] * o["kernel"][1] / counts)[None, :, :, None].astype("float32")
-        return fixed(None, lambda v: v * ops.convert_to_tensor(factor, v.dtype), x)
 
-    def adaptive_avg_pool(inputs, n, shapes, w):
-        out, (height, width) = n["options"]["out"], shapes[0][1:]
-        if tuple(out) == (1, 1):
-            return fixed(None, lambda v: ops.mean(v, axis=(1, 2), keepdims=True), inputs[0])
-        rows, columns = _cells(height, out[0]), _cells(width, out[1])
+def _batch_norm(inputs, n, shapes, w):
+    o = n["options"]
+    layer = _keras.layers.BatchNormalization(
+        epsilon=o["eps"], momentum=1 - o["momentum"], center=o["shift"], scale=o["scale"]
+    )
+    return _filled(layer, inputs[0], w)
 
-        def average(v):
-            r = ops.convert_to_tensor(rows, v.dtype)
-            c = ops.convert_to_tensor(columns, v.dtype)
-            return ops.einsum("ph,nhwc,qw->npqc", r, v, c)
 
-        return fixed(None, average, inputs[0])
+def _prelu(inputs, n, shapes, w):
+    rank = len(shapes[0])
+    axes = list(range(1, rank + (1 if n["options"]["shared"] else 0)))
+    layer = _keras.layers.PReLU(shared_axes=axes or None)
+    return _filled(layer, inputs[0], [w[0].reshape(*[1] * (rank - 1), -1)])
 
-    def flatten(inputs, n, shapes, w):
-        x = inputs[0]
-        if len(shapes[0]) == 3:
-            x = layers.Permute((3, 1, 2))(x)
-        return layers.Flatten()(x)
 
-    def lrn(inputs, n, shapes, w):
-        o = n["options"]
-        before = o["size"] // 2
+def _max_pool(inputs, n, shapes, w):
+    o = n["options"]
+    padding, _ = _window_padding(o, shapes[0], n["shape"])
+    x = inputs[0]
+    if any(padding):
+        x = _fixed(None, lambda v: _pad(v, padding, float("-inf")), x)
+    return _keras.layers.MaxPooling2D(o["kernel"], o["stride"])(x)
 
-        def normalize(v):
-            squares = ops.pad(
-                ops.square(v), [[0, 0], [0, 0], [0, 0], [before, o["size"] - 1 - before]]
-            )
-            channels = shapes[0][0]
-            total = sum(squares[..., k : k + channels] for k in range(o["size"]))
-            return v / ops.power(o["k"] + o["alpha"] / o["size"] * total, o["beta"])
 
-        return fixed(None, normalize, inputs[0])
+def _avg_pool(inputs, n, shapes, w):
+    o = n["options"]
+    padding, over = _window_padding(o, shapes[0], n["shape"])
+    x = inputs[0]
+    if any(padding):
+        x = _fixed(None, lambda v: _pad(v, padding), x)
+    x = _keras.layers.AveragePooling2D(o["kernel"], o["stride"])(x)
+    if not any(padding) or (o["count_include_pad"] and not any(over)):
+        return x
+    counts = _window_counts(o, shapes[0], n["shape"])
+    factor = (o["kernel"][0] * o["kernel"][1] / counts)[None, :, :, None].astype("float32")
+    return _fixed(None, lambda v: v * _keras.ops.convert_to_tensor(factor, v.dtype), x)
 
-    def mfm(inputs, n, shapes, w):
-        half = shapes[0][0] // 2
-        return fixed(None, lambda v: ops.maximum(v[..., :half], v[..., half:]), inputs[0])
 
-    def concat(inputs, n, shapes, w):
-        return layers.Concatenate(axis=-1)(inputs) if len(inputs) > 1 else inputs[0]
+def _adaptive_avg_pool(inputs, n, shapes, w):
+    out, (height, width) = n["options"]["out"], shapes[0][1:]
+    if tuple(out) == (1, 1):
+        return _fixed(None, lambda v: _keras.ops.mean(v, axis=(1, 2), keepdims=True), inputs[0])
+    rows, columns = _cells(height, out[0]), _cells(width, out[1])
 
-    return {
-        "conv": conv,
-        "linear": linear,
-        "batch_norm": batch_norm,
-        "prelu": prelu,
-        "relu": lambda i, n, s, w: layers.Activation("relu")(i[0]),
-        "relu6": lambda i, n, s, w: layers.Activation("relu6")(i[0]),
-        "max_pool": max_pool,
-        "avg_pool": avg_pool,
-        "adaptive_avg_pool": adaptive_avg_pool,
-        "add": lambda i, n, s, w: layers.Add()(i),
-        "scale": lambda i, n, s, w: layers.Rescaling(n["options"]["factor"])(i[0]),
-        "concat": concat,
-        "dropout": lambda i, n, s, w: layers.Dropout(n["options"]["p"])(i[0]),
-        "flatten": flatten,
-        "lrn": lrn,
-        "mfm": mfm,
-    }
+    def average(v):
+        r = _keras.ops.convert_to_tensor(rows, v.dtype)
+        c = _keras.ops.convert_to_tensor(columns, v.dtype)
+        return _keras.ops.einsum("ph,nhwc,qw->npqc", r, v, c)
+
+    return _fixed(None, average, inputs[0])
+
+
+def _flatten(inputs, n, shapes, w):
+    x = inputs[0]
+    if len(shapes[0]) == 3:
+        x = _keras.layers.Permute((3, 1, 2))(x)
+    return _keras.layers.Flatten()(x)
+
+
+def _lrn(inputs, n, shapes, w):
+    o = n["options"]
+    before = o["size"] // 2
+
+    def normalize(v):
+        squares = _keras.ops.pad(
+            _keras.ops.square(v), [[0, 0], [0, 0], [0, 0], [before, o["size"] - 1 - before]]
+        )
+        channels = shapes[0][0]
+        total = sum(squares[..., k : k + channels] for k in range(o["size"]))
+        return v / _keras.ops.power(o["k"] + o["alpha"] / o["size"] * total, o["beta"])
+
+    return _fixed(None, normalize, inputs[0])
+
+
+def _mfm(inputs, n, shapes, w):
+    half = shapes[0][0] // 2
+    return _fixed(None, lambda v: _keras.ops.maximum(v[..., :half], v[..., half:]), inputs[0])
+
+
+def _concat(inputs, n, shapes, w):
+    return _keras.layers.Concatenate(axis=-1)(inputs) if len(inputs) > 1 else inputs[0]
+
+
+# The operations as Keras calls: name -> function(inputs, node, in_shapes, weights).
+_CALLS = {
+    "conv": _conv,
+    "linear": _linear,
+    "batch_norm": _batch_norm,
+    "prelu": _prelu,
+    "relu": lambda i, n, s, w: _keras.layers.Activation("relu")(i[0]),
+    "relu6": lambda i, n, s, w: _keras.layers.Activation("relu6")(i[0]),
+    "max_pool": _max_pool,
+    "avg_pool": _avg_pool,
+    "adaptive_avg_pool": _adaptive_avg_pool,
+    "add": lambda i, n, s, w: _keras.layers.Add()(i),
+    "scale": lambda i, n, s, w: _keras.layers.Rescaling(n["options"]["factor"])(i[0]),
+    "concat": _concat,
+    "dropout": lambda i, n, s, w: _keras.layers.Dropout(n["options"]["p"])(i[0]),
+    "flatten": _flatten,
+    "lrn": _lrn,
+    "mfm": _mfm,
+}
 
 
 def _window_counts(o, in_shape, out_shape):
@@ -216,7 +227,6 @@ def _cells(size, cells):
 def build(graph: dict, weights: dict):
     """The functional model from images (N, H, W, 3) to the embedding."""
     keras = _keras
-    calls = _layers()
     channels, height, width = graph["input"]
     images = keras.Input((height, width, channels))
     nodes, values = graph["nodes"], {0: images}
@@ -227,7 +237,7 @@ def build(graph: dict, weights: dict):
         learned = [weights["network." + name] for name in node["tensors"]]
         shapes = [nodes[k]["shape"] for k in node["inputs"]]
         inputs = [values[k] for k in node["inputs"]]
-        values[i] = calls[node["op"]](inputs, node, shapes, learned)
+        values[i] = _CALLS[node["op"]](inputs, node, shapes, learned)
     return keras.Model(images, values[graph["embedding"]])
 
 
