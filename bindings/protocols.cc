@@ -406,13 +406,13 @@ void bind_evaluation(py::module_& m) {
 }
 
 void bind_protocol_tables(py::module_& m) {
-  m.def("list_conventions", [] { return table_list(conventions()); });
-  m.def("list_failure_policies", [] { return table_list(failure_policies()); });
-  m.def("list_interval_methods", [] { return table_list(interval_methods()); });
-  m.def("list_trial_kinds", [] { return table_list(trial_kinds()); });
-  m.def("list_template_fusions", [] { return table_list(template_fusions()); });
-  m.def("list_trial_readers", [] { return table_list(trial_readers()); });
-  m.def("list_protocol_metrics", [] {
+  m.def("conventions", [] { return table_list(conventions()); });
+  m.def("failure_policies", [] { return table_list(failure_policies()); });
+  m.def("interval_methods", [] { return table_list(interval_methods()); });
+  m.def("trial_kinds", [] { return table_list(trial_kinds()); });
+  m.def("template_fusions", [] { return table_list(template_fusions()); });
+  m.def("trial_readers", [] { return table_list(trial_readers()); });
+  m.def("protocol_metrics", [] {
     return table_list(protocol_metrics(), "applies_to", &Metric::applies_to, "targets_are_ranks",
                       &Metric::targets_are_ranks);
   });

@@ -31,8 +31,8 @@ def items(texts):
 
 
 def measured(spec):
-    known = docs_of(_eval.list_protocol_metrics())
-    ranks = [m["name"] for m in _eval.list_protocol_metrics() if m["targets_are_ranks"]]
+    known = docs_of(_eval.protocol_metrics())
+    ranks = [m["name"] for m in _eval.protocol_metrics() if m["targets_are_ranks"]]
     rows = []
     for metric in spec.metrics:
         rank = metric["name"] in ranks
@@ -40,11 +40,11 @@ def measured(spec):
         name = f"`{metric['name']}`" + (f" at {targets}" if targets else "")
         rows.append([name, known[metric["name"]], metric["source"]])
     words = [
-        ["convention", f"`{spec.convention}`", docs_of(_eval.list_conventions())[spec.convention]],
-        ["intervals", f"`{spec.interval}`", docs_of(_eval.list_interval_methods())[spec.interval]],
+        ["convention", f"`{spec.convention}`", docs_of(_eval.conventions())[spec.convention]],
+        ["intervals", f"`{spec.interval}`", docs_of(_eval.interval_methods())[spec.interval]],
     ]
     if spec.fusion:
-        fusions = docs_of(_eval.list_template_fusions())
+        fusions = docs_of(_eval.template_fusions())
         words.append(["template fusion", f"`{spec.fusion}`", fusions[spec.fusion]])
     if spec.summary != "none":
         words.append(["over the tracks", f"`{spec.summary}`", "mean and standard deviation"])
@@ -56,7 +56,7 @@ def measured(spec):
 
 
 def files(spec):
-    readers = docs_of(_eval.list_trial_readers())
+    readers = docs_of(_eval.trial_readers())
 
     def places(folders):
         return " or ".join("the root" if f == "." else f"`{f}/`" for f in folders)
@@ -74,7 +74,7 @@ def files(spec):
 
 
 def failures(spec):
-    known = docs_of(_eval.list_failure_policies())
+    known = docs_of(_eval.failure_policies())
     policy = f"Policy `{spec.failed_enrolments}`: {known[spec.failed_enrolments]}."
     own = spec.about["failures"]
     return [policy + (f" {own}" if own else "")]

@@ -34,7 +34,7 @@ __all__ = [
     "evaluate",
     "find_images",
     "find_published",
-    "list_conventions",
+    "conventions",
     "list_fusions",
     "list_protocols",
     "list_published",
@@ -67,13 +67,13 @@ def list_protocols():
     return result
 
 
-def list_conventions():
+def conventions():
     """The named ways of computing published numbers: name and one line each.
 
-    >>> "exact" in [c["name"] for c in list_conventions()]
+    >>> "exact" in [c["name"] for c in conventions()]
     True
     """
-    return _eval.list_conventions()
+    return _eval.conventions()
 
 
 def list_fusions():
@@ -82,7 +82,7 @@ def list_fusions():
     >>> "mean_raw" in [f["name"] for f in list_fusions()]
     True
     """
-    return _eval.list_template_fusions()
+    return _eval.template_fusions()
 
 
 def load_protocol(name_or_path):

@@ -84,7 +84,7 @@ def _devices() -> list[dict]:
 KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
     "published": lambda: facebench.protocols.list_published(),
-    "conventions": lambda: facebench.protocols.list_conventions(),
+    "conventions": lambda: facebench.protocols.conventions(),
     "fusions": lambda: facebench.protocols.list_fusions(),
     "networks": _networks,
     "losses": lambda: facebench.losses.losses(),
