@@ -31,16 +31,16 @@ __all__ = [
     "Result",
     "TrackResult",
     "TrialSet",
+    "conventions",
     "evaluate",
     "find_images",
     "find_published",
-    "conventions",
-    "list_fusions",
     "list_protocols",
     "list_published",
     "load_protocol",
     "load_published",
     "read_trials",
+    "template_fusions",
 ]
 
 
@@ -76,10 +76,10 @@ def conventions():
     return _eval.conventions()
 
 
-def list_fusions():
+def template_fusions():
     """The ways in which the samples of a template become one embedding: name and one line each.
 
-    >>> "mean_raw" in [f["name"] for f in list_fusions()]
+    >>> "mean_raw" in [f["name"] for f in template_fusions()]
     True
     """
     return _eval.template_fusions()

@@ -85,7 +85,7 @@ KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
     "published": lambda: facebench.protocols.list_published(),
     "conventions": lambda: facebench.protocols.conventions(),
-    "fusions": lambda: facebench.protocols.list_fusions(),
+    "fusions": lambda: facebench.protocols.template_fusions(),
     "networks": _networks,
     "losses": lambda: facebench.losses.losses(),
     "recipes": _recipes,
