@@ -114,9 +114,11 @@ TEST(PairList, WrongKeysAreErrorsWithTheirLine) {
   for (const Damage& d : std::initializer_list<Damage>{
            {"separator = \"comma\"", "separator = \"coma\"", "did you mean 'comma'"},
            {"folds = \"none\"", "folds = \"order\"", "fold_count"},
-           {"folds = \"none\"", "folds = \"order\"\nfold_count = 1", "2 folds or more"},
+           {"folds = \"none\"", "folds = \"order\"\nfold_count = 1",
+            "option 'fold_count': 1 is outside [2, "},
            {"impostor = [\"0\"]", "impostor = [\"1\"]", "'1' means genuine as well"},
-           {"lines_per_pair = 1", "lines_per_pair = 3", "1 line or 2"},
+           {"lines_per_pair = 1", "lines_per_pair = 3",
+            "option 'lines_per_pair': 3 is outside [1, 2]"},
            {"identity = \"genuine\"", "identity = \"foldr\"", "did you mean 'folder'"}}) {
     EXPECT_ERROR(changed("pairs", {{d.from, d.to}}), d.expected);
     EXPECT_ERROR(changed("pairs", {{d.from, d.to}}), "changed.toml:");
