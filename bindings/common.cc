@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <optional>
+
 #include "tables.h"
 
 namespace facebench {
@@ -39,10 +42,15 @@ std::string options_repr(const OptionsSchema& schema, const void* options) {
 
 py::list options_fields(const OptionsSchema& schema) {
   const auto type = [](const OptionField& f) { return std::string(option_type_name(f.type)); };
+  // None where there is no bound: an infinite number is not JSON.
+  const auto bound = [](double value) {
+    return std::isfinite(value) ? std::optional(value) : std::nullopt;
+  };
+  const auto low = [&](const OptionField& f) { return bound(f.low); };
+  const auto high = [&](const OptionField& f) { return bound(f.high); };
   return dicts_of(schema.fields, "name", &OptionField::name, "type", type, "default",
-                  &OptionField::default_value, "doc", &OptionField::doc, "low", &OptionField::low,
-                  "high", &OptionField::high, "choices", &OptionField::choices, "optional",
-                  &OptionField::optional);
+                  &OptionField::default_value, "doc", &OptionField::doc, "low", low, "high", high,
+                  "choices", &OptionField::choices, "optional", &OptionField::optional);
 }
 
 std::string options_doc(const OptionsSchema& schema) {

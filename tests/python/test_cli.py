@@ -168,7 +168,7 @@ def test_a_described_option_has_its_range_choices_and_default():
     class Options:
         @staticmethod
         def fields():
-            shared = {"low": float("-inf"), "high": float("inf"), "choices": []}
+            shared = {"low": None, "high": None, "choices": []}
             return [
                 shared
                 | {"name": "far_rate", "type": "number", "default": 0.1, "doc": "rate"}

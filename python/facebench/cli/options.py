@@ -2,7 +2,6 @@
 library (name, help, range, default, choices), or the signature of a function."""
 
 import inspect
-import math
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
@@ -63,7 +62,7 @@ def _parameter(name: str, field: dict, default: Any) -> inspect.Parameter:
     if type_ in (int, float):
         # A bound that only says what the type holds would be noise.
         for key, bound in (("min", field["low"]), ("max", field["high"])):
-            if math.isfinite(bound) and abs(bound) < 2**31 - 1:
+            if bound is not None and abs(bound) < 2**31 - 1:
                 more[key] = type_(bound)
     if field["choices"]:
         more["metavar"] = f"[{'|'.join(field['choices'])}]"
