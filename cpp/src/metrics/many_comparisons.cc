@@ -322,9 +322,14 @@ std::int64_t ManyComparisons::segment_weight(std::size_t segment,
                                              std::span<const Weight> weights) const {
   const std::size_t begin = segment_begin_[segment], end = segment_begin_[segment + 1];
   if (weights.empty()) return static_cast<std::int64_t>(end - begin);
-  std::int64_t sum = 0;
-  for (std::size_t k = begin; k < end; ++k) sum += impostor_weight(k, weights);
-  return sum;
+  return std::visit(
+      [&](const auto& pairs) {
+        std::int64_t sum = 0;
+        for (std::size_t k = begin; k < end; ++k)
+          sum += static_cast<std::int64_t>(weights[pairs[k].first]) * weights[pairs[k].second];
+        return sum;
+      },
+      pairs_);
 }
 
 std::int64_t ManyComparisons::impostor_weight(std::size_t k,
@@ -377,13 +382,13 @@ RocCurve ManyComparisons::roc_near(double far, std::span<const Weight> weights) 
   const auto fits = [&](std::int64_t more) {
     return impostor > 0 && within_far(false_accepts + more, impostor, far);
   };
-  // Down the segments while the FAR stays within the target; then into the one where it leaves.
+  // Down the segments while the FAR stays within the target; then into the one where it leaves. If
+  // the known scores end before that, the curve is not complete.
   for (std::size_t segment = 0; segment <= 2 * known_levels_; ++segment) {
     const std::size_t level = segment / 2;
     const std::int64_t more = segment_weight(segment, weights);
     if (fits(more)) {
       false_accepts += more;
-      // What the known scores end in is not the end of all: the curve ends, and is not complete.
       if (segment % 2 == 0) {
         if (more > 0) lowest = segment;
         continue;

@@ -213,6 +213,9 @@ TarAtFar tar_at_far(const ScoreSet& scores, double far, std::string_view convent
                   : exact       ? exact_tar_at_far(scores.roc_near(far, weights), far)
                                 : rule.of_curve(scores.full_roc(weights), far);
   if (std::isnan(cell.value)) {
+    if (!scores.reaches(far))
+      throw std::invalid_argument(
+          fmt::format("the scores that were kept do not reach a FAR of {}", far));
     if (scores.genuine() > 0 && scores.impostor() > 0 && !rule.needs_folds)
       throw std::invalid_argument(
           fmt::format("the TAR at FAR {} is undefined under '{}' with {} impostor comparisons", far,

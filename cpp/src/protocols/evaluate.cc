@@ -224,6 +224,7 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
                                         std::span<const SampleStatus> status,
                                         std::span<const KeptScores> scores, const Job& job) {
   const std::vector<SampleStatus> units = unit_status(trials, status);
+  const std::vector<std::uint8_t> failed = failed_units(units);
   std::vector<TrackResult> results;
   for (std::size_t t = 0; t < trials.tracks.size(); ++t) {
     const Track& track = trials.tracks[t];
@@ -231,7 +232,7 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
     r.name = track.name;
     r.kind = track.trials->kind();
     count_units(trials, status, units, track, r);
-    count_comparisons(*track.trials, trials, failed_units(units), drops_failed(options), r);
+    count_comparisons(*track.trials, trials, failed, drops_failed(options), r);
     r.more_counts = track.trials->counts(trials);
     ScoredTrials scored = scored_trials(spec, options, trials, status, scores[t], track.name);
     scored.resampling = interval_methods().at(*options.interval).resampling;

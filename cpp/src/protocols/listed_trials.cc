@@ -21,31 +21,36 @@ namespace {
 // Longer lists without folds are not sorted: see ManyComparisons.
 constexpr std::size_t kMany = 1 << 20;
 
-// The columns of a list that are measured, without what is left out.
-struct Columns {
-  std::vector<double> scores;
-  std::vector<std::uint8_t> labels;
-  std::vector<std::int32_t> folds, first, second;  // the latter are identities
-
+// Who is compared with whom, and in which fold, without what is left out.
+struct People {
+  std::vector<std::int32_t> first, second, folds;
   ComparisonGraph graph() const { return {first, second, folds}; }
 };
 
-std::shared_ptr<const Columns> columns_of(const ListedTrials& trials, const ScoredTrials& scored,
-                                          bool with_scores) {
-  const auto& scores = std::get<std::vector<double>>(scored.scores);
-  auto out = std::make_shared<Columns>();
+std::shared_ptr<const People> people_of(const ListedTrials& trials, const ScoredTrials& scored) {
+  auto out = std::make_shared<People>();
   for (std::size_t k = 0; k < trials.comparisons.size(); ++k) {
     const Comparison& c = trials.comparisons[k];
     if (!takes_part(c, scored.left_out)) continue;
-    if (with_scores) {
-      out->scores.push_back(scores[k]);
-      out->labels.push_back(trials.genuine[k]);
-      if (!trials.fold.empty()) out->folds.push_back(trials.fold[k]);
-    }
     out->first.push_back(scored.set.unit_identity(c.first));
     out->second.push_back(scored.set.unit_identity(c.second));
+    if (!trials.fold.empty()) out->folds.push_back(trials.fold[k]);
   }
   return out;
+}
+
+// The same comparisons with their scores, sorted.
+std::shared_ptr<const Comparisons> sorted(const ListedTrials& trials, const ScoredTrials& scored,
+                                          const People& people) {
+  const auto& all = std::get<std::vector<double>>(scored.scores);
+  std::vector<double> scores;
+  std::vector<std::uint8_t> labels;
+  for (std::size_t k = 0; k < trials.comparisons.size(); ++k) {
+    if (!takes_part(trials.comparisons[k], scored.left_out)) continue;
+    scores.push_back(all[k]);
+    labels.push_back(trials.genuine[k]);
+  }
+  return std::make_shared<const Comparisons>(scores, labels, people.folds);
 }
 
 // One comparison as a key, units in the numbers of another set.
@@ -165,30 +170,26 @@ KeptScores ListedTrials::score(const UnitEmbeddings& units, const Storage&, cons
 }
 
 Measurable ListedTrials::measurable(const ScoredTrials& scored, const Job& job) const {
-  bool many = fold.empty() && scored.left_out.empty() && comparisons.size() > kMany;
-  auto columns = columns_of(*this, scored, !many);
   require_both_classes(scored, *this);
-  if (many && scored.resampling && scored.resampling(columns->graph()) != Resampling::vertices) {
-    many = false;  // components are drawn, and those count comparisons
-    columns = columns_of(*this, scored, true);
-  }
+  const auto people = people_of(*this, scored);
   Measurable result;
-  if (many) {
+  // Components are drawn by comparisons, people by people.
+  if (fold.empty() && scored.left_out.empty() && comparisons.size() > kMany &&
+      (!scored.resampling || scored.resampling(people->graph()) == Resampling::vertices)) {
     // The kept scores are looked at where they are.
     const auto data = std::make_shared<const ManyComparisons>(
-        ListedScores{std::get<std::vector<double>>(scored.scores), genuine, columns->first,
-                     columns->second},
+        ListedScores{std::get<std::vector<double>>(scored.scores), genuine, people->first,
+                     people->second},
         job);
     result.scores.data = data;
     if (scored.resampling)
       result.scores.bootstrap = [data] { return Bootstrap::of_identities(data); };
     return result;
   }
-  result.scores.data =
-      std::make_shared<const Comparisons>(columns->scores, columns->labels, columns->folds);
+  result.scores.data = sorted(*this, scored, *people);
   if (scored.resampling)
-    result.scores.bootstrap = [columns, resampling = scored.resampling] {
-      return Bootstrap(columns->graph(), resampling(columns->graph()));
+    result.scores.bootstrap = [people, resampling = scored.resampling] {
+      return Bootstrap(people->graph(), resampling(people->graph()));
     };
   return result;
 }
