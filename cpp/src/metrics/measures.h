@@ -73,9 +73,6 @@ void require_both(std::int64_t genuine, std::int64_t impostor, const char* what)
 void summarize_folds(Accuracy& accuracy, Spread spread);
 
 RocCurve measure_roc(const Comparisons& comparisons, std::span<const Weight> sorted_weights);
-double measure_auc(const RocCurve& curve);
-double measure_eer(const RocCurve& curve);
-double measure_eer_convex_hull(const RocCurve& curve);
 // The corners of the curve's upper hull (numbers of points), from left to right, first and last
 // point included. Scaling the axes does not change it.
 std::vector<std::size_t> roc_convex_hull(const RocCurve& curve);

@@ -9,7 +9,14 @@
 namespace facebench {
 namespace {
 
-bool has_both(const RocCurve& c) { return c.genuine > 0 && c.impostor > 0; }
+// Throws std::invalid_argument where a class is empty, and where the curve ends at the scores that
+// were kept.
+void require_whole(const RocCurve& c, const char* what) {
+  require_both(c.genuine, c.impostor, what);
+  if (!c.complete())
+    throw std::invalid_argument(std::string(what) +
+                                " needs every score, and only the highest were kept");
+}
 
 // Where the segment from a to b of the ROC crosses FPR = FNR, given FPR < FNR at a and >= at b.
 // With d = FA * genuine - FR * impostor (an integer) the crossing is at the share -d_a / (d_b -
@@ -59,23 +66,6 @@ RocCurve measure_roc(const Comparisons& comparisons, std::span<const Weight> wei
   return c;
 }
 
-double measure_auc(const RocCurve& c) {
-  if (!has_both(c)) return nan;
-  // Twice the area of the trapezoids, in units of 1 / (genuine * impostor).
-  Wide doubled = 0;
-  for (std::size_t i = 1; i < c.size(); ++i)
-    doubled += Wide(c.false_accepts[i] - c.false_accepts[i - 1]) *
-               (c.true_accepts[i] + c.true_accepts[i - 1]);
-  return static_cast<double>(doubled) / static_cast<double>(Wide(2) * c.genuine * c.impostor);
-}
-
-double measure_eer(const RocCurve& c) {
-  if (!has_both(c)) return nan;
-  std::size_t i = 1;
-  while (!past_equality(c, i)) ++i;
-  return crossing(c, i - 1, i);
-}
-
 std::vector<std::size_t> roc_convex_hull(const RocCurve& c) {
   std::vector<std::size_t> hull;
   for (std::size_t i = 0; i < c.size(); ++i) {
@@ -92,14 +82,6 @@ std::vector<std::size_t> roc_convex_hull(const RocCurve& c) {
   return hull;
 }
 
-double measure_eer_convex_hull(const RocCurve& c) {
-  if (!has_both(c)) return nan;
-  const std::vector<std::size_t> hull = roc_convex_hull(c);
-  std::size_t k = 1;
-  while (!past_equality(c, hull[k])) ++k;
-  return crossing(c, hull[k - 1], hull[k]);
-}
-
 RocCurve Comparisons::roc(std::span<const Weight> weights) const {
   return measure_roc(*this, sorted_weights(weights));
 }
@@ -111,27 +93,37 @@ RocCurve roc(std::span<const double> scores, std::span<const std::uint8_t> label
   return roc(Comparisons(scores, labels));
 }
 
-double auc(const RocCurve& curve) {
-  require_both(curve.genuine, curve.impostor, "the AUC");
-  return measure_auc(curve);
+double auc(const RocCurve& c) {
+  require_whole(c, "the AUC");
+  // Twice the area of the trapezoids, in units of 1 / (genuine * impostor).
+  Wide doubled = 0;
+  for (std::size_t i = 1; i < c.size(); ++i)
+    doubled += Wide(c.false_accepts[i] - c.false_accepts[i - 1]) *
+               (c.true_accepts[i] + c.true_accepts[i - 1]);
+  return static_cast<double>(doubled) / static_cast<double>(Wide(2) * c.genuine * c.impostor);
 }
 double auc(const Comparisons& c, std::span<const Weight> weights) { return auc(roc(c, weights)); }
 double auc(std::span<const double> scores, std::span<const std::uint8_t> labels) {
   return auc(roc(scores, labels));
 }
 
-double eer(const RocCurve& curve) {
-  require_both(curve.genuine, curve.impostor, "the EER");
-  return measure_eer(curve);
+double eer(const RocCurve& c) {
+  require_whole(c, "the EER");
+  std::size_t i = 1;
+  while (!past_equality(c, i)) ++i;
+  return crossing(c, i - 1, i);
 }
 double eer(const Comparisons& c, std::span<const Weight> weights) { return eer(roc(c, weights)); }
 double eer(std::span<const double> scores, std::span<const std::uint8_t> labels) {
   return eer(roc(scores, labels));
 }
 
-double eer_convex_hull(const RocCurve& curve) {
-  require_both(curve.genuine, curve.impostor, "the EER");
-  return measure_eer_convex_hull(curve);
+double eer_convex_hull(const RocCurve& c) {
+  require_whole(c, "the EER");
+  const std::vector<std::size_t> hull = roc_convex_hull(c);
+  std::size_t k = 1;
+  while (!past_equality(c, hull[k])) ++k;
+  return crossing(c, hull[k - 1], hull[k]);
 }
 double eer_convex_hull(const Comparisons& c, std::span<const Weight> weights) {
   return eer_convex_hull(roc(c, weights));

@@ -8,6 +8,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/metrics/many_comparisons.h"
+#include "facebench/metrics/roc.h"
 #include "facebench/metrics/tail_bounds.h"
 #include "facebench/metrics/tar_at_far.h"
 #include "facebench/protocols/dense_trials.h"
@@ -133,6 +134,12 @@ TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
     EXPECT_EQ(genuine, bounds.genuine_accepted);
   }
   EXPECT_THROW(tar_bounds(tail, 1.5), std::invalid_argument);
+  // The curve of the tail ends: what needs all of it is refused.
+  const Measurable kept =
+      b.trials.tracks[0].trials->measurable({b.trials, b.scores[0], "", {}}, {});
+  EXPECT_THROW(auc(kept.scores.data->roc()), std::invalid_argument);
+  EXPECT_THROW(eer(kept.scores.data->roc()), std::invalid_argument);
+  EXPECT_THROW(tar_at_far(*kept.scores.data, 0.6), std::invalid_argument);
   tail.histogram = {};
   EXPECT_THROW(auc_bounds(tail), std::invalid_argument);
 }
