@@ -511,7 +511,7 @@ TEST_F(RecipeFiles, LaterOnesChangeWhatTheyName) {
   const Recipe other = load_recipe(write(
       "d.toml", "base = ['c.toml']\n[loss]\nname = 'arcface'\n[network]\nname = 'sphereface4'\n"));
   EXPECT_EQ(other.loss_options, Json::object());
-  EXPECT_EQ(other.network_options.embedding, 0);
+  EXPECT_FALSE(other.network_options.embedding);
   EXPECT_EQ(load_recipe(write("demo.toml", "base = ['demo']\n")).title, find_recipe("demo").title);
 }
 
