@@ -673,8 +673,8 @@ def test_an_unknown_name_gets_a_suggestion_and_writes_nothing(
 # --- Ctrl-C ---------------------------------------------------------------------------------------
 
 
-def interrupt(args, cwd) -> subprocess.CompletedProcess:
-    """Starts a long verb, waits for its first line of progress, sends Ctrl-C."""
+def interrupt(args, cwd, by=signal.SIGINT) -> subprocess.CompletedProcess:
+    """Starts a long verb, waits for its first line of progress, sends Ctrl-C or another signal."""
     process = subprocess.Popen(
         command(*args),
         cwd=cwd,
@@ -683,14 +683,14 @@ def interrupt(args, cwd) -> subprocess.CompletedProcess:
         stderr=subprocess.PIPE,
         text=True,
         # Who runs the tests in the background may have them ignore Ctrl-C, which children inherit.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(by, signal.SIG_DFL),
     )
     lines = []
     for line in process.stderr:
         lines.append(line)
         if not line.startswith("out: "):
             break
-    process.send_signal(signal.SIGINT)
+    process.send_signal(by)
     try:
         out, err = process.communicate(timeout=60)
     finally:
@@ -740,3 +740,20 @@ def test_ctrl_c_ends_long_verbs_and_leaves_nothing_half_written(name, trained, m
     left = [p.name for p in tmp_path.iterdir()]
     # Training writes a checkpoint before it stops, to go on from.
     assert left == (["result"] if name == "train" else [])
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_end_a_verb_as_ctrl_c_does(by, trained, many, tmp_path):
+    result = interrupt(long_command("pack", trained, many), tmp_path, by)
+    assert_user_error(result, 130, "stopped")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unnamed_result_has_its_name_from_the_start(trained, many, tmp_path):
+    """So that two calls at once cannot find the same name free; what fails gives it back."""
+    (tmp_path / "runs" / "pack-lfw-1.h5").parent.mkdir()
+    (tmp_path / "runs" / "pack-lfw-1.h5").write_bytes(b"another call's")
+    result = interrupt(("pack", "lfw", "--root", many), tmp_path)
+    assert_user_error(result, 130, "stopped")
+    assert "out: runs/pack-lfw-2.h5" in result.stderr
+    assert [p.name for p in (tmp_path / "runs").iterdir()] == ["pack-lfw-1.h5"]

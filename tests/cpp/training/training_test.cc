@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <numbers>
 #include <set>
@@ -730,8 +731,8 @@ TEST_F(Training, EveryOptionOfAStepResumesToTheBit) {
 
 TEST_F(Training, WhatAKillLeavesBehindGoes) {
   fs::create_directories(folder_ / "a" / "checkpoints");
-  write_file(folder_ / "a" / "checkpoints" / ".step-000000004.safetensors.tmp-1-0", "half");
-  write_file(folder_ / "a" / ".model.safetensors.tmp-1-0", "half");
+  std::ofstream(folder_ / "a" / "checkpoints" / ".step-000000004.safetensors.tmp-1-0") << "half";
+  std::ofstream(folder_ / "a" / ".model.safetensors.tmp-0123456789abcdef") << "half";
   options_.resume = true;
   train(recipe_, set_, folder_ / "a", options_);
   for (const auto& entry : fs::recursive_directory_iterator(folder_ / "a"))
