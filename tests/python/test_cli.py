@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import typer
 from facebench.cli.app import app
-from facebench.cli.common import out_path, parse_assignments
+from facebench.cli.common import give_back_names, out_path, parse_assignments
 from facebench.cli.options import fields
 from facebench.cli.progress import LineProgress
 from facebench.cli.verb import complete, report_errors
@@ -278,6 +278,7 @@ def test_wrong_use_of_explain(arguments, words):
         (ImportError("needs torch"), 1, "needs torch"),
         (FileNotFoundError(2, "No such file or directory", "x.h5"), 1, "x.h5: No such file"),
         (OSError(28, "No space left on device", "x.h5"), 1, "x.h5: the disk is full"),
+        (MemoryError(), 1, "not enough memory"),
         (KeyboardInterrupt(), 130, "stopped"),
     ],
 )
@@ -290,6 +291,27 @@ def test_errors_become_a_sentence_and_an_exit_code(error, code, text, capsys):
         fails()
     assert caught.value.exit_code == code
     assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["loop", "n" * 300])
+def test_places_that_cannot_be_are_one_sentence(place, tmp_path):
+    """A link to itself; a name that no file system takes."""
+    os.symlink("loop", tmp_path / "loop")
+    at = tmp_path / place
+    for arguments in (
+        ("detect", at),
+        ("pack", "folders", "--root", at, "--out", "x.h5"),
+        ("pack", "lfw", "--root", at, "--out", at),
+        ("data", "check", "lfw", "--root", at),
+        ("eval", "lfw", "--embeddings", at, "--root", at),
+        ("run", "lfw", "--model", at, "--root", at),
+        ("train", "demo", "--pack", at),
+        ("report", at),
+        ("verify", at),
+    ):
+        result = runner.invoke(app, [str(a) for a in arguments])
+        assert result.exit_code in (1, 2), (arguments, result.output)
+        assert isinstance(result.exception, SystemExit), (arguments, result.exception)
 
 
 def test_a_bug_keeps_its_traceback():
@@ -317,10 +339,13 @@ def test_a_reader_that_has_seen_enough_is_no_error():
 def test_out_is_the_first_free_number(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert out_path(None, "run", "lfw") == Path("runs/run-lfw-1")
-    Path("runs/run-lfw-1").mkdir()
     assert out_path(None, "run", "lfw") == Path("runs/run-lfw-2")
     assert out_path(None, "pack", "lfw", ".h5") == Path("runs/pack-lfw-1.h5")
     assert "out: runs/run-lfw-2" in capsys.readouterr().err
+    Path("runs/run-lfw-2/run.json").write_text("{}")
+    Path("runs/pack-lfw-1.h5").write_text("a pack")
+    give_back_names()
+    assert sorted(p.name for p in Path("runs").iterdir()) == ["pack-lfw-1.h5", "run-lfw-2"]
 
 
 def test_assignments():

@@ -75,6 +75,10 @@ fs::path cleaned_target(const fs::path& target) {
   if (!cleaned.has_filename()) cleaned = cleaned.parent_path();
   if (cleaned.empty() || cleaned.filename() == "." || cleaned.filename() == "..")
     fail(target.string(), "is not a name that can be written to");
+  constexpr std::size_t kLongest = 255;
+  if (cleaned.filename().native().size() > kLongest)
+    fail(target.string(), fmt::format("its name is longer than {} bytes", kLongest),
+         "Choose a shorter one");
   return cleaned;
 }
 

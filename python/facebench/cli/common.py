@@ -1,6 +1,5 @@
 """What the verbs share: options, where results go, how values are typed."""
 
-import atexit
 import contextlib
 import inspect
 import itertools
@@ -65,11 +64,15 @@ def print_json(value: Any) -> None:
     print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
 
 
+_taken: list[Path] = []  # by out_path(), until the verb ends
+
+
 def out_path(out: Path | None, verb_name: str, name: str = "", suffix: str = "") -> Path:
     """`out`, or the first free ``runs/VERB-NAME-N`` (printed, so that it can be found).
 
     The name is taken at once, by an empty folder or (with a suffix) an empty file, so that two
-    calls at the same time do not find the same one free. What is still empty at the end goes.
+    calls at the same time do not find the same one free. What is still empty when the verb ends
+    goes (`give_back_names`).
     """
     if out is not None:
         return out
@@ -85,18 +88,20 @@ def out_path(out: Path | None, verb_name: str, name: str = "", suffix: str = "")
             break
         except FileExistsError:
             continue
-    atexit.register(remove_empty, path)
+    _taken.append(path)
     print(f"out: {path}", file=sys.stderr, flush=True)
     return path
 
 
-def remove_empty(path: Path) -> None:
-    """Remove an empty folder or file; leave anything else."""
-    if path.is_dir():
-        with contextlib.suppress(OSError):
-            path.rmdir()
-    elif path.is_file() and path.stat().st_size == 0:
-        path.unlink()
+def give_back_names() -> None:
+    """Remove the empty folders and files of `out_path` that nothing was written to."""
+    while _taken:
+        path = _taken.pop()
+        if path.is_dir():
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        elif path.is_file() and path.stat().st_size == 0:
+            path.unlink()
 
 
 def parse_assignments(texts: list[str] | None) -> dict[str, Any]:

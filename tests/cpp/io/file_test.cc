@@ -166,7 +166,8 @@ TEST(File, OneFolderIsWrittenByOneProcess) {
 TEST(File, TheLongestNameThatAFileSystemTakes) {
   const TemporaryFolder folder;
   write_file(folder / std::string(255, 'n'), "x");
-  EXPECT_ERROR(write_file(folder / std::string(256, 'n'), "x"), "name");
+  EXPECT_ERROR(write_file(folder / std::string(256, 'n'), "x"), "longer than 255 bytes");
+  EXPECT_ERROR(AtomicFolder(folder / std::string(256, 'n')), "longer than 255 bytes");
 }
 
 TEST(File, MappedFile) {
