@@ -21,8 +21,7 @@ void bind_core(py::module_& m) {
       PyErr_SetNone(PyExc_KeyboardInterrupt);
     } catch (const std::filesystem::filesystem_error& e) {
       // What no reader expected of a path: a loop of links, a folder that may not be searched.
-      PyErr_SetString(error.ptr(),
-                      (e.path1().string() + ": " + e.code().message()).c_str());
+      PyErr_SetString(error.ptr(), (e.path1().string() + ": " + e.code().message()).c_str());
     }
   });
   m.def("version", &version, "The version of the compiled library.");
