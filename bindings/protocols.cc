@@ -51,6 +51,8 @@ py::object scores_of(const EvaluationResult& r, std::size_t track) {
           return py::cast(*s.tail);
         else if constexpr (std::is_same_v<T, KeptOutcomes>)
           return py::cast(std::make_shared<Searches>(s.all));
+        else if constexpr (std::is_same_v<T, KeptCentred>)
+          return copy_of(s.score, {shape.begin(), shape.end()});
         else
           return copy_of(s, {shape.begin(), shape.end()});
       },

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "facebench/core/error.h"
+#include "facebench/protocols/convention_choice.h"
 #include "facebench/reports/table.h"
 
 namespace facebench {
@@ -122,7 +123,8 @@ std::string write_run_report(const Run& run) {
   std::string out = fmt::format("# {}\n\n", text(c["protocol"], "title"));
   out += fmt::format("Protocol `{}` version {}, convention `{}`, failed enrolments: `{}`.\n\n",
                      text(c["protocol"], "id"), c["protocol"].value("version", 0),
-                     text(c["options"], "convention"), text(c["options"], "failed_enrolments"));
+                     escape_markdown(convention_text(c["options"])),
+                     text(c["options"], "failed_enrolments"));
   for (const auto& note : c.value("notes", Json::array()))
     if (note.is_string()) out += "> " + escape_markdown(note.get<std::string>()) + "\n";
 
