@@ -129,13 +129,11 @@ std::string write_run_report(const Run& run) {
     if (note.is_string()) out += "> " + escape_markdown(note.get<std::string>()) + "\n";
 
   const ReportTable table = make_table(std::span(&run, 1), {"value"});
-  for (const auto& [track, content] : run.metrics["tracks"].items())
-    out += track_text(table, track, content.value("counts", Json::object()),
+  for (const std::string& track : natural_keys(run.metrics["tracks"]))
+    out += track_text(table, track, run.metrics["tracks"][track].value("counts", Json::object()),
                       c["tracks"].value(track, Json::object()));
-  if (std::ranges::any_of(table.rows, [](const ReportTable::Row& row) {
-        return row.cells[0].support && !row.cells[0].support->reliable;
-      }))
-    out += fmt::format("\n{}\n", kUnreliableNote);
+  if (const std::string note = unreliable_note(table); !note.empty())
+    out += fmt::format("\n{}\n", escape_markdown(note));
   out += fmt::format("\n## Provenance\n\n- facebench {}\n- protocol, SHA-256 {}\n",
                      text(c, "facebench"), text(c["protocol"], "sha256"));
   for (const Json& input : c["inputs"])
