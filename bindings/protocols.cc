@@ -408,7 +408,10 @@ void bind_evaluation(py::module_& m) {
 }
 
 void bind_protocol_tables(py::module_& m) {
-  m.def("conventions", [] { return table_list(conventions()); });
+  m.def("conventions", [] {
+    return table_list(conventions(), "accuracy", &Convention::accuracy, "tar_at_far",
+                      &Convention::tar_at_far, "identification", &Convention::identification);
+  });
   m.def("failure_policies", [] { return table_list(failure_policies()); });
   m.def("interval_methods", [] { return table_list(interval_methods()); });
   m.def("trial_kinds", [] { return table_list(trial_kinds()); });

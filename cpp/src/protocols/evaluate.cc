@@ -282,6 +282,15 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
   }
+  const bool centred = std::ranges::any_of(
+      r.scores, [](const KeptScores& s) { return std::holds_alternative<KeptCentred>(s); });
+  const Json::json_pointer how("/extract/normalization");
+  if (centred && embeddings.manifest.contains(how) && embeddings.manifest[how] == "unit")
+    r.notes.push_back(
+        fmt::format("The convention '{}' subtracts the mean of embeddings as the network gives "
+                    "them; these have "
+                    "unit length (extract them with normalization=none).",
+                    *r.options.accuracy_convention));
   r.embeddings = {{"sha256", embeddings_hash(embeddings)},
                   {"dim", embeddings.dim},
                   {"rows", rows},
