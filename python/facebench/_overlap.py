@@ -71,7 +71,9 @@ def read_person_names(path):
                 raise Error(f"{path}:{rows.line_num}: an identifier and a name are expected")
             # MS-Celeb-1M gives the language behind the name.
             name, _, language = row[1].rpartition("@")
-            names.setdefault(row[0].strip(), (name if name and language.isalpha() else row[1]).strip())
+            names.setdefault(
+                row[0].strip(), (name if name and language.isalpha() else row[1]).strip()
+            )
     return names
 
 

@@ -14,7 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from facebench import _foreign, nn
-from facebench._foreign import CallableEmbedder, Embedder, OnnxEmbedder, TorchEmbedder, load_embedder
+from facebench._foreign import (
+    CallableEmbedder,
+    Embedder,
+    OnnxEmbedder,
+    TorchEmbedder,
+    load_embedder,
+)
 from facebench._torch import full as _full
 from facebench.core import Error
 from facebench.io import EmbeddingSet, read_safetensors, sha256_file

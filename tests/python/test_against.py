@@ -94,9 +94,7 @@ def test_how_the_images_were_prepared_is_a_condition(run):
     """As a manifest records it, and as the caller states it."""
     manifest = json.loads((run / "run.json").read_text())
     manifest["content"] |= {
-        "embeddings": {
-            "manifest": {"model": {"network": "resnet50"}, "extract": {"flip": "sum"}}
-        },
+        "embeddings": {"manifest": {"model": {"network": "resnet50"}, "extract": {"flip": "sum"}}},
         "preparation": {"detector": {"detector": "mtcnn"}, "crop": {"name": "arcface112"}},
     }
     (run / "run.json").write_text(json.dumps(manifest))
@@ -106,7 +104,7 @@ def test_how_the_images_were_prepared_is_a_condition(run):
     first = found["other_systems"][0]
     assert first["differs"] == ["crop is arcface112, not paper", "flip is sum, not none"]
     assert (first["row"], first["difference_text"]) == ("ResNet-50", "-0.20")
-    with pytest.raises(ValueError, match="crop 'paper' is stated, but .* made with 'arcface112'"):
+    with pytest.raises(ValueError, match=r"crop 'paper' is stated, but .* made with 'arcface112'"):
         reports.against(run, stated=stated | {"crop": "paper"})
     manifest["content"]["preparation"]["crop"]["name"] = "paper"
     manifest["content"]["embeddings"]["manifest"]["extract"]["flip"] = "none"

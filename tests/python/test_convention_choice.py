@@ -15,10 +15,12 @@ import test_tar_at_far_conventions as tars
 from facebench import metrics, protocols, reports
 
 pytest.importorskip("torch")
-from facebench import datasets  # noqa: E402
+from facebench import datasets
 
 ROOT = Path(__file__).resolve().parents[2]
-PROTOCOLS = {p.stem: tomllib.loads(p.read_text()) for p in sorted((ROOT / "protocols").glob("*.toml"))}
+PROTOCOLS = {
+    p.stem: tomllib.loads(p.read_text()) for p in sorted((ROOT / "protocols").glob("*.toml"))
+}
 # What each project publishes a rule for, read in its scripts (docs/metrics.md names them).
 RULES = {
     "exact": {"accuracy", "tar_at_far", "dir_at_fpir"},
@@ -55,7 +57,13 @@ KINDS = {
     "vggface2_pose": ("vggface2_pose",),
     "vggface2_age": ("vggface2_age",),
 }
-PEOPLE = {"lfw": (60, 3), "dfw": (4, 6), "ijba_quality": (4, 6), "umdfaces": (4, 12), "vggface2": (4, 1)}
+PEOPLE = {
+    "lfw": (60, 3),
+    "dfw": (4, 6),
+    "ijba_quality": (4, 6),
+    "umdfaces": (4, 12),
+    "vggface2": (4, 1),
+}
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +123,9 @@ def refusals(protocol, convention):
     if not needed and convention != "exact":
         return ["decides none of its metrics"]
     if lacking := needed - RULES[convention]:
-        return [f"has no rule for {m}; these have one: exact" for m in asked if OF.get(m, m) in lacking]
+        return [
+            f"has no rule for {m}; these have one: exact" for m in asked if OF.get(m, m) in lacking
+        ]
     folds = "accuracy" in asked
     if "tar_at_far" in needed and convention in ("facenet", "insightface") and not folds:
         return ["give at least two folds"]
@@ -182,7 +192,9 @@ def check(result, protocol, convention, trials):
     for track in result.tracks.values():
         if track.kind == "summary":
             continue
-        folds = np.array(track.trials.fold) if getattr(track.trials, "fold", None) is not None else None
+        folds = (
+            np.array(track.trials.fold) if getattr(track.trials, "fold", None) is not None else None
+        )
         pairs = track.labelled_scores() if track.kind in ("listed", "dense") else None
         for name, cell in track.metrics.items():
             metric, _, target = name.replace("@", "=").partition("=")
@@ -284,7 +296,9 @@ def test_a_protocol_names_its_rules(trials, tmp_path):
     assert result.options.identification_convention == "ijb_1n"
     assert result.options.rank_ties == "expected"
     # Whoever names a convention gets that one.
-    assert evaluate(own, trials["lfw_search"], convention="exact").options.rank_ties == "pessimistic"
+    assert (
+        evaluate(own, trials["lfw_search"], convention="exact").options.rank_ties == "pessimistic"
+    )
     own.write_text(own.read_text().replace("expected", "expectet"))
     with pytest.raises(facebench.Error, match=r"own.toml:\d+.*did you mean 'expected'"):
         protocols.load_protocol(own)
@@ -294,7 +308,9 @@ def test_a_centred_accuracy_needs_embeddings_and_says_what_they_are(trials, tmp_
     lfw = trials["lfw"]
     options = {"convention": "sphereface", "tar_at_far_convention": "exact", "replicates": 30}
     n = len(lfw.tracks[0].trials.comparisons)
-    with pytest.raises(facebench.Error, match=r"'sphereface' subtracts the mean.*enough for: exact, "):
+    with pytest.raises(
+        facebench.Error, match=r"'sphereface' subtracts the mean.*enough for: exact, "
+    ):
         protocols.evaluate("lfw", scores=np.zeros(n), trials=lfw, **options)
     result = evaluate("lfw", lfw, **options, interval="components")
     cell = result.accuracy
@@ -325,7 +341,9 @@ def test_failed_sides_have_no_part_in_the_mean(trials):
     results = []
     for filler in (0.0, 100.0):
         filled = np.where(status[:, None] == 1, np.float32(filler), values)
-        results.append(protocols.evaluate("lfw", filled, lfw.names, status=status, trials=lfw, **options))
+        results.append(
+            protocols.evaluate("lfw", filled, lfw.names, status=status, trials=lfw, **options)
+        )
     assert results[0].to_dict() == results[1].to_dict()
     track = results[0]["view2"]
     first, second = track.trials.comparisons.T
@@ -335,7 +353,11 @@ def test_failed_sides_have_no_part_in_the_mean(trials):
     )
     labels, folds = np.array(track.trials.genuine)[good], np.array(track.trials.fold)[good]
     expected = accuracies.centred(
-        values[first][good].astype(float), values[second][good].astype(float), labels, folds, "magface"
+        values[first][good].astype(float),
+        values[second][good].astype(float),
+        labels,
+        folds,
+        "magface",
     )
     assert dropped.accuracy.value == pytest.approx(np.mean(expected), abs=1e-12)
 
