@@ -72,7 +72,12 @@ def trials(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faces")
     for layout, (people, images) in PEOPLE.items():
         faces = datasets.SyntheticOptions(
-            people=people, images=images, size=32, supersampling=1, protocol=layout
+            people=people,
+            images=images,
+            size=32,
+            supersampling=1,
+            protocol=layout,
+            pairs_per_fold=15,
         )
         datasets.write_synthetic_dataset(faces, folder / layout)
     result = {}

@@ -201,9 +201,9 @@ def _identifier_notes(sets):
     """Where names could not tell who is in the tests."""
     return [
         f"**{name}: {s['identifiers']} people are called by identifiers, which no name in the "
-        "tests can equal, and images were not compared: who of them is in the tests is not known.** Give "
-        "a table of names, embeddings, or a list (--names, --train-embeddings with "
-        "--test-embeddings, --exclude)."
+        "tests can equal, and images were not compared: who of them is in the tests is not "
+        "known.** Give a table of names, embeddings, or a list (--names, --train-embeddings "
+        "with --test-embeddings, --exclude)."
         for name, s in sets.items()
         if s.get("identifiers") and not s.get("compared_images")
     ]
