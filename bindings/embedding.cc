@@ -90,6 +90,12 @@ void bind_model(py::module_& m) {
       "conversion_defaults", [](const std::string& n) { return conversion_defaults(n); },
       py::arg("network"));
   m.def(
+      "require_pixels",
+      [](const std::string& network, const std::string& sha256,
+         const std::vector<std::string>& stated,
+         const std::string& where) { require_pixels(network, sha256, stated, where); },
+      py::arg("network"), py::arg("sha256"), py::arg("stated"), py::arg("where"));
+  m.def(
       "convert_weights",
       [](const std::string& network, const std::map<std::string, at::Tensor>& tensors,
          const NetworkOptions& network_options, const ModelOptions& options,

@@ -51,6 +51,8 @@ py::object scores_of(const EvaluationResult& r, std::size_t track) {
           return py::cast(*s.tail);
         else if constexpr (std::is_same_v<T, KeptOutcomes>)
           return py::cast(std::make_shared<Searches>(s.all));
+        else if constexpr (std::is_same_v<T, KeptCentred>)
+          return copy_of(s.score, {shape.begin(), shape.end()});
         else
           return copy_of(s, {shape.begin(), shape.end()});
       },
@@ -406,7 +408,10 @@ void bind_evaluation(py::module_& m) {
 }
 
 void bind_protocol_tables(py::module_& m) {
-  m.def("conventions", [] { return table_list(conventions()); });
+  m.def("conventions", [] {
+    return table_list(conventions(), "accuracy", &Convention::accuracy, "tar_at_far",
+                      &Convention::tar_at_far, "identification", &Convention::identification);
+  });
   m.def("failure_policies", [] { return table_list(failure_policies()); });
   m.def("interval_methods", [] { return table_list(interval_methods()); });
   m.def("trial_kinds", [] { return table_list(trial_kinds()); });

@@ -1,4 +1,8 @@
+#include <algorithm>
+
 #include "common.h"
+#include "facebench/core/natural_order.h"
+#include "facebench/protocols/convention_choice.h"
 #include "facebench/reports/against.h"
 #include "facebench/reports/claim.h"
 #include "facebench/reports/curves.h"
@@ -110,14 +114,16 @@ void bind_run_tables(py::module_& m) {
       "against",
       [](const std::vector<fs::path>& folders, const std::string& publication,
          const std::map<std::string, std::string>& stated, const std::string& format,
-         const std::vector<std::string>& titles) {
+         const std::vector<std::string>& titles, std::size_t listed) {
         const AgainstFormat& writer = against_formats().at(format);
-        return writer.write(compare_with_published(
+        Against against = compare_with_published(
             read_runs(folders), std::make_shared<const Publication>(load_publication(publication)),
-            Conditions(stated.begin(), stated.end()), titles));
+            Conditions(stated.begin(), stated.end()), titles);
+        against.listed = listed;
+        return writer.write(against);
       },
       py::arg("runs"), py::arg("publication"), py::arg("stated"), py::arg("format"),
-      py::arg("titles"));
+      py::arg("titles"), py::arg("listed"));
 }
 
 void bind_run_texts(py::module_& m) {
@@ -153,6 +159,28 @@ void bind_run_texts(py::module_& m) {
          std::size_t count) { return far_and_tar(roc_points(scores, labels, count)); },
       py::arg("scores"), py::arg("labels"), py::arg("count"));
   m.def("metric_title", &metric_title, py::arg("name"));
+  m.def(
+      "sorted_metrics",
+      [](std::vector<std::string> names) {
+        std::ranges::stable_sort(names, metric_before);
+        return names;
+      },
+      py::arg("names"));
+  m.def(
+      "sorted_names",
+      [](std::vector<std::string> names) {
+        std::ranges::stable_sort(names, natural_less);
+        return names;
+      },
+      py::arg("names"));
+  m.def(
+      "unreliable_note",
+      [](const std::vector<std::string>& rates) { return unreliable_note(rates); },
+      py::arg("rates"));
+  m.def(
+      "convention_text",
+      [](const py::dict& options) { return convention_text(json_from_python(options)); },
+      py::arg("options"));
   m.def(
       "metric_is_rate",
       [](const std::string& name) {

@@ -179,11 +179,36 @@ class TorchEmbedder(_NetworkEmbedder):
         return out.float().cpu().numpy().reshape(len(x), -1)
 
 
+class CallableEmbedder(_NetworkEmbedder):
+    """A callable that takes numbers, as a network does: float32 (N, C, H, W) -> float (N, D).
+
+    ``mean``, ``std`` and ``color`` as for `OnnxEmbedder`. Without any of them a callable is an
+    `Embedder`, which gets the pixels themselves.
+
+    >>> import numpy as np
+    >>> from facebench import embedding
+    >>> brightness = lambda batch: batch.mean((2, 3))
+    >>> embedder = embedding.CallableEmbedder(brightness, mean=0, std=255, color="rgb")
+    >>> embedding.extract(embedder, np.full((1, 8, 8, 3), 255, np.uint8)).values.shape
+    (1, 3)
+    """
+
+    def __init__(self, function, *, mean=127.5, std=127.5, color="rgb"):
+        self._run = function
+        self._title = _name(function)
+        own = {k: getattr(function, k) for k in ("flip", "normalization") if hasattr(function, k)}
+        self._options = _full.ModelOptions(**own)
+        self._set_pixels(mean, std, color)
+        self.description = getattr(function, "description", {"callable": self._title})
+        self.description = self.description | self._pixels()
+
+
 def load_embedder(source, **options):
     """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
     callable ``module:function``, a PyTorch module (a `TorchEmbedder`), or a callable itself.
 
-    ``options`` are those of `OnnxEmbedder` or `TorchEmbedder`; the others take none (ValueError).
+    ``options``: mean, std and color, as for `OnnxEmbedder`. With them a callable gets numbers and
+    not pixels (`CallableEmbedder`); a model file of ours says them itself (ValueError).
 
     >>> from facebench import embedding
     >>> embedding.load_embedder("math:sqrt")(4.0)
@@ -197,15 +222,15 @@ def load_embedder(source, **options):
         return OnnxEmbedder(source, **options)
     if isinstance(source, (torch.nn.Module, _full.Network)):
         return TorchEmbedder(source, **options)
-    if options:
-        raise ValueError(
-            f"{', '.join(options)}: an ONNX file and a PyTorch module take these; a model file "
-            "says them itself, and a callable decides them"
-        )
-    if isinstance(source, _full.Model) or callable(source):
-        return source
-    if text.endswith(".safetensors"):
-        return _full.load_model(source)
+    if isinstance(source, _full.Model) or (named and text.endswith(".safetensors")):
+        if options:
+            raise ValueError(
+                f"{', '.join(options)}: a model file of ours says this itself; write one that says "
+                "otherwise with facebench convert --set"
+            )
+        return source if isinstance(source, _full.Model) else _full.load_model(source)
+    if callable(source):
+        return _callable_embedder(source, options)
     module, colon, name = text.partition(":")
     if not colon:
         raise ValueError(
@@ -217,7 +242,15 @@ def load_embedder(source, **options):
         raise ValueError(f"{text!r}: {e}") from None
     if not callable(function):
         raise ValueError(f"{text!r} is not callable")
-    return TorchEmbedder(function) if isinstance(function, torch.nn.Module) else function
+    return load_embedder(function, **options)
+
+
+def _callable_embedder(function, options):
+    if not options:
+        return function
+    if isinstance(function, _NetworkEmbedder):
+        raise ValueError(f"{', '.join(options)}: {function._title} was made with its own")
+    return CallableEmbedder(function, **options)
 
 
 def batch_model(embedder, name: str = "") -> _full.BatchModel:

@@ -62,13 +62,13 @@ def write_run_html(folder) -> None:
     reports.write_html(Path(folder) / "report.html", title, [section])
 
 
-def report(runs, *, against="", stated=None, format="markdown", titles=None, out=None):
+def report(runs, *, against="", stated=None, nearest=10, format="markdown", titles=None, out=None):
     """Run folders side by side as text (markdown, csv, latex) or as an HTML page.
 
     ``against``: the name of a paper whose tables are built in (see ``protocols.list_published``),
     or your own TOML file. Its numbers are shown beside those of the runs;
-    :func:`facebench.reports.against` explains ``stated``. As csv and json that comparison is the
-    whole output, one entry per printed value.
+    :func:`facebench.reports.against` explains ``stated`` and ``nearest``. As csv and json that
+    comparison is the whole output, one entry per printed value.
 
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
@@ -79,7 +79,7 @@ def report(runs, *, against="", stated=None, format="markdown", titles=None, out
             [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
         )
         if against:
-            parts.append(reports.against(runs, against, stated, format, titles))
+            parts.append(reports.against(runs, against, stated, format, titles, nearest=nearest))
         text = "\n".join(parts)
         if out is None:
             return text

@@ -1,10 +1,12 @@
 """People and images that a training set shares with a test set."""
 
+import csv
 import os
 
 from facebench import _torch
 from facebench._fields import Fields
 from facebench._full import OverlapOptions
+from facebench.core import Error
 
 
 class Overlap(Fields):
@@ -29,8 +31,9 @@ class Overlap(Fields):
         ]
         if train["identifiers"] or test["identifiers"]:
             lines.append(
-                f"names that are identifiers, not compared: {train['identifiers']} and "
-                f"{test['identifiers']}"
+                f"names that are identifiers, not compared: {train['identifiers']} of "
+                f"{train['people']} and {test['identifiers']} of {test['people']}; give a table of "
+                "names, or embeddings of both sets"
             )
         if self.compared_images:
             lines.append(f"threshold {self.threshold:.4f}: {self.threshold_reason}")
@@ -42,14 +45,61 @@ class Overlap(Fields):
         return "\n".join(lines)
 
 
+def read_person_names(path):
+    """A table of names, {identifier: name}, for `find_overlap`.
+
+    Text in UTF-8 with a person in each row: the identifier in the first column, the name in the
+    second; commas or tabs between them, more columns are not looked at. ``identity_meta.csv`` of
+    VGGFace2 and ``Top1M_MidList.Name.tsv`` of MS-Celeb-1M are such tables. Of an identifier with
+    several names the first counts. facebench.Error for a row without a name, with file and line.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "names.tsv"
+    >>> _ = path.write_text('m.0107_f\\t"Jane Doe"@en\\nm.0108\\tPetr Škoda\\n')
+    >>> read_person_names(path)
+    {'m.0107_f': 'Jane Doe', 'm.0108': 'Petr Škoda'}
+    """
+    names = {}
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        tabs = "\t" in file.readline()
+        file.seek(0)
+        rows = csv.reader(file, delimiter="\t" if tabs else ",", skipinitialspace=True)
+        for row in rows:
+            if not row:
+                continue
+            if len(row) < 2 or not row[0].strip() or not row[1].strip():
+                raise Error(f"{path}:{rows.line_num}: an identifier and a name are expected")
+            # MS-Celeb-1M gives the language behind the name.
+            name, _, language = row[1].rpartition("@")
+            names.setdefault(
+                row[0].strip(), (name if name and language.isalpha() else row[1]).strip()
+            )
+    return names
+
+
+def _table(names):
+    return names if isinstance(names, dict) else read_person_names(names)
+
+
 def find_overlap(
-    train, test, *, train_embeddings=None, test_embeddings=None, threads=0, progress=None, **options
+    train,
+    test,
+    *,
+    train_embeddings=None,
+    test_embeddings=None,
+    train_names=None,
+    test_names=None,
+    threads=0,
+    progress=None,
+    **options,
 ):
     """People of a training set who are in a test set too: by name, and by similar images.
 
     ``train`` and ``test``: a pack, a folder with a folder for each person, or an embeddings file
     whose samples lie in folders named after people. ``train_embeddings``, ``test_embeddings``:
-    embeddings of a pack or a folder, by the same model. ``options`` are fields of `OverlapOptions`:
+    embeddings of a pack or a folder, by the same model. ``train_names``, ``test_names``: where
+    people are called by identifiers, their names as {identifier: name}, or a file of them
+    (`read_person_names`). ``options`` are fields of `OverlapOptions`:
     names, similarity, threshold, false_alarms. Returns an :class:`Overlap`.
 
     >>> import pathlib, tempfile, numpy as np
@@ -70,6 +120,8 @@ def find_overlap(
             os.fspath(test),
             os.fspath(train_embeddings or ""),
             os.fspath(test_embeddings or ""),
+            _table(train_names or {}),
+            _table(test_names or {}),
             OverlapOptions(**options),
             threads,
             progress,

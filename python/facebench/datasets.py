@@ -54,6 +54,7 @@ from facebench._full import (
     nuisance_kinds,
     pack_dataset,
     read_dataset,
+    read_exclusion,
     read_image_folder,
     read_lfw_folder,
     render_face,
@@ -62,7 +63,7 @@ from facebench._full import (
     synthetic_layouts,
     write_synthetic_dataset,
 )
-from facebench._overlap import Overlap, find_overlap
+from facebench._overlap import Overlap, find_overlap, read_person_names
 
 __all__ = [
     "CheckOptions",
@@ -94,8 +95,10 @@ __all__ = [
     "nuisance_kinds",
     "pack_dataset",
     "read_dataset",
+    "read_exclusion",
     "read_image_folder",
     "read_lfw_folder",
+    "read_person_names",
     "render_face",
     "render_sheet",
     "select_samples",

@@ -14,7 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from facebench import _foreign, nn
-from facebench._foreign import Embedder, OnnxEmbedder, TorchEmbedder, load_embedder
+from facebench._foreign import (
+    CallableEmbedder,
+    Embedder,
+    OnnxEmbedder,
+    TorchEmbedder,
+    load_embedder,
+)
 from facebench._torch import full as _full
 from facebench.core import Error
 from facebench.io import EmbeddingSet, read_safetensors, sha256_file
@@ -25,6 +31,7 @@ Model = _full.Model
 ModelOptions = _full.ModelOptions
 
 __all__ = [
+    "CallableEmbedder",
     "Embedder",
     "ExtractOptions",
     "Model",
@@ -116,6 +123,8 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     nothing else, or a safetensors file. ``drop`` names beginnings of tensors to leave out (a
     classifier). ``options`` are fields of `facebench.nn.NetworkOptions` and `ModelOptions`; what is
     not given is what is known about published weights of this network, or the plain default.
+    Where weights of the network are published for different pixels, color, mean and std must be
+    given (ValueError), unless the file is one that is known.
     Without ``network`` the file is a model of ours, to be written as ONNX or with other options.
     facebench.Error names the tensor that does not fit.
 
@@ -123,7 +132,8 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     >>> from facebench import embedding, nn
     >>> path = os.path.join(tempfile.mkdtemp(), "theirs.pt")
     >>> torch.save(nn.build_network("mobilefacenet").state_dict(), path)
-    >>> embedding.convert(path, network="mobilefacenet").options.flip
+    >>> pixels = {"color": "rgb", "mean": [127.5], "std": [128.0]}
+    >>> embedding.convert(path, network="mobilefacenet", **pixels).options.flip
     'sum'
     """
     path = Path(weights)
@@ -137,11 +147,13 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     else:
         network_options, rest = _split(options)
         model_options = _full.conversion_defaults(network)
-        model_options.origin = f"{path.name} sha256:{sha256_file(path)}"
+        sha256 = sha256_file(path)
+        model_options.origin = f"{path.name} sha256:{sha256}"
         _set_model_options(model_options, rest)
         model = _full.convert_weights(
             network, _read_foreign(path), network_options, model_options, list(drop), str(path)
         )
+        _full.require_pixels(network, sha256, list(rest), str(path))
     if out is not None:
         if Path(out).suffix == ".onnx":
             export_onnx(model, out)

@@ -60,6 +60,11 @@ def _split(options, *kinds):
     return [kind(**values) for kind, values in zip(kinds, given, strict=True)]
 
 
+def _pixels(options):
+    """What `load_embedder` takes, out of the keywords."""
+    return {name: options.pop(name) for name in ("mean", "std", "color") if name in options}
+
+
 def pack(
     dataset,
     root,
@@ -100,10 +105,10 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
     """Embed every face of a pack; an `EmbeddingSet`, written to ``out`` where given.
 
     ``model``: as for `run`. ``pack``: its path, or an opened one. ``options`` are fields of
-    `ExtractOptions`: flip, normalization, micro_batch; and, for an ONNX file or a PyTorch module,
-    mean, std, color (see `facebench.embedding.OnnxEmbedder`).
+    `ExtractOptions`: flip, normalization, micro_batch; and mean, std, color (see
+    `facebench.embedding.load_embedder`).
     """
-    pixels = {name: options.pop(name) for name in ("mean", "std", "color") if name in options}
+    pixels = _pixels(options)
     (extract,) = _split(options, ExtractOptions)
     source = Pack(pack) if isinstance(pack, (str, os.PathLike)) else pack
     embedder = embedding.load_embedder(model, **pixels)
@@ -140,8 +145,9 @@ def run(
     as its authors distribute it, or ``images`` and ``lists``. ``detector``, ``selection`` and
     ``crop`` are what the model says unless given; a model file of ours says it, and an ``.onnx``
     file made of one. ``options`` are fields of `EvaluationOptions` (convention, replicates, seed,
-    ...), `ExtractOptions` (flip, normalization, ...) and `PackOptions`. ``out``: the run folder;
-    left out, no file is kept.
+    ...), `ExtractOptions` (flip, normalization, ...) and `PackOptions`; and, where the model does
+    not say it itself, mean, std and color of its pixels (see `facebench.embedding.load_embedder`).
+    ``out``: the run folder; left out, no file is kept.
 
     Returns a `facebench.protocols.Result`, which shows itself as a table in Jupyter.
 
@@ -155,6 +161,7 @@ def run(
     >>> result.tracks["view2"].comparisons
     80
     """
+    pixels = _pixels(options)
     evaluation, extract, packing = _split(options, EvaluationOptions, ExtractOptions, PackOptions)
     arguments = {
         "root": root or "",
@@ -170,7 +177,7 @@ def run(
         "progress": progress,
     }
     named = isinstance(model, (str, os.PathLike))
-    source = embedding.load_embedder(model)
+    source = embedding.load_embedder(model, **pixels)
     if not isinstance(source, embedding.Model):
         name = str(model) if named else getattr(model, "__name__", "")
         source = _foreign.batch_model(source, name)
@@ -224,8 +231,8 @@ def _demo_page(raw):
             "The main job from end to end on faces that the project renders itself: no photograph "
             "and no learned weights but the detector's. Nobody is both trained and tested on. "
             "Compared are the network after a minute of training, the same network untrained, "
-            "and the crop's own pixels. Where two intervals do not overlap, the difference is not "
-            "chance.",
+            "and the crop's own pixels. Where two intervals do not overlap, the systems differ by "
+            "more than chance explains.",
         ),
         reports.image_section(
             "Synthetic faces",

@@ -31,6 +31,7 @@ __all__ = [
     "Result",
     "TrackResult",
     "TrialSet",
+    "convention_rules",
     "conventions",
     "evaluate",
     "find_images",
@@ -68,12 +69,39 @@ def list_protocols():
 
 
 def conventions():
-    """The named ways of computing published numbers: name and one line each.
+    """The named ways of computing published numbers: name, one line, and the rule of each metric.
 
-    >>> "exact" in [c["name"] for c in conventions()]
-    True
+    ``accuracy``, ``tar_at_far``, ``identification``: a name in the table of that metric (see
+    `facebench.metrics.accuracy_conventions` and its like), "" where there is no rule; a protocol
+    that asks for that metric then refuses the convention, unless the metric gets a rule of its own
+    (``accuracy_convention``, ``tar_at_far_convention``, ``identification_convention``).
+
+    >>> next(c for c in conventions() if c["name"] == "ijb_1n")["identification"]
+    'ijb_1n'
     """
     return _eval.conventions()
+
+
+def convention_rules():
+    """The rules that single metrics can follow: option, name, and one line each.
+
+    ``option``: the field of `EvaluationOptions`, the option of ``facebench eval`` and the key in
+    the table [evaluation] of a protocol.
+
+    >>> [r["name"] for r in convention_rules() if r["option"] == "rank_ties"]
+    ['pessimistic', 'optimistic', 'expected']
+    """
+    tables = {
+        "accuracy_convention": _eval.accuracy_conventions(),
+        "tar_at_far_convention": _eval.tar_at_far_conventions(),
+        "identification_convention": _eval.identification_conventions(),
+        "rank_ties": _eval.rank_ties(),
+    }
+    return [
+        {"option": option, "name": rule["name"], "doc": rule["doc"]}
+        for option, rules in tables.items()
+        for rule in rules
+    ]
 
 
 def template_fusions():
@@ -281,11 +309,11 @@ class Result:
         """Write a run folder: run.json, scores.h5, metrics.json, report.md; whole or not at all."""
         _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads)
 
+    def _convention(self):
+        return f"convention {_eval.convention_text(self.options.to_dict())}"
+
     def __repr__(self):
-        head = (
-            f"{self.protocol.title} (version {self.protocol.version}), convention "
-            f"{self.options.convention}"
-        )
+        head = f"{self.protocol.title} (version {self.protocol.version}), {self._convention()}"
         return "\n".join([head, *(repr(t) for t in self.tracks.values()), *self.notes])
 
     def _repr_html_(self):
@@ -303,8 +331,8 @@ class Result:
         )
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.notes)
         return (
-            f"<p><b>{html.escape(self.protocol.title)}</b>, convention "
-            f"{html.escape(self.options.convention)}; {html.escape(failed)}</p>"
+            f"<p><b>{html.escape(self.protocol.title)}</b>, "
+            f"{html.escape(self._convention())}; {html.escape(failed)}</p>"
             "<table><tr><th>track</th><th>metric</th><th>%</th><th>interval</th>"
             "<th>rests on</th><th>method</th></tr>" + "".join(rows) + "</table>" + notes
         )

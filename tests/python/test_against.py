@@ -8,7 +8,14 @@ import facebench
 import pytest
 from facebench import protocols, reports
 
-SYSTEM = {"network": "resnet50", "loss": "softmax", "training_set": "webface"}
+SYSTEM = {
+    "network": "resnet50",
+    "loss": "softmax",
+    "training_set": "webface",
+    "detector": "mtcnn",
+    "crop": "paper",
+    "flip": "none",
+}
 LINES = ["4\t5"]
 for fold in range(4):
     LINES += [f"P{fold}{k}\t1\t2" for k in range(5)]
@@ -71,16 +78,61 @@ def test_only_the_same_system_under_the_same_measure_is_compared(run):
 def test_what_is_not_known_does_not_match(run):
     found = reports.against(run)
     assert found["same"] == [] and len(found["other_systems"]) == 26
-    assert set(found["other_systems"][0]["differs"]) == {
-        f"{c} is not known of the run" for c in ("network", "loss", "training_set")
+    assert {d for v in found["other_systems"] for d in v["differs"]} >= {
+        f"{c} is not known of the run" for c in SYSTEM
     }
     edit(run, network="resnet50")
-    stated = {"loss": "softmax", "training_set": "webface"}
+    stated = {k: v for k, v in SYSTEM.items() if k != "network"}
     assert len(reports.against(run, stated=stated)["same"]) == 4
     with pytest.raises(ValueError, match=r"'vgg16' is stated, but .* was made with 'resnet50'"):
         reports.against(run, stated=SYSTEM | {"network": "vgg16"})
     with pytest.raises(ValueError, match="did you mean 'training_set'"):
         reports.against(run, stated={"trainingset": "webface"})
+
+
+def test_how_the_images_were_prepared_is_a_condition(run):
+    """As a manifest records it, and as the caller states it."""
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["content"] |= {
+        "embeddings": {"manifest": {"model": {"network": "resnet50"}, "extract": {"flip": "sum"}}},
+        "preparation": {"detector": {"detector": "mtcnn"}, "crop": {"name": "arcface112"}},
+    }
+    (run / "run.json").write_text(json.dumps(manifest))
+    stated = {"loss": "softmax", "training_set": "webface"}
+    found = reports.against(run, stated=stated)
+    assert found["same"] == []
+    first = found["other_systems"][0]
+    assert first["differs"] == ["crop is arcface112, not paper", "flip is sum, not none"]
+    assert (first["row"], first["difference_text"]) == ("ResNet-50", "-0.20")
+    with pytest.raises(ValueError, match=r"crop 'paper' is stated, but .* made with 'arcface112'"):
+        reports.against(run, stated=stated | {"crop": "paper"})
+    manifest["content"]["preparation"]["crop"]["name"] = "paper"
+    manifest["content"]["embeddings"]["manifest"]["extract"]["flip"] = "none"
+    (run / "run.json").write_text(json.dumps(manifest))
+    assert len(reports.against(run, stated=stated)["same"]) == 4
+
+
+def test_the_nearest_values_come_first(run):
+    stated = {k: v for k, v in SYSTEM.items() if k != "network"} | {"network": "vgg16"}
+    found = reports.against(run, stated=stated)["other_systems"]
+    keys = [(len(v["differs"]), abs(v["difference"])) for v in found]
+    assert keys == sorted(keys)
+    text = reports.against(run, stated=stated, format="markdown")
+    listed = [line for line in text.split("\n") if line.startswith("- lfw view2")]
+    assert len(listed) == 10
+    assert found[0]["published_text"] in listed[0] and found[0]["source"] in listed[0]
+    assert f"These are the 10 nearest of {len(found)}; --all lists the others too." in text
+    everything = reports.against(run, stated=stated, format="markdown", nearest=None)
+    assert everything.count("- lfw view2") == len(found) and "--all" not in everything
+
+
+def test_what_is_not_known_is_said_once(run):
+    text = reports.against(run, format="markdown")
+    assert text.count("Not known of run") == 1
+    assert "crop, detector, flip, loss, network, training\\_set" in text or (
+        "crop, detector, flip, loss, network, training_set" in text
+    )
+    assert "not known of the run" not in text
 
 
 def test_other_lists_are_not_the_same_measure(run):

@@ -356,15 +356,29 @@ def test_assignments():
         "d": True,
         "e": "a=b",
     }
+    assert parse_assignments(["m=1,2.5", "c=a,b", "n=[1,2]", "x=1,b"]) == {
+        "m": [1, 2.5],
+        "c": "a,b",
+        "n": [1, 2],
+        "x": "1,b",
+    }
     with pytest.raises(ValueError, match="NAME=VALUE"):
         parse_assignments(["lr"])
 
 
 def test_an_unknown_device_is_wrong_use(tmp_path):
-    args = ("run", "lfw", "--model", "m.safetensors", "--root", tmp_path)
+    args = ("detect", tmp_path)
     assert_user_error(run(*args, "--device", "gpu", cwd=tmp_path), 2, "unknown device 'gpu'")
     assert_user_error(run(*args, "--device", "cuda:99", cwd=tmp_path), 2, "cuda:99")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", ["run", "embed"])
+def test_a_device_that_nothing_below_knows_is_not_offered(verb, tmp_path):
+    assert "--device" not in run(verb, "--help", cwd=tmp_path).stdout
+    assert "mean=123.675,116.28,103.53" in " ".join(
+        run(verb, "--help", cwd=tmp_path).stdout.split()
+    )
 
 
 # --- progress -------------------------------------------------------------------------------------

@@ -152,9 +152,13 @@ def test_convert(tmp_path, monkeypatch):
     torch.save({"state_dict": state, "epoch": 3}, "w.pt")
     with pytest.raises(Error, match=r"'classifier.weight'.*not part"):
         embedding.convert("w.pt", network="mobilefacenet")
-    model = embedding.convert(
-        "w.pt", network="mobilefacenet", out="m.safetensors", drop=["classifier"], flip="none"
-    )
+    weights = {"network": "mobilefacenet", "drop": ["classifier"], "flip": "none"}
+    with pytest.raises(ValueError, match=r"different pixels.*color=rgb mean=123.675,116.28") as e:
+        embedding.convert("w.pt", **weights, out="m.safetensors", mean=[1.0], std=[1.0])
+    assert io.sha256_file("w.pt") in str(e.value) and "color=bgr mean=127.5 std=128" in str(e.value)
+    assert not Path("m.safetensors").exists()
+    pixels = {"color": "rgb", "mean": [123.675, 116.28, 103.53], "std": [58.395, 57.12, 57.375]}
+    model = embedding.convert("w.pt", **weights, **pixels, out="m.safetensors")
     loaded = embedding.load_model("m.safetensors")
     assert loaded.options == model.options
     assert (loaded.options.flip, loaded.options.crop) == ("none", "arcface112")
@@ -278,6 +282,29 @@ class Net(torch.nn.Module):
 
     def forward(self, x):
         return self.drop(self.conv(x)), x
+
+
+def test_a_callable_can_be_told_its_pixels():
+    images = faces(3, 8)
+    got = []
+
+    def network(batch):
+        got.append(batch)
+        return batch.mean((2, 3))
+
+    embedder = embedding.load_embedder(network, mean=[100, 90, 80], std=50, color="bgr")
+    options = embedding.ExtractOptions(micro_batch=3, normalization="none")
+    found = embedding.extract(embedder, images, options)
+    expected = (images[..., ::-1].astype(np.float32) - np.float32([100, 90, 80])) / np.float32(50)
+    assert got[0].dtype == np.float32 and got[0].shape == (3, 3, 8, 8)
+    np.testing.assert_allclose(got[0], expected.transpose(0, 3, 1, 2), atol=1e-6)
+    np.testing.assert_allclose(found.values, expected.mean((1, 2)), atol=1e-5)
+    assert found.manifest["model"]["mean"] == [100, 90, 80]
+    # Without any of them it gets the pixels themselves.
+    assert embedding.load_embedder(network) is network
+    assert embedding.load_embedder("math:sqrt", std=1)._options.std == [1]
+    with pytest.raises(ValueError, match="was made with its own"):
+        embedding.load_embedder(embedder, mean=1)
 
 
 def test_pytorch_modules():
@@ -435,7 +462,11 @@ def test_insightface_weights_convert(tmp_path):
     state = nn.build_network("iresnet18", height=32, width=32).state_dict()
     state["features.weight"] = torch.ones(512)
     torch.save(state, tmp_path / "w.pt")
-    model = embedding.convert(tmp_path / "w.pt", network="iresnet18", height=32, width=32)
+    size = {"height": 32, "width": 32}
+    with pytest.raises(ValueError, match=r"color=bgr mean=0 std=255 \(IrvingMeng/MagFace\)"):
+        embedding.convert(tmp_path / "w.pt", network="iresnet18", **size)
+    pixels = {"color": "rgb", "mean": [127.5], "std": [127.5]}
+    model = embedding.convert(tmp_path / "w.pt", network="iresnet18", **size, **pixels)
     assert (model.options.mean, model.options.flip) == ([127.5], "sum")
     state["features.weight"][3] = 1.5
     torch.save(state, tmp_path / "w.pt")

@@ -340,3 +340,21 @@ def test_a_dense_track_under_another_convention(tmp_path):
     assert e.cause == "convention"
     raw = reports.read_run(b)["metrics"]["tracks"]["verification"]["metrics"]["tar@far=0.01"]
     assert raw["convention"] == "ijb" and raw["interval"] is None
+
+
+def test_what_one_run_did_not_record_is_no_difference(runs):
+    a = runs.make("a", manifest={"model_sha256": "aa", "torch": "2.11"})
+    b = runs.make("b", manifest={"model_sha256": "aa"})
+    e = explain(a, b)
+    assert not any(d["what"].startswith("torch") for d in e.differences)
+    c = runs.make("c", manifest={"model_sha256": "aa", "torch": "2.10"})
+    assert any(d["what"].startswith("torch") for d in explain(a, c).differences)
+
+
+def test_the_text_says_what_chance_means_and_names_the_correction(runs):
+    a, b = runs.make("a", noise=1.5, seed=1), runs.make("b", noise=1.5, seed=2)
+    e = explain(a, b)
+    text = repr(e)
+    assert "**chance**: the difference cannot be told from chance." in text
+    tests = sum(n["paired"] is not None for n in e.numbers)
+    assert f"number of comparisons made, {tests}, is below 0.05 (Bonferroni)" in text

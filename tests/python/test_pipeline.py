@@ -43,6 +43,25 @@ def test_docstring_examples():
         assert result.attempted and not result.failed
 
 
+def test_a_callable_is_told_its_pixels(faces, tmp_path):
+    shapes = set()
+
+    def network(batch):
+        shapes.add((batch.dtype.name, batch.shape[1]))
+        return batch[:, :, ::16, ::16].reshape(len(batch), -1)
+
+    options = {"root": faces, "detector": "none", "interval": "none"}
+    facebench.run(
+        "lfw", model=network, out=tmp_path / "run", color="bgr", mean=90, std=50, **options
+    )
+    assert shapes == {("float32", 3)}
+    model = content(tmp_path / "run")["embeddings"]["manifest"]["model"]
+    assert (model["color"], model["mean"], model["std"]) == ("bgr", [90], [50])
+    made = facebench.embedding.make_model("small4")
+    with pytest.raises(ValueError, match="says this itself"):
+        facebench.run("lfw", model=made, out=tmp_path / "no", mean=90, **options)
+
+
 def test_the_same_run_gives_the_same_bytes(faces, tmp_path):
     run(faces, tmp_path / "one", threads=1)
     run(faces, tmp_path / "two", threads=2)

@@ -156,7 +156,11 @@ def test_training_sets_end_to_end(pack, tests, tmp_path, monkeypatch):
     other = cases.synthetic_training(tmp_path / "b.h5", 20, 2, first_person=500, threads=1)
     names = facebench.datasets.Pack(pack).label_names
     monkeypatch.setattr(
-        dataset_study, "_overlap", lambda path, tests: {names[1]: "x"} if path == pack else {}
+        dataset_study._Removal,
+        "overlap",
+        lambda self, name, path, tests: dataset_study._Found(
+            {names[1]: "x"} if name == "a" else {}
+        ),
     )
     left_out = []
 
@@ -168,16 +172,90 @@ def test_training_sets_end_to_end(pack, tests, tmp_path, monkeypatch):
     recipe = training.load_recipe("small4.softmax")
     for key, value in TINY.items():
         recipe.set(key, str(value))
-    result = studies.bench_compare_datasets(
-        {"a": pack, "b": other}, recipe=recipe, tests=tests, seeds=2, replicates=20
+    known = facebench.datasets.Pack(other)
+    (tmp_path / "list.txt").write_text(
+        f"person\t{known.label_names[2]}\nsample\t{known.names[0]}\n"
     )
-    assert left_out == [f"person\t{names[1]}\n", None] * 2
-    assert result["sets"]["a"]["people"] == 19 and result["sets"]["b"]["people"] == 20
+    result = studies.bench_compare_datasets(
+        {"a": pack, "b": other},
+        recipe=recipe,
+        tests=tests,
+        seeds=2,
+        replicates=20,
+        exclude={"b": tmp_path / "list.txt"},
+    )
+    listed = f"person\t{known.label_names[2]}\nsample\t{known.names[0]}\n"
+    assert left_out == [f"person\t{names[1]}\n", listed] * 2
+    assert result["sets"]["a"]["people"] == 19 and result["sets"]["b"]["people"] == 19
+    assert result["sets"]["b"]["images_removed"] == 3  # two of the person, and one
+    assert result["sets"]["b"]["removed"] == {known.label_names[2]: "the caller's list"}
     row = next(r for r in result["rows"] if r["metric"] == "accuracy")
     assert set(row["sets"]) == {"a", "b"} and len(row["sets"]["a"]["values"]) == 2
     folder = timing.write_bench(result, tmp_path / "run")
     text = (folder / "report.md").read_text()
     assert "Training sets" in text and names[1] in text
+
+
+def identifier_pack(tmp_path):
+    """A pack whose people are called by numbers: Person_00000 is 0000045."""
+    folder = tmp_path / "ids"
+    options = facebench.datasets.SyntheticOptions(people=20, images=1, size=64, pairs_per_fold=2)
+    facebench.datasets.write_synthetic_dataset(options, tmp_path / "faces")
+    table = ["identifier,name"]
+    for number, person in enumerate(sorted((tmp_path / "faces" / "images").iterdir())):
+        if not person.is_dir():
+            continue
+        name = f"{number + 45:07d}"
+        table.append(f"{name},{person.name}")
+        (folder / name).mkdir(parents=True)
+        for image in person.iterdir():
+            (folder / name / image.name).write_bytes(image.read_bytes())
+    facebench.pack("folder", folder, tmp_path / "ids.h5", detector="none")
+    (tmp_path / "names.csv").write_text("\n".join(table) + "\n")
+    return tmp_path / "ids.h5", tmp_path / "names.csv"
+
+
+def removal(**how):
+    empty = {"exclude": {}, "names": {}, "train_embeddings": {}, "test_embeddings": {}}
+    return dataset_study._Removal(**(empty | {"audit": None} | how))
+
+
+def test_identifiers_are_said_and_a_table_names_them(tests, tmp_path):
+    numbered, table = identifier_pack(tmp_path)
+    [test] = tests
+    named = tmp_path / "test.h5"
+    facebench.pack("lfw", tmp_path / "faces", named, detector="none")
+    same = [cases.Test("lfw", test.root, named)]
+    blind = removal().overlap("a", numbered, same)
+    assert (blind.dropped, blind.identifiers, blind.compared_images) == ({}, 20, False)
+    sets = {"a": {"identifiers": 20, "compared_images": False}}
+    (note,) = timing.study_tables._identifier_notes(sets)
+    assert "20 people are called by identifiers" in note and "--exclude" in note
+    seen = removal(names={"a": table}, audit=tmp_path / "audit").overlap("a", numbered, same)
+    assert len(seen.dropped) == 20 and seen.identifiers == 0
+    assert len((tmp_path / "audit" / "a-lfw.csv").read_text().splitlines()) == 21
+    assert timing.study_tables._identifier_notes({"a": {"identifiers": 0}}) == []
+    # Embeddings find them without any name.
+    for path in (numbered, named):
+        facebench.embed(lambda b: b[:, ::4, ::4].reshape(len(b), -1), path, f"{path}.e.h5")
+    found = removal(
+        train_embeddings={"a": f"{numbered}.e.h5"}, test_embeddings={"lfw": f"{named}.e.h5"}
+    ).overlap("a", numbered, same)
+    assert len(found.dropped) == 20 and found.compared_images
+    with pytest.raises(ValueError, match="names: there is no 'b' in this comparison"):
+        studies.bench_compare_datasets({"a": numbered}, tests=same, names={"b": table})
+
+
+def test_a_table_of_names_is_read_as_released(tmp_path):
+    read = facebench.datasets.read_person_names
+    meta = 'Class_ID, Name, Sample_Num, Flag, Gender\nn000001, "14th_Dalai_Lama", 424, 0,  m\n'
+    (tmp_path / "vgg.csv").write_text(meta)
+    assert read(tmp_path / "vgg.csv")["n000001"] == "14th_Dalai_Lama"
+    (tmp_path / "ms.tsv").write_text('m.0107_f\t"Jane Doe"@en\nm.0107_f\t"Jeanne"@fr\n')
+    assert read(tmp_path / "ms.tsv") == {"m.0107_f": "Jane Doe"}
+    (tmp_path / "bad.csv").write_text("a,b\nc\n")
+    with pytest.raises(facebench.Error, match=r"bad.csv:2: an identifier and a name"):
+        read(tmp_path / "bad.csv")
 
 
 def test_an_unknown_protocol_is_wrong_use(tmp_path):

@@ -147,6 +147,17 @@ def test_a_step_is_split_into_its_phases(mode):
     assert row["overhead"]["share"] > 0
 
 
+def test_rows_that_measuring_disturbs_are_marked_in_their_table():
+    result = small_step(mode="inference")
+    (row,) = result["rows"]
+    for share, mark in ((0.005, ""), (0.0051, "+")):
+        row["overhead"]["share"] = share
+        _, columns, (cells,) = timing.tables._step_tables(result)[1]
+        assert cells[columns.index("overhead")] == f"{100 * share:.3f} %{mark}"
+        noted = any("measuring took more than 0.5 %" in n for n in timing.tables._step_notes(result))
+        assert noted == bool(mark)
+
+
 @pytest.mark.parametrize(("precision", "rel"), [("float32", 1e-4), ("bfloat16", 2e-2)])
 def test_a_step_computes_what_the_trainer_computes(precision, rel):
     """The first losses are those of plain PyTorch: forward, loss in float32, SGD with momentum."""

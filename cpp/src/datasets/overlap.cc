@@ -229,6 +229,21 @@ OverlapSide read_overlap_side(const fs::path& path, const fs::path& embeddings) 
   return side;
 }
 
+void name_people(OverlapSide& side, const std::map<std::string, std::string>& table) {
+  side.names = side.people;
+  std::size_t found = 0;
+  for (std::string& name : side.names)
+    if (const auto at = table.find(name); at != table.end()) {
+      name = at->second;
+      ++found;
+    }
+  if (found == 0)
+    fail(
+        side.name,
+        fmt::format("nobody of its {} people is in the table of names", side.people.size()),
+        "The table's first column holds the people as the set calls them, the second their names.");
+}
+
 std::vector<std::int32_t> OverlapReport::dropped_people() const {
   std::vector<std::int32_t> people;
   for (const OverlapEntry& e : entries)
@@ -265,7 +280,8 @@ OverlapReport find_overlap(OverlapSide train, OverlapSide test, const OverlapOpt
     compare_images(report, entries, job);
   }
   if (options.names) {
-    const NameComparison names = match_names(report.train.people, report.test.people);
+    const auto known = [](const OverlapSide& s) { return s.names.empty() ? s.people : s.names; };
+    const NameComparison names = match_names(known(report.train), known(report.test));
     report.train_unnamed = names.first_unnamed;
     report.test_unnamed = names.second_unnamed;
     for (const NameMatch& m : names.matches) entry_of(entries, m.first, m.second).rule = m.rule;

@@ -2,8 +2,11 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "facebench/core/error.h"
@@ -36,8 +39,12 @@ const Table<ConversionEntry>& conversions() {
         .doc = "insightface's PyTorch IResNet (arcface_torch); our names are its own",
         .renames = {},
         .ones = {"features.weight"},
-        .options = {.mean = {127.5}, .std = {127.5}, .crop = "arcface112", .flip = "sum"}};
+        .options = {.mean = {127.5}, .std = {127.5}, .crop = "arcface112", .flip = "sum"},
+        .pixels = {{"deepinsight/insightface arcface_torch", "rgb", {127.5}, {127.5}},
+                   {"IrvingMeng/MagFace", "bgr", {0}, {255}}}};
   };
+  const std::vector<double> imagenet_mean = {123.675, 116.28, 103.53};
+  const std::vector<double> imagenet_std = {58.395, 57.12, 57.375};
   static const Table<ConversionEntry> table(
       "conversion",
       {
@@ -51,14 +58,26 @@ const Table<ConversionEntry>& conversions() {
                "names are its own",
            .renames = {},
            .ones = {},
-           .options = {.mean = {123.675, 116.28, 103.53},
-                       .std = {58.395, 57.12, 57.375},
+           .options = {.mean = imagenet_mean,
+                       .std = imagenet_std,
                        .detector = "mtcnn",
                        .detector_mode = "facenet_pytorch",
                        .selection = "nearest_center",
                        .crop = "arcface112",
                        .flip = "sum",
-                       .normalization = "unit"}},
+                       .normalization = "unit"},
+           .pixels = {{"foamliu/MobileFaceNet", "rgb", imagenet_mean, imagenet_std},
+                      {"Xiaoccer/MobileFaceNet_Pytorch", "rgb", {127.5}, {128}},
+                      {"JDAI-CV/FaceX-Zoo", "bgr", {127.5}, {128}}},
+           .known = {{"90a00ba1d8b0b688af3deb731ed53dca582e6106805d1bc3cfdef55f570493f4",
+                      "github.com/foamliu/MobileFaceNet weights/mobilefacenet.pt"}}},
+          {.name = "resnet50",
+           .doc = "torchvision's ResNet-50; our names are its own",
+           .renames = {},
+           .ones = {},
+           .options = {.mean = imagenet_mean, .std = imagenet_std},
+           .pixels = {{"pytorch/vision (ImageNet)", "rgb", imagenet_mean, imagenet_std},
+                      {"ox-vgg/vgg_face2", "bgr", {91.4953, 103.8827, 131.0912}, {1}}}},
       });
   return table;
 }
@@ -67,6 +86,26 @@ ModelOptions conversion_defaults(std::string_view network) {
   networks().at(network);
   const ConversionEntry* entry = conversions().find(network);
   return entry ? entry->options : ModelOptions{};
+}
+
+void require_pixels(std::string_view network, std::string_view sha256,
+                    std::span<const std::string> stated, std::string_view where) {
+  const ConversionEntry* entry = conversions().find(network);
+  if (!entry || entry->pixels.empty()) return;
+  const bool all_stated = std::ranges::all_of(
+      std::array{"color", "mean", "std"},
+      [&](const char* name) { return std::ranges::find(stated, name) != stated.end(); });
+  if (all_stated ||
+      std::ranges::find(entry->known, sha256, &KnownWeights::sha256) != entry->known.end())
+    return;
+  std::string ways;
+  for (const PublishedPixels& p : entry->pixels)
+    ways += fmt::format("{}color={} mean={} std={} ({})", ways.empty() ? "" : "; ", p.color,
+                        fmt::join(p.mean, ","), fmt::join(p.std, ","), p.project);
+  throw std::invalid_argument(fmt::format(
+      "{}: weights of {} are published for different pixels, and SHA-256 {} is no file that is "
+      "known. State color, mean and std. Published are: {}",
+      where, network, sha256, ways));
 }
 
 Model convert_weights(std::string_view network, std::span<const NamedTensor> tensors,

@@ -186,9 +186,9 @@ AccuracyConvention facexzoo_rule() {
 AccuracyConvention sphereface_rule() {
   AccuracyConvention c{"sphereface",
                        "cosines -1, -0.9999, ... 1, maximal accuracy, mean of all maximisers; a "
-                       "score at the threshold is wrong; no spread (the script also subtracts the "
-                       "training folds' mean from the embeddings: see centred_accuracy)",
-                       "wy1iu/sphereface test/code/evaluation.m", true};
+                       "score at the threshold is wrong; no spread; of embeddings less the mean of "
+                       "the training folds",
+                       "wy1iu/sphereface test/code/evaluation.m", true, true};
   c.grid = sphereface_grid();
   c.tie_rule = TieRule::mean;
   c.equal_is_wrong = c.train_equal_is_wrong = true;
@@ -212,9 +212,9 @@ AccuracyConvention magface_rule() {
   AccuracyConvention c{
       "magface",
       "angle / pi on the grid 0, 0.01, ... 4 (so about 100 thresholds matter), "
-      "maximal accuracy, first, accept <; spread: sd (n) (the script also subtracts "
-      "the training folds' mean from the embeddings: see centred_accuracy)",
-      "IrvingMeng/MagFace eval/eval_recognition/eval_1v1.py", true};
+      "maximal accuracy, first, accept <; spread: sd (n); of embeddings less the mean of the "
+      "training folds",
+      "IrvingMeng/MagFace eval/eval_recognition/eval_1v1.py", true, true};
   c.key = negative_angle;
   c.to_score = cosine_of_angle;
   c.grid = negated(arange(0, 4, 0.01));
@@ -285,40 +285,52 @@ const Table<AccuracyConvention>& accuracy_conventions() {
   return table;
 }
 
+void measure_fold(const Comparisons& comparisons, const AccuracyConvention& rule,
+                  std::span<const Weight> weights, std::span<const double> keys, int fold,
+                  Accuracy& result) {
+  const auto labels = comparisons.labels();
+  Training training{comparisons, weights, keys, fold};
+  const double threshold = choose_threshold(training, rule);
+  std::int64_t total = 0, correct = 0;
+  for (const std::uint32_t i : comparisons.fold_members(fold)) {
+    total += weights[i];
+    const bool accepted = rule.accept_equal ? keys[i] >= threshold : keys[i] > threshold;
+    const bool right =
+        labels[i] ? accepted : !accepted && !(rule.equal_is_wrong && keys[i] == threshold);
+    if (right) correct += weights[i];
+  }
+  const bool undefined = std::isnan(threshold) || total == 0;
+  result.fold_accuracy.push_back(
+      undefined ? nan : static_cast<double>(correct) / static_cast<double>(total));
+  result.fold_threshold.push_back(rule.to_score ? rule.to_score(threshold) : threshold);
+  result.comparisons += total;
+  result.wrong += total - correct;
+}
+
+std::vector<double> accuracy_keys(const Comparisons& comparisons, const AccuracyConvention& rule) {
+  const auto scores = comparisons.scores();
+  std::vector<double> keys(scores.begin(), scores.end());
+  if (rule.key) std::ranges::transform(keys, keys.begin(), rule.key);
+  return keys;
+}
+
 Accuracy measure_accuracy(const Comparisons& comparisons, const AccuracyConvention& rule,
                           std::span<const Weight> weights) {
-  const auto scores = comparisons.scores();
-  const auto labels = comparisons.labels();
-  std::vector<double> transformed;
-  std::span<const double> keys = scores;
-  if (rule.key) {
-    transformed.resize(scores.size());
-    std::transform(scores.begin(), scores.end(), transformed.begin(), rule.key);
-    keys = transformed;
-  }
+  const std::vector<double> keys = accuracy_keys(comparisons, rule);
   Accuracy result;
   result.convention = rule.name;
   result.folds.assign(comparisons.fold_names().begin(), comparisons.fold_names().end());
-  for (int fold = 0; fold < comparisons.fold_count(); ++fold) {
-    Training training{comparisons, weights, keys, fold};
-    const double threshold = choose_threshold(training, rule);
-    std::int64_t total = 0, correct = 0;
-    for (const std::uint32_t i : comparisons.fold_members(fold)) {
-      total += weights[i];
-      const bool accepted = rule.accept_equal ? keys[i] >= threshold : keys[i] > threshold;
-      const bool right =
-          labels[i] ? accepted : !accepted && !(rule.equal_is_wrong && keys[i] == threshold);
-      if (right) correct += weights[i];
-    }
-    const bool undefined = std::isnan(threshold) || total == 0;
-    result.fold_accuracy.push_back(
-        undefined ? nan : static_cast<double>(correct) / static_cast<double>(total));
-    result.fold_threshold.push_back(rule.to_score ? rule.to_score(threshold) : threshold);
-    result.comparisons += total;
-    result.wrong += total - correct;
-  }
+  for (int fold = 0; fold < comparisons.fold_count(); ++fold)
+    measure_fold(comparisons, rule, weights, keys, fold, result);
   summarize_folds(result, rule.spread);
   return result;
+}
+
+void require_accuracy(const Accuracy& accuracy) {
+  if (std::isnan(accuracy.value))
+    throw std::invalid_argument(
+        "the accuracy is undefined: a fold, or what a threshold is chosen on, has no comparisons "
+        "of a kind that the convention needs");
 }
 
 Accuracy accuracy(const Comparisons& comparisons, std::string_view convention,
@@ -329,11 +341,7 @@ Accuracy accuracy(const Comparisons& comparisons, std::string_view convention,
         "the accuracy's thresholds are chosen on other folds: give at least two folds");
   if (rule.cosine_only) check_cosines(comparisons, "accuracy", rule.name);
   Accuracy result = measure_accuracy(comparisons, rule, comparisons.sorted_weights(weights));
-  if (std::isnan(result.value))
-    throw std::invalid_argument(
-        "the accuracy is undefined: a fold, or what a threshold is chosen on, has no comparisons "
-        "of "
-        "a kind that the convention needs");
+  require_accuracy(result);
   return result;
 }
 

@@ -185,10 +185,11 @@ const Table<TarAtFarConvention>& tar_at_far_conventions() {
           {"openbr",
            "points where false and true accepts have both grown, the last left out, in single "
            "precision; linear between them and from the origin; 1 beyond the last",
-           "biometrics/openbr openbr/core/eval.cpp getTAR", false, false, openbr_tar_at_far},
+           "biometrics/openbr openbr/core/eval.cpp getTAR", false, false, openbr_tar_at_far,
+           nullptr, true},
           {"fare", "linear between the exact ROC points, the highest where several have that FAR",
            "uh-cbl/FaRE fare/metrics/metric_funcs.py cal_interpolation", false, false,
-           fare_tar_at_far},
+           fare_tar_at_far, nullptr, true},
           {"insightface_gui",
            "at most floor(FAR * impostors) false accepts, ties grouped, accept >=; undefined where "
            "that is 0",

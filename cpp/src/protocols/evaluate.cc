@@ -9,8 +9,10 @@
 #include "facebench/core/error.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
+#include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/summary.h"
 #include "facebench/metrics/template_fusion.h"
+#include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/scoring.h"
 #include "protocols/measure_track.h"
 #include "protocols/trial_parts.h"
@@ -147,6 +149,9 @@ KeptScores given_scores(const Trials& trials, std::span<const std::uint8_t> fail
 // bootstrap replicate may need more, in bounded memory). Says so in the notes.
 Storage choose_storage(const Track& track, EvaluationResult& r) {
   constexpr double most = 1e7;
+  if (r.options.accuracy_convention && track.trials->fold_count() > 1 &&
+      accuracy_conventions().at(*r.options.accuracy_convention).centred)
+    return {Storage::What::centred};
   const TrialSize size = track.trials->size(r.trials);
   const auto impostors = static_cast<double>(size.comparisons - size.genuine);
   Storage storage{track.trials->storage_of_many()};
@@ -189,11 +194,12 @@ const TrackResult& EvaluationResult::track(std::string_view name) const {
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options) {
   check_options(options);
   EvaluationOptions r = options;
+  const bool caller_chose = r.convention.has_value();
   if (!r.convention) r.convention = spec.convention;
   if (!r.failed_enrolments) r.failed_enrolments = spec.failed_enrolments;
   if (!r.interval) r.interval = spec.interval;
   if (!r.fusion) r.fusion = spec.fusion;
-  conventions().at(*r.convention);
+  choose_rules(spec, caller_chose, r);
   failure_policies().at(*r.failed_enrolments);
   interval_methods().at(*r.interval);
   if (!r.fusion->empty()) template_fusions().at(*r.fusion);  // without templates there is none
@@ -276,6 +282,15 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
   }
+  const bool centred = std::ranges::any_of(
+      r.scores, [](const KeptScores& s) { return std::holds_alternative<KeptCentred>(s); });
+  const Json::json_pointer how("/extract/normalization");
+  if (centred && embeddings.manifest.contains(how) && embeddings.manifest[how] == "unit")
+    r.notes.push_back(
+        fmt::format("The convention '{}' subtracts the mean of embeddings as the network gives "
+                    "them; these have "
+                    "unit length (extract them with normalization=none).",
+                    *r.options.accuracy_convention));
   r.embeddings = {{"sha256", embeddings_hash(embeddings)},
                   {"dim", embeddings.dim},
                   {"rows", rows},

@@ -88,8 +88,8 @@ SearchRecord read_record(const H5Reader& file, const std::string& group) {
 
 template <class T>
 std::vector<T> read_single(const H5Reader& file, const std::string& group,
-                           const std::vector<std::int64_t>& shape) {
-  const std::string name = group + "score";
+                           const std::vector<std::int64_t>& shape, const char* what = "score") {
+  const std::string name = group + what;
   if (file.shape(name) != shape)
     throw std::invalid_argument(group + ": the scores have another shape than the trials");
   std::vector<T> scores = file.read<T>(name);
@@ -111,10 +111,14 @@ bool same_tail(const ScoreTail& a, const ScoreTail& b) {
 Storage storage_of(const KeptScores& scores) {
   if (const auto* tail = std::get_if<KeptTail>(&scores)) return {Storage::What::tail, tail->far};
   if (std::holds_alternative<KeptOutcomes>(scores)) return {Storage::What::outcomes};
+  if (std::holds_alternative<KeptCentred>(scores)) return {Storage::What::centred};
   return {};
 }
 
-bool keeps_all(const KeptScores& scores) { return storage_of(scores).what == Storage::What::all; }
+bool keeps_all(const KeptScores& scores) {
+  const Storage::What what = storage_of(scores).what;
+  return what == Storage::What::all || what == Storage::What::centred;
+}
 
 std::int64_t score_count(const KeptScores& scores) {
   return std::visit(
@@ -127,10 +131,15 @@ std::int64_t score_count(const KeptScores& scores) {
       scores);
 }
 
+std::span<const double> list_scores(const KeptScores& scores) {
+  if (const auto* centred = std::get_if<KeptCentred>(&scores)) return centred->score;
+  return std::get<std::vector<double>>(scores);
+}
+
 double score_at(const KeptScores& scores, std::int64_t k) {
   const auto n = static_cast<std::size_t>(k);
   if (const auto* floats = std::get_if<std::vector<float>>(&scores)) return (*floats)[n];
-  return std::get<std::vector<double>>(scores)[n];
+  return list_scores(scores)[n];
 }
 
 ScoreDifferences score_differences(const KeptScores& a, const KeptScores& b) {
@@ -145,6 +154,9 @@ ScoreDifferences score_differences(const KeptScores& a, const KeptScores& b) {
     return {static_cast<std::int64_t>(outcomes->all.score.size()),
             other && *outcomes == *other ? 0 : 1};
   }
+  if (const auto* centred = std::get_if<KeptCentred>(&a))
+    if (const auto* other = std::get_if<KeptCentred>(&b))
+      return {score_count(a), *centred == *other ? 0 : 1};
   ScoreDifferences found{score_count(a), 0};
   if (score_count(b) != found.all) return {found.all, found.all};
   for (std::int64_t k = 0; k < found.all; ++k) found.different += score_at(a, k) != score_at(b, k);
@@ -162,7 +174,11 @@ void write_kept_scores(H5Writer& file, const std::string& group, const KeptScore
   if (const auto* floats = std::get_if<std::vector<float>>(&scores))
     file.write<float>(group + "score", *floats, shape);
   else
-    file.write<double>(group + "score", std::get<std::vector<double>>(scores), shape);
+    file.write<double>(group + "score", list_scores(scores), shape);
+  if (const auto* centred = std::get_if<KeptCentred>(&scores))
+    file.write<double>(group + "centred_score", centred->centred,
+                       {static_cast<std::int64_t>(centred->centred.size() / centred->score.size()),
+                        static_cast<std::int64_t>(centred->score.size())});
 }
 
 KeptScores read_kept_scores(const H5Reader& file, const std::string& group,
@@ -177,7 +193,12 @@ KeptScores read_kept_scores(const H5Reader& file, const std::string& group,
     return outcomes;
   }
   if (single) return read_single<float>(file, group, shape);
-  return read_single<double>(file, group, shape);
+  std::vector<double> scores = read_single<double>(file, group, shape);
+  if (!file.has(group + "centred_score")) return scores;
+  const std::vector<std::int64_t> of_folds = {file.shape(group + "centred_score").front(),
+                                              shape.front()};
+  return KeptCentred{std::move(scores),
+                     read_single<double>(file, group, of_folds, "centred_score")};
 }
 
 }  // namespace facebench

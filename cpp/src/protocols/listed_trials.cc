@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "facebench/metrics/centred_accuracy.h"
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/listed_pairs.h"
 #include "facebench/metrics/many_comparisons.h"
@@ -40,17 +41,55 @@ std::shared_ptr<const People> people_of(const ListedTrials& trials, const Scored
 }
 
 // The same comparisons with their scores, sorted.
-std::shared_ptr<const Comparisons> sorted(const ListedTrials& trials, const ScoredTrials& scored,
-                                          const People& people) {
-  const auto& all = std::get<std::vector<double>>(scored.scores);
-  std::vector<double> scores;
+Comparisons sorted(const ListedTrials& trials, const ScoredTrials& scored, const People& people,
+                   std::span<const double> scores) {
+  std::vector<double> own;
   std::vector<std::uint8_t> labels;
   for (std::size_t k = 0; k < trials.comparisons.size(); ++k) {
     if (!takes_part(trials.comparisons[k], scored.left_out)) continue;
-    scores.push_back(all[k]);
+    own.push_back(scores[k]);
     labels.push_back(trials.genuine[k]);
   }
-  return std::make_shared<const Comparisons>(scores, labels, people.folds);
+  return {own, labels, people.folds};
+}
+
+// Sorted, with the scores of centred embeddings where they were kept.
+std::shared_ptr<const ScoreSet> score_set(const ListedTrials& trials, const ScoredTrials& scored,
+                                          const People& people) {
+  Comparisons plain = sorted(trials, scored, people, list_scores(scored.scores));
+  const auto* kept = std::get_if<KeptCentred>(&scored.scores);
+  if (!kept) return std::make_shared<const Comparisons>(std::move(plain));
+  const std::size_t n = kept->score.size();
+  std::vector<Comparisons> of_fold;
+  for (const std::int32_t fold : plain.fold_names())
+    of_fold.push_back(
+        sorted(trials, scored, people,
+               std::span(kept->centred).subspan(static_cast<std::size_t>(fold) * n, n)));
+  return std::make_shared<const CentredComparisons>(std::move(plain), std::move(of_fold));
+}
+
+// For each fold the scores less the mean embedding of the others: the embeddings as they are given,
+// of the comparisons without a failed side.
+std::vector<double> centred_of_folds(const ListedTrials& trials, const UnitEmbeddings& units,
+                                     std::span<const std::size_t> scored, const Job& job) {
+  std::vector<float> first, second;
+  std::vector<std::int32_t> folds;
+  for (const std::size_t k : scored) {
+    const auto [a, b] = trials.comparisons[k];
+    const auto left = units.row(a), right = units.row(b);
+    first.insert(first.end(), left.begin(), left.end());
+    second.insert(second.end(), right.begin(), right.end());
+    folds.push_back(trials.fold[k]);
+  }
+  const std::size_t n = trials.comparisons.size();
+  std::vector<double> all(static_cast<std::size_t>(trials.fold_count()) * n, failed_score({}));
+  parallel_for(trials.fold_count(), job, [&](std::int64_t fold, int) {
+    const std::vector<double> own = centred_scores(
+        first, second, static_cast<std::size_t>(units.dim), folds, static_cast<std::int32_t>(fold));
+    for (std::size_t i = 0; i < scored.size(); ++i)
+      all[static_cast<std::size_t>(fold) * n + scored[i]] = own[i];
+  });
+  return all;
 }
 
 // One comparison as a key, units in the numbers of another set.
@@ -151,7 +190,8 @@ std::shared_ptr<const Trials> ListedTrials::only(std::span<const std::int64_t> n
   return chosen;
 }
 
-KeptScores ListedTrials::score(const UnitEmbeddings& units, const Storage&, const Job& job) const {
+KeptScores ListedTrials::score(const UnitEmbeddings& units, const Storage& storage,
+                               const Job& job) const {
   std::vector<std::int32_t> first, second;
   std::vector<std::size_t> scored;
   for (std::size_t k = 0; k < comparisons.size(); ++k) {
@@ -163,10 +203,10 @@ KeptScores ListedTrials::score(const UnitEmbeddings& units, const Storage&, cons
   }
   const EmbeddingRows rows(units.values, units.dim, job);
   std::vector<double> scores = listed_pair_scores(rows, rows, first, second, job);
-  if (scored.size() == comparisons.size()) return scores;
   std::vector<double> all(comparisons.size(), failed_score({}));
   for (std::size_t i = 0; i < scored.size(); ++i) all[scored[i]] = scores[i];
-  return all;
+  if (storage.what != Storage::What::centred) return all;
+  return KeptCentred{std::move(all), centred_of_folds(*this, units, scored, job)};
 }
 
 Measurable ListedTrials::measurable(const ScoredTrials& scored, const Job& job) const {
@@ -178,15 +218,13 @@ Measurable ListedTrials::measurable(const ScoredTrials& scored, const Job& job) 
       (!scored.resampling || scored.resampling(people->graph()) == Resampling::vertices)) {
     // The kept scores are looked at where they are.
     const auto data = std::make_shared<const ManyComparisons>(
-        ListedScores{std::get<std::vector<double>>(scored.scores), genuine, people->first,
-                     people->second},
-        job);
+        ListedScores{list_scores(scored.scores), genuine, people->first, people->second}, job);
     result.scores.data = data;
     if (scored.resampling)
       result.scores.bootstrap = [data] { return Bootstrap::of_identities(data); };
     return result;
   }
-  result.scores.data = sorted(*this, scored, *people);
+  result.scores.data = score_set(*this, scored, *people);
   if (scored.resampling)
     result.scores.bootstrap = [people, resampling = scored.resampling] {
       return Bootstrap(people->graph(), resampling(people->graph()));

@@ -7,6 +7,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/metrics/comparisons.h"
+#include "facebench/protocols/convention_choice.h"
 
 namespace facebench {
 namespace {
@@ -26,7 +27,7 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
                std::vector<MetricCell>& cells) {
   if (!resampled.data) return;
   const Data& data = *resampled.data;
-  const Convention& convention = conventions().at(*options.convention);
+  const Convention convention = chosen_convention(options);
   std::vector<Statistic> statistics;
   std::vector<std::size_t> of_cell;  // the cells that the statistics belong to
   try {
@@ -37,6 +38,7 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
       if constexpr (std::is_same_v<Data, ScoreSet>)
         if (metric.needs_folds && !has_folds(scored, metric, data)) continue;
       const std::vector<double> once = {0.0};
+      require_rule(metric, convention);
       for (const double target : metric.takes_targets ? request.targets : once) {
         cells.push_back(rule->cell(data, target, convention));
         if (!resampled.bootstrap) continue;
@@ -48,7 +50,7 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
     }
   } catch (const std::invalid_argument& e) {
     // The metrics do not know protocols: what they refuse is here an error of the data.
-    fail(scored.where, e.what(), fmt::format("The convention is '{}'.", *options.convention));
+    fail(scored.where, e.what(), fmt::format("The convention is '{}'.", convention.name));
   }
   if (statistics.empty()) return;
   const std::vector<Interval> intervals = resampled.bootstrap().intervals(

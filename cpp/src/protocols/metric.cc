@@ -1,6 +1,7 @@
 #include "facebench/protocols/metric.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 
 #include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/centred_accuracy.h"
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/tail_bounds.h"
@@ -22,8 +24,29 @@ using Statistics = std::vector<Statistic>;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+void require_centred(const ScoreSet& s, const AccuracyConvention& rule) {
+  if (s.centred()) return;
+  std::vector<std::string> able;
+  for (const AccuracyConvention& c : accuracy_conventions().entries())
+    if (!c.centred) able.push_back(c.name);
+  throw std::invalid_argument(
+      fmt::format("the accuracy convention '{}' subtracts the mean embedding of the training "
+                  "folds, so it needs "
+                  "embeddings, and there are scores alone; scores are enough for: {}",
+                  rule.name, fmt::join(able, ", ")));
+}
+
+Statistics accuracy_statistics(Scores s, double, const Convention& convention) {
+  if (accuracy_conventions().at(convention.accuracy).centred)
+    return {centred_accuracy_statistic({s, s->centred()}, convention.accuracy)};
+  return {accuracy_statistic({s, s->listed()}, convention.accuracy)};
+}
+
 MetricCell accuracy_cell(const ScoreSet& s, double, const Convention& convention) {
-  const Accuracy a = accuracy(*s.listed(), convention.accuracy);
+  const AccuracyConvention& rule = accuracy_conventions().at(convention.accuracy);
+  if (rule.centred) require_centred(s, rule);
+  const Accuracy a =
+      rule.centred ? centred_accuracy(*s.centred(), rule.name) : accuracy(*s.listed(), rule.name);
   MetricCell cell{"accuracy", a.value, {}, Json::object(), {}};
   cell.details["convention"] = a.convention;
   cell.details["sd"] = number_or_null(a.sd);
@@ -91,9 +114,9 @@ Rule<ScoreSet> curve_rule(const char* name, double (*value)(const RocCurve&),
 bool known_at(const ScoreSet& s, double far, const Convention& convention) {
   if (s.tail() && !is_exact(convention))
     throw std::invalid_argument(fmt::format(
-        "the convention '{}' needs every score, and of so many comparisons only the highest are "
-        "kept; 'exact' can be measured",
-        convention.name));
+        "the TAR at FAR convention '{}' needs every score, and of so many comparisons only the "
+        "highest are kept; 'exact' can be measured, or more scores kept (stored_scores)",
+        convention.tar_at_far));
   return s.reaches(far);
 }
 
@@ -129,6 +152,15 @@ Statistics tar_at_far_statistics(Scores s, double far, const Convention& convent
 }
 
 MetricCell threshold_cell(const ScoreSet& s, double far, const Convention& convention) {
+  if (tar_at_far_conventions().at(convention.tar_at_far).interpolates) {
+    std::vector<std::string> able;
+    for (const TarAtFarConvention& c : tar_at_far_conventions().entries())
+      if (!c.interpolates) able.push_back(c.name);
+    throw std::invalid_argument(
+        fmt::format("the TAR at FAR convention '{}' interpolates and has no threshold; these have "
+                    "one: {}",
+                    convention.tar_at_far, fmt::join(able, ", ")));
+  }
   const bool known = known_at(s, far, convention);
   const TarAtFar t = known ? tar_at_far(s, far, convention.tar_at_far)
                            : bounded_tar(*s.tail(), far, tar_bounds(*s.tail(), far));
@@ -146,8 +178,8 @@ Statistics threshold_statistics(Scores s, double far, const Convention& conventi
   return {threshold_statistic(s, far)};
 }
 
-MetricCell dir_cell(const Searches& s, double fpir, const Convention&) {
-  const DirAtFpir d = dir_at_fpir(s, fpir);
+MetricCell dir_cell(const Searches& s, double fpir, const Convention& convention) {
+  const DirAtFpir d = dir_at_fpir(s, fpir, 1, convention.identification);
   MetricCell cell;
   cell.name = fmt::format("dir@fpir={}", fpir);
   cell.value = d.value;
@@ -165,13 +197,14 @@ MetricCell dir_cell(const Searches& s, double fpir, const Convention&) {
   return cell;
 }
 
-MetricCell rank_cell(const Searches& s, double rank, const Convention&) {
+MetricCell rank_cell(const Searches& s, double rank, const Convention& convention) {
   MetricCell cell;
   cell.name = fmt::format("rank@{}", rank);
-  cell.value = rank_rate(s, static_cast<std::int64_t>(rank));
+  cell.value = rank_rate(s, static_cast<std::int64_t>(rank), convention.rank_ties);
   cell.details = {{"rank", static_cast<std::int64_t>(rank)},
                   {"mated", s.mated()},
                   {"gallery_people", s.gallery()}};
+  if (convention.rank_ties != "pessimistic") cell.details["ties"] = convention.rank_ties;
   return cell;
 }
 
@@ -202,11 +235,8 @@ const Table<Metric>& protocol_metrics() {
         .title = "accuracy",
         .doc = "mean over folds, thresholds from the other folds",
         .needs_folds = true,
-        .rule =
-            Rule<ScoreSet>{accuracy_cell,
-                           [](Scores s, double, const Convention& c) {
-                             return Statistics{accuracy_statistic({s, s->listed()}, c.accuracy)};
-                           }}},
+        .convention = &Convention::accuracy,
+        .rule = Rule<ScoreSet>{accuracy_cell, accuracy_statistics}},
        {.name = "auc",
         .title = "AUC",
         .doc = "area under the ROC curve",
@@ -221,6 +251,7 @@ const Table<Metric>& protocol_metrics() {
         .doc = "true accept rate at given false accept rates",
         .prefix = "tar@far=",
         .takes_targets = true,
+        .convention = &Convention::tar_at_far,
         .rule = Rule<ScoreSet>{tar_at_far_cell, tar_at_far_statistics}},
        {.name = "threshold_at_far",
         .title = "threshold at FAR",
@@ -229,6 +260,7 @@ const Table<Metric>& protocol_metrics() {
         .prefix = "threshold@far=",
         .rate = false,
         .takes_targets = true,
+        .convention = &Convention::tar_at_far,
         .rule = Rule<ScoreSet>{threshold_cell, threshold_statistics}},
        {.name = "rank",
         .title = "rank",
@@ -236,10 +268,11 @@ const Table<Metric>& protocol_metrics() {
         .prefix = "rank@",
         .takes_targets = true,
         .targets_are_ranks = true,
+        .convention = &Convention::rank_ties,
         .rule = Rule<Searches>{rank_cell,
-                               [](Probes s, double rank, const Convention&) {
-                                 return Statistics{
-                                     rank_rate_statistic(s, static_cast<std::int64_t>(rank))};
+                               [](Probes s, double rank, const Convention& c) {
+                                 return Statistics{rank_rate_statistic(
+                                     s, static_cast<std::int64_t>(rank), c.rank_ties)};
                                }}},
        {.name = "dir_at_fpir",
         .title = "DIR at FPIR",
@@ -247,9 +280,11 @@ const Table<Metric>& protocol_metrics() {
                "rates",
         .prefix = "dir@fpir=",
         .takes_targets = true,
+        .convention = &Convention::identification,
         .rule = Rule<Searches>{dir_cell,
-                               [](Probes s, double fpir, const Convention&) {
-                                 return Statistics{dir_at_fpir_statistic(s, fpir)};
+                               [](Probes s, double fpir, const Convention& c) {
+                                 return Statistics{
+                                     dir_at_fpir_statistic(s, fpir, 1, c.identification)};
                                }}},
        {.name = "mean_similarity",
         .title = "mean similarity",

@@ -17,8 +17,19 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kKind = "evaluation";
-// Format 2 called all pairs of which a tail was kept a kind of their own; else it is the same.
-constexpr std::int64_t kScoresFormat = 3, kOldestScoresFormat = 2;
+// Format 2 called all pairs of which a tail was kept a kind of their own; before format 4 a metric
+// that the convention had no rule for was computed by "exact", and identification always.
+constexpr std::int64_t kScoresFormat = 4, kOldestScoresFormat = 2;
+
+void fill_rules_of_older_run(EvaluationOptions& options) {
+  const Convention& convention = conventions().at(*options.convention);
+  const auto or_exact = [](const std::string& rule) {
+    return rule.empty() ? std::string("exact") : rule;
+  };
+  options.accuracy_convention = or_exact(convention.accuracy);
+  options.tar_at_far_convention = or_exact(convention.tar_at_far);
+  options.identification_convention = "exact";
+}
 
 std::vector<std::uint8_t> status_bytes(std::span<const SampleStatus> status) {
   std::vector<std::uint8_t> bytes;
@@ -196,6 +207,7 @@ RunScores read_scores(const fs::path& path) {
                             kScoresFormat));
   r.spec = parse_protocol(manifest["protocol"].get<std::string>(), where + ":protocol");
   options_from_json(r.options, manifest["options"], where + ":options");
+  if (manifest["format"] < 4 && r.options.convention) fill_rules_of_older_run(r.options);
 
   r.trials.identity_names = file.read_texts("/identity");
   r.trials.names = file.read_texts("/sample/name");

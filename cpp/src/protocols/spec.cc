@@ -11,6 +11,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/metrics/template_fusion.h"
+#include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/embedded.h"
 #include "facebench/protocols/metric.h"
 #include "facebench/protocols/scoring.h"
@@ -175,6 +176,13 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
 
   const TomlTable evaluation = top.table("evaluation");
   s.convention = word(evaluation, "convention", conventions());
+  for (const ConventionRule& rule : convention_rules())
+    if (evaluation.has(rule.name)) {
+      const std::string chosen = evaluation.text(rule.name);
+      if (const std::string wrong = rule.unknown(chosen); !wrong.empty())
+        evaluation.fail_at(rule.name, wrong);
+      s.rules.emplace_back(rule.name, chosen);
+    }
   if (evaluation.has("fusion")) s.fusion = word(evaluation, "fusion", template_fusions());
   s.summary = evaluation.text("summary", "none");
   if (s.summary != "none" && s.summary != "mean")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "facebench/protocols/published_json.h"
 
@@ -23,24 +24,33 @@ struct RunFacts {
   std::string other_data;  // why its data is not the paper's; "" = nothing is known against it
 };
 
-std::string network_of(const Json& content) {
-  const Json* at = &content;
-  for (const char* key : {"embeddings", "manifest", "model", "network"}) {
-    if (!at->is_object() || !at->contains(key)) return "";
-    at = &(*at)[key];
-  }
-  return at->is_string() ? at->get<std::string>() : "";
+// The text at a place in the manifest; "" where there is none.
+std::string text_at(const Json& content, const char* place) {
+  const Json::json_pointer pointer{std::string(place)};
+  return content.contains(pointer) && content.at(pointer).is_string()
+             ? content.at(pointer).get<std::string>()
+             : "";
 }
+
+// The conditions that a manifest holds, and where.
+constexpr std::pair<const char*, const char*> kRecorded[] = {
+    {"network", "/embeddings/manifest/model/network"},
+    {"detector", "/preparation/detector/detector"},
+    {"crop", "/preparation/crop/name"},
+    {"flip", "/embeddings/manifest/extract/flip"},
+    {"fusion", "/options/fusion"}};
 
 RunFacts facts_of(const Run& run, const std::string& title, const Conditions& stated) {
   const Json& content = run.manifest.content;
   RunFacts facts{run.metrics["protocol"]["id"], title, stated, ""};
-  if (const std::string network = network_of(content); !network.empty()) {
-    const std::string* said = find_condition(stated, "network");
-    if (said && *said != network)
-      throw std::invalid_argument(fmt::format("network '{}' is stated, but {} was made with '{}'",
-                                              *said, run.folder.string(), network));
-    if (!said) facts.conditions.emplace_back("network", network);
+  for (const auto& [name, place] : kRecorded) {
+    const std::string found = text_at(content, place);
+    if (found.empty()) continue;
+    const std::string* said = find_condition(stated, name);
+    if (said && *said != found)
+      throw std::invalid_argument(fmt::format("{} '{}' is stated, but {} was made with '{}'", name,
+                                              *said, run.folder.string(), found));
+    if (!said) facts.conditions.emplace_back(name, found);
   }
   for (const Json& note : content.value("notes", Json::array()))
     if (note.is_string() && note.get<std::string>().starts_with("Not the official list"))
@@ -49,20 +59,20 @@ RunFacts facts_of(const Run& run, const std::string& title, const Conditions& st
   return facts;
 }
 
-std::vector<std::string> differences(const RunFacts& run, const PublishedValue& value) {
-  std::vector<std::string> differs;
-  if (!run.other_data.empty()) differs.push_back(run.other_data);
-  for (const auto& [name, published] : value.row->conditions) {
+void compare_conditions(const RunFacts& run, AgainstMatch& m) {
+  const Conditions& printed = m.published.row->conditions;
+  if (!run.other_data.empty()) m.differs.push_back(run.other_data);
+  for (const auto& [name, published] : printed) {
     const std::string* own = find_condition(run.conditions, name);
+    const ConditionName& condition = condition_names().at(name);
     if (own && *own != published)
-      differs.push_back(fmt::format("{} is {}, not {}", name, *own, published));
-    else if (!own && condition_names().at(name).identity)
-      differs.push_back(fmt::format("{} is not known of the run", name));
+      m.differs.push_back(fmt::format("{} is {}, not {}", name, *own, published));
+    else if (!own && (condition.identity || condition.preparation))
+      m.unknown.push_back(name);
   }
   for (const ConditionName& c : condition_names().entries())
-    if (c.identity && !find_condition(value.row->conditions, c.name))
-      differs.push_back(fmt::format("{} is not stated in the paper", c.name));
-  return differs;
+    if (c.identity && !find_condition(printed, c.name))
+      m.differs.push_back(fmt::format("{} is not stated in the paper", c.name));
 }
 
 MeasureAddress address_of(const ReportTable::Row& row) {
@@ -70,8 +80,9 @@ MeasureAddress address_of(const ReportTable::Row& row) {
 }
 
 AgainstMatch match(const ReportTable& table, std::size_t row, std::size_t column,
-                   const PublishedValue& value, std::vector<std::string> differs) {
-  AgainstMatch m{row, column, value, std::move(differs), 0, ""};
+                   const PublishedValue& value, const RunFacts& run) {
+  AgainstMatch m{row, column, value, {}, {}, 0, ""};
+  compare_conditions(run, m);
   const ReportTable::Cell& cell = table.rows[row].cells[column];
   const double scale = published_units().at(value.column->unit).scale;
   m.difference = cell.value / scale - *value.cell->value;
@@ -112,13 +123,25 @@ Against compare_with_published(std::span<const Run> runs,
       for (std::size_t v = 0; v < values.size(); ++v) {
         if (values[v].column->measures != address || !values[v].cell->value) continue;
         measured[v] = true;
-        a.matches.push_back(match(a.table, r, c, values[v], differences(*run, values[v])));
+        a.matches.push_back(match(a.table, r, c, values[v], *run));
       }
     }
   }
   for (std::size_t v = 0; v < values.size(); ++v)
     if (!measured[v]) a.not_measured.push_back(values[v]);
   return a;
+}
+
+std::vector<std::size_t> Against::others() const {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < matches.size(); ++i)
+    if (!matches[i].same()) numbers.push_back(i);
+  const auto distance = [&](std::size_t i) {
+    const double d = std::abs(matches[i].difference);
+    return std::pair(matches[i].differs.size(), std::isnan(d) ? HUGE_VAL : d);
+  };
+  std::ranges::stable_sort(numbers, {}, distance);
+  return numbers;
 }
 
 std::string published_text(const PublishedValue& value) {
@@ -154,10 +177,14 @@ Json against_json(const Against& a) {
     json["difference_text"] = difference_text(m);
     json["published_lies"] = m.lies;
     json["differs"] = m.differs;
+    for (const std::string& name : m.unknown)
+      json["differs"].push_back(fmt::format("{} is not known of the run", name));
     return json;
   };
   Json same = Json::array(), other = Json::array(), rest = Json::array();
-  for (const AgainstMatch& m : a.matches) (m.same() ? same : other).push_back(with_run(m));
+  for (const AgainstMatch& m : a.matches)
+    if (m.same()) same.push_back(with_run(m));
+  for (const std::size_t i : a.others()) other.push_back(with_run(a.matches[i]));
   for (const PublishedValue& v : a.not_measured) rest.push_back(published_value_json(v));
   Json stated = Json::object();
   for (const auto& [name, value] : a.stated) stated[name] = value;

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "facebench/io/text.h"
 #include "facebench/reports/against.h"
@@ -110,7 +113,7 @@ std::string same_markdown(const Against& a) {
       same_lines(a, {escape_markdown, "| ", " | ", " |\n", "no interval"}, notes);
   if (lines.empty())
     return "No printed value is of the same system: see the differences below. State what the "
-           "manifest does not record (network, loss, training set).\n";
+           "manifest does not record (loss, training set).\n";
   std::string out =
       "| number | run | ours, % | printed | difference | printed vs. our interval | "
       "where |\n|---|---|---|---|---|---|---|\n" +
@@ -119,27 +122,38 @@ std::string same_markdown(const Against& a) {
   return out;
 }
 
-std::string other_markdown(const Against& a) {
+// What keeps every value of a run from matching, once: the conditions that nothing says of it.
+std::string unknown_markdown(const Against& a) {
+  std::map<std::string, std::set<std::string>> unknown;  // by run
+  for (const AgainstMatch& m : a.matches)
+    unknown[a.table.columns[m.column]].insert(m.unknown.begin(), m.unknown.end());
   std::string out;
-  for (std::size_t i = 0; i < a.matches.size();) {
-    const AgainstMatch& first = a.matches[i];
-    std::string systems;
-    for (; i < a.matches.size() && a.matches[i].row == first.row &&
-           a.matches[i].column == first.column;
-         ++i) {
-      const AgainstMatch& m = a.matches[i];
-      if (m.same()) continue;
-      std::string why;
-      for (const std::string& d : m.differs) why += (why.empty() ? "" : "; ") + d;
-      systems += fmt::format("  - {} {} ({})\n", published_text(m.published),
-                             escape_markdown(published_source(m.published)), escape_markdown(why));
-    }
-    const ReportTable::Row& row = a.table.rows[first.row];
-    if (!systems.empty())
-      out += fmt::format("- {}, {}: {}\n{}", escape_markdown(run_and_number(a, first)),
-                         escape_markdown(a.table.columns[first.column]),
-                         escape_markdown(cell_text(row, row.cells[first.column])), systems);
+  for (const auto& [run, names] : unknown)
+    if (!names.empty())
+      out += fmt::format(
+          "\nNot known of {}, so what depends on it cannot match: {}. State it with "
+          "--as NAME=VALUE.\n",
+          escape_markdown(run), fmt::join(names, ", "));
+  return out;
+}
+
+std::string other_markdown(const Against& a) {
+  const std::vector<std::size_t> others = a.others();
+  const std::size_t shown = a.listed == 0 ? others.size() : std::min(a.listed, others.size());
+  std::string out;
+  for (std::size_t k = 0; k < shown; ++k) {
+    const AgainstMatch& m = a.matches[others[k]];
+    const ReportTable::Row& row = a.table.rows[m.row];
+    out += fmt::format(
+        "- {}, {}: {}; {} {}{}\n", escape_markdown(run_and_number(a, m)),
+        escape_markdown(a.table.columns[m.column]),
+        escape_markdown(cell_text(row, row.cells[m.column])), published_text(m.published),
+        escape_markdown(published_source(m.published)),
+        m.differs.empty() ? "" : escape_markdown(fmt::format(" ({})", fmt::join(m.differs, "; "))));
   }
+  if (shown < others.size())
+    out += fmt::format("\nThese are the {} nearest of {}; --all lists the others too.\n", shown,
+                       others.size());
   return out;
 }
 
@@ -151,7 +165,7 @@ std::string markdown(const Against& a) {
                        escape_markdown(stated_text(a)));
   out += "### The same measure of the same system\n\n" + same_markdown(a);
   if (const std::string other = other_markdown(a); !other.empty())
-    out += "\n### The same measure of other systems\n\n" + other;
+    out += "\n### The same measure of other systems\n" + unknown_markdown(a) + "\n" + other;
   if (!a.not_measured.empty()) {
     out += "\n### Not measured by these runs\n\n";
     for (const Missing& m : missing_by_table(a))
@@ -192,6 +206,8 @@ std::string csv(const Against& a) {
     const ReportTable::Cell& cell = a.table.rows[m.row].cells[m.column];
     std::string differs;
     for (const std::string& d : m.differs) differs += (differs.empty() ? "" : "; ") + d;
+    for (const std::string& name : m.unknown)
+      differs += fmt::format("{}{} is not known of the run", differs.empty() ? "" : "; ", name);
     std::vector<std::string> record = begin(m.published);
     record.insert(record.end(),
                   {m.same() ? "same" : "other_system", differs, a.table.columns[m.column],

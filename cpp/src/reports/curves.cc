@@ -40,9 +40,10 @@ std::vector<std::size_t> spread(std::span<const double> x, std::span<const doubl
   return chosen;
 }
 
-void add_identification(const Searches& searches, std::size_t count, TrackCurves& out) {
+void add_identification(const Searches& searches, const std::string& ties, std::size_t count,
+                        TrackCurves& out) {
   if (searches.mated() == 0) return;
-  out.cmc = cmc(searches).rate;
+  out.cmc = cmc(searches, ties).rate;
   if (out.cmc.size() > count) out.cmc.resize(count);
   if (searches.non_mated() == 0) return;
   const IdentificationCurve curve = identification_curve(searches);
@@ -100,7 +101,8 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
     const ScoredTrials scored =
         scored_trials(s.spec, s.options, s.trials, s.status, s.scores[t], track.name);
     const Measurable m = track.trials->measurable(scored, {});
-    if (m.searches.data) add_identification(*m.searches.data, count, c);
+    if (m.searches.data)
+      add_identification(*m.searches.data, s.options.rank_ties.value_or("pessimistic"), count, c);
     // A matrix mixes groups that are not meant to be one population: it has no curve.
     if (m.scores.data && m.scores.data->tail()) {
       c.scores = coarser(m.scores.data->tail()->histogram, static_cast<std::size_t>(bins));

@@ -41,6 +41,10 @@ const std::vector<Recorded>& recorded() {
       {"model", "the compiler", {"/compiler"}},
       {"model", "the instruction set", {"/isa"}},
       {"convention", "the convention", {"/options/convention"}},
+      {"convention", "the rule of the accuracy", {"/options/accuracy_convention"}},
+      {"convention", "the rule of the TAR at a FAR", {"/options/tar_at_far_convention"}},
+      {"convention", "the rule of the DIR at an FPIR", {"/options/identification_convention"}},
+      {"convention", "the rank of equal scores", {"/options/rank_ties"}},
       {"convention", "the treatment of failed enrolments", {"/options/failed_enrolments"}},
       {"convention", "how templates are fused", {"/options/fusion"}},
       {"intervals", "how intervals are made", {"/options/interval"}},
@@ -62,7 +66,6 @@ const std::vector<std::pair<const char*, const char*>>& spec_parts() {
 }
 
 std::string shortened(const Json& value) {
-  if (value.is_null()) return "not recorded";
   std::string text = value.is_string() ? value.get<std::string>() : canonical_json(value);
   if (text.size() <= kEvidence) return text;
   std::size_t end = kEvidence;  // not within a character
@@ -70,16 +73,17 @@ std::string shortened(const Json& value) {
   return text.substr(0, end) + "...";
 }
 
-// Where two objects differ, only those keys; else the whole values.
+// Where two objects differ, only those keys, else the whole values. A key that one of them lacks
+// was not recorded there, and is not known to differ.
 std::pair<Json, Json> only_differences(const Json& a, const Json& b) {
   if (!a.is_object() || !b.is_object()) return {a, b};
   Json x = Json::object(), y = Json::object();
-  std::set<std::string> keys;
-  for (const auto& [key, value] : a.items()) keys.insert(key);
-  for (const auto& [key, value] : b.items()) keys.insert(key);
-  for (const std::string& key : keys) {
-    const Json left = a.value(key, Json()), right = b.value(key, Json());
-    if (left != right) std::tie(x[key], y[key]) = only_differences(left, right);
+  for (const auto& [key, left] : a.items()) {
+    if (!b.contains(key) || left == b[key]) continue;
+    auto [own, other] = only_differences(left, b[key]);
+    if (own == other) continue;
+    x[key] = std::move(own);
+    y[key] = std::move(other);
   }
   return {x, y};
 }
@@ -90,12 +94,6 @@ Json at(const Json& content, const std::vector<const char*>& places) {
     if (content.contains(pointer) && !content.at(pointer).is_null()) return content.at(pointer);
   }
   return nullptr;
-}
-
-Difference difference(std::string kind, bool matters, std::string what, const Json& a,
-                      const Json& b) {
-  const auto [x, y] = only_differences(a, b);
-  return {std::move(kind), matters, std::move(what), shortened(x), shortened(y)};
 }
 
 // role -> SHA-256 of the inputs.
@@ -163,7 +161,7 @@ const Table<DifferenceKind>& difference_kinds() {
        {"model", "weights, extraction, embeddings and the software that ran them"},
        {"convention", "how numbers are made of scores"},
        {"intervals", "how error bars are made; the numbers are not touched"},
-       {"chance", "no more than the draw of people and pairs explains"}});
+       {"chance", "the difference cannot be told from chance"}});
   return table;
 }
 
@@ -191,9 +189,11 @@ std::vector<Difference> run_differences(const Run& a, const Run& b, const RunSco
   std::vector<Difference> found;
   const auto add = [&](const std::string& kind, const std::string& label, const Json& left,
                        const Json& right) {
-    if (left != right)
-      found.push_back(
-          difference(kind, matters(kind), with_reason(label, kind, matters(kind)), left, right));
+    if (left.is_null() || right.is_null()) return;  // not recorded, so not known to differ
+    const auto [x, y] = only_differences(left, right);
+    if (x != y)
+      found.push_back({kind, matters(kind), with_reason(label, kind, matters(kind)), shortened(x),
+                       shortened(y)});
   };
   for (const Recorded& r : recorded()) add(r.kind, r.label, at(x, r.places), at(y, r.places));
   auto left = inputs_of(x), right = inputs_of(y);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "facebench/core/error.h"
+#include "facebench/reports/table.h"
 
 namespace facebench {
 namespace {
@@ -146,6 +147,7 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
   const std::vector<TrackPairs> pairs = track_pairs(scores[0], scores[1]);
   Explanation e;
   e.run = {name_of(a), name_of(b)};
+  e.level = options.level;
   for (int r : {0, 1}) {
     e.protocol[r] = scores[r].spec.id;
     e.convention[r] = *scores[r].options.convention;
@@ -170,7 +172,11 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
     std::map<NumberKey, PairedComparison> paired;
     if (!p.same_scores)
       paired = compare_track(scores[0], scores[1], p, metrics, rules[0], options, job);
-    std::set<NumberKey> keys;  // that any of the four has
+    const auto before = [](const NumberKey& x, const NumberKey& y) {
+      if (x.metric != y.metric) return metric_before(x.metric, y.metric);
+      return x < y;
+    };
+    std::set<NumberKey, decltype(before)> keys(before);  // that any of the four has
     for (const auto& [key, value] : numbers[0][0][p.track]) keys.insert(key);
     for (const auto& [key, value] : numbers[1][1][p.track]) keys.insert(key);
     for (const NumberKey& key : keys) {

@@ -104,19 +104,23 @@ std::string explanation_text(const Explanation& e) {
       e.differences, [&](const Difference& d) { return d.matters && d.kind == e.cause; });
   if (first != e.differences.end())
     out += fmt::format("First: {}{}.\n", escape_markdown(first->what), evidence(*first));
-  const bool pairing =
-      std::ranges::any_of(e.numbers, [](const ExplainedNumber& n) { return n.paired.has_value(); });
+  const auto tests = std::ranges::count_if(
+      e.numbers, [](const ExplainedNumber& n) { return n.paired.has_value(); });
   if (const std::string text = differences_text(e, true); !text.empty())
     out += "\n## What differs\n\n" + text;
   if (const std::string text = differences_text(e, false); !text.empty())
     out += "\n## What differs without changing a number\n\n" + text;
   out += "\n## Numbers\n\n" + numbers_text(e);
-  if (pairing)
+  if (tests > 0)
     out += fmt::format(
         "\nInterval and p: of the difference on {} common comparisons under {}'s rules, both runs "
-        "on the same resampled people. The cause is chance where the interval contains 0; for all "
-        "numbers together where p, times their number, is no longer small.\n",
-        e.common, escape_markdown(e.run[0]));
+        "on the same resampled people. Where the interval contains 0, the difference cannot be "
+        "told "
+        "from chance. With many numbers some lie outside their intervals by chance, so the heading "
+        "counts a difference only where p times the number of comparisons made, {}, is below "
+        "{:.4g} "
+        "(Bonferroni).\n",
+        e.common, escape_markdown(e.run[0]), tests, 1 - e.level);
   return out;
 }
 

@@ -10,14 +10,6 @@
 namespace facebench {
 namespace {
 
-bool any_unreliable(const ReportTable& t) {
-  return std::ranges::any_of(t.rows, [](const ReportTable::Row& row) {
-    return std::ranges::any_of(row.cells, [](const ReportTable::Cell& c) {
-      return c.present && c.support && !c.support->reliable;
-    });
-  });
-}
-
 // Whether the row begins another protocol or track than the row before it.
 bool begins_track(const ReportTable& t, std::size_t i) {
   return i == 0 || t.rows[i].protocol != t.rows[i - 1].protocol ||
@@ -36,7 +28,8 @@ std::string markdown(const ReportTable& t) {
     for (const auto& c : row.cells) out += fmt::format(" {} |", escape_markdown(cell_text(row, c)));
     out += "\n";
   }
-  if (any_unreliable(t)) out += fmt::format("\n{}\n", kUnreliableNote);
+  if (const std::string note = unreliable_note(t); !note.empty())
+    out += fmt::format("\n{}\n", escape_markdown(note));
   return out;
 }
 
@@ -92,11 +85,9 @@ std::string latex(const ReportTable& t) {
     out += " \\\\\n";
   }
   out += "\\bottomrule\n";
-  if (any_unreliable(t))
-    out += fmt::format(
-        "\\multicolumn{{{}}}{{l}}{{\\footnotesize * Fewer than ten false accepts were expected.}} "
-        "\\\\\n",
-        t.columns.size() + 1);
+  if (const std::string note = unreliable_note(t); !note.empty())
+    out += fmt::format("\\multicolumn{{{}}}{{l}}{{\\footnotesize {}}} \\\\\n", t.columns.size() + 1,
+                       escape_latex(note));
   return out + "\\end{tabular}\n";
 }
 

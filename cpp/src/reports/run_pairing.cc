@@ -7,6 +7,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/metrics/comparisons.h"
+#include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/measurable.h"
 #include "facebench/protocols/scoring.h"
@@ -19,7 +20,7 @@ using Differences = std::map<NumberKey, PairedComparison>;
 // What is compared of two runs, and how.
 struct Pairing {
   const ProtocolSpec& metrics;
-  const Convention& convention;
+  Convention convention;
   const BootstrapOptions& options;
   const Job& job;
 };
@@ -59,6 +60,7 @@ PairedStatistics paired_statistics(const std::shared_ptr<const Data>& a,
     if (!rule || !can_measure(metric, *a)) continue;
     for (const double target : metric.takes_targets ? request.targets : once) {
       try {
+        require_rule(metric, how.convention);
         const MetricCell cell = rule->cell(*a, target, how.convention);
         const MetricCell other = rule->cell(*b, target, how.convention);
         auto left = rule->statistics(a, target, how.convention);
@@ -160,7 +162,7 @@ std::map<NumberKey, PairedComparison> compare_track(
   }
   try {
     const Measurable x = left.measurable(metrics, job), y = right.measurable(metrics, job);
-    const Pairing pairing{metrics, conventions().at(*how.convention), options, job};
+    const Pairing pairing{metrics, chosen_convention(how), options, job};
     compare(x.scores, y.scores, pairing, result);
     compare(x.matrix, y.matrix, pairing, result);
     compare(x.searches, y.searches, pairing, result);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "facebench/core/error.h"
+#include "facebench/protocols/convention_choice.h"
 #include "facebench/reports/table.h"
 
 namespace facebench {
@@ -122,18 +123,17 @@ std::string write_run_report(const Run& run) {
   std::string out = fmt::format("# {}\n\n", text(c["protocol"], "title"));
   out += fmt::format("Protocol `{}` version {}, convention `{}`, failed enrolments: `{}`.\n\n",
                      text(c["protocol"], "id"), c["protocol"].value("version", 0),
-                     text(c["options"], "convention"), text(c["options"], "failed_enrolments"));
+                     escape_markdown(convention_text(c["options"])),
+                     text(c["options"], "failed_enrolments"));
   for (const auto& note : c.value("notes", Json::array()))
     if (note.is_string()) out += "> " + escape_markdown(note.get<std::string>()) + "\n";
 
   const ReportTable table = make_table(std::span(&run, 1), {"value"});
-  for (const auto& [track, content] : run.metrics["tracks"].items())
-    out += track_text(table, track, content.value("counts", Json::object()),
+  for (const std::string& track : natural_keys(run.metrics["tracks"]))
+    out += track_text(table, track, run.metrics["tracks"][track].value("counts", Json::object()),
                       c["tracks"].value(track, Json::object()));
-  if (std::ranges::any_of(table.rows, [](const ReportTable::Row& row) {
-        return row.cells[0].support && !row.cells[0].support->reliable;
-      }))
-    out += fmt::format("\n{}\n", kUnreliableNote);
+  if (const std::string note = unreliable_note(table); !note.empty())
+    out += fmt::format("\n{}\n", escape_markdown(note));
   out += fmt::format("\n## Provenance\n\n- facebench {}\n- protocol, SHA-256 {}\n",
                      text(c, "facebench"), text(c["protocol"], "sha256"));
   for (const Json& input : c["inputs"])

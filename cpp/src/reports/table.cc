@@ -8,6 +8,7 @@
 #include <set>
 
 #include "facebench/core/error.h"
+#include "facebench/core/natural_order.h"
 
 namespace facebench {
 namespace {
@@ -131,11 +132,15 @@ class TableBuilder {
     const std::string where = (run.folder / "metrics.json").string();
     const std::string protocol = protocol_id(run.metrics, where);
     const Json& tracks = run.manifest.content["tracks"];
-    for (const auto& [track, content] : run.metrics["tracks"].items()) {
+    for (const std::string& track : natural_keys(run.metrics["tracks"])) {
+      const Json& content = run.metrics["tracks"][track];
       if (!content.is_object() || !content.contains("metrics") || !content["metrics"].is_object())
         fail(where, fmt::format("track {} has no metrics", track));
-      for (const auto& [metric, json] : content["metrics"].items())
-        for (const Entry& e : read_metric(json, where))
+      std::vector<std::string> metrics;
+      for (const auto& [metric, json] : content["metrics"].items()) metrics.push_back(metric);
+      std::ranges::stable_sort(metrics, metric_before);
+      for (const std::string& metric : metrics)
+        for (const Entry& e : read_metric(content["metrics"][metric], where))
           put({protocol, track, metric, e.row, e.column, {}}, column, e.cell);
       if (const auto cell = failures(content.value("counts", Json::object()),
                                      tracks.value(track, Json::object())))
@@ -187,6 +192,47 @@ std::string metric_title(const std::string& metric) {
   } catch (const std::exception&) {
     return metric;
   }
+}
+
+bool metric_before(const std::string& a, const std::string& b) {
+  const auto key = [](const std::string& name) {
+    const auto [metric, target] = metric_of_cell(name);
+    double number = 0;
+    try {
+      if (metric && metric->takes_targets) number = std::stod(target);
+    } catch (const std::exception&) {  // no number: by name
+    }
+    return std::pair(metric && metric->takes_targets ? metric->prefix : name, number);
+  };
+  return key(a) < key(b);
+}
+
+std::vector<std::string> natural_keys(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  std::ranges::sort(keys, natural_less);
+  return keys;
+}
+
+std::string unreliable_note(const ReportTable& table) {
+  std::vector<std::string> rates;
+  for (const ReportTable::Row& row : table.rows)
+    for (const ReportTable::Cell& c : row.cells)
+      if (c.present && c.support && !c.support->reliable) rates.push_back(c.support->rate);
+  return unreliable_note(rates);
+}
+
+std::string unreliable_note(std::span<const std::string> rates) {
+  const auto has = [&](const char* rate) { return std::ranges::find(rates, rate) != rates.end(); };
+  std::string what;
+  if (has("FAR")) what = "false accepts at this FAR";
+  if (has("FPIR")) what += std::string(what.empty() ? "" : " or ") + "false positives at this FPIR";
+  if (what.empty()) return "";
+  return fmt::format("{} Fewer than ten {} were expected: the value rests on a handful of {}.",
+                     kUnreliableMark, what,
+                     !has("FPIR")  ? "comparisons"
+                     : !has("FAR") ? "searches"
+                                   : "them");
 }
 
 std::string row_title(const ReportTable::Row& row) {

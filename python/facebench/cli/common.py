@@ -32,6 +32,12 @@ Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")
 
 
+PIXELS_HELP = (
+    "NAME=VALUE, what an ONNX file or a module:function expects of its pixels 0..255: color=bgr, "
+    "mean=127.5, std=128, or one number for each channel, mean=123.675,116.28,103.53."
+)
+
+
 def setting(help: str) -> Any:
     """The annotation of ``--set NAME=VALUE``, which may be repeated."""
     return option(help, list[str], "--set")
@@ -105,21 +111,35 @@ def give_back_names() -> None:
 
 
 def parse_assignments(texts: list[str] | None) -> dict[str, Any]:
-    """``["size=112", "crop=paper"]`` as a dict; a value that reads as JSON is taken as such.
+    """``["size=112", "crop=paper"]`` as a dict; a value that reads as JSON is taken as such, and
+    numbers with commas between are a list.
 
-    >>> parse_assignments(["size=112", "rule=largest"])
-    {'size': 112, 'rule': 'largest'}
+    >>> parse_assignments(["size=112", "rule=largest", "mean=123.675,116.28,103.53"])
+    {'size': 112, 'rule': 'largest', 'mean': [123.675, 116.28, 103.53]}
     """
     result: dict[str, Any] = {}
     for text in texts or []:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise ValueError(f"'{text}' is not of the form NAME=VALUE")
-        try:
-            result[key] = json_module.loads(value)
-        except json_module.JSONDecodeError:
-            result[key] = value
+        result[key] = _typed(value)
     return result
+
+
+def _typed(text: str) -> Any:
+    try:
+        return json_module.loads(text)
+    except json_module.JSONDecodeError:
+        parts = [_typed(part) for part in text.split(",")] if "," in text else []
+    return parts if parts and all(type(p) in (int, float) for p in parts) else text
+
+
+def add_settings(options: dict[str, Any], texts: list[str] | None) -> None:
+    """Adds what ``--set`` says. ValueError for what an option of its own says already."""
+    for name, value in parse_assignments(texts).items():
+        if options.get(name) is not None:
+            raise ValueError(f"--set {name} and --{name.replace('_', '-')} are both given")
+        options[name] = value
 
 
 def parse_crop_size(text: str | None) -> int | tuple[int, int] | None:

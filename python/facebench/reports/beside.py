@@ -8,14 +8,18 @@ from facebench.reports.page import Section, table_block
 from facebench.reports.runs import as_list
 
 
-def against(runs, publication="wang-guo-2019", stated=None, format=None, titles=None):
+def against(
+    runs, publication="wang-guo-2019", stated=None, format=None, titles=None, *, nearest=10
+):
     """The numbers of run folders beside those of a published paper.
 
     A printed value is compared with a run's number if both have the same protocol, track, metric,
-    matrix entry, official lists, network, loss and training set. The network is read from the run's
-    manifest where facebench made the embeddings; state the others, e.g. ``stated={"loss":
-    "softmax", "training_set": "webface"}`` (names as in ``protocols.find_published``). All other
-    printed values are listed apart, with what differs.
+    matrix entry, official lists, network, loss, training set, detector, crop, flip and fusion, as
+    far as the paper states them. All but loss and training set are read from the run's manifest
+    where facebench made the embeddings; state the others, e.g. ``stated={"loss": "softmax",
+    "training_set": "webface"}`` (names as in ``protocols.find_published``). All other printed
+    values are listed apart, with what differs: the nearest first, and in Markdown ``nearest`` of
+    them (None: all).
 
     Returns a dict: ``same``, ``other_systems``, ``not_measured``, each a list of printed values as
     ``protocols.find_published`` gives them, with the run's number, the ``difference`` (ours less
@@ -28,6 +32,7 @@ def against(runs, publication="wang-guo-2019", stated=None, format=None, titles=
         dict(stated or {}),
         format or "json",
         list(titles or []),
+        nearest or 0,
     )
     return json.loads(text) if format is None else text
 

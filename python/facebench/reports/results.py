@@ -47,7 +47,7 @@ def runs_section(title, runs, titles=None, notes=()):
 
 
 def _protocol_blocks(runs):
-    tracks = list(dict.fromkeys(t for r in runs for t in r.tracks))
+    tracks = _eval.sorted_names(list(dict.fromkeys(t for r in runs for t in r.tracks)))
     blocks = []
     numbers = _numbers(runs, tracks)
     if numbers["groups"]:
@@ -79,7 +79,7 @@ def _numbers(runs, tracks):
             m for r in runs for m, cell in _cells(r, track).items() if not _is_matrix(cell)
         )
         rows = []
-        for metric in metrics:
+        for metric in _eval.sorted_metrics(list(metrics)):
             found = [_cells(r, track).get(metric) for r in runs]
             rows.append((_eval.metric_title(metric), [c and _number(metric, c) for c in found]))
             used += [c for c in found if c]
@@ -89,9 +89,13 @@ def _numbers(runs, tracks):
     return {
         "runs": [r.title for r in runs],
         "groups": groups,
-        "marked": any(c.get("reliable") is False for c in used),
+        "marked": _eval.unreliable_note(
+            ["FAR" if "far_target" in c else "FPIR" for c in used if c.get("reliable") is False]
+        ),
         "levels": ", ".join(levels),
-        "conventions": ", ".join(sorted({r.metrics["convention"] for r in runs})),
+        "conventions": ", ".join(
+            sorted({_eval.convention_text(r.content["options"]) for r in runs})
+        ),
     }
 
 

@@ -2,6 +2,7 @@
 
 import statistics
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,11 @@ def bench_compare_datasets(
     tests=None,
     seeds=3,
     remove_overlap=True,
+    exclude=None,
+    names=None,
+    train_embeddings=None,
+    test_embeddings=None,
+    audit=None,
     threads=1,
     replicates=200,
     scale=1.0,
@@ -47,10 +53,16 @@ def bench_compare_datasets(
 
     ``packs``: {name: path}; left out, synthetic sets that differ in breadth and depth. ``tests``:
     `cases.Test`; left out, synthetic test sets of all protocols. ``remove_overlap``: people of a
-    pack who are in a test set (`facebench.datasets.find_overlap`) are not trained on. Returns a
-    dict that `facebench.timing.write_bench` writes: each pack's people and images, and for each
-    metric the mean over seeds with its interval.
+    pack who are in a test set (`facebench.datasets.find_overlap`) are not trained on: by name
+    (``names``: {pack: table of names} where people are called by identifiers), and by similar
+    images where ``train_embeddings`` ({pack: path}) and ``test_embeddings`` ({protocol: path}) are
+    given. ``exclude``: {pack: list} of what else is left out. ``audit``: a folder for the lists of
+    who was found and why, one for each pack and test set. Returns a dict that
+    `facebench.timing.write_bench` writes: each pack's people and images, and for each metric the
+    mean over seeds with its interval.
     """
+    how = _Removal(exclude or {}, names or {}, train_embeddings or {}, test_embeddings or {}, audit)
+    how.check(packs, tests)
     with tempfile.TemporaryDirectory(prefix="facebench-sets-") as folder:
         folder = Path(folder)
         if packs is None:
@@ -72,11 +84,15 @@ def bench_compare_datasets(
             recipe = training.load_recipe(recipe)
         sets, lists, runs = {}, {}, {name: [] for name in packs}
         for number, (name, path) in enumerate(packs.items()):
-            dropped = _overlap(path, tests) if remove_overlap else {}
-            sets[name] = _without(path, dropped)
-            if dropped:
+            found = how.overlap(name, path, tests) if remove_overlap else _Found()
+            samples = how.add_list(name, found)
+            sets[name] = _without(path, found.dropped, samples)
+            sets[name]["identifiers"] = found.identifiers
+            sets[name]["compared_images"] = found.compared_images
+            if found.dropped or samples:
                 lists[name] = folder / f"left-out-{number}.txt"
-                lists[name].write_text("".join(f"person\t{person}\n" for person in dropped))
+                lines = [f"person\t{p}\n" for p in found.dropped]
+                lists[name].write_text("".join(lines + [f"sample\t{s}\n" for s in samples]))
         if progress:
             progress.begin("trainings", seeds * len(packs), "trainings")
         try:
@@ -114,29 +130,76 @@ def bench_compare_datasets(
     }
 
 
-def _overlap(path, tests):
-    """{person: why} of the people who are in a test set."""
-    dropped = {}
-    for pack in dict.fromkeys(t.pack for t in tests):
-        found = datasets.find_overlap(path, pack)
-        for entry in found.entries:
-            dropped[entry["person"]] = f"{entry['match']} ({entry['why']})"
-    return dropped
+@dataclass
+class _Found:
+    """People of a pack who are in the tests: {person: why}; how many are called by identifiers, and
+    so were not compared by name; whether images were compared."""
+
+    dropped: dict = field(default_factory=dict)
+    identifiers: int = 0
+    compared_images: bool = False
 
 
-def _without(path, dropped):
-    """How much there is in a pack, and how much without the people who are dropped."""
+@dataclass
+class _Removal:
+    """How people are found who are in a test set, each by the name of a pack or protocol."""
+
+    exclude: dict
+    names: dict
+    train_embeddings: dict
+    test_embeddings: dict
+    audit: Path | None
+
+    def check(self, packs, tests):
+        known = {"exclude": packs, "names": packs, "train_embeddings": packs}
+        known["test_embeddings"] = {t.protocol for t in tests} if tests else ()
+        for what, there in known.items():
+            for name in getattr(self, what):
+                if name not in (there or ()):
+                    raise ValueError(f"{what}: there is no '{name}' in this comparison")
+
+    def overlap(self, name, path, tests):
+        found = _Found()
+        for test in {t.pack: t for t in tests}.values():
+            here = datasets.find_overlap(
+                path,
+                test.pack,
+                train_names=self.names.get(name),
+                train_embeddings=self.train_embeddings.get(name),
+                test_embeddings=self.test_embeddings.get(test.protocol),
+            )
+            found.identifiers = here.train["identifiers"]
+            found.compared_images |= here.compared_images
+            for entry in here.entries:
+                found.dropped[entry["person"]] = f"{entry['match']} ({entry['why']})"
+            if self.audit is not None:
+                Path(self.audit).mkdir(parents=True, exist_ok=True)
+                (Path(self.audit) / f"{name}-{test.protocol}.csv").write_text(here.csv)
+        return found
+
+    def add_list(self, name, found):
+        """Adds the people of the caller's list; returns its samples."""
+        if name not in self.exclude:
+            return []
+        listed = datasets.read_exclusion(self.exclude[name])
+        for person in listed["people"]:
+            found.dropped.setdefault(person, "the caller's list")
+        return listed["samples"]
+
+
+def _without(path, dropped, samples=()):
+    """How much there is in a pack, and how much without the people and samples that are dropped."""
     pack = datasets.Pack(path)
     labels = np.array(pack.labels, np.int64)
     usable = np.array(pack.statuses) == 0
     names = list(pack.label_names)
-    out = {i for i, name in enumerate(names) if name in dropped}
-    removed = np.isin(labels, list(out)) & usable
-    kept = usable & ~removed
+    people = {i for i, name in enumerate(names) if name in dropped}
+    out = np.isin(labels, list(people)) | np.isin(np.array(pack.names), list(samples))
+    removed, kept = out & usable, usable & ~out
     return {
         "people": len(set(labels[kept].tolist())),
         "images": int(kept.sum()),
-        "people_removed": len(set(labels[removed].tolist())),
+        "people_removed": len(set(labels[removed].tolist()) & people),
         "images_removed": int(removed.sum()),
         "removed": {name: dropped[name] for name in names if name in dropped},
     }

@@ -192,5 +192,18 @@ def dataset_notes(result):
         "People who are in a test set too were not trained on."
         if removed
         else "**People who are in a test set too were not looked for.**",
+        *_identifier_notes(result["sets"]),
         *_common_notes(result),
+    ]
+
+
+def _identifier_notes(sets):
+    """Where names could not tell who is in the tests."""
+    return [
+        f"**{name}: {s['identifiers']} people are called by identifiers, which no name in the "
+        "tests can equal, and images were not compared: who of them is in the tests is not "
+        "known.** Give a table of names, embeddings, or a list (--names, --train-embeddings "
+        "with --test-embeddings, --exclude)."
+        for name, s in sets.items()
+        if s.get("identifiers") and not s.get("compared_images")
     ]

@@ -57,6 +57,10 @@ _STATUS = {
 }
 
 
+# The share of an iteration that measuring may take; rows above are marked.
+MAX_OVERHEAD = 0.005
+
+
 def _case(r):
     return [r["network"], r["engine"], r["batch"]]
 
@@ -91,8 +95,13 @@ def _parts_row(r):
         model and 1e3 * model["overlapped"],
         1e3 * r["seconds"]["mean"],
         _percent(model and model["overlap"], 0),
-        _percent(r["overhead"]["share"], 3),
+        _percent(r["overhead"]["share"], 3) + ("+" if _disturbed(r) else ""),
     ]
+
+
+def _disturbed(row):
+    """Whether measuring took more of an iteration than it may."""
+    return row["overhead"]["share"] > MAX_OVERHEAD
 
 
 def _memory_row(r):
@@ -202,6 +211,12 @@ def _step_notes(result):
     if rows:
         worst = max(r["overhead"]["share"] for r in rows)
         notes.append(f"The harness takes {100 * worst:.3f} % of an iteration at most.")
+    marked = sum(map(_disturbed, rows))
+    if marked:
+        notes.append(
+            f"**+ {marked} of {len(rows)} rows: measuring took more than {100 * MAX_OVERHEAD:g} % "
+            "of an iteration, so its parts are longer than they would be alone.**"
+        )
     spreads = [r["repeat_spread"] for r in rows if r["repeat_spread"] is not None]
     if spreads:
         notes.append(f"Repeat spread: {100 * max(spreads):.1f} % at most (medians of the rounds).")

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct OverlapSide {
   std::string name;  // for texts
   std::vector<std::string> people, samples;
   std::vector<std::int32_t> labels;  // of each sample, an index into people
+  // The names by which people are compared, where `people` are identifiers; empty: `people`.
+  std::vector<std::string> names;
   // One a sample; rows of other statuses than ok are not compared. No rows: names alone.
   EmbeddingSet embeddings;
 };
@@ -79,6 +82,10 @@ struct OverlapReport {
   std::vector<std::int32_t> dropped_people() const;
   std::int64_t dropped_images() const;
 };
+
+// Takes the names of people who are identifiers from a table, {identifier: name}; others keep
+// theirs. Throws Error where nobody of the set is in the table.
+void name_people(OverlapSide& side, const std::map<std::string, std::string>& table);
 
 // Compares all names with all names, and all images with all images (similar_pairs). A threshold is
 // chosen on the test set, because its labels are usually cleaner: such that `false_alarms` of the

@@ -11,6 +11,19 @@
 
 namespace facebench {
 
+// How a project that publishes weights makes numbers of pixels; as in ModelOptions.
+struct PublishedPixels {
+  std::string project;
+  std::string color;
+  std::vector<double> mean, std;
+};
+
+// A published file of weights.
+struct KnownWeights {
+  std::string sha256;
+  std::string source;
+};
+
 // What is known about published weights of a network: the names of their tensors, and how the
 // images were made.
 struct ConversionEntry {
@@ -22,8 +35,18 @@ struct ConversionEntry {
   // are left out, and any other value is an error.
   std::vector<std::string> ones;
   ModelOptions options;
+  // Where several projects publish weights of this network for different pixels: all of them, and
+  // the files whose pixels are those of `options`.
+  std::vector<PublishedPixels> pixels = {};
+  std::vector<KnownWeights> known = {};
 };
 const Table<ConversionEntry>& conversions();
+
+// Throws std::invalid_argument where nothing says what the pixels of a file of weights are: several
+// conventions are published for the network, the file is none that is known, and `stated` (the
+// options that the caller gave) lacks color, mean or std. `where` names the file.
+void require_pixels(std::string_view network, std::string_view sha256,
+                    std::span<const std::string> stated, std::string_view where);
 
 // The options that foreign weights of this network get unless the caller says otherwise: the
 // table's, or the plain defaults.

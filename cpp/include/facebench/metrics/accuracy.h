@@ -38,7 +38,10 @@ struct AccuracyConvention {
   std::string name;
   std::string doc;
   std::string source;
-  bool cosine_only = false;                  // needs scores in [-1, 1]
+  bool cosine_only = false;  // needs scores in [-1, 1]
+  // The script subtracts the mean embedding of the training folds: its scores are those of
+  // CentredComparisons.
+  bool centred = false;
   double (*key)(double score) = nullptr;     // null = the score itself
   double (*to_score)(double key) = nullptr;  // its inverse
   std::vector<double> grid;  // thresholds as keys, in the order in which they are tried, monotone

@@ -7,6 +7,7 @@
 
 namespace facebench {
 
+class CentredComparisons;
 class Comparisons;
 struct ScoreTail;
 
@@ -42,6 +43,8 @@ class ScoreSet {
   virtual std::int64_t identities() const { return 0; }
   // The same comparisons as a list, for rules that need folds; null where they are no list.
   virtual const Comparisons* listed() const { return nullptr; }
+  // The same with the scores of centred embeddings, for rules that subtract a mean; null without.
+  virtual const CentredComparisons* centred() const { return nullptr; }
   // Where only the highest scores were kept: those, and counts of the others. Else null.
   virtual const ScoreTail* tail() const { return nullptr; }
 };

@@ -40,6 +40,7 @@ struct TarAtFarConvention {
   // within a fold, or a curve that ends before the FAR.
   TarAtFar (*of_curve)(const RocCurve&, double far) = nullptr;
   TarAtFar (*of_folds)(const Comparisons&, std::span<const Weight> weights, double far) = nullptr;
+  bool interpolates = false;  // between points, so that there is no threshold
 };
 
 // "exact" (the default of this project): the lowest threshold whose FAR does not exceed the target;

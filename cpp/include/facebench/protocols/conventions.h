@@ -8,13 +8,16 @@
 // The named choices of an evaluation.
 namespace facebench {
 
-// A named way of computing published numbers, for all metrics together: which convention each
-// metric then follows.
+// A named way of computing published numbers, for all metrics together: which rule each metric then
+// follows. A rule is empty where the project publishes none; a metric that needs one is then
+// refused, never computed by another.
 struct Convention {
   std::string name;
   std::string doc;
-  std::string accuracy;    // accuracy_conventions()
-  std::string tar_at_far;  // tar_at_far_conventions()
+  std::string accuracy;                   // accuracy_conventions()
+  std::string tar_at_far;                 // tar_at_far_conventions()
+  std::string identification;             // identification_conventions()
+  std::string rank_ties = "pessimistic";  // rank_ties()
 };
 const Table<Convention>& conventions();
 

@@ -20,10 +20,15 @@ namespace facebench {
 
 struct EvaluationOptions {
   // Unset: the protocol's.
-  std::optional<std::string> convention;         // conventions()
-  std::optional<std::string> failed_enrolments;  // failure_policies()
-  std::optional<std::string> interval;           // interval_methods()
-  std::optional<std::string> fusion;             // template_fusions()
+  std::optional<std::string> convention;  // conventions()
+  // Rules of single metrics in place of the convention's; see convention_choice.h.
+  std::optional<std::string> accuracy_convention;        // accuracy_conventions()
+  std::optional<std::string> tar_at_far_convention;      // tar_at_far_conventions()
+  std::optional<std::string> identification_convention;  // identification_conventions()
+  std::optional<std::string> rank_ties;                  // rank_ties()
+  std::optional<std::string> failed_enrolments;          // failure_policies()
+  std::optional<std::string> interval;                   // interval_methods()
+  std::optional<std::string> fusion;                     // template_fusions()
   std::int64_t replicates = 1000;
   double level = 0.95;
   std::int64_t seed = 0;
@@ -34,6 +39,15 @@ struct EvaluationOptions {
     o.field("convention", &EvaluationOptions::convention,
             "how the numbers are computed (see: facebench list conventions); default: the "
             "protocol's");
+    o.field("accuracy_convention", &EvaluationOptions::accuracy_convention,
+            "how the accuracy is computed; default: as the convention says");
+    o.field("tar_at_far_convention", &EvaluationOptions::tar_at_far_convention,
+            "how a TAR at a FAR is computed; default: as the convention says");
+    o.field("identification_convention", &EvaluationOptions::identification_convention,
+            "how a DIR at an FPIR is computed; default: as the convention says");
+    o.field("rank_ties", &EvaluationOptions::rank_ties,
+            "the rank of a mate with the same score as other people: pessimistic, optimistic, "
+            "expected; default: the protocol's, else pessimistic");
     o.field("failed_enrolments", &EvaluationOptions::failed_enrolments,
             "what a failed enrolment scores; default: the protocol's");
     o.field("interval", &EvaluationOptions::interval,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,6 +22,7 @@ struct Storage {
     all,       // each score
     tail,      // every genuine score, the highest impostor scores, a histogram
     outcomes,  // of each search its outcome
+    centred,   // each score of a list, and those of centred embeddings
   } what = What::all;
   double far = 1;  // of a tail: as many impostor scores as a FAR of so much needs
 };
@@ -41,10 +43,19 @@ struct KeptOutcomes {
   bool operator==(const KeptOutcomes&) const = default;
 };
 
+// The scores of a list, and those that each fold has when the mean of the others is subtracted from
+// the embeddings (CentredComparisons): a row for each fold.
+struct KeptCentred {
+  std::vector<double> score, centred;
+  std::size_t size() const { return score.size(); }
+  bool operator==(const KeptCentred&) const = default;
+};
+
 // What was kept of the scores of a track. Single scores are in the order and shape of the trials:
 // double for the few of a list or a matrix, float (the double cosine rounded once) for every unit
 // of one set with every one of another.
-using KeptScores = std::variant<std::vector<double>, std::vector<float>, KeptTail, KeptOutcomes>;
+using KeptScores =
+    std::variant<std::vector<double>, std::vector<float>, KeptTail, KeptOutcomes, KeptCentred>;
 
 // The storage that gives such scores.
 Storage storage_of(const KeptScores& scores);
@@ -52,6 +63,8 @@ Storage storage_of(const KeptScores& scores);
 bool keeps_all(const KeptScores& scores);
 // How many scores are kept one by one in the order of the trials; else 0.
 std::int64_t score_count(const KeptScores& scores);
+// The scores of a list, where they are.
+std::span<const double> list_scores(const KeptScores& scores);
 double score_at(const KeptScores& scores, std::int64_t k);
 
 // How many of the scores that decide a number there are, and how many of them differ. What low

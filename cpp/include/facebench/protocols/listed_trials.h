@@ -15,8 +15,6 @@ class ListedTrials final : public Trials {
   std::vector<std::uint8_t> genuine;  // 1 genuine, 0 impostor
   std::vector<std::int32_t> fold;
 
-  std::int64_t fold_count() const;
-
   std::string_view kind() const override { return "listed"; }
   void check(const TrialSet& set, const std::string& track) const override;
   std::vector<std::int32_t> units() const override;
@@ -28,6 +26,7 @@ class ListedTrials final : public Trials {
   std::vector<std::pair<std::int64_t, std::int64_t>> shared_with(
       const Trials& other, std::span<const std::int32_t> unit_of_other) const override;
   std::shared_ptr<const Trials> only(std::span<const std::int64_t> numbers) const override;
+  std::int64_t fold_count() const override;
   KeptScores score(const UnitEmbeddings& units, const Storage& storage,
                    const Job& job) const override;
   Measurable measurable(const ScoredTrials& scored, const Job& job) const override;

@@ -62,6 +62,8 @@ struct Metric {
   bool needs_folds = false;
   bool targets_are_ranks = false;  // else rates in (0, 1)
   bool lower_is_better = false;    // an error rate
+  // The rule of a convention that it follows; null: it has one definition.
+  std::string Convention::*convention = nullptr;
   // Of genuine and impostor scores, of searches, or of similarities between groups.
   std::variant<Rule<ScoreSet>, Rule<Searches>, Rule<SimilarityMatrix>> rule;
 

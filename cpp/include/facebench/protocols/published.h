@@ -33,6 +33,8 @@ struct ConditionName {
   // Whether it decides which system was measured: numbers of other networks, losses and training
   // sets are numbers of something else.
   bool identity = false;
+  // Whether a run must be known to have the same where the paper states it: it moves the number.
+  bool preparation = false;
 };
 const Table<ConditionName>& condition_names();
 

@@ -78,8 +78,11 @@ struct ProtocolSpec {
   std::string reader_name;  // trial_readers()
   std::shared_ptr<const TrialReader> reader;
 
-  std::string convention;  // conventions() of the metrics floor
-  std::string fusion;      // template_fusions(), "" for protocols without templates
+  std::string convention;  // conventions()
+  // Rules of single metrics in place of the convention's: {"rank_ties", "optimistic"}. By the names
+  // of convention_rules().
+  std::vector<std::pair<std::string, std::string>> rules;
+  std::string fusion;  // template_fusions(), "" for protocols without templates
   // "mean": a further result "mean" holds mean and standard deviation of each metric over the
   // tracks (the splits of a protocol); else "none".
   std::string summary;

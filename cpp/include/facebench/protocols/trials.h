@@ -89,6 +89,8 @@ class Trials {
   // Those comparisons of a list alone, in that order; null for what is no list.
   virtual std::shared_ptr<const Trials> only(std::span<const std::int64_t> numbers) const;
 
+  // Of a list that has folds their number; else 0.
+  virtual std::int64_t fold_count() const { return 0; }
   // Whether single scores are kept as float: there are many of them.
   virtual bool single() const { return false; }
   // How scores are kept where they are too many to keep each.

@@ -14,21 +14,23 @@ namespace facebench {
 // Numbers of runs beside the numbers that a paper printed.
 //
 // A printed value is compared with a run's number if both have the same protocol, track, metric and
-// matrix entry, under the official lists, and the same conditions that define a system (network,
-// loss, training set), as far as the paper states them. The network comes from the run's manifest
-// if the embeddings were computed here; loss and training set are stated by the caller, and shown
-// as such. An unknown condition counts as different. All other values are listed separately: the
-// same metric for other systems, with what differs, and what the runs do not measure.
+// matrix entry, under the official lists, and the same conditions: those that define a system
+// (network, loss, training set), and how its images were prepared (detector, crop, flip, fusion),
+// as far as the paper states them. A run's manifest says all but loss and training set, if the
+// embeddings were computed here; the rest is stated by the caller, and shown as such. A condition
+// that is not known of the run does not match. All other values are listed separately: the same
+// metric for other systems, with what differs, and what the runs do not measure.
 struct AgainstMatch {
   std::size_t row = 0, column = 0;   // of the table
   PublishedValue published;          // points into the publication
-  std::vector<std::string> differs;  // empty: the same thing
+  std::vector<std::string> differs;  // what is known to differ, a text each
+  std::vector<std::string> unknown;  // conditions that the paper states and nothing says of the run
   double difference = 0;             // ours less the printed one, in the printed unit
   // The printed value, plus or minus half of its last digit: "inside" our interval, "above" or
   // "below" it; "" where the cell has no interval or no number.
   std::string lies;
 
-  bool same() const { return differs.empty(); }
+  bool same() const { return differs.empty() && unknown.empty(); }
 };
 
 struct Against {
@@ -37,6 +39,12 @@ struct Against {
   Conditions stated;                  // by the caller
   std::vector<AgainstMatch> matches;  // in the order of the table's rows
   std::vector<PublishedValue> not_measured;
+  // How many values of other systems Markdown lists, the nearest first; 0 = all.
+  std::size_t listed = 10;
+
+  // The values of other systems as numbers of `matches`: those that differ in the fewest known
+  // conditions first, and of these the ones nearest to the run's number.
+  std::vector<std::size_t> others() const;
 };
 
 // Titles as for make_table(). Throws std::invalid_argument for conditions with unknown names (did

@@ -40,6 +40,7 @@ struct Explanation {
   std::vector<ExplainedNumber> numbers;
   // Comparisons that both hold, with the same labels, and those of either run alone; all tracks.
   std::int64_t common = 0, only_a = 0, only_b = 0;
+  double level = 0.95;  // of the intervals of differences
   // The cause that comes first in the order of difference_kinds() over all numbers, where a paired
   // difference counts with the level shared out among the numbers (Bonferroni); "chance" only where
   // no number has another, "same" where all numbers are equal.

@@ -67,6 +67,11 @@ ReportTable make_table(std::span<const Run> runs, std::vector<std::string> title
 std::string metric_text(const std::string& metric, double value);
 // "accuracy", "TAR at FAR 0.1 %".
 std::string metric_title(const std::string& metric);
+// Order of cells in a table: by name, and of one metric by its target as a number (rank 5 before
+// rank 10).
+bool metric_before(const std::string& a, const std::string& b);
+// The keys of an object in natural order: split2 before split10.
+std::vector<std::string> natural_keys(const Json& object);
 // The title of a row within its track, with the labels of a matrix entry: "mean similarity, frontal
 // - profile".
 std::string row_title(const ReportTable::Row& row);
@@ -77,10 +82,11 @@ std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell
 // Characters that mean something in Markdown, escaped; line ends become blanks.
 std::string escape_markdown(std::string_view text);
 
-// The mark, and the sentence that explains it.
+// The mark, and the sentence that explains it: of the rates at which marked cells of the table are,
+// "" without any.
 inline constexpr const char* kUnreliableMark = "*";
-inline constexpr const char* kUnreliableNote =
-    "\\* Fewer than ten false accepts were expected at this rate: the value rests on a handful of "
-    "comparisons.";
+std::string unreliable_note(const ReportTable& table);
+// The same for one rate: "FAR" or "FPIR".
+std::string unreliable_note(std::span<const std::string> rates);
 
 }  // namespace facebench

@@ -13,7 +13,9 @@ def convert(
     weights: argument("A PyTorch state dict or safetensors file.", Path),
     out: option("What to write: .safetensors, or .onnx.", Path),
     network: option("See: facebench list networks. Not for our own files.") = None,
-    setting: common.setting("What the model expects, e.g. crop=arcface112 or flip=sum.") = None,
+    setting: common.setting(
+        "What the model expects, e.g. color=rgb, mean=127.5, std=128, crop=arcface112, flip=sum."
+    ) = None,
     drop: option("Beginning of the names of tensors to leave out.", list[str]) = None,
 ):
     """Convert foreign weights into a model file. It says which input, crop and flip they expect.

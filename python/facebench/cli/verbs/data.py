@@ -85,6 +85,8 @@ def check(
             facebench.datasets.find_overlap,
             train_embeddings=option("Of a pack or folder.", Path),
             test_embeddings=option("Of a pack or folder, same model.", Path),
+            train_names=option("Table of names (identifier, name), for identifiers.", Path),
+            test_names=option("The same of the test set.", Path),
             threads=common.Threads,
         ),
         *fields(facebench.datasets.OverlapOptions, "threshold", "false_alarms"),

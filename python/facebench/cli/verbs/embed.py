@@ -13,15 +13,12 @@ from facebench.cli.verb import Answer, verb
 def embed(
     model: argument("FILE.safetensors, FILE.onnx or module:function."),
     pack: argument("What `facebench pack` wrote.", Path),
-    setting: common.setting("NAME=VALUE of the extraction, e.g. flip=none.") = None,
+    setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
     out: common.Out = None,
     threads: common.Threads = 0,
-    device: common.Device = "cpu",
 ):
     """Embed every face of a pack with a model."""
     settings = common.parse_assignments(setting)
-    if common.check_device(device) != "cpu":
-        settings["device"] = device
     path = common.out_path(out, "embed", Path(model).stem, ".h5")
     embeddings = facebench.embed(
         model, pack, path, threads=threads, progress=make_progress(), **settings

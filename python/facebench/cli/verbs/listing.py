@@ -61,6 +61,22 @@ def _recipes() -> list[dict]:
     return result
 
 
+def _conventions() -> list[dict]:
+    titles = {"accuracy": "accuracy", "tar_at_far": "TAR at FAR", "identification": "DIR at FPIR"}
+    entries = facebench.protocols.conventions()
+    for entry in entries:
+        decided = ", ".join(title for key, title in titles.items() if entry[key])
+        entry["doc"] += f" [{decided}]"
+    return entries
+
+
+def _rules() -> list[dict]:
+    return [
+        {"name": f"{rule['option']}={rule['name']}", "doc": rule["doc"]}
+        for rule in facebench.protocols.convention_rules()
+    ]
+
+
 def _devices() -> list[dict]:
     found = facebench.core.cuda_devices()
     cpu = {
@@ -84,7 +100,8 @@ def _devices() -> list[dict]:
 KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
     "published": lambda: facebench.protocols.list_published(),
-    "conventions": lambda: facebench.protocols.conventions(),
+    "conventions": _conventions,
+    "rules": _rules,
     "fusions": lambda: facebench.protocols.template_fusions(),
     "networks": _networks,
     "losses": lambda: facebench.losses.losses(),

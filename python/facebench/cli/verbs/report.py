@@ -4,7 +4,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, option
+from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import verb
 
 
@@ -13,11 +13,13 @@ def report(
     runs: argument("Run folders.", list[Path]),
     against: option("A paper's tables (facebench list published), or your own TOML file.") = "",
     stated: option(
-        "NAME=VALUE of what the runs do not record: network, loss, training_set, as the paper's "
-        "tables name them; only numbers of the same system are compared.",
+        "NAME=VALUE of what the runs do not record: loss, training_set, of embeddings from "
+        "elsewhere also network, detector, crop, flip, fusion, as the paper's tables name them; "
+        "only numbers of the same system, prepared alike, are compared.",
         list[str],
         "--as",
     ) = None,
+    all: flag("--all", "With --against, list every printed value, not the ten nearest.") = False,
     format: option(
         "markdown, csv, latex or html (json with --against); printed without --out."
     ) = "markdown",
@@ -31,5 +33,11 @@ def report(
     """Markdown, HTML, CSV, LaTeX and plots of one or several runs."""
     said = {k: str(v) for k, v in common.parse_assignments(stated).items()}
     return facebench.report(
-        runs, against=against, stated=said, format=format, titles=title, out=out
+        runs,
+        against=against,
+        stated=said,
+        nearest=None if all else 10,
+        format=format,
+        titles=title,
+        out=out,
     )

@@ -28,14 +28,13 @@ def run(
     protocol: common.Protocol,
     model: option("FILE.safetensors, FILE.onnx or module:function."),
     root: common.Root,
+    setting: common.setting(common.PIXELS_HELP) = None,
     out: common.Out = None,
-    device: common.Device = "cpu",
     **options,
 ):
     """Pack, embed, evaluate and report in one. Defaults come from the model file."""
     common.parse_preparation(options)
-    if common.check_device(device) != "cpu":
-        options["device"] = device
+    common.add_settings(options, setting)
     return facebench.run(
         protocol,
         model=model,

@@ -70,6 +70,11 @@ def compare_datasets(
     test_root: TestRoot = None,
     test_pack: TestPack = None,
     keep_overlap: flag("--keep-overlap", "Train on people who are tested, too.") = False,
+    exclude: option("NAME=FILE, a list of people and samples to leave out.", list[str]) = None,
+    names: option("NAME=FILE, names of the people of a set with identifiers.", list[str]) = None,
+    train_embeddings: option("NAME=FILE.h5, of a set to train on.", list[str]) = None,
+    test_embeddings: option("PROTOCOL=FILE.h5, by the same model.", list[str]) = None,
+    audit: option("Folder for the lists of who was removed and why.", Path) = None,
     **options,
 ):
     """Which training set is better. One recipe, several seeds, all protocols."""
@@ -78,6 +83,11 @@ def compare_datasets(
         packs or None,
         tests=study_tests(test_root, test_pack),
         remove_overlap=not keep_overlap,
+        exclude=common.parse_assignments(exclude),
+        names=common.parse_assignments(names),
+        train_embeddings=common.parse_assignments(train_embeddings),
+        test_embeddings=common.parse_assignments(test_embeddings),
+        audit=audit,
         progress=make_progress(),
         **options,
     )

@@ -1,0 +1,129 @@
+#include "facebench/protocols/convention_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/identification.h"
+#include "facebench/metrics/tar_at_far.h"
+
+namespace facebench {
+namespace {
+
+template <const auto& table>
+std::string unknown_in(const std::string& name) {
+  return table().find(name) ? "" : unknown_name_message(table().kind(), name, table().names());
+}
+
+const ConventionRule& rule_of(const Metric& metric) {
+  return *std::ranges::find(convention_rules(), metric.convention, &ConventionRule::of);
+}
+
+bool asks_for(const ProtocolSpec& spec, const ConventionRule& rule) {
+  return std::ranges::any_of(spec.metrics, [&](const MetricRequest& request) {
+    return protocol_metrics().at(request.name).convention == rule.of;
+  });
+}
+
+void check_used(const ProtocolSpec& spec, const ConventionRule& rule, const std::string& chosen) {
+  if (const std::string wrong = rule.unknown(chosen); !wrong.empty())
+    throw std::invalid_argument(wrong);
+  if (!asks_for(spec, rule))
+    throw std::invalid_argument(
+        fmt::format("protocol {} has no metric that {} '{}' is for", spec.id, rule.name, chosen));
+}
+
+// A convention that decides nothing would be printed beside numbers that it did not make.
+void check_decides(const ProtocolSpec& spec, const Convention& convention) {
+  if (convention.name == "exact") return;
+  std::vector<std::string> metrics;
+  for (const MetricRequest& request : spec.metrics) {
+    const Metric& metric = protocol_metrics().at(request.name);
+    if (metric.convention && metric.convention != &Convention::rank_ties) return;
+    metrics.push_back(request.name);
+  }
+  throw std::invalid_argument(
+      fmt::format("protocol {}: the convention '{}' decides none of its metrics ({}); they have "
+                  "one definition, and the convention is 'exact'",
+                  spec.id, convention.name, fmt::join(metrics, ", ")));
+}
+
+}  // namespace
+
+const std::vector<ConventionRule>& convention_rules() {
+  using Options = EvaluationOptions;
+  static const std::vector<ConventionRule> rules = {
+      {"accuracy_convention", "accuracy", &Convention::accuracy, &Options::accuracy_convention,
+       unknown_in<accuracy_conventions>},
+      {"tar_at_far_convention", "TAR at FAR", &Convention::tar_at_far,
+       &Options::tar_at_far_convention, unknown_in<tar_at_far_conventions>},
+      {"identification_convention", "DIR at FPIR", &Convention::identification,
+       &Options::identification_convention, unknown_in<identification_conventions>},
+      {"rank_ties", "equal scores in ranks", &Convention::rank_ties, &Options::rank_ties,
+       unknown_in<rank_ties>}};
+  return rules;
+}
+
+void choose_rules(const ProtocolSpec& spec, bool caller_chose, EvaluationOptions& options) {
+  const Convention& convention = conventions().at(*options.convention);
+  for (const ConventionRule& rule : convention_rules()) {
+    std::optional<std::string>& chosen = options.*rule.option;
+    if (!chosen && !caller_chose)
+      for (const auto& [name, value] : spec.rules)
+        if (name == rule.name) chosen = value;
+    if (chosen) check_used(spec, rule, *chosen);
+  }
+  check_decides(spec, convention);
+  for (const MetricRequest& request : spec.metrics) {
+    const Metric& metric = protocol_metrics().at(request.name);
+    if (!metric.convention) continue;
+    std::optional<std::string>& chosen = options.*rule_of(metric).option;
+    if (chosen) continue;
+    try {
+      require_rule(metric, convention);
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument(fmt::format("protocol {}: {}", spec.id, e.what()));
+    }
+    chosen = convention.*metric.convention;
+  }
+}
+
+Convention chosen_convention(const EvaluationOptions& options) {
+  Convention convention = conventions().at(*options.convention);
+  for (const ConventionRule& rule : convention_rules())
+    if (const auto& chosen = options.*rule.option) convention.*rule.of = *chosen;
+  return convention;
+}
+
+void require_rule(const Metric& metric, const Convention& convention) {
+  if (!metric.convention || !(convention.*metric.convention).empty()) return;
+  std::vector<std::string> able;
+  for (const Convention& c : conventions().entries())
+    if (!(c.*metric.convention).empty()) able.push_back(c.name);
+  throw std::invalid_argument(
+      fmt::format("the convention '{}' has no rule for {}; these have one: {}. Choose one of them, "
+                  "or give {} for this metric alone",
+                  convention.name, metric.name, fmt::join(able, ", "), rule_of(metric).name));
+}
+
+std::string convention_text(const Json& options) {
+  const auto text = [&](const std::string& key) -> std::string {
+    return options.is_object() && options.contains(key) && options[key].is_string()
+               ? options[key].get<std::string>()
+               : "";
+  };
+  const std::string name = text("convention");
+  if (name.empty()) return "?";
+  const Convention* own = conventions().find(name);
+  std::vector<std::string> others;
+  for (const ConventionRule& rule : convention_rules())
+    if (const std::string chosen = text(rule.name);
+        !chosen.empty() && !(own && own->*rule.of == chosen))
+      others.push_back(fmt::format("{}: {}", rule.title, chosen));
+  return others.empty() ? name : fmt::format("{} ({})", name, fmt::join(others, ", "));
+}
+
+}  // namespace facebench
