@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include "facebench/io/text.h"
 
@@ -16,6 +18,16 @@ bool any_unreliable(const ReportTable& t) {
       return c.present && c.support && !c.support->reliable;
     });
   });
+}
+
+// Why cells have no interval, each reason once.
+std::set<std::string> reasons_without_interval(const ReportTable& t) {
+  constexpr std::string_view none = "none: ";
+  std::set<std::string> reasons;
+  for (const ReportTable::Row& row : t.rows)
+    for (const ReportTable::Cell& c : row.cells)
+      if (c.present && c.method.starts_with(none)) reasons.insert(c.method.substr(none.size()));
+  return reasons;
 }
 
 // Whether the row begins another protocol or track than the row before it.
@@ -37,6 +49,8 @@ std::string markdown(const ReportTable& t) {
     out += "\n";
   }
   if (any_unreliable(t)) out += fmt::format("\n{}\n", kUnreliableNote);
+  for (const std::string& why : reasons_without_interval(t))
+    out += fmt::format("\nNo interval: {}.\n", escape_markdown(why));
   return out;
 }
 
@@ -97,6 +111,9 @@ std::string latex(const ReportTable& t) {
         "\\multicolumn{{{}}}{{l}}{{\\footnotesize * Fewer than ten false accepts were expected.}} "
         "\\\\\n",
         t.columns.size() + 1);
+  for (const std::string& why : reasons_without_interval(t))
+    out += fmt::format("\\multicolumn{{{}}}{{l}}{{\\footnotesize No interval: {}.}} \\\\\n",
+                       t.columns.size() + 1, escape_latex(why));
   return out + "\\end{tabular}\n";
 }
 

@@ -123,10 +123,10 @@ TEST(ManyComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
     };
     const std::vector<Statistic> theirs =
         statistics(std::make_shared<const Comparisons>(c.listed, c.labels));
-    const auto b = Bootstrap({c.first, c.second, {}}, Resampling::vertices).intervals(theirs, o);
+    const auto b = Bootstrap({c.first, c.second, {}}, Resampling::dyadic).intervals(theirs, o);
     for (const auto& many : c.many()) {
       const std::vector<Statistic> ours = statistics(many);
-      const auto a = Bootstrap::of_identities(many).intervals(ours, o);
+      const auto a = Bootstrap::of_people(many).intervals(ours, o);
       for (std::size_t i = 0; i < a.size(); ++i) {
         EXPECT_NEAR(a[i].low, b[i].low, 1e-11) << ours[i].name << " " << i;
         EXPECT_NEAR(a[i].high, b[i].high, 1e-11) << ours[i].name << " " << i;
@@ -135,7 +135,7 @@ TEST(ManyComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
       }
       // Cut short where the statistics allow it.
       const std::vector<Statistic> one = {tar_at_far_statistic(many, 0.05)};
-      EXPECT_EQ(Bootstrap::of_identities(many).intervals(one, o).front().low, a[2 + 2 * 3].low);
+      EXPECT_EQ(Bootstrap::of_people(many).intervals(one, o).front().low, a[2 + 2 * 3].low);
     }
   }
 }
@@ -159,7 +159,7 @@ TEST(ManyComparisons, PairedDifferencesAreThoseOfTheList) {
     return std::vector<Statistic>{auc_statistic(scores), tar_at_far_statistic(scores, 0.05)};
   };
   const auto draws = [](const std::shared_ptr<const ManyComparisons>& many) {
-    return Bootstrap::of_identities(many);
+    return Bootstrap::of_people(many);
   };
   for (Case c : cases()) {
     Case d = c;  // another system, the same comparisons
@@ -176,7 +176,7 @@ TEST(ManyComparisons, PairedDifferencesAreThoseOfTheList) {
       }
     const auto la = std::make_shared<const Comparisons>(c.listed, c.labels);
     const auto lb = std::make_shared<const Comparisons>(d.listed, d.labels);
-    const Bootstrap listed({c.first, c.second, {}}, Resampling::vertices);
+    const Bootstrap listed({c.first, c.second, {}}, Resampling::dyadic);
     const auto theirs = compare_paired(listed, statistics(la), listed, statistics(lb), o);
     for (std::size_t form = 0; form < 2; ++form) {
       const auto a = c.many()[form], b = d.many()[form];
@@ -230,7 +230,7 @@ TEST(ManyComparisons, TheSameForAnyNumberOfThreads) {
   const auto intervals = [&](const Job& job) {
     const auto many = std::make_shared<const ManyComparisons>(c.view(), job);
     const std::vector<Statistic> both = {auc_statistic(many), eer_statistic(many)};
-    return Bootstrap::of_identities(many).intervals(both, {}, job);
+    return Bootstrap::of_people(many).intervals(both, {}, job);
   };
   const auto ia = intervals(one), ib = intervals(three);
   for (std::size_t i = 0; i < ia.size(); ++i) {
