@@ -63,7 +63,7 @@ std::vector<Statistic> as_statistics(const py::object& object) {
 }
 
 Resampling as_resampling(const std::string& name) {
-  static const std::vector<std::string> names{"components", "vertices", "double_or_nothing"};
+  static const std::vector<std::string> names{"components", "vertices", "dyadic"};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (name == names[i]) return static_cast<Resampling>(i);
   throw py::value_error(unknown_name_message("resampling", name, names));
@@ -137,8 +137,8 @@ void bind_interval(py::module_& m) {
       "[0, 0, 1]");
   def_bootstrap(
       m, "component_bootstrap", Resampling::components,
-      "Interval for sparse lists (LFW and its kin): resamples, within folds, the connected\n"
-      "components of the identity graph.\n\n"
+      "Interval for sparse lists whose folds share nobody (LFW), as earlier versions made it:\n"
+      "resamples, within folds, the connected components of the identity graph.\n\n"
       "statistics: one Statistic, or a list (one interval each, from the same replicates);\n"
       "a Python function of the weights works too. first, second: identity numbers of each\n"
       "comparison. The same bits for any number of threads.\n\n"
@@ -149,23 +149,25 @@ void bind_interval(py::module_& m) {
       "('component_bootstrap_logit_t', True)");
   def_bootstrap(
       m, "vertex_bootstrap", Resampling::vertices,
-      "Interval for dense comparisons (all pairs): resamples identities; normal on the\n"
-      "logit scale. Arguments as for component_bootstrap; folds are not used.\n\n"
+      "Interval for dense comparisons (all pairs), as earlier versions made it: resamples\n"
+      "identities; normal on the logit scale; too long for sparse lists. Arguments as for\n"
+      "component_bootstrap; folds are not used.\n\n"
       ">>> from facebench.metrics import Comparisons, auc_statistic, vertex_bootstrap\n"
       ">>> c = Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0])\n"
       ">>> i = vertex_bootstrap(auc_statistic(c), [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])\n"
       ">>> i.method\n"
       "'vertex_bootstrap_logit'");
   def_bootstrap(
-      m, "double_or_nothing_bootstrap", Resampling::double_or_nothing,
-      "Interval for dense comparisons: each identity twice or not at all; normal on the logit\n"
-      "scale. Arguments as for component_bootstrap; folds are not used.\n\n"
-      ">>> from facebench.metrics import Comparisons, auc_statistic, double_or_nothing_bootstrap\n"
+      m, "dyadic_bootstrap", Resampling::dyadic,
+      "Interval for any comparisons, sparse or dense, whoever is shared: each person counts twice\n"
+      "or not at all, in opposed pairs of replicates. Student's t on the logit scale. Arguments "
+      "as\n"
+      "for component_bootstrap; folds are not used.\n\n"
+      ">>> from facebench.metrics import Comparisons, auc_statistic, dyadic_bootstrap\n"
       ">>> c = Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0])\n"
-      ">>> i = double_or_nothing_bootstrap(auc_statistic(c), [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, "
-      "2])\n"
+      ">>> i = dyadic_bootstrap(auc_statistic(c), [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])\n"
       ">>> i.method\n"
-      "'double_or_nothing_bootstrap_logit'");
+      "'dyadic_bootstrap_logit_t'");
 }
 
 }  // namespace facebench

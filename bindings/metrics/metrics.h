@@ -30,7 +30,7 @@ std::shared_ptr<Comparisons> make_comparisons(const py::object& scores, const py
 // One Statistic or a list of them; a Python function of the weights (a uint32 array) that returns a
 // number is one, too.
 std::vector<Statistic> as_statistics(const py::object& object);
-// "components", "vertices" or "double_or_nothing".
+// "components", "vertices" or "dyadic".
 Resampling as_resampling(const std::string& name);
 
 // f(Comparisons, weights) under both of its Python forms.

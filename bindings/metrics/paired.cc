@@ -35,13 +35,13 @@ void bind_paired(py::module_& m) {
         return many ? py::cast(result) : py::cast(result.at(0));
       },
       py::arg("a"), py::arg("b"), py::arg("first"), py::arg("second"),
-      py::arg("folds") = py::none(), py::kw_only(), py::arg("resampling") = "components",
+      py::arg("folds") = py::none(), py::kw_only(), py::arg("resampling") = "dyadic",
       py::arg("options") = BootstrapOptions{}, py::arg("threads") = 0,
       py::arg("progress") = py::none(),
       "Difference of two systems on the same comparisons, with its interval and p-value.\n\n"
       "a, b: a Statistic of each system (or lists, pair by pair) over the same comparisons in the\n"
-      "same order. first, second, folds: as for component_bootstrap. resampling: 'components',\n"
-      "'vertices' or 'double_or_nothing'.\n\n"
+      "same order. first, second, folds: as for component_bootstrap. resampling: 'dyadic',\n"
+      "'components' or 'vertices'.\n\n"
       ">>> from facebench.metrics import Comparisons, auc_statistic, compare_paired\n"
       ">>> labels, people = [1, 1, 0, 0, 1, 0], [0, 1, 2, 4, 6, 7]\n"
       ">>> a = auc_statistic(Comparisons([0.9, 0.3, 0.4, 0.1, 0.5, 0.2], labels))\n"

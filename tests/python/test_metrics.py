@@ -568,7 +568,11 @@ def test_bootstrap_statistics_and_functions_agree():
     def auc(weights):
         return metrics.auc(c, weights)
 
-    for bootstrap in (metrics.component_bootstrap, metrics.vertex_bootstrap):
+    for bootstrap in (
+        metrics.component_bootstrap,
+        metrics.vertex_bootstrap,
+        metrics.dyadic_bootstrap,
+    ):
         ours, theirs = bootstrap(
             [metrics.auc_statistic(c), auc], first, second, fold, options=options, threads=2
         )
@@ -625,7 +629,16 @@ def test_few_components_that_decide_make_the_interval_wider():
             return values[-1]
 
         options = metrics.BootstrapOptions(replicates=300)
-        metrics.compare_paired(recorded, recorded, first, second, fold, options=options, threads=1)
+        metrics.compare_paired(
+            recorded,
+            recorded,
+            first,
+            second,
+            fold,
+            resampling="components",
+            options=options,
+            threads=1,
+        )
         sd = np.std(np.clip(logit(np.array(values[2:])), None, logit(1 - 0.5 / 40000)), ddof=1)
         i = metrics.component_bootstrap(
             metrics.auc_statistic(c), first, second, fold, options=options
@@ -633,6 +646,42 @@ def test_few_components_that_decide_make_the_interval_wider():
         factors.append((logit(i.high) - logit(i.low)) / 2 / sd)
     assert factors[0] > 3 and factors[0] > factors[1] > factors[2] > 1.95
     assert factors[2] < 2.05
+
+
+@pytest.mark.parametrize("people", [40, 4000], ids=["dense", "sparse"])
+def test_dyadic_variance_is_that_of_comparisons_that_share_a_person(people):
+    """Of a sum, by Aronow, Samii & Assenova 2015: products over all pairs of comparisons that share
+    a person, each once."""
+    rng = np.random.default_rng(18)
+    first, second = rng.integers(0, people, (2, 600))
+    second = np.where(np.arange(600) < 200, first, second)  # the first 200 are genuine
+    person = rng.normal(0, 1, people)
+    values = person[first] + person[second] + rng.normal(0, 1, 600)
+    values -= values.mean()
+    share = (
+        (first[:, None] == first)
+        | (first[:, None] == second)
+        | (second[:, None] == first)
+        | (second[:, None] == second)
+    )
+    variance = values @ share @ values
+
+    def total(weights):
+        return float(weights @ values)
+
+    options = metrics.BootstrapOptions(replicates=20000)
+    i = metrics.dyadic_bootstrap(total, first, second, options=options)
+    assert i.method == "dyadic_bootstrap_t"
+    assert i.low < 0 < i.high
+    # Student's t has at least 30 degrees of freedom here, at most 200.
+    half = (i.high - i.low) / 2
+    assert 0.95 * 1.96 <= half / np.sqrt(variance) <= 1.05 * 2.06
+    # People drawn with replacement count single pairs three times.
+    vertex = metrics.compare_paired(
+        total, lambda w: 0.0, first, second, resampling="vertices", options=options
+    )
+    wrong = (vertex.interval.high - vertex.interval.low) / 2
+    assert (wrong > 1.25 * half) == (people == 4000)
 
 
 def test_a_statistic_beyond_0_and_1_gets_percentiles():

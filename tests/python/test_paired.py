@@ -1,4 +1,4 @@
-"""Two systems on the same comparisons, and double-or-nothing, against numpy and scipy."""
+"""Two systems on the same comparisons, and the draws of people, against numpy and scipy."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,22 @@ def sparse(rng, better=0.0, common=0.1):
     return [metrics.Comparisons(s, labels, fold) for s in (a, b)], first, second, fold
 
 
-def test_difference_is_that_of_the_same_replicates():
+def dyadic_sd(values):
+    """Of replicates in opposed pairs, by the definition in docs/metrics.md."""
+    one, other = values[0::2], values[1::2]
+    of_people = np.mean((one - other) ** 2) / 4
+    of_pairs = np.var((one + other) / 2, ddof=1)
+    return np.sqrt(max(of_people - of_pairs, (of_people + of_pairs) / 3))
+
+
+@pytest.mark.parametrize(
+    ("resampling", "method", "sd_of"),
+    [
+        ("components", "component_bootstrap_paired", lambda v: np.std(v, ddof=1)),
+        ("dyadic", "dyadic_bootstrap_paired", dyadic_sd),
+    ],
+)
+def test_difference_is_that_of_the_same_replicates(resampling, method, sd_of):
     (a, b), first, second, fold = sparse(np.random.default_rng(1))
     options = metrics.BootstrapOptions(replicates=300, seed=5)
     seen = {"a": [], "b": []}
@@ -34,19 +49,26 @@ def test_difference_is_that_of_the_same_replicates():
         return auc
 
     d = metrics.compare_paired(
-        recorded("a", a), recorded("b", b), first, second, fold, options=options, threads=1
+        recorded("a", a),
+        recorded("b", b),
+        first,
+        second,
+        fold,
+        resampling=resampling,
+        options=options,
+        threads=1,
     )
     values = np.array([seen["a"][1:], seen["b"][1:]])  # the first is the value itself
     assert values.shape == (2, 300)
-    sd = np.std(values[0] - values[1], ddof=1)
+    sd = sd_of(values[0] - values[1])
     assert d.value == d.a - d.b == metrics.auc(a) - metrics.auc(b)
     z = norm.ppf(0.975)
     assert d.interval.low == pytest.approx(d.value - z * sd, abs=1e-11)
     assert d.interval.high == pytest.approx(d.value + z * sd, abs=1e-11)
     assert d.p_value == pytest.approx(2 * norm.sf(abs(d.value) / sd), abs=1e-11)
-    assert d.interval.method == "component_bootstrap_paired"
+    assert d.interval.method == method
     # What both find hard cancels: shorter than of two systems that know nothing of each other.
-    alone = np.hypot(np.std(values[0], ddof=1), np.std(values[1], ddof=1))
+    alone = np.hypot(sd_of(values[0]), sd_of(values[1]))
     assert sd < 0.8 * alone
 
 
@@ -56,7 +78,7 @@ def test_interval_and_p_value_agree():
         (a, b), first, second, fold = sparse(rng, better)
         pairs = [(metrics.auc_statistic(c), metrics.accuracy_statistic(c)) for c in (a, b)]
         options = metrics.BootstrapOptions(replicates=100)
-        for resampling in ("components", "vertices", "double_or_nothing"):
+        for resampling in ("components", "vertices", "dyadic"):
             for d in metrics.compare_paired(
                 *pairs, first, second, fold, resampling=resampling, options=options
             ):
@@ -106,7 +128,7 @@ def test_mcnemar_equals_scipy():
         metrics.mcnemar([0, 1, 1], [0, 1])
 
 
-def test_double_or_nothing_draws_twice_or_not_at_all():
+def test_dyadic_draws_people_twice_or_not_at_all_in_opposed_pairs():
     people = 40
     a, b = np.triu_indices(people)
     seen = []
@@ -116,13 +138,35 @@ def test_double_or_nothing_draws_twice_or_not_at_all():
         return float(0.5 + 0.1 * (weights[1] > 0))
 
     options = metrics.BootstrapOptions(replicates=200)
-    interval = metrics.double_or_nothing_bootstrap(inspect, a, b, options=options, threads=1)
-    assert interval.method == "double_or_nothing_bootstrap_logit"
+    interval = metrics.dyadic_bootstrap(inspect, a, b, options=options, threads=1)
+    assert interval.method == "dyadic_bootstrap_logit_t"
     own = np.flatnonzero(a == b)
     kept = []
-    for weights in seen[1:]:
+    for weights in seen[1:201]:
         drawn = weights[own]
         assert set(drawn) <= {0, 2}
         np.testing.assert_array_equal(weights, np.where(a == b, drawn[a], drawn[a] * drawn[b]))
-        kept.append(np.mean(drawn == 2))
-    assert abs(np.mean(kept) - 0.5) < 0.02
+        kept.append(drawn)
+    kept = np.array(kept)
+    np.testing.assert_array_equal(kept[0::2] + kept[1::2], 2)
+    assert abs(np.mean(kept[0::2]) - 1) < 0.03
+    # Then the jackknife: each of the 40 people left out once.
+    assert len(seen) == 1 + 200 + people
+    for person, weights in enumerate(seen[201:]):
+        np.testing.assert_array_equal(weights, (a != person) & (b != person))
+
+
+def test_a_persons_draws_do_not_depend_on_who_else_is_there():
+    def drawn(people):
+        seen = []
+
+        def inspect(weights):
+            seen.append(weights.copy())
+            return 0.5
+
+        options = metrics.BootstrapOptions(replicates=100, seed=3)
+        metrics.dyadic_bootstrap(inspect, people, people, options=options, threads=1)
+        return np.array(seen[1:101])
+
+    some, all_of_them = np.array([2, 5, 11, 17]), np.arange(20)
+    np.testing.assert_array_equal(drawn(some), drawn(all_of_them)[:, some])

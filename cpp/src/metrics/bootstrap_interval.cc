@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "facebench/metrics/summary.h"
@@ -39,13 +40,61 @@ double student_quantile(double p, double freedom) {
   return z + (first + (second + third / freedom) / freedom) / freedom;
 }
 
-// Of the variance of logit(statistic), by its jackknife over groups of units: 2 V^2 / var(V), where
-// V is the sum of the groups' squared deviations. Many even groups give about their number, a few
-// that decide everything about twice their number.
+// What the spread of a statistic is measured in.
+double transformed(const Statistic& statistic, double value) {
+  return statistic.rate ? logit(value, statistic.resolution) : value;
+}
+
+// Wilson's where every replicate gave the 0 or 1 of the comparisons themselves.
+std::optional<Interval> degenerate(const Replicates& r, double point, const ReplicateSpread& spread,
+                                   double level) {
+  if (point != 0 && point != 1) return std::nullopt;
+  if (std::ranges::any_of(spread.values, [&](double v) { return v != point; })) return std::nullopt;
+  Interval w = wilson(point == 1 ? r.units : 0, r.units, level);
+  w.method = r.degenerate_method;
+  return w;
+}
+
+bool within_unit(const std::vector<double>& values) {
+  return std::ranges::all_of(values, [](double v) { return v >= 0 && v <= 1; });
+}
+
+}  // namespace
+
+ReplicateSpread spread_of(std::span<const double> replicates, bool opposed) {
+  ReplicateSpread s;
+  if (!opposed) {
+    for (const double v : replicates)
+      if (!std::isnan(v)) s.values.push_back(v);
+    s.undefined = static_cast<int>(replicates.size() - s.values.size());
+    s.variance = s.values.size() > 1 ? std::pow(moments(s.values).sd, 2) : 0;
+    return s;
+  }
+  std::vector<double> of_pairs;  // half of the sum
+  double of_people = 0;          // half of the difference, squared; its mean is 0 by design
+  for (std::size_t p = 0; p + 1 < replicates.size(); p += 2) {
+    const double one = replicates[p], other = replicates[p + 1];
+    if (std::isnan(one) || std::isnan(other)) {
+      s.undefined += 2;
+      continue;
+    }
+    s.values.insert(s.values.end(), {one, other});
+    of_pairs.push_back((one + other) / 2);
+    of_people += (one - other) * (one - other) / 4;
+  }
+  if (of_pairs.size() < 2) return s;
+  of_people /= static_cast<double>(of_pairs.size());
+  const double sd = moments(of_pairs).sd;
+  s.variance = std::max(of_people - sd * sd, (of_people + sd * sd) / 3);
+  return s;
+}
+
+// 2 V^2 / var(V), where V is the sum of the groups' squared deviations. Many even groups give about
+// their number, a few that decide everything about twice their number.
 double degrees_of_freedom(const Statistic& statistic, std::span<const double> left_out) {
   std::vector<double> values;
   for (const double v : left_out)
-    if (!std::isnan(v)) values.push_back(logit(v, statistic.resolution));
+    if (!std::isnan(v)) values.push_back(transformed(statistic, v));
   const Moments m = moments(values);
   double second = 0, fourth = 0;
   for (const double v : values) {
@@ -53,55 +102,56 @@ double degrees_of_freedom(const Statistic& statistic, std::span<const double> le
     second += square;
     fourth += square * square;
   }
-  const double spread = fourth - second * second / static_cast<double>(values.size());
   const double most = static_cast<double>(values.size());
+  const double spread = fourth - second * second / most;
   return spread > 0 ? std::clamp(2 * second * second / spread, 3.0, std::max(most, 3.0)) : most;
 }
 
-}  // namespace
-
-Interval interval_of(const Statistic& statistic, double point, std::vector<double> values,
-                     std::span<const double> left_out, const BootstrapScheme& scheme,
-                     double level) {
+Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statistic, double level) {
+  const double upper = half_level(level);
+  const double point = r.points[s];
+  const bool student = !r.freedom.empty();
   Interval result;
   result.level = level;
-  result.method = scheme.method + (scheme.groups > 0 ? "_logit_t" : "_logit");
-  result.replicates = static_cast<int>(values.size());
-  std::erase_if(values, [](double v) { return std::isnan(v); });
-  result.undefined = result.replicates - static_cast<int>(values.size());
   result.low = result.high = nan;
+  result.method = r.method + (statistic.rate ? "_logit" : "") +
+                  (student && (statistic.rate || r.opposed) ? "_t" : "");
+  if (std::isnan(point)) return result;
+  ReplicateSpread spread = spread_of(r.values[s], r.opposed);
+  result.replicates = static_cast<int>(r.values[s].size());
+  result.undefined = spread.undefined;
   // Where half of the replicates are undefined the others are a biased selection.
-  if (values.size() * 2 < static_cast<std::size_t>(result.replicates)) return result;
-
-  const double upper = half_level(level);
-  std::sort(values.begin(), values.end());
-  if (statistic.rate && values.front() == values.back() && values.front() == point &&
-      (point == 0 || point == 1)) {
-    const Interval w = wilson(point == 1 ? scheme.units : 0, scheme.units, level);
-    result.low = w.low;
-    result.high = w.high;
-    result.method = scheme.degenerate_method;
-    return result;
+  if (spread.values.size() * 2 < r.values[s].size()) return result;
+  if (statistic.rate) {
+    if (const auto w = degenerate(r, point, spread, level)) {
+      result.low = w->low;
+      result.high = w->high;
+      result.method = w->method;
+      return result;
+    }
+    if (!within_unit(spread.values) || point < 0 || point > 1) {
+      Statistic number = statistic;
+      number.rate = false;
+      if (r.opposed) return interval_of(r, s, number, level);
+      std::ranges::sort(spread.values);
+      result.method = r.method + "_percentile";
+      result.low = rounded_bound(quantile(spread.values, 1 - upper));
+      result.high = rounded_bound(quantile(spread.values, upper));
+      return result;
+    }
   }
-  if (!statistic.rate) {
-    const double half = normal_quantile(upper) * moments(values).sd;
-    result.method = scheme.method;
-    result.low = rounded_bound(point - half);
-    result.high = rounded_bound(point + half);
-    return result;
-  }
-  if (values.front() < 0 || values.back() > 1 || point < 0 || point > 1) {
-    result.method = scheme.method + "_percentile";
-    result.low = rounded_bound(quantile(values, 1 - upper));
-    result.high = rounded_bound(quantile(values, upper));
-    return result;
-  }
-  for (double& v : values) v = logit(v, statistic.resolution);
-  const double factor = scheme.groups > 0
-                            ? student_quantile(upper, degrees_of_freedom(statistic, left_out))
+  std::vector<double> values = r.values[s];
+  for (double& v : values) v = std::isnan(v) ? v : transformed(statistic, v);
+  const double factor = student && (statistic.rate || r.opposed)
+                            ? student_quantile(upper, r.freedom[s])
                             : normal_quantile(upper);
-  const double half = factor * moments(values).sd;
-  const double centre = logit(point, statistic.resolution);
+  const double half = factor * std::sqrt(spread_of(values, r.opposed).variance);
+  const double centre = transformed(statistic, point);
+  if (!statistic.rate) {
+    result.low = rounded_bound(centre - half);
+    result.high = rounded_bound(centre + half);
+    return result;
+  }
   // A value of 0 or 1 stays inside its own interval.
   result.low = std::min(rounded_bound(logistic(centre - half)), point);
   result.high = std::max(rounded_bound(logistic(centre + half)), point);

@@ -11,9 +11,6 @@
 
 namespace facebench {
 
-// How often each identity is drawn in a replicate, as many draws as identities.
-void draw_identities(std::int64_t seed, std::int64_t replicate, std::span<Weight> drawn);
-
 // How a bootstrap resamples and makes its intervals.
 struct BootstrapScheme {
   std::string method;
@@ -21,17 +18,32 @@ struct BootstrapScheme {
   std::int64_t units = 0;   // what is resampled, in all
   std::size_t weights = 0;  // how many weights a statistic takes
   std::function<void(std::int64_t seed, std::int64_t replicate, std::span<Weight>)> resample;
+  // Replicates 2 p and 2 p + 1 are opposed: whoever counts twice in one counts in the other not at
+  // all.
+  bool opposed = false;
   // With a jackknife (Student's t): weights of the comparisons without group g of `groups`.
   int groups = 0;
   std::function<void(std::int64_t g, std::span<Weight>)> leave_out = {};
   bool may_be_undefined = false;  // a statistic may be NaN on the comparisons themselves
   // Replicates are curves of these, several at once.
   std::shared_ptr<const ManyComparisons> many = {};
+  std::vector<std::int32_t> people = {};  // the numbers that draws of people follow, ascending
 };
 
-// The interval of a statistic out of its value and those of the replicates (NaN = undefined), and
-// of the groups left out where the scheme has any.
-Interval interval_of(const Statistic& statistic, double point, std::vector<double> values,
-                     std::span<const double> left_out, const BootstrapScheme& scheme, double level);
+// What the constructors of Bootstrap say.
+BootstrapScheme graph_scheme(const ComparisonGraph& graph, Resampling resampling);
+BootstrapScheme people_scheme(std::vector<std::int32_t> people, Resampling resampling);
+
+// Replicates of one statistic without the undefined ones, and the variance that they show. Of
+// opposed pairs: see Resampling::dyadic.
+struct ReplicateSpread {
+  std::vector<double> values;
+  int undefined = 0;  // left out; of opposed pairs both
+  double variance = 0;
+};
+ReplicateSpread spread_of(std::span<const double> replicates, bool opposed);
+
+// Of the variance of a statistic, by its values without each group of units.
+double degrees_of_freedom(const Statistic& statistic, std::span<const double> left_out);
 
 }  // namespace facebench

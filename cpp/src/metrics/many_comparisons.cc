@@ -132,7 +132,7 @@ void ManyComparisons::number_identities(std::span<const std::int32_t> row_identi
                                         std::span<const std::int32_t> column_identity,
                                         const std::vector<std::uint8_t>& row_used,
                                         const std::vector<std::uint8_t>& column_used) {
-  std::vector<std::int32_t> known;
+  std::vector<std::int32_t>& known = people_;
   for (std::size_t r = 0; r < row_identity.size(); ++r)
     if (row_used[r]) known.push_back(row_identity[r]);
   for (std::size_t c = 0; c < column_identity.size(); ++c)

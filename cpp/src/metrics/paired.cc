@@ -7,7 +7,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "facebench/metrics/summary.h"
+#include "metrics/bootstrap_scheme.h"
 #include "metrics/measures.h"
 
 namespace facebench {
@@ -27,28 +27,25 @@ double binomial_half_cdf(std::int64_t k, std::int64_t n) {
 }
 
 PairedComparison difference_of(double a, double b, std::span<const double> values_a,
-                               std::span<const double> values_b, const std::string& method,
+                               std::span<const double> values_b, const Replicates& how,
                                double level) {
   PairedComparison d;
   d.a = a;
   d.b = b;
   d.value = a - b;
   d.interval.level = level;
-  d.interval.method = method;
+  d.interval.method = how.method + "_paired";
   d.interval.replicates = static_cast<int>(values_a.size());
   std::vector<double> differences;
-  for (std::size_t r = 0; r < values_a.size(); ++r) {
-    const double v = values_a[r] - values_b[r];
-    if (std::isnan(v))
-      ++d.interval.undefined;
-    else
-      differences.push_back(v);
-  }
-  if (differences.size() * 2 < values_a.size()) {
+  for (std::size_t r = 0; r < values_a.size(); ++r)
+    differences.push_back(values_a[r] - values_b[r]);
+  const ReplicateSpread spread = spread_of(differences, how.opposed);
+  d.interval.undefined = spread.undefined;
+  if (spread.values.size() * 2 < values_a.size()) {
     d.interval.low = d.interval.high = d.p_value = nan;
     return d;
   }
-  const double sd = moments(differences).sd;
+  const double sd = std::sqrt(spread.variance);
   const double half = normal_quantile((1 + level) / 2) * sd;
   d.interval.low = rounded_bound(d.value - half);
   d.interval.high = rounded_bound(d.value + half);
@@ -76,7 +73,7 @@ std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
   std::vector<PairedComparison> result;
   for (std::size_t k = 0; k < a.size(); ++k)
     result.push_back(difference_of(left.points[k], right.points[k], left.values[k], right.values[k],
-                                   left.method + "_paired", options.level));
+                                   left, options.level));
   return result;
 }
 

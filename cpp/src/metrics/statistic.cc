@@ -37,7 +37,8 @@ Statistic eer_statistic(std::shared_ptr<const ScoreSet> s) {
 
 Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
                                std::string_view convention) {
-  tar_at_far(*s, far, convention);  // checks the arguments once, not in each replicate
+  // Checks the arguments once, not in each replicate.
+  const double value = tar_at_far(*s, far, convention).value;
   const TarAtFarConvention& rule = tar_at_far_conventions().at(convention);
   const double step = 1 / static_cast<double>(s->genuine());
   if (rule.of_folds)
@@ -49,11 +50,15 @@ Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
   Statistic statistic;
   statistic.name = "tar_at_far";
   statistic.resolution = step;
+  // The curves of very many comparisons hold every TAR, but impostor scores only between them. The
+  // exact rule needs no more; others may look at the next genuine score, and past the FAR.
+  const bool exact = rule.of_curve == exact_tar_at_far;
+  if (!exact) statistic.known = value;
+  statistic.far_needed = exact ? far : 1;
   statistic.scores = std::move(s);
   statistic.of_curve = [far, &rule](const RocCurve& curve) {
     return rule.of_curve(curve, far).value;
   };
-  statistic.far_needed = far;
   return statistic;
 }
 

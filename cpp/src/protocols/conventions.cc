@@ -45,12 +45,18 @@ const Table<FailurePolicy>& failure_policies() {
 const Table<IntervalMethod>& interval_methods() {
   static const Table<IntervalMethod> table(
       "interval method",
-      {{"components",
-        "bootstrap of the connected components within folds; of people where all are connected",
-        resampling_for},
-       {"vertex", "bootstrap of people, on the logit scale (dense comparisons)",
-        [](const ComparisonGraph&) { return Resampling::vertices; }},
-       {"none", "no interval", nullptr}});
+      {{"dyadic",
+        "bootstrap of people, corrected for what single pairs of people do; for any comparisons",
+        [](const ComparisonGraph&) { return Resampling::dyadic; }},
+       {"components",
+        "of earlier versions: bootstrap of the connected components within folds; of people where "
+        "all are connected. Too short where folds share people, too long for sparse lists without "
+        "folds",
+        resampling_for, Resampling::vertices, true},
+       {"vertex",
+        "of earlier versions: bootstrap of people, with replacement. Too long for sparse lists",
+        [](const ComparisonGraph&) { return Resampling::vertices; }, Resampling::vertices, true},
+       {"none", "no interval"}});
   return table;
 }
 

@@ -117,9 +117,10 @@ Measurable DenseTrials::measurable(const ScoredTrials& scored, const Job& job) c
       result.searches = searchable(scores, row_side, column_side, scored, job);
   }
   result.scores.data = data;
-  // Dense comparisons are one component, so people are resampled.
-  if (scored.resampling)
-    result.scores.bootstrap = [data] { return Bootstrap::of_identities(data); };
+  if (scored.intervals)
+    result.scores.bootstrap = [data, how = scored.intervals->of_people] {
+      return Bootstrap::of_people(data, how);
+    };
   return result;
 }
 

@@ -10,7 +10,6 @@
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/accuracy.h"
-#include "facebench/metrics/summary.h"
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/scoring.h"
@@ -28,36 +27,6 @@ const Named& by_name(std::string_view kind, const std::vector<Named>& all, std::
     names.push_back(one.name);
   }
   throw std::invalid_argument(unknown_name_message(kind, name, names));
-}
-
-// Mean and standard deviation of every number that all tracks have.
-TrackResult mean_over_tracks(std::span<const TrackResult> tracks) {
-  TrackResult mean;
-  mean.name = "mean";
-  mean.kind = "summary";
-  for (const TrackResult& t : tracks) {
-    mean.comparisons += t.comparisons;
-    mean.genuine += t.genuine;
-    mean.impostor += t.impostor;
-    mean.dropped += t.dropped;
-    mean.failed_comparisons += t.failed_comparisons;
-  }
-  for (const MetricCell& first : tracks.front().cells) {
-    std::vector<double> values;
-    for (const TrackResult& t : tracks)
-      for (const MetricCell& c : t.cells)
-        if (c.name == first.name && !c.matrix && std::isfinite(c.value)) values.push_back(c.value);
-    if (values.size() != tracks.size()) continue;
-    const Moments m = moments(values);
-    MetricCell& cell = mean.cells.emplace_back();
-    cell.name = first.name;
-    cell.value = m.mean;
-    cell.details["tracks"] = m.count;
-    const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
-    cell.details["sd"] = number(m.sd);
-    cell.details["standard_error"] = number(m.sd / std::sqrt(static_cast<double>(m.count)));
-  }
-  return mean;
 }
 
 // Faces that the embeddings hold beside the one of a sample ("NAME#K"), where they say so.
@@ -232,6 +201,7 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
   const std::vector<SampleStatus> units = unit_status(trials, status);
   const std::vector<std::uint8_t> failed = failed_units(units);
   std::vector<TrackResult> results;
+  std::vector<std::vector<CellDraws>> draws;  // per track
   for (std::size_t t = 0; t < trials.tracks.size(); ++t) {
     const Track& track = trials.tracks[t];
     TrackResult& r = results.emplace_back();
@@ -241,8 +211,12 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
     count_comparisons(*track.trials, trials, failed, drops_failed(options), r);
     r.more_counts = track.trials->counts(trials);
     ScoredTrials scored = scored_trials(spec, options, trials, status, scores[t], track.name);
-    scored.resampling = interval_methods().at(*options.interval).resampling;
-    r.cells = measure_cells(spec, options, scored, track.trials->measurable(scored, job), job);
+    const IntervalMethod& intervals = interval_methods().at(*options.interval);
+    if (intervals.any()) scored.intervals = &intervals;
+    MeasuredCells measured =
+        measure_cells(spec, options, scored, track.trials->measurable(scored, job), job);
+    r.cells = std::move(measured.cells);
+    draws.push_back(std::move(measured.draws));
   }
   for (const MetricRequest& request : spec.metrics) {
     if (std::ranges::none_of(results, [&](const TrackResult& r) {
@@ -255,7 +229,9 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
            fmt::format("no track can be measured by {}", request.name),
            "Take the metric out of the protocol.");
   }
-  if (spec.summary == "mean") results.push_back(mean_over_tracks(results));
+  // One split alone has no mean.
+  if (spec.summary == "mean" && results.size() > 1)
+    results.push_back(mean_over_tracks(results, draws, options));
   return results;
 }
 

@@ -215,19 +215,21 @@ Measurable ListedTrials::measurable(const ScoredTrials& scored, const Job& job) 
   Measurable result;
   // Components are drawn by comparisons, people by people.
   if (fold.empty() && scored.left_out.empty() && comparisons.size() > kMany &&
-      (!scored.resampling || scored.resampling(people->graph()) == Resampling::vertices)) {
+      (!scored.intervals || scored.intervals->of_list(people->graph()) != Resampling::components)) {
     // The kept scores are looked at where they are.
     const auto data = std::make_shared<const ManyComparisons>(
         ListedScores{list_scores(scored.scores), genuine, people->first, people->second}, job);
     result.scores.data = data;
-    if (scored.resampling)
-      result.scores.bootstrap = [data] { return Bootstrap::of_identities(data); };
+    if (scored.intervals)
+      result.scores.bootstrap = [data, how = scored.intervals->of_people] {
+        return Bootstrap::of_people(data, how);
+      };
     return result;
   }
   result.scores.data = score_set(*this, scored, *people);
-  if (scored.resampling)
-    result.scores.bootstrap = [people, resampling = scored.resampling] {
-      return Bootstrap(people->graph(), resampling(people->graph()));
+  if (scored.intervals)
+    result.scores.bootstrap = [people, how = scored.intervals->of_list] {
+      return Bootstrap(people->graph(), how(people->graph()));
     };
   return result;
 }

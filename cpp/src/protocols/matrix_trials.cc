@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -96,8 +97,14 @@ Measurable MatrixTrials::measurable(const ScoredTrials& scored, const Job&) cons
   Measurable result;
   result.matrix.data =
       std::make_shared<const SimilarityMatrix>(groups, scores, std::move(left_out));
-  if (scored.resampling && subjects() > 1)
-    result.matrix.bootstrap = [people = subjects()] { return Bootstrap::of_identities(people); };
+  if (scored.intervals && subjects() > 1) {
+    // Subjects are numbered in their order.
+    std::vector<std::int32_t> people(static_cast<std::size_t>(subjects()));
+    std::iota(people.begin(), people.end(), 0);
+    result.matrix.bootstrap = [people, how = scored.intervals->of_people] {
+      return Bootstrap::of_people(people, how);
+    };
+  }
   return result;
 }
 

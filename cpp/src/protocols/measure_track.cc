@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "facebench/core/error.h"
 #include "facebench/metrics/comparisons.h"
+#include "facebench/metrics/summary.h"
 #include "facebench/protocols/convention_choice.h"
 
 namespace facebench {
@@ -24,8 +27,9 @@ bool has_folds(const ScoredTrials& scored, const Metric& metric, const ScoreSet&
 template <class Data>
 void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
                const ScoredTrials& scored, const Resampled<Data>& resampled, const Job& job,
-               std::vector<MetricCell>& cells) {
+               MeasuredCells& measured) {
   if (!resampled.data) return;
+  std::vector<MetricCell>& cells = measured.cells;
   const Data& data = *resampled.data;
   const Convention convention = chosen_convention(options);
   std::vector<Statistic> statistics;
@@ -40,8 +44,13 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
       const std::vector<double> once = {0.0};
       require_rule(metric, convention);
       for (const double target : metric.takes_targets ? request.targets : once) {
-        cells.push_back(rule->cell(data, target, convention));
-        if (!resampled.bootstrap) continue;
+        MetricCell& cell = cells.emplace_back(rule->cell(data, target, convention));
+        if (!scored.intervals || scored.intervals->earlier) cell.no_interval.clear();
+        if (!resampled.bootstrap) {
+          if (scored.intervals && !scored.intervals->earlier)
+            cell.no_interval = "there is a single person, so nobody else to draw";
+          continue;
+        }
         for (Statistic& s : rule->statistics(resampled.data, target, convention)) {
           statistics.push_back(std::move(s));
           of_cell.push_back(cells.size() - 1);
@@ -53,15 +62,52 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
     fail(scored.where, e.what(), fmt::format("The convention is '{}'.", convention.name));
   }
   if (statistics.empty()) return;
-  const std::vector<Interval> intervals = resampled.bootstrap().intervals(
+  Replicates all = resampled.bootstrap().replicates_with_freedom(
       statistics, {options.replicates, options.level, options.seed}, job);
-  for (std::size_t i = 0; i < intervals.size(); ++i) {
+  for (std::size_t i = 0; i < statistics.size(); ++i) {
     MetricCell& cell = cells[of_cell[i]];
-    if (cell.matrix)
-      cell.matrix->intervals.push_back(intervals[i]);
-    else
-      cell.interval = intervals[i];
+    const Interval interval = interval_of(all, i, statistics[i], options.level);
+    if (cell.matrix) {
+      cell.matrix->intervals.push_back(interval);
+      continue;
+    }
+    cell.interval = interval;
+    CellDraws& draws = measured.draws.emplace_back();
+    draws.cell = cell.name;
+    draws.statistic.resolution = statistics[i].resolution;
+    draws.statistic.rate = statistics[i].rate;
+    Replicates& own = draws.replicates;
+    own = {all.method, all.degenerate_method, all.units, all.opposed, {all.points[i]}, {}, {}};
+    own.values.push_back(std::move(all.values[i]));
+    if (!all.freedom.empty()) own.freedom.push_back(all.freedom[i]);
   }
+}
+
+// The draws of a mean: one draw of people over all tracks. None where the tracks' draws are not
+// that.
+std::optional<CellDraws> mean_draws(const std::string& cell,
+                                    std::span<const std::vector<CellDraws>> tracks) {
+  std::optional<CellDraws> mean;
+  const double share = 1 / static_cast<double>(tracks.size());
+  for (const std::vector<CellDraws>& track : tracks) {
+    const auto own = std::ranges::find(track, cell, &CellDraws::cell);
+    if (own == track.end() || !own->replicates.opposed) return std::nullopt;
+    if (!mean) {
+      mean = *own;
+      mean->statistic.resolution *= share;
+      mean->replicates.points[0] *= share;
+      for (double& v : mean->replicates.values[0]) v *= share;
+      continue;
+    }
+    Replicates& sum = mean->replicates;
+    const Replicates& more = own->replicates;
+    sum.units = std::max(sum.units, more.units);
+    sum.points[0] += share * more.points[0];
+    for (std::size_t r = 0; r < more.values[0].size(); ++r)
+      sum.values[0][r] += share * more.values[0][r];
+    sum.freedom[0] = std::min(sum.freedom[0], more.freedom[0]);
+  }
+  return mean;
 }
 
 }  // namespace
@@ -105,17 +151,53 @@ void count_comparisons(const Trials& trials, const TrialSet& set,
   r.impostor = r.comparisons - r.genuine;
 }
 
-std::vector<MetricCell> measure_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
-                                      const ScoredTrials& scored, const Measurable& measurable,
-                                      const Job& job) {
+MeasuredCells measure_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
+                            const ScoredTrials& scored, const Measurable& measurable,
+                            const Job& job) {
   if (!measurable.scores.data && !measurable.matrix.data && !measurable.searches.data)
     fail(scored.where,
          "no search is left: all probes, or all of the gallery, could not be enrolled");
-  std::vector<MetricCell> cells;
-  add_cells(spec, options, scored, measurable.scores, job, cells);
-  add_cells(spec, options, scored, measurable.matrix, job, cells);
-  add_cells(spec, options, scored, measurable.searches, job, cells);
-  return cells;
+  MeasuredCells measured;
+  add_cells(spec, options, scored, measurable.scores, job, measured);
+  add_cells(spec, options, scored, measurable.matrix, job, measured);
+  add_cells(spec, options, scored, measurable.searches, job, measured);
+  return measured;
+}
+
+TrackResult mean_over_tracks(std::span<const TrackResult> tracks,
+                             std::span<const std::vector<CellDraws>> draws,
+                             const EvaluationOptions& options) {
+  TrackResult mean;
+  mean.name = "mean";
+  mean.kind = "summary";
+  for (const TrackResult& t : tracks) {
+    mean.comparisons += t.comparisons;
+    mean.genuine += t.genuine;
+    mean.impostor += t.impostor;
+    mean.dropped += t.dropped;
+    mean.failed_comparisons += t.failed_comparisons;
+  }
+  const IntervalMethod& method = interval_methods().at(*options.interval);
+  for (const MetricCell& first : tracks.front().cells) {
+    std::vector<double> values;
+    for (const TrackResult& t : tracks)
+      for (const MetricCell& c : t.cells)
+        if (c.name == first.name && !c.matrix && std::isfinite(c.value)) values.push_back(c.value);
+    if (values.size() != tracks.size()) continue;
+    const Moments m = moments(values);
+    MetricCell& cell = mean.cells.emplace_back();
+    cell.name = first.name;
+    cell.value = m.mean;
+    cell.details["tracks"] = m.count;
+    const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
+    cell.details["sd"] = number(m.sd);
+    cell.details["standard_error"] = number(m.sd / std::sqrt(static_cast<double>(m.count)));
+    if (const auto d = mean_draws(cell.name, draws))
+      cell.interval = interval_of(d->replicates, 0, d->statistic, options.level);
+    else if (method.any() && !method.earlier)
+      cell.no_interval = "not every track has an interval";
+  }
+  return mean;
 }
 
 }  // namespace facebench

@@ -77,12 +77,18 @@ MetricCell tar_cell(const TarAtFar& t, double far) {
 
 bool is_exact(const Convention& convention) { return convention.tar_at_far == "exact"; }
 
+// Why a number that rests on the histogram has no interval.
+constexpr const char* kOfTheTail =
+    "only the highest of so many scores are kept with their people, and this number needs the "
+    "others too: the bounds say where it lies";
+
 // A number between two bounds: half way, with both.
 MetricCell bounded_cell(const char* name, const MetricBounds& bounds) {
   MetricCell cell;
   cell.name = name;
   cell.value = (bounds.low + bounds.high) / 2;
   cell.details = {{"bounds", {bounds.low, bounds.high}}, {"from", "histogram"}};
+  cell.no_interval = kOfTheTail;
   return cell;
 }
 
@@ -141,12 +147,11 @@ MetricCell tar_at_far_cell(const ScoreSet& s, double far, const Convention& conv
   MetricCell cell = tar_cell(bounded_tar(*s.tail(), far, bounds), far);
   cell.details["bounds"] = {bounds.tar.low, bounds.tar.high};
   cell.details["from"] = "histogram";
+  cell.no_interval = kOfTheTail;
   return cell;
 }
 
 Statistics tar_at_far_statistics(Scores s, double far, const Convention& convention) {
-  // Replicates of very many comparisons hold what the exact rule needs: others have no interval.
-  if (!is_exact(convention) && !s->listed()) return {};
   if (!s->reaches(far)) return {};
   return {tar_at_far_statistic(s, far, convention.tar_at_far)};
 }
@@ -170,6 +175,9 @@ MetricCell threshold_cell(const ScoreSet& s, double far, const Convention& conve
   cell.details["tar"] = t.value;
   if (s.identities() > 0) cell.details["people"] = s.identities();
   if (!known) cell.details["from"] = "histogram";
+  if (!known) cell.no_interval = kOfTheTail;
+  if (!is_exact(convention))
+    cell.no_interval = "thresholds are drawn again by the convention 'exact' alone";
   return cell;
 }
 

@@ -42,6 +42,7 @@ Json cell_json(const MetricCell& cell) {
       }
     }
   }
+  if (!cell.no_interval.empty()) c["no_interval"] = cell.no_interval;
   if (!any) return c;
   c["level"] = any->level;
   c["method"] = any->method;

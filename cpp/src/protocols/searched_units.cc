@@ -61,9 +61,10 @@ Resampled<Searches> searchable(const KeptScores& scores, const TrackSide& probes
   Resampled<Searches> result;
   result.data = searches_of(scores, used, people, gallery, job);
   // People are drawn among the probes; the gallery stays as it is.
-  if (scored.resampling &&
-      std::unordered_set<std::int32_t>(people.begin(), people.end()).size() > 1)
-    result.bootstrap = [people] { return Bootstrap({people, people, {}}, Resampling::vertices); };
+  if (scored.intervals && std::unordered_set<std::int32_t>(people.begin(), people.end()).size() > 1)
+    result.bootstrap = [people, how = scored.intervals->of_people] {
+      return Bootstrap({people, people, {}}, how);
+    };
   return result;
 }
 

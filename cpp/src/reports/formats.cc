@@ -4,11 +4,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include "facebench/io/text.h"
 
 namespace facebench {
 namespace {
+
+// Why cells have no interval, each reason once.
+std::set<std::string> reasons_without_interval(const ReportTable& t) {
+  constexpr std::string_view none = "none: ";
+  std::set<std::string> reasons;
+  for (const ReportTable::Row& row : t.rows)
+    for (const ReportTable::Cell& c : row.cells)
+      if (c.present && c.method.starts_with(none)) reasons.insert(c.method.substr(none.size()));
+  return reasons;
+}
 
 // Whether the row begins another protocol or track than the row before it.
 bool begins_track(const ReportTable& t, std::size_t i) {
@@ -30,6 +42,8 @@ std::string markdown(const ReportTable& t) {
   }
   if (const std::string note = unreliable_note(t); !note.empty())
     out += fmt::format("\n{}\n", escape_markdown(note));
+  for (const std::string& why : reasons_without_interval(t))
+    out += fmt::format("\nNo interval: {}.\n", escape_markdown(why));
   return out;
 }
 
@@ -88,6 +102,9 @@ std::string latex(const ReportTable& t) {
   if (const std::string note = unreliable_note(t); !note.empty())
     out += fmt::format("\\multicolumn{{{}}}{{l}}{{\\footnotesize {}}} \\\\\n", t.columns.size() + 1,
                        escape_latex(note));
+  for (const std::string& why : reasons_without_interval(t))
+    out += fmt::format("\\multicolumn{{{}}}{{l}}{{\\footnotesize No interval: {}.}} \\\\\n",
+                       t.columns.size() + 1, escape_latex(why));
   return out + "\\end{tabular}\n";
 }
 

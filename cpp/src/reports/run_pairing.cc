@@ -93,8 +93,10 @@ void compare(const Resampled<Data>& a, const Resampled<Data>& b, const Pairing& 
 // One run's side of a pairing: its trials and scores, cut down to the comparisons that both have.
 class Side {
  public:
-  Side(const RunScores& run, std::size_t track, std::vector<std::uint8_t> left_out)
-      : run_(run),
+  // `set` is that of the run, with its people under the numbers that both runs share.
+  Side(const RunScores& run, const TrialSet& set, std::size_t track,
+       std::vector<std::uint8_t> left_out)
+      : set_(set),
         name_(run.trials.tracks[track].name),
         trials_(run.trials.tracks[track].trials),
         all_(run.scores[track]),
@@ -108,13 +110,13 @@ class Side {
   }
 
   Measurable measurable(const ProtocolSpec& metrics, const Job& job) const {
-    return trials_->measurable({run_.trials, cut_ ? *cut_ : all_, name_, left_out_, resampling_for,
-                                asks_for_searches(metrics)},
+    return trials_->measurable({set_, cut_ ? *cut_ : all_, name_, left_out_,
+                                &interval_methods().at("dyadic"), asks_for_searches(metrics)},
                                job);
   }
 
  private:
-  const RunScores& run_;
+  const TrialSet& set_;
   std::string name_;
   std::shared_ptr<const Trials> trials_;
   const KeptScores& all_;
@@ -141,6 +143,26 @@ std::vector<std::uint8_t> left_out_by_either(const std::vector<std::uint8_t>& ow
   return result;
 }
 
+// `set` with its people numbered as in `other`, where unit u is to_other[u]: draws follow the
+// numbers, and both runs must draw the same people.
+TrialSet numbered_as_in(const TrialSet& other, TrialSet set,
+                        const std::vector<std::int32_t>& to_other) {
+  std::vector<std::int32_t> number(set.identity_names.size(), -1);
+  for (std::size_t u = 0; u < to_other.size(); ++u)
+    if (to_other[u] >= 0)
+      number[static_cast<std::size_t>(set.unit_identities()[u])] = other.unit_identity(to_other[u]);
+  std::vector<std::string> names = other.identity_names;
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    if (number[i] >= 0) continue;
+    number[i] = static_cast<std::int32_t>(names.size());
+    names.push_back(set.identity_names[i]);
+  }
+  for (auto* identities : {&set.identity, &set.templates.identity})
+    for (std::int32_t& i : *identities) i = number[static_cast<std::size_t>(i)];
+  set.identity_names = std::move(names);
+  return set;
+}
+
 }  // namespace
 
 std::map<NumberKey, PairedComparison> compare_track(
@@ -149,8 +171,10 @@ std::map<NumberKey, PairedComparison> compare_track(
   Differences result;
   if (!pairs.same && pairs.shared.empty()) return result;
   const auto out_a = left_out_by(a), out_b = left_out_by(b);
-  Side left(a, pairs.a, left_out_by_either(out_a, out_b, units_in(a.trials, b.trials)));
-  Side right(b, pairs.b, left_out_by_either(out_b, out_a, units_in(b.trials, a.trials)));
+  const auto to_a = units_in(b.trials, a.trials);
+  const TrialSet set_b = numbered_as_in(a.trials, b.trials, to_a);
+  Side left(a, a.trials, pairs.a, left_out_by_either(out_a, out_b, units_in(a.trials, b.trials)));
+  Side right(b, set_b, pairs.b, left_out_by_either(out_b, out_a, to_a));
   if (!pairs.same) {
     std::vector<std::int64_t> numbers_a, numbers_b;
     for (const auto& [in_a, in_b] : pairs.shared) {

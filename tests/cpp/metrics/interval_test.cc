@@ -82,7 +82,8 @@ TEST(Bootstrap, SameBitsForAnyNumberOfThreads) {
                                           tar_at_far_statistic(c, 0.1), accuracy_statistic(c)};
   BootstrapOptions options;
   options.replicates = 100;
-  for (const Resampling resampling : {Resampling::components, Resampling::vertices}) {
+  for (const Resampling resampling :
+       {Resampling::components, Resampling::vertices, Resampling::dyadic}) {
     const Bootstrap bootstrap(data.graph(), resampling);
     const auto one = bootstrap.intervals(statistics, options, Job{1});
     const auto four = bootstrap.intervals(statistics, options, Job{4});
@@ -145,6 +146,29 @@ TEST(Bootstrap, VertexWeightsAreProducts) {
                           }};
   EXPECT_EQ(bootstrap_interval({first, second, {}}, Resampling::vertices, inspect).method,
             "wilson_over_identities");
+}
+
+TEST(Bootstrap, OpposedReplicatesLeaveOutWhatSinglePairsCountTooOften) {
+  // Values that are known: half of a difference has variance 4, half of a sum variance 1.
+  const std::vector<double> values = {3, -1, 1, -3, 3, -1, 1, -3};
+  Replicates r;
+  r.method = "dyadic_bootstrap";
+  r.opposed = true;
+  r.points = {0};
+  r.values = {values};
+  r.freedom = {1e9};
+  Statistic number;
+  number.rate = false;
+  const auto half = [&] { return interval_of(r, 0, number, 0.95).high; };
+  const double z = normal_quantile(0.975);
+  EXPECT_NEAR(half(), z * std::sqrt(4 - 4.0 / 3), 1e-6);
+  // Never below a third of the sum.
+  r.values = {{2, 2, -2, -2}};
+  EXPECT_NEAR(half(), z * std::sqrt(16.0 / 3 / 3), 1e-6);
+  // A pair of which one is undefined is left out whole.
+  r.values = {{3, -1, 1, std::nan(""), 1, -3, 1, -3, 3, -1}};
+  EXPECT_NEAR(half(), z * std::sqrt(4 - 4.0 / 3), 1e-6);
+  EXPECT_EQ(interval_of(r, 0, number, 0.95).undefined, 2);
 }
 
 TEST(Bootstrap, CountsUndefinedReplicates) {

@@ -109,7 +109,7 @@ TEST(ManyComparisons, PointValuesAreThoseOfTheSameComparisonsSorted) {
   }
 }
 
-TEST(ManyComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
+TEST(ManyComparisons, IntervalsAreThoseOfTheBootstrapOfTheList) {
   BootstrapOptions o;
   o.replicates = 70;  // not a multiple of the replicates that are taken at once
   for (const Case& c : cases()) {
@@ -123,10 +123,10 @@ TEST(ManyComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
     };
     const std::vector<Statistic> theirs =
         statistics(std::make_shared<const Comparisons>(c.listed, c.labels));
-    const auto b = Bootstrap({c.first, c.second, {}}, Resampling::vertices).intervals(theirs, o);
+    const auto b = Bootstrap({c.first, c.second, {}}, Resampling::dyadic).intervals(theirs, o);
     for (const auto& many : c.many()) {
       const std::vector<Statistic> ours = statistics(many);
-      const auto a = Bootstrap::of_identities(many).intervals(ours, o);
+      const auto a = Bootstrap::of_people(many).intervals(ours, o);
       for (std::size_t i = 0; i < a.size(); ++i) {
         EXPECT_NEAR(a[i].low, b[i].low, 1e-11) << ours[i].name << " " << i;
         EXPECT_NEAR(a[i].high, b[i].high, 1e-11) << ours[i].name << " " << i;
@@ -135,7 +135,31 @@ TEST(ManyComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
       }
       // Cut short where the statistics allow it.
       const std::vector<Statistic> one = {tar_at_far_statistic(many, 0.05)};
-      EXPECT_EQ(Bootstrap::of_identities(many).intervals(one, o).front().low, a[2 + 2 * 3].low);
+      EXPECT_EQ(Bootstrap::of_people(many).intervals(one, o).front().low, a[2 + 2 * 3].low);
+    }
+  }
+}
+
+TEST(ManyComparisons, IntervalsOfAnyConventionAreNearThoseOfTheList) {
+  BootstrapOptions o;
+  o.replicates = 200;
+  const Case c(1, 1000, false, false, false);
+  const auto list = std::make_shared<const Comparisons>(c.listed, c.labels);
+  const Bootstrap of_list({c.first, c.second, {}}, Resampling::dyadic);
+  for (const TarAtFarConvention& rule : tar_at_far_conventions().entries()) {
+    if (rule.needs_folds) continue;
+    for (const auto& many : c.many()) {
+      const std::vector<Statistic> theirs = {tar_at_far_statistic(list, 0.05, rule.name)};
+      const std::vector<Statistic> ours = {tar_at_far_statistic(many, 0.05, rule.name)};
+      const Interval b = of_list.intervals(theirs, o).front();
+      const Interval a = Bootstrap::of_people(many).intervals(ours, o).front();
+      // These look at counts alone, and the curve has those at every genuine score. The others may
+      // look at the next genuine score, or interpolate between other points.
+      const bool counts_alone = rule.name != "ijb" && rule.name != "openbr";
+      const double near = counts_alone ? 1e-11 : 0.25 * (b.high - b.low);
+      EXPECT_NEAR(a.low, b.low, near) << rule.name;
+      EXPECT_NEAR(a.high, b.high, near) << rule.name;
+      EXPECT_EQ(a.undefined, b.undefined) << rule.name;
     }
   }
 }
@@ -159,7 +183,7 @@ TEST(ManyComparisons, PairedDifferencesAreThoseOfTheList) {
     return std::vector<Statistic>{auc_statistic(scores), tar_at_far_statistic(scores, 0.05)};
   };
   const auto draws = [](const std::shared_ptr<const ManyComparisons>& many) {
-    return Bootstrap::of_identities(many);
+    return Bootstrap::of_people(many);
   };
   for (Case c : cases()) {
     Case d = c;  // another system, the same comparisons
@@ -176,7 +200,7 @@ TEST(ManyComparisons, PairedDifferencesAreThoseOfTheList) {
       }
     const auto la = std::make_shared<const Comparisons>(c.listed, c.labels);
     const auto lb = std::make_shared<const Comparisons>(d.listed, d.labels);
-    const Bootstrap listed({c.first, c.second, {}}, Resampling::vertices);
+    const Bootstrap listed({c.first, c.second, {}}, Resampling::dyadic);
     const auto theirs = compare_paired(listed, statistics(la), listed, statistics(lb), o);
     for (std::size_t form = 0; form < 2; ++form) {
       const auto a = c.many()[form], b = d.many()[form];
@@ -230,7 +254,7 @@ TEST(ManyComparisons, TheSameForAnyNumberOfThreads) {
   const auto intervals = [&](const Job& job) {
     const auto many = std::make_shared<const ManyComparisons>(c.view(), job);
     const std::vector<Statistic> both = {auc_statistic(many), eer_statistic(many)};
-    return Bootstrap::of_identities(many).intervals(both, {}, job);
+    return Bootstrap::of_people(many).intervals(both, {}, job);
   };
   const auto ia = intervals(one), ib = intervals(three);
   for (std::size_t i = 0; i < ia.size(); ++i) {

@@ -102,6 +102,8 @@ TEST_P(EachPolicy, TheTailGivesTheNumbersOfAllScores) {
       EXPECT_GE(high, x.cell(name).value) << name;
       EXPECT_LT(high - low, 0.05) << name;
       EXPECT_FALSE(d.interval) << name;
+      EXPECT_NE(d.no_interval, "") << name;
+      EXPECT_EQ(x.cell(name).no_interval, "") << name;
     }
   }
 }

@@ -63,7 +63,7 @@ TEST(ManyPairs, GiveTheNumbersAndIntervalsOfTheSortedList) {
     first.push_back(set.trials.identity[static_cast<std::size_t>(c.first)]);
     second.push_back(set.trials.identity[static_cast<std::size_t>(c.second)]);
   }
-  const Bootstrap people({first, second, {}}, Resampling::vertices);
+  const Bootstrap people({first, second, {}}, Resampling::dyadic);
   for (const double far : {0.0001, 0.01}) {
     const MetricCell& cell = track.cell(far == 0.01 ? "tar@far=0.01" : "tar@far=0.0001");
     const TarAtFar wanted = tar_at_far(*sorted, far);

@@ -65,7 +65,7 @@ TEST(Spec, SlipsAreRefusedWithFileLineAndSuggestion) {
            {"match = \"exact\"", "match = \"exct\"", "did you mean 'exact'"},
            {"name = \"lfw_pairs\"", "name = \"lfw_pair\"", "did you mean 'lfw_pairs'"},
            {"convention = \"exact\"", "convention = \"exakt\"", "did you mean 'exact'"},
-           {"interval = \"components\"", "interval = \"component\"", "did you mean 'components'"},
+           {"interval = \"dyadic\"", "interval = \"dyad\"", "did you mean 'dyadic'"},
            {"name = \"eer\"", "name = \"eet\"", "did you mean 'eer'"},
            {"name = \"eer\"", "name = \"auc\"", "twice"},
            {"targets = [0.1,", "targets = [1.5,", "(0, 1)"},

@@ -57,7 +57,7 @@ match = "exact"
 name = "lfw_pairs"
 [evaluation]
 convention = "exact"
-interval = "vertex"
+interval = "dyadic"
 failed_enrolments = "lowest_score"
 )" + rest,
                         "by_hand.toml");

@@ -162,7 +162,7 @@ TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
       EXPECT_NEAR(dprime.values[k], summarize(scores, labels).dprime, 1e-12);
       EXPECT_LT(mean.intervals[k].low, mean.values[k]);
       EXPECT_GT(mean.intervals[k].high, mean.values[k]);
-      EXPECT_EQ(mean.intervals[k].method, "vertex_bootstrap");
+      EXPECT_EQ(mean.intervals[k].method, "dyadic_bootstrap_t");
     }
   const Json json = metrics_json(r.spec, r.options, r.tracks)["tracks"]["ages"];
   const Json& cell = json["metrics"]["mean_similarity"];

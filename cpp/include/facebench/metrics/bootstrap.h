@@ -39,52 +39,76 @@ enum class Resampling {
   // (all pairs, quality sets). Folds are not used. Source: Snijders & Borgatti, "Non-parametric
   // standard errors and tests for network statistics", Connections 1999.
   vertices,
-  // Each identity twice or not at all, with even odds; comparisons as above. For dense comparisons;
-  // no identity is compared with its own copies more than twice. Source: Owen & Eckles,
-  // "Bootstrapping data arrays of arbitrary order", Annals of Applied Statistics 2012; for face
-  // recognition: Fogliato, Patil & Perona 2024.
-  double_or_nothing,
+  // Each identity twice or not at all, with even odds, in opposed pairs of replicates: whoever
+  // counts in one does not in the other. Weights of comparisons are products as above. Half of the
+  // difference of a pair holds what people do to a value, half of the sum what single pairs of
+  // people do, which products of weights count once too often: the variance is that of the one
+  // less that of the other, and at least a third of their sum, which is what it would be if
+  // comparisons that share a person were independent. For any list and for dense comparisons; folds
+  // are not used. Sources: the draws, Owen & Eckles, "Bootstrapping data arrays of arbitrary
+  // order",
+  // Annals of Applied Statistics 2012; the variance, Aronow, Samii & Assenova, "Cluster-robust
+  // variance estimation for dyadic data", Political Analysis 2015.
+  dyadic,
 };
 // Components where some fold has more than one; where people connect everything there is nothing to
-// draw again but the people themselves.
+// draw again but the people themselves. What the interval method "components" does.
 Resampling resampling_for(const ComparisonGraph& graph);
 
 // The statistics in every replicate: what intervals and paired comparisons are made of.
 struct Replicates {
-  std::string method;  // "component_bootstrap", "vertex_bootstrap", "double_or_nothing_bootstrap"
-  std::vector<double> points;               // on the comparisons themselves
+  std::string method;             // "component_bootstrap", "vertex_bootstrap", "dyadic_bootstrap"
+  std::string degenerate_method;  // where all replicates give the same 0 or 1
+  std::int64_t units = 0;         // what was resampled: components or people
+  bool opposed = false;           // replicates 2 p and 2 p + 1 are an opposed pair
+  std::vector<double> points;     // on the comparisons themselves
   std::vector<std::vector<double>> values;  // of each statistic, `replicates` numbers, NaN possible
+  // Student's degrees of freedom of the spread of each statistic; empty: the normal distribution.
+  std::vector<double> freedom;
 };
 
-// A way to draw data again. The draws depend on the seed and on how many there are to draw alone:
-// two systems on the same comparisons see the same people in each replicate. All results are the
-// same bits for any number of threads.
+// The interval of statistic s of the replicates; see Bootstrap::intervals(). Bounds are NaN where
+// the point is, or where most of the replicates are undefined.
+Interval interval_of(const Replicates& replicates, std::size_t s, const Statistic& statistic,
+                     double level);
+
+// A way to draw data again. The draws depend on the seed and on how many there are to draw, of
+// Resampling::dyadic on the seed and the identity's number alone: two systems on the same
+// comparisons see the same people in each replicate. All results are the same bits for any number
+// of threads.
 class Bootstrap {
  public:
   // Weights are of the comparisons. Throws std::invalid_argument where there is nothing to
   // resample: every fold is one component, or there are fewer than two identities.
   Bootstrap(const ComparisonGraph& graph, Resampling resampling);
-  // Weights are of the identities themselves: weight i says how often identity i was drawn.
-  // Resampling::vertices. For an undefined statistic the bounds are NaN.
-  static Bootstrap of_identities(std::int64_t identities);
+  // Weights are of the identities themselves: weight i says how often the person of number
+  // people[i] (ascending) was drawn. By vertices or dyadic. For an undefined statistic the bounds
+  // are NaN.
+  static Bootstrap of_people(std::vector<std::int32_t> people,
+                             Resampling resampling = Resampling::dyadic);
   // The same where each replicate is a curve of these comparisons; sixteen are taken at once.
-  static Bootstrap of_identities(std::shared_ptr<const ManyComparisons> comparisons);
+  static Bootstrap of_people(std::shared_ptr<const ManyComparisons> comparisons,
+                             Resampling resampling = Resampling::dyadic);
 
   // One interval for each statistic, all from the same replicates. Throws std::invalid_argument
   // where a statistic is undefined on the comparisons themselves.
   //
-  // Of components: logit(value) -+ t * sd(logit(replicates)), transformed back, with Student's t:
-  // near 0 and 1 a value rests on few components, so the sd itself is uncertain; its degrees of
-  // freedom come from the fourth moment of a jackknife over 200 groups of components
-  // (docs/metrics.md has the coverage). Of identities: normal on the logit scale. A statistic that
-  // is no rate gets value -+ z * sd(replicates); one that leaves [0, 1] the percentile interval
-  // (method "..._percentile"). Where all replicates give the same 0 or 1 the bootstrap knows
-  // nothing: the interval is then Wilson's with the components or identities as trials (method
-  // "wilson_over_components", "wilson_over_identities").
+  // logit(value) -+ t * sd(logit(replicates)), transformed back. Student's t, because near 0 and 1
+  // a value rests on few people, so the sd itself is uncertain; its degrees of freedom come from
+  // the fourth moment of a jackknife over 200 groups of components or people (docs/metrics.md has
+  // the coverage). The normal distribution for vertices. A statistic that is no rate is taken as it
+  // is, without logit. Where all replicates give the same 0 or 1 the bootstrap knows nothing: the
+  // interval is then Wilson's with the components or identities as trials (method
+  // "wilson_over_components", "wilson_over_identities"). For a statistic that calls itself a rate
+  // and leaves [0, 1], components and vertices give percentiles (method "..._percentile").
   std::vector<Interval> intervals(std::span<const Statistic> statistics,
                                   const BootstrapOptions& options = {}, const Job& job = {}) const;
   Replicates replicates(std::span<const Statistic> statistics, const BootstrapOptions& options = {},
                         const Job& job = {}) const;
+  // With `freedom`: what interval_of() takes.
+  Replicates replicates_with_freedom(std::span<const Statistic> statistics,
+                                     const BootstrapOptions& options = {},
+                                     const Job& job = {}) const;
   // Whether the other draws the same things again.
   bool same_draws(const Bootstrap& other) const;
 

@@ -70,6 +70,8 @@ class ManyComparisons final : public ScoreSet {
   bool reaches(double far) const override;
   // Those that take part in any comparison; they are numbered in ascending order of the caller's.
   std::int64_t identities() const override { return identities_; }
+  // The caller's numbers of them, ascending.
+  const std::vector<std::int32_t>& people() const { return people_; }
   const ScoreTail* tail() const override { return tail_.get(); }
 
   // Two points for each distinct genuine score (before it and at it), so that impostor scores
@@ -124,6 +126,7 @@ class ManyComparisons final : public ScoreSet {
   void check_weights(std::span<const Weight> weights) const;
 
   std::int64_t identities_ = 0;
+  std::vector<std::int32_t> people_;
   std::int64_t impostor_ = 0;
   std::vector<std::int32_t> row_number_, column_number_;  // identity of each, -1 = takes no part
   std::vector<std::int64_t> rows_of_, columns_of_;        // per identity

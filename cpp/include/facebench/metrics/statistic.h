@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ struct Statistic {
   std::shared_ptr<const ScoreSet> scores;
   std::function<double(const RocCurve&)> of_curve;
   double far_needed = 1;  // the curve may end above this FAR
+  // On the comparisons themselves, where the curve is too coarse for it.
+  std::optional<double> known = std::nullopt;
 
   double evaluate(std::span<const Weight> weights) const;
 };

@@ -33,9 +33,15 @@ const Table<FailurePolicy>& failure_policies();
 struct IntervalMethod {
   std::string name;
   std::string doc;
-  // What a bootstrap of a list draws again; of anything else, where there are intervals at all, it
-  // draws people. Null = no intervals.
-  Resampling (*resampling)(const ComparisonGraph&) = nullptr;
+  // What a bootstrap of a list draws again. Null = no intervals.
+  Resampling (*of_list)(const ComparisonGraph&) = nullptr;
+  // What a bootstrap of anything else draws again.
+  Resampling of_people = Resampling::dyadic;
+  // Runs of earlier versions give their numbers to the byte by it, so cells without an interval do
+  // not say why.
+  bool earlier = false;
+
+  bool any() const { return of_list != nullptr; }
 };
 const Table<IntervalMethod>& interval_methods();
 

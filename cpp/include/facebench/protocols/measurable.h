@@ -10,6 +10,7 @@
 #include "facebench/metrics/score_set.h"
 #include "facebench/metrics/searches.h"
 #include "facebench/metrics/similarity_matrix.h"
+#include "facebench/protocols/conventions.h"
 #include "facebench/protocols/kept_scores.h"
 #include "facebench/protocols/trials.h"
 
@@ -21,8 +22,7 @@ struct ScoredTrials {
   const KeptScores& scores;
   std::string where;                   // for messages: "protocol lfw, track view2"
   std::vector<std::uint8_t> left_out;  // per unit of the set: 1 = its comparisons do not count
-  // What a bootstrap of a list draws again; null = there are to be no intervals.
-  Resampling (*resampling)(const ComparisonGraph&) = nullptr;
+  const IntervalMethod* intervals = nullptr;  // null = there are to be none
   bool searches = false;  // whether rows of dense trials are to be searched in the columns, too
 };
 

@@ -35,6 +35,7 @@ struct MetricCell {
   std::optional<Interval> interval;  // none: not asked for, or nothing to resample
   Json details = Json::object();
   std::optional<MatrixValue> matrix;
+  std::string no_interval = {};  // why there is none, where one was asked for
 };
 
 // How a metric is computed from data of one kind. `target` is a FAR, a rank or whatever the metric

@@ -35,7 +35,7 @@ struct ReportTable {
     std::optional<Bounds> interval;
     std::optional<Bounds> bounds;  // bounds from a histogram; not a confidence interval
     double level = 0;
-    std::string method;
+    std::string method;  // of the interval; "none: why" where there could be none
     std::optional<Support> support;
     std::optional<Counted> counted;       // of failures to enrol
     double sd = -1, standard_error = -1;  // -1 = not given

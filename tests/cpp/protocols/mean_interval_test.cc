@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/listed_trials.h"
+#include "protocols/random_people.h"
+
+// The mean over tracks draws people once for all of them.
+namespace facebench {
+namespace {
+
+constexpr int kImages = 4;
+
+// All pairs of the images of people begin, ..., end - 1.
+ListedTrials pairs_of(const TrialSet& set, int begin, int end) {
+  ListedTrials list;
+  for (std::int32_t i = begin * kImages; i < end * kImages; ++i)
+    for (std::int32_t j = begin * kImages; j < i; ++j) {
+      list.comparisons.push_back({i, j});
+      list.genuine.push_back(set.identity[static_cast<std::size_t>(i)] ==
+                             set.identity[static_cast<std::size_t>(j)]);
+    }
+  return list;
+}
+
+struct Splits {
+  TrialSet trials;
+  EmbeddingSet embeddings;
+  ProtocolSpec spec = protocol_by_hand(R"(
+summary = "mean"
+[[metrics]]
+name = "auc"
+[[metrics]]
+name = "tar_at_far"
+targets = [0.05]
+)");
+
+  explicit Splits(const std::vector<std::pair<int, int>>& people) {
+    RandomPeople{60, kImages, 8, 1, 7, 1.5}.fill(trials, embeddings);
+    for (const auto& [begin, end] : people)
+      trials.tracks.push_back(
+          {"split" + std::to_string(trials.tracks.size()), pairs_of(trials, begin, end)});
+    trials.check();
+  }
+  EvaluationResult result(const std::string& interval = "dyadic") const {
+    EvaluationOptions options;
+    options.replicates = 200;
+    options.interval = interval;
+    return evaluate(spec, trials, embeddings, options);
+  }
+};
+
+double width(const MetricCell& cell) { return cell.interval->high - cell.interval->low; }
+
+TEST(MeanInterval, OfTheSameSplitThriceIsThatOfTheSplit) {
+  const EvaluationResult r = Splits({{0, 20}, {0, 20}, {0, 20}}).result();
+  for (const char* name : {"auc", "tar@far=0.05"}) {
+    const MetricCell &one = r.track("split0").cell(name), &mean = r.track("mean").cell(name);
+    ASSERT_TRUE(mean.interval) << name;
+    EXPECT_NEAR(mean.interval->low, one.interval->low, 1e-11) << name;
+    EXPECT_NEAR(mean.interval->high, one.interval->high, 1e-11) << name;
+    EXPECT_EQ(mean.interval->method, "dyadic_bootstrap_logit_t");
+  }
+}
+
+TEST(MeanInterval, OfSplitsWithPeopleOfTheirOwnIsShorter) {
+  const EvaluationResult r = Splits({{0, 20}, {20, 40}, {40, 60}}).result();
+  const MetricCell& mean = r.track("mean").cell("auc");
+  double widest = 0;
+  for (std::size_t t = 0; t < 3; ++t) widest = std::max(widest, width(r.tracks[t].cell("auc")));
+  EXPECT_LT(width(mean), 0.8 * widest);
+  EXPECT_LE(mean.interval->low, mean.value);
+  EXPECT_GE(mean.interval->high, mean.value);
+}
+
+TEST(MeanInterval, OneSplitAloneHasNoMean) {
+  const EvaluationResult r = Splits({{0, 20}}).result();
+  EXPECT_EQ(r.tracks.size(), 1u);
+  EXPECT_THROW(r.track("mean"), std::invalid_argument);
+}
+
+TEST(MeanInterval, EarlierMethodsHaveNoneAndDoNotSayWhy) {
+  const EvaluationResult r = Splits({{0, 20}, {20, 40}}).result("vertex");
+  const Json cell = metrics_json(r.spec, r.options, r.tracks)["tracks"]["mean"]["metrics"]["auc"];
+  EXPECT_TRUE(cell["interval"].is_null());
+  EXPECT_FALSE(cell.contains("no_interval"));
+}
+
+}  // namespace
+}  // namespace facebench
