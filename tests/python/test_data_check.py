@@ -63,7 +63,9 @@ def test_blemishes_are_in_the_run_folder_and_its_report(lfw):
         lambda: protocols.read_trials("lfw_view1", lfw, strict=True),
         lambda: facebench.evaluate("lfw_view1", scores=scores, root=lfw, strict=True),
     ):
-        with pytest.raises(facebench.Error, match="the lists have 1 blemishes.*pairsDevTest.txt:3"):
+        with pytest.raises(
+            facebench.Error, match=r"the lists have 1 blemishes.*pairsDevTest.txt:3"
+        ):
             strict()
 
 
