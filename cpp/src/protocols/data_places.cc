@@ -120,7 +120,8 @@ fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
       most = here;
       best = folder;
     }
-    if (most == paths.size()) break;
+    // By stem a folder stands for all below it, so that the first is the one meant.
+    if (most == paths.size() || (spec.match == "stem" && most > 0)) break;
   }
   if (most > 0) return best;
   fail(fmt::format("protocol {}", spec.id),

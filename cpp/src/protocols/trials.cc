@@ -126,9 +126,10 @@ void refuse_blemishes(const TrialSet& trials, std::string_view protocol) {
   if (trials.blemishes.empty()) return;
   std::int64_t all = 0;
   for (const FoundBlemishes& found : trials.blemishes) all += found.count;
+  std::string first = blemish_sentence(trials.blemishes.front());
+  first.pop_back();  // its full stop
   fail(fmt::format("protocol {}", protocol),
-       fmt::format("the lists have {} blemishes. {}", all,
-                   blemish_sentence(trials.blemishes.front())),
+       fmt::format("the lists have {} blemishes. {}", all, first),
        "Without 'strict' they are evaluated by these rules.");
 }
 
