@@ -135,7 +135,8 @@ TEST(Release, UmdFacesAsItsBatchesUnpack) {
 //   four columns, the image by its stem)
 // bioidiap/bob.db.ijba: bob/db/ijba/reader.py (IJB-A_11_sets, IJB-A_1N_sets)
 // AruniRC/resnet-face-pytorch: ijba/eval_ijba_1_1.py
-// ch10tang/FR_Pretrained_Test: IJB-A_protocols (the official lists: CRLF behind the header only)
+// ch10tang/FR_Pretrained_Test: IJB-A_protocols (the official lists; splits 2, 5, 7 and 8 hold four
+//   frames of one template twice, with another SIGHTING_ID)
 
 const std::string kIjbaHeader = "TEMPLATE_ID,SUBJECT_ID,FILE,MEDIA_ID,SIGHTING_ID,FRAME,FACE_X\r\n";
 
