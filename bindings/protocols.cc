@@ -5,6 +5,7 @@
 #include "common.h"
 #include "facebench/io/sha256.h"
 #include "facebench/metrics/template_fusion.h"
+#include "facebench/protocols/check_data.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
@@ -243,6 +244,10 @@ void bind_trials(py::module_& m) {
       .def_readonly("tracks", &TrialSet::tracks)
       .def_readonly("templates", &TrialSet::templates)
       .def_readonly("notes", &TrialSet::notes)
+      .def_property_readonly(
+          "blemishes",
+          [](const TrialSet& t) { return json_to_python(blemishes_json(t.blemishes)); },
+          "What is odd in the lists, one dict a kind: kind, count, first (file, line, what).")
       .def(
           "counts",
           [](const TrialSet& t, std::size_t track) {
@@ -372,6 +377,19 @@ void bind_evaluation(py::module_& m) {
         return read_trials(s, {root, {}, lists});
       },
       py::arg("protocol"), py::arg("root"), py::arg("lists"));
+  m.def("refuse_blemishes", &refuse_blemishes, py::arg("trials"), py::arg("protocol"));
+  m.def(
+      "check_data",
+      [](const ProtocolSpec& s, const std::filesystem::path& root,
+         const std::filesystem::path& images, const std::filesystem::path& lists) {
+        const DataCheck check = check_data(s, {root, images, lists});
+        py::dict d = json_to_python(data_check_json(check));
+        py::list sentences;
+        for (const FoundBlemishes& found : check.blemishes)
+          sentences.append(blemish_sentence(found));
+        return py::make_tuple(d, sentences);
+      },
+      py::arg("protocol"), py::arg("root"), py::arg("images"), py::arg("lists"));
   m.def(
       "find_images",
       [](const ProtocolSpec& s, const TrialSet& t, const std::filesystem::path& root,
@@ -417,6 +435,8 @@ void bind_protocol_tables(py::module_& m) {
   m.def("trial_kinds", [] { return table_list(trial_kinds()); });
   m.def("template_fusions", [] { return table_list(template_fusions()); });
   m.def("trial_readers", [] { return table_list(trial_readers()); });
+  m.def("blemish_rules", [] { return table_list(blemish_rules(), "rule", &BlemishRule::rule); });
+  m.def("expected_count_names", [] { return table_list(expected_count_names()); });
   m.def("protocol_metrics", [] {
     return table_list(protocol_metrics(), "applies_to", &Metric::applies_to, "targets_are_ranks",
                       &Metric::targets_are_ranks);

@@ -58,8 +58,16 @@ def measured(spec):
 def files(spec):
     readers = docs_of(_eval.trial_readers())
 
+    def place(folder):
+        if folder == "..":
+            return "the folder around the root"
+        if folder.startswith("../"):
+            return f"`{folder[3:]}/` beside the root"
+        return "the root" if folder == "." else f"`{folder}/`"
+
     def places(folders):
-        return " or ".join("the root" if f == "." else f"`{f}/`" for f in folders)
+        *first, last = map(place, folders)
+        return f"{', '.join(first)} or {last}" if first else last
 
     reads = code(spec.files[:4]) + (", ..." if len(spec.files) > 4 else "")
     reads = reads or "the folders themselves"
@@ -97,6 +105,7 @@ def expected(spec):
 
 def use(spec):
     return [
+        f"    facebench data check {spec.id} --root DIR",
         f"    facebench eval {spec.id} --embeddings E.h5 --root DIR",
         f"    facebench run {spec.id} --model M.safetensors --root DIR",
         "",

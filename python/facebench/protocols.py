@@ -12,6 +12,7 @@ import html
 import os
 
 from facebench import _eval
+from facebench._data_check import DataCheck, check_data
 from facebench._eval import EmbeddingSet, EvaluationOptions, ProtocolSpec, TrialSet
 from facebench._published import (
     Publication,
@@ -22,6 +23,7 @@ from facebench._published import (
 )
 
 __all__ = [
+    "DataCheck",
     "EmbeddingSet",
     "EvaluationOptions",
     "MetricResult",
@@ -31,6 +33,8 @@ __all__ = [
     "Result",
     "TrackResult",
     "TrialSet",
+    "blemish_rules",
+    "check_data",
     "convention_rules",
     "conventions",
     "evaluate",
@@ -113,6 +117,15 @@ def template_fusions():
     return _eval.template_fusions()
 
 
+def blemish_rules():
+    """What lists may have wrong and are evaluated all the same: name, what it is, and the rule.
+
+    >>> [r["rule"] for r in blemish_rules() if r["name"] == "repeated_pair"]
+    ['every row counts']
+    """
+    return _eval.blemish_rules()
+
+
 def load_protocol(name_or_path):
     """An embedded protocol by name, or your own ``.toml`` file.
 
@@ -126,13 +139,18 @@ def _spec(protocol):
     return protocol if isinstance(protocol, ProtocolSpec) else load_protocol(protocol)
 
 
-def read_trials(protocol, root=None, lists=None):
+def read_trials(protocol, root=None, lists=None, strict=False):
     """Read the lists of a protocol: samples, identities, comparisons.
 
     ``root`` is the data set as its authors distribute it; ``lists`` names the folder of the lists
-    itself. Anything malformed raises :class:`facebench.Error` with file and line.
+    itself. What is odd but clear is counted (``blemishes``; :func:`blemish_rules`), and with
+    ``strict`` it raises :class:`facebench.Error`, as anything malformed does, with file and line.
     """
-    return _eval.read_trials(_spec(protocol), root or "", lists or "")
+    spec = _spec(protocol)
+    trials = _eval.read_trials(spec, root or "", lists or "")
+    if strict:
+        _eval.refuse_blemishes(trials, spec.id)
+    return trials
 
 
 def find_images(protocol, trials, root=None, images=None):
@@ -391,7 +409,7 @@ def evaluate(
     if trials is None:
         if root is None and lists is None:
             raise ValueError("give root= (the data set) or lists= (the folder of its lists)")
-        trials = read_trials(spec, root, lists)
+        trials = read_trials(spec, root, lists, options.strict)
     if embeddings is not None:
         data, file = _embedding_set(embeddings, names, status)
         raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)

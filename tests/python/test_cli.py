@@ -40,6 +40,7 @@ VERBS = [
     "verify",
     "data synth",
     "data check",
+    "data scan",
     "data overlap",
     "bench step",
     "bench scale",
@@ -610,12 +611,12 @@ def test_check_finds_what_is_wrong(faces, tmp_path):
     root = tmp_path / "data"
     shutil.copytree(faces / "data", root)
     report = json.loads(
-        invoke("data", "check", "lfw", "--root", root, "--protocol", "lfw", "--json").stdout
+        invoke("data", "scan", "lfw", "--root", root, "--protocol", "lfw", "--json").stdout
     )
     assert (report["images"], report["people"], report["findings"]) == (40, 20, [])
     damaged = sorted(root.rglob("*_0001.*"))[0]
     damaged.write_bytes(b"")
-    report = json.loads(invoke("data", "check", "lfw", "--root", root, "--json", code=1).stdout)
+    report = json.loads(invoke("data", "scan", "lfw", "--root", root, "--json", code=1).stdout)
     assert [f["kind"] for f in report["findings"]] == ["empty"]
 
 
@@ -765,12 +766,12 @@ def long_command(name: str, trained: dict[str, Path], many: Path) -> tuple:
         "run": ("run", "lfw", "--model", model, *evaluation, "--detector", "none", *out),
         "demo": ("demo", *out),
         "data synth": ("data", "synth", "--people", 5_000, *out),
-        "data check": ("data", "check", "lfw", "--root", many),
+        "data scan": ("data", "scan", "lfw", "--root", many),
     }[name]
 
 
 @pytest.mark.parametrize(
-    "name", ["detect", "pack", "train", "eval", "run", "demo", "data synth", "data check"]
+    "name", ["detect", "pack", "train", "eval", "run", "demo", "data synth", "data scan"]
 )
 def test_ctrl_c_ends_long_verbs_and_leaves_nothing_half_written(name, trained, many, tmp_path):
     result = interrupt(long_command(name, trained, many), tmp_path)

@@ -53,6 +53,7 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
                  {"data set", preparation_of(spec, find_lists(spec, request.places), sources)});
   const Preparation preparation = resolve_preparation(sources);
   const TrialSet trials = read_trials(spec, request.places);
+  if (request.evaluation.strict) refuse_blemishes(trials, spec.id);
   const fs::path images = find_images(spec, trials, request.places);
   const Dataset dataset = protocol_dataset(spec, trials, images);
 

@@ -28,9 +28,14 @@ class AgedbReader : public TrialReader {
 
   Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override { return {options_.file}; }
+  std::vector<std::string> missing(const fs::path& lists) const override {
+    if (file_in(lists).empty()) return files();
+    return {};
+  }
 
   TrialSet read(const fs::path& lists) const override {
-    const fs::path path = lists / options_.file;
+    const std::string file = file_in(lists);
+    const fs::path path = lists / (file.empty() ? options_.file : file);
     const std::string bytes = read_file(path);
     const auto variables = parse_mat5(std::as_bytes(std::span(bytes)), path.string());
     const auto splits = variables.find(options_.variable);
@@ -39,20 +44,33 @@ class AgedbReader : public TrialReader {
     if (splits->second.kind != MatArray::Kind::cell || splits->second.cells.empty())
       fail(path.string(), fmt::format("'{}' is not an array of cells", options_.variable));
 
-    PairCollector pairs([&](PairCollector::Position p) {
-      return fmt::format("{}: {}{{{}}}, pair {}", path.string(), options_.variable, p / kPairs + 1,
-                         p % kPairs + 1);
-    });
+    Blemishes found(lists);
+    const auto where = [&](PairCollector::Position p) {
+      return ListPlace{
+          path.string(), 0,
+          fmt::format("{}{{{}}}, pair {}", options_.variable, p / kPairs + 1, p % kPairs + 1)};
+    };
+    PairCollector pairs(where, found);
     pairs.begin_track(options_.track);
     for (std::size_t fold = 0; fold < splits->second.cells.size(); ++fold)
       add_fold(splits->second.cells[fold], static_cast<std::int32_t>(fold), path, pairs);
     TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists.push_back({"pairs", path, sha256_hex(bytes), {}});
+    set.blemishes = found.found();
     return set;
   }
 
  private:
   static constexpr std::int64_t kPairs = std::int64_t{1} << 32;
+
+  // The name under which the file is there; "" = under none.
+  std::string file_in(const fs::path& lists) const {
+    std::error_code ignored;
+    if (fs::is_regular_file(lists / options_.file, ignored)) return options_.file;
+    for (const std::string& name : options_.other_names)
+      if (fs::is_regular_file(lists / name, ignored)) return name;
+    return "";
+  }
 
   void add_fold(const MatArray& split, std::int32_t fold, const fs::path& path,
                 PairCollector& pairs) const {

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <unordered_map>
 
 #include "facebench/core/error.h"
 #include "facebench/io/text.h"
+#include "protocols/list_file.h"
 #include "protocols/pair_collector.h"
 
 namespace facebench {
@@ -13,27 +17,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string image_list(const std::string& kind) {
-  return fmt::format("Protocol/image_list_{}.txt", kind);
-}
+// The images of one list by their numbers.
+using NumberedImages = std::unordered_map<std::int64_t, std::string>;
 
-// The images that one list numbers, from 1.
-std::vector<std::string> read_images(const TextFile& text) {
-  std::vector<std::string> images;
+NumberedImages read_images(const ListFile& text, Blemishes& found) {
+  NumberedImages images;
+  std::int64_t expected = 1;
   for (const TextLine& line : text.lines()) {
-    const std::string where = at_line(text.name(), line.number);
+    const auto where = [&] { return text.at(line); };
     const auto fields = split_whitespace(line.text);
     if (fields.size() != 2)
-      fail(where, fmt::format("{} fields where NUMBER PATH is expected", fields.size()));
+      fail(text.where(line), fmt::format("{} fields where NUMBER PATH is expected", fields.size()));
     const std::int64_t number = parse_int(fields[0], text.place(line), "the image's number");
-    if (number != static_cast<std::int64_t>(images.size()) + 1)
-      fail(where, fmt::format("image number {} where {} is expected", number, images.size() + 1));
+    if (number != expected)
+      found.add(BlemishKind::numbering, where,
+                [&] { return fmt::format("{} where {} is expected", number, expected); });
+    expected = number + 1;
     // Some copies count from the list's own folder.
     std::string_view path = fields[1];
     if (path.starts_with("../")) path.remove_prefix(3);
-    images.push_back(sample_name(path, [&] { return where; }));
+    std::string name = sample_name(path, found, where);
+    const auto [known, fresh] = images.try_emplace(number, name);
+    if (fresh) continue;
+    if (known->second != name)
+      fail(text.where(line),
+           fmt::format("image number {} is {} here, {} before", number, name, known->second));
+    found.add(BlemishKind::repeated_name, where, [&] { return name; });
   }
-  if (images.empty()) fail(at_line(text.name(), 1), "the list is empty");
+  if (images.empty()) fail(text.name(), "the list is empty");
   return images;
 }
 
@@ -43,68 +54,108 @@ class CfpReader : public TrialReader {
 
   Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override {
-    std::vector<std::string> result{image_list(options_.first)};
-    if (options_.second != options_.first) result.push_back(image_list(options_.second));
-    for (std::int64_t fold = 0; fold < options_.folds; ++fold)
-      for (const bool genuine : {true, false}) result.push_back(pair_list(fold, genuine));
+    std::vector<std::string> result;
+    for (const std::string& kind : kinds()) result.push_back("Protocol/" + kNames[0] + kind + kTxt);
+    for (const std::string& pairs : pair_lists()) result.push_back("Protocol/" + pairs);
     return result;
+  }
+  std::vector<std::string> missing(const fs::path& lists) const override {
+    std::vector<std::string> absent;
+    for (const std::string& kind : kinds())
+      if (images_in(lists, kind).empty()) absent.push_back(kNames[0] + kind + kTxt);
+    for (const std::string& file : pair_lists())
+      if (part_in(lists, file).empty()) absent.push_back(file);
+    return absent;
   }
 
   TrialSet read(const fs::path& lists) const override {
+    Blemishes found(lists);
     std::vector<TrialList> read;
-    std::map<std::string, std::vector<std::string>> images;
-    for (const std::string& kind : {options_.first, options_.second}) {
-      if (images.contains(kind)) continue;
-      const TextFile text(lists / image_list(kind));
-      images[kind] = read_images(text);
-      read.push_back(trial_list("images", lists / image_list(kind), text.bytes()));
+    std::map<std::string, NumberedImages> images;
+    for (const std::string& kind : kinds()) {
+      const fs::path path = images_in(lists, kind);
+      const ListFile text(path.empty() ? lists / files().front() : path, "images", found);
+      images[kind] = read_images(text, found);
+      read.push_back(text.list());
     }
-    const std::vector<std::string> all = files();
-    const std::size_t first_pairs = read.size();
-    PairCollector pairs([&](PairCollector::Position p) {
-      return at_line((lists / all[static_cast<std::size_t>(p / kLines)]).string(), p % kLines);
-    });
+    const NumberedImages &first = images[options_.first], &second = images[options_.second];
+    const std::vector<std::string> all = pair_lists();
+    const auto file = [&](std::size_t number) {
+      const fs::path path = part_in(lists, all[number]);
+      return path.empty() ? lists / "Protocol" / all[number] : path;
+    };
+    PairCollector pairs(
+        [&](PairCollector::Position p) {
+          return ListPlace{file(static_cast<std::size_t>(p / kLines)).string(), p % kLines, ""};
+        },
+        found);
     pairs.begin_track(options_.track);
-    for (std::size_t f = first_pairs; f < all.size(); ++f) {
-      const TextFile text(lists / all[f]);
-      const auto fold = static_cast<std::int32_t>((f - first_pairs) / 2);
-      const bool genuine = (f - first_pairs) % 2 == 0;
-      if (text.lines().empty()) fail(at_line(text.name(), 1), "the list is empty");
+    for (std::size_t f = 0; f < all.size(); ++f) {
+      const ListFile text(file(f), "pairs", found);
+      const auto fold = static_cast<std::int32_t>(f / 2);
+      if (text.lines().empty()) fail(text.name(), "the list is empty");
       for (const TextLine& line : text.lines()) {
         const auto [a, b] = numbers(text, line);
-        pairs.add(at(images[options_.first], a, text, line),
-                  at(images[options_.second], b, text, line), genuine, fold,
+        pairs.add(at(first, a, text, line), at(second, b, text, line), f % 2 == 0, fold,
                   static_cast<std::int64_t>(f) * kLines + line.number);
       }
-      read.push_back(trial_list("pairs", lists / all[f], text.bytes()));
+      read.push_back(text.list());
     }
     TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists = std::move(read);
+    set.blemishes = found.found();
     return set;
   }
 
  private:
   static constexpr std::int64_t kLines = std::int64_t{1} << 40;  // more than a file can have
+  // The names that image lists have: the Readme's and the other.
+  inline static const std::array<std::string, 2> kNames = {"Pair_list_", "image_list_"};
+  inline static const std::string kTxt = ".txt";
 
-  std::string pair_list(std::int64_t fold, bool genuine) const {
-    return fmt::format("Split/{}/{:02d}/{}.txt", options_.split, fold + 1,
-                       genuine ? "same" : "diff");
+  // The image lists that are read: "F" or "F" and "P".
+  std::vector<std::string> kinds() const {
+    if (options_.first == options_.second) return {options_.first};
+    return {options_.first, options_.second};
   }
 
-  static std::pair<std::int64_t, std::int64_t> numbers(const TextFile& text, const TextLine& line) {
+  // Of each fold the genuine pairs, then the impostor pairs.
+  std::vector<std::string> pair_lists() const {
+    std::vector<std::string> result;
+    for (std::int64_t fold = 1; fold <= options_.folds; ++fold)
+      for (const char* name : {"same", "diff"})
+        result.push_back(fmt::format("Split/{}/{:02d}/{}.txt", options_.split, fold, name));
+    return result;
+  }
+
+  // Where a file lies: in Protocol/ or beside it; "" = nowhere.
+  static fs::path part_in(const fs::path& lists, const std::string& file) {
+    std::error_code ignored;
+    for (const fs::path& path : {lists / "Protocol" / file, lists / file})
+      if (fs::is_regular_file(path, ignored)) return path;
+    return {};
+  }
+  static fs::path images_in(const fs::path& lists, const std::string& kind) {
+    for (const std::string& name : kNames)
+      if (fs::path path = part_in(lists, name + kind + kTxt); !path.empty()) return path;
+    return {};
+  }
+
+  static std::pair<std::int64_t, std::int64_t> numbers(const ListFile& text, const TextLine& line) {
     const std::size_t comma = line.text.find(',');
     if (comma == std::string_view::npos || line.text.find(',', comma + 1) != std::string_view::npos)
-      fail(at_line(text.name(), line.number), "two numbers with a comma between are expected");
+      fail(text.where(line), "two numbers with a comma between are expected");
     return {parse_int(trim(line.text.substr(0, comma)), text.place(line), "the first image"),
             parse_int(trim(line.text.substr(comma + 1)), text.place(line), "the second image")};
   }
 
-  static const std::string& at(const std::vector<std::string>& images, std::int64_t number,
-                               const TextFile& text, const TextLine& line) {
-    if (number < 1 || number > static_cast<std::int64_t>(images.size()))
-      fail(at_line(text.name(), line.number),
+  static const std::string& at(const NumberedImages& images, std::int64_t number,
+                               const ListFile& text, const TextLine& line) {
+    const auto found = images.find(number);
+    if (found == images.end())
+      fail(text.where(line),
            fmt::format("there is no image {}; the image list has {}", number, images.size()));
-    return images[static_cast<std::size_t>(number) - 1];
+    return found->second;
   }
 
   CfpPairsOptions options_;

@@ -31,10 +31,11 @@ struct CfpPairsOptions {
   }
 };
 
-// The lists of Celebrities in Frontal-Profile. Protocol/image_list_F.txt and image_list_P.txt hold
-// `NUMBER PATH` in every line, numbered from 1; Split/KIND/NN/same.txt and diff.txt, NN from 01,
-// hold pairs of such numbers, `A,B`. Source: the data set's Readme.txt (Sengupta et al., WACV
-// 2016).
+// The lists of Celebrities in Frontal-Profile, in Protocol/ or beside it: Pair_list_F.txt and
+// Pair_list_P.txt (image_list_F.txt and image_list_P.txt in some copies) hold `NUMBER PATH` in
+// every line, numbered from 1, paths from their own folder; Split/KIND/NN/same.txt and diff.txt, NN
+// from 01, hold pairs of such numbers, `A,B`. Source: the data set's Readme.txt (Sengupta et al.,
+// WACV 2016).
 std::unique_ptr<TrialReader> make_cfp_pairs_reader(const TomlTable& table);
 
 }  // namespace facebench

@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
-#include "facebench/io/text.h"
 #include "facebench/protocols/dense_trials.h"
+#include "protocols/list_file.h"
 #include "protocols/mask_matrix.h"
 #include "protocols/sample_names.h"
 
@@ -23,27 +23,18 @@ struct MaskTrack {
   std::array<DenseTrials::Mask, 256> kind{};  // of each mask value
 };
 
-// Adds the names; the list says what was tolerated.
-TrialList read_names(const fs::path& path, std::vector<std::string>& names) {
-  constexpr std::string_view kBom = "\xEF\xBB\xBF";
-  const TextFile text(path);
+std::vector<std::string> read_names(const ListFile& text, Blemishes& found) {
+  std::vector<std::string> names;
   std::unordered_map<std::string, std::int64_t> lines;
-  std::int64_t mended = 0;
   for (const TextLine& line : text.lines()) {
-    std::string_view name = trim(line.text);
-    while (name.starts_with(kBom)) name = trim(name.substr(kBom.size()));
-    if (name.size() != line.text.size()) ++mended;
-    const auto where = [&] { return at_line(text.name(), line.number); };
-    names.push_back(sample_name(name, where));
+    const auto where = [&] { return text.at(line); };
+    names.push_back(sample_name(line.text, found, where));
     if (const auto [at, fresh] = lines.try_emplace(names.back(), line.number); !fresh)
-      fail(where(), fmt::format("{} is in line {} already", names.back(), at->second));
+      found.add(BlemishKind::repeated_name, where,
+                [&] { return fmt::format("{}, as in line {}", names.back(), at->second); });
   }
-  if (names.size() < 2) fail(at_line(text.name(), 1), "fewer than two names");
-  TrialList list = trial_list("names", path, text.bytes());
-  if (mended > 0)
-    list.notes.push_back(
-        fmt::format("has {} names with blanks or a byte order mark around them", mended));
-  return list;
+  if (names.size() < 2) fail(text.name(), "fewer than two names");
+  return names;
 }
 
 class DfwReader : public TrialReader {
@@ -61,36 +52,35 @@ class DfwReader : public TrialReader {
 
   TrialSet read(const fs::path& lists) const override {
     TrialSet set;
-    std::vector<std::string> names;
-    set.lists.push_back(read_names(lists / options_.names, names));
-    const auto n = static_cast<std::int64_t>(names.size());
-    const MaskMatrix mask = read_mask_matrix(lists / options_.mask, n);
-    set.lists.push_back({"mask", lists / options_.mask, mask.sha256, {}});
-    if (mask.asymmetric > 0)
-      set.lists.back().notes.push_back(
-          fmt::format("has {} entries below the diagonal that differ from those above, which count",
-                      mask.asymmetric));
+    Blemishes found(lists);
+    const ListFile text(lists / options_.names, "names", found);
+    const std::vector<std::string> names = read_names(text, found);
+    const fs::path path = lists / options_.mask;
+    const MaskMatrix mask = read_mask_matrix(path, static_cast<std::int64_t>(names.size()), found);
+    set.lists = {text.list(), {"mask", path, mask.sha256, {}}};
 
-    const std::vector<std::int32_t> person = people(mask, names.size());
     TrialSetBuilder builder(set);
+    std::vector<std::int32_t> unit;  // of each row; a name that is there twice is one
+    const std::vector<std::int32_t> person = people(mask, names);
     for (std::size_t i = 0; i < names.size(); ++i)
-      builder.sample(names[i], names[static_cast<std::size_t>(person[i])]);
-    std::vector<std::int32_t> all(names.size());
-    std::iota(all.begin(), all.end(), 0);
+      unit.push_back(builder.sample(names[i], names[static_cast<std::size_t>(person[i])]));
     for (const MaskTrack& t : tracks_) {
       DenseTrials trials;
-      trials.rows = trials.columns = all;
+      trials.rows = trials.columns = unit;
       trials.triangle = true;
-      trials.mask = track_mask(t, mask, person, names, (lists / options_.mask).string());
+      trials.mask = track_mask(t, mask, person, names, path.string(), found);
       set.tracks.push_back({t.options.name, std::move(trials)});
     }
+    set.blemishes = found.found();
     set.check();
     return set;
   }
 
  private:
   // For each name the first of those that genuine entries of any track connect it with.
-  std::vector<std::int32_t> people(const MaskMatrix& mask, std::size_t n) const {
+  std::vector<std::int32_t> people(const MaskMatrix& mask,
+                                   const std::vector<std::string>& names) const {
+    const std::size_t n = names.size();
     std::array<bool, 256> connects{};
     for (const MaskTrack& t : tracks_)
       for (const std::int64_t value : t.options.genuine)
@@ -101,13 +91,17 @@ class DfwReader : public TrialReader {
       while (parent[s] != s) s = parent[s] = parent[parent[s]];
       return s;
     };
-    for (std::size_t i = 0; i < n; ++i)
+    const auto connect = [&](std::size_t i, std::size_t j) {
+      const std::int32_t a = root(static_cast<std::int32_t>(i)),
+                         b = root(static_cast<std::int32_t>(j));
+      parent[std::max(a, b)] = std::min(a, b);
+    };
+    std::unordered_map<std::string_view, std::size_t> first;
+    for (std::size_t i = 0; i < n; ++i) {
+      connect(i, first.try_emplace(names[i], i).first->second);
       for (std::size_t j = i + 1; j < n; ++j)
-        if (connects[mask.values[i * n + j]]) {
-          const std::int32_t a = root(static_cast<std::int32_t>(i)),
-                             b = root(static_cast<std::int32_t>(j));
-          parent[std::max(a, b)] = std::min(a, b);
-        }
+        if (connects[mask.values[i * n + j]]) connect(i, j);
+    }
     for (std::size_t i = 0; i < n; ++i) parent[i] = root(static_cast<std::int32_t>(i));
     return parent;
   }
@@ -115,10 +109,11 @@ class DfwReader : public TrialReader {
   static std::vector<std::uint8_t> track_mask(const MaskTrack& t, const MaskMatrix& mask,
                                               const std::vector<std::int32_t>& person,
                                               const std::vector<std::string>& names,
-                                              const std::string& file) {
+                                              const std::string& file, Blemishes& found) {
     const std::size_t n = names.size();
     std::vector<std::uint8_t> result(n * n, DenseTrials::not_compared);
     std::int64_t genuine = 0, impostor = 0;
+    std::vector<std::size_t> conflicts;
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = i + 1; j < n; ++j) {
         const DenseTrials::Mask kind = t.kind[mask.values[i * n + j]];
@@ -126,15 +121,27 @@ class DfwReader : public TrialReader {
         genuine += kind == DenseTrials::is_genuine;
         impostor += kind == DenseTrials::is_impostor;
         if (kind == DenseTrials::is_impostor && person[i] == person[j])
-          fail(at_line(file, static_cast<std::int64_t>(i) + 1),
-               fmt::format("entry {} calls {} and {} impostors, but genuine entries connect them",
-                           j + 1, names[i], names[j]));
+          conflicts.push_back(i * n + j);
       }
     if (genuine == 0 || impostor == 0)
       fail(file,
            fmt::format("track {} has {} genuine and {} impostor entries above the diagonal",
                        t.options.name, genuine, impostor),
            "Is this a mask with two values? Change the tracks in a copy of the protocol.");
+    const auto where = [&](std::size_t k) { return ListPlace{file, mask.line[k / n], ""}; };
+    const auto what = [&](std::size_t k) {
+      return fmt::format("entry {} calls {} and {} impostors, but genuine entries connect them",
+                         k % n + 1, names[k / n], names[k % n]);
+    };
+    if (10 * static_cast<std::int64_t>(conflicts.size()) > impostor)
+      fail(where(conflicts.front()).text(),
+           fmt::format("{}; track {} has {} such entries of {}", what(conflicts.front()),
+                       t.options.name, conflicts.size(), impostor),
+           "Do the values of the mask mean something else? Change the tracks in a copy of the "
+           "protocol.");
+    for (const std::size_t k : conflicts)
+      found.add(
+          BlemishKind::mask_conflict, [&] { return where(k); }, [&] { return what(k); });
     return result;
   }
 

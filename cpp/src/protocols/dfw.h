@@ -32,10 +32,9 @@ struct DfwTrackOptions {
 
 // Disguised Faces in the Wild: a file of N names, one a line, and a mask, N lines of N numbers
 // between blanks in the order of the names, that gives the kind of each pair. The protocol states
-// what each number means. Only entries above the diagonal count, each unordered pair once; a note
-// says how many below differ from them. Byte order marks and blanks around names, which occur in
-// the official list, are removed. People follow from the mask: samples that genuine entries connect
-// are one person. Folders do not tell, because they also hold impersonators of their subject.
+// what each number means. Only entries above the diagonal count, each unordered pair once. People
+// follow from the mask: samples that genuine entries connect are one person. Folders do not tell,
+// because they also hold impersonators of their subject.
 // Source: Kushwaha et al., CVPR Workshops 2018, and public scripts of the challenge, which read the
 // files so.
 std::unique_ptr<TrialReader> make_dfw_reader(const TomlTable& table);

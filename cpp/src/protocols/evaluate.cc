@@ -59,6 +59,7 @@ EvaluationResult begin(const ProtocolSpec& spec, const TrialSet& trials,
   r.spec = spec;
   r.options = resolve_options(spec, options);
   trials.check();
+  if (options.strict) refuse_blemishes(trials, spec.id);
   r.trials = trials;
   for (const TrialList& list : trials.lists) {
     r.inputs.push_back({list.role, list.path, list.sha256});
@@ -66,6 +67,7 @@ EvaluationResult begin(const ProtocolSpec& spec, const TrialSet& trials,
       r.notes.push_back(fmt::format("{} {}.", list.path.filename().string(), note));
   }
   r.notes.insert(r.notes.end(), trials.notes.begin(), trials.notes.end());
+  for (const FoundBlemishes& found : trials.blemishes) r.notes.push_back(blemish_sentence(found));
   for (std::string& difference : differences_from_official(spec, trials))
     r.notes.push_back(std::move(difference));
   return r;

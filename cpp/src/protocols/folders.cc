@@ -34,11 +34,11 @@ class FoldersReader : public TrialReader {
   explicit FoldersReader(FoldersOptions options) : options_(options) {}
   Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override { return {}; }
-  bool is_here(const fs::path& lists) const override {
+  std::vector<std::string> missing(const fs::path& lists) const override {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(lists, ignored))
-      if (entry.is_directory(ignored) && !is_hidden(entry.path())) return true;
-    return false;
+      if (entry.is_directory(ignored) && !is_hidden(entry.path())) return {};
+    return {"folders of images"};
   }
 
   TrialSet read(const fs::path& root) const override {

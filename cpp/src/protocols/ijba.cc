@@ -8,9 +8,9 @@
 #include <unordered_set>
 
 #include "facebench/core/error.h"
-#include "facebench/io/text.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
+#include "protocols/list_file.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {
@@ -35,36 +35,44 @@ struct Row {
   std::int32_t medium = 0;
 };
 
-std::vector<Row> read_rows(const fs::path& path, std::string role, TrialSet& set) {
-  const CsvTable csv = read_csv(path);
+std::vector<Row> read_rows(const fs::path& path, std::string role, TrialSet& set,
+                           Blemishes& found) {
+  const ListCsv list = read_list_csv(path, std::move(role), found);
+  const CsvTable& csv = list.table;
+  note_column_order(csv, {"TEMPLATE_ID", "SUBJECT_ID", "FILE", "MEDIA_ID"}, found);
   const std::size_t template_id = csv.column("TEMPLATE_ID"), subject = csv.column("SUBJECT_ID"),
                     file = csv.column("FILE"), media = csv.column("MEDIA_ID");
   std::vector<Row> rows;
   std::unordered_map<std::string, std::string> subject_of;
-  std::unordered_set<std::string> seen;
+  std::unordered_map<std::string, std::int64_t> line_of;
   for (std::size_t r = 0; r < csv.rows(); ++r) {
-    const std::string where = at_line(csv.name(), csv.place(r).line);
+    const auto place = [&] { return list.at(r); };
     const auto number = [&](std::size_t column, std::int64_t highest) {
       const std::int64_t value = csv.integer(r, column);
       if (value < 0 || value > highest)
-        fail(where,
+        fail(place().text(),
              fmt::format("{} {} lies outside 0 to {}", csv.columns()[column], value, highest));
       return value;
     };
     constexpr std::int64_t any = std::int64_t{1} << 53;
     Row row{std::to_string(number(template_id, any)), std::to_string(number(subject, any)),
-            sample_name(csv.cell(r, file), [&] { return where; }),
+            sample_name(csv.cell(r, file), found, place),
             static_cast<std::int32_t>(number(media, 2'147'483'647))};
     const auto [owner, fresh] = subject_of.try_emplace(row.template_id, row.subject);
     if (!fresh && owner->second != row.subject)
-      fail(where, fmt::format("template {} is of subject {} here, of {} before", row.template_id,
-                              row.subject, owner->second));
-    if (!seen.insert(row.template_id + " " + row.file).second)
-      fail(where, fmt::format("{} is in template {} already", row.file, row.template_id));
+      fail(place().text(), fmt::format("template {} is of subject {} here, of {} before",
+                                       row.template_id, row.subject, owner->second));
+    const auto [earlier, first] =
+        line_of.try_emplace(row.template_id + " " + row.file, csv.place(r).line);
+    if (!first)
+      found.add(BlemishKind::repeated_in_template, place, [&] {
+        return fmt::format("{} in template {}, as in line {}", row.file, row.template_id,
+                           earlier->second);
+      });
     rows.push_back(std::move(row));
   }
   if (rows.empty()) fail(csv.name(), "the list is empty");
-  set.lists.push_back(trial_list(std::move(role), path, csv.bytes()));
+  set.lists.push_back(list.list);
   return rows;
 }
 
@@ -124,12 +132,15 @@ class IjbaReader : public TrialReader {
       for (std::string& file : files_of(split)) all.push_back(std::move(file));
     return all;
   }
-  bool is_here(const fs::path& lists) const override {
-    return std::ranges::any_of(options_.splits, [&](std::int64_t s) { return has(lists, s); });
+  std::vector<std::string> missing(const fs::path& lists) const override {
+    if (std::ranges::any_of(options_.splits, [&](std::int64_t s) { return has(lists, s); }))
+      return {};
+    return files();
   }
 
   TrialSet read(const fs::path& lists) const override {
     TrialSet set;
+    Blemishes blemishes(lists);
     std::vector<List> templates;
     std::vector<std::int64_t> found;
     std::string absent;
@@ -139,7 +150,7 @@ class IjbaReader : public TrialReader {
         continue;
       }
       found.push_back(split);
-      read_templates(lists, split, templates, set);
+      read_templates(lists, split, templates, set, blemishes);
     }
     if (found.empty())
       fail((lists / options_.folder).string(), "none of the splits is there",
@@ -149,7 +160,8 @@ class IjbaReader : public TrialReader {
                                       absent, found.size(), options_.splits.size()));
     const TemplateNumbers numbers = add_templates(templates, set);
     for (const std::int64_t split : found)
-      set.tracks.push_back(read_track(lists, split, numbers, set));
+      set.tracks.push_back(read_track(lists, split, numbers, set, blemishes));
+    set.blemishes = blemishes.found();
     set.check();
     return set;
   }
@@ -158,9 +170,10 @@ class IjbaReader : public TrialReader {
   // Below the folder of the lists.
   virtual std::vector<std::string> files_of(std::int64_t split) const = 0;
   virtual void read_templates(const fs::path& lists, std::int64_t split, std::vector<List>& out,
-                              TrialSet& set) const = 0;
+                              TrialSet& set, Blemishes& found) const = 0;
   virtual Track read_track(const fs::path& lists, std::int64_t split,
-                           const TemplateNumbers& numbers, TrialSet& set) const = 0;
+                           const TemplateNumbers& numbers, TrialSet& set,
+                           Blemishes& found) const = 0;
   std::string place(std::int64_t split, std::string_view file) const {
     return fmt::format("{}/split{}/{}_{}.csv", options_.folder, split, file, split);
   }
@@ -186,40 +199,47 @@ class Ijba11Reader : public IjbaReader {
     return {place(split, "verify_metadata"), place(split, "verify_comparisons")};
   }
   void read_templates(const fs::path& lists, std::int64_t split, std::vector<List>& out,
-                      TrialSet& set) const override {
+                      TrialSet& set, Blemishes& found) const override {
     out.push_back({prefix(split), read_rows(lists / place(split, "verify_metadata"),
-                                            fmt::format("metadata {}", split), set)});
+                                            fmt::format("metadata {}", split), set, found)});
   }
   Track read_track(const fs::path& lists, std::int64_t split, const TemplateNumbers& numbers,
-                   TrialSet& set) const override {
-    const fs::path path = lists / place(split, "verify_comparisons");
-    const CsvTable csv = read_csv(path, {.header = false});
+                   TrialSet& set, Blemishes& found) const override {
+    const ListCsv list =
+        read_list_csv(lists / place(split, "verify_comparisons"),
+                      fmt::format("comparisons {}", split), found, {.header = false});
+    const CsvTable& csv = list.table;
     if (csv.columns().size() != 2)
       fail(at_line(csv.name(), 1),
            fmt::format("{} columns where two templates are expected", csv.columns().size()));
     ListedTrials trials;
     std::unordered_map<std::uint64_t, std::int64_t> line_of;
     for (std::size_t row = 0; row < csv.rows(); ++row) {
-      const std::int64_t line = csv.place(row).line;
-      const std::string where = at_line(csv.name(), line);
+      const auto where = [&] { return list.at(row); };
       const auto unit = [&](std::size_t column) {
         const std::string id = std::to_string(csv.integer(row, column));
-        const auto found = numbers.find(prefix(split) + id);
-        if (found == numbers.end())
-          fail(where, fmt::format("template {} is not in the metadata of split {}", id, split));
-        return found->second;
+        const auto known = numbers.find(prefix(split) + id);
+        if (known == numbers.end())
+          fail(where().text(),
+               fmt::format("template {} is not in the metadata of split {}", id, split));
+        return known->second;
       };
       const Comparison c{unit(0), unit(1)};
-      if (c.first == c.second) fail(where, "a template is compared with itself");
+      const auto ids = [&] {
+        return fmt::format("templates {} and {}", csv.cell(row, 0), csv.cell(row, 1));
+      };
+      if (c.first == c.second) found.add(BlemishKind::self_comparison, where, ids);
       const auto [low, high] = std::minmax(c.first, c.second);
       const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
-      if (const auto [earlier, fresh] = line_of.try_emplace(key, line); !fresh)
-        fail(where, fmt::format("the same comparison as in line {}", earlier->second));
+      const auto [earlier, fresh] = line_of.try_emplace(key, csv.place(row).line);
+      if (!fresh)
+        found.add(BlemishKind::repeated_pair, where,
+                  [&] { return fmt::format("{}, as in line {}", ids(), earlier->second); });
       trials.comparisons.push_back(c);
       trials.genuine.push_back(set.unit_identity(c.first) == set.unit_identity(c.second));
     }
     if (trials.comparisons.empty()) fail(csv.name(), "the list is empty");
-    set.lists.push_back(trial_list(fmt::format("comparisons {}", split), path, csv.bytes()));
+    set.lists.push_back(list.list);
     return {fmt::format("split{}", split), std::move(trials)};
   }
 };
@@ -233,14 +253,14 @@ class Ijba1nReader : public IjbaReader {
     return {place(split, "search_gallery"), place(split, "search_probe")};
   }
   void read_templates(const fs::path& lists, std::int64_t split, std::vector<List>& out,
-                      TrialSet& set) const override {
+                      TrialSet& set, Blemishes& found) const override {
     for (const char* side : {"gallery", "probe"})
       out.push_back({fmt::format("{}{}/", prefix(split), side),
                      read_rows(lists / place(split, fmt::format("search_{}", side)),
-                               fmt::format("{} {}", side, split), set)});
+                               fmt::format("{} {}", side, split), set, found)});
   }
-  Track read_track(const fs::path&, std::int64_t split, const TemplateNumbers&,
-                   TrialSet& set) const override {
+  Track read_track(const fs::path&, std::int64_t split, const TemplateNumbers&, TrialSet& set,
+                   Blemishes&) const override {
     IdentificationTrials trials;
     for (std::size_t t = 0; t < set.templates.size(); ++t) {
       if (set.templates.names[t].starts_with(prefix(split) + "gallery/"))

@@ -9,8 +9,10 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/mat5.h"
+#include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/dense_trials.h"
+#include "protocols/list_file.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {
@@ -24,11 +26,17 @@ constexpr std::array<const char*, 3> kNames = {"low", "middle", "high"};
 // Gathers samples, each in one set only.
 class Sets {
  public:
+  explicit Sets(const fs::path& lists) : found_(lists) {}
+
   void add(Quality quality, const std::string& name, const std::string& person,
-           const std::string& where) {
+           const ListPlace& where) {
     const auto [earlier, fresh] = seen_.try_emplace(name, where);
-    if (!fresh) fail(where, fmt::format("{} is there already, in {}", name, earlier->second));
-    members_[quality].push_back(builder_.sample(name, person));
+    if (fresh)
+      members_[quality].push_back(builder_.sample(name, person));
+    else
+      found_.add(
+          BlemishKind::repeated_name, [&] { return where; },
+          [&] { return fmt::format("{}, as in {}", name, found_.place(earlier->second)); });
   }
 
   TrialSet finish() {
@@ -38,8 +46,10 @@ class Sets {
       pairs.columns = members_[high];
       set_.tracks.push_back({fmt::format("{}2high", kNames[q]), std::move(pairs)});
     }
+    set_.blemishes = found_.found();
     return std::move(set_);
   }
+  Blemishes& found() { return found_; }
   std::size_t size(Quality q) const { return members_[q].size(); }
   TrialSet& set() { return set_; }
 
@@ -47,13 +57,14 @@ class Sets {
   TrialSet set_;
   TrialSetBuilder builder_{set_};
   std::array<std::vector<std::int32_t>, 3> members_;
-  std::unordered_map<std::string, std::string> seen_;
+  std::unordered_map<std::string, ListPlace> seen_;
+  Blemishes found_;
 };
 
 class IjbaQualityReader : public TrialReader {
  public:
   TrialSet read(const fs::path& lists) const override {
-    Sets sets;
+    Sets sets(lists);
     read_into(sets, lists);
     for (const Quality q : {low, middle, high})
       if (sets.size(q) == 0)
@@ -92,14 +103,15 @@ class QualityListsReader : public IjbaQualityReader {
     const auto rows = mat_text_rows(found->second, path.string() + ": namelist");
     if (rows.empty()) fail(path.string() + ": namelist", "the list is empty");
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::string where = fmt::format("{}: namelist, row {}", path.string(), i + 1);
+      const ListPlace where{path.string(), 0, fmt::format("namelist, row {}", i + 1)};
       if (rows[i].size() != 2)
-        fail(where, fmt::format("{} columns where subject and file are expected", rows[i].size()));
-      if (trim(rows[i][0]).empty()) fail(where, "the subject is empty");
-      sets.add(quality, sample_name(rows[i][1], [&] { return where; }), rows[i][0], where);
+        fail(where.text(),
+             fmt::format("{} columns where subject and file are expected", rows[i].size()));
+      if (trim(rows[i][0]).empty()) fail(where.text(), "the subject is empty");
+      sets.add(quality, sample_name(rows[i][1], sets.found(), [&] { return where; }),
+               std::string(trim(rows[i][0])), where);
     }
-    sets.set().lists.push_back(trial_list(kNames[quality], path, bytes));
-    sets.set().lists.back().notes.clear();  // of text files
+    sets.set().lists.push_back({kNames[quality], path, sha256_hex(bytes), {}});
   }
 
   IjbaQualityLists options_;
@@ -115,15 +127,17 @@ class QualityScoresReader : public IjbaQualityReader {
  private:
   void read_into(Sets& sets, const fs::path& lists) const override {
     const fs::path path = lists / options_.scores;
-    const CsvTable csv = read_csv(path);
+    const ListCsv list = read_list_csv(path, "quality", sets.found());
+    const CsvTable& csv = list.table;
     const std::size_t sample = csv.column("sample"), quality = csv.column("quality");
     for (std::size_t row = 0; row < csv.rows(); ++row) {
-      const std::string where = at_line(csv.name(), csv.place(row).line);
-      const std::string name = sample_name(csv.cell(row, sample), [&] { return where; });
+      const ListPlace where = list.at(row);
+      const std::string name =
+          sample_name(csv.cell(row, sample), sets.found(), [&] { return where; });
       const std::string person = csv.has_column("identity") ? csv.cell(row, csv.column("identity"))
                                                             : identity_.person(name);
       if (person.empty())
-        fail(where, fmt::format("who is on {} is not said", name),
+        fail(where.text(), fmt::format("who is on {} is not said", name),
              fmt::format("Add a column identity, or name samples by the rule '{}': {}.",
                          identity_.name, identity_.doc));
       const double value = csv.number(row, quality);
@@ -132,7 +146,7 @@ class QualityScoresReader : public IjbaQualityReader {
                                             : high,
                name, person, where);
     }
-    sets.set().lists.push_back(trial_list("quality", path, csv.bytes()));
+    sets.set().lists.push_back(list.list);
   }
 
   IjbaQualityScores options_;

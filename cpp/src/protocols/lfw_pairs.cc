@@ -6,9 +6,8 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
-#include "facebench/io/sha256.h"
-#include "facebench/io/text.h"
 #include "facebench/protocols/listed_trials.h"
+#include "protocols/list_file.h"
 
 namespace facebench {
 namespace {
@@ -16,8 +15,8 @@ namespace {
 // One pass over a list file.
 class LfwPairsParser {
  public:
-  LfwPairsParser(const TextFile& text, const LfwPairsOptions& options)
-      : text_(text), options_(options), builder_(set_) {}
+  LfwPairsParser(const ListFile& text, const LfwPairsOptions& options, Blemishes& found)
+      : text_(text), options_(options), found_(found), builder_(set_) {}
 
   TrialSet parse() {
     ListedTrials track;
@@ -30,9 +29,14 @@ class LfwPairsParser {
         track.comparisons.push_back(genuine ? genuine_pair(at) : impostor_pair(at));
         track.genuine.push_back(genuine ? 1 : 0);
         if (folds_ > 0) track.fold.push_back(static_cast<std::int32_t>(fold));
-        refuse_duplicate(track.comparisons.back(), at);
+        count_blemishes(track.comparisons.back(), genuine, at);
       }
     }
+    if (10 * conflicts_ > static_cast<std::int64_t>(track.comparisons.size()))
+      fail(text_.name(),
+           fmt::format("{} of {} pairs are listed as impostors, but are one person", conflicts_,
+                       track.comparisons.size()),
+           "Use the list as the data set gives it.");
     set_.tracks.push_back({options_.track, std::move(track)});
     return std::move(set_);
   }
@@ -40,7 +44,7 @@ class LfwPairsParser {
  private:
   [[noreturn]] void refuse(const TextLine& line, const std::string& what,
                            const std::string& advice = "Use the list as the data set gives it.") {
-    fail(at_line(text_.name(), line.number), what, advice);
+    fail(text_.where(line), what, advice);
   }
 
   void read_header() {
@@ -59,7 +63,7 @@ class LfwPairsParser {
     const std::int64_t sets = std::max<std::int64_t>(folds_, 1);
     if (sets > lines || size_ > lines || 1 + sets * 2 * size_ != lines)
       fail(
-          at_line(text_.name(), lines),
+          text_.where(text_.lines().back()),
           fmt::format("the list ends after {} lines; its first line announces {} x ({} + {}) pairs",
                       lines, sets, size_, size_),
           "It was cut off or lines were added; download it again.");
@@ -75,9 +79,14 @@ class LfwPairsParser {
 
   // Names become folders and files below the image folder, so nothing may lead out of it.
   std::string name(std::string_view field, const TextLine& line) {
+    const std::string_view given = field;
+    field = trim(field);
+    if (field.size() != given.size())
+      found_.add(
+          BlemishKind::blanks, [&] { return text_.at(line); },
+          [&] { return fmt::format("around the name '{}'", field); });
     if (field.empty()) refuse(line, "a name is empty");
-    if (field == "." || field == ".." || field.find_first_of("/\\") != std::string_view::npos ||
-        field != trim(field))
+    if (field == "." || field == ".." || field.find_first_of("/\\") != std::string_view::npos)
       refuse(line, fmt::format("'{}' is not a person's name", field));
     return std::string(field);
   }
@@ -102,32 +111,44 @@ class LfwPairsParser {
     const auto f = fields(line, 3);
     const std::string person = name(f[0], line);
     const std::int32_t a = sample(person, f[1], line), b = sample(person, f[2], line);
-    if (a == b) refuse(line, "a photograph is compared with itself");
     return {a, b};
   }
 
   Comparison impostor_pair(const TextLine& line) {
     const auto f = fields(line, 4);
     const std::string first = name(f[0], line), second = name(f[2], line);
-    if (first == second)
-      refuse(line, fmt::format("an impostor pair names {} on both sides", first));
     const std::int32_t a = sample(first, f[1], line), b = sample(second, f[3], line);
     return {a, b};
   }
 
-  void refuse_duplicate(const Comparison& c, const TextLine& line) {
+  void count_blemishes(const Comparison& c, bool genuine, const TextLine& line) {
+    const auto where = [&] { return text_.at(line); };
+    const auto both = [&] {
+      return fmt::format("{} and {}", set_.names[c.first], set_.names[c.second]);
+    };
+    if (c.first == c.second)
+      found_.add(BlemishKind::self_comparison, where, [&] { return set_.names[c.first]; });
+    if (!genuine && set_.identity[c.first] == set_.identity[c.second]) {
+      ++conflicts_;
+      found_.add(BlemishKind::label_conflict, where,
+                 [&] { return both() + " are listed as impostors, but are one person"; });
+    }
     const auto [low, high] = std::minmax(c.first, c.second);
     const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
-    const auto [found, added] = lines_of_.try_emplace(key, line.number);
-    if (!added) refuse(line, fmt::format("the same pair as in line {}", found->second));
+    const auto [earlier, fresh] = lines_of_.try_emplace(key, line.number);
+    if (!fresh)
+      found_.add(BlemishKind::repeated_pair, where,
+                 [&] { return fmt::format("{}, as in line {}", both(), earlier->second); });
   }
 
-  const TextFile& text_;
+  const ListFile& text_;
   const LfwPairsOptions& options_;
+  Blemishes& found_;
   TrialSet set_;
   TrialSetBuilder builder_;
   std::int64_t folds_ = 0;  // 0 = one set without folds
-  std::int64_t size_ = 0;   // genuine pairs of a set, and as many impostor pairs
+  std::int64_t conflicts_ = 0;
+  std::int64_t size_ = 0;  // genuine pairs of a set, and as many impostor pairs
   std::unordered_map<std::uint64_t, std::int64_t> lines_of_;
 };
 
@@ -139,13 +160,11 @@ class LfwPairsReader : public TrialReader {
   std::vector<std::string> files() const override { return {options_.pairs}; }
 
   TrialSet read(const std::filesystem::path& lists) const override {
-    const std::filesystem::path path = lists / options_.pairs;
-    const TextFile text(path);
-    TrialSet set = LfwPairsParser(text, options_).parse();
-    TrialList list{"pairs", path, sha256_hex(text.bytes()), {}};
-    if (text.has_bom()) list.notes.push_back("begins with a byte order mark, passed over");
-    if (text.has_crlf()) list.notes.push_back("has CRLF line ends");
-    set.lists.push_back(std::move(list));
+    Blemishes found(lists);
+    const ListFile text(lists / options_.pairs, "pairs", found);
+    TrialSet set = LfwPairsParser(text, options_, found).parse();
+    set.lists.push_back(text.list());
+    set.blemishes = found.found();
     set.check();
     return set;
   }

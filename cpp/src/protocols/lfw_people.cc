@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
-#include "facebench/io/text.h"
 #include "facebench/protocols/identification_trials.h"
+#include "protocols/list_file.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {
@@ -27,12 +27,12 @@ std::int64_t positive(std::string_view field, const Place& place, std::string_vi
   return value;
 }
 
-std::vector<Person> read_people(const TextFile& text) {
+std::vector<Person> read_people(const ListFile& text, Blemishes& found) {
   const auto& lines = text.lines();
   std::size_t at = 0;
   const auto next = [&](std::string_view what) -> const TextLine& {
     if (at == lines.size())
-      fail(at_line(text.name(), static_cast<std::int64_t>(at)),
+      fail(lines.empty() ? text.name() : text.where(lines.back()),
            fmt::format("the list ends where {} is expected", what),
            "It was cut off; download it again.");
     return lines[at++];
@@ -46,21 +46,24 @@ std::vector<Person> read_people(const TextFile& text) {
     const std::int64_t size = positive(count.text, text.place(count), "the number of people");
     for (std::int64_t k = 0; k < size; ++k) {
       const TextLine& line = next("a person");
-      const std::string where = at_line(text.name(), line.number);
+      const std::string where = text.where(line);
       const auto fields = split_tabs(line.text);
       if (fields.size() != 2)
         fail(where,
              fmt::format("{} fields between tabs where NAME IMAGES is expected", fields.size()));
-      const std::string name = sample_name(fields[0], [&] { return where; });
+      const std::string name = sample_name(fields[0], found, [&] { return text.at(line); });
       if (name.find('/') != std::string::npos)
         fail(where, fmt::format("'{}' is not a person's name", name));
+      const std::int64_t images = positive(fields[1], text.place(line), "the number of images");
       if (const auto [earlier, fresh] = line_of.try_emplace(name, line.number); !fresh)
-        fail(where, fmt::format("{} is there already, in line {}", name, earlier->second));
-      people.push_back({name, positive(fields[1], text.place(line), "the number of images")});
+        found.add(
+            BlemishKind::repeated_name, [&] { return text.at(line); },
+            [&] { return fmt::format("{}, as in line {}", name, earlier->second); });
+      else
+        people.push_back({name, images});
     }
   }
-  if (at != lines.size())
-    fail(at_line(text.name(), lines[at].number), "more lines than the list announces");
+  if (at != lines.size()) fail(text.where(lines[at]), "more lines than the list announces");
   return people;
 }
 
@@ -71,11 +74,12 @@ class LfwPeopleReader : public TrialReader {
   std::vector<std::string> files() const override { return {options_.people}; }
 
   TrialSet read(const fs::path& lists) const override {
-    const TextFile text(lists / options_.people);
+    Blemishes found(lists);
+    const ListFile text(lists / options_.people, "people", found);
     TrialSet set;
     TrialSetBuilder builder(set);
     IdentificationTrials trials;
-    for (const Person& p : read_people(text)) {
+    for (const Person& p : read_people(text, found)) {
       const bool enrolled = p.images >= options_.enrolled_from;
       if (!enrolled && !options_.open) continue;
       for (std::int64_t i = 1; i <= p.images; ++i) {
@@ -88,7 +92,8 @@ class LfwPeopleReader : public TrialReader {
       fail(text.name(), fmt::format("{} images for the gallery and {} probes",
                                     trials.gallery.size(), trials.probes.size()));
     set.tracks.push_back({options_.track, std::move(trials)});
-    set.lists.push_back(trial_list("people", lists / options_.people, text.bytes()));
+    set.lists.push_back(text.list());
+    set.blemishes = found.found();
     set.check();
     return set;
   }

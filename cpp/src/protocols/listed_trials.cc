@@ -124,9 +124,7 @@ void ListedTrials::check(const TrialSet& set, const std::string& track) const {
       if (u < 0 || u >= units)
         throw std::out_of_range(
             fmt::format("track {}, comparison {}: unit {} of {}", track, k, u, units));
-    if (a == b) refuse(set.unit_name(a) + " is compared with itself");
-    if (genuine[k] > 1 || (genuine[k] == 1) != same_identity(set, {a, b}))
-      refuse("the label contradicts the identities");
+    if (genuine[k] > 1) refuse(fmt::format("the label is {}", genuine[k]));
     if (!fold.empty() && fold[k] < 0) refuse("fold below 0");
   }
 }
@@ -169,13 +167,17 @@ std::vector<std::pair<std::int64_t, std::int64_t>> ListedTrials::shared_with(
     const Trials& trials, std::span<const std::int32_t> unit_of_other) const {
   const auto* other = dynamic_cast<const ListedTrials*>(&trials);
   if (!other) return {};
-  std::map<Key, std::int64_t> where;
+  // A pair that is listed more than once meets itself as often, in order.
+  std::multimap<Key, std::int64_t> where;
   for (std::size_t k = 0; k < other->comparisons.size(); ++k)
     where.emplace(key_of(*other, k, {}), static_cast<std::int64_t>(k));
   std::vector<std::pair<std::int64_t, std::int64_t>> shared;
   for (std::size_t k = 0; k < comparisons.size(); ++k)
-    if (const auto found = where.find(key_of(*this, k, unit_of_other)); found != where.end())
+    if (const auto found = where.lower_bound(key_of(*this, k, unit_of_other));
+        found != where.end() && found->first == key_of(*this, k, unit_of_other)) {
       shared.emplace_back(static_cast<std::int64_t>(k), found->second);
+      where.erase(found);
+    }
   return shared;
 }
 

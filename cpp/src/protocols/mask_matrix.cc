@@ -43,7 +43,8 @@ std::string_view next_word(std::string_view& line) {
 
 }  // namespace
 
-MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size) {
+MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size,
+                            Blemishes& found) {
   const MappedFile file(path);
   const std::string name = path.string();
   std::string_view rest(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
@@ -55,7 +56,18 @@ MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size
   MaskMatrix mask;
   mask.sha256 = sha256_hex(rest);
   mask.values.resize(static_cast<std::size_t>(size * size));
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+  const auto at = [&](std::int64_t line) { return ListPlace{name, line, ""}; };
+  if (rest.starts_with("\xEF\xBB\xBF")) {
+    rest.remove_prefix(3);
+    found.add(
+        BlemishKind::byte_order_mark, [&] { return at(1); },
+        [] { return std::string("the file begins with it"); });
+  }
+  if (const std::size_t end = rest.find('\n');
+      end != std::string_view::npos && end > 0 && rest[end - 1] == '\r')
+    found.add(
+        BlemishKind::crlf, [&] { return at(1); },
+        [] { return std::string("from the first line"); });
   const auto n = static_cast<std::size_t>(size);
   std::size_t row = 0;
   for (std::int64_t number = 1; !rest.empty(); ++number) {
@@ -63,7 +75,13 @@ MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size
     std::string_view line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     std::string_view word = next_word(line);
-    if (word.empty()) continue;
+    if (word.empty()) {
+      found.add(
+          BlemishKind::blanks, [&] { return at(number); },
+          [] { return std::string("the line is blank"); });
+      continue;
+    }
+    mask.line.push_back(number);
     const std::string where = at_line(name, number);
     if (row == n) fail(where, fmt::format("a row more than the {} names", size));
     for (std::size_t column = 0; column < n; ++column, word = next_word(line)) {
@@ -73,7 +91,13 @@ MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size
         fail(where, fmt::format("'{}' is not a whole number from 0 to 255",
                                 printable(word.substr(0, 40))));
       mask.values[row * n + column] = static_cast<std::uint8_t>(value);
-      if (column < row && mask.values[column * n + row] != value) ++mask.asymmetric;
+      if (column < row && mask.values[column * n + row] != value)
+        found.add(
+            BlemishKind::mask_asymmetry, [&] { return at(number); },
+            [&] {
+              return fmt::format("entry {} is {}, its mirror image {}", column + 1, value,
+                                 mask.values[column * n + row]);
+            });
     }
     if (!word.empty()) fail(where, fmt::format("more than {} numbers", size));
     ++row;

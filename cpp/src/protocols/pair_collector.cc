@@ -15,7 +15,7 @@ void PairCollector::begin_track(std::string name) {
 }
 
 std::int32_t PairCollector::sample(std::string_view text, Position position) {
-  const std::string name = sample_name(text, [&] { return where_(position); });
+  const std::string name = sample_name(text, *found_, [&] { return where_(position); });
   const auto [at, fresh] = samples_.try_emplace(name, static_cast<std::int32_t>(names_.size()));
   if (fresh) names_.push_back(name);
   return at->second;
@@ -25,12 +25,15 @@ void PairCollector::add(std::string_view first, std::string_view second, bool ge
                         std::int32_t fold, Position position) {
   const std::int32_t a = sample(first, position), b = sample(second, position);
   named_at_.resize(names_.size(), position);
-  if (a == b) fail(where_(position), fmt::format("{} is compared with itself", names_[a]));
+  const auto where = [&] { return where_(position); };
+  if (a == b) found_->add(BlemishKind::self_comparison, where, [&] { return names_[a]; });
   const auto [low, high] = std::minmax(a, b);
   const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
   if (const auto [earlier, fresh] = seen_.try_emplace(key, position); !fresh)
-    fail(where_(position), fmt::format("{} and {} are compared already in {}", names_[a], names_[b],
-                                       where_(earlier->second)));
+    found_->add(BlemishKind::repeated_pair, where, [&] {
+      return fmt::format("{} and {}, as in {}", names_[a], names_[b],
+                         found_->place(where_(earlier->second)));
+    });
   ListedTrials& track = tracks_.back().trials;
   track.comparisons.push_back({a, b});
   track.genuine.push_back(genuine ? 1 : 0);
@@ -85,7 +88,8 @@ TrialSet PairCollector::finish(const IdentityRule& rule) {
   for (std::size_t s = 0; s < names_.size(); ++s) {
     person.push_back(rule.person(names_[s]));
     if (person.back().empty())
-      fail(where_(named_at_[s]), fmt::format("the name '{}' does not say who it is", names_[s]),
+      fail(where_(named_at_[s]).text(),
+           fmt::format("the name '{}' does not say who it is", names_[s]),
            fmt::format("The rule '{}' expects: {}.", rule.name, rule.doc));
   }
   return build(person, "their names");
@@ -97,23 +101,41 @@ TrialSet PairCollector::finish(const std::function<std::string(const std::string
   return build(people, "the data set");
 }
 
+void PairCollector::count_conflicts(const Gathered& gathered, const TrialSet& set,
+                                    std::string_view source) {
+  const ListedTrials& t = gathered.trials;
+  const auto same = [&](std::size_t k) {
+    return set.identity[t.comparisons[k].first] == set.identity[t.comparisons[k].second];
+  };
+  const auto what = [&](std::size_t k) {
+    return fmt::format("{} and {} are listed as {}, but by {} they are {}",
+                       set.names[t.comparisons[k].first], set.names[t.comparisons[k].second],
+                       t.genuine[k] == 1 ? "genuine" : "impostors", source,
+                       same(k) ? "one person" : "two people");
+  };
+  std::vector<std::size_t> conflicts;
+  for (std::size_t k = 0; k < t.comparisons.size(); ++k)
+    if (same(k) != (t.genuine[k] == 1)) conflicts.push_back(k);
+  if (10 * conflicts.size() > t.comparisons.size())
+    fail(where_(gathered.position[conflicts.front()]).text(),
+         fmt::format("{}, and so are {} of {} pairs", what(conflicts.front()), conflicts.size(),
+                     t.comparisons.size()),
+         "Are the words for genuine and impostor exchanged, or is this another list?");
+  for (const std::size_t k : conflicts)
+    found_->add(
+        BlemishKind::label_conflict, [&] { return where_(gathered.position[k]); },
+        [&] { return what(k); });
+}
+
 TrialSet PairCollector::build(const std::vector<std::string>& person, std::string_view source) {
   TrialSet set;
   TrialSetBuilder builder(set);
   for (std::size_t s = 0; s < names_.size(); ++s) builder.sample(names_[s], person[s]);
   for (Gathered& gathered : tracks_) {
-    for (std::size_t k = 0; k < gathered.trials.comparisons.size(); ++k) {
-      const auto [a, b] = gathered.trials.comparisons[k];
-      const bool same = set.identity[a] == set.identity[b];
-      if (same != (gathered.trials.genuine[k] == 1))
-        fail(where_(gathered.position[k]),
-             fmt::format("{} and {} are listed as {}, but by {} they are {}", set.names[a],
-                         set.names[b], same ? "impostors" : "genuine", source,
-                         same ? "one person" : "two people"));
-    }
+    count_conflicts(gathered, set, source);
     set.tracks.push_back({std::move(gathered.name), std::move(gathered.trials)});
   }
-  *this = PairCollector(where_);
+  *this = PairCollector(where_, *found_);
   set.check();
   return set;
 }

@@ -7,23 +7,24 @@
 #include <unordered_map>
 #include <vector>
 
+#include "facebench/protocols/blemishes.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/trials.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {
 
-// Collects the comparisons of a list of any format, and refuses what no list may contain: a
-// repeated pair, a sample compared with itself, a label that contradicts the people on the samples.
+// Collects the comparisons of a list of any format as they are given, and counts what is odd:
+// repeated pairs, samples compared with themselves, labels that contradict who is on the samples.
 class PairCollector {
  public:
   // A place in the list, as a number whose meaning only the reader knows: a line, say.
   using Position = std::int64_t;
 
-  // `where` is how a message names a position.
-  explicit PairCollector(std::function<std::string(Position)> where) : where_(std::move(where)) {}
+  PairCollector(std::function<ListPlace(Position)> where, Blemishes& found)
+      : where_(std::move(where)), found_(&found) {}
 
-  // The comparisons that follow belong to this track; within one no pair may come twice.
+  // The comparisons that follow belong to this track.
   void begin_track(std::string name);
   // Throws Error naming the position. `fold` counts from 0; -1 = the list has none.
   void add(std::string_view first, std::string_view second, bool genuine, std::int32_t fold,
@@ -35,7 +36,8 @@ class PairCollector {
   void number_folds(std::int64_t folds, bool genuine_too, const std::string& list);
 
   // Everything as a set that passed TrialSet::check(). Throws Error where a name has no person
-  // under the rule, or a label contradicts the people; the collector is empty afterwards.
+  // under the rule, or more than a tenth of the labels contradict the people; the collector is
+  // empty afterwards.
   TrialSet finish(const IdentityRule& rule);
   // The same with people that the reader knows.
   TrialSet finish(const std::function<std::string(const std::string& sample)>& person);
@@ -50,8 +52,10 @@ class PairCollector {
   std::int32_t sample(std::string_view text, Position position);
   std::vector<std::int32_t> connected() const;
   TrialSet build(const std::vector<std::string>& person, std::string_view source);
+  void count_conflicts(const Gathered& gathered, const TrialSet& set, std::string_view source);
 
-  std::function<std::string(Position)> where_;
+  std::function<ListPlace(Position)> where_;
+  Blemishes* found_;
   std::vector<std::string> names_;
   std::vector<Position> named_at_;
   std::unordered_map<std::string, std::int32_t> samples_;

@@ -7,6 +7,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/text.h"
+#include "protocols/list_file.h"
 #include "protocols/pair_collector.h"
 
 namespace facebench {
@@ -52,17 +53,20 @@ class PairsReader : public TrialReader {
 
   TrialSet read(const std::filesystem::path& lists) const override {
     const std::filesystem::path path = lists / options_.file;
-    const CsvTable table = read_csv(path, {separator_of(options_.separator), options_.header});
-    PairCollector pairs([&](PairCollector::Position row) {
-      return at_line(table.name(), table.place(static_cast<std::size_t>(row)).line);
-    });
+    Blemishes found(lists);
+    const ListCsv list =
+        read_list_csv(path, "pairs", found, {separator_of(options_.separator), options_.header});
+    const CsvTable& table = list.table;
+    PairCollector pairs(
+        [&](PairCollector::Position row) { return list.at(static_cast<std::size_t>(row)); }, found);
     pairs.begin_track(options_.track);
     if (table.rows() == 0) fail(table.name(), "the list is empty", "Download it again.");
     collect(table, pairs);
     if (*options_.fold_count > 0)
       pairs.number_folds(*options_.fold_count, options_.folds == "order", table.name());
     TrialSet set = pairs.finish(identity_rules().at(options_.identity));
-    set.lists.push_back(trial_list("pairs", path, table.bytes()));
+    set.lists.push_back(list.list);
+    set.blemishes = found.found();
     return set;
   }
 

@@ -16,11 +16,13 @@
 
 namespace facebench {
 
-bool TrialReader::is_here(const std::filesystem::path& lists) const {
-  std::error_code ignored;
-  return std::ranges::all_of(files(), [&](const std::string& f) {
-    return std::filesystem::is_regular_file(lists / f, ignored);
+std::vector<std::string> TrialReader::missing(const std::filesystem::path& lists) const {
+  std::vector<std::string> absent = files();
+  std::erase_if(absent, [&](const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(lists / file, ignored);
   });
+  return absent;
 }
 
 const Table<TrialReaderEntry>& trial_readers() {

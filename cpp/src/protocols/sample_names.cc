@@ -6,7 +6,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
-#include "facebench/io/sha256.h"
+#include "protocols/file_listing.h"
 
 namespace facebench {
 namespace {
@@ -28,6 +28,20 @@ std::string before_last_underscore(std::string_view sample) {
   return at == std::string_view::npos ? "" : std::string(file.substr(0, at));
 }
 
+// Of the parts between underscores the first that is no number.
+std::string first_word(std::string_view sample) {
+  std::string_view file = file_of(sample);
+  file = file.substr(0, file.rfind('.'));
+  while (!file.empty()) {
+    const std::size_t end = std::min(file.find('_'), file.size());
+    const std::string_view part = file.substr(0, end);
+    if (end < file.size() && part.find_first_not_of("0123456789") != std::string_view::npos)
+      return std::string(part);
+    file.remove_prefix(std::min(end + 1, file.size()));
+  }
+  return "";
+}
+
 std::string second_part(std::string_view sample) {
   const std::string_view file = file_of(sample);
   const std::size_t first = file.find('_');
@@ -39,12 +53,21 @@ std::string second_part(std::string_view sample) {
 
 }  // namespace
 
-std::string sample_name(std::string_view text, const std::function<std::string()>& where) {
+std::string sample_name(std::string_view text, Blemishes& found,
+                        const std::function<ListPlace()>& where) {
   const auto refuse = [&](std::string_view what) {
-    fail(where(), fmt::format("'{}' {}", printable(text), what),
+    fail(where().text(), fmt::format("'{}' {}", printable(text), what),
          "Names are paths below the image folder, with '/'.");
   };
-  if (text.empty()) fail(where(), "a name is empty");
+  std::string plain;  // most names hold no blank and are ASCII
+  if (std::ranges::any_of(text, [](char c) { return static_cast<signed char>(c) <= ' '; })) plain = plain_name(text);
+  if (!plain.empty() && plain != text) {
+    const bool marked = text.find("\xEF\xBB\xBF") != std::string_view::npos;
+    found.add(marked ? BlemishKind::byte_order_mark : BlemishKind::blanks, where,
+              [&] { return fmt::format("in the name '{}'", plain); });
+    text = plain;
+  }
+  if (text.empty()) fail(where().text(), "a name is empty");
   if (text.front() == '/') refuse("is an absolute path");
   if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
     refuse("holds a control character");
@@ -67,18 +90,14 @@ const Table<IdentityRule>& identity_rules() {
         "the file's name before its last underscore: Ann_Bee_0001.jpg "
         "is Ann_Bee",
         before_last_underscore},
+       {"first_word",
+        "of the parts before underscores the first that is no number: 12_AnnBee_35_f.jpg and "
+        "AnnBee_f_12_35.jpg are AnnBee",
+        first_word},
        {"second_part", "the part between the first two underscores: 12_AnnBee_35_f.jpg is AnnBee",
         second_part},
        {"genuine", "names say nothing: people are what genuine comparisons connect", nullptr}});
   return table;
-}
-
-TrialList trial_list(std::string role, const std::filesystem::path& path, std::string_view bytes) {
-  TrialList list{std::move(role), path, sha256_hex(bytes), {}};
-  if (bytes.starts_with("\xEF\xBB\xBF"))
-    list.notes.emplace_back("begins with a byte order mark, passed over");
-  if (bytes.find("\r\n") != std::string_view::npos) list.notes.emplace_back("has CRLF line ends");
-  return list;
 }
 
 }  // namespace facebench

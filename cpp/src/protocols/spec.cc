@@ -35,9 +35,12 @@ std::string word(const TomlTable& table, std::string_view key, const Table<Entry
 std::vector<std::string> folders(const TomlTable& table, std::string_view key) {
   const std::vector<std::string> result = table.texts(key);
   if (result.empty()) table.fail_at(key, "no folder is named", "'.' is the root itself.");
-  for (const std::string& f : result)
-    if (f.empty() || fs::path(f).is_absolute() || f.find("..") != std::string::npos)
-      table.fail_at(key, fmt::format("'{}' is not a folder below the root", f));
+  for (const std::string& f : result) {
+    const std::string_view below = f.starts_with("../") ? std::string_view(f).substr(3) : f;
+    if (f.empty() || fs::path(f).is_absolute() ||
+        (f != ".." && below.find("..") != std::string_view::npos))
+      table.fail_at(key, fmt::format("'{}' is not a folder below the root or beside it", f));
+  }
   return result;
 }
 
@@ -81,22 +84,6 @@ ProtocolAbout about(const TomlTable& table) {
 
 // Protocols lie at the top; recipes and published tables in folders.
 bool is_protocol(const EmbeddedFile& f) { return f.name.find('/') == std::string_view::npos; }
-
-std::vector<fs::path> candidates(const fs::path& given, const fs::path& root,
-                                 const std::vector<std::string>& folders, std::string_view what) {
-  if (!given.empty()) return {given};
-  if (root.empty())
-    throw std::invalid_argument(fmt::format("neither a root nor a folder of {} is given", what));
-  std::vector<fs::path> result;
-  for (const std::string& f : folders) result.push_back(f == "." ? root : root / f);
-  return result;
-}
-
-std::string joined(const std::vector<fs::path>& paths) {
-  std::string text;
-  for (const fs::path& p : paths) text += (text.empty() ? "" : ", ") + p.string();
-  return text;
-}
 
 }  // namespace
 
@@ -217,66 +204,6 @@ ProtocolSpec load_protocol(const std::string& name_or_path) {
   if (const EmbeddedFile* f = find_embedded(name_or_path); f && is_protocol(*f))
     return parse_protocol(f->text, name_or_path + ".toml");
   throw std::invalid_argument(unknown_name_message("protocol", name_or_path, protocol_names()));
-}
-
-fs::path find_lists(const ProtocolSpec& spec, const DataPlaces& places) {
-  const auto tried = candidates(places.lists, places.root, spec.list_folders, "lists");
-  const std::vector<std::string> files = spec.reader->files();
-  for (const fs::path& folder : tried)
-    if (spec.reader->is_here(folder)) return folder;
-  std::string names;
-  for (const std::string& f : files) names += (names.empty() ? "" : ", ") + f;
-  if (names.empty()) names = "folders of images";
-  fail(fmt::format("protocol {}", spec.id),
-       fmt::format("no folder holds the list {}; looked in {}", names, joined(tried)),
-       "Give the data set's root, or the folder of the lists.");
-}
-
-TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places) {
-  return spec.reader->read(find_lists(spec, places));
-}
-
-std::vector<fs::path> image_paths(const ProtocolSpec& spec, const TrialSet& trials,
-                                  const fs::path& images) {
-  std::vector<fs::path> paths;
-  if (spec.match != "stem") {
-    for (const std::string& name : trials.names) paths.push_back(images / name);
-    return paths;
-  }
-  std::unordered_map<std::string, fs::path> by_stem;
-  std::unordered_set<std::string> twice;
-  std::error_code error;  // a folder that is not there holds nothing
-  for (fs::recursive_directory_iterator it(images, error), end; !error && it != end;
-       it.increment(error))
-    if (it->is_regular_file(error))
-      if (!by_stem.try_emplace(it->path().stem().string(), it->path()).second)
-        twice.insert(it->path().stem().string());
-  for (const std::string& name : trials.names) {
-    const std::string stem = fs::path(name).stem().string();
-    if (twice.contains(stem))
-      fail(images.string(),
-           fmt::format("'{}' is the stem of {} and of another file", stem,
-                       by_stem.at(stem).string()),
-           "Remove one of them, or give the folder of the images.");
-    const auto found = by_stem.find(stem);
-    paths.push_back(found == by_stem.end() ? images / name : found->second);
-  }
-  return paths;
-}
-
-fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const DataPlaces& places) {
-  const auto tried = candidates(places.images, places.root, spec.image_folders, "images");
-  for (const fs::path& folder : tried) {
-    std::error_code ignored;
-    if (!fs::is_directory(folder, ignored)) continue;
-    for (const fs::path& path : image_paths(spec, trials, folder))
-      if (fs::exists(path, ignored)) return folder;
-  }
-  fail(fmt::format("protocol {}", spec.id),
-       fmt::format("none of the {} images that the lists name exists; looked for {} in {}",
-                   trials.names.size(), trials.names.empty() ? "" : trials.names.front(),
-                   joined(tried)),
-       "Give the data set's root, or the folder of the images.");
 }
 
 std::vector<std::string> differences_from_official(const ProtocolSpec& spec,

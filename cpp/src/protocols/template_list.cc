@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
-#include "facebench/io/text.h"
 #include "facebench/protocols/matrix_trials.h"
+#include "protocols/list_file.h"
 #include "protocols/sample_names.h"
 
 namespace facebench {
@@ -37,16 +37,20 @@ class TemplateListReader : public TrialReader {
   std::vector<std::string> files() const override { return {options_.file}; }
 
   TrialSet read(const fs::path& lists) const override {
-    const TextFile text(lists / options_.file);
+    Blemishes found(lists);
+    const ListFile text(lists / options_.file, "templates", found);
     const auto size = static_cast<std::size_t>(options_.size);
     const std::size_t run = blocks_.blocks.size() * size;  // lines of a subject
     const auto& lines = text.lines();
     if (lines.empty()) fail(at_line(text.name(), 1), "the list is empty", "Download it again.");
     if (lines.size() % run != 0)
-      fail(at_line(text.name(), lines.back().number),
+      fail(text.where(lines.back()),
            fmt::format("the list ends after {} lines; {} are expected for each subject",
                        lines.size(), run),
            "It was cut off, or its blocks are others than the protocol says.");
+    std::vector<std::string> names;
+    for (const TextLine& line : lines)
+      names.push_back(sample_name(line.text, found, [&] { return text.at(line); }));
     TrialSet set;
     TrialSetBuilder builder(set);
     MatrixTrials trials;
@@ -55,9 +59,9 @@ class TemplateListReader : public TrialReader {
     std::unordered_map<std::string, std::int64_t> subjects, images;
     std::int64_t shared = 0;
     for (std::size_t begin = 0; begin < lines.size(); begin += run) {
-      const std::string subject = person(text, lines[begin]);
+      const std::string subject = person(text, lines[begin], names[begin]);
       if (const auto [at, fresh] = subjects.try_emplace(subject, lines[begin].number); !fresh)
-        fail(at_line(text.name(), lines[begin].number),
+        fail(text.where(lines[begin]),
              fmt::format("the templates of {} are in line {} already", subject, at->second));
       const std::size_t first = trials.first.size();
       trials.first.resize(first + groups);
@@ -72,23 +76,25 @@ class TemplateListReader : public TrialReader {
         const std::int64_t block_line = lines[begin + b * size].number;
         for (std::size_t i = 0; i < size; ++i) {
           const TextLine& line = lines[begin + b * size + i];
-          if (person(text, line) != subject)
-            fail(at_line(text.name(), line.number),
-                 fmt::format("{} is not of {}, whose {} lines begin in line {}", trim(line.text),
-                             subject, run, lines[begin].number));
-          const std::string name(trim(line.text));
+          const std::string& name = names[begin + b * size + i];
+          if (person(text, line, name) != subject)
+            fail(text.where(line), fmt::format("{} is not of {}, whose {} lines begin in line {}",
+                                               name, subject, run, lines[begin].number));
           const auto [at, fresh] = images.try_emplace(name, line.number);
           if (!fresh && at->second >= block_line)
-            fail(at_line(text.name(), line.number),
-                 fmt::format("{} is in line {} of the same template already", name, at->second));
-          if (!fresh) ++shared;
+            found.add(
+                BlemishKind::repeated_in_template, [&] { return text.at(line); },
+                [&] { return fmt::format("{}, as in line {}", name, at->second); });
+          else if (!fresh)
+            ++shared;
           at->second = line.number;
           set.templates.add_sample(builder.sample(name, subject), static_cast<std::int32_t>(i));
         }
       }
     }
     set.tracks.push_back({options_.track, std::move(trials)});
-    set.lists.push_back(trial_list("templates", lists / options_.file, text.bytes()));
+    set.lists.push_back(text.list());
+    set.blemishes = found.found();
     if (shared > 0)
       set.lists.back().notes.push_back(
           fmt::format("has {} images in two templates of a subject", shared));
@@ -97,12 +103,10 @@ class TemplateListReader : public TrialReader {
   }
 
  private:
-  std::string person(const TextFile& text, const TextLine& line) const {
-    const auto where = [&] { return at_line(text.name(), line.number); };
-    const std::string name = sample_name(trim(line.text), where);
+  std::string person(const ListFile& text, const TextLine& line, const std::string& name) const {
     std::string result = identity_.person(name);
     if (result.empty())
-      fail(where(), fmt::format("the name '{}' does not say who it is", name),
+      fail(text.where(line), fmt::format("the name '{}' does not say who it is", name),
            fmt::format("The rule '{}' expects: {}.", identity_.name, identity_.doc));
     return result;
   }

@@ -29,7 +29,7 @@ void check_distinct(const std::vector<std::int32_t>& units, const TrialSet& tria
 }
 
 void check_rows_and_columns(const std::vector<std::int32_t>& rows,
-                            const std::vector<std::int32_t>& columns, bool triangle,
+                            const std::vector<std::int32_t>& columns, bool triangle, bool distinct,
                             const TrialSet& trials, const std::string& track) {
   const auto require = [&](bool ok, const std::string& what) {
     if (!ok) throw std::invalid_argument(fmt::format("track {}: {}", track, what));
@@ -37,8 +37,10 @@ void check_rows_and_columns(const std::vector<std::int32_t>& rows,
   require(!rows.empty() && !columns.empty(), "no rows or no columns");
   check_units(rows, trials, track);
   check_units(columns, trials, track);
-  check_distinct(rows, trials, track);
-  check_distinct(columns, trials, track);
+  if (distinct) {
+    check_distinct(rows, trials, track);
+    check_distinct(columns, trials, track);
+  }
   if (triangle) {
     require(rows == columns, "a triangle whose columns are not its rows");
     return;

@@ -20,9 +20,10 @@ void check_units(const std::vector<std::int32_t>& units, const TrialSet& trials,
 // Throws std::invalid_argument where a unit is there twice.
 void check_distinct(const std::vector<std::int32_t>& units, const TrialSet& trials,
                     const std::string& track);
-// Throws std::invalid_argument for rows and columns that cannot be compared each with each.
+// Throws std::invalid_argument for rows and columns that cannot be compared each with each, and
+// with `distinct` for a unit that is there twice.
 void check_rows_and_columns(const std::vector<std::int32_t>& rows,
-                            const std::vector<std::int32_t>& columns, bool triangle,
+                            const std::vector<std::int32_t>& columns, bool triangle, bool distinct,
                             const TrialSet& trials, const std::string& track);
 
 // The units of one side of a track (rows or columns, probes or gallery), in their order: who each

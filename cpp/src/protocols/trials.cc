@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "facebench/core/error.h"
 #include "facebench/protocols/measurable.h"
 #include "protocols/trial_kinds.h"
 #include "protocols/trial_parts.h"
@@ -119,6 +120,17 @@ void TrialSet::check() const {
     require(track_names.insert(t.name).second, fmt::format("two tracks are called {}", t.name));
     t.trials->check(*this, t.name);
   }
+}
+
+void refuse_blemishes(const TrialSet& trials, std::string_view protocol) {
+  if (trials.blemishes.empty()) return;
+  std::int64_t all = 0;
+  for (const FoundBlemishes& found : trials.blemishes) all += found.count;
+  std::string first = blemish_sentence(trials.blemishes.front());
+  first.pop_back();  // its full stop
+  fail(fmt::format("protocol {}", protocol),
+       fmt::format("the lists have {} blemishes. {}", all, first),
+       "Without 'strict' they are evaluated by these rules.");
 }
 
 std::int32_t TrialSetBuilder::person(const std::string& identity) {

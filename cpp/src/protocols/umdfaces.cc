@@ -7,9 +7,9 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
-#include "facebench/io/text.h"
 #include "facebench/protocols/listed_trials.h"
 #include "protocols/draw_pairs.h"
+#include "protocols/list_file.h"
 #include "protocols/pair_collector.h"
 
 namespace facebench {
@@ -26,21 +26,24 @@ struct Faces {
 };
 
 // Adds the faces of one CSV file.
-void read_faces(const CsvTable& table, std::unordered_map<std::string, std::int32_t>& people,
-                Faces& faces) {
+void read_faces(const ListCsv& list, std::unordered_map<std::string, std::int32_t>& people,
+                Faces& faces, Blemishes& found) {
+  const CsvTable& table = list.table;
   const std::size_t subject = table.column("SUBJECT_ID"), file = table.column("FILE"),
                     yaw = table.column("YAW");
   if (table.rows() == 0) fail(at_line(table.name(), 2), "the file names no faces");
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto where = [&] { return at_line(table.name(), table.place(row).line); };
-    const std::string name = sample_name(table.cell(row, file), where);
+    const auto where = [&] { return list.at(row); };
+    const std::string name = sample_name(table.cell(row, file), found, where);
     const std::string& person = table.cell(row, subject);
-    if (person.empty()) fail(where(), "SUBJECT_ID is empty");
-    if (!faces.index.try_emplace(name, static_cast<std::int32_t>(faces.file.size())).second)
-      fail(where(), fmt::format("{} is there already", name));
+    if (person.empty()) fail(where().text(), "SUBJECT_ID is empty");
+    if (!faces.index.try_emplace(name, static_cast<std::int32_t>(faces.file.size())).second) {
+      found.add(BlemishKind::repeated_name, where, [&] { return name; });
+      continue;
+    }
     const double degrees = table.number(row, yaw);
     if (!(degrees >= -180 && degrees <= 180))
-      fail(where(), fmt::format("YAW is {}, not an angle in degrees", degrees));
+      fail(where().text(), fmt::format("YAW is {}, not an angle in degrees", degrees));
     const auto [at, fresh] =
         people.try_emplace(person, static_cast<std::int32_t>(faces.people.size()));
     if (fresh) faces.people.push_back(person);
@@ -59,16 +62,18 @@ class UmdfacesReader : public TrialReader {
   TrialSet read(const fs::path& lists) const override {
     Faces faces;
     std::unordered_map<std::string, std::int32_t> people;
+    Blemishes found(lists);
     std::vector<TrialList> read;
     for (const std::string& name : csv()) {
-      const CsvTable table = read_csv(lists / name);
-      read_faces(table, people, faces);
-      read.push_back(trial_list("faces", lists / name, table.bytes()));
+      const ListCsv list = read_list_csv(lists / name, "faces", found);
+      read_faces(list, people, faces, found);
+      read.push_back(list.list);
     }
     std::string note;
-    TrialSet set = pairs(faces, lists, read, note);
+    TrialSet set = pairs(faces, lists, read, note, found);
     read.front().notes.push_back(std::move(note));
     set.lists = std::move(read);
+    set.blemishes = found.found();
     set.check();
     return set;
   }
@@ -77,7 +82,7 @@ class UmdfacesReader : public TrialReader {
   virtual const std::vector<std::string>& csv() const = 0;
   // The note says where the pairs come from; a list of pairs is added to `read`.
   virtual TrialSet pairs(const Faces& faces, const fs::path& lists, std::vector<TrialList>& read,
-                         std::string& note) const = 0;
+                         std::string& note, Blemishes& found) const = 0;
 };
 
 class UmdfacesDrawnReader : public UmdfacesReader {
@@ -98,8 +103,8 @@ class UmdfacesDrawnReader : public UmdfacesReader {
   const std::vector<std::string>& csv() const override { return options_.csv; }
 
   // The note says where the faces give fewer pairs than are asked for.
-  TrialSet pairs(const Faces& faces, const fs::path&, std::vector<TrialList>&,
-                 std::string& note) const override {
+  TrialSet pairs(const Faces& faces, const fs::path&, std::vector<TrialList>&, std::string& note,
+                 Blemishes&) const override {
     note = fmt::format("gave the pairs by drawing, {0} + {0} for each track, seed {1}",
                        options_.size, options_.seed);
     TrialSet set;
@@ -156,10 +161,10 @@ class UmdfacesListedReader : public UmdfacesReader {
 
   // The pairs of the list; who is on them is what the faces' files say.
   TrialSet pairs(const Faces& faces, const fs::path& lists, std::vector<TrialList>& read,
-                 std::string& note) const override {
+                 std::string& note, Blemishes& found) const override {
     note = fmt::format("describes the faces; the pairs are those listed in {}", options_.pairs);
-    const fs::path path = lists / options_.pairs;
-    const CsvTable table = read_csv(path);
+    const ListCsv list = read_list_csv(lists / options_.pairs, "pairs", found);
+    const CsvTable& table = list.table;
     const std::size_t first = table.column("first"), second = table.column("second"),
                       label = table.column("label"), track = table.column("track");
     if (table.rows() == 0) fail(at_line(table.name(), 2), "the list is empty");
@@ -170,34 +175,23 @@ class UmdfacesListedReader : public UmdfacesReader {
       if (mine.empty()) order.push_back(table.cell(row, track));
       mine.push_back(row);
     }
-    const auto where = [&](std::int64_t row) {
-      return at_line(table.name(), table.place(static_cast<std::size_t>(row)).line);
-    };
-    PairCollector collected(where);
+    const auto where = [&](std::int64_t row) { return list.at(static_cast<std::size_t>(row)); };
+    PairCollector collected(where, found);
     for (const std::string& name : order) {
       collected.begin_track(name);
       for (const std::size_t row : rows[name]) {
         const auto at = static_cast<std::int64_t>(row);
         const std::string& word = table.cell(row, label);
         if (word != "1" && word != "0")
-          fail(where(at), fmt::format("the label is '{}', neither 1 nor 0", word));
-        const auto face = [&](std::size_t column) {
-          const auto found = faces.index.find(table.cell(row, column));
-          if (found == faces.index.end())
-            fail(where(at),
+          fail(where(at).text(), fmt::format("the label is '{}', neither 1 nor 0", word));
+        for (const std::size_t column : {first, second})
+          if (!faces.index.contains(table.cell(row, column)))
+            fail(where(at).text(),
                  fmt::format("'{}' is in none of the files of faces", table.cell(row, column)));
-          return found->second;
-        };
-        const std::int32_t a = face(first), b = face(second);
-        const bool same =
-            faces.person[static_cast<std::size_t>(a)] == faces.person[static_cast<std::size_t>(b)];
-        if (same != (word == "1"))
-          fail(where(at), fmt::format("the label is {}, but SUBJECT_ID is {}", word,
-                                      same ? "the same" : "another"));
-        collected.add(table.cell(row, first), table.cell(row, second), same, -1, at);
+        collected.add(table.cell(row, first), table.cell(row, second), word == "1", -1, at);
       }
     }
-    read.push_back(trial_list("pairs", path, table.bytes()));
+    read.push_back(list.list);
     return collected.finish(
         [&](const std::string& name) { return person_of(faces, faces.index.at(name)); });
   }

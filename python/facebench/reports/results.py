@@ -57,8 +57,7 @@ def _protocol_blocks(runs):
             if plots:
                 blocks.append({"kind": "plots", "plots": plots})
     blocks.append(_counts(runs, tracks))
-    failures = _failures(runs)
-    return [*blocks, failures] if failures else blocks
+    return blocks + [b for b in (_blemishes(runs), _failures(runs)) if b]
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -212,6 +211,27 @@ def _counts(runs, tracks):
         "left out",
     ]
     return table_block(columns, rows)
+
+
+def _blemishes(runs):
+    rules = {r["name"]: r for r in _eval.blemish_rules()}
+    rows = [
+        [run.title, rules[b["kind"]]["doc"], b["count"], rules[b["kind"]]["rule"], _places(b)]
+        for run in runs
+        for b in run.content.get("blemishes", [])
+        if b["kind"] in rules
+    ]
+    if not rows:
+        return None
+    columns = ["run", "in the lists", "number", "rule", "first"]
+    return table_block(columns, rows, summary="Blemishes of the lists")
+
+
+def _places(blemish):
+    def place(b):
+        return b["file"] if b["line"] is None else f"{b['file']}:{b['line']}"
+
+    return "; ".join(f"{place(b)}: {b['what']}" for b in blemish["first"][:3])
 
 
 def _failures(runs):

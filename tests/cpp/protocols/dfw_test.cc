@@ -61,7 +61,7 @@ TEST(Dfw, TracksAsWorkedOutByHand) {
   EXPECT_EQ(counts(2), (std::pair<std::ptrdiff_t, std::ptrdiff_t>(4, 8)));
   // The impersonator, whose folder is Ann's, is nobody of them.
   EXPECT_EQ(set.identity, (std::vector<std::int32_t>{0, 0, 0, 0, 1, 2}));
-  EXPECT_TRUE(set.lists.at(1).notes.empty());
+  EXPECT_TRUE(set.blemishes.empty());
 
   EvaluationOptions options;
   options.interval = "none";
@@ -87,25 +87,29 @@ TEST(Dfw, ByteOrderMarksBlanksAndDecimalsAreTaken) {
       read(with_crlf_and_bom(names),
            with_crlf_and_bom(with(kMaskText, "1 1 5 2 3 4", " 1.000e+00\t1  5 2 3 4.0 ")));
   EXPECT_EQ(set.names, read(kNamesText, kMaskText).names);
-  EXPECT_EQ(set.lists.at(0).notes.at(2),
-            "has 2 names with blanks or a byte order mark around them");
+  // Two files begin with a mark and have CRLF; a name has a mark; two lines end or begin in blanks.
+  ASSERT_EQ(set.blemishes.size(), 3u);
+  EXPECT_EQ(set.blemishes[0].count, 3);
+  EXPECT_EQ(set.blemishes[1].count, 2);
+  EXPECT_EQ(set.blemishes[2].kind, BlemishKind::blanks);
 }
 
 TEST(Dfw, EntriesBelowTheDiagonalAreNotReadButCompared) {
   const TrialSet set = read(kNamesText, with(kMaskText, "4 4 4 4 4 1", "1 1 4 4 4 1"));
-  EXPECT_EQ(set.lists.at(1).notes.at(0),
-            "has 2 entries below the diagonal that differ from those above, which count");
+  ASSERT_EQ(set.blemishes.size(), 1u);
+  EXPECT_EQ(set.blemishes[0].kind, BlemishKind::mask_asymmetry);
+  EXPECT_EQ(set.blemishes[0].count, 2);
+  EXPECT_EQ(set.blemishes[0].first[0].line, 6);
   EXPECT_EQ(set.identity_names.size(), 3u);
 }
 
 TEST(Dfw, MalformedNamesAreErrorsWithFileAndLine) {
   for (const Damage& d : std::initializer_list<Damage>{
-           {"Ann/Ann_a.jpg", "Ann/Ann.jpg", "face_name.txt:2: Ann/Ann.jpg is in line 1 already"},
-           {"Ann/Ann_a.jpg", "", "face_name.txt:2: a name is empty"},
+           {"Ann/Ann_a.jpg", "", "mask.txt:1: more than 5 numbers"},
            {"Ann/Ann_a.jpg", "../Ann_a.jpg", "face_name.txt:2: '../Ann_a.jpg' is not a plain"},
            {"Cat/Cat.jpg\n", "", "mask.txt:1: more than 5 numbers"},
            {"Cat/Cat.jpg\n", "Cat/Cat.jpg\nDan/Dan.jpg\n", "7"},
-           {kNamesText, "Ann/Ann.jpg\n", "face_name.txt:1: fewer than two names"}})
+           {kNamesText, "Ann/Ann.jpg\n", "face_name.txt: fewer than two names"}})
     EXPECT_ERROR(read(with(kNamesText, d.from, d.to), kMaskText), d.expected);
 }
 

@@ -102,7 +102,8 @@ TEST(Ijba11, ReadsTemplatesWithTheirMedia) {
   ASSERT_EQ(set.notes.size(), 1u);
   EXPECT_HAS(set.notes[0], "1 of 10 are measured");
   ASSERT_EQ(set.lists.size(), 2u);
-  EXPECT_EQ(set.lists[1].notes, (std::vector<std::string>{"has CRLF line ends"}));
+  ASSERT_EQ(set.blemishes.size(), 1u);
+  EXPECT_EQ(set.blemishes[0].kind, BlemishKind::crlf);
 }
 
 TEST(Ijba11, MalformedListsAreErrorsWithFileAndLine) {
@@ -117,12 +118,9 @@ TEST(Ijba11, MalformedListsAreErrorsWithFileAndLine) {
            {kMetadata, "2,7,img/2.jpg,12", "2,7,img/2.jpg,99999999999", "outside 0 to"},
            {kMetadata, "2,7,img/2.jpg", "2,7,../img/2.jpg", "verify_metadata_1.csv:5"},
            {kMetadata, "2,7,img/2.jpg", "2,7,", "a name is empty"},
-           {kMetadata, "frame/5_2.png", "frame/5_1.png", "in template 1 already"},
            {kMetadata, "1,7,frame/5_2", "1,8,frame/5_2", "of subject 8 here, of 7 before"},
            {kComparisons, "1,3\r\n", "1,5\r\n", "verify_comparisons_1.csv:2: template 5 is not"},
            {kComparisons, "1,3\r\n", "1,3,4\r\n", "verify_comparisons_1.csv:2"},
-           {kComparisons, "1,3\r\n", "2,1\r\n", "the same comparison as in line 1"},
-           {kComparisons, "1,3\r\n", "1,1\r\n", "compared with itself"},
            {kComparisons, "1,3\r\n", "1,x\r\n", "verify_comparisons_1.csv:2"}}) {
     const Place place;
     write_verification(place);
@@ -136,12 +134,12 @@ TEST(Ijba11, MalformedListsAreErrorsWithFileAndLine) {
   EXPECT_HAS(refusal("ijba_1_1", place), "verify_comparisons_1.csv");
 }
 
-TEST(Ijba11, AByteOrderMarkIsTakenAndNoted) {
+TEST(Ijba11, AByteOrderMarkIsTakenAndCounted) {
   const Place place;
   write_verification(place);
   place.write(kMetadata, "\xEF\xBB\xBF" + read_file(place.root() / kMetadata));
   const TrialSet set = read_trials(load_protocol("ijba_1_1"), {place.root()});
-  EXPECT_EQ(set.lists[0].notes.size(), 1u);
+  EXPECT_EQ(set.blemishes.at(0).kind, BlemishKind::byte_order_mark);
 }
 
 TEST(Ijba11, AFileThatShowsTwoSubjectsIsTwoSamples) {
@@ -272,7 +270,6 @@ TEST(IjbaQuality, MalformedScoreFilesAreErrorsWithFileAndLine) {
            {"a/2.jpg,a,30", "a/2.jpg,a,nan", "quality.csv:3"},
            {"a/2.jpg,a,30", "a/2.jpg,a,", "quality.csv:3"},
            {"a/2.jpg,a,30", "a/2.jpg,a", "quality.csv:3"},
-           {"a/2.jpg,a,30", "a/1.jpg,a,30", "quality.csv:3: a/1.jpg is there already"},
            {"a/2.jpg,a,30", "/a/2.jpg,a,30", "absolute"},
            {"a/2.jpg,a,30", "a/2.jpg,,30", "quality.csv:3: who is on a/2.jpg is not said"}}) {
     const Place place;

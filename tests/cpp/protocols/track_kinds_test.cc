@@ -281,13 +281,13 @@ TEST(TrackKinds, TrialsThatContradictThemselvesAreRefused) {
   damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.rows[0] = 4; });
   damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.triangle = true; });
   damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.mask = {1, 2}; });
-  damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.mask.assign(36, 1); });
+  damaged.operator()<DenseTrials>(1, [](DenseTrials& t) { t.mask.assign(36, 3); });
   damaged.operator()<MatrixTrials>(2, [](MatrixTrials& t) { t.groups = {"a", "a"}; });
   damaged.operator()<MatrixTrials>(2, [](MatrixTrials& t) { t.first[0] = 4; });
   damaged.operator()<MatrixTrials>(2, [](MatrixTrials& t) { t.second.pop_back(); });
   damaged.operator()<IdentificationTrials>(3, [](IdentificationTrials& t) { t.probes[0] = 0; });
   damaged.operator()<IdentificationTrials>(3, [](IdentificationTrials& t) { t.gallery = {}; });
-  damaged.operator()<ListedTrials>(0, [](ListedTrials& t) { t.genuine[0] = 0; });
+  damaged.operator()<ListedTrials>(0, [](ListedTrials& t) { t.genuine[0] = 2; });
   refused([](TrialSet& t) { t.tracks[1].name = "list"; });
   refused([](TrialSet& t) { t.templates.names[1] = "p0t0"; });
   refused([](TrialSet& t) { t.templates.identity[0] = 1; });

@@ -64,7 +64,8 @@ struct EvaluationOptions {
             "highest impostor ones and a histogram (every image with every other), or the outcome "
             "of each search",
             1, 1'000'000'000);
-    o.field("strict", &EvaluationOptions::strict, "any failed enrolment is an error");
+    o.field("strict", &EvaluationOptions::strict,
+            "any failed enrolment and any blemish of the lists is an error");
   }
 };
 

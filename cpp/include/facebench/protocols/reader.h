@@ -21,11 +21,12 @@ class TrialReader {
   virtual Json options() const = 0;
   // The files it reads, relative to the folder of the lists.
   virtual std::vector<std::string> files() const = 0;
-  // Whether this is the folder of the lists: all files() are there, unless the reader needs fewer.
-  virtual bool is_here(const std::filesystem::path& lists) const;
-  // Reads them strictly: anything malformed is an Error with file and line, and there is no partial
-  // result. The set that comes back has passed TrialSet::check() and names the files it was read
-  // from with their SHA-256.
+  // What is needed and not there; empty = this is the folder of the lists. All of files(), unless
+  // the reader knows other names or needs fewer.
+  virtual std::vector<std::string> missing(const std::filesystem::path& lists) const;
+  // Reads them as they are: what is odd but clear is counted (TrialSet::blemishes), what cannot be
+  // meant is an Error with file and line, and there is no partial result. The set that comes back
+  // has passed TrialSet::check() and names the files it was read from with their SHA-256.
   virtual TrialSet read(const std::filesystem::path& lists) const = 0;
 };
 

@@ -69,7 +69,8 @@ struct ProtocolSpec {
   std::vector<std::string> citations;
   ProtocolAbout about;
 
-  // Folders below the data set's root, tried in this order ("." is the root itself).
+  // Folders below the data set's root, tried in this order ("." is the root itself), or beside it
+  // ("..", "../protocol"), for a root that is given one level too deep.
   std::vector<std::string> image_folders;
   std::vector<std::string> list_folders;
   std::string match;  // name_matchings()
@@ -113,20 +114,22 @@ struct DataPlaces {
   std::filesystem::path lists;
 };
 
-// The folder that holds all list files of the protocol. Throws Error naming every place looked at.
+// The folder that holds all list files of the protocol. Throws Error naming the places looked at
+// and up to three of the missing files.
 std::filesystem::path find_lists(const ProtocolSpec& spec, const DataPlaces& places);
 
 // find_lists, then the reader.
 TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places);
 
-// The first folder that holds at least one of the samples. Throws Error if there is none: the lists
-// then belong to other data.
+// The folder that holds the most samples, the first of several (by stem the first that holds any).
+// Throws Error if none does: the lists then belong to other data.
 std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& trials,
                                   const DataPlaces& places);
 
 // Where each sample's file is, or should be, below a folder of images, by the protocol's name
-// matching: by stem all files below the folder are looked at. Throws Error where a stem is that of
-// two files.
+// matching. Byte order marks and blanks around the parts of a file's name are passed over, and
+// names that are not UTF-8 are read as Latin-1. By stem all files below the folder are looked at.
+// Throws Error where a stem is that of two files.
 std::vector<std::filesystem::path> image_paths(const ProtocolSpec& spec, const TrialSet& trials,
                                                const std::filesystem::path& images);
 

@@ -14,6 +14,7 @@
 
 #include "facebench/core/job.h"
 #include "facebench/core/registry.h"
+#include "facebench/protocols/blemishes.h"
 #include "facebench/protocols/kept_scores.h"
 
 namespace facebench {
@@ -141,7 +142,7 @@ struct TrialList {
   std::string role;  // what the reader calls it: "pairs"
   std::filesystem::path path;
   std::string sha256;
-  std::vector<std::string> notes;  // what was tolerated: byte order mark, CRLF line ends
+  std::vector<std::string> notes;  // what a reader of the numbers must know about it
 };
 
 // Everything that the lists of a protocol say: the distinct samples (names are paths relative to
@@ -153,7 +154,8 @@ struct TrialSet {
   Templates templates;  // none: the samples are the units
   std::vector<Track> tracks;
   std::vector<TrialList> lists;
-  std::vector<std::string> notes;  // about the lists together, one sentence each
+  std::vector<std::string> notes;         // about the lists together, one sentence each
+  std::vector<FoundBlemishes> blemishes;  // of the lists
 
   std::size_t units() const { return templates.size() ? templates.size() : names.size(); }
   const std::vector<std::int32_t>& unit_identities() const {
@@ -168,11 +170,13 @@ struct TrialSet {
 
   // Throws std::out_of_range for an index that points nowhere, std::invalid_argument for lengths
   // that disagree, a template without samples or with a sample of another person, tracks without a
-  // name or with the same one, and whatever its kind refuses in a track: a unit compared with
-  // itself, a label that its identities contradict, a fold number below 0. Readers call it last;
-  // sets made by hand should too.
+  // name or with the same one, and whatever its kind refuses in a track, such as a fold number
+  // below 0. Readers call it last; sets made by hand should too.
   void check() const;
 };
+
+// Throws Error for the first blemish, if the lists have any. `protocol` is its name in the message.
+void refuse_blemishes(const TrialSet& trials, std::string_view protocol);
 
 // Collects samples and identities in order of first appearance.
 class TrialSetBuilder {

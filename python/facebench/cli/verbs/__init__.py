@@ -33,6 +33,7 @@ VERBS = {
     "data": {
         "synth": data.synth,
         "check": data.check,
+        "scan": data.scan,
         "overlap": data.overlap,
     },
     "bench": {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, fields, keywords, option
+from facebench.cli.options import argument, fields, flag, keywords, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
@@ -48,8 +48,22 @@ def synth(
     return Answer(fields, text)
 
 
-@verb("facebench data check lfw --root LFW --protocol lfw")
+@verb("facebench data check lfw --root LFW")
 def check(
+    protocol: common.Protocol,
+    root: common.Root,
+    images: common.Images = None,
+    lists: common.Lists = None,
+    strict: flag("--strict", "Blemishes of the lists are a failure, too.") = False,
+):
+    """What is there for a protocol, and what is missing. Before anything is run; opens no image."""
+    found = facebench.protocols.check_data(protocol, root, images, lists)
+    good = found.complete and not (strict and found.blemishes)
+    return Answer(found.to_dict(), str(found), 0 if good else common.EXIT_FAILED)
+
+
+@verb("facebench data scan lfw --root LFW --protocol lfw")
+def scan(
     dataset: common.DataSet,
     root: common.Root,
     protocol: option("Also check every name in this protocol's lists.") = None,
@@ -57,7 +71,7 @@ def check(
     setting: common.setting("NAME=VALUE of a check, e.g. decode=false.") = None,
     threads: common.Threads = 0,
 ):
-    """Validate a data set. Finds files that are missing, empty, unreadable or there twice."""
+    """Open every image of a data set. Finds files missing, empty, unreadable or there twice."""
     datasets = facebench.datasets
     options = datasets.CheckOptions(**common.parse_assignments(setting))
     listed: list[str] = []
