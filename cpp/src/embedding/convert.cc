@@ -54,7 +54,7 @@ const Table<ConversionEntry>& conversions() {
            .options = {.mean = {123.675, 116.28, 103.53},
                        .std = {58.395, 57.12, 57.375},
                        .detector = "mtcnn",
-                       .detector_mode = "facenet_pytorch",
+                       .detector_mode = "facenet",
                        .selection = "nearest_center",
                        .crop = "arcface112",
                        .flip = "sum",
