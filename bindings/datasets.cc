@@ -110,10 +110,20 @@ void bind_packs(py::module_& m) {
       .def_property_readonly(
           "status", [](const PackFailure& f) { return std::string(sample_status_name(f.status)); })
       .def_readonly("reason", &PackFailure::reason);
+  py::class_<OutsideFaces>(m, "OutsideFaces", "Faces that reach beyond their image.")
+      .def_readonly("faces", &OutsideFaces::faces, "that were cut out")
+      .def_readonly("boxes", &OutsideFaces::boxes,
+                    "with a box that leaves by more than a fifth of its side")
+      .def_readonly("landmarks", &OutsideFaces::landmarks, "with a landmark outside")
+      .def_readonly("names", &OutsideFaces::names, "of both, in the order of the samples")
+      .def_property_readonly(
+          "warning", [](const OutsideFaces& o) { return outside_warning(o); },
+          "a sentence, where more than one face in a hundred is outside; else empty");
   py::class_<PackSummary>(m, "PackSummary", "What pack_dataset wrote.")
       .def_readonly("path", &PackSummary::path)
       .def_readonly("images", &PackSummary::images)
       .def_readonly("failures", &PackSummary::failures)
+      .def_readonly("outside", &PackSummary::outside)
       .def_readonly("tree_sha256", &PackSummary::tree_sha256)
       .def_property_readonly("counts", [](const PackSummary& s) {
         py::dict counts;

@@ -42,8 +42,9 @@ FACEBENCH_FUZZ_TARGET(bytes) {
   require(image.data.size() == image.stride() * image.height);
   const facebench::Image part =
       facebench::cut(image, 0, 0, std::min(image.width, 70), std::min(image.height, 60));
-  static const auto first = eager("facenet_pytorch"), second = eager("matlab");
-  for (const Detector* detector : {first.get(), second.get()}) {
+  static const auto first = eager("facenet"), second = eager("facenet_pytorch"),
+                    third = eager("matlab");
+  for (const Detector* detector : {first.get(), second.get(), third.get()}) {
     if (!detector) continue;
     for (const facebench::Face& face : detector->detect(part)) {
       require(std::isfinite(face.box.x0 + face.box.y0 + face.box.x1 + face.box.y1 + face.score));

@@ -179,7 +179,7 @@ def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7
             level = area_mean(image, lh, lw)
         prob, reg = networks.pnet(normalised(level)[None])
         hit = prob >= np.float32(thresholds[0])
-        if facenet:
+        if facenet and not matlab:
             xs, ys = np.nonzero(hit.T)
         else:
             ys, xs = np.nonzero(hit)
@@ -187,9 +187,9 @@ def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7
         if slip and facenet and len(ys) == 1:
             cells = reg[:, ::-1]
             if matlab:
-                # dx1' (columns x rows) is read at the index that `find` gave for rows x columns.
-                index = np.ravel_multi_index((ys[0], xs[0]), prob.shape, order="F")
-                column, row = np.unravel_index(index, prob.shape[::-1], order="F")
+                # dx1 (rows x columns again) is read at the index that `find` gave in map'.
+                index = np.ravel_multi_index((xs[0], ys[0]), prob.shape[::-1], order="F")
+                row, column = np.unravel_index(index, prob.shape, order="F")
                 cells = np.broadcast_to(reg[row, column], reg.shape)
         boxes = np.empty((len(ys), 9), real)
         for k, start in enumerate((1, 1, 12, 12)):
@@ -212,7 +212,9 @@ def detect(image, weights, mode, min_face=20, factor=0.709, thresholds=(0.6, 0.7
             if facenet:
                 padded = np.zeros((y2 - y1 + 1, x2 - x1 + 1, 3))
                 padded[cy1 - y1 : cy2 - y1 + 1, cx1 - x1 : cx2 - x1 + 1] = part
-                small = cv2.resize(padded, (side, side), interpolation=cv2.INTER_AREA)
+                centred = matlab and min(padded.shape[:2]) < side
+                way = cv2.INTER_LINEAR if centred else cv2.INTER_AREA
+                small = cv2.resize(padded, (side, side), interpolation=way)
             else:
                 small = area_mean(part, side, side)
             out[i] = normalised(small)

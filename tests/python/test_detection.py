@@ -138,7 +138,8 @@ def read_reference(data):
 def test_mtcnn_agrees_with_facenet_pytorch_on_photographs(data, step):
     reference = read_reference(data)
     names = list(reference)[::step]
-    found = detection.detect([data / "lfw" / "images" / name for name in names])
+    paths = [data / "lfw" / "images" / name for name in names]
+    found = detection.detect(paths, mode="facenet_pytorch")
     equal = sum(len(f) == len(reference[n]) for n, f in zip(names, found, strict=False))
     assert equal >= 0.999 * len(names)
     overlaps, distances = [], []
@@ -277,6 +278,12 @@ def test_fast_path_is_the_plain_one_on_photographs(data):
                     np.array([f.landmarks for f in theirs]),
                 ),
             )
+
+
+@needs_weights
+def test_the_default_mode_pads():
+    assert detection.description(detection.make_detector())["options"]["mode"] == "facenet"
+    assert detection.MtcnnOptions().mode == "facenet"
 
 
 @needs_weights

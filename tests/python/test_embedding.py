@@ -162,7 +162,7 @@ def test_convert(tmp_path, monkeypatch):
     loaded = embedding.load_model("m.safetensors")
     assert loaded.options == model.options
     assert (loaded.options.flip, loaded.options.crop) == ("none", "arcface112")
-    assert loaded.options.detector_mode == "facenet_pytorch"
+    assert loaded.options.detector_mode == "facenet"
     assert loaded.options.selection == "nearest_center"
     assert loaded.options.mean == [123.675, 116.28, 103.53]
     assert torch.equal(loaded.weights.state_dict()["bn.bias"], theirs.state_dict()["bn.bias"])

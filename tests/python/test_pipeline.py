@@ -261,7 +261,7 @@ def test_real_photographs_with_the_given_weights(tmp_path):
         network="mobilefacenet",
         out=model,
     ).options
-    assert (converted.detector_mode, converted.selection) == ("facenet_pytorch", "nearest_center")
+    assert (converted.detector_mode, converted.selection) == ("facenet", "nearest_center")
     assert (converted.crop, converted.flip) == ("arcface112", "sum")
 
     def go(name, **options):

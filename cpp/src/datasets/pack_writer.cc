@@ -28,8 +28,23 @@ struct Row {
   std::string reason;
   std::string sha256;
   Face face;
+  bool box_outside = false, landmarks_outside = false;
   Image image;
 };
+
+bool leaves(const Box& box, const Image& image) {
+  const float x = std::max(-box.x0, box.x1 - static_cast<float>(image.width));
+  const float y = std::max(-box.y0, box.y1 - static_cast<float>(image.height));
+  return x > box.width() / 5 || y > box.height() / 5;
+}
+
+// Pixel centres have whole coordinates.
+bool leaves(const Landmarks& landmarks, const Image& image) {
+  return std::any_of(landmarks.begin(), landmarks.end(), [&](const Point& p) {
+    return p.x < -.5f || p.y < -.5f || p.x > static_cast<float>(image.width) - .5f ||
+           p.y > static_cast<float>(image.height) - .5f;
+  });
+}
 
 // From file to crop, for one sample; thread-safe.
 class Cutter {
@@ -98,6 +113,8 @@ class Cutter {
     if (crop.status != SampleStatus::ok)
       return failed(std::move(row), crop.status, std::move(crop.reason));
     row.face = faces[*chosen];
+    row.box_outside = leaves(row.face.box, image);
+    row.landmarks_outside = row.face.has_landmarks && leaves(row.face.landmarks, image);
     row.image = std::move(crop.image);
     return row;
   }
@@ -112,11 +129,19 @@ class Cutter {
 // The columns of a pack that are small enough to be kept until the end.
 struct Columns {
   explicit Columns(std::size_t n)
-      : status(n), box(4 * n), landmarks(10 * n), sha256(n), reason(n) {}
+      : status(n),
+        box_outside(n),
+        landmarks_outside(n),
+        box(4 * n),
+        landmarks(10 * n),
+        sha256(n),
+        reason(n) {}
 
   void set(std::size_t i, const Row& row) {
     status[i] = static_cast<std::uint8_t>(row.status);
     reason[i] = row.reason;
+    box_outside[i] = row.box_outside;
+    landmarks_outside[i] = row.landmarks_outside;
     sha256[i] = row.sha256.empty() ? std::string(kNoFile) : row.sha256;
     const Box& b = row.face.box;
     std::copy_n(std::array{b.x0, b.y0, b.x1, b.y1}.begin(), 4, box.begin() + 4 * i);
@@ -126,7 +151,7 @@ struct Columns {
     }
   }
 
-  std::vector<std::uint8_t> status;
+  std::vector<std::uint8_t> status, box_outside, landmarks_outside;
   std::vector<float> box, landmarks;
   std::vector<std::string> sha256, reason;
 };
@@ -141,6 +166,17 @@ std::vector<std::uint8_t> hash_bytes(const std::vector<std::string>& hashes) {
   return bytes;
 }
 
+OutsideFaces outside_faces(const std::vector<std::string>& ids, const Columns& columns) {
+  OutsideFaces outside;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    outside.faces += sample_status_of(columns.status[i]) == SampleStatus::ok;
+    outside.boxes += columns.box_outside[i];
+    outside.landmarks += columns.landmarks_outside[i];
+    if (columns.box_outside[i] + columns.landmarks_outside[i] > 0) outside.names.push_back(ids[i]);
+  }
+  return outside;
+}
+
 PackSummary summarize(const std::vector<std::string>& ids, const Columns& columns) {
   PackSummary summary;
   summary.images = static_cast<std::int64_t>(ids.size());
@@ -149,6 +185,7 @@ PackSummary summarize(const std::vector<std::string>& ids, const Columns& column
     ++summary.counts[columns.status[i]];
     if (status != SampleStatus::ok) summary.failures.push_back({ids[i], status, columns.reason[i]});
   }
+  summary.outside = outside_faces(ids, columns);
   summary.tree_sha256 = tree_sha256(columns.sha256, ids);
   return summary;
 }
@@ -177,6 +214,20 @@ void PackOptions::describe(OptionsBuilder<PackOptions>& o) {
           "larger images are unreadable; checked before anything is allocated", 1, 2'000'000'000);
   o.field("exif_orientation", &PackOptions::exif_orientation,
           "turn a JPEG the way its Exif tag says");
+}
+
+std::string outside_warning(const OutsideFaces& o) {
+  if (static_cast<std::int64_t>(100 * o.names.size()) <= o.faces) return {};
+  constexpr std::size_t most = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(most, o.names.size()); ++i)
+    names += (i == 0 ? "" : ", ") + o.names[i];
+  if (o.names.size() > most) names += fmt::format(" and {} more", o.names.size() - most);
+  return fmt::format(
+      "{} of {} faces reach beyond their image: {} boxes by more than a fifth of their side, {} "
+      "with landmarks outside. See whether they were found in the right place (facebench detect "
+      "--draw): {}.",
+      o.names.size(), o.faces, o.boxes, o.landmarks, names);
 }
 
 PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
@@ -238,8 +289,10 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
       {"counts", counts_json(summary)},
       {"failures", failures_json(summary)},
       {"tree_sha256", summary.tree_sha256}};
-  // Only if something was left out, so that the bytes of other packs do not change.
+  // Only if there is something to say, so that the bytes of other packs do not change.
   if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
+  if (const OutsideFaces& o = summary.outside; !o.names.empty())
+    manifest["outside"] = {{"boxes", o.boxes}, {"landmarks", o.landmarks}, {"names", o.names}};
   writer.write_json("/manifest", manifest);
   writer.commit();
   return summary;

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "detection/host_device.h"
+#include "core/host_device.h"
 
 namespace facebench {
 

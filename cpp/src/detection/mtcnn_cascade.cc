@@ -24,7 +24,7 @@ class Cascade {
         rules_(rules),
         nms_(rules.nms(options)),
         networks_(networks),
-        inputs_(image, rules) {}
+        inputs_(image, rules, options.path == "plain") {}
 
   std::vector<Face> run() {
     std::vector<Candidate<T>> boxes = propose();
@@ -72,12 +72,26 @@ class Cascade {
     // Errors of the original programs, reproduced: they take the corrections of another cell.
     MtcnnCell& cell = found[0];
     const int columns = MtcnnNetworks::pnet_cells(width);
-    const int index = cell.x * MtcnnNetworks::pnet_cells(height) + cell.y;
-    const int x = rules_.mirror_single ? columns - 1 - cell.x : index % columns;
-    const int y = rules_.mirror_single ? cell.y : index / columns;
-    for (const MtcnnCell& other : networks_.pnet(rows, width, height, 0))
-      if (other.x == x && other.y == y) std::copy_n(other.correction, 4, cell.correction);
+    const int rows_of_cells = MtcnnNetworks::pnet_cells(height);
+    const int index = cell.y * columns + cell.x;
+    const int x = rules_.mirror_single ? columns - 1 - cell.x : index / rows_of_cells;
+    const int y = rules_.mirror_single ? cell.y : index % rows_of_cells;
+    const MtcnnCell other = cell_at(rows, width, height, x, y);
+    std::copy_n(other.correction, 4, cell.correction);
     return found;
+  }
+
+  // One cell of a level, from the pixels that it sees.
+  MtcnnCell cell_at(const MtcnnNetworks::LevelRows& rows, int width, int height, int x, int y) {
+    const int left = kStride * x, top = kStride * y;
+    const int columns = std::min(kCell, width - left), count = std::min(kCell, height - top);
+    std::vector<float> row(3 * static_cast<std::size_t>(width));
+    const auto part = [&](int j, float* planes, long stride) {
+      rows(top + j, row.data(), width);
+      for (int c = 0; c < 3; ++c)
+        std::copy_n(&row[static_cast<std::size_t>(c) * width + left], columns, planes + c * stride);
+    };
+    return networks_.pnet(part, columns, count, 0).front();
   }
 
   std::vector<Candidate<T>> candidates(int width, int height, double scale) {

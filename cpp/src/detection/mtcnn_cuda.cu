@@ -88,10 +88,23 @@ class CudaBackend {
 };
 
 struct CudaMtcnn {
+  virtual ~CudaMtcnn() = default;
+  virtual void detect(const facebench_mtcnn_image* images, int count, facebench_mtcnn_face* faces,
+                      int* counts) = 0;
+};
+
+// Box coordinates have the precision T.
+template <class T>
+struct CudaMtcnnOf final : CudaMtcnn {
   CudaBackend backend;
-  MtcnnPipeline<CudaBackend> pipeline;
-  CudaMtcnn(int device, const facebench_mtcnn_rules& rules, const facebench_mtcnn_layer* layers)
+  MtcnnPipeline<CudaBackend, T> pipeline;
+  CudaMtcnnOf(int device, const facebench_mtcnn_rules& rules, const facebench_mtcnn_layer* layers)
       : backend(device), pipeline(backend, rules, layers) {}
+  void detect(const facebench_mtcnn_image* images, int count, facebench_mtcnn_face* faces,
+              int* counts) override {
+    backend.use();
+    pipeline.detect(images, count, faces, counts);
+  }
 };
 
 void say(const std::exception& e, char* reason, int size) {
@@ -104,7 +117,12 @@ void say(const std::exception& e, char* reason, int size) {
 void* facebench_mtcnn_open(int device, const facebench_mtcnn_rules* rules,
                            const facebench_mtcnn_layer* layers, char* reason, int reason_size) {
   try {
-    return new facebench::CudaMtcnn(device, *rules, layers);
+    facebench::CudaMtcnn* detector = nullptr;
+    if (rules->double_arithmetic != 0)
+      detector = new facebench::CudaMtcnnOf<double>(device, *rules, layers);
+    else
+      detector = new facebench::CudaMtcnnOf<float>(device, *rules, layers);
+    return detector;
   } catch (const std::exception& e) {
     facebench::say(e, reason, reason_size);
     return nullptr;
@@ -116,8 +134,7 @@ int facebench_mtcnn_detect(void* detector, const facebench_mtcnn_image* images, 
                            int reason_size) {
   auto* const d = static_cast<facebench::CudaMtcnn*>(detector);
   try {
-    d->backend.use();
-    d->pipeline.detect(images, count, faces, counts);
+    d->detect(images, count, faces, counts);
     return 0;
   } catch (const std::exception& e) {
     facebench::say(e, reason, reason_size);

@@ -14,7 +14,7 @@ constexpr int facebench_mtcnn_layers = 15;
 
 // One of the four suppressions: within a level, over all levels, after R-Net, after O-Net.
 struct facebench_mtcnn_nms {
-  float limit;  // overlap above it suppresses
+  double limit;  // overlap above it suppresses
   int of_smaller, plus_one, last_of_equal;
 };
 
@@ -23,6 +23,9 @@ struct facebench_mtcnn_rules {
   float thresholds[3];
   facebench_mtcnn_nms nms[4];
   int power_scales, ceil_size, zero_pad, round_square, columns_first;
+  int opencv_area;        // levels by OpenCV's area filter in 8 bits, crops in floating point
+  int mirror_single;      // a level with one candidate reads the cell mirrored left to right
+  int double_arithmetic;  // of box coordinates
   float landmark_offset, box_offset;
 };
 

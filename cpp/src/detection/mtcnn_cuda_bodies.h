@@ -14,7 +14,8 @@
 
 #include <cmath>
 
-#include "detection/host_device.h"
+#include "core/host_device.h"
+#include "images/area_cell.h"
 
 namespace facebench {
 
@@ -53,6 +54,42 @@ FACEBENCH_BODY void mean_cell(const DeviceImage& image, int x0, int y0, int x1, 
       0.0078125f / static_cast<float>(bottom - top) * (1 / static_cast<float>(right - left));
   for (int c = 0; c < 3; ++c)
     out[c] = std::fma(static_cast<float>(sums[c]), factor, -127.5f * 0.0078125f);
+}
+
+// The same cell by OpenCV's area filter, rounded to 8 bits or not; `rounded` parts lie within the
+// image and do not grow.
+FACEBENCH_BODY void area_value(const DeviceImage& image, int x0, int y0, int x1, int y1,
+                               int columns, int rows, int i, int j, bool rounded, float* out) {
+  const int w = x1 - x0, h = y1 - y0;
+  const bool less = shrinks(w, h, columns, rows);
+  const AreaCell across = less ? covering_cell(i, w, columns) : between_cell(i, w, columns);
+  const AreaCell down = less ? covering_cell(j, h, rows) : between_cell(j, h, rows);
+  for (int c = 0; c < 3; ++c) {
+    if (rounded) {
+      const int byte =
+          area_byte(image.pixels + c, 3L * image.width, w, h, columns, rows, across, down);
+      out[c] = (static_cast<float>(byte) - 127.5f) * 0.0078125f;
+      continue;
+    }
+    float total = 0;
+    for (int l = 0; l < down.count; ++l) {
+      const int y = y0 + down.first + l;
+      if (y < 0 || y >= image.height) continue;
+      float row = 0;
+      for (int k = 0; k < across.count; ++k) {
+        const int x = x0 + across.first + k;
+        if (x < 0 || x >= image.width) continue;
+        const unsigned char* p = image.pixels + 3 * (static_cast<long>(y) * image.width + x);
+        const float weight = k == 0                  ? across.low
+                             : k == across.count - 1 ? across.high
+                                                     : across.middle;
+        row = std::fma(static_cast<float>(p[c]), weight, row);
+      }
+      const float weight = l == 0 ? down.low : l == down.count - 1 ? down.high : down.middle;
+      total = std::fma(row, weight, total);
+    }
+    out[c] = (total - 127.5f) * 0.0078125f;
+  }
 }
 
 // A convolution (stride 1, no padding) or a dense layer, and its PReLU.

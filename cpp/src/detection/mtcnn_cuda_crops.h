@@ -20,8 +20,9 @@ struct DeviceCrop {
 
 // Where what each image kept begins, one image after the other: one thread. Images for which there
 // is no place are left out, and say so.
+template <class T>
 struct PlaceKept {
-  Segments images;
+  Segments<T> images;
   int most;
   int* overflow;
   int* first;  // [images + 1]
@@ -42,11 +43,12 @@ struct PlaceKept {
 
 // The boxes that an image kept, corrected and made square, become its next candidates and crops.
 // One thread for each place.
+template <class T>
 struct CutBoxes {
-  Segments from, to;
+  Segments<T> from, to;
   const DeviceImage* images;
   const int* first;
-  float extra;  // of apply_correction()
+  T extra;  // of apply_correction()
   bool round_square, zero_pad;
   DeviceCrop* crops;
 
@@ -56,7 +58,7 @@ struct CutBoxes {
     const int count = first[image + 1] - first[image];  // none where the image was left out
     if (k == 0) to.counts[image] = count;
     if (k >= count) return;
-    DeviceCandidate c = from.kept_item(image, k);
+    Candidate<T> c = from.kept_item(image, k);
     apply_correction(c, extra);
     make_square(c, round_square);
     const long at = static_cast<long>(image) * to.capacity + k;
@@ -65,7 +67,7 @@ struct CutBoxes {
 
     const int width = images[image].width, height = images[image].height;
     DeviceCrop crop{image, k, 0, 0, 0, 0, true};
-    if (c.within(2 * static_cast<float>(width > height ? width : height))) {
+    if (c.within(2 * static_cast<T>(width > height ? width : height))) {
       crop.x0 = static_cast<int>(c.x0);
       crop.y0 = static_cast<int>(c.y0);
       crop.x1 = static_cast<int>(c.x1);
@@ -96,6 +98,7 @@ struct CropPixels {
   CropPart part;
   const DeviceImage* images;
   int side;
+  bool opencv_area;
   float* out;  // [3][side][side][lanes]
 
   FACEBENCH_BODY void operator()(long t) const {
@@ -103,9 +106,13 @@ struct CropPixels {
     if (!part.has(lane)) return;
     const DeviceCrop& crop = part.crops[part.begin + lane];
     float means[3] = {0, 0, 0};
-    if (!crop.empty)
-      mean_cell(images[crop.image], crop.x0 - 1, crop.y0 - 1, crop.x1, crop.y1, side, side,
-                pixel % side, pixel / side, means);
+    const int x = pixel % side, y = pixel / side;
+    if (!crop.empty && opencv_area)
+      area_value(images[crop.image], crop.x0 - 1, crop.y0 - 1, crop.x1, crop.y1, side, side, x, y,
+                 false, means);
+    else if (!crop.empty)
+      mean_cell(images[crop.image], crop.x0 - 1, crop.y0 - 1, crop.x1, crop.y1, side, side, x, y,
+                means);
     for (int c = 0; c < 3; ++c)
       out[(static_cast<long>(c) * side * side + pixel) * part.lanes + lane] = means[c];
   }
@@ -159,13 +166,14 @@ struct PoolCrops {
 
 // The answers of R-Net (landmarks 0) and O-Net: a crop whose score passes is a candidate again. One
 // thread a crop.
+template <class T>
 struct TakeScores {
   CropPart part;
   const float* in;  // [outputs][lanes]: two logits, four corrections, ten landmarks
   float threshold;
   bool landmarks;
-  float landmark_offset;
-  Segments images;
+  T landmark_offset;
+  Segments<T> images;
 
   FACEBENCH_BODY void operator()(long t) const {
     const int lane = static_cast<int>(t);
@@ -176,27 +184,29 @@ struct TakeScores {
     const float score = 1 / (1 + std::exp(value(0) - value(1)));
     if (!(score > threshold)) return;
     const long at = static_cast<long>(crop.image) * images.capacity + crop.slot;
-    DeviceCandidate& c = images.items[at];
+    Candidate<T>& c = images.items[at];
     c.score = score;
     for (int k = 0; k < 4; ++k) c.correction[k] = value(2 + k);
     images.order[at] = crop.slot;
     if (!landmarks) return;
-    const float w = c.x1 - c.x0 + 1, h = c.y1 - c.y0 + 1;
+    const T w = c.x1 - c.x0 + 1, h = c.y1 - c.y0 + 1;
     for (int k = 0; k < 5; ++k) {
-      c.landmarks[k] = w * value(6 + k) + c.x0 + landmark_offset;
-      c.landmarks[5 + k] = h * value(11 + k) + c.y0 + landmark_offset;
+      const T x = static_cast<T>(value(6 + k)), y = static_cast<T>(value(11 + k));
+      c.landmarks[k] = static_cast<float>(w * x + c.x0 + landmark_offset);
+      c.landmarks[5 + k] = static_cast<float>(h * y + c.y0 + landmark_offset);
     }
-    apply_correction(c, 1.f);
+    apply_correction(c, T{1});
   }
 };
 
 // What is left, best first, for the host. One thread for each candidate's place.
+template <class T>
 struct WriteFaces {
-  Segments images;
+  Segments<T> images;
   const int* overflow;
   const int* first;  // as PlaceKept: where each image's faces begin
-  float offset;
-  DeviceCandidate* faces;
+  T offset;
+  Candidate<T>* faces;
   int* counts;  // -1: something did not fit
 
   FACEBENCH_BODY void operator()(long t) const {
@@ -205,12 +215,12 @@ struct WriteFaces {
     const int count = first[image + 1] - first[image];
     if (k == 0) counts[image] = overflow[image] ? -1 : count;
     if (k >= count) return;
-    DeviceCandidate c = images.kept_item(image, k);
+    Candidate<T> c = images.kept_item(image, k);
     c.x0 += offset;
     c.y0 += offset;
     c.x1 += offset;
     c.y1 += offset;
-    for (float& v : c.landmarks) v += offset;
+    for (float& v : c.landmarks) v += static_cast<float>(offset);
     faces[first[image] + k] = c;
   }
 };

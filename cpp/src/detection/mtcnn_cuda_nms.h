@@ -7,15 +7,14 @@
 
 namespace facebench {
 
-using DeviceCandidate = Candidate<float>;
-
 // Candidates of levels, or of images: `capacity` places each. A count may exceed it; then the rest
 // was not stored.
+template <class T>
 struct Segments {
   int count;
   int capacity;
   int* counts;
-  DeviceCandidate* items;
+  Candidate<T>* items;
   // Decides among equal scores; below 0: not a candidate.
   int* order;
   // Filled by Rank: candidate r in order of score is items[sorted[r]]; how many there are.
@@ -26,15 +25,16 @@ struct Segments {
   int* kept_counts;
 
   FACEBENCH_BODY int size(int segment) const { return shorter(counts[segment], capacity); }
-  FACEBENCH_BODY const DeviceCandidate& kept_item(int segment, int k) const {
+  FACEBENCH_BODY const Candidate<T>& kept_item(int segment, int k) const {
     const long base = static_cast<long>(segment) * capacity;
     return items[base + sorted[base + kept[base + k]]];
   }
 };
 
 // Each candidate finds its place in the order of scores by counting those before it.
+template <class T>
 struct Rank {
-  Segments s;
+  Segments<T> s;
   bool last_of_equal;
 
   FACEBENCH_BODY void operator()(long t) const {
@@ -58,15 +58,17 @@ struct Rank {
   }
 };
 
+template <class T>
 struct DeviceNms {
-  float limit;
+  T limit;
   bool of_smaller, plus_one, last_of_equal;
 };
 
 // One block a segment, any number of threads: keeps the best of each heap, best first.
+template <class T>
 struct Suppress {
-  Segments s;
-  DeviceNms rule;
+  Segments<T> s;
+  DeviceNms<T> rule;
   unsigned char* gone;  // as many places as s.items
 
   template <class Sync>
@@ -79,7 +81,7 @@ struct Suppress {
     int kept = 0;
     for (int r = 0; r < n; ++r) {
       if (gone[base + r]) continue;  // written before the last sync(), so the same for all threads
-      const DeviceCandidate& best = s.items[base + s.sorted[base + r]];
+      const Candidate<T>& best = s.items[base + s.sorted[base + r]];
       for (int j = r + 1 + thread; j < n; j += threads)
         if (!gone[base + j] && overlaps(best, s.items[base + s.sorted[base + j]]))
           gone[base + j] = 1;
@@ -91,25 +93,26 @@ struct Suppress {
   }
 
   // As suppress() in mtcnn_boxes.h.
-  FACEBENCH_BODY bool overlaps(const DeviceCandidate& a, const DeviceCandidate& b) const {
-    const float extra = rule.plus_one ? 1 : 0;
-    const float left = a.x0 > b.x0 ? a.x0 : b.x0, right = a.x1 < b.x1 ? a.x1 : b.x1;
-    const float top = a.y0 > b.y0 ? a.y0 : b.y0, bottom = a.y1 < b.y1 ? a.y1 : b.y1;
-    float w = right - left + extra, h = bottom - top + extra;
+  FACEBENCH_BODY bool overlaps(const Candidate<T>& a, const Candidate<T>& b) const {
+    const T extra = rule.plus_one ? 1 : 0;
+    const T left = a.x0 > b.x0 ? a.x0 : b.x0, right = a.x1 < b.x1 ? a.x1 : b.x1;
+    const T top = a.y0 > b.y0 ? a.y0 : b.y0, bottom = a.y1 < b.y1 ? a.y1 : b.y1;
+    T w = right - left + extra, h = bottom - top + extra;
     w = w > 0 ? w : 0;
     h = h > 0 ? h : 0;
-    const float one = (a.x1 - a.x0 + extra) * (a.y1 - a.y0 + extra);
-    const float other = (b.x1 - b.x0 + extra) * (b.y1 - b.y0 + extra);
-    const float both = w * h;
-    const float whole = rule.of_smaller ? (one < other ? one : other) : one + other - both;
+    const T one = (a.x1 - a.x0 + extra) * (a.y1 - a.y0 + extra);
+    const T other = (b.x1 - b.x0 + extra) * (b.y1 - b.y0 + extra);
+    const T both = w * h;
+    const T whole = rule.of_smaller ? (one < other ? one : other) : one + other - both;
     return both / whole > rule.limit;
   }
 };
 
 // What the levels of an image kept, one after the other, become the image's candidates. One thread
 // for each place of a level.
+template <class T>
 struct GatherLevels {
-  Segments levels, images;
+  Segments<T> levels, images;
   const int* image_of;     // of each level
   const int* first_level;  // of each image
   int* overflow;           // of each image: something did not fit

@@ -44,6 +44,7 @@ struct LevelPixels {
   const int* image_of;  // of each level
   const DeviceMap* maps;
   int levels;
+  bool opencv_area;
   float* out;
   long channel_stride;
 
@@ -52,9 +53,12 @@ struct LevelPixels {
     const DeviceMap& map = maps[level];
     const long at = t - map.offset;
     const DeviceImage& image = images[image_of[level]];
+    const int x = static_cast<int>(at % map.width), y = static_cast<int>(at / map.width);
     float means[3];
-    mean_cell(image, 0, 0, image.width, image.height, map.width, map.height,
-              static_cast<int>(at % map.width), static_cast<int>(at / map.width), means);
+    if (opencv_area)
+      area_value(image, 0, 0, image.width, image.height, map.width, map.height, x, y, true, means);
+    else
+      mean_cell(image, 0, 0, image.width, image.height, map.width, map.height, x, y, means);
     for (int c = 0; c < 3; ++c) out[c * channel_stride + t] = means[c];
   }
 };
@@ -106,24 +110,34 @@ struct PoolLevels {
   }
 };
 
-// P-Net's last layer: cells whose face scores enough become candidates of their level.
-struct TakeCells {
+// P-Net's last layer.
+struct Heads {
   const float *weights, *bias;  // [32][6]: two logits, four corrections
-  const DeviceMap* maps;
-  int levels;
-  const float* scales;
-  float threshold;
-  bool columns_first;
   const float* in;
   long channel_stride;
-  Segments out;
 
-  FACEBENCH_BODY void operator()(long t) const {
-    float sums[6];
+  FACEBENCH_BODY void operator()(long t, float* sums) const {
     for (int o = 0; o < 6; ++o) sums[o] = bias[o];
     for (int c = 0; c < 32; ++c)
       for (int o = 0; o < 6; ++o)
         sums[o] = std::fma(weights[6 * c + o], in[c * channel_stride + t], sums[o]);
+  }
+};
+
+// Cells whose face scores enough become candidates of their level.
+template <class T>
+struct TakeCells {
+  Heads heads;
+  const DeviceMap* maps;
+  int levels;
+  const double* scales;
+  float threshold;
+  bool columns_first;
+  Segments<T> out;
+
+  FACEBENCH_BODY void operator()(long t) const {
+    float sums[6];
+    heads(t, sums);
     const float score = 1 / (1 + std::exp(sums[0] - sums[1]));
     if (!(score >= threshold)) return;
     const int level = find_map(maps, levels, &DeviceMap::offset, t);
@@ -132,17 +146,36 @@ struct TakeCells {
     const DeviceMap& map = maps[level];
     const int x = static_cast<int>((t - map.offset) % map.width);
     const int y = static_cast<int>((t - map.offset) / map.width);
-    const float scale = scales[level];
-    DeviceCandidate c{};
-    c.x0 = std::floor(static_cast<float>(2 * x + 1) / scale);
-    c.y0 = std::floor(static_cast<float>(2 * y + 1) / scale);
-    c.x1 = std::floor(static_cast<float>(2 * x + 12) / scale);
-    c.y1 = std::floor(static_cast<float>(2 * y + 12) / scale);
+    const T scale = static_cast<T>(scales[level]);
+    Candidate<T> c{};
+    c.x0 = std::floor(static_cast<T>(2 * x + 1) / scale);
+    c.y0 = std::floor(static_cast<T>(2 * y + 1) / scale);
+    c.x1 = std::floor(static_cast<T>(2 * x + 12) / scale);
+    c.y1 = std::floor(static_cast<T>(2 * y + 12) / scale);
     c.score = score;
     for (int k = 0; k < 4; ++k) c.correction[k] = sums[2 + k];
     const long at = static_cast<long>(level) * out.capacity + slot;
     out.items[at] = c;
     out.order[at] = columns_first ? x * map.height + y : y * map.width + x;
+  }
+};
+
+// The only candidate of a level gets the corrections of the cell mirrored left to right. One thread
+// a level; candidates were taken columns first.
+template <class T>
+struct MirrorSingle {
+  Heads heads;
+  const DeviceMap* maps;
+  Segments<T> out;
+
+  FACEBENCH_BODY void operator()(long level) const {
+    if (out.counts[level] != 1) return;
+    const DeviceMap& map = maps[level];
+    const long at = level * out.capacity;
+    const int x = map.width - 1 - out.order[at] / map.height, y = out.order[at] % map.height;
+    float sums[6];
+    heads(map.offset + static_cast<long>(y) * map.width + x, sums);
+    for (int k = 0; k < 4; ++k) out.items[at].correction[k] = sums[2 + k];
   }
 };
 

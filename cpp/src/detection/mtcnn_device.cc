@@ -29,10 +29,15 @@ F function(const char* name) {
 }  // namespace
 
 facebench_mtcnn_rules device_rules(const MtcnnOptions& o, const MtcnnRules& rules) {
-  if (rules.uint8_levels || rules.double_levels || rules.double_crops || rules.double_arithmetic ||
-      rules.mirror_single || rules.transpose_single || rules.mirror_landmarks)
+  // The device's area filter is OpenCV's for levels and crops, or for neither.
+  const bool opencv = rules.uint8_levels && rules.double_crops;
+  if (opencv != (rules.uint8_levels || rules.double_crops) || rules.double_levels ||
+      rules.centred_growth || rules.transpose_single || rules.mirror_landmarks ||
+      (rules.mirror_single && !rules.columns_first))
     throw std::invalid_argument(
-        fmt::format("mtcnn: device=cuda needs mode=facenet_pytorch, not {}", o.mode));
+        fmt::format("mtcnn: device=cuda needs mode=facenet or facenet_pytorch, not {}", o.mode));
+  if (opencv && o.min_face < 12)
+    throw std::invalid_argument("mtcnn: device=cuda in mode=facenet needs min_face of at least 12");
   if (o.path != "fast") throw std::invalid_argument("mtcnn: device=cuda needs path=fast");
   facebench_mtcnn_rules r{};
   r.min_face = o.min_face;
@@ -42,13 +47,17 @@ facebench_mtcnn_rules device_rules(const MtcnnOptions& o, const MtcnnRules& rule
                  [](double t) { return static_cast<float>(t); });
   const std::array<NmsRule, 4> nms = rules.nms(o);
   for (int k = 0; k < 4; ++k)
-    r.nms[k] = {overlap_limit<float>(nms[k].threshold), nms[k].of_smaller, nms[k].plus_one,
-                nms[k].last_of_equal};
+    r.nms[k] = {rules.double_arithmetic ? overlap_limit<double>(nms[k].threshold)
+                                        : overlap_limit<float>(nms[k].threshold),
+                nms[k].of_smaller, nms[k].plus_one, nms[k].last_of_equal};
   r.power_scales = rules.power_scales;
   r.ceil_size = rules.ceil_size;
   r.zero_pad = rules.zero_pad;
   r.round_square = rules.round_square;
   r.columns_first = rules.columns_first;
+  r.opencv_area = opencv;
+  r.mirror_single = rules.mirror_single;
+  r.double_arithmetic = rules.double_arithmetic;
   r.landmark_offset = static_cast<float>(rules.landmark_offset);
   r.box_offset = static_cast<float>(o.box_offset);
   return r;

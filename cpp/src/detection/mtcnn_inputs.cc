@@ -18,6 +18,13 @@ cv::Mat view(const Image& image) {
 
 }  // namespace
 
+MtcnnInputs::MtcnnInputs(const Image& image, const MtcnnRules& rules, bool plain)
+    : image_(image),
+      rules_(rules),
+      plain_(plain),
+      levels_(image, rules.uint8_levels ? AreaRule::rounded : AreaRule::whole),
+      crops_(image, rules.double_crops ? AreaRule::covered : AreaRule::whole) {}
+
 MtcnnNetworks::LevelRows MtcnnInputs::level(int width, int height) {
   if (rules_.double_levels) {
     cv::Mat exact, small;
@@ -29,7 +36,8 @@ MtcnnNetworks::LevelRows MtcnnInputs::level(int width, int height) {
         for (int c = 0; c < 3; ++c) planes[c * stride + x] = normalised(in[3 * x + c]);
     };
   }
-  if (rules_.uint8_levels) {
+  const bool grows = width > image_.width || height > image_.height;
+  if (rules_.uint8_levels && (plain_ || grows)) {
     return [small = resize(image_, width, height, Interpolation::area), width](int y, float* planes,
                                                                                long stride) {
       const std::uint8_t* in = small.row(y);
@@ -38,8 +46,8 @@ MtcnnNetworks::LevelRows MtcnnInputs::level(int width, int height) {
           planes[c * stride + x] = (static_cast<float>(in[3 * x + c]) - kShift) * kScale;
     };
   }
-  sampler_.cover(0, 0, image_.width, image_.height, width, height, kShift, kScale);
-  return [this](int y, float* planes, long stride) { sampler_.planar_row(y, planes, stride); };
+  levels_.cover(0, 0, image_.width, image_.height, width, height, kShift, kScale);
+  return [this](int y, float* planes, long stride) { levels_.planar_row(y, planes, stride); };
 }
 
 MtcnnWindow MtcnnInputs::inside(const MtcnnWindow& w) const {
@@ -48,26 +56,22 @@ MtcnnWindow MtcnnInputs::inside(const MtcnnWindow& w) const {
 }
 
 void MtcnnInputs::crop(const MtcnnWindow& window, int side, float* out) {
-  const MtcnnWindow part = inside(window);
-  if (!rules_.double_crops && window == part) {
-    sampler_.cover(part.x0 - 1, part.y0 - 1, part.x1, part.y1, side, side, kShift, kScale);
-    sampler_.all(out);
+  const int width = window.x1 - window.x0 + 1, height = window.y1 - window.y0 + 1;
+  const bool centred = rules_.centred_growth && (width < side || height < side);
+  if (!centred && !(rules_.double_crops && plain_)) {
+    crops_.cover(window.x0 - 1, window.y0 - 1, window.x1, window.y1, side, side, kShift, kScale);
+    crops_.all(out);
     return;
   }
   // Black where the image ends.
-  Image padded(window.x1 - window.x0 + 1, window.y1 - window.y0 + 1);
+  const MtcnnWindow part = inside(window);
+  Image padded(width, height);
   for (int y = part.y0; !part.empty() && y <= part.y1; ++y)
     std::copy_n(image_.row(y - 1) + 3 * (part.x0 - 1), 3 * (part.x1 - part.x0 + 1),
                 padded.row(y - window.y0) + 3 * (part.x0 - window.x0));
-  if (!rules_.double_crops) {
-    AreaSampler sampler(padded);
-    sampler.cover(0, 0, padded.width, padded.height, side, side, kShift, kScale);
-    sampler.all(out);
-    return;
-  }
   cv::Mat exact, small;
   view(padded).convertTo(exact, CV_64F);
-  cv::resize(exact, small, {side, side}, 0, 0, cv::INTER_AREA);
+  cv::resize(exact, small, {side, side}, 0, 0, centred ? cv::INTER_LINEAR : cv::INTER_AREA);
   const auto* values = small.ptr<double>();
   for (int i = 0; i < side * side * 3; ++i) out[i] = normalised(values[i]);
 }

@@ -15,11 +15,10 @@ struct MtcnnWindow {
 // What the networks see of one rgb image, as (value - 127.5) / 128.
 class MtcnnInputs {
  public:
-  // Keeps references.
-  MtcnnInputs(const Image& image, const MtcnnRules& rules)
-      : image_(image), rules_(rules), sampler_(image) {}
+  // Keeps references. `plain`: OpenCV's area filter is OpenCV itself, crops in double precision.
+  MtcnnInputs(const Image& image, const MtcnnRules& rules, bool plain);
 
-  // The rows of the image at another size, until the next call of level() or crop().
+  // The rows of the image at another size, in any order, until the next call of level().
   MtcnnNetworks::LevelRows level(int width, int height);
   // The part of a window that has pixels; may be empty.
   MtcnnWindow inside(const MtcnnWindow& window) const;
@@ -29,7 +28,8 @@ class MtcnnInputs {
  private:
   const Image& image_;
   const MtcnnRules& rules_;
-  AreaSampler sampler_;
+  const bool plain_;
+  AreaSampler levels_, crops_;
 };
 
 }  // namespace facebench

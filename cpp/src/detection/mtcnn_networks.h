@@ -28,8 +28,7 @@ class MtcnnNetworks {
   // more where the side is odd. At least 1 from 12 pixels on.
   static int pnet_cells(int side) { return (side - 1) / 2 - 4; }
 
-  // Writes row y of a level as three planes that lie `stride` values apart; called once for each
-  // row, from the top.
+  // Writes row y of a level as three planes that lie `stride` values apart.
   using LevelRows = std::function<void(int y, float* planes, long stride)>;
   // The cells of a level that score at least `threshold`, row by row.
   virtual std::vector<MtcnnCell> pnet(const LevelRows& rows, int width, int height,

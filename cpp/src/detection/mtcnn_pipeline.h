@@ -66,7 +66,8 @@ class DeviceArray {
   std::size_t bytes_ = 0;
 };
 
-template <class Backend>
+// Box coordinates have the precision T.
+template <class Backend, class T>
 class MtcnnPipeline {
  public:
   MtcnnPipeline(Backend& backend, const facebench_mtcnn_rules& rules,
@@ -134,7 +135,7 @@ class MtcnnPipeline {
 
   enum { kLevel, kConv1, kPool1, kConv2, kConv3, kMaps };  // the maps of a level in P-Net
   struct Plan {
-    std::vector<float> scales;
+    std::vector<double> scales;
     std::vector<int> image_of, first_level;
     std::vector<DeviceMap> maps[kMaps];
     long pixels[kMaps] = {}, strips[kMaps] = {};
@@ -175,7 +176,7 @@ class MtcnnPipeline {
       pixels += size;
       p.first_level.push_back(p.levels());
       for (const MtcnnLevel& level : levels_of(images[i])) {
-        p.scales.push_back(static_cast<float>(level.scale));
+        p.scales.push_back(level.scale);
         p.image_of.push_back(i);
         int w = level.width, h = level.height;
         p.add(kLevel, w, h);
@@ -190,14 +191,14 @@ class MtcnnPipeline {
   }
 
   // Places for candidates, one after the other in one array.
-  Segments segments(Array& memory, int count, int capacity) {
+  Segments<T> segments(Array& memory, int count, int capacity) {
     const std::size_t n = static_cast<std::size_t>(count) * capacity;
-    const std::size_t size = sizeof(DeviceCandidate) / sizeof(int);
+    const std::size_t size = sizeof(Candidate<T>) / sizeof(int);
     int* at = memory.template of<int>(n * (size + 3) + 3 * static_cast<std::size_t>(count));
-    Segments s{};
+    Segments<T> s{};
     s.count = count;
     s.capacity = capacity;
-    s.items = reinterpret_cast<DeviceCandidate*>(at);
+    s.items = reinterpret_cast<Candidate<T>*>(at);
     at += n * size;
     for (int** part : {&s.order, &s.sorted, &s.kept}) {
       *part = at;
@@ -211,12 +212,14 @@ class MtcnnPipeline {
     return s;
   }
 
-  void suppress(const Segments& s, const facebench_mtcnn_nms& rule) {
+  void suppress(const Segments<T>& s, const facebench_mtcnn_nms& rule) {
     const bool last = rule.last_of_equal != 0;
-    b_.each(static_cast<long>(s.count) * s.capacity, Rank{s, last});
+    b_.each(static_cast<long>(s.count) * s.capacity, Rank<T>{s, last});
     auto* gone = gone_.template of<unsigned char>(static_cast<std::size_t>(s.count) * s.capacity);
-    b_.blocks(s.count,
-              Suppress{s, {rule.limit, rule.of_smaller != 0, rule.plus_one != 0, last}, gone});
+    b_.blocks(
+        s.count,
+        Suppress<T>{
+            s, {static_cast<T>(rule.limit), rule.of_smaller != 0, rule.plus_one != 0, last}, gone});
   }
 
   // --- the stages ---
@@ -235,13 +238,13 @@ class MtcnnPipeline {
     int* overflow = overflow_.template of<int>(count);
     b_.clear(overflow, sizeof(int) * static_cast<std::size_t>(count));
 
-    const Segments levels = segments(level_candidates_, p.levels(), sizes_.level_candidates);
+    const Segments<T> levels = segments(level_candidates_, p.levels(), sizes_.level_candidates);
     propose(p, device_images, image_of, levels);
     suppress(levels, rules_.nms[0]);
-    const Segments one = segments(one_, count, sizes_.image_candidates);
-    const Segments two = segments(two_, count, sizes_.image_candidates);
+    const Segments<T> one = segments(one_, count, sizes_.image_candidates);
+    const Segments<T> two = segments(two_, count, sizes_.image_candidates);
     b_.each(static_cast<long>(levels.count) * levels.capacity,
-            GatherLevels{levels, one, image_of, first_level, overflow});
+            GatherLevels<T>{levels, one, image_of, first_level, overflow});
     suppress(one, rules_.nms[1]);
 
     int* first = first_.template of<int>(count + 1);
@@ -253,7 +256,7 @@ class MtcnnPipeline {
   }
 
   void propose(const Plan& p, const DeviceImage* images, const int* image_of,
-               const Segments& levels) {
+               const Segments<T>& levels) {
     const DeviceMap* maps[kMaps];
     for (int m = 0; m < kMaps; ++m) maps[m] = maps_[m].of(p.maps[m]);
     float* values[kMaps];
@@ -264,8 +267,9 @@ class MtcnnPipeline {
       most[m % 2] = std::max(most[m % 2], static_cast<std::size_t>(channels[m]) * p.pixels[m]);
     for (int m = 0; m < kMaps; ++m) values[m] = values_[m % 2].template of<float>(most[m % 2]);
 
-    b_.each(p.pixels[kLevel], LevelPixels{images, image_of, maps[kLevel], p.levels(),
-                                          values[kLevel], p.pixels[kLevel]});
+    b_.each(p.pixels[kLevel],
+            LevelPixels{images, image_of, maps[kLevel], p.levels(), rules_.opencv_area != 0,
+                        values[kLevel], p.pixels[kLevel]});
     const auto convolve = [&](int layer, int from, int to) {
       b_.each(p.strips[to] * layers_[layer].blocks,
               ConvolveLevels{layers_[layer], maps[from], maps[to], p.levels(), p.strips[to],
@@ -277,29 +281,31 @@ class MtcnnPipeline {
                        values[kPool1], p.pixels[kPool1]});
     convolve(1, kPool1, kConv2);
     convolve(2, kConv2, kConv3);
+    const Heads heads{layers_[3].weights, layers_[3].bias, values[kConv3], p.pixels[kConv3]};
     b_.each(p.pixels[kConv3],
-            TakeCells{layers_[3].weights, layers_[3].bias, maps[kConv3], p.levels(),
-                      scales_.of(p.scales), rules_.thresholds[0], rules_.columns_first != 0,
-                      values[kConv3], p.pixels[kConv3], levels});
+            TakeCells<T>{heads, maps[kConv3], p.levels(), scales_.of(p.scales),
+                         rules_.thresholds[0], rules_.columns_first != 0, levels});
+    if (rules_.mirror_single != 0)
+      b_.each(p.levels(), MirrorSingle<T>{heads, maps[kConv3], levels});
   }
 
   // The boxes that `from` kept, through R-Net or O-Net, become the candidates of `to`.
-  void look(const Segments& from, const Segments& to, const DeviceImage* images, float extra,
+  void look(const Segments<T>& from, const Segments<T>& to, const DeviceImage* images, T extra,
             int* overflow, int* first, bool rnet) {
     const int most = rnet ? sizes_.rnet_crops : sizes_.onet_crops;
     const int lanes = rnet ? sizes_.rnet_lanes : sizes_.onet_lanes;
     // No more crops can come than there are places for candidates.
     const long possible = std::min<long>(most, static_cast<long>(from.count) * from.capacity);
     auto* crops = crops_.template of<DeviceCrop>(static_cast<std::size_t>(possible));
-    b_.each(1, PlaceKept{from, most, overflow, first});
+    b_.each(1, PlaceKept<T>{from, most, overflow, first});
     b_.each(static_cast<long>(from.count) * from.capacity,
-            CutBoxes{from, to, images, first, extra, rules_.round_square != 0, rules_.zero_pad != 0,
-                     crops});
+            CutBoxes<T>{from, to, images, first, extra, rules_.round_square != 0,
+                        rules_.zero_pad != 0, crops});
     for (long begin = 0; begin < possible; begin += lanes) {
       const CropPart part{crops, first + from.count, static_cast<int>(begin), lanes};
       const float* answers = rnet ? run_rnet(part, images) : run_onet(part, images);
-      b_.each(lanes, TakeScores{part, answers, rules_.thresholds[rnet ? 1 : 2], !rnet,
-                                rules_.landmark_offset, to});
+      b_.each(lanes, TakeScores<T>{part, answers, rules_.thresholds[rnet ? 1 : 2], !rnet,
+                                   static_cast<T>(rules_.landmark_offset), to});
     }
   }
 
@@ -315,7 +321,7 @@ class MtcnnPipeline {
     void crop(const DeviceImage* images, int side) {
       side_ = side;
       p_.b_.each(static_cast<long>(side) * side * part_.lanes,
-                 CropPixels{part_, images, side, values_[0]});
+                 CropPixels{part_, images, side, p_.rules_.opencv_area != 0, values_[0]});
     }
     void convolve(int layer) {
       const DeviceLayer& l = p_.layers_[layer];
@@ -369,21 +375,24 @@ class MtcnnPipeline {
     return net.values();
   }
 
-  facebench_mtcnn_face* write(const Segments& s, int* overflow, int* first, int count,
+  facebench_mtcnn_face* write(const Segments<T>& s, int* overflow, int* first, int count,
                               facebench_mtcnn_face* faces, int* counts) {
     const int most = count * facebench_mtcnn_most_faces;
-    auto* found = faces_.template of<DeviceCandidate>(static_cast<std::size_t>(most));
+    auto* found = faces_.template of<Candidate<T>>(static_cast<std::size_t>(most));
     int* numbers = counts_.template of<int>(count);
-    b_.each(1, PlaceKept{s, most, overflow, first});
+    b_.each(1, PlaceKept<T>{s, most, overflow, first});
     b_.each(static_cast<long>(s.count) * s.capacity,
-            WriteFaces{s, overflow, first, rules_.box_offset, found, numbers});
+            WriteFaces<T>{s, overflow, first, static_cast<T>(rules_.box_offset), found, numbers});
     b_.download(counts, numbers, sizeof(int) * static_cast<std::size_t>(count));
     std::size_t total = 0;
     for (int i = 0; i < count; ++i) total += static_cast<std::size_t>(std::max(counts[i], 0));
-    std::vector<DeviceCandidate> rows(total);
+    std::vector<Candidate<T>> rows(total);
     if (total > 0) b_.download(rows.data(), found, total * sizeof rows[0]);
-    for (const DeviceCandidate& c : rows) {
-      *faces = {{c.x0, c.y0, c.x1, c.y1}, c.score, {}};
+    for (const Candidate<T>& c : rows) {
+      *faces = {{static_cast<float>(c.x0), static_cast<float>(c.y0), static_cast<float>(c.x1),
+                 static_cast<float>(c.y1)},
+                c.score,
+                {}};
       std::copy_n(c.landmarks, 10, faces->landmarks);
       ++faces;
     }

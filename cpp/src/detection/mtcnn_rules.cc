@@ -20,6 +20,8 @@ MtcnnRules matlab_rules() {
   r.double_levels = true;
   r.mirror_single = false;
   r.transpose_single = true;
+  r.columns_first = false;
+  r.centred_growth = true;
   r.mirror_landmarks = true;
   return r;
 }

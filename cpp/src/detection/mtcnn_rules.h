@@ -20,6 +20,8 @@ struct MtcnnRules {
   bool double_levels = false;
   // Input of R-Net and O-Net: the same mean, or OpenCV's area filter in double precision.
   bool double_crops = false;
+  // Crops that grow to that size: as OpenCV's area filter has it, or bilinear around pixel centres.
+  bool centred_growth = false;
   bool zero_pad = false;      // boxes that leave the image: clamped, or padded with black
   bool round_square = false;  // boxes made square before R-Net and O-Net: rounded toward zero
   // Sides when overlap is computed: x1 - x0, or + 1; in the first three suppressions, in the last.

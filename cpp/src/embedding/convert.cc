@@ -61,7 +61,7 @@ const Table<ConversionEntry>& conversions() {
            .options = {.mean = imagenet_mean,
                        .std = imagenet_std,
                        .detector = "mtcnn",
-                       .detector_mode = "facenet_pytorch",
+                       .detector_mode = "facenet",
                        .selection = "nearest_center",
                        .crop = "arcface112",
                        .flip = "sum",

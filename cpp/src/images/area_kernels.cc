@@ -31,6 +31,11 @@ Lanes half(const Shorts& s) {
       _mm512_maskz_extracti64x4_epi64(0xff, reinterpret_cast<const __m512i&>(s), kPart);
   return _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu16_epi32(0xffff, part));
 }
+Lanes load_floats(const unsigned char* p) {
+  return _mm512_maskz_cvtepi32_ps(
+      0xffff,
+      _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+}
 #elif FACEBENCH_LANES == 8
 Shorts load_bytes(const unsigned char* p) {
   return reinterpret_cast<Shorts>(
@@ -41,6 +46,10 @@ Lanes half(const Shorts& s) {
   const __m128i part = _mm256_extracti128_si256(reinterpret_cast<const __m256i&>(s), kPart);
   return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(part));
 }
+Lanes load_floats(const unsigned char* p) {
+  return _mm256_cvtepi32_ps(
+      _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
 #else
 Shorts load_bytes(const unsigned char* p) {
   return Shorts{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
@@ -49,6 +58,9 @@ template <int kPart>
 Lanes half(const Shorts& s) {
   constexpr int k = 4 * kPart;
   return Lanes{1.f * s[k], 1.f * s[k + 1], 1.f * s[k + 2], 1.f * s[k + 3]};
+}
+Lanes load_floats(const unsigned char* p) {
+  return Lanes{1.f * p[0], 1.f * p[1], 1.f * p[2], 1.f * p[3]};
 }
 #endif
 
@@ -93,23 +105,142 @@ void sum_rows(const unsigned char* top, long stride, int rows, int values, const
   }
 }
 
+// As add_chunks(), the rows weighted: kChunks chunks of rows from `in` to `last`, those between
+// added up in 16 bits.
+template <int kChunks>
+void weigh_chunks(const unsigned char* in, long stride, const unsigned char* last,
+                  const AreaKernels::Weights& w, bool add, float* sums) {
+  Shorts parts[2 * kChunks];
+#pragma GCC unroll 8
+  for (int k = 0; k < 2 * kChunks; ++k) parts[k] = load_bytes(in + stride + k * kShorts);
+  for (const unsigned char* p = in + 2 * stride; p < last; p += stride) {
+#pragma GCC unroll 8
+    for (int k = 0; k < 2 * kChunks; ++k) parts[k] += load_bytes(p + k * kShorts);
+  }
+#pragma GCC unroll 8
+  for (int k = 0; k < 2 * kChunks; ++k) {
+    const unsigned char *top = in + k * kShorts, *bottom = last + k * kShorts;
+    float* const out = sums + k * kShorts;
+    Lanes a = half<0>(parts[k]) * w.middle, b = half<1>(parts[k]) * w.middle;
+    a += load_floats(top) * w.low + load_floats(bottom) * w.high;
+    b += load_floats(top + kLanes) * w.low + load_floats(bottom + kLanes) * w.high;
+    at(out) = add ? at(out) + a : a;
+    at(out + kLanes) = add ? at(out + kLanes) + b : b;
+  }
+}
+
+// The same for one to three rows.
+template <int kRowCount>
+void weigh_few(const unsigned char* in, long stride, const AreaKernels::Weights& w, bool add,
+               float* sums) {
+#pragma GCC unroll 4
+  for (int k = 0; k < kChunk; k += kLanes) {
+    Lanes a = load_floats(in + k) * w.low;
+    if (kRowCount == 3) a += load_floats(in + stride + k) * w.middle;
+    if (kRowCount > 1) a += load_floats(in + (kRowCount - 1) * stride + k) * w.high;
+    at(sums + k) = add ? at(sums + k) + a : a;
+  }
+}
+
+void weigh_piece(const unsigned char* in, long stride, int rows, const AreaKernels::Weights& w,
+                 int values, const unsigned char* end, bool add, float* sums) {
+  const long room = end - (in + (rows - 1) * stride);
+  const unsigned char* const last = in + (rows - 1) * stride;
+  int i = 0;
+  if (rows > 3) {
+    for (; i + 4 * kChunk <= values && i + 4 * kChunk <= room; i += 4 * kChunk)
+      weigh_chunks<4>(in + i, stride, last + i, w, add, sums + i);
+    for (; i < values && i + kChunk <= room; i += kChunk)
+      weigh_chunks<1>(in + i, stride, last + i, w, add, sums + i);
+  } else {
+    const auto few = rows == 1 ? weigh_few<1> : rows == 2 ? weigh_few<2> : weigh_few<3>;
+    for (; i < values && i + kChunk <= room; i += kChunk) few(in + i, stride, w, add, sums + i);
+  }
+  for (; i < values; ++i) {
+    float sum = w.low * in[i];
+    int between = 0;
+    for (int r = 1; r < rows - 1; ++r) between += in[r * stride + i];
+    if (rows > 1) sum += w.high * in[(rows - 1) * stride + i] + w.middle * between;
+    sums[i] = add ? sums[i] + sum : sum;
+  }
+}
+
+void weigh_rows(const unsigned char* top, long stride, int rows, const AreaKernels::Weights& w,
+                int values, const unsigned char* end, float* sums) {
+  for (int first = 0; first < rows; first += kRows) {
+    const int count = rows - first < kRows ? rows - first : kRows;
+    const AreaKernels::Weights weights{first == 0          ? w.low
+                                       : first + 1 == rows ? w.high
+                                                           : w.middle,
+                                       w.middle, first + count == rows ? w.high : w.middle};
+    weigh_piece(top + first * stride, stride, count, weights, values, end, first > 0, sums);
+  }
+}
+
 Pixel average_column(const float* sums, const AreaKernels::Columns& columns, int i, float factor,
                      Pixel offset) {
   const float* in = sums + 3L * columns.first[i];
   Pixel sum = *reinterpret_cast<const Pixel*>(in);
   for (int k = 1; k < columns.count[i]; ++k) sum += *reinterpret_cast<const Pixel*>(in + 3L * k);
-  return sum * (factor * columns.inverse[i]) + offset;
+  return sum * (factor * columns.middle[i]) + offset;
 }
 
-void average(const float* sums, const AreaKernels::Columns& columns, float factor, float offset,
-             int step, float* out) {
+Pixel weigh_column(const float* sums, const AreaKernels::Columns& columns, int i, float factor,
+                   Pixel offset) {
+  const float* in = sums + 3L * columns.first[i];
+  const int last = columns.count[i] - 1;
+  Pixel sum = *reinterpret_cast<const Pixel*>(in) * columns.low[i];
+  if (last > 0) sum += *reinterpret_cast<const Pixel*>(in + 3L * last) * columns.high[i];
+  if (last > 1) {
+    Pixel between = *reinterpret_cast<const Pixel*>(in + 3);
+    for (int k = 2; k < last; ++k) between += *reinterpret_cast<const Pixel*>(in + 3L * k);
+    sum += between * columns.middle[i];
+  }
+  return sum * factor + offset;
+}
+
+template <Pixel (*column)(const float*, const AreaKernels::Columns&, int, float, Pixel)>
+void columned(const float* sums, const AreaKernels::Columns& columns, float factor, float offset,
+              int step, float* out) {
   const Pixel offsets = {offset, offset, offset, 0};
   const int last = columns.size - 1;
   // A store of four values may reach into the pixel that comes next, but not beyond the last.
   for (int i = 0; i < last; ++i, out += step)
-    *reinterpret_cast<Pixel*>(out) = average_column(sums, columns, i, factor, offsets);
-  const Pixel value = average_column(sums, columns, last, factor, offsets);
+    *reinterpret_cast<Pixel*>(out) = column(sums, columns, i, factor, offsets);
+  const Pixel value = column(sums, columns, last, factor, offsets);
   for (int c = 0; c < 3; ++c) out[c] = value[c];
+}
+
+// Indices of the lanes of |distance| > limit.
+int add_far(Lanes distance, float limit, int first, int* far) {
+  int n = 0;
+#if FACEBENCH_LANES == 16
+  unsigned found = _mm512_cmp_ps_mask(_mm512_abs_ps(reinterpret_cast<const __m512&>(distance)),
+                                      _mm512_set1_ps(limit), _CMP_GT_OQ);
+#elif FACEBENCH_LANES == 8
+  const __m256 sign = _mm256_set1_ps(-0.f);
+  auto found = static_cast<unsigned>(_mm256_movemask_ps(
+      _mm256_cmp_ps(_mm256_andnot_ps(sign, reinterpret_cast<const __m256&>(distance)),
+                    _mm256_set1_ps(limit), _CMP_GT_OQ)));
+#else
+  unsigned found = 0;
+  for (unsigned k = 0; k < kLanes; ++k)
+    found |= static_cast<unsigned>(distance[k] > limit || distance[k] < -limit) << k;
+#endif
+  for (; found != 0; found &= found - 1) far[n++] = first + __builtin_ctz(found);
+  return n;
+}
+
+int round(float* values, int count, float limit, float shift, float scale, int* far) {
+  constexpr float magic = 12582912;  // 1.5 * 2^23: the sum has no digits behind the point
+  int n = 0;
+  for (int i = 0; i < count; i += kLanes) {
+    const Lanes value = at(values + i);
+    const Lanes whole = (value + magic) - magic;
+    at(values + i) = (whole - shift) * scale;
+    n += add_far(value - whole, limit, i, far + n);
+  }
+  return n;
 }
 
 void separate(const float* in, int count, long stride, float* out) {
@@ -124,6 +255,7 @@ void separate(const float* in, int count, long stride, float* out) {
 }  // namespace
 
 extern const AreaKernels FACEBENCH_FOR_ISA(kAreaKernels);
-const AreaKernels FACEBENCH_FOR_ISA(kAreaKernels){sum_rows, average, separate};
+const AreaKernels FACEBENCH_FOR_ISA(kAreaKernels){
+    sum_rows, weigh_rows, columned<average_column>, columned<weigh_column>, round, separate};
 
 }  // namespace facebench

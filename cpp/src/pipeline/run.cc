@@ -75,12 +75,15 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
                         {"decode", m.at("decode")},
                         {"decided_by", preparation.decided_by},
                         {"failures", m.at("failures")}};
+    if (m.contains("outside")) preparation_json["outside"] = m.at("outside");
   }
   embeddings.manifest["images_sha256"] = summary.tree_sha256;
   const fs::path embeddings_path = work.temporary() / "embeddings.h5";
   write_embeddings(embeddings_path, embeddings);
 
   EvaluationResult result = evaluate(spec, trials, embeddings, request.evaluation, job);
+  if (std::string warning = outside_warning(summary.outside); !warning.empty())
+    result.notes.push_back(std::move(warning));
   if (!model.info().file.empty())
     result.inputs.push_back({"model", model.info().file, model.info().sha256});
   result.embeddings = {{"manifest", embeddings.manifest},

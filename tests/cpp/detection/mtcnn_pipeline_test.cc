@@ -84,8 +84,8 @@ struct Trial {
   MtcnnRules rules;
   MtcnnWeights weights = read_mtcnn_weights(default_mtcnn_weights());
 
-  explicit Trial(const Json& given, const MtcnnRules& wanted = {})
-      : options(with(given)), rules(wanted) {}
+  explicit Trial(const Json& given) : Trial(given, *mtcnn_modes().at(with(given).mode).rules) {}
+  Trial(const Json& given, const MtcnnRules& wanted) : options(with(given)), rules(wanted) {}
   static MtcnnOptions with(const Json& given) {
     MtcnnOptions options;
     options_from_json(options, given, "test");
@@ -99,11 +99,18 @@ struct Trial {
     for (const Image& image : images) inputs.push_back(device_image(image));
     std::vector<facebench_mtcnn_face> faces(images.size() * facebench_mtcnn_most_faces);
     counts.assign(images.size(), -7);
-    MtcnnPipeline<HostBackend> pipeline(backend, device_rules(options, rules),
-                                        device_layers(weights).data(), sizes);
-    // The second call finds memory that the first one has used.
-    for (int repeat = 0; repeat < 2; ++repeat)
-      pipeline.detect(inputs.data(), static_cast<int>(inputs.size()), faces.data(), counts.data());
+    const auto detect = [&](auto&& pipeline) {
+      // The second call finds memory that the first one has used.
+      for (int repeat = 0; repeat < 2; ++repeat)
+        pipeline.detect(inputs.data(), static_cast<int>(inputs.size()), faces.data(),
+                        counts.data());
+    };
+    const auto asked = device_rules(options, rules);
+    const auto layers = device_layers(weights);
+    if (rules.double_arithmetic)
+      detect(MtcnnPipeline<HostBackend, double>(backend, asked, layers.data(), sizes));
+    else
+      detect(MtcnnPipeline<HostBackend, float>(backend, asked, layers.data(), sizes));
     std::vector<std::vector<Face>> result;
     const facebench_mtcnn_face* next = faces.data();
     for (const int count : counts) result.push_back(faces_of_device(next, count));
@@ -111,10 +118,8 @@ struct Trial {
   }
 };
 
-void expect_same_as_processor(const Json& options, const std::vector<Image>& images,
-                              HostBackend&& backend, const PipelineSizes& sizes,
-                              const MtcnnRules& rules = {}) {
-  const Trial trial(options, rules);
+void expect_same_as_processor(const Trial& trial, const std::vector<Image>& images,
+                              HostBackend&& backend, const PipelineSizes& sizes) {
   std::vector<int> counts;
   const auto found = trial.run(images, backend, sizes, counts);
   const auto detector = make_mtcnn(trial.options, trial.rules);
@@ -137,11 +142,12 @@ std::vector<Image> mixed_sizes() {
 
 TEST(MtcnnPipeline, MixedSizesGiveTheFacesOfTheProcessor) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
-  for (const char* min_face : {"20", "12"}) {
-    Json options = eager();
-    options["min_face"] = std::atof(min_face);
-    expect_same_as_processor(options, mixed_sizes(), HostBackend(), small_sizes());
-  }
+  for (const char* mode : {"facenet_pytorch", "facenet"})
+    for (const double min_face : {20., 12.}) {
+      Json options = eager(mode);
+      options["min_face"] = min_face;
+      expect_same_as_processor(Trial(options), mixed_sizes(), HostBackend(), small_sizes());
+    }
 }
 
 TEST(MtcnnPipeline, EveryRuleThatTheDeviceKnows) {
@@ -155,8 +161,22 @@ TEST(MtcnnPipeline, EveryRuleThatTheDeviceKnows) {
   options["box_offset"] = -1.5;
   options["max_face"] = 40;
   options["factor"] = 0.6;
-  expect_same_as_processor(options, {texture(70, 61, 5), texture(50, 80, 6)}, HostBackend(),
-                           small_sizes(), rules);
+  expect_same_as_processor(Trial(options, rules), {texture(70, 61, 5), texture(50, 80, 6)},
+                           HostBackend(), small_sizes());
+}
+
+// A level with one candidate reads another cell: the threshold lies between the two best cells.
+TEST(MtcnnPipeline, TheOnlyCandidateOfALevel) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  int faces = 0;
+  for (int seed = 1; seed < 9; ++seed)
+    for (const double first : {.2, .3, .4, .5}) {
+      Json options = {{"mode", "facenet"}, {"thresholds", {first, 0., 0.}}};
+      const std::vector<Image> images{texture(30, 24, seed)};
+      expect_same_as_processor(Trial(options), images, HostBackend(), small_sizes());
+      faces += make_detector("mtcnn", options)->detect(images[0]).size() == 1;
+    }
+  EXPECT_GE(faces, 3);
 }
 
 TEST(MtcnnPipeline, OrderOfThreadsAndBatchesChangeNothing) {
@@ -217,12 +237,13 @@ TEST(MtcnnPipeline, PhotographsGiveTheFacesOfTheProcessor) {
   std::vector<Image> images;
   for (std::size_t i = 3; i < found.size() && images.size() < 8; i += found.size() / 8)
     images.push_back(read_image(root / found[i]));
-  expect_same_as_processor(Json::object(), images, HostBackend(), small_sizes());
+  for (const char* mode : {"facenet_pytorch", "facenet"})
+    expect_same_as_processor(Trial({{"mode", mode}}), images, HostBackend(), small_sizes());
 }
 
 TEST(MtcnnDevice, SaysWhatIsWrong) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
-  Json options = {{"device", "cuda"}, {"mode", "facenet"}};
+  Json options = {{"device", "cuda"}, {"mode", "matlab"}};
   EXPECT_THROW(make_detector("mtcnn", options), std::invalid_argument);
   options["mode"] = "facenet_pytorch";
   options["path"] = "plain";
@@ -241,16 +262,18 @@ TEST(MtcnnDevice, SaysWhatIsWrong) {
 TEST(MtcnnDevice, GivesTheFacesOfTheProcessor) {
   if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
   if (cuda_devices().devices.empty()) GTEST_SKIP() << cuda_devices().reason;
-  Json options = eager();
-  const auto processor = make_detector("mtcnn", options);
-  options["device"] = "cuda";
-  const auto device = make_detector("mtcnn", options);
   std::vector<Image> images = mixed_sizes();
   images.push_back(texture(640, 480, 9));
-  const auto found = device->detect_all(images);
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    expect_same(found[i], processor->detect(images[i]));
-    EXPECT_EQ(device->detect(images[i]), found[i]) << "a batch gives the answers of single calls";
+  for (const char* mode : {"facenet_pytorch", "facenet"}) {
+    Json options = eager(mode);
+    const auto processor = make_detector("mtcnn", options);
+    options["device"] = "cuda";
+    const auto device = make_detector("mtcnn", options);
+    const auto found = device->detect_all(images);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      expect_same(found[i], processor->detect(images[i]));
+      EXPECT_EQ(device->detect(images[i]), found[i]) << "a batch gives the answers of single calls";
+    }
   }
 }
 

@@ -44,7 +44,9 @@ inline Image texture(int width, int height, std::uint64_t seed) {
 }
 
 // Thresholds that let plenty of boxes through all three stages.
-inline Json eager() { return {{"thresholds", {0.1, 0.01, 0.003}}}; }
+inline Json eager(const char* mode = "facenet") {
+  return {{"mode", mode}, {"thresholds", {0.1, 0.01, 0.003}}};
+}
 
 // The agreement that all ways of computing MTCNN promise.
 inline void expect_same(const std::vector<Face>& faces, const std::vector<Face>& reference) {

@@ -33,12 +33,25 @@ struct PackFailure {
   std::string reason;
 };
 
+// Faces that reach beyond their image. Where there are many, the photographs are tight, and a
+// detector may misjudge them.
+struct OutsideFaces {
+  std::int64_t faces = 0;      // that were cut out
+  std::int64_t boxes = 0;      // of them with a box that leaves by more than a fifth of its side
+  std::int64_t landmarks = 0;  // with a landmark outside
+  std::vector<std::string> names;  // of both, in the order of the samples
+};
+// A sentence with the counts and the first names, where more than one face in a hundred is outside;
+// else empty.
+std::string outside_warning(const OutsideFaces& outside);
+
 struct PackSummary {
   std::filesystem::path path;
   std::int64_t images = 0;
   ImageShape shape;
   std::array<std::int64_t, kSampleStatusCount> counts{};  // by status
   std::vector<PackFailure> failures;                      // in the order of the samples
+  OutsideFaces outside;
   // SHA-256 over "HASH  ID\n" of every sample in order, HASH that of the file's bytes (64 zeros for
   // a missing one): what `sha256sum` prints for the same files.
   std::string tree_sha256;
@@ -53,7 +66,8 @@ struct PackSummary {
 //   /landmarks   float32 (N, 5, 2)
 //   /status      uint8   (N)          see SampleStatus
 //   /file_sha256 uint8   (N, 32)      of the file's bytes; zeros where it is missing
-//   /manifest    JSON: everything that decides the content, counts, failures with their reasons
+//   /manifest    JSON: everything that decides the content, counts, failures with their reasons,
+//                faces outside of their images
 // Without a detector (null) the whole image is resized to the crop's size and `selection` is not
 // used: for sets that are cropped already.
 // A sample that fails is a row with its status and zeros. The bytes of the file are the same for

@@ -27,7 +27,7 @@ const Table<MtcnnMode>& mtcnn_modes();
 // around the networks; `mode` says whose arithmetic it is (docs/detection.md lists the
 // differences).
 struct MtcnnOptions {
-  std::string mode = "facenet_pytorch";
+  std::string mode = "facenet";
   std::optional<std::string> weights;
   double min_face = 20;
   std::optional<double> max_face;
@@ -62,7 +62,7 @@ struct MtcnnOptions {
              "kernels for the processor, or the clear loops that they are compared with",
              {"fast", "plain"});
     o.choice("device", &MtcnnOptions::device,
-             "the processor, or the first CUDA device (mode facenet_pytorch only)",
+             "the processor, or the first CUDA device (modes facenet and facenet_pytorch)",
              {"cpu", "cuda"});
   }
 };

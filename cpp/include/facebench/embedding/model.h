@@ -28,7 +28,7 @@ struct ModelOptions {
   std::vector<double> mean = {127.5};
   std::vector<double> std = {128};
   std::string detector = "mtcnn";
-  std::string detector_mode = "facenet_pytorch";
+  std::string detector_mode = "facenet";
   std::string selection = "nearest_center";
   std::string crop = "arcface112";
   std::string flip = "none";

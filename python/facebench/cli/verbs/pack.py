@@ -34,7 +34,13 @@ def pack(
         "counts": summary.counts,
         "tree_sha256": summary.tree_sha256,
         "failures": failures,
+        "outside": {
+            "boxes": summary.outside.boxes,
+            "landmarks": summary.outside.landmarks,
+            "names": summary.outside.names,
+        },
     }
     lines = [f"{summary.path}: {summary.images} images ({common.counts_text(summary)})"]
     lines += [f"  {f['id']}: {f['status']}: {f['reason']}" for f in failures]
+    lines += [summary.outside.warning] if summary.outside.warning else []
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if strict and failures else 0)
