@@ -26,6 +26,8 @@ struct NetworkOptions {
   // where there are classes, else without. Without classes the taps are what the classifiers would
   // read, as "embedding" is what the main one reads.
   int auxiliary = -1;
+  // What is added to the variance in every batch norm; 0: what the network has.
+  double batch_norm_eps = 0;
 
   static void describe(OptionsBuilder<NetworkOptions>& o) {
     o.name("NetworkOptions", "What a network is built for; 0 stands for its own default.");
@@ -39,6 +41,8 @@ struct NetworkOptions {
             "factor on the number of channels, where the network allows it", 0.01, 16);
     o.field("auxiliary", &NetworkOptions::auxiliary,
             "auxiliary classifiers: 1 with, 0 without, -1 the network's default", -1, 1);
+    o.field("batch_norm_eps", &NetworkOptions::batch_norm_eps,
+            "added to the variance in batch norm; 0: what the network has", 0, 1);
   }
 };
 
