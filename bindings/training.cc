@@ -159,6 +159,8 @@ void bind_recipe(py::module_& m) {
       .def_readonly("title", &Recipe::title)
       .def_readonly("citations", &Recipe::citations)
       .def_readonly("notes", &Recipe::notes, "Notes for readers of the numbers.")
+      .def_readonly("not_modelled", &Recipe::not_modelled,
+                    "What the framework or the authors did and this training does not.")
       .def_property_readonly("network", [](const Recipe& r) { return r.network; })
       .def_property_readonly("loss", [](const Recipe& r) { return r.loss; })
       .def("set", &set_recipe, py::arg("key"), py::arg("value"),

@@ -63,12 +63,54 @@ def recipes():
     return table(heads, rows)
 
 
-def notes():
-    by_note = {}
+def has_batch_norm(values):
+    return any(n["op"] == "batch_norm" for n in nn.build_graph(values["network"]["name"]).nodes)
+
+
+def norm_cells(values):
+    """Batch norm's epsilon and what becomes of its running statistics."""
+    network, length = values["network"], values["training"]
+    if not has_batch_norm(values):
+        return ["", ""]
+    graph = nn.build_graph(network["name"], batch_norm_eps=network["batch_norm_eps"])
+    norms = [n["options"] for n in graph.nodes if n["op"] == "batch_norm"]
+    own = {1 - n["momentum"] for n in norms}
+    decay = length["batch_norm_decay"] if length["batch_norm_decay"] >= 0 else max(own)
+    corrected = ", corrected" if length["batch_norm_average"] == "corrected" else ""
+    return [f"{max(n['eps'] for n in norms):g}", f"{decay:g}{corrected}"]
+
+
+def solvers():
+    rows = {}
     for name in training.recipe_names():
-        for note in training.load_recipe(name).notes:
-            by_note.setdefault(note, []).append(f"`{name}`")
-    return [f"- {', '.join(names)}: {note}" for note, names in by_note.items()]
+        values = training.load_recipe(name).to_dict()
+        o = values["optimizer"]
+        biases = f"{o['bias_lr_mult']:g}"
+        if o["residual_bias_lr_mult"] >= 0:
+            biases += f", residual {o['residual_bias_lr_mult']:g}"
+        kinds = {"biases": "decay_biases", "batch norm": "decay_norms", "slopes": "decay_slopes"}
+        spared = [kind for kind, key in kinds.items() if not o[key]]
+        row = (o["momentum_rule"], biases, ", ".join(spared) or "none", *norm_cells(values))
+        rows.setdefault(row, []).append(f"`{name}`")
+    heads = ["recipes", "momentum", "rate of biases", "not decayed", "batch norm's epsilon",
+             "decay of its statistics"]  # fmt: skip
+    return table(heads, [[", ".join(names), *row] for row, names in rows.items()])
+
+
+def texts(attribute):
+    by_text = {}
+    for name in training.recipe_names():
+        for text in getattr(training.load_recipe(name), attribute):
+            by_text.setdefault(text, []).append(f"`{name}`")
+    return [f"- {', '.join(names)}: {text}" for text, names in by_text.items()]
+
+
+def notes():
+    return texts("notes")
+
+
+def not_modelled():
+    return texts("not_modelled")
 
 
 def views():
@@ -92,7 +134,7 @@ def policies():
     )
 
 
-PARTS = [recipes, notes, views, initializers, policies]
+PARTS = [recipes, solvers, notes, not_modelled, views, initializers, policies]
 
 
 def generated():

@@ -31,12 +31,42 @@ TORCHVISION = {
     "vgg16_bn": ("vgg16_bn", 64, {}),
     "resnet18": ("resnet18", 70, {}),
     "resnet50": ("resnet50", 70, {}),
+    "resnet50_v1": ("resnet50", 72, {}),
+    "resnet50_slim": ("resnet50", 72, {}),
     "densenet121": ("densenet121", 70, {}),
     "googlenet": ("googlenet", 96, {"aux": False}),
     "googlenet with heads": ("googlenet", 160, {"aux": True}),
     "inception_v3": ("inception_v3", 107, {"aux": False}),
     "inception_v3 with head": ("inception_v3", 299, {"aux": True}),
 }
+
+
+def strides_of_the_authors(net):
+    """torchvision's ResNet made KaimingHe/deep-residual-networks, prototxt/ResNet-50-*: res3a,
+    res4a and res5a have the stride in branch2a and branch1, pool1 has no pad (Caffe rounds up)."""
+    net.maxpool = torch.nn.MaxPool2d(3, 2, padding=0, ceil_mode=True)
+    for stage in (net.layer2, net.layer3, net.layer4):
+        stage[0].conv1.stride, stage[0].conv2.stride = (2, 2), (1, 1)
+
+
+class EverySecondPixel(torch.nn.Module):
+    def forward(self, x):
+        return x[:, :, ::2, ::2]
+
+
+def strides_of_slim(net):
+    """torchvision's ResNet made tensorflow/models, research/slim/nets/resnet_v1.py: the last unit
+    of blocks 1 to 3 has the stride, in conv2, and a subsampled shortcut; pool1 is padded as SAME,
+    for maps of even size one pixel after the end."""
+    net.maxpool = torch.nn.Sequential(torch.nn.ZeroPad2d((0, 1, 0, 1)), torch.nn.MaxPool2d(3, 2))
+    for stage in (net.layer2, net.layer3, net.layer4):
+        stage[0].conv2.stride = stage[0].downsample[0].stride = (1, 1)
+    for stage in (net.layer1, net.layer2, net.layer3):
+        stage[-1].conv2.stride = (2, 2)
+        stage[-1].downsample = EverySecondPixel()
+
+
+CHANGES = {"resnet50_v1": strides_of_the_authors, "resnet50_slim": strides_of_slim}
 
 
 def pair(case, dtype=torch.float32):
@@ -49,6 +79,7 @@ def pair(case, dtype=torch.float32):
         extra = {"aux_logits": options["aux"], "init_weights": False, "transform_input": False}
         own = {"auxiliary": int(options["aux"])}
     theirs = models.get_model(name, weights=None, num_classes=CLASSES, **extra)
+    CHANGES.get(case, lambda net: None)(theirs)
     for module in theirs.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
@@ -126,6 +157,39 @@ def test_five_sgd_steps_equal_a_plain_loop(case):
         assert_near(tensor, state[name], 1e-8)
 
 
+def test_strides_of_the_three_resnets():
+    """Where the maps of 224x224 images become smaller, by each implementation's own file."""
+    sides = {
+        "resnet50": {"layer2.0.conv1": 56, "layer2.0.conv2": 28, "layer1.2.conv2": 56},
+        "resnet50_v1": {"layer2.0.conv1": 28, "layer2.0.conv2": 28, "layer1.2.conv2": 56},
+        "resnet50_slim": {"layer2.0.conv1": 28, "layer1.2.conv2": 28, "layer1.2.conv1": 56},
+    }
+    for name, layers in sides.items():
+        graph = nn.build_graph(name)
+        shapes = {n["name"]: n["shape"] for n in graph.nodes}
+        assert {n: shapes[n][1] for n in layers} == layers, name
+        assert shapes["layer4.2.conv3"] == [2048, 7, 7]
+        assert shapes["layer1.0.conv1"][1] == 56
+        assert graph.count_parameters() == nn.build_graph("resnet50").count_parameters()
+
+
+def test_epsilon_of_batch_norm_is_an_option():
+    """Of every batch norm, against torch's own with that epsilon; 0 is the network's own."""
+    own = nn.build_graph("inception_v3")
+    assert {n["options"]["eps"] for n in own.nodes if n["op"] == "batch_norm"} == {1e-3}
+    theirs, _, x = pair("resnet18")
+    for module in theirs.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.eps = 0.3
+    ours = nn.build_network("resnet18", height=70, width=70, classes=CLASSES, batch_norm_eps=0.3)
+    ours.load_state_dict(state_of(theirs))
+    with torch.no_grad():
+        expected = theirs.eval()(x)
+        assert_near(ours.eval()(x, "logits"), expected)
+        assert_near(nn.InferenceNetwork(ours, batch=3).infer(x, "logits"), expected, 1e-4)
+        assert_near(theirs.train()(x), ours.train()(x, "logits"))
+
+
 # name -> (rule, classes, expected): the whole list is in tests/cpp/nn/graph_test.cc.
 COUNTS = [
     ("resnet50", "parameters", 45_176_207),
@@ -184,6 +248,7 @@ def test_activation_memory_is_what_autograd_keeps(name):
 
 # Deeper or wider brothers of others in the table.
 LARGE = {"vgg16", "vgg16_bn", "iresnet34", "iresnet50", "iresnet100", "inception_v3_slim"}
+LARGE |= {"resnet50_v1"}
 LARGE |= {"sphereface36", "sphereface64"}
 
 

@@ -220,7 +220,7 @@ def test_counts_of_parameters(paper):
         ("GoogLeNet", "tensorflow"): count("googlenet_slim"),
         ("Inception-v3", "tensorflow"): count("inception_v3_slim"),
         ("AlexNet-v2", "tensorflow"): count("alexnet_v2_slim"),
-        ("ResNet-50", "tensorflow"): count("resnet50"),
+        ("ResNet-50", "tensorflow"): count("resnet50_slim"),
         ("AlexNet-v2", "pytorch"): count("alexnet_v2"),
         ("DenseNet-121", "pytorch"): count("densenet121"),
         ("ResNet-50", "pytorch"): count("resnet50"),

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from facebench import training  # noqa: E402
+from facebench import nn, training  # noqa: E402
 
 # Table 2: batch, image size, input size, learning rate, policy with what it needs, epochs or
 # iterations, weight decay.
@@ -32,7 +32,9 @@ TABLE2 = {
 RECIPES = {
     "alexnet_v1.caffe": ("AlexNet-v1", "caffe", "alexnet_v1", "gaussian_0.01", "normal"),
     "alexnet_v2.pytorch": ("AlexNet-v2", "pytorch", "alexnet_v2", "torch", "linear"),
-    "alexnet_v2.tensorflow": ("AlexNet-v2", "vgg", "alexnet_v2_slim", "xavier_uniform", "xavier"),
+    "alexnet_v2.tensorflow": (
+        "AlexNet-v2", "vgg", "alexnet_v2_slim", "alexnet_slim", "truncated_normal",
+    ),
     "densenet121.caffe": ("DenseNet-121", "caffe", "densenet121", "xavier_caffe", "xavier_caffe"),
     "densenet121.pytorch": (
         "DenseNet-121", "pytorch", "densenet121", "kaiming_normal_fan_in", "linear",
@@ -52,9 +54,9 @@ RECIPES = {
         "Inception-v3", "inception", "inception_v3_slim", "xavier_uniform", "xavier",
     ),
     "lightcnn29.caffe": ("LightCNN-29", "lightcnn", "lightcnn29", "xavier_caffe", "xavier_caffe"),
-    "resnet50.caffe": ("ResNet-50", "caffe", "resnet50", "resnet_caffe", "normal"),
+    "resnet50.caffe": ("ResNet-50", "caffe", "resnet50_v1", "resnet_caffe", "normal"),
     "resnet50.pytorch": ("ResNet-50", "pytorch", "resnet50", "kaiming_normal_fan_out", "linear"),
-    "resnet50.tensorflow": ("ResNet-50", "vgg", "resnet50", "xavier_uniform", "xavier"),
+    "resnet50.tensorflow": ("ResNet-50", "vgg", "resnet50_slim", "xavier_uniform", "xavier"),
     "vgg16.caffe": ("VGG-16", "caffe", "vgg16", "xavier_caffe", "xavier_caffe"),
     "vgg16.pytorch": ("VGG-16", "pytorch", "vgg16", "kaiming_normal_fan_out", "linear"),
     "vgg16.tensorflow": ("VGG-16", "vgg", "vgg16", "xavier_uniform", "xavier"),
@@ -83,6 +85,77 @@ FLAVOURS = {
     "faces_caffe": ("input", "none", "whole", "bgr", [127.5], [128], "wrap"),
     "faces": ("input", "none", "whole", "rgb", [127.5], [128], "keep"),
 }  # fmt: skip
+
+
+# The frameworks' own files, which the recipes name: momentum rule; lr_mult of biases, and of those
+# of the residual convolutions (None: the same); whether biases, batch norm and slopes are decayed.
+CAFFE = ("caffe", 2, None, False, True, True)
+CAFFE_WITHOUT_MULTIPLIERS = ("caffe", 1, None, True, True, True)
+CAFFE_FACES = ("caffe", 2, 0, False, True, True)
+SLIM = ("torch", 1, None, False, False, True)
+PLAIN = ("torch", 1, None, True, True, True)
+# Batch norm: its decay (None: torch's 0.9) and whether the average is corrected, and the epsilon
+# (None: the network's own, which is torchvision's or slim's).
+CAFFE_NORM = (0.999, "corrected", None)
+TORCH_NORM = (None, "moving", None)
+SOLVERS = {
+    "alexnet_v1.caffe": (CAFFE, CAFFE_NORM),
+    "alexnet_v2.pytorch": (PLAIN, TORCH_NORM),
+    "alexnet_v2.tensorflow": (SLIM, TORCH_NORM),
+    "centerloss.caffe": (CAFFE_FACES, TORCH_NORM),
+    "densenet121.caffe": (CAFFE_WITHOUT_MULTIPLIERS, CAFFE_NORM),
+    "densenet121.pytorch": (PLAIN, TORCH_NORM),
+    "densenet121.tensorflow": (SLIM, (0.99, "moving", 1.1e-5)),
+    "googlenet.caffe": (CAFFE, CAFFE_NORM),
+    "googlenet.tensorflow": (SLIM, (0.9997, "moving", None)),
+    "inception_v3.caffe": (CAFFE, (0.999, "corrected", 1e-5)),
+    "inception_v3.pytorch": (PLAIN, TORCH_NORM),
+    "inception_v3.tensorflow": (SLIM, (0.9997, "moving", None)),
+    "iresnet50.arcface": (PLAIN, TORCH_NORM),
+    "iresnet50.cosface": (PLAIN, TORCH_NORM),
+    "iresnet50.softmax": (PLAIN, TORCH_NORM),
+    "lightcnn29.caffe": (CAFFE, CAFFE_NORM),
+    "resnet50.caffe": (CAFFE_WITHOUT_MULTIPLIERS, CAFFE_NORM),
+    "resnet50.pytorch": (PLAIN, TORCH_NORM),
+    "resnet50.tensorflow": (SLIM, (0.997, "moving", None)),
+    "sphereface20.caffe": (CAFFE_FACES, TORCH_NORM),
+    "vgg16.caffe": (CAFFE, CAFFE_NORM),
+    "vgg16.pytorch": (PLAIN, TORCH_NORM),
+    "vgg16.tensorflow": (SLIM, TORCH_NORM),
+    "vgg16_bn.pytorch": (PLAIN, TORCH_NORM),
+}
+# Epsilon of every batch norm of the network as it is trained.
+EPSILONS = {
+    "densenet121.caffe": 1e-5, "densenet121.pytorch": 1e-5, "densenet121.tensorflow": 1.1e-5,
+    "inception_v3.caffe": 1e-5, "inception_v3.pytorch": 1e-3, "inception_v3.tensorflow": 1e-3,
+    "googlenet.tensorflow": 1e-3, "resnet50.caffe": 1e-5, "resnet50.pytorch": 1e-5,
+    "resnet50.tensorflow": 1e-5, "vgg16_bn.pytorch": 1e-5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(RECIPES))
+def test_solver_and_batch_norm_are_the_frameworks(name):
+    (rule, bias, residual, biases, norms, slopes), (decay, average, eps) = SOLVERS[name]
+    r = training.load_recipe(name).to_dict()
+    o, t = r["optimizer"], r["training"]
+    assert (o["momentum_rule"], o["bias_lr_mult"]) == (rule, bias)
+    assert o["residual_bias_lr_mult"] == (-1 if residual is None else residual)
+    assert (o["decay_biases"], o["decay_norms"], o["decay_slopes"]) == (biases, norms, slopes)
+    assert t["batch_norm_decay"] == (-1 if decay is None else decay)
+    assert t["batch_norm_average"] == average
+    assert r["network"]["batch_norm_eps"] == eps
+    network = r["network"]
+    graph = nn.build_graph(network["name"], batch_norm_eps=network["batch_norm_eps"])
+    found = {n["options"]["eps"] for n in graph.nodes if n["op"] == "batch_norm"}
+    if name in EPSILONS:
+        assert found == {EPSILONS[name]}
+    else:
+        assert name.startswith("iresnet") or not found
+
+
+def test_center_loss_updates_centers_as_the_authors_layer():
+    loss = training.load_recipe("centerloss.caffe").to_dict()["loss"]
+    assert (loss["update"], loss["alpha"], loss["bias"]) == ("caffe", 1, True)
 
 
 def pair(size):
@@ -173,7 +246,8 @@ SMALL = {
     "inception_v3_slim": 299, "googlenet_bvlc": 224, "centerloss": 64,
 }  # fmt: skip
 HEAVY = {"alexnet_v1", "vgg16", "vgg16_bn", "inception_v3", "inception_v3_slim", "googlenet_bvlc",
-         "alexnet_v2", "alexnet_v2_slim", "densenet121", "resnet50", "iresnet50"}  # fmt: skip
+         "alexnet_v2", "alexnet_v2_slim", "densenet121", "resnet50", "resnet50_v1",
+         "resnet50_slim", "iresnet50"}  # fmt: skip
 
 
 def one_step(name, folder):

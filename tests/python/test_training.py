@@ -185,7 +185,9 @@ def test_five_steps_equal_a_plain_loop(tmp_path):
         dtype="float64",
         augmentation__flip=0,
         lr=0.05,
-        decay_vectors=False,
+        decay_biases=False,
+        decay_norms=False,
+        decay_slopes=False,
         **size,
     )
     net = nn.build_network("small4", height=16, width=16, **size)

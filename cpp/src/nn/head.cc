@@ -81,12 +81,20 @@ at::Tensor& Head::add_parameter(const std::string& name, std::vector<std::int64_
   const double bound = init == "xavier"         ? std::sqrt(6 / (fan_in + fan_out))
                        : init == "xavier_caffe" ? std::sqrt(3 / fan_in)
                                                 : 1 / std::sqrt(fan_in);
-  const double deviation = init == "normal"          ? 0.01
-                           : init == "xavier_normal" ? std::sqrt(2 / (fan_in + fan_out))
-                                                     : 0;
+  const double deviation = init == "normal"             ? 0.01
+                           : init == "xavier_normal"    ? std::sqrt(2 / (fan_in + fan_out))
+                           : init == "truncated_normal" ? 0.005
+                                                        : 0;
+  const bool zero = name == "bias" && init != "linear";  // the frameworks' biases start at 0
+  const auto draw = [&] {
+    if (zero) return 0.0;
+    if (deviation == 0) return random.uniform(-bound, bound);
+    double z = random.normal();
+    while (init == "truncated_normal" && std::abs(z) > 2) z = random.normal();
+    return deviation * z;
+  };
   double* data = tensor.data_ptr<double>();
-  for (std::int64_t i = 0; i < tensor.numel(); ++i)
-    data[i] = deviation > 0 ? deviation * random.normal() : random.uniform(-bound, bound);
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) data[i] = draw();
   parameters_.push_back({name, tensor.to(description_.shape.dtype).requires_grad_(true)});
   return parameters_.back().tensor;
 }

@@ -91,6 +91,17 @@ void weights_residual_caffe(const TensorSpec& spec, std::uint64_t seed, Values v
   (spec.keeps_width ? weights_gaussian : weights_xavier_caffe)(spec, seed, values);
 }
 
+// Slim's alexnet_v2 makes its fully connected layers of 5x5 and 1x1 convolutions; the table's rule
+// for them holds for ours, which are linear.
+void fill_alexnet_slim(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  if (spec.role == TensorRole::bias)
+    std::fill(values.begin(), values.end(), 0.1F);
+  else if (spec.op == Op::linear)
+    fill_truncated(spec, seed, 0.005, values);
+  else
+    weights_xavier(spec, seed, values);
+}
+
 using Fill = void (*)(const TensorSpec&, std::uint64_t, Values);
 
 // All weights by one rule, biases 0.
@@ -154,6 +165,11 @@ const Table<InitializerEntry>& initializers() {
            "convolutions that keep the width (those of the residual blocks) normal with deviation "
            "0.01, all else as 'xavier_caffe', biases 0",
            "the prototxt files of SphereFace and of center loss", fill_all<weights_residual_caffe>},
+          {"alexnet_slim",
+           "convolutions as 'xavier_uniform', linear layers normal with deviation 0.005, cut off "
+           "at "
+           "two deviations, biases 0.1",
+           "tensorflow/models, research/slim/nets/alexnet.py", fill_alexnet_slim},
       });
   return table;
 }

@@ -53,15 +53,17 @@ at::Tensor run_batch_norm(const at::Tensor& x, const BatchNormOptions& o,
                         /*cudnn_enabled=*/true);
 }
 
-// A chain of nodes as one operation; `layers` holds each node's tensors.
-at::Tensor run_chain(const NormChain& chain, const std::vector<Node>& nodes,
+// A chain of nodes as one operation; `layers` holds each node's tensors, `norm` the options of its
+// batch norm.
+at::Tensor run_chain(const NormChain& chain, const BatchNormOptions& norm,
+                     const std::vector<Node>& nodes,
                      const std::vector<std::vector<at::Tensor>>& layers,
                      const std::vector<at::Tensor>& values) {
   const auto index = [](int node) { return static_cast<std::size_t>(node); };
   NormActivation what;
   if (chain.norm >= 0) {
     const std::vector<at::Tensor>& t = layers[index(chain.norm)];
-    what.options = std::get<BatchNormOptions>(nodes[index(chain.norm)].options);
+    what.options = norm;
     std::size_t next = 0;
     if (what.options.scale) what.scale = t[next++];
     if (what.options.shift) what.shift = t[next++];
@@ -189,6 +191,7 @@ Network Network::clone() const {
   copy.channels_last(channels_last_);
   copy.load(tensors(), "network");
   copy.training_ = training_;
+  copy.batch_norm_share_ = batch_norm_share_;
   copy.dropout_on_ = dropout_on_;
   copy.set_dropout(dropout_seed_, dropout_step_);
   return copy;
@@ -272,6 +275,13 @@ void Network::check_images(const at::Tensor& images) const {
                                             device().str(), images.device().str()));
 }
 
+BatchNormOptions Network::batch_norm_options(int index) const {
+  auto options =
+      std::get<BatchNormOptions>(graph_.nodes()[static_cast<std::size_t>(index)].options);
+  if (batch_norm_share_) options.momentum = *batch_norm_share_;
+  return options;
+}
+
 at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
                              bool training) const {
   const Node& node = graph_.nodes()[static_cast<std::size_t>(index)];
@@ -287,7 +297,7 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
     case Op::linear:
       return at::linear(in(0), t[0], t.size() > 1 ? std::optional(t[1]) : std::nullopt);
     case Op::batch_norm:
-      return run_batch_norm(in(0), std::get<BatchNormOptions>(node.options), t, training);
+      return run_batch_norm(in(0), batch_norm_options(index), t, training);
     case Op::prelu:
       return at::prelu(in(0), t[0].to(in(0).scalar_type()));  // autocast leaves it to us
     case Op::relu:
@@ -367,7 +377,9 @@ std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const i
         waits[end] = has_norm_activation(values[static_cast<std::size_t>(nodes[i].inputs[0])]);
       if (waits[end]) {
         if (i != end) continue;
-        values[i] = run_chain(chain, nodes, layers_, values);
+        const BatchNormOptions norm =
+            chain.norm >= 0 ? batch_norm_options(chain.norm) : BatchNormOptions{};
+        values[i] = run_chain(chain, norm, nodes, layers_, values);
         for (const int node : chain.nodes()) release(static_cast<std::size_t>(node));
         continue;
       }

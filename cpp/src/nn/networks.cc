@@ -4,6 +4,8 @@
 
 #include <iterator>
 #include <stdexcept>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace facebench {
@@ -42,8 +44,21 @@ NetworkOptions resolve_network_options(std::string_view name, const NetworkOptio
   return resolved;
 }
 
+// The graph with another epsilon in every batch norm.
+static Graph with_batch_norm_eps(const Graph& graph, double eps) {
+  Graph result;
+  for (Node node : graph.nodes()) {
+    if (auto* norm = std::get_if<BatchNormOptions>(&node.options)) norm->eps = eps;
+    result.append(std::move(node));
+  }
+  for (const auto& [tap, node] : graph.taps()) result.tap(tap, {node});
+  return result;
+}
+
 Graph build_graph(std::string_view name, const NetworkOptions& options) {
-  return networks().at(name).build(resolve_network_options(name, options));
+  const NetworkOptions resolved = resolve_network_options(name, options);
+  Graph graph = networks().at(name).build(resolved);
+  return resolved.batch_norm_eps ? with_batch_norm_eps(graph, *resolved.batch_norm_eps) : graph;
 }
 
 Network build_network(std::string_view name, const NetworkOptions& options,

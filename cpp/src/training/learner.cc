@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "facebench/nn/losses.h"
@@ -28,6 +29,17 @@ NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& s
     options.auxiliary = networks().at(recipe.network).defaults.auxiliary.value_or(0);
   if (recipe.training.aux_weight == 0) options.auxiliary = 0;
   return options;
+}
+
+// The share of a new batch in batch norm's running statistics in forward pass number `pass`,
+// from 1. Caffe keeps sums of the batches' statistics that fade by `decay`, and divides them by the
+// sum of the weights, 1 + decay + ... + decay^(pass - 1) (batch_norm_layer.cpp); as an average that
+// moves, that is a share of 1 / that sum.
+std::optional<double> batch_norm_share(const TrainingOptions& o, std::int64_t pass) {
+  const double d = o.batch_norm_decay;
+  if (d < 0) return std::nullopt;
+  if (o.batch_norm_average == "moving") return 1 - d;
+  return (1 - d) / (1 - std::pow(d, static_cast<double>(pass)));
 }
 
 // In place, so that references to the tensor stay valid.
@@ -55,12 +67,14 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
   if (model_.network_options.auxiliary == 1) {
     auxiliary_weight_ =
         recipe.training.aux_weight.value_or(networks().at(recipe.network).aux_weight);
+    Json softmax = Json::object();  // they start as the main classifier does
+    if (recipe.loss_options.contains("init")) softmax["init"] = recipe.loss_options["init"];
     for (const auto& [tap, node] : graph.taps()) {
       if (!tap.starts_with("aux")) continue;
       taps_.push_back(tap);
       // Each head's weights are a random stream of their own.
       auxiliary_.push_back(
-          {tap, make_head("softmax", Json::object(),
+          {tap, make_head("softmax", softmax,
                           {element_count(graph.shape({node})), classes,
                            seed + (static_cast<std::uint64_t>(taps_.size()) << 32), dtype})});
     }
@@ -73,13 +87,28 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
   const std::size_t of_network = parameters_.size();
   add_head(*head_, "head.");
   for (const AuxiliaryHead& a : auxiliary_) add_head(*a.head, a.tap + ".");
-  optimizer_.emplace(parameters_, recipe.optimizer);
+  optimizer_.emplace(trained_parameters(of_network), recipe.optimizer);
   if (recipe.training.ema > 0)
     average_ = std::make_unique<WeightAverage>(std::span(parameters_).first(of_network),
                                                recipe.training.ema);
 }
 
 Learner::~Learner() = default;
+
+std::vector<TrainedParameter> Learner::trained_parameters(std::size_t of_network) const {
+  std::vector<TrainedParameter> result;
+  for (const TensorSpec& spec : model_.weights.graph().tensors())
+    if (spec.trainable()) {
+      const NamedTensor& p = parameters_[result.size()];
+      result.push_back({p.name, p.tensor, parameter_kind(spec)});
+    }
+  for (std::size_t i = of_network; i < parameters_.size(); ++i) {
+    const NamedTensor& p = parameters_[i];
+    const bool vector = p.tensor.dim() <= 1;  // of a head: its bias
+    result.push_back({p.name, p.tensor, vector ? ParameterKind::bias : ParameterKind::weight});
+  }
+  return result;
+}
 
 void Learner::add_head(Head& head, const std::string& prefix) {
   const at::Device device = model_.weights.device();
@@ -129,6 +158,8 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
     }
     buffers_->begin_part();
     const std::int64_t first = n * part / parts, count = n * (part + 1) / parts - first;
+    model_.weights.set_batch_norm_share(
+        batch_norm_share(recipe_.training, iteration * recipe_.training.accumulate + part + 1));
     // Other masks for each micro-batch and process; one of each: the iteration's number.
     model_.weights.set_dropout(
         recipe_.training.seed,

@@ -4,35 +4,98 @@
 #include <ATen/core/grad_mode.h>
 
 namespace facebench {
+namespace {
+
+double rate_multiplier(const OptimizerOptions& o, ParameterKind kind) {
+  if (kind == ParameterKind::residual_bias && o.residual_bias_lr_mult >= 0)
+    return o.residual_bias_lr_mult;
+  const bool bias = kind == ParameterKind::bias || kind == ParameterKind::residual_bias;
+  return bias ? o.bias_lr_mult : 1;
+}
+
+bool is_decayed(const OptimizerOptions& o, ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::weight:
+      return true;
+    case ParameterKind::bias:
+    case ParameterKind::residual_bias:
+      return o.decay_biases;
+    case ParameterKind::norm:
+      return o.decay_norms;
+    case ParameterKind::slope:
+      return o.decay_slopes;
+  }
+  return true;
+}
+
+}  // namespace
 
 void OptimizerOptions::describe(OptionsBuilder<OptimizerOptions>& o) {
   o.name("OptimizerOptions", "Stochastic gradient descent with momentum.");
   o.field("lr", &OptimizerOptions::lr, "learning rate that the schedule starts from", 0, 1e3);
   o.field("momentum", &OptimizerOptions::momentum, "share of the last step kept", 0, 1);
+  o.choice("momentum_rule", &OptimizerOptions::momentum_rule,
+           "torch: the rate multiplies the momentum, w -= lr v; caffe: the momentum holds steps, "
+           "v = momentum v + lr g",
+           {"torch", "caffe"});
   o.field("weight_decay", &OptimizerOptions::weight_decay, "factor of the squared norm's half", 0,
           1e3);
-  o.field("decay_vectors", &OptimizerOptions::decay_vectors,
-          "whether biases, batch norm and PReLU slopes are decayed too");
+  o.field("decay_biases", &OptimizerOptions::decay_biases, "whether biases are decayed too");
+  o.field("decay_norms", &OptimizerOptions::decay_norms,
+          "whether batch norm's scale and shift are decayed too");
+  o.field("decay_slopes", &OptimizerOptions::decay_slopes,
+          "whether the slopes of PReLU are decayed too");
+  o.field("bias_lr_mult", &OptimizerOptions::bias_lr_mult,
+          "factor of the learning rate for biases; 0: they keep their initial values", 0, 1e3);
+  o.field("residual_bias_lr_mult", &OptimizerOptions::residual_bias_lr_mult,
+          "the same for biases of convolutions with as many outputs as inputs; below 0: as other "
+          "biases",
+          -1, 1e3);
   o.field("nesterov", &OptimizerOptions::nesterov, "Nesterov's momentum");
   o.field("clip_norm", &OptimizerOptions::clip_norm,
           "largest Euclidean norm of all gradients together; 0: any", 0, 1e12);
 }
 
-Sgd::Sgd(std::span<const NamedTensor> parameters, const OptimizerOptions& options)
-    : options_(options) {
-  groups_[0].weight_decay = options.weight_decay;
-  groups_[1].weight_decay = options.decay_vectors ? options.weight_decay : 0;
-  for (const NamedTensor& p : parameters) {
-    Group& group = groups_[p.tensor.dim() <= 1];
-    group.parameters.push_back(p);
-    // Momentum from zeros makes the first step no special case: momentum * 0 + g = g.
-    group.momentum.push_back(at::zeros_like(p.tensor));
+ParameterKind parameter_kind(const TensorSpec& spec) {
+  switch (spec.role) {
+    case TensorRole::bias:
+      return spec.keeps_width ? ParameterKind::residual_bias : ParameterKind::bias;
+    case TensorRole::scale:
+    case TensorRole::shift:
+      return ParameterKind::norm;
+    case TensorRole::slope:
+      return ParameterKind::slope;
+    default:
+      return ParameterKind::weight;
   }
+}
+
+Sgd::Sgd(std::span<const TrainedParameter> parameters, const OptimizerOptions& options)
+    : options_(options) {
+  for (const TrainedParameter& p : parameters) {
+    const double lr_mult = rate_multiplier(options, p.kind);
+    if (lr_mult == 0) {
+      frozen_.push_back(p.tensor);
+      continue;
+    }
+    Group& g = group(lr_mult, is_decayed(options, p.kind) ? options.weight_decay : 0);
+    g.parameters.push_back({p.name, p.tensor});
+    // Momentum from zeros makes the first step no special case: momentum * 0 + g = g.
+    g.momentum.push_back(at::zeros_like(p.tensor));
+  }
+}
+
+Sgd::Group& Sgd::group(double lr_mult, double weight_decay) {
+  for (Group& g : groups_)
+    if (g.lr_mult == lr_mult && g.weight_decay == weight_decay) return g;
+  groups_.push_back({.lr_mult = lr_mult, .weight_decay = weight_decay});
+  return groups_.back();
 }
 
 void Sgd::zero_grad() {
   for (Group& group : groups_)
     for (NamedTensor& p : group.parameters) p.tensor.mutable_grad() = at::Tensor();
+  for (at::Tensor& t : frozen_) t.mutable_grad() = at::Tensor();
 }
 
 double Sgd::clip() {
@@ -63,7 +126,13 @@ void Sgd::step(double lr) {
       momentum.push_back(group.momentum[i]);
     }
     if (values.empty()) continue;
-    at::_fused_sgd_(values, gradients, momentum, group.weight_decay, options_.momentum, lr,
+    double rate = lr * group.lr_mult, decay = group.weight_decay;
+    if (options_.momentum_rule == "caffe") {  // torch's rule with steps in place of gradients
+      at::_foreach_mul_(gradients, rate);
+      decay *= rate;
+      rate = 1;
+    }
+    at::_fused_sgd_(values, gradients, momentum, decay, options_.momentum, rate,
                     /*dampening=*/0, options_.nesterov, /*maximize=*/false,
                     /*is_first_step=*/false);
   }

@@ -55,6 +55,9 @@ void check_recipe(const Recipe& recipe, std::string_view where) {
     resolve_network_options(recipe.network, recipe.network_options);
     make_pixel_input(recipe.input);
     check_augmentation(recipe.augmentation);
+    if (recipe.training.batch_norm_average == "corrected" && recipe.training.batch_norm_decay < 0)
+      throw std::invalid_argument(
+          "batch_norm_average is 'corrected', which needs a batch_norm_decay (Caffe's is 0.999)");
   } catch (const std::invalid_argument& error) {
     fail(where, error.what());
   }
@@ -141,6 +144,7 @@ void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& 
   recipe.title = top.text("title", recipe.title);
   append_new(recipe.citations, top.texts("citations", {}));
   append_new(recipe.notes, top.texts("notes", {}));
+  append_new(recipe.not_modelled, top.texts("not_modelled", {}));
 
   const std::optional<TomlTable> network = top.optional_table("network");
   if (network && network->has("name")) {
@@ -195,6 +199,13 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
           "epochs without a better validation score after which training stops; 0: never", 0, 1e6);
   o.field("min_delta", &TrainingOptions::min_delta, "what a score must be better by to count", 0,
           1e6);
+  o.field("batch_norm_decay", &TrainingOptions::batch_norm_decay,
+          "share of batch norm's running statistics kept in a step; below 0: what the network has",
+          -1, 0.999999);
+  o.choice("batch_norm_average", &TrainingOptions::batch_norm_average,
+           "moving: running statistics start at mean 0 and variance 1, which fade; corrected: "
+           "divided by the sum of the weights, as in Caffe, so that the start has no share",
+           {"moving", "corrected"});
 }
 
 std::vector<std::string> recipe_names() {

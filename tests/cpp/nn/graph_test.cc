@@ -151,6 +151,7 @@ TEST(Networks, CountToTheLastDigit) {
       {"googlenet_bvlc", table, blob, 42'780'096},
       {"googlenet_bvlc", with, all, 42'821'405},
       {"densenet121", table, blob, 17'782'656},
+      {"resnet50_v1", table, blob, 45'165'632},
       {"centerloss", table, blob, 32'949'696},
       {"centerloss", table, weights, 27'528'032 + 5'414'400},
       {"sphereface20", large, blob, 68'450'048},
@@ -160,6 +161,7 @@ TEST(Networks, CountToTheLastDigit) {
       {"googlenet_slim", table, all, 16'431'999},
       {"alexnet_v2_slim", table, all, 89'532'687},
       {"inception_v3_slim", table, all, 54'125'502},
+      {"resnet50_slim", table, all, 45'176'207},
       // torchvision's own counts with 1,000 classes.
       {"resnet18", {.classes = 1000}, all, 11'689'512},
       {"resnet50", {.classes = 1000}, all, 25'557'032},
@@ -197,6 +199,7 @@ TEST(Networks, CountMultiplyAccumulates) {
   EXPECT_NEAR(giga("inception_v3"), 5.713, 0.001);
   EXPECT_NEAR(giga("resnet18"), 1.814, 0.001);
   EXPECT_NEAR(giga("resnet50"), 4.089, 0.001);
+  EXPECT_NEAR(giga("resnet50_v1"), 3.8, 0.1);  // He et al. 2016, table 1: 3.8e9
   EXPECT_NEAR(giga("densenet121"), 2.834, 0.001);
 }
 

@@ -181,8 +181,9 @@ TEST(Sgd, EqualsTheRuleByHand) {
   OptimizerOptions options;
   options.momentum = 0.9;
   options.weight_decay = 0.1;
-  options.decay_vectors = false;
-  const std::vector<NamedTensor> parameters{{"weight", weight}, {"bias", bias}};
+  options.decay_biases = false;
+  const std::vector<TrainedParameter> parameters{{"weight", weight},
+                                                 {"bias", bias, ParameterKind::bias}};
   Sgd sgd(parameters, options);
   double w = 2, vw = 0, b = 1, vb = 0;
   for (int i = 0; i < 3; ++i) {
@@ -198,12 +199,73 @@ TEST(Sgd, EqualsTheRuleByHand) {
   }
 }
 
+// Caffe's ComputeUpdateValue by hand: decay by decay_mult, rate by lr_mult, the rate inside of the
+// momentum; the rate changes at every step, up from zero too.
+TEST(Sgd, EqualsCaffesRuleByHand) {
+  OptimizerOptions options;
+  options.momentum = 0.9;
+  options.momentum_rule = "caffe";
+  options.weight_decay = 0.1;
+  options.decay_biases = false;
+  options.decay_slopes = false;
+  options.bias_lr_mult = 2;
+  options.residual_bias_lr_mult = 0;
+  struct Case {
+    ParameterKind kind;
+    double lr_mult, decay_mult;
+  };
+  const Case cases[] = {{ParameterKind::weight, 1, 1},
+                        {ParameterKind::bias, 2, 0},
+                        {ParameterKind::residual_bias, 0, 0},
+                        {ParameterKind::norm, 1, 1},
+                        {ParameterKind::slope, 1, 0}};
+  for (const bool nesterov : {false, true}) {
+    options.nesterov = nesterov;
+    std::vector<TrainedParameter> parameters;
+    for (const Case& c : cases)
+      parameters.push_back({"p" + std::to_string(parameters.size()),
+                            at::full({2}, 2.0, at::kDouble).requires_grad_(true), c.kind});
+    Sgd sgd(parameters, options);
+    EXPECT_EQ(sgd.momentum().size(), 4u);  // what is frozen has none
+    double w[] = {2, 2, 2, 2, 2}, history[5] = {};
+    for (const double lr : {0.0, 0.05, 0.05, 0.005}) {
+      sgd.zero_grad();
+      for (const TrainedParameter& p : parameters) EXPECT_FALSE(p.tensor.grad().defined());
+      for (const TrainedParameter& p : parameters) (1.5 * p.tensor.square().sum()).backward();
+      sgd.step(lr);
+      for (std::size_t i = 0; i < 5; ++i) {
+        const double diff = 3 * w[i] + 0.1 * cases[i].decay_mult * w[i];
+        const double rate = lr * cases[i].lr_mult, before = history[i];
+        history[i] = rate * diff + 0.9 * history[i];
+        w[i] -= nesterov ? (1 + 0.9) * history[i] - 0.9 * before : history[i];
+        EXPECT_NEAR(parameters[i].tensor[1].item<double>(), w[i], 1e-14) << i << " " << lr;
+      }
+    }
+    EXPECT_EQ(parameters[2].tensor[0].item<double>(), 2);
+  }
+}
+
+TEST(Sgd, KindsComeFromTheGraph) {
+  std::map<std::string, ParameterKind> kinds;
+  for (const char* name : {"sphereface10", "resnet18"})
+    for (const TensorSpec& spec : build_graph(name).tensors())
+      kinds[spec.name] = parameter_kind(spec);
+  EXPECT_EQ(kinds.at("conv2_1.weight"), ParameterKind::weight);
+  EXPECT_EQ(kinds.at("conv2_1.bias"), ParameterKind::bias);
+  EXPECT_EQ(kinds.at("conv2_2.bias"), ParameterKind::residual_bias);
+  EXPECT_EQ(kinds.at("conv2_3.bias"), ParameterKind::residual_bias);
+  EXPECT_EQ(kinds.at("relu2_2.weight"), ParameterKind::slope);
+  EXPECT_EQ(kinds.at("fc5.bias"), ParameterKind::bias);
+  EXPECT_EQ(kinds.at("layer1.0.bn1.weight"), ParameterKind::norm);
+  EXPECT_EQ(kinds.at("layer1.0.bn1.bias"), ParameterKind::norm);
+}
+
 TEST(Sgd, ChannelsLastWeightsKeepTheirPlaces) {
   // The gradient arrives in another memory layout than the weight has.
   at::Tensor weight = at::zeros({2, 3, 2, 2}, at::kDouble)
                           .contiguous(at::MemoryFormat::ChannelsLast)
                           .requires_grad_(true);
-  const std::vector<NamedTensor> parameters{{"weight", weight}};
+  const std::vector<TrainedParameter> parameters{{"weight", weight}};
   OptimizerOptions options;
   options.weight_decay = 0;
   Sgd sgd(parameters, options);
@@ -216,7 +278,7 @@ TEST(Sgd, ChannelsLastWeightsKeepTheirPlaces) {
 TEST(Sgd, ClipsTheNormOfAllTogether) {
   at::Tensor a = at::zeros({1, 1}, at::kDouble).requires_grad_(true);
   at::Tensor b = at::zeros({1}, at::kDouble).requires_grad_(true);
-  const std::vector<NamedTensor> parameters{{"a", a}, {"b", b}};
+  const std::vector<TrainedParameter> parameters{{"a", a}, {"b", b}};
   OptimizerOptions options;
   options.clip_norm = 1;
   Sgd sgd(parameters, options);

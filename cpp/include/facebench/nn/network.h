@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,6 +66,10 @@ class Network {
     dropout_step_ = step;
   }
 
+  // The share of the new batch in batch norm's running statistics, in [0, 1], in place of what each
+  // layer has; nullopt: what it has. The caller may change it from step to step.
+  void set_batch_norm_share(std::optional<double> share) { batch_norm_share_ = share; }
+
   // Whether dropout is active in training mode (the default); batch norm is not touched by it.
   void use_dropout(bool on = true) { dropout_on_ = on; }
 
@@ -97,6 +102,8 @@ class Network {
   std::vector<at::Tensor> run(const at::Tensor& images, std::span<const int> wanted, bool training,
                               const Override& override = nullptr) const;
   at::Tensor run_node(int index, const std::vector<at::Tensor>& values, bool training) const;
+  // The node's options, with the running statistics' share that was set.
+  BatchNormOptions batch_norm_options(int index) const;
   void check_images(const at::Tensor& images) const;
 
   Graph graph_;
@@ -107,6 +114,7 @@ class Network {
   at::ScalarType dtype_ = at::kFloat;
   bool channels_last_ = false;
   bool training_ = true;
+  std::optional<double> batch_norm_share_;
   bool dropout_on_ = true;
   std::uint64_t dropout_seed_ = 0;
   std::uint64_t dropout_step_ = 0;

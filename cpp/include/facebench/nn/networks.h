@@ -27,6 +27,8 @@ struct NetworkOptions {
   // says where there are classes, else without. Without classes the taps are what the classifiers
   // would read, as "embedding" is what the main one reads.
   std::optional<int> auxiliary;
+  // What is added to the variance in every batch norm.
+  std::optional<double> batch_norm_eps;
 
   static void describe(OptionsBuilder<NetworkOptions>& o) {
     o.name("NetworkOptions", "What a network is built for; unset: its own default.");
@@ -40,6 +42,8 @@ struct NetworkOptions {
             "factor on the number of channels, where the network allows it", 0.01, 16);
     o.field("auxiliary", &NetworkOptions::auxiliary,
             "auxiliary classifiers: 1 with, 0 without; default: the network's", 0, 1);
+    o.field("batch_norm_eps", &NetworkOptions::batch_norm_eps,
+            "added to the variance in batch norm; default: what the network has", 1e-12, 1);
   }
 };
 

@@ -73,6 +73,8 @@ class Learner {
   };
   Objective forward(const at::Tensor& images, const at::Tensor& labels);
   void add_head(Head& head, const std::string& prefix);
+  // parameters_ with what each is; the first `of_network` are the network's, in its order.
+  std::vector<TrainedParameter> trained_parameters(std::size_t of_network) const;
 
   const Recipe& recipe_;
   Communicator& communicator_;

@@ -33,16 +33,19 @@ struct TrainingOptions {
   double ema = 0;
   std::int64_t patience = 0;
   double min_delta = 0;
+  double batch_norm_decay = -1;
+  std::string batch_norm_average = "moving";
   static void describe(OptionsBuilder<TrainingOptions>& o);
 };
 
 // A training as its TOML states it: any network with any loss. The file has a table for each part,
 //   [network] and [loss] with `name` and the options of that network (nn/networks.h) or loss
 //   (nn/losses.h), [training], [optimizer], [schedule], [augmentation], [input],
-// and at the top `version`, `title`, `citations`, `notes` (what a reader of the numbers must know)
-// and `base`: a list of recipes or parts of recipes that this one changes, read in order, each
-// value of a later one in place of the earlier one's (a network or loss of another name starts from
-// its own defaults; citations and notes add up). A base is the name of a built-in recipe, or a path
+// and at the top `version`, `title`, `citations`, `notes` (what a reader of the numbers must know),
+// `not_modelled` (what the framework or the authors did and this training does not) and `base`: a
+// list of recipes or parts of recipes that this one changes, read in order, each value of a later
+// one in place of the earlier one's (a network or loss of another name starts from its own
+// defaults; the lists of texts add up). A base is the name of a built-in recipe, or a path
 // ending in ".toml", relative to the file that names it. Files in "recipes/parts" are only for
 // that; they need neither title, network nor loss.
 // The vocabulary is closed: an unknown key or word is an Error with file, line and "did you mean".
@@ -52,6 +55,7 @@ struct Recipe {
   std::string title;
   std::vector<std::string> citations;
   std::vector<std::string> notes;
+  std::vector<std::string> not_modelled;
 
   std::string network;
   NetworkOptions network_options;  // height and width unset: the images'
@@ -81,7 +85,7 @@ void set_recipe(Recipe& recipe, std::string_view key, std::string_view value);
 // All keys that set_recipe knows for this recipe, as "table.option".
 std::vector<std::string> recipe_keys(const Recipe& recipe);
 
-// Everything that decides the result (not id, title, citations and notes), defaults filled in.
+// Everything that decides the result (not id, title and texts), defaults filled in.
 Json recipe_to_json(const Recipe& recipe);
 
 }  // namespace facebench

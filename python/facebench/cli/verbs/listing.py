@@ -56,6 +56,7 @@ def _recipes() -> list[dict]:
                 "doc": recipe.title,
                 "citations": recipe.citations,
                 "notes": recipe.notes,
+                "not_modelled": recipe.not_modelled,
             }
         )
     return result
