@@ -75,7 +75,7 @@ def norm_cells(values):
     graph = nn.build_graph(network["name"], batch_norm_eps=network["batch_norm_eps"])
     norms = [n["options"] for n in graph.nodes if n["op"] == "batch_norm"]
     own = {1 - n["momentum"] for n in norms}
-    decay = length["batch_norm_decay"] if length["batch_norm_decay"] >= 0 else max(own)
+    decay = max(own) if length["batch_norm_decay"] is None else length["batch_norm_decay"]
     corrected = ", corrected" if length["batch_norm_average"] == "corrected" else ""
     return [f"{max(n['eps'] for n in norms):g}", f"{decay:g}{corrected}"]
 
@@ -86,7 +86,7 @@ def solvers():
         values = training.load_recipe(name).to_dict()
         o = values["optimizer"]
         biases = f"{o['bias_lr_mult']:g}"
-        if o["residual_bias_lr_mult"] >= 0:
+        if o["residual_bias_lr_mult"] is not None:
             biases += f", residual {o['residual_bias_lr_mult']:g}"
         kinds = {"biases": "decay_biases", "batch norm": "decay_norms", "slopes": "decay_slopes"}
         spared = [kind for kind, key in kinds.items() if not o[key]]

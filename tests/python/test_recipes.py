@@ -139,9 +139,9 @@ def test_solver_and_batch_norm_are_the_frameworks(name):
     r = training.load_recipe(name).to_dict()
     o, t = r["optimizer"], r["training"]
     assert (o["momentum_rule"], o["bias_lr_mult"]) == (rule, bias)
-    assert o["residual_bias_lr_mult"] == (-1 if residual is None else residual)
+    assert o["residual_bias_lr_mult"] == residual
     assert (o["decay_biases"], o["decay_norms"], o["decay_slopes"]) == (biases, norms, slopes)
-    assert t["batch_norm_decay"] == (-1 if decay is None else decay)
+    assert t["batch_norm_decay"] == decay
     assert t["batch_norm_average"] == average
     assert r["network"]["batch_norm_eps"] == eps
     network = r["network"]

@@ -36,8 +36,8 @@ NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& s
 // sum of the weights, 1 + decay + ... + decay^(pass - 1) (batch_norm_layer.cpp); as an average that
 // moves, that is a share of 1 / that sum.
 std::optional<double> batch_norm_share(const TrainingOptions& o, std::int64_t pass) {
-  const double d = o.batch_norm_decay;
-  if (d < 0) return std::nullopt;
+  if (!o.batch_norm_decay) return std::nullopt;
+  const double d = *o.batch_norm_decay;
   if (o.batch_norm_average == "moving") return 1 - d;
   return (1 - d) / (1 - std::pow(d, static_cast<double>(pass)));
 }

@@ -7,8 +7,8 @@ namespace facebench {
 namespace {
 
 double rate_multiplier(const OptimizerOptions& o, ParameterKind kind) {
-  if (kind == ParameterKind::residual_bias && o.residual_bias_lr_mult >= 0)
-    return o.residual_bias_lr_mult;
+  if (kind == ParameterKind::residual_bias && o.residual_bias_lr_mult)
+    return *o.residual_bias_lr_mult;
   const bool bias = kind == ParameterKind::bias || kind == ParameterKind::residual_bias;
   return bias ? o.bias_lr_mult : 1;
 }
@@ -48,9 +48,9 @@ void OptimizerOptions::describe(OptionsBuilder<OptimizerOptions>& o) {
   o.field("bias_lr_mult", &OptimizerOptions::bias_lr_mult,
           "factor of the learning rate for biases; 0: they keep their initial values", 0, 1e3);
   o.field("residual_bias_lr_mult", &OptimizerOptions::residual_bias_lr_mult,
-          "the same for biases of convolutions with as many outputs as inputs; below 0: as other "
+          "the same for biases of convolutions with as many outputs as inputs; default: as other "
           "biases",
-          -1, 1e3);
+          0, 1e3);
   o.field("nesterov", &OptimizerOptions::nesterov, "Nesterov's momentum");
   o.field("clip_norm", &OptimizerOptions::clip_norm,
           "largest Euclidean norm of all gradients together; 0: any", 0, 1e12);

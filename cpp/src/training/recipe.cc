@@ -55,7 +55,7 @@ void check_recipe(const Recipe& recipe, std::string_view where) {
     resolve_network_options(recipe.network, recipe.network_options);
     make_pixel_input(recipe.input);
     check_augmentation(recipe.augmentation);
-    if (recipe.training.batch_norm_average == "corrected" && recipe.training.batch_norm_decay < 0)
+    if (recipe.training.batch_norm_average == "corrected" && !recipe.training.batch_norm_decay)
       throw std::invalid_argument(
           "batch_norm_average is 'corrected', which needs a batch_norm_decay (Caffe's is 0.999)");
   } catch (const std::invalid_argument& error) {
@@ -200,8 +200,8 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
   o.field("min_delta", &TrainingOptions::min_delta, "what a score must be better by to count", 0,
           1e6);
   o.field("batch_norm_decay", &TrainingOptions::batch_norm_decay,
-          "share of batch norm's running statistics kept in a step; below 0: what the network has",
-          -1, 0.999999);
+          "share of batch norm's running statistics kept in a step; default: what the network has",
+          0, 0.999999);
   o.choice("batch_norm_average", &TrainingOptions::batch_norm_average,
            "moving: running statistics start at mean 0 and variance 1, which fade; corrected: "
            "divided by the sum of the weights, as in Caffe, so that the start has no share",

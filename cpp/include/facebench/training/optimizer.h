@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,7 +28,7 @@ struct OptimizerOptions {
   bool decay_norms = true;
   bool decay_slopes = true;
   double bias_lr_mult = 1;
-  double residual_bias_lr_mult = -1;
+  std::optional<double> residual_bias_lr_mult;
   bool nesterov = false;
   double clip_norm = 0;
   static void describe(OptionsBuilder<OptimizerOptions>& o);

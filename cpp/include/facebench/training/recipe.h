@@ -33,7 +33,7 @@ struct TrainingOptions {
   double ema = 0;
   std::int64_t patience = 0;
   double min_delta = 0;
-  double batch_norm_decay = -1;
+  std::optional<double> batch_norm_decay;
   std::string batch_norm_average = "moving";
   static void describe(OptionsBuilder<TrainingOptions>& o);
 };
