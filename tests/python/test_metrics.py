@@ -369,7 +369,7 @@ def test_centred_accuracy_equals_its_transcription(rule):
         assert result.value == pytest.approx(np.mean(expected), abs=1e-12)
         assert result.wrong == round(np.sum((1 - np.array(expected)) * np.bincount(folds)))
         assert (result.convention, result.comparisons) == (rule, n)
-    with pytest.raises(ValueError, match="numbers of embeddings of 3 for 2 labels"):
+    with pytest.raises(ValueError, match="numbers of embeddings of 3 for 2 folds"):
         metrics.centred_accuracy(np.ones((2, 3)), np.ones((1, 3)), [0, 1], [0, 1])
 
 

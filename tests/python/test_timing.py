@@ -154,7 +154,9 @@ def test_rows_that_measuring_disturbs_are_marked_in_their_table():
         row["overhead"]["share"] = share
         _, columns, (cells,) = timing.tables._step_tables(result)[1]
         assert cells[columns.index("overhead")] == f"{100 * share:.3f} %{mark}"
-        noted = any("measuring took more than 0.5 %" in n for n in timing.tables._step_notes(result))
+        noted = any(
+            "measuring took more than 0.5 %" in n for n in timing.tables._step_notes(result)
+        )
         assert noted == bool(mark)
 
 
