@@ -7,9 +7,9 @@ people, and has a noise of its own; every image is its person plus noise; a scor
 people, pairs of people and images have effects, and none of them is told to the intervals. The true
 value is the mean of a statistic over many such draws.
 
-Used by test_coverage.py; run by itself it prints the table of docs/metrics.md and draws its figure:
+Used by test_coverage.py; run by itself it prints the table of docs/metrics.md:
 
-    python tests/python/coverage_simulation.py --out docs/images/coverage.svg
+    python tests/python/coverage_simulation.py
 """
 
 import argparse
@@ -86,10 +86,12 @@ class Lists:
         )
 
     def earlier(self):
-        """The interval of versions before 0.2: components where folds fall into several."""
+        """What the protocol had before: with folds components, where a fold falls into several."""
+        if self.folds is None:
+            return metrics.vertex_bootstrap
         c = metrics.connected_components(self.a, self.b, self.folds)
-        folds = 1 if self.folds is None else len(np.unique(self.folds))
-        return metrics.component_bootstrap if len(c.fold) > folds else metrics.vertex_bootstrap
+        several = len(c.fold) > len(np.unique(self.folds))
+        return metrics.component_bootstrap if several else metrics.vertex_bootstrap
 
     def coverage(self, bootstraps, data_sets, replicates, rng, truth):
         """Share of the intervals that contain the truth: (bootstraps, statistics)."""
@@ -270,43 +272,12 @@ class Templates:
         return hits / data_sets
 
 
-def plot(out, rows):
-    """rows: (name, statistics, earlier, now)."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "coverage"
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 4))
-    for k, (_, _, earlier, now) in enumerate(rows):
-        for shift, values, style in ((-0.15, earlier, "x"), (0.15, now, "o")):
-            label = {"x": "before", "o": "dyadic"}[style] if k == 0 else None
-            axes.plot(
-                np.full(len(values), k + shift),
-                100 * np.array(values),
-                style,
-                color={"x": "tab:orange", "o": "tab:blue"}[style],
-                label=label,
-            )
-    axes.set_xticks(range(len(rows)), [r[0] for r in rows], rotation=20, ha="right", fontsize=8)
-    axes.set_ylabel("intervals that contain the truth [%]")
-    axes.axhline(95, color="black", linewidth=0.8)
-    axes.axhspan(92, 98, color="black", alpha=0.07)
-    axes.set_ylim(55, 101)
-    axes.legend(loc="lower left")
-    figure.tight_layout()
-    figure.savefig(out, metadata={"Date": None})
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", help="where the figure goes")
     parser.add_argument("--data-sets", type=int, default=200)
     parser.add_argument("--replicates", type=int, default=300)
     parser.add_argument("--protocols", nargs="*", default=list(PROTOCOLS))
     arguments = parser.parse_args()
-    rows = []
     for name in arguments.protocols:
         rng = np.random.default_rng(SEED)
         lists = PROTOCOLS[name]()
@@ -318,15 +289,12 @@ def main():
             rng,
             truth,
         )
-        rows.append((lists.name, lists.names(), earlier, now))
         for s, t, before, after in zip(lists.names(), truth, earlier, now, strict=True):
             print(
                 f"| {lists.name} | {s} | {100 * t:.2f} % | {100 * before:.1f} % | "
                 f"{100 * after:.1f} % |",
                 flush=True,
             )
-    if arguments.out:
-        plot(arguments.out, rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 #include "facebench/reports/run_pairing.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -151,6 +153,11 @@ TrialSet numbered_as_in(const TrialSet& other, TrialSet set,
   for (std::size_t u = 0; u < to_other.size(); ++u)
     if (to_other[u] >= 0)
       number[static_cast<std::size_t>(set.unit_identities()[u])] = other.unit_identity(to_other[u]);
+  // Who is one person there and two here stays as it is.
+  std::vector<std::int32_t> shared;
+  std::ranges::copy_if(number, std::back_inserter(shared), [](std::int32_t i) { return i >= 0; });
+  std::ranges::sort(shared);
+  if (std::ranges::adjacent_find(shared) != shared.end()) return set;
   std::vector<std::string> names = other.identity_names;
   for (std::size_t i = 0; i < number.size(); ++i) {
     if (number[i] >= 0) continue;

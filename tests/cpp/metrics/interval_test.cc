@@ -164,7 +164,7 @@ TEST(Bootstrap, OpposedReplicatesLeaveOutWhatSinglePairsCountTooOften) {
   EXPECT_NEAR(half(), z * std::sqrt(4 - 4.0 / 3), 1e-6);
   // Never below a third of the sum.
   r.values = {{2, 2, -2, -2}};
-  EXPECT_NEAR(half(), z * std::sqrt(16.0 / 3 / 3), 1e-6);
+  EXPECT_NEAR(half(), z * std::sqrt(8.0 / 3), 1e-6);
   // A pair of which one is undefined is left out whole.
   r.values = {{3, -1, 1, std::nan(""), 1, -3, 1, -3, 3, -1}};
   EXPECT_NEAR(half(), z * std::sqrt(4 - 4.0 / 3), 1e-6);
