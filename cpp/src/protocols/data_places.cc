@@ -22,10 +22,11 @@ std::vector<fs::path> candidates(const fs::path& given, const fs::path& root,
     throw std::invalid_argument(fmt::format("neither a root nor a folder of {} is given", what));
   std::vector<fs::path> result;
   const fs::path base = fs::absolute(root).lexically_normal();
-  for (const std::string& f : folders)
-    result.push_back(f == "."              ? root
-                     : f.starts_with("..") ? (base / f).lexically_normal()
-                                           : root / f);
+  for (const std::string& f : folders) {
+    fs::path folder = f == "." ? root : root / f;
+    if (f.starts_with("..")) folder = (base / f).lexically_normal();
+    result.push_back(folder.has_filename() ? folder : folder.parent_path());
+  }
   return result;
 }
 
