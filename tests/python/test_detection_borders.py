@@ -34,9 +34,12 @@ def test_the_default_sees_faces_at_every_border(people, sizes, cuts):
     errors = {}
     for index in range(people):
         for case in border_faces.cases(border_faces.synthetic(index), sizes, cuts):
-            for key in ((case.size, case.border), case.size, case.border):
-                errors.setdefault(key, []).append(border_faces.error(case, "facenet"))
-    assert {size for size in sizes if size in errors} == set(sizes)
+            # Few people make one or two frames with the face in the middle, too few for a median.
+            keys = (case.size, case.border, *([(case.size, case.border)] if people > 4 else []))
+            error = border_faces.error(case, "facenet")
+            for key in keys:
+                errors.setdefault(key, []).append(error)
+    assert set(sizes) <= set(errors)
     assert {"middle", "side", "corner"} <= set(errors)
     medians = {key: float(np.median(values)) for key, values in errors.items()}
     assert max(medians.values()) < 0.05, medians
@@ -88,6 +91,25 @@ def test_faces_outside_of_their_images_are_counted_and_named(tmp_path):
         "landmarks outside. See whether they were found in the right place (facebench detect "
         "--draw): below/below.png, both/both.png, eye/eye.png and 1 more."
     )
+
+
+@pytest.mark.skipif(not WEIGHTS, reason="mtcnn.safetensors was not built")
+def test_a_face_that_fills_the_frame_is_found_by_the_second_look():
+    frames = [
+        case
+        for case in border_faces.cases(border_faces.synthetic(0), (1.5,), (0.2,))
+        if not detection.detect(case.image, second_look=False)
+    ]
+    assert frames, "the case tests nothing"
+    for case in frames:
+        (face,) = detection.detect(case.image)
+        assert border_faces.error(case, "facenet") < 0.15
+        assert (face.box[2:] - face.box[:2] > len(case.image)).any()
+        assert detection.detect(case.image, max_face=0.4 * len(case.image)) == []
+        assert detection.detect(case.image, mode="matlab", second_look=True)
+    # Where a face is found nothing changes.
+    seen = border_faces.synthetic(0)
+    assert detection.detect(seen) == detection.detect(seen, second_look=False)
 
 
 @pytest.mark.parametrize(("outside", "warned"), [(0, False), (1, True)])

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
@@ -30,6 +32,7 @@ class Mtcnn : public Detector {
  public:
   Mtcnn(const MtcnnOptions& options, const MtcnnRules& rules, const MtcnnWeights& weights)
       : options_(options), rules_(rules), sha256_(weights.sha256) {
+    options_.second_look = options.second_look.value_or(options.mode == "facenet");
     make_networks_ = options.path == "plain" ? plain_mtcnn(weights) : fast_mtcnn(weights, isa_);
   }
 
@@ -46,12 +49,47 @@ class Mtcnn : public Detector {
   std::vector<Face> find(const Image& image, std::string_view) const override {
     std::unique_ptr<MtcnnNetworks> networks = take();
     std::vector<Face> faces = run_mtcnn(image, options_, rules_, *networks);
+    if (faces.empty()) faces = look_again(image, *networks);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(networks));
+    return faces;
+  }
+
+  // The second look at an image without a face, where it is asked for.
+  std::vector<Face> second_look(const Image& image) const {
+    std::unique_ptr<MtcnnNetworks> networks = take();
+    std::vector<Face> faces = look_again(image, *networks);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(networks));
     return faces;
   }
 
  private:
+  // P-Net has no window larger than the image, so a face that reaches far beyond it is not found.
+  // Within a border there is one. Grey is what the networks see as 0.
+  std::vector<Face> look_again(const Image& image, MtcnnNetworks& networks) const {
+    constexpr double share = .35, smallest = .5;  // of the shorter side
+    constexpr std::uint8_t grey = 127;
+    const int side = std::min(image.width, image.height);
+    MtcnnOptions options = options_;
+    options.min_face = std::max(options_.min_face, smallest * side);
+    if (!*options_.second_look || options.max_face.value_or(options.min_face) < options.min_face)
+      return {};
+    const int border = static_cast<int>(std::lround(share * side));
+    Image framed(image.width + 2 * border, image.height + 2 * border);
+    std::fill(framed.data.begin(), framed.data.end(), grey);
+    for (int y = 0; y < image.height; ++y)
+      std::copy_n(image.row(y), image.stride(), framed.row(y + border) + 3 * border);
+    std::vector<Face> faces = run_mtcnn(framed, options, rules_, networks);
+    const auto shift = static_cast<float>(border);
+    for (Face& face : faces) {
+      face.box = {face.box.x0 - shift, face.box.y0 - shift, face.box.x1 - shift,
+                  face.box.y1 - shift};
+      for (Point& p : face.landmarks) p = {p.x - shift, p.y - shift};
+    }
+    return faces;
+  }
+
   // Networks that no thread uses at the moment, kept so that the next image can use their memory.
   std::unique_ptr<MtcnnNetworks> take() const {
     {
@@ -109,7 +147,8 @@ class CudaMtcnn final : public Mtcnn {
   std::vector<Face> find(const Image& image, std::string_view name) const override {
     const Image* const one = &image;
     MtcnnDevice::Answer answer = std::move(device_.detect({&one, 1}).front());
-    return answer.fits ? std::move(answer.faces) : Mtcnn::find(image, name);
+    if (!answer.fits) return Mtcnn::find(image, name);
+    return answer.faces.empty() ? second_look(image) : std::move(answer.faces);
   }
 
   // Adds the faces of each image; returns how many images did not fit.
@@ -126,12 +165,15 @@ class CudaMtcnn final : public Mtcnn {
     std::vector<MtcnnDevice::Answer> answers = device_.detect(inputs);
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < answers.size(); ++i)
-      if (!answers[i].fits) left.push_back(i);
+      if (!answers[i].fits || answers[i].faces.empty()) left.push_back(i);
     parallel_for(static_cast<std::int64_t>(left.size()), job, [&](std::int64_t k, int) {
-      answers[left[k]].faces = Mtcnn::find(*inputs[left[k]], {});
+      const std::size_t i = left[k];
+      answers[i].faces = answers[i].fits ? second_look(*inputs[i]) : Mtcnn::find(*inputs[i], {});
     });
+    const auto misfits = std::count_if(answers.begin(), answers.end(),
+                                       [](const auto& answer) { return !answer.fits; });
     for (MtcnnDevice::Answer& answer : answers) result.push_back(std::move(answer.faces));
-    return static_cast<std::int64_t>(left.size());
+    return misfits;
   }
 
   MtcnnDevice device_;

@@ -32,11 +32,12 @@ const Table<MtcnnMode>& mtcnn_modes() {
   static const MtcnnRules facenet_pytorch, facenet = facenet_rules(), matlab = matlab_rules();
   static const Table<MtcnnMode> table(
       "MTCNN mode",
-      {{"facenet_pytorch", "as facenet-pytorch 2.6: float means, clamped crops, single precision",
-        &facenet_pytorch},
-       {"facenet", "as facenet's align/detect_face.py: OpenCV area filter on 8 bits, zero padding",
+      {{"facenet",
+        "as facenet's align/detect_face.py: OpenCV's area filter on 8 bits, zero padding",
         &facenet},
-       {"matlab", "as the authors' MTCNNv1/detect_face.m: facenet's without rounding to 8 bits",
+       {"facenet_pytorch", "as facenet-pytorch 2.6: float means, clamped crops, single precision",
+        &facenet_pytorch},
+       {"matlab", "as the authors' MTCNNv1/detect_face.m: zero padding, landmarks seen twice",
         &matlab}});
   return table;
 }

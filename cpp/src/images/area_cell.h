@@ -26,7 +26,8 @@ FACEBENCH_HOST_DEVICE inline AreaCell covering_cell(int i, int s, int n) {
   const double scale = 1 / (static_cast<double>(n) / s);
   const double begin = i * scale, end = begin + scale;
   const double rest = s - begin, width = scale < rest ? scale : rest;
-  int from = static_cast<int>(std::ceil(begin)), to = static_cast<int>(std::floor(end));
+  int from = static_cast<int>(begin), to = static_cast<int>(end);  // neither is negative
+  from += from < begin;
   to = to < s - 1 ? to : s - 1;
   from = from < to ? from : to;
   const auto whole = static_cast<float>(1 / width);
@@ -48,7 +49,7 @@ FACEBENCH_HOST_DEVICE inline AreaCell covering_cell(int i, int s, int n) {
 // Cell i of n over a side of s pixels, where the image grows: between two pixels.
 FACEBENCH_HOST_DEVICE inline AreaCell between_cell(int i, int s, int n) {
   const double inverse = static_cast<double>(n) / s, scale = 1 / inverse;
-  const int first = static_cast<int>(std::floor(i * scale));
+  const int first = static_cast<int>(i * scale);
   auto share = static_cast<float>((i + 1) - (first + 1) * inverse);
   share = share <= 0 ? 0 : share - std::floor(share);
   if (first >= s - 1 || share == 0) return {first < s - 1 ? first : s - 1, 1, 1, 0, 0};

@@ -34,6 +34,7 @@ struct MtcnnOptions {
   double factor = 0.709;
   std::vector<double> thresholds{0.6, 0.7, 0.7};
   std::vector<double> nms{0.5, 0.7, 0.7, 0.7};
+  std::optional<bool> second_look;
   double box_offset = 0;
   std::string path = "fast";
   std::string device = "cpu";
@@ -54,6 +55,10 @@ struct MtcnnOptions {
     o.field("nms", &MtcnnOptions::nms,
             "overlap that suppresses: within a level, over all levels, after R-Net, after O-Net", 0,
             1);
+    o.field(
+        "second_look", &MtcnnOptions::second_look,
+        "an image without a face is searched again, within a grey border, for one that fills it; "
+        "default: in mode facenet, whose program does not");
     o.field("box_offset", &MtcnnOptions::box_offset,
             "added to boxes and landmarks at the end, pixels (-1 turns the 1-based numbers of all "
             "modes into 0-based ones)",
