@@ -83,7 +83,7 @@ def test_moving_running_statistics_have_the_decay_that_is_asked_for(tmp_path):
         assert torch.allclose(got_mean, (1 - d**3) * mean, atol=1e-12)
         assert torch.allclose(got_variance, d**3 + (1 - d**3) * variance, atol=1e-12)
     with pytest.raises(ValueError, match="needs a batch_norm_decay"):
-        training.load_recipe("small4.softmax", batch_norm_average="corrected")
+        statistics("refused", batch_norm_average="corrected")
 
 
 def test_resuming_keeps_the_corrected_statistics(tmp_path):

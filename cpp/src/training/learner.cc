@@ -57,6 +57,9 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
       model_(make_model(recipe.network, trained_network_options(recipe, shape), options,
                         recipe.training.initializer, recipe.training.seed)),
       buffers_(std::make_unique<HeadBuffers>()) {
+  if (recipe.training.batch_norm_average == "corrected" && !recipe.training.batch_norm_decay)
+    throw std::invalid_argument(
+        "batch_norm_average is 'corrected', which needs a batch_norm_decay (Caffe's is 0.999)");
   const at::ScalarType dtype = precision_of(recipe.training.dtype).weights;
   const std::uint64_t seed = recipe.training.seed;
   const Graph& graph = model_.weights.graph();

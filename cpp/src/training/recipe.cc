@@ -55,9 +55,6 @@ void check_recipe(const Recipe& recipe, std::string_view where) {
     resolve_network_options(recipe.network, recipe.network_options);
     make_pixel_input(recipe.input);
     check_augmentation(recipe.augmentation);
-    if (recipe.training.batch_norm_average == "corrected" && !recipe.training.batch_norm_decay)
-      throw std::invalid_argument(
-          "batch_norm_average is 'corrected', which needs a batch_norm_decay (Caffe's is 0.999)");
   } catch (const std::invalid_argument& error) {
     fail(where, error.what());
   }

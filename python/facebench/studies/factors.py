@@ -18,6 +18,7 @@ FACTORS = {
     "pre-processing": ("input.", "augmentation."),
     "initialisation": ("training.initializer",),
     "last batch": ("training.last_batch",),
+    "batch norm": ("training.batch_norm", "network.batch_norm"),
     "network": ("network",),
     "loss": ("loss",),
     "optimizer": ("optimizer.",),

@@ -27,7 +27,7 @@ class WeightAverage;
 class Learner {
  public:
   // `recipe` and `communicator` must outlive it; `options` is what the model files will say. Throws
-  // std::invalid_argument where the recipe's network does not take images of `shape`.
+  // std::invalid_argument for images that the network does not take, or a correction without decay.
   Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
           std::int64_t classes, at::Device device, Communicator& communicator);
   ~Learner();
