@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "common.h"
 #include "facebench/core/devices.h"
 #include "facebench/core/isa.h"
@@ -8,13 +10,18 @@
 namespace facebench {
 
 void bind_core(py::module_& m) {
-  py::register_exception<Error>(m, "Error", PyExc_RuntimeError).attr("__doc__") =
+  static const py::handle error =
+      py::register_exception<Error>(m, "Error", PyExc_RuntimeError).inc_ref();
+  error.attr("__doc__") =
       "Something is wrong with data or files. The text says what, where, and what to do.";
   py::register_exception_translator([](std::exception_ptr p) {
     try {
       if (p) std::rethrow_exception(p);
     } catch (const Cancelled&) {
       PyErr_SetNone(PyExc_KeyboardInterrupt);
+    } catch (const std::filesystem::filesystem_error& e) {
+      // What no reader expected of a path: a loop of links, a folder that may not be searched.
+      PyErr_SetString(error.ptr(), (e.path1().string() + ": " + e.code().message()).c_str());
     }
   });
   m.def("version", &version, "The version of the compiled library.");

@@ -183,24 +183,22 @@ void bind_training_inputs(py::module_& m) {
       "training_inputs",
       [](const Recipe& recipe, const Array& images, std::int64_t epoch) {
         const ImageArray source = array_images(images);
-        NetworkOptions network = recipe.network_options;
-        const ImageShape wanted = trained_input(recipe.input, network, source.shape());
-        network.height = wanted.height;
-        network.width = wanted.width;
-        network = resolve_network_options(recipe.network, network);
+        const NetworkOptions network = resolve_network_options(
+            recipe.network,
+            network_for_images(recipe.input, recipe.network_options, source.shape()));
+        const ImageShape size{*network.height, *network.width};
         const InputView input(recipe.input.view, recipe.input.view_fraction,
-                              recipe.input.interpolation, source.shape(),
-                              {network.height, network.width});
+                              recipe.input.interpolation, source.shape(), size);
         const PixelInput scale = make_pixel_input(recipe.input);
-        py::array_t<float> result(std::vector<py::ssize_t>{source.size(), scale.channels(),
-                                                           network.height, network.width});
+        py::array_t<float> result(
+            std::vector<py::ssize_t>{source.size(), scale.channels(), size.height, size.width});
         py::list variations;
         float* out = result.mutable_data();
         for (std::int64_t i = 0; i < source.size(); ++i) {
           const Variation v =
               draw_variation(recipe.augmentation, input, recipe.training.seed, epoch, i);
           write_variation(source.pixels(i), input, v, scale, /*interleaved=*/false, out);
-          out += std::int64_t{scale.channels()} * network.height * network.width;
+          out += std::int64_t{scale.channels()} * size.height * size.width;
           variations.append(variation_dict(v));
         }
         return std::pair(result, variations);

@@ -26,7 +26,9 @@ fi
 started=$SECONDS
 marker="not slow"
 [ "$kind" = fast ] || marker=slow
-"$venv/bin/python" -m pytest -q -m "$marker" || failed+=("Python")
+# One process a processor, at most four; a file's tests stay together, since they share fixtures.
+"$venv/bin/python" -m pytest -q -m "$marker" --numprocesses "$((jobs < 4 ? jobs : 4))" \
+  --dist loadfile || failed+=("Python")
 say "Python tests: $((SECONDS - started)) s"
 
 [ ${#failed[@]} -eq 0 ] || die "tests failed: ${failed[*]}." "Their names are in the lines above."

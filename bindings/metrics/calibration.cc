@@ -13,7 +13,8 @@ void bind_calibration(py::module_& m) {
       ">>> cllr([0.0, 0.0], [1, 0])\n"
       "1.0");
   def_metric(
-      m, "min_cllr", [](const Comparisons& c, std::span<const Weight> w) { return min_cllr(c, w); },
+      m, "min_cllr",
+      [](const Comparisons& c, std::span<const Weight> w) { return min_cllr(c.roc(w)); },
       "The lowest Cllr of any rising transformation of the scores (any unit), by PAV.\n\n"
       ">>> from facebench.metrics import min_cllr\n"
       ">>> min_cllr([0.9, 0.8, 0.2, 0.1], [1, 1, 0, 0])\n"

@@ -23,7 +23,7 @@ void bind_det(py::module_& m) {
       .field("impostor", &FnmrAtFmr::impostor, "impostor comparisons")
       .field("convention", &FnmrAtFmr::convention, "name in tar_at_far_conventions()");
   def_metric(
-      m, "det", [](const Comparisons& c, std::span<const Weight> w) { return det(c, w); },
+      m, "det", [](const Comparisons& c, std::span<const Weight> w) { return det(c.roc(w)); },
       "The DET curve; plot normal_quantile of both rates for its usual axes.\n\n"
       ">>> from facebench.metrics import det\n"
       ">>> curve = det([0.9, 0.8, 0.8, 0.1], [1, 1, 0, 0])\n"

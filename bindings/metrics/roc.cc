@@ -26,27 +26,27 @@ void bind_roc(py::module_& m) {
       .def("__len__", &RocCurve::size);
 
   def_metric(
-      m, "roc", [](const Comparisons& c, std::span<const Weight> w) { return roc(c, w); },
+      m, "roc", [](const Comparisons& c, std::span<const Weight> w) { return c.roc(w); },
       "The ROC as exact counts, ties grouped, nothing dropped.\n\n"
       ">>> from facebench.metrics import roc\n"
       ">>> curve = roc([0.9, 0.8, 0.8, 0.1], [1, 1, 0, 0])\n"
       ">>> curve.true_accepts.tolist(), curve.false_accepts.tolist()\n"
       "([0, 1, 2, 2], [0, 0, 1, 2])");
   def_metric(
-      m, "auc", [](const Comparisons& c, std::span<const Weight> w) { return auc(c, w); },
+      m, "auc", [](const Comparisons& c, std::span<const Weight> w) { return auc(c.roc(w)); },
       "Area under the ROC curve: P(genuine > impostor), ties one half.\n\n"
       ">>> from facebench.metrics import auc\n"
       ">>> auc([0.9, 0.8, 0.8, 0.1], [1, 1, 0, 0])\n"
       "0.875");
   def_metric(
-      m, "eer", [](const Comparisons& c, std::span<const Weight> w) { return eer(c, w); },
+      m, "eer", [](const Comparisons& c, std::span<const Weight> w) { return eer(c.roc(w)); },
       "Equal error rate, linear between neighbouring exact ROC points.\n\n"
       ">>> from facebench.metrics import eer\n"
       ">>> eer([0.9, 0.8, 0.7, 0.1], [1, 0, 1, 0])\n"
       "0.5");
   def_metric(
       m, "eer_convex_hull",
-      [](const Comparisons& c, std::span<const Weight> w) { return eer_convex_hull(c, w); },
+      [](const Comparisons& c, std::span<const Weight> w) { return eer_convex_hull(c.roc(w)); },
       "Equal error rate on the convex hull of the ROC curve.\n\n"
       ">>> from facebench.metrics import eer_convex_hull\n"
       ">>> eer_convex_hull([0.9, 0.8, 0.7, 0.1], [1, 0, 1, 0])\n"

@@ -27,7 +27,7 @@ void bind_summary(py::module_& m) {
   };
   m.def("summarize", with_both([](const auto& s, const auto& l) { return summarize(s, l); }),
         py::arg("scores"), py::arg("labels"), "Moments of both classes, and d'.");
-  m.def("dprime", with_both([](const auto& s, const auto& l) { return dprime(s, l); }),
+  m.def("dprime", with_both([](const auto& s, const auto& l) { return summarize(s, l).dprime; }),
         py::arg("scores"), py::arg("labels"),
         "d' = (mean genuine - mean impostor) / sqrt(mean of the two variances).\n\n"
         ">>> from facebench.metrics import dprime\n"

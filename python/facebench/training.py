@@ -59,6 +59,8 @@ __all__ = [
 
 
 def _text(value) -> str:
+    if value is None:
+        return ""  # unsets an option that may be unset
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
@@ -71,7 +73,7 @@ def load_recipe(name_or_path, **overrides) -> Recipe:
 
     ``overrides`` are keys of the recipe; a key that several tables have is written with its table
     and two underscores (``loss__m=0.2``). The network and loss are chosen with ``network="..."``
-    and ``loss="..."``. ValueError for an unknown key or a bad value.
+    and ``loss="..."``. None unsets an option. ValueError for an unknown key or a bad value.
 
     >>> from facebench import training
     >>> training.load_recipe("small4.cosface", lr=0.05, loss__m=0.2).to_dict()["optimizer"]["lr"]

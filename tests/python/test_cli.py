@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import typer
 from facebench.cli.app import app
-from facebench.cli.common import out_path, parse_assignments
+from facebench.cli.common import give_back_names, out_path, parse_assignments
 from facebench.cli.options import fields
 from facebench.cli.progress import LineProgress
 from facebench.cli.verb import complete, report_errors
@@ -279,6 +279,7 @@ def test_wrong_use_of_explain(arguments, words):
         (ImportError("needs torch"), 1, "needs torch"),
         (FileNotFoundError(2, "No such file or directory", "x.h5"), 1, "x.h5: No such file"),
         (OSError(28, "No space left on device", "x.h5"), 1, "x.h5: the disk is full"),
+        (MemoryError(), 1, "not enough memory"),
         (KeyboardInterrupt(), 130, "stopped"),
     ],
 )
@@ -291,6 +292,27 @@ def test_errors_become_a_sentence_and_an_exit_code(error, code, text, capsys):
         fails()
     assert caught.value.exit_code == code
     assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["loop", "n" * 300])
+def test_places_that_cannot_be_are_one_sentence(place, tmp_path):
+    """A link to itself; a name that no file system takes."""
+    os.symlink("loop", tmp_path / "loop")
+    at = tmp_path / place
+    for arguments in (
+        ("detect", at),
+        ("pack", "folders", "--root", at, "--out", "x.h5"),
+        ("pack", "lfw", "--root", at, "--out", at),
+        ("data", "check", "lfw", "--root", at),
+        ("eval", "lfw", "--embeddings", at, "--root", at),
+        ("run", "lfw", "--model", at, "--root", at),
+        ("train", "demo", "--pack", at),
+        ("report", at),
+        ("verify", at),
+    ):
+        result = runner.invoke(app, [str(a) for a in arguments])
+        assert result.exit_code in (1, 2), (arguments, result.output)
+        assert isinstance(result.exception, SystemExit), (arguments, result.exception)
 
 
 def test_a_bug_keeps_its_traceback():
@@ -318,10 +340,13 @@ def test_a_reader_that_has_seen_enough_is_no_error():
 def test_out_is_the_first_free_number(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert out_path(None, "run", "lfw") == Path("runs/run-lfw-1")
-    Path("runs/run-lfw-1").mkdir()
     assert out_path(None, "run", "lfw") == Path("runs/run-lfw-2")
     assert out_path(None, "pack", "lfw", ".h5") == Path("runs/pack-lfw-1.h5")
     assert "out: runs/run-lfw-2" in capsys.readouterr().err
+    Path("runs/run-lfw-2/run.json").write_text("{}")
+    Path("runs/pack-lfw-1.h5").write_text("a pack")
+    give_back_names()
+    assert sorted(p.name for p in Path("runs").iterdir()) == ["pack-lfw-1.h5", "run-lfw-2"]
 
 
 def test_assignments():
@@ -674,8 +699,8 @@ def test_an_unknown_name_gets_a_suggestion_and_writes_nothing(
 # --- Ctrl-C ---------------------------------------------------------------------------------------
 
 
-def interrupt(args, cwd) -> subprocess.CompletedProcess:
-    """Starts a long verb, waits for its first line of progress, sends Ctrl-C."""
+def interrupt(args, cwd, by=signal.SIGINT) -> subprocess.CompletedProcess:
+    """Starts a long verb, waits for its first line of progress, sends Ctrl-C or another signal."""
     process = subprocess.Popen(
         command(*args),
         cwd=cwd,
@@ -684,14 +709,14 @@ def interrupt(args, cwd) -> subprocess.CompletedProcess:
         stderr=subprocess.PIPE,
         text=True,
         # Who runs the tests in the background may have them ignore Ctrl-C, which children inherit.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(by, signal.SIG_DFL),
     )
     lines = []
     for line in process.stderr:
         lines.append(line)
         if not line.startswith("out: "):
             break
-    process.send_signal(signal.SIGINT)
+    process.send_signal(by)
     try:
         out, err = process.communicate(timeout=60)
     finally:
@@ -741,3 +766,20 @@ def test_ctrl_c_ends_long_verbs_and_leaves_nothing_half_written(name, trained, m
     left = [p.name for p in tmp_path.iterdir()]
     # Training writes a checkpoint before it stops, to go on from.
     assert left == (["result"] if name == "train" else [])
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_end_a_verb_as_ctrl_c_does(by, trained, many, tmp_path):
+    result = interrupt(long_command("pack", trained, many), tmp_path, by)
+    assert_user_error(result, 130, "stopped")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unnamed_result_has_its_name_from_the_start(trained, many, tmp_path):
+    """So that two calls at once cannot find the same name free; what fails gives it back."""
+    (tmp_path / "runs" / "pack-lfw-1.h5").parent.mkdir()
+    (tmp_path / "runs" / "pack-lfw-1.h5").write_bytes(b"another call's")
+    result = interrupt(("pack", "lfw", "--root", many), tmp_path)
+    assert_user_error(result, 130, "stopped")
+    assert "out: runs/pack-lfw-2.h5" in result.stderr
+    assert [p.name for p in (tmp_path / "runs").iterdir()] == ["pack-lfw-1.h5"]

@@ -52,7 +52,7 @@ def same(a, b, tolerance):
 
 @pytest.mark.parametrize(
     ("name", "size", "heads", "weight", "asked"),
-    [("googlenet", 32, 2, 0.3, -1), ("googlenet_bvlc", 80, 2, 0.7, 0.7)],
+    [("googlenet", 32, 2, 0.3, None), ("googlenet_bvlc", 80, 2, 0.7, 0.7)],
 )
 def test_auxiliary_heads_equal_a_plain_step(tmp_path, name, size, heads, weight, asked):
     """fp64. Dropout's masks go by the place in the batch: one order of the images must fit."""

@@ -16,7 +16,7 @@ BatchModelInfo info_of(const Model& model) {
   BatchModelInfo info;
   info.name = model.network;
   info.options = model.options;
-  info.input = {model.network_options.height, model.network_options.width};
+  info.input = {*model.network_options.height, *model.network_options.width};
   info.thread_safe = true;
   info.embedding_size = model.embedding_size();
   info.description = model_description(model);
@@ -46,7 +46,8 @@ InputView BatchModel::input_view(const ImageShape& images) const {
   const auto side = [](int said, int found) { return said > 0 ? said : found; };
   const ImageShape input{side(info_.input.height, images.height),
                          side(info_.input.width, images.width)};
-  const ImageShape wanted{side(o.image_height, input.height), side(o.image_width, input.width)};
+  const ImageShape wanted{o.image_height.value_or(input.height),
+                          o.image_width.value_or(input.width)};
   if (images != wanted)
     throw std::invalid_argument(fmt::format(
         "the images are {} x {} (height x width), the model '{}' takes {} x {}; crop them to that "

@@ -28,8 +28,8 @@ void check_per_channel(const std::vector<double>& values, const char* name, int 
 }
 
 ImageShape crop_shape(const ModelOptions& options, const NetworkOptions& network) {
-  return {options.image_height > 0 ? options.image_height : network.height,
-          options.image_width > 0 ? options.image_width : network.width};
+  return {options.image_height.value_or(*network.height),
+          options.image_width.value_or(*network.width)};
 }
 
 InputView model_view(const ModelOptions& options, const NetworkOptions& network) {
@@ -37,7 +37,7 @@ InputView model_view(const ModelOptions& options, const NetworkOptions& network)
           options.view_fraction,
           options.interpolation,
           crop_shape(options, network),
-          {network.height, network.width}};
+          {*network.height, *network.width}};
 }
 
 // What the described fields alone cannot tell.
@@ -97,7 +97,11 @@ ModelDescription parse_model_description(std::string_view text, std::string_view
   ModelDescription result;
   result.network = json["network"];
   options_from_json(result.network_options, json["network_options"], where);
-  options_from_json(result.options, json["options"], where);
+  // The first files had 0 where these two are unset.
+  Json options = json["options"];
+  for (const char* key : {"image_height", "image_width"})
+    if (options.is_object() && options.contains(key) && options[key] == 0) options[key] = nullptr;
+  options_from_json(result.options, options, where);
   return result;
 }
 

@@ -6,13 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "io/temporary.h"
 
 namespace facebench {
 namespace {
@@ -74,13 +75,11 @@ fs::path cleaned_target(const fs::path& target) {
   if (!cleaned.has_filename()) cleaned = cleaned.parent_path();
   if (cleaned.empty() || cleaned.filename() == "." || cleaned.filename() == "..")
     fail(target.string(), "is not a name that can be written to");
+  constexpr std::size_t kLongest = 255;
+  if (cleaned.filename().native().size() > kLongest)
+    fail(target.string(), fmt::format("its name is longer than {} bytes", kLongest),
+         "Choose a shorter one");
   return cleaned;
-}
-
-fs::path temporary_for(const fs::path& target) {
-  static std::atomic<std::uint64_t> counter{0};
-  return folder_of(target) /
-         fmt::format(".{}.tmp-{}-{}", target.filename().string(), ::getpid(), counter.fetch_add(1));
 }
 
 void make_folders(const fs::path& folder) {
@@ -91,6 +90,22 @@ void make_folders(const fs::path& folder) {
 
 void rename_path(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) fail_errno(to, "write (rename into place)", errno);
+}
+
+// Exchanges two folders in one step: there is no moment at which neither has the name of `to`.
+// Where the file system cannot do that, in two.
+void exchange(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
+  if (errno != EINVAL && errno != ENOSYS)
+    fail_errno(to, "write (exchange with the folder that it replaces)", errno);
+  const Temporary aside(to, Temporary::Kind::folder);
+  rename_path(to, aside.path());
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    const int error = errno;
+    ::rename(aside.path().c_str(), to.c_str());
+    fail_errno(to, "write (rename into place)", error);
+  }
+  ::rename(aside.path().c_str(), from.c_str());
 }
 
 }  // namespace
@@ -118,7 +133,7 @@ void write_file(const fs::path& path, std::string_view bytes) {
 
 void write_file(const fs::path& path, std::span<const std::string_view> pieces) {
   AtomicFile atomic(path);
-  Descriptor file(atomic.temporary(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+  Descriptor file(atomic.temporary(), O_WRONLY | O_TRUNC);
   if (!file) fail_errno(path, "write", errno);
   for (std::string_view bytes : pieces) {
     while (!bytes.empty()) {
@@ -135,17 +150,18 @@ void write_file(const fs::path& path, std::span<const std::string_view> pieces) 
 AtomicFile::AtomicFile(fs::path target) : target_(cleaned_target(target)) {
   make_folders(folder_of(target_));
   if (fs::is_directory(target_)) fail(target_.string(), "is a folder, not a file");
-  temporary_ = temporary_for(target_);
+  temporary_ = std::make_unique<Temporary>(target_, Temporary::Kind::file);
 }
 
-AtomicFile::~AtomicFile() {
-  if (open_) ::unlink(temporary_.c_str());
-}
+AtomicFile::~AtomicFile() = default;
+
+const fs::path& AtomicFile::temporary() const { return temporary_->path(); }
 
 void AtomicFile::commit() {
   if (!open_) throw std::logic_error("AtomicFile::commit: called a second time");
-  sync_path(temporary_, 0);
-  rename_path(temporary_, target_);
+  sync_path(temporary(), 0);
+  rename_path(temporary(), target_);
+  temporary_->keep();
   open_ = false;
   sync_path(folder_of(target_), O_DIRECTORY);
 }
@@ -158,41 +174,36 @@ AtomicFolder::AtomicFolder(fs::path target, bool replace)
     fail(target_.string(), "exists and is not a folder", "Choose another name");
   if (!replace_ && fs::exists(status) && !fs::is_empty(target_))
     fail(target_.string(), "exists and is not empty", "Choose another name, or remove it first");
-  temporary_ = temporary_for(target_);
-  if (::mkdir(temporary_.c_str(), 0777) != 0) fail_errno(target_, "write", errno);
+  temporary_ = std::make_unique<Temporary>(target_, Temporary::Kind::folder);
+  if (is_being_written(target_, *temporary_))
+    fail(target_.string(), "is being written by another process",
+         "Choose another name, or wait for it to end");
 }
 
-AtomicFolder::~AtomicFolder() {
-  std::error_code ignored;
-  if (open_) fs::remove_all(temporary_, ignored);
-}
+AtomicFolder::~AtomicFolder() = default;
+
+const fs::path& AtomicFolder::temporary() const { return temporary_->path(); }
 
 void AtomicFolder::commit() {
   if (!open_) throw std::logic_error("AtomicFolder::commit: called a second time");
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(temporary_)) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(temporary())) {
     if (entry.is_symlink()) continue;
     if (entry.is_regular_file()) sync_path(entry.path(), 0);
     if (entry.is_directory()) sync_path(entry.path(), O_DIRECTORY);
   }
-  sync_path(temporary_, O_DIRECTORY);
-  fs::path aside;
+  sync_path(temporary(), O_DIRECTORY);
   if (replace_ && fs::exists(target_) && !fs::is_empty(target_)) {
-    aside = temporary_for(target_);
-    rename_path(target_, aside);
+    exchange(temporary(), target_);
+    std::error_code error;
+    fs::remove_all(temporary(), error);
+    if (error)
+      fail(temporary().string(), "the replaced folder cannot be removed", "Remove it by hand");
+  } else {
+    rename_path(temporary(), target_);
   }
-  try {
-    rename_path(temporary_, target_);
-  } catch (...) {
-    if (!aside.empty()) ::rename(aside.c_str(), target_.c_str());
-    throw;
-  }
+  temporary_->keep();
   open_ = false;
   sync_path(folder_of(target_), O_DIRECTORY);
-  if (!aside.empty()) {
-    std::error_code error;
-    fs::remove_all(aside, error);
-    if (error) fail(aside.string(), "the replaced folder cannot be removed", "Remove it by hand");
-  }
 }
 
 MappedFile::MappedFile(const fs::path& path) {

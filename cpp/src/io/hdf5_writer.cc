@@ -38,7 +38,7 @@ H5Writer::H5Writer(const std::filesystem::path& target) : atomic_(target) {
   H5Pset_alignment(access, kAlignment, kAlignment);
   const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
-  file_ = H5Fcreate(atomic_.temporary().c_str(), H5F_ACC_EXCL, creation, access);
+  file_ = H5Fcreate(atomic_.temporary().c_str(), H5F_ACC_TRUNC, creation, access);
   if (file_ < 0)
     fail(atomic_.target().string(), fmt::format("cannot be written: {}", library_message()));
 }

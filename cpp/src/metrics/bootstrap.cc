@@ -240,10 +240,4 @@ bool Bootstrap::same_draws(const Bootstrap& other) const {
          (a.many->genuine() == b.many->genuine() && a.many->impostor() == b.many->impostor());
 }
 
-Interval bootstrap_interval(const ComparisonGraph& graph, Resampling resampling,
-                            const Statistic& statistic, const BootstrapOptions& options,
-                            const Job& job) {
-  return Bootstrap(graph, resampling).intervals(std::span(&statistic, 1), options, job).front();
-}
-
 }  // namespace facebench

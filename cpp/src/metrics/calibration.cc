@@ -42,23 +42,14 @@ double cllr(const Comparisons& c, std::span<const Weight> weights) {
   return (cost[0] / static_cast<double>(count[0]) + cost[1] / static_cast<double>(count[1])) /
          (2 * std::numbers::ln2);
 }
-double cllr(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  return cllr(Comparisons(scores, labels));
-}
 
 double min_cllr(const RocCurve& curve) {
   require_both(curve.genuine, curve.impostor, "the minimal Cllr");
   return measure_min_cllr(curve);
 }
-double min_cllr(const Comparisons& c, std::span<const Weight> weights) {
-  return min_cllr(roc(c, weights));
-}
-double min_cllr(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  return min_cllr(roc(scores, labels));
-}
 
 Statistic min_cllr_statistic(std::shared_ptr<const Comparisons> c) {
-  return {"min_cllr", [c](std::span<const Weight> w) { return measure_min_cllr(roc(*c, w)); },
+  return {"min_cllr", [c](std::span<const Weight> w) { return measure_min_cllr(c->roc(w)); },
           1 / static_cast<double>(c->size())};
 }
 

@@ -9,10 +9,6 @@ DetCurve det(const RocCurve& curve) {
   require_both(curve.genuine, curve.impostor, "the DET curve");
   return {curve.threshold, curve.fpr(), curve.fnr()};
 }
-DetCurve det(const Comparisons& c, std::span<const Weight> weights) { return det(roc(c, weights)); }
-DetCurve det(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  return det(roc(scores, labels));
-}
 
 FnmrAtFmr fnmr_at_fmr(const Comparisons& comparisons, double fmr, std::string_view convention,
                       std::span<const Weight> weights) {

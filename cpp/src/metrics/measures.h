@@ -72,7 +72,6 @@ void require_both(std::int64_t genuine, std::int64_t impostor, const char* what)
 // Fills in value, sd, standard error and spread out of fold_accuracy.
 void summarize_folds(Accuracy& accuracy, Spread spread);
 
-RocCurve measure_roc(const Comparisons& comparisons, std::span<const Weight> sorted_weights);
 // The corners of the curve's upper hull (numbers of points), from left to right, first and last
 // point included. Scaling the axes does not change it.
 std::vector<std::size_t> roc_convex_hull(const RocCurve& curve);

@@ -44,28 +44,6 @@ void require_both(std::int64_t genuine, std::int64_t impostor, const char* what)
                               (genuine > 0 ? "impostor" : "genuine") + " comparisons");
 }
 
-RocCurve measure_roc(const Comparisons& comparisons, std::span<const Weight> weights) {
-  const auto scores = comparisons.scores();
-  const auto labels = comparisons.labels();
-  RocCurve c;
-  c.threshold.push_back(std::numeric_limits<double>::infinity());
-  c.true_accepts.push_back(0);
-  c.false_accepts.push_back(0);
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (weights[i] == 0) continue;
-    (labels[i] ? c.genuine : c.impostor) += weights[i];
-    if (c.threshold.back() != scores[i]) {
-      c.threshold.push_back(scores[i]);
-      c.true_accepts.push_back(c.genuine);
-      c.false_accepts.push_back(c.impostor);
-    } else {
-      c.true_accepts.back() = c.genuine;
-      c.false_accepts.back() = c.impostor;
-    }
-  }
-  return c;
-}
-
 std::vector<std::size_t> roc_convex_hull(const RocCurve& c) {
   std::vector<std::size_t> hull;
   for (std::size_t i = 0; i < c.size(); ++i) {
@@ -82,15 +60,25 @@ std::vector<std::size_t> roc_convex_hull(const RocCurve& c) {
   return hull;
 }
 
-RocCurve Comparisons::roc(std::span<const Weight> weights) const {
-  return measure_roc(*this, sorted_weights(weights));
-}
-
-RocCurve roc(const Comparisons& comparisons, std::span<const Weight> weights) {
-  return comparisons.roc(weights);
-}
-RocCurve roc(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  return roc(Comparisons(scores, labels));
+RocCurve Comparisons::roc(std::span<const Weight> caller_weights) const {
+  const std::vector<Weight> weights = sorted_weights(caller_weights);
+  RocCurve c;
+  c.threshold.push_back(std::numeric_limits<double>::infinity());
+  c.true_accepts.push_back(0);
+  c.false_accepts.push_back(0);
+  for (std::size_t i = 0; i < scores_.size(); ++i) {
+    if (weights[i] == 0) continue;
+    (labels_[i] ? c.genuine : c.impostor) += weights[i];
+    if (c.threshold.back() != scores_[i]) {
+      c.threshold.push_back(scores_[i]);
+      c.true_accepts.push_back(c.genuine);
+      c.false_accepts.push_back(c.impostor);
+    } else {
+      c.true_accepts.back() = c.genuine;
+      c.false_accepts.back() = c.impostor;
+    }
+  }
+  return c;
 }
 
 double auc(const RocCurve& c) {
@@ -102,20 +90,12 @@ double auc(const RocCurve& c) {
                (c.true_accepts[i] + c.true_accepts[i - 1]);
   return static_cast<double>(doubled) / static_cast<double>(Wide(2) * c.genuine * c.impostor);
 }
-double auc(const Comparisons& c, std::span<const Weight> weights) { return auc(roc(c, weights)); }
-double auc(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  return auc(roc(scores, labels));
-}
 
 double eer(const RocCurve& c) {
   require_whole(c, "the EER");
   std::size_t i = 1;
   while (!past_equality(c, i)) ++i;
   return crossing(c, i - 1, i);
-}
-double eer(const Comparisons& c, std::span<const Weight> weights) { return eer(roc(c, weights)); }
-double eer(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  return eer(roc(scores, labels));
 }
 
 double eer_convex_hull(const RocCurve& c) {
@@ -124,12 +104,6 @@ double eer_convex_hull(const RocCurve& c) {
   std::size_t k = 1;
   while (!past_equality(c, hull[k])) ++k;
   return crossing(c, hull[k - 1], hull[k]);
-}
-double eer_convex_hull(const Comparisons& c, std::span<const Weight> weights) {
-  return eer_convex_hull(roc(c, weights));
-}
-double eer_convex_hull(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  return eer_convex_hull(roc(scores, labels));
 }
 
 }  // namespace facebench

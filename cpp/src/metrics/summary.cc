@@ -41,10 +41,6 @@ ScoreSummary summarize(std::span<const double> scores, std::span<const std::uint
   return s;
 }
 
-double dprime(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  return summarize(scores, labels).dprime;
-}
-
 ScoreHistogram histogram(std::span<const double> scores, std::span<const std::uint8_t> labels,
                          int bins) {
   check_comparisons(scores, labels);

@@ -230,9 +230,4 @@ TarAtFar tar_at_far(const ScoreSet& scores, double far, std::string_view convent
   return cell;
 }
 
-TarAtFar tar_at_far(std::span<const double> scores, std::span<const std::uint8_t> labels,
-                    double far) {
-  return tar_at_far(Comparisons(scores, labels), far);
-}
-
 }  // namespace facebench

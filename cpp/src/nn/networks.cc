@@ -30,15 +30,15 @@ NetworkOptions resolve_network_options(std::string_view name, const NetworkOptio
   const NetworkEntry& entry = networks().at(name);
   check_options(options);
   NetworkOptions resolved = options;
-  if (resolved.height == 0) resolved.height = entry.defaults.height;
-  if (resolved.width == 0) resolved.width = entry.defaults.width;
-  if (resolved.embedding == 0) resolved.embedding = entry.defaults.embedding;
+  if (!resolved.height) resolved.height = entry.defaults.height;
+  if (!resolved.width) resolved.width = entry.defaults.width;
+  if (!resolved.embedding) resolved.embedding = entry.defaults.embedding;
   if (!entry.scalable && resolved.channel_multiplier != 1)
     throw std::invalid_argument(fmt::format("network '{}' has no channel_multiplier", name));
-  const int heads = entry.defaults.auxiliary;
-  if (resolved.auxiliary == 1 && heads < 0)
+  const std::optional<int> heads = entry.defaults.auxiliary;
+  if (resolved.auxiliary == 1 && !heads)
     throw std::invalid_argument(fmt::format("network '{}' has no auxiliary classifiers", name));
-  if (resolved.auxiliary < 0) resolved.auxiliary = resolved.classes > 0 && heads == 1 ? 1 : 0;
+  if (!resolved.auxiliary) resolved.auxiliary = resolved.classes > 0 && heads == 1 ? 1 : 0;
   return resolved;
 }
 

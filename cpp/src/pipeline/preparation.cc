@@ -39,8 +39,8 @@ PreparationOptions preparation_of(const BatchModelInfo& model) {
   if (!from.detector_mode.empty()) options.detector_options = {"mode=" + from.detector_mode};
   options.selection = said(from.selection);
   options.crop = said(from.crop);
-  options.crop_width = from.image_width > 0 ? from.image_width : model.input.width;
-  options.crop_height = from.image_height > 0 ? from.image_height : model.input.height;
+  options.crop_width = from.image_width.value_or(model.input.width);
+  options.crop_height = from.image_height.value_or(model.input.height);
   return options;
 }
 

@@ -78,7 +78,7 @@ ScoreHistogram coarser(const ScoreHistogram& fine, std::size_t bins) {
 
 std::vector<RocPoint> roc_points(std::span<const double> scores,
                                  std::span<const std::uint8_t> labels, std::size_t count) {
-  return roc_points(roc(scores, labels), count);
+  return roc_points(Comparisons(scores, labels).roc(), count);
 }
 
 std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {

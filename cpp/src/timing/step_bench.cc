@@ -103,7 +103,7 @@ class StepBench::Step {
         communicator_(communicator ? std::move(communicator) : std::make_shared<SingleProcess>()),
         device_(torch_device(options.device)),
         recipe_(recipe_of(options, network_options, loss_options)) {
-    const int height = recipe_.network_options.height, width = recipe_.network_options.width;
+    const int height = *recipe_.network_options.height, width = *recipe_.network_options.width;
     input_options_.source = options.input;
     input_options_.path = options.path.value_or("");
     input_options_.batch = options.batch;

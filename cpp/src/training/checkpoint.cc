@@ -100,19 +100,6 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
   return found;
 }
 
-void remove_unfinished_files(const fs::path& folder) {
-  if (!fs::is_directory(folder)) return;
-  std::vector<fs::path> unfinished;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    // AtomicFile's temporaries are called .NAME.tmp-PID-N.
-    const std::string name = entry.path().filename().string();
-    if (name.find(".tmp-") == std::string::npos) continue;
-    for (const char* start : {".step-", ".model.", ".best.", ".run.", ".log."})
-      if (name.starts_with(start)) unfinished.push_back(entry.path());
-  }
-  for (const fs::path& path : unfinished) fs::remove(path);
-}
-
 void write_checkpoint(const fs::path& path, const TrainingState& state,
                       std::span<const NamedTensor> tensors) {
   TensorMap map;

@@ -9,9 +9,9 @@ namespace facebench {
 void InputOptions::describe(OptionsBuilder<InputOptions>& o) {
   o.name("InputOptions", "How a crop becomes input, and how the trained model embeds.");
   o.field("image_height", &InputOptions::image_height,
-          "height that the crops must have; 0: any that fits the view", 0, 4096);
+          "height that the crops must have; default: any that fits the view", 1, 4096);
   o.field("image_width", &InputOptions::image_width,
-          "width that the crops must have; 0: any that fits the view", 0, 4096);
+          "width that the crops must have; default: any that fits the view", 1, 4096);
   o.choice("view", &InputOptions::view, "how the input is cut out of a crop, in embedding",
            input_views().names());
   o.field("view_fraction", &InputOptions::view_fraction, "of center_fraction", 0.01, 1);
@@ -28,22 +28,20 @@ void InputOptions::describe(OptionsBuilder<InputOptions>& o) {
            {"none", "sum", "concat"});
 }
 
-ImageShape trained_input(const InputOptions& options, const NetworkOptions& network,
-                         const ImageShape& images) {
+NetworkOptions network_for_images(const InputOptions& options, NetworkOptions network,
+                                  const ImageShape& images) {
   const auto check = [&](const ImageShape& wanted) {
     if (wanted != images)
       throw std::invalid_argument(
           fmt::format("the recipe takes images of {}x{}, the data's are {}x{} (height x width)",
                       wanted.height, wanted.width, images.height, images.width));
   };
-  check({options.image_height > 0 ? options.image_height : images.height,
-         options.image_width > 0 ? options.image_width : images.width});
-  ImageShape input{network.height, network.width};
-  if (options.view != "whole") return input;
-  if (input.height == 0) input.height = images.height;
-  if (input.width == 0) input.width = images.width;
-  check(input);
-  return input;
+  check({options.image_height.value_or(images.height), options.image_width.value_or(images.width)});
+  if (options.view != "whole") return network;
+  network.height = network.height.value_or(images.height);
+  network.width = network.width.value_or(images.width);
+  check({*network.height, *network.width});
+  return network;
 }
 
 void set_model_input(const InputOptions& options, const ImageShape& images, ModelOptions& model) {

@@ -22,13 +22,10 @@ const std::string network_prefix = "network.";
 // The network as it is trained: for the size of its input, without its own classifier (that belongs
 // to the loss), with auxiliary branches where the recipe wants them.
 NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& shape) {
-  NetworkOptions options = recipe.network_options;
-  const ImageShape input = trained_input(recipe.input, options, shape);
-  options.height = input.height;
-  options.width = input.width;
+  NetworkOptions options = network_for_images(recipe.input, recipe.network_options, shape);
   options.classes = 0;
-  if (options.auxiliary < 0)
-    options.auxiliary = networks().at(recipe.network).defaults.auxiliary == 1 ? 1 : 0;
+  if (!options.auxiliary)
+    options.auxiliary = networks().at(recipe.network).defaults.auxiliary.value_or(0);
   if (recipe.training.aux_weight == 0) options.auxiliary = 0;
   return options;
 }
@@ -56,8 +53,8 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
                      classes, seed, dtype});
   taps_.emplace_back(graph.classifier_input());
   if (model_.network_options.auxiliary == 1) {
-    auxiliary_weight_ = recipe.training.aux_weight > 0 ? recipe.training.aux_weight
-                                                       : networks().at(recipe.network).aux_weight;
+    auxiliary_weight_ =
+        recipe.training.aux_weight.value_or(networks().at(recipe.network).aux_weight);
     for (const auto& [tap, node] : graph.taps()) {
       if (!tap.starts_with("aux")) continue;
       taps_.push_back(tap);

@@ -185,9 +185,9 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
            {"float32", "float64", "bfloat16"});
   o.field("channels_last", &TrainingOptions::channels_last, "lay images out NHWC (faster)");
   o.field("aux_weight", &TrainingOptions::aux_weight,
-          "factor of each auxiliary classifier's loss; 0: trained without them; below 0: the "
+          "factor of each auxiliary classifier's loss; 0: trained without them; default: the "
           "network's own",
-          -1, 1e3);
+          0, 1e3);
   o.field("ema", &TrainingOptions::ema,
           "decay of the weights' moving average, which then is the model; 0: no average", 0,
           0.999999999);

@@ -414,10 +414,6 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
   const ArithmeticSettings settings(threads, options.deterministic);
   const c10::DeviceGuard guard(device);
   Trainer trainer(recipe, data, out, options, callbacks, communicator, threads, device);
-  if (communicator.rank() == 0) {
-    remove_unfinished_files(out);
-    remove_unfinished_files(out / "checkpoints");
-  }
   trainer.resume_from(checkpoint);
   return trainer.run(job);
 }

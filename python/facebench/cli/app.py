@@ -1,6 +1,7 @@
 """The root of the command line: its verbs, --version, and what happens at the very end."""
 
 import os
+import signal
 import sys
 
 import typer
@@ -59,8 +60,21 @@ def root(
         io.confine_hdf5()
 
 
+def stop_like_ctrl_c() -> None:
+    """SIGTERM (``docker stop``, a scheduler) and SIGHUP (a closed terminal) end a verb as Ctrl-C
+    does: nothing half-written stays. What the caller ignores (``nohup``) stays ignored."""
+
+    def stop(*_) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, stop)
+
+
 def main() -> None:
     """The console script."""
+    stop_like_ctrl_c()
     try:
         app()
     except KeyboardInterrupt:

@@ -1,6 +1,8 @@
 """What the verbs share: options, where results go, how values are typed."""
 
+import contextlib
 import inspect
+import itertools
 import json as json_module
 import shlex
 import sys
@@ -62,17 +64,44 @@ def print_json(value: Any) -> None:
     print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
 
 
+_taken: list[Path] = []  # by out_path(), until the verb ends
+
+
 def out_path(out: Path | None, verb_name: str, name: str = "", suffix: str = "") -> Path:
-    """`out`, or the first free ``runs/VERB-NAME-N`` (printed, so that it can be found)."""
+    """`out`, or the first free ``runs/VERB-NAME-N`` (printed, so that it can be found).
+
+    The name is taken at once, by an empty folder or (with a suffix) an empty file, so that two
+    calls at the same time do not find the same one free. What is still empty when the verb ends
+    goes (`give_back_names`).
+    """
     if out is not None:
         return out
     stem = "-".join(part for part in (verb_name, name) if part)
-    number = 1
-    while (path := Path("runs") / f"{stem}-{number}{suffix}").exists():
-        number += 1
-    path.parent.mkdir(exist_ok=True)
+    for number in itertools.count(1):
+        path = Path("runs") / f"{stem}-{number}{suffix}"
+        try:
+            path.parent.mkdir(exist_ok=True)
+            if suffix:
+                path.touch(exist_ok=False)
+            else:
+                path.mkdir()
+            break
+        except FileExistsError:
+            continue
+    _taken.append(path)
     print(f"out: {path}", file=sys.stderr, flush=True)
     return path
+
+
+def give_back_names() -> None:
+    """Remove the empty folders and files of `out_path` that nothing was written to."""
+    while _taken:
+        path = _taken.pop()
+        if path.is_dir():
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        elif path.is_file() and path.stat().st_size == 0:
+            path.unlink()
 
 
 def parse_assignments(texts: list[str] | None) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from facebench.cli.common import (
     EXIT_USAGE,
     Json,
     complain,
+    give_back_names,
     print_json,
 )
 from facebench.cli.options import keyword, with_parameters
@@ -93,6 +94,9 @@ def report_errors(function: Callable) -> Callable:
         except (ValueError, IndexError) as error:
             complain(str(error))
             raise typer.Exit(EXIT_USAGE) from None
+        except MemoryError:
+            complain("there is not enough memory")
+            raise typer.Exit(EXIT_FAILED) from None
         except BrokenPipeError:
             # The program that reads the output (head, less) has ended. Nothing more may be flushed
             # into the pipe.
@@ -103,6 +107,8 @@ def report_errors(function: Callable) -> Callable:
             what = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
             complain(f"{place}{what}")
             raise typer.Exit(EXIT_FAILED) from None
+        finally:
+            give_back_names()
 
     return wrapped
 

@@ -38,6 +38,12 @@ struct Sparse {
   }
 };
 
+Interval bootstrap_interval(const ComparisonGraph& graph, Resampling resampling,
+                            const Statistic& statistic, const BootstrapOptions& options = {},
+                            const Job& job = {}) {
+  return Bootstrap(graph, resampling).intervals(std::span(&statistic, 1), options, job).front();
+}
+
 TEST(Interval, NormalQuantile) {
   EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-14);
   EXPECT_NEAR(normal_quantile(0.025), -1.959963984540054, 1e-14);

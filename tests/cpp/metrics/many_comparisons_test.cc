@@ -85,8 +85,8 @@ TEST(ManyComparisons, PointValuesAreThoseOfTheSameComparisonsSorted) {
     for (const auto& many : c.many()) {
       EXPECT_EQ(many->genuine(), listed.genuine());
       EXPECT_EQ(many->impostor(), listed.impostor());
-      EXPECT_EQ(auc(many->roc()), auc(listed));
-      EXPECT_NEAR(eer(many->roc()), eer(listed), 1e-14);
+      EXPECT_EQ(auc(many->roc()), auc(listed.roc()));
+      EXPECT_NEAR(eer(many->roc()), eer(listed.roc()), 1e-14);
       for (const TarAtFarConvention& rule : tar_at_far_conventions().entries()) {
         if (rule.needs_folds) continue;
         for (const double far : kFars) {
@@ -142,7 +142,7 @@ TEST(ManyComparisons, IntervalsAreThoseOfTheVertexBootstrapOfTheList) {
 
 TEST(ManyComparisons, TheFullCurveHoldsEveryScore) {
   for (const Case& c : cases()) {
-    const RocCurve wanted = roc(Comparisons(c.listed, c.labels));
+    const RocCurve wanted = Comparisons(c.listed, c.labels).roc();
     for (const auto& many : c.many()) {
       const RocCurve got = many->full_roc();
       EXPECT_EQ(wanted.threshold, got.threshold);
@@ -215,7 +215,7 @@ TEST(ManyComparisons, WeightsCountAsRepetition) {
                                                   : weight(c.first[k]) * weight(c.second[k]));
     const Comparisons listed(c.listed, c.labels);
     const RocCurve curve = dense.roc(identity);
-    const RocCurve whole = roc(listed, weights);
+    const RocCurve whole = listed.roc(weights);
     EXPECT_EQ(curve.genuine, whole.genuine);
     EXPECT_EQ(curve.impostor, whole.impostor);
     EXPECT_EQ(auc(curve), auc(whole));

@@ -19,6 +19,8 @@ using Folds = std::vector<std::int32_t>;
 const Scores scores{0.9, 0.7, 0.7, 0.2, 0.8, 0.7, 0.3, 0.1, 0.1};
 const Labels labels{1, 1, 1, 1, 0, 0, 0, 0, 0};
 
+RocCurve roc(const Scores& s, const Labels& l) { return Comparisons(s, l).roc(); }
+
 TEST(Roc, PointsOfAHandWorkedExample) {
   const RocCurve c = roc(scores, labels);
   const double inf = std::numeric_limits<double>::infinity();
@@ -31,25 +33,25 @@ TEST(Roc, PointsOfAHandWorkedExample) {
 
 TEST(Roc, AreaOfAHandWorkedExample) {
   // Pairs won: 0.9 beats 5; each 0.7 beats 3 and ties 1; 0.2 beats 2: 5 + 7 + 2 = 14 of 20.
-  EXPECT_EQ(auc(scores, labels), 14.0 / 20);
+  EXPECT_EQ(auc(roc(scores, labels)), 14.0 / 20);
 }
 
 TEST(Roc, EqualErrorRateOfAHandWorkedExample) {
   // (FPR, FNR): ... (0.2, 0.75), (0.4, 0.25): the joining line meets the diagonal at 11/14 of the
   // way, 0.2 + 0.2 * 11/14.
-  EXPECT_NEAR(eer(scores, labels), 0.2 + 0.2 * 11 / 14, 1e-15);
+  EXPECT_NEAR(eer(roc(scores, labels)), 0.2 + 0.2 * 11 / 14, 1e-15);
   // On the hull (0, 0.75)-(0.4, 0.25): 0.75 - 1.25 x = x.
-  EXPECT_NEAR(eer_convex_hull(scores, labels), 1.0 / 3, 1e-15);
+  EXPECT_NEAR(eer_convex_hull(roc(scores, labels)), 1.0 / 3, 1e-15);
 }
 
 TEST(Roc, PerfectAndInvertedScores) {
   const Scores s{0.9, 0.8, 0.2, 0.1};
-  EXPECT_EQ(eer(s, Labels{1, 1, 0, 0}), 0);
-  EXPECT_EQ(auc(s, Labels{1, 1, 0, 0}), 1);
-  EXPECT_EQ(eer(s, Labels{0, 0, 1, 1}), 1);
-  EXPECT_EQ(eer_convex_hull(s, Labels{0, 0, 1, 1}), 0.5);
-  EXPECT_EQ(auc(s, Labels{0, 0, 1, 1}), 0);
-  EXPECT_EQ(auc(Scores{1, 1, 1, 1}, Labels{0, 1, 0, 1}), 0.5);
+  EXPECT_EQ(eer(roc(s, Labels{1, 1, 0, 0})), 0);
+  EXPECT_EQ(auc(roc(s, Labels{1, 1, 0, 0})), 1);
+  EXPECT_EQ(eer(roc(s, Labels{0, 0, 1, 1})), 1);
+  EXPECT_EQ(eer_convex_hull(roc(s, Labels{0, 0, 1, 1})), 0.5);
+  EXPECT_EQ(auc(roc(s, Labels{0, 0, 1, 1})), 0);
+  EXPECT_EQ(auc(roc(Scores{1, 1, 1, 1}, Labels{0, 1, 0, 1})), 0.5);
 }
 
 TEST(Comparisons, NamesTheFirstIndexAtFault) {
@@ -89,19 +91,19 @@ TEST(Comparisons, ThresholdsSeparateNeighbouringDoubles) {
 
 TEST(TarAtFar, NeverExceedsTheTargetAndGroupsTies) {
   // One of five impostors may pass at 0.2; the next group (0.7) would add one more.
-  const TarAtFar cell = tar_at_far(scores, labels, 0.2);
+  const TarAtFar cell = tar_at_far(Comparisons(scores, labels), 0.2);
   EXPECT_EQ(cell.value, 0.25);
   EXPECT_EQ(cell.false_accepts, 1);
   EXPECT_EQ(cell.far_achieved, 0.2);
   EXPECT_EQ(cell.threshold, 0.75);
   EXPECT_EQ(cell.expected_false_accepts, 1);
   EXPECT_FALSE(cell.reliable);
-  EXPECT_EQ(tar_at_far(scores, labels, 0.39).value, 0.25);
-  EXPECT_EQ(tar_at_far(scores, labels, 0.4).value, 0.75);
+  EXPECT_EQ(tar_at_far(Comparisons(scores, labels), 0.39).value, 0.25);
+  EXPECT_EQ(tar_at_far(Comparisons(scores, labels), 0.4).value, 0.75);
 }
 
 TEST(TarAtFar, UnreachableTargetAcceptsNothing) {
-  const TarAtFar cell = tar_at_far(Scores{0.9, 0.9, 0.1}, Labels{1, 0, 0}, 0);
+  const TarAtFar cell = tar_at_far(Comparisons(Scores{0.9, 0.9, 0.1}, Labels{1, 0, 0}), 0);
   EXPECT_EQ(cell.value, 0);
   EXPECT_GT(cell.threshold, 0.9);
 }

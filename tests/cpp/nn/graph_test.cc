@@ -204,7 +204,7 @@ TEST(Networks, EveryEntryIsDocumentedAndBuilds) {
   for (const NetworkEntry& e : networks().entries()) {
     EXPECT_FALSE(e.doc.empty() || e.source.empty()) << e.name;
     const Graph g = build_graph(e.name, {.classes = 7});
-    EXPECT_EQ(g.shape({g.tap_node("embedding")}), (Shape{e.defaults.embedding})) << e.name;
+    EXPECT_EQ(g.shape({g.tap_node("embedding")}), (Shape{*e.defaults.embedding})) << e.name;
     EXPECT_EQ(g.shape({g.tap_node("logits")}), (Shape{7})) << e.name;
     EXPECT_NE(summary(g).find("tap logits"), std::string::npos);
     const Graph other = build_graph(e.name, {.height = 160, .width = 144, .embedding = 24});

@@ -121,7 +121,7 @@ TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
                    scores.push_back(score);
                    labels.push_back(is_genuine);
                  });
-    const TarAtFar exact = tar_at_far(scores, labels, far);
+    const TarAtFar exact = tar_at_far(Comparisons(scores, labels), far);
     EXPECT_LE(bounds.tar.low, exact.value);
     EXPECT_GE(bounds.tar.high, exact.value);
     EXPECT_LT(bounds.tar.high - bounds.tar.low, 0.05);

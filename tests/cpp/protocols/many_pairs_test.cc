@@ -56,8 +56,8 @@ TEST(ManyPairs, GiveTheNumbersAndIntervalsOfTheSortedList) {
   const auto sorted = std::make_shared<const Comparisons>(scores, list.genuine);
   const TrackResult& track = r.tracks[0];
   EXPECT_EQ(track.genuine, sorted->genuine());
-  EXPECT_EQ(track.cell("auc").value, auc(*sorted));
-  EXPECT_NEAR(track.cell("eer").value, eer(*sorted), 1e-14);
+  EXPECT_EQ(track.cell("auc").value, auc(sorted->roc()));
+  EXPECT_NEAR(track.cell("eer").value, eer(sorted->roc()), 1e-14);
   std::vector<std::int32_t> first, second;
   for (const Comparison& c : list.comparisons) {
     first.push_back(set.trials.identity[static_cast<std::size_t>(c.first)]);

@@ -159,7 +159,7 @@ TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
       const auto k = static_cast<std::size_t>(2 * i + j);
       EXPECT_NEAR(mean.values[k], same / kPeople, 1e-14);
       EXPECT_NEAR(twin.values[k], other / (kPeople * (kPeople - 1)), 1e-14);
-      EXPECT_NEAR(dprime.values[k], facebench::dprime(scores, labels), 1e-12);
+      EXPECT_NEAR(dprime.values[k], summarize(scores, labels).dprime, 1e-12);
       EXPECT_LT(mean.intervals[k].low, mean.values[k]);
       EXPECT_GT(mean.intervals[k].high, mean.values[k]);
       EXPECT_EQ(mean.intervals[k].method, "vertex_bootstrap");

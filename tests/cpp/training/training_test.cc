@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <numbers>
 #include <set>
@@ -511,7 +512,7 @@ TEST_F(RecipeFiles, LaterOnesChangeWhatTheyName) {
   const Recipe other = load_recipe(write(
       "d.toml", "base = ['c.toml']\n[loss]\nname = 'arcface'\n[network]\nname = 'sphereface4'\n"));
   EXPECT_EQ(other.loss_options, Json::object());
-  EXPECT_EQ(other.network_options.embedding, 0);
+  EXPECT_FALSE(other.network_options.embedding);
   EXPECT_EQ(load_recipe(write("demo.toml", "base = ['demo']\n")).title, find_recipe("demo").title);
 }
 
@@ -730,8 +731,8 @@ TEST_F(Training, EveryOptionOfAStepResumesToTheBit) {
 
 TEST_F(Training, WhatAKillLeavesBehindGoes) {
   fs::create_directories(folder_ / "a" / "checkpoints");
-  write_file(folder_ / "a" / "checkpoints" / ".step-000000004.safetensors.tmp-1-0", "half");
-  write_file(folder_ / "a" / ".model.safetensors.tmp-1-0", "half");
+  std::ofstream(folder_ / "a" / "checkpoints" / ".step-000000004.safetensors.tmp-1-0") << "half";
+  std::ofstream(folder_ / "a" / ".model.safetensors.tmp-0123456789abcdef") << "half";
   options_.resume = true;
   train(recipe_, set_, folder_ / "a", options_);
   for (const auto& entry : fs::recursive_directory_iterator(folder_ / "a"))

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,8 @@ namespace facebench {
 // default for every step before and after the network. A data set or a caller may overrule.
 struct ModelOptions {
   std::string tap = "embedding";
-  int image_height = 0;
-  int image_width = 0;
+  std::optional<int> image_height;
+  std::optional<int> image_width;
   std::string view = "whole";
   double view_fraction = 0.875;
   std::string interpolation = "bilinear";
@@ -39,9 +40,9 @@ struct ModelOptions {
     o.name("ModelOptions", "What a model expects of its images and does with its outputs.");
     o.field("tap", &ModelOptions::tap, "the value of the network that is the embedding");
     o.field("image_height", &ModelOptions::image_height,
-            "height of the crops; 0: the network's input", 0, 4096);
-    o.field("image_width", &ModelOptions::image_width, "width of the crops; 0: the network's input",
-            0, 4096);
+            "height of the crops; default: the network's input", 1, 4096);
+    o.field("image_width", &ModelOptions::image_width,
+            "width of the crops; default: the network's input", 1, 4096);
     o.choice("view", &ModelOptions::view, "how the input is cut out of a crop",
              input_views().names());
     o.field("view_fraction", &ModelOptions::view_fraction, "of center_fraction", 0.01, 1);

@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace facebench {
+
+class Temporary;
 
 // The bytes of a regular file. Throws Error where it cannot be read, is not a regular file, or is
 // larger than `max_bytes` (nothing is allocated then).
@@ -21,7 +24,8 @@ void write_file(const std::filesystem::path& path, std::span<const std::string_v
 
 // An atomic write for code that needs a file name (HDF5, encoders): write to temporary(), close it,
 // commit(). Without commit() the temporary is removed and the target stays as it was. The temporary
-// is `.NAME.tmp-PID-N` in the target's own folder, so a rename suffices.
+// is an empty file `.NAME.tmp-RANDOM` in the target's own folder, so a rename suffices. It is
+// locked while this object lives; what a killed process left there is removed by the next one.
 class AtomicFile {
  public:
   // Makes missing folders. Throws Error where `target` is a folder or its folder cannot be made.
@@ -31,13 +35,14 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   const std::filesystem::path& target() const { return target_; }
-  const std::filesystem::path& temporary() const { return temporary_; }
+  const std::filesystem::path& temporary() const;
   // Syncs the temporary, renames it over the target, syncs the folder. Throws Error;
   // std::logic_error on a second call.
   void commit();
 
  private:
-  std::filesystem::path target_, temporary_;
+  std::filesystem::path target_;
+  std::unique_ptr<Temporary> temporary_;
   bool open_ = true;
 };
 
@@ -45,19 +50,21 @@ class AtomicFile {
 // syncs each before the rename.
 class AtomicFolder {
  public:
-  // Throws Error where `target` exists and is not an empty folder, unless `replace`: then the old
-  // folder is moved aside in commit(), and removed once the new one is in its place.
+  // Throws Error where another process writes this folder, and where `target` exists and is not an
+  // empty folder, unless `replace`: then commit() exchanges the two in one step and removes the old
+  // one.
   explicit AtomicFolder(std::filesystem::path target, bool replace = false);
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
 
   const std::filesystem::path& target() const { return target_; }
-  const std::filesystem::path& temporary() const { return temporary_; }
+  const std::filesystem::path& temporary() const;
   void commit();
 
  private:
-  std::filesystem::path target_, temporary_;
+  std::filesystem::path target_;
+  std::unique_ptr<Temporary> temporary_;
   bool replace_;
   bool open_ = true;
 };

@@ -93,9 +93,4 @@ class Bootstrap {
   std::shared_ptr<const BootstrapScheme> scheme_;
 };
 
-// One interval by Bootstrap(graph, resampling).
-Interval bootstrap_interval(const ComparisonGraph& graph, Resampling resampling,
-                            const Statistic& statistic, const BootstrapOptions& options = {},
-                            const Job& job = {});
-
 }  // namespace facebench

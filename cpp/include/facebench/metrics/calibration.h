@@ -17,15 +17,12 @@ namespace facebench {
 // Source: Brummer & du Preez, "Application-independent evaluation of speaker detection", Computer
 // Speech & Language 2006. Throws std::invalid_argument where a class is empty.
 double cllr(const Comparisons& comparisons, std::span<const Weight> weights = {});
-double cllr(std::span<const double> scores, std::span<const std::uint8_t> labels);
 
 // The lowest Cllr after any increasing transformation of the scores: scores of any unit are
 // calibrated by the pool-adjacent-violators algorithm on these same comparisons (its blocks are the
 // edges of the ROC's convex hull; equal scores lie in one block). In [0, 1]; cllr() - min_cllr() is
 // the calibration loss. Source as above.
 double min_cllr(const RocCurve& curve);
-double min_cllr(const Comparisons& comparisons, std::span<const Weight> weights = {});
-double min_cllr(std::span<const double> scores, std::span<const std::uint8_t> labels);
 
 Statistic min_cllr_statistic(std::shared_ptr<const Comparisons> comparisons);
 

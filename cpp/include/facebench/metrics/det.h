@@ -25,8 +25,6 @@ struct DetCurve {
 };
 // Throws std::invalid_argument where a class is empty.
 DetCurve det(const RocCurve& curve);
-DetCurve det(const Comparisons& comparisons, std::span<const Weight> weights = {});
-DetCurve det(std::span<const double> scores, std::span<const std::uint8_t> labels);
 
 // tar_at_far() in these names.
 struct FnmrAtFmr {

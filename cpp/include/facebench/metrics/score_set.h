@@ -28,13 +28,15 @@ class ScoreSet {
   // RocCurve::complete(). Throws std::invalid_argument for a wrong number of weights.
   virtual RocCurve roc(std::span<const Weight> weights = {}) const = 0;
   // Its points on both sides of the threshold for a FAR, as they are among all distinct scores:
-  // what the threshold itself follows from. Throws std::invalid_argument where the kept scores do
-  // not reach that FAR.
-  virtual RocCurve roc_near(double far, std::span<const Weight> weights = {}) const;
+  // what the threshold itself follows from. Where the kept scores do not reach that FAR, the curve
+  // ends before it.
+  virtual RocCurve roc_near(double /*far*/, std::span<const Weight> weights = {}) const {
+    return roc(weights);
+  }
   // All points. Throws std::invalid_argument where not all scores were kept.
   virtual RocCurve full_roc(std::span<const Weight> weights = {}) const { return roc(weights); }
   // Whether the TAR at that FAR is known.
-  virtual bool reaches(double far) const;
+  virtual bool reaches(double /*far*/) const { return true; }
 
   // The people that take part; 0 where that is not known.
   virtual std::int64_t identities() const { return 0; }

@@ -25,7 +25,6 @@ struct ScoreSummary {
 };
 // Throws std::invalid_argument as Comparisons does.
 ScoreSummary summarize(std::span<const double> scores, std::span<const std::uint8_t> labels);
-double dprime(std::span<const double> scores, std::span<const std::uint8_t> labels);
 
 // Counts by score, for plots. Bin k is [edges[k], edges[k+1]), the last one closed.
 struct ScoreHistogram {

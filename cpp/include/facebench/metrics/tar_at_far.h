@@ -52,7 +52,5 @@ const Table<TarAtFarConvention>& tar_at_far_conventions();
 // the value is undefined.
 TarAtFar tar_at_far(const ScoreSet& scores, double far, std::string_view convention = "exact",
                     std::span<const Weight> weights = {});
-TarAtFar tar_at_far(std::span<const double> scores, std::span<const std::uint8_t> labels,
-                    double far);
 
 }  // namespace facebench

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,35 +11,35 @@
 
 namespace facebench {
 
-// The options of a network's builder. 0 stands for the network's own default.
+// The options of a network's builder. Unset: the network's own default.
 struct NetworkOptions {
-  int height = 0;
-  int width = 0;
+  std::optional<int> height;
+  std::optional<int> width;
   int channels = 3;
   // If a network ends in pooled features, a linear layer "embedding" after them gives any other
   // length.
-  int embedding = 0;
+  std::optional<int> embedding;
   // With classes > 0 the graph has its classifier (tap "logits"), named and counted as its authors
   // do; with 0 it ends at the embedding, and the classifier belongs to the loss.
   int classes = 0;
   double channel_multiplier = 1;
-  // Auxiliary classifiers (taps "aux1", "aux2"): 1 with, 0 without, -1 as the network's entry says
-  // where there are classes, else without. Without classes the taps are what the classifiers would
-  // read, as "embedding" is what the main one reads.
-  int auxiliary = -1;
+  // Auxiliary classifiers (taps "aux1", "aux2"): 1 with, 0 without; unset: as the network's entry
+  // says where there are classes, else without. Without classes the taps are what the classifiers
+  // would read, as "embedding" is what the main one reads.
+  std::optional<int> auxiliary;
 
   static void describe(OptionsBuilder<NetworkOptions>& o) {
-    o.name("NetworkOptions", "What a network is built for; 0 stands for its own default.");
-    o.field("height", &NetworkOptions::height, "height of the input, pixels", 0, 4096);
-    o.field("width", &NetworkOptions::width, "width of the input, pixels", 0, 4096);
+    o.name("NetworkOptions", "What a network is built for; unset: its own default.");
+    o.field("height", &NetworkOptions::height, "height of the input, pixels", 1, 4096);
+    o.field("width", &NetworkOptions::width, "width of the input, pixels", 1, 4096);
     o.field("channels", &NetworkOptions::channels, "channels of the input", 1, 64);
-    o.field("embedding", &NetworkOptions::embedding, "length of the embedding", 0, 65536);
+    o.field("embedding", &NetworkOptions::embedding, "length of the embedding", 1, 65536);
     o.field("classes", &NetworkOptions::classes, "classes of the classifier; 0: none", 0,
             100'000'000);
     o.field("channel_multiplier", &NetworkOptions::channel_multiplier,
             "factor on the number of channels, where the network allows it", 0.01, 16);
     o.field("auxiliary", &NetworkOptions::auxiliary,
-            "auxiliary classifiers: 1 with, 0 without, -1 the network's default", -1, 1);
+            "auxiliary classifiers: 1 with, 0 without; default: the network's", 0, 1);
   }
 };
 
@@ -46,7 +47,7 @@ struct NetworkEntry {
   std::string name;
   std::string doc;
   std::string source;
-  // height, width, embedding; auxiliary: -1 where the network has no auxiliary classifiers, else
+  // height, width, embedding; auxiliary: unset where the network has no auxiliary classifiers, else
   // whether it has them where nothing is said.
   NetworkOptions defaults;
   // The factor of each auxiliary classifier's loss in training, by the network's authors or the

@@ -39,7 +39,4 @@ TrainingState read_checkpoint(const std::filesystem::path& path, const Json& ide
 // The state alone, the checksum verified. Throws Error as read_checkpoint does.
 TrainingState read_checkpoint_state(const std::filesystem::path& path);
 
-// Removes the temporaries of training's files that a killed process may have left in a folder.
-void remove_unfinished_files(const std::filesystem::path& folder);
-
 }  // namespace facebench

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace facebench {
 // How a crop becomes the network's input, and what the model does with its outputs; these go into
 // the model file. `mean` and `std` are in the order of the network's channels.
 struct InputOptions {
-  int image_height = 0;
-  int image_width = 0;
+  std::optional<int> image_height;
+  std::optional<int> image_width;
   std::string view = "whole";
   double view_fraction = 0.875;
   std::string interpolation = "bilinear";
@@ -26,11 +27,11 @@ struct InputOptions {
   static void describe(OptionsBuilder<InputOptions>& o);
 };
 
-// The size that a network trained with these options is built for: what `network` says, otherwise
-// the images' where the view is whole, otherwise the network's default (0). Throws
-// std::invalid_argument where the images are not of the size that the options name.
-ImageShape trained_input(const InputOptions& options, const NetworkOptions& network,
-                         const ImageShape& images);
+// The options of a network that is trained on these images: where the view is whole and `network`
+// names no size, the images' size. Throws std::invalid_argument where the images are not of the
+// size that either of the options names.
+NetworkOptions network_for_images(const InputOptions& options, NetworkOptions network,
+                                  const ImageShape& images);
 
 // What goes into the model file; the size of the images is `images`.
 void set_model_input(const InputOptions& options, const ImageShape& images, ModelOptions& model);

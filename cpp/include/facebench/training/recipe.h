@@ -29,7 +29,7 @@ struct TrainingOptions {
   std::string initializer = "torch";
   std::string dtype = "float32";
   bool channels_last = true;
-  double aux_weight = -1;
+  std::optional<double> aux_weight;
   double ema = 0;
   std::int64_t patience = 0;
   double min_delta = 0;
@@ -54,7 +54,7 @@ struct Recipe {
   std::vector<std::string> notes;
 
   std::string network;
-  NetworkOptions network_options;  // height and width 0: the images'
+  NetworkOptions network_options;  // height and width unset: the images'
   std::string loss;
   Json loss_options = Json::object();
   TrainingOptions training;

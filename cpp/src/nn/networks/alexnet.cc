@@ -8,7 +8,7 @@ namespace facebench {
 // Krizhevsky's network of 2012 as the BVLC prototxt has it: two groups, LRN before pooling.
 static Graph build_alexnet_v1(const NetworkOptions& o) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   const auto pool = [&](Value v) {
     return g.max_pool(v, {.kernel = 3, .stride = 2, .ceil_mode = true});
   };
@@ -27,7 +27,7 @@ static Graph build_alexnet_v1(const NetworkOptions& o) {
 // "One weird trick": one column, no LRN; torchvision's layers, any input size through its pooling.
 static Graph build_alexnet_v2(const NetworkOptions& o) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   const auto pool = [&](Value v) { return g.max_pool(v, {.kernel = 3, .stride = 2}); };
   x = conv_relu(g, "features.0", x, {.out = 64, .kernel = 11, .stride = 4, .padding = 2});
   x = conv_relu(g, "features.3", pool(x), {.out = 192, .kernel = 5, .padding = 2});
@@ -48,7 +48,7 @@ static Graph build_alexnet_v2(const NetworkOptions& o) {
 // convolutions (the weights are the same numbers).
 static Graph build_alexnet_v2_slim(const NetworkOptions& o) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   const auto pool = [&](Value v) { return g.max_pool(v, {.kernel = 3, .stride = 2}); };
   x = conv_relu(g, "conv1", x, {.out = 64, .kernel = 11, .stride = 4});
   x = conv_relu(g, "conv2", pool(x), {.out = 192, .kernel = 5, .padding = 2});

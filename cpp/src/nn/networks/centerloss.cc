@@ -18,7 +18,7 @@ Value conv_prelu(Graph& g, const std::string& number, Value x, const ConvOptions
 static Graph build_centerloss(const NetworkOptions& o) {
   constexpr int blocks[] = {1, 2, 5, 3};
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = conv_prelu(g, "1a", x, {.out = 32, .kernel = 3, .bias = true});
   for (int stage = 0; stage < 4; ++stage) {
     const std::int64_t width = 64 << stage;
@@ -33,7 +33,7 @@ static Graph build_centerloss(const NetworkOptions& o) {
       x = g.add(x, y);
     }
   }
-  x = g.linear("fc5", g.flatten(x), {.out = o.embedding});
+  x = g.linear("fc5", g.flatten(x), {.out = *o.embedding});
   g.tap("embedding", x);
   tap_logits(g, "fc6", x, o, /*dropout=*/0, /*bias=*/false);
   return g;

@@ -35,7 +35,7 @@ Value transition(Graph& g, const std::string& name, Value x) {
 static Graph build_densenet121(const NetworkOptions& o) {
   constexpr int blocks[] = {6, 12, 24, 16};
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = g.conv("features.conv0", x, {.out = 64, .kernel = 7, .stride = 2, .padding = 3});
   x = g.relu(g.batch_norm("features.norm0", x));
   x = g.max_pool(x, {.kernel = 3, .stride = 2, .padding = 1});

@@ -89,7 +89,7 @@ static Graph build_googlenet_bvlc(const NetworkOptions& o) {
       x = g.relu(g.linear(n + "/fc", g.flatten(x), {.out = 1024}));
       tap_auxiliary(g, head, n + "/classifier", g.dropout(x, 0.7), o);
     };
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = g.lrn(f.pool(f.conv("conv1/7x7_s2", x, 64, 7, 2), 3));
   x = f.conv("conv2/3x3_reduce", x, 64, 1, 1);
   x = f.pool(g.lrn(f.conv("conv2/3x3", x, 192, 3, 1)), 3);
@@ -124,7 +124,7 @@ static Graph build_googlenet(const NetworkOptions& o) {
       x = g.relu(g.linear(n + ".fc1", g.flatten(x), {.out = 1024}));
       tap_auxiliary(g, head, n + ".fc2", g.dropout(x, 0.7), o);
     };
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = f.pool(f.conv("conv1", x, 64, 7, 2), 3);
   x = f.conv("conv2", x, 64, 1, 1);
   x = f.pool(f.conv("conv3", x, 192, 3, 1), 3);
@@ -163,7 +163,7 @@ static Graph build_googlenet_slim(const NetworkOptions& o) {
       .five_kernel = 3,
       .last_pool_kernel = 2,
       .auxiliary = nullptr};
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = f.pool(f.conv("Conv2d_1a_7x7", x, 64, 7, 2), 3);
   x = f.conv("Conv2d_2b_1x1", x, 64, 1, 1);
   x = f.pool(f.conv("Conv2d_2c_3x3", x, 192, 3, 1), 3);

@@ -64,7 +64,7 @@ Value mixed_7a(Graph& g, Value x) {
 // As facenet and its PyTorch port have it; names are the port's.
 static Graph build_inception_resnet_v1(const NetworkOptions& o) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = conv(g, "conv2d_1a", x, 32, 3, 2);
   x = conv(g, "conv2d_2a", x, 32, 3, 1, /*padded=*/false);
   x = conv(g, "conv2d_2b", x, 64, 3);
@@ -85,7 +85,7 @@ static Graph build_inception_resnet_v1(const NetworkOptions& o) {
   }
   x = residual(g, "block8", x, row_and_column(g, "block8", x, 192, 3), 1, /*activation=*/false);
   x = g.dropout(g.flatten(g.global_avg_pool(x)), 0.6);
-  x = g.linear("last_linear", x, {.out = o.embedding, .bias = false});
+  x = g.linear("last_linear", x, {.out = *o.embedding, .bias = false});
   x = g.batch_norm("last_bn", x, {.eps = 0.001});
   g.tap("embedding", x);
   tap_logits(g, "logits", x, o);

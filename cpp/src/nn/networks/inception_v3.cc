@@ -85,7 +85,7 @@ class InceptionV3 {
 Graph inception_v3(const NetworkOptions& o, bool scale) {
   Graph g;
   InceptionV3 net(g, scale);
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = net.conv("Conv2d_1a_3x3", x, 32, 3, 2);
   x = net.conv("Conv2d_2a_3x3", x, 32, 3, 1, /*padded=*/false);
   x = net.halve(net.conv("Conv2d_2b_3x3", x, 64, 3));

@@ -24,14 +24,14 @@ Value block(Graph& g, const std::string& name, Value x, std::int64_t width, std:
 
 Graph iresnet(const NetworkOptions& o, const std::array<int, 4>& blocks) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = g.conv("conv1", x, {.out = 64, .kernel = 3, .padding = 1});
   x = g.prelu("prelu", g.batch_norm("bn1", x));
   for (int stage = 0; stage < 4; ++stage)
     for (int b = 0; b < blocks[static_cast<std::size_t>(stage)]; ++b)
       x = block(g, "layer" + std::to_string(stage + 1) + "." + std::to_string(b), x, 64 << stage,
                 b == 0 ? 2 : 1);
-  x = g.linear("fc", g.flatten(g.batch_norm("bn2", x)), {.out = o.embedding});
+  x = g.linear("fc", g.flatten(g.batch_norm("bn2", x)), {.out = *o.embedding});
   // Its scale is fixed at 1 there.
   x = g.batch_norm("features", x, {.scale = false});
   g.tap("embedding", x);

@@ -34,7 +34,7 @@ Value pool(Graph& g, Value x) {
 }
 
 void finish(Graph& g, const std::string& name, Value x, const NetworkOptions& o) {
-  x = g.mfm(g.linear(name + ".filter", g.flatten(x), {.out = 2 * o.embedding}));
+  x = g.mfm(g.linear(name + ".filter", g.flatten(x), {.out = 2 * *o.embedding}));
   g.tap("embedding", x);
   tap_logits(g, "fc2", x, o, /*dropout=*/0.7);
 }
@@ -43,7 +43,7 @@ void finish(Graph& g, const std::string& name, Value x, const NetworkOptions& o)
 
 static Graph build_lightcnn9(const NetworkOptions& o) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = pool(g, mfm_conv(g, "features.0", x, 48, 5));
   x = pool(g, group(g, "features.2", x, 96));
   x = pool(g, group(g, "features.4", x, 192));
@@ -55,7 +55,7 @@ static Graph build_lightcnn9(const NetworkOptions& o) {
 
 static Graph build_lightcnn29(const NetworkOptions& o) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = pool(g, mfm_conv(g, "conv1", x, 48, 5));
   x = pool(g, group(g, "group1", residual_blocks(g, "block1", x, 1), 96));
   x = pool(g, group(g, "group2", residual_blocks(g, "block2", x, 2), 192));

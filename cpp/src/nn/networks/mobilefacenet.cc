@@ -29,7 +29,7 @@ constexpr BottleneckStage kStages[] = {
 
 static Graph build_mobilefacenet(const NetworkOptions& o) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = g.conv("conv1.0", x, {.out = 64, .kernel = 3, .stride = 2, .padding = 1});
   x = g.relu6(g.batch_norm("conv1.1", x));
   x = g.conv("dw_conv.depthwise", x, {.out = 64, .kernel = 3, .padding = 1, .groups = 64});
@@ -46,7 +46,7 @@ static Graph build_mobilefacenet(const NetworkOptions& o) {
   x = g.conv("gdconv.depthwise", x,
              {.out = 512, .kernel = {g.shape(x)[1], g.shape(x)[2]}, .groups = 512});
   x = g.batch_norm("gdconv.bn", x);
-  x = g.conv("conv3", x, {.out = o.embedding, .bias = true});
+  x = g.conv("conv3", x, {.out = *o.embedding, .bias = true});
   x = g.flatten(g.batch_norm("bn", x));
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("classifier", x, {.out = o.classes, .bias = false}));

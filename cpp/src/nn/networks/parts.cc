@@ -31,8 +31,8 @@ Padding same_padding(const Shape& x, Size2 kernel, Size2 stride) {
 }
 
 Value tap_embedding(Graph& g, Value features, const NetworkOptions& o) {
-  if (g.shape(features)[0] != o.embedding)
-    features = g.linear("embedding", features, {.out = o.embedding});
+  if (g.shape(features)[0] != *o.embedding)
+    features = g.linear("embedding", features, {.out = *o.embedding});
   g.tap("embedding", features);
   return features;
 }
@@ -57,7 +57,7 @@ void classifier_of_two_hidden_layers(Graph& g, Value x, const HiddenLayers& name
                                      const NetworkOptions& o) {
   if (names.dropout_first) x = g.dropout(x, 0.5);
   x = g.relu(g.linear(names.fc6, x, {.out = kHidden}));
-  x = g.linear(names.fc7, g.dropout(x, 0.5), {.out = o.embedding});
+  x = g.linear(names.fc7, g.dropout(x, 0.5), {.out = *o.embedding});
   g.tap("fc7", x);
   x = g.relu(x);
   g.tap("fc7_relu", x);

@@ -34,7 +34,7 @@ Value block(Graph& g, const std::string& name, Value x, std::int64_t width, std:
 
 Graph resnet(const NetworkOptions& o, const std::array<int, 4>& blocks, bool bottleneck) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   x = g.conv("conv1", x, {.out = 64, .kernel = 7, .stride = 2, .padding = 3});
   x = g.relu(g.batch_norm("bn1", x));
   x = g.max_pool(x, {.kernel = 3, .stride = 2, .padding = 1});

@@ -9,7 +9,7 @@ namespace facebench {
 
 static Graph build_small4(const NetworkOptions& o) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   const int widths[] = {32, 64, 128, 256};
   for (int i = 0; i < 4; ++i) {
     const std::string n = std::to_string(i + 1);
@@ -18,7 +18,7 @@ static Graph build_small4(const NetworkOptions& o) {
     x = g.conv("conv" + n, x, {.out = out, .kernel = 3, .stride = 2, .padding = 1});
     x = g.prelu("prelu" + n, g.batch_norm("bn" + n, x));
   }
-  x = g.linear("fc", g.flatten(x), {.out = o.embedding, .bias = false});
+  x = g.linear("fc", g.flatten(x), {.out = *o.embedding, .bias = false});
   x = g.batch_norm("bn_fc", x);
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("classifier", x, {.out = o.classes, .bias = false}));

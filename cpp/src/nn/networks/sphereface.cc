@@ -11,7 +11,7 @@ namespace {
 // every convolution with a bias and a PReLU. Layer names are those of the authors' prototxt.
 Graph sphereface(const NetworkOptions& o, const std::array<int, 4>& blocks) {
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   for (int i = 0; i < 4; ++i) {
     const std::int64_t width = 64 << i;
     int layer = 0;
@@ -27,7 +27,7 @@ Graph sphereface(const NetworkOptions& o, const std::array<int, 4>& blocks) {
       x = g.add(x, conv(inner, 1));
     }
   }
-  x = g.linear("fc5", g.flatten(x), {.out = o.embedding});
+  x = g.linear("fc5", g.flatten(x), {.out = *o.embedding});
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("fc6", x, {.out = o.classes, .bias = false}));
   return g;

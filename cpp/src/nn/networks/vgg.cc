@@ -16,7 +16,7 @@ Graph vgg16(const NetworkOptions& o, bool batch_norm) {
   };
   constexpr Stage stages[] = {{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}};
   Graph g;
-  Value x = g.input(o.channels, o.height, o.width);
+  Value x = g.input(o.channels, *o.height, *o.width);
   int index = 0;
   const auto next = [&] { return "features." + std::to_string(index++); };
   for (const Stage& stage : stages) {
