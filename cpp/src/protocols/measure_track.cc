@@ -72,6 +72,8 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
       continue;
     }
     cell.interval = interval;
+    if (!scored.intervals->earlier && std::isnan(interval.low) && !std::isnan(cell.value))
+      cell.no_interval = "too few people: most replicates are undefined";
     CellDraws& draws = measured.draws.emplace_back();
     draws.cell = cell.name;
     draws.statistic.resolution = statistics[i].resolution;

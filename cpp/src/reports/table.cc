@@ -73,7 +73,7 @@ std::vector<Entry> read_metric(const Json& json, const std::string& where) {
   if (json.contains("method") && json["method"].is_string())
     base.method = json["method"].get<std::string>();
   if (json.contains("no_interval") && json["no_interval"].is_string())
-    base.method += ": " + json["no_interval"].get<std::string>();
+    base.method = "none: " + json["no_interval"].get<std::string>();
   base.support = read_support(json);
   base.sd = number(json, "sd", -1);
   base.standard_error = number(json, "standard_error", -1);
