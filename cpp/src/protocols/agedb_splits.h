@@ -32,7 +32,8 @@ struct AgedbSplitsOptions {
 // age, or the name itself) and a row of labels, 1 genuine and -1 (or 0) impostor. Fields count by
 // their order, not by name. Names begin with the person in the protocol's own folder of images and
 // with a number in the data set's. Source: public readers of the file, named in
-// tests/cpp/protocols/release_pairs_test.cc; the data set is by Moschoglou et al., CVPR Workshops 2017.
+// tests/cpp/protocols/release_pairs_test.cc; the data set is by Moschoglou et al., CVPR Workshops
+// 2017.
 std::unique_ptr<TrialReader> make_agedb_splits_reader(const TomlTable& table);
 
 }  // namespace facebench

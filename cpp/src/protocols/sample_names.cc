@@ -60,7 +60,8 @@ std::string sample_name(std::string_view text, Blemishes& found,
          "Names are paths below the image folder, with '/'.");
   };
   std::string plain;  // most names hold no blank and are ASCII
-  if (std::ranges::any_of(text, [](char c) { return static_cast<signed char>(c) <= ' '; })) plain = plain_name(text);
+  if (std::ranges::any_of(text, [](char c) { return static_cast<signed char>(c) <= ' '; }))
+    plain = plain_name(text);
   if (!plain.empty() && plain != text) {
     const bool marked = text.find("\xEF\xBB\xBF") != std::string_view::npos;
     found.add(marked ? BlemishKind::byte_order_mark : BlemishKind::blanks, where,

@@ -388,7 +388,8 @@ TEST(Cfp, MalformedListsAreErrorsWithFileAndLine) {
   const TemporaryFolder folder;
   write_cfp(folder, "FP");
   std::filesystem::remove(folder / "Split/FP/10/diff.txt");
-  EXPECT_ERROR(read_trials(load_protocol("cfp_fp"), {folder.path()}), "no folder holds the lists; missing: Split/FP/10/diff.txt");
+  EXPECT_ERROR(read_trials(load_protocol("cfp_fp"), {folder.path()}),
+               "no folder holds the lists; missing: Split/FP/10/diff.txt");
 }
 
 // --- UMDFaces ------------------------------------------------------------------------------------
@@ -501,7 +502,9 @@ TEST(UmdFaces, PairsOutOfAList) {
   EXPECT_EQ(set.lists.at(0).notes.at(0),
             "describes the faces; the pairs are those listed in umdfaces_pairs.csv");
   for (const Damage& d : std::initializer_list<Damage>{
-           {"1,hard", "0,hard", "umdfaces_pairs.csv:2: ann/ann_0.jpg and ann/ann_1.jpg are listed as impostors, but by the "
+           {"1,hard", "0,hard",
+            "umdfaces_pairs.csv:2: ann/ann_0.jpg and ann/ann_1.jpg are listed as impostors, but by "
+            "the "
             "data set they are one person"},
            {"1,hard", "yes,hard", "umdfaces_pairs.csv:2: the label is 'yes'"},
            {"ann_1.jpg", "ann_9.jpg", "umdfaces_pairs.csv:2: 'ann/ann_9.jpg' is in none"},
