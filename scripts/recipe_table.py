@@ -5,8 +5,9 @@ docs/recipes.md; with --write it puts it there.
 Needs the full package and FACEBENCH_DATA (LFW):
 `PYTHONPATH=build/python python scripts/recipe_table.py --work runs/recipes`
 Each finished recipe is a file in --work, and is not trained again while recipe and data stay, so
-the script can be stopped and started. With --seconds a recipe has the largest batch that takes
-about so many CPU seconds, its own at most.
+the script can be stopped and started; the table has all that are finished. With --seconds a recipe
+has the largest batch that takes about so many CPU seconds, at least 16 and at most its own: with
+fewer images the learning rates are far too large.
 """
 
 import argparse
@@ -27,6 +28,7 @@ PAGE = generated_page.ROOT / "docs/recipes.md"
 ITERATIONS = 200
 AT = (50, 100, 150, 200)
 MEAN_OF = 10  # iterations, up to the one that is named
+LEAST_BATCH = 16
 ALIGNED = {(112, 112): "arcface112", (112, 96): "sphereface112x96"}  # crops of other sizes: paper
 
 
@@ -96,33 +98,36 @@ def fitting_batch(name, settings, pack, seconds):
         recipe = training.load_recipe(name, **settings, batch=batch, iterations=3)
         return min(train(recipe, pack)[1], default=seconds)
 
-    few, more = 2, 6
+    few, more = 4, 8
     low, high = step(few), step(more)
     each = max((high - low) / (more - few), 1e-3)
-    return max(2, int((seconds / ITERATIONS - max(low - few * each, 0)) / each))
+    return max(LEAST_BATCH, int((seconds / ITERATIONS - max(low - few * each, 0)) / each))
+
+
+def finished(name, options, packs):
+    """The record of a training of this recipe, as it is now, on these people; else None."""
+    path = options.work / f"{name}.json"
+    if not path.exists():
+        return None
+    old = json.loads(path.read_text())
+    settings = {"dtype": old["recipe"]["training"]["dtype"], "batch": old["batch"]}
+    recipe = training.load_recipe(name, **settings, iterations=ITERATIONS)
+    same = old["recipe"] == json.loads(json.dumps(recipe.to_dict()))
+    return old if same and old["people"] == packs.people else None
 
 
 def measure(name, options, packs):
-    """The record of one recipe, from --work or from a training."""
+    """Trains a recipe, and keeps the record in --work."""
     path = options.work / f"{name}.json"
     settings = {"dtype": options.dtype} if options.dtype else {}
-    own = training.load_recipe(name).to_dict()["training"]["batch"]
-
-    def recipe_of(batch):
-        return training.load_recipe(name, **settings, batch=batch, iterations=ITERATIONS)
-
-    if path.exists():
-        old = json.loads(path.read_text())
-        same = json.loads(json.dumps(recipe_of(old["batch"]).to_dict()))
-        if old["recipe"] == same and old["people"] == packs.people:
-            return old
+    batch = own = training.load_recipe(name).to_dict()["training"]["batch"]
     pack = packs.of(training.load_recipe(name))
-    batch = own
     if options.seconds > 0:
         batch = min(own, fitting_batch(name, settings, pack, options.seconds))
-    losses, seconds, error = train(recipe_of(batch), pack)
+    recipe = training.load_recipe(name, **settings, batch=batch, iterations=ITERATIONS)
+    losses, seconds, error = train(recipe, pack)
     record = {
-        "recipe": recipe_of(batch).to_dict(),
+        "recipe": recipe.to_dict(),
         "batch": batch,
         "own_batch": own,
         "people": packs.people,
@@ -133,7 +138,6 @@ def measure(name, options, packs):
     new = path.with_suffix(".new")
     new.write_text(json.dumps(record))
     new.rename(path)
-    return record
 
 
 def verdict(record):
@@ -171,11 +175,13 @@ def main():
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     packs = Packs(options.work, options.images)
-    rows = []
     for name in options.recipes or paper_recipes():
-        record = measure(name, options, packs)
-        rows.append(row(name, record))
-        print(*rows[-1], f"{record['seconds']:.0f} s", sep=" | ", flush=True)
+        if not finished(name, options, packs):
+            measure(name, options, packs)
+        record = finished(name, options, packs)
+        print(*row(name, record), f"{record['seconds']:.0f} s", sep=" | ", flush=True)
+    records = {name: finished(name, options, packs) for name in paper_recipes()}
+    rows = [row(name, record) for name, record in records.items() if record]
     heads = ["recipe", "batch", "rate", "first", *map(str, AT), "verdict"]
     lines = generated_page.table(heads, rows)
     if options.write:

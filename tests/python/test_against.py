@@ -52,8 +52,8 @@ def places(values):
 
 def test_only_the_same_system_under_the_same_measure_is_compared(run):
     found = reports.against(run, stated=SYSTEM)
-    # ResNet-50 on WebFace in PyTorch, and the one of section 4.4; nothing else: the networks of that
-    # name in Caffe and TensorFlow have their strides elsewhere.
+    # ResNet-50 on WebFace in PyTorch, and the one of section 4.4; nothing else: the networks of
+    # that name in Caffe and TensorFlow have their strides elsewhere.
     assert places(found["same"]) == [("table-3", "ResNet-50"), ("table-14", "WebFace")]
     assert {v["column"] for v in found["same"]} == {"lfw"}
     assert [v["difference_text"] for v in found["same"]] == ["-0.20", "-0.20"]
