@@ -46,7 +46,7 @@ void bind_paired(py::module_& m) {
       ">>> labels, people = [1, 1, 0, 0, 1, 0], [0, 1, 2, 4, 6, 7]\n"
       ">>> a = auc_statistic(Comparisons([0.9, 0.3, 0.4, 0.1, 0.5, 0.2], labels))\n"
       ">>> b = auc_statistic(Comparisons([0.9, 0.3, 0.4, 0.1, 0.5, 0.2], labels))\n"
-      ">>> d = compare_paired(a, b, people, [0, 1, 3, 5, 6, 8])\n"
+      ">>> d = compare_paired(a, b, people, [0, 1, 3, 5, 6, 8], resampling='components')\n"
       ">>> d.value, d.p_value\n"
       "(0.0, 1.0)");
   m.def(

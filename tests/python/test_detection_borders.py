@@ -136,7 +136,7 @@ def test_a_run_says_how_many_faces_lie_outside(outside, warned, tmp_path):
         detector="given",
         detector_options={"file": str(tmp_path / "faces.csv")},
         crop="paper",
-        replicates=5,
+        replicates=20,
         out=tmp_path / "run",
     )
     said = [note for note in result.notes if "beyond their image" in note]

@@ -325,7 +325,7 @@ def test_pytorch_modules():
     theirs = embedding.extract(own, images, options).values
     x = torch.from_numpy(((images - np.float32(127.5)) / 127.5).transpose(0, 3, 1, 2).copy())
     np.testing.assert_allclose(theirs, own.infer(x.float()), atol=1e-5)
-    with pytest.raises(ValueError, match="a model file says them itself"):
+    with pytest.raises(ValueError, match="a model file of ours says this itself"):
         embedding.load_embedder(embedding.make_model("small4"), mean=3)
 
 

@@ -332,14 +332,14 @@ def test_dense_comparisons_and_searches_are_paired(tmp_path):
 
 
 def test_a_dense_track_under_another_convention(tmp_path):
-    """A rule that needs the whole list of scores: the value without an interval."""
+    """A rule that needs the whole list of scores: it has an interval, too."""
     (tmp_path / "people").mkdir()
     a = folder_run(tmp_path / "people", "a", 1.5)
     b = folder_run(tmp_path / "people", "b", 1.5, convention="ijb")
     e = explain(a, b)
     assert e.cause == "convention"
     raw = reports.read_run(b)["metrics"]["tracks"]["verification"]["metrics"]["tar@far=0.01"]
-    assert raw["convention"] == "ijb" and raw["interval"] is None
+    assert raw["convention"] == "ijb" and raw["interval"][0] < raw["value"] < raw["interval"][1]
 
 
 def test_what_one_run_did_not_record_is_no_difference(runs):

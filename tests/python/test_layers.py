@@ -159,7 +159,9 @@ def is_header_only(text: str) -> bool:
     depth_free = re.sub(r"\{[^{}]*\}", "{}", code)
     while (again := re.sub(r"\{[^{}]*\}", "{}", depth_free)) != depth_free:
         depth_free = again
-    return not re.search(r"\b\w+\([^;{}]*\)\s*(const)?\s*(noexcept)?\s*;", code)
+    found = re.findall(r"([^;{}]*)\b\w+\([^;{}]*\)\s*(?:const)?\s*(?:noexcept)?\s*;", depth_free)
+    # What is assigned or returned is a call within a function.
+    return all(re.search(r"=|\breturn\b", before) for before in found)
 
 
 def test_every_header_has_its_source_or_is_header_only():

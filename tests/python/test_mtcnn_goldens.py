@@ -71,9 +71,10 @@ def test_a_mode_gives_the_faces_of_its_program_on_photographs(name, mode, path, 
     expect_golden(photographs[name], name, mode, path)
 
 
-@pytest.mark.parametrize("mode", detection.mtcnn_modes())
+@pytest.mark.parametrize("mode", ["facenet", "matlab"])
 def test_the_mtcnn_package_sees_the_same_faces(mode, synthetic):
-    """mtcnn 1.0.0 is of no mode: it pads with grey and samples crops bilinearly."""
+    """mtcnn 1.0.0 is of no mode: it pads with grey and samples crops bilinearly. Mode
+    `facenet_pytorch` pads nothing, so that faces at the border differ."""
     distances = []
     for name in SYNTHETIC:
         faces = detection.detect(synthetic[name], mode=mode)

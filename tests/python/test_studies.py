@@ -199,7 +199,7 @@ def test_training_sets_end_to_end(pack, tests, tmp_path, monkeypatch):
 def identifier_pack(tmp_path):
     """A pack whose people are called by numbers: Person_00000 is 0000045."""
     folder = tmp_path / "ids"
-    options = facebench.datasets.SyntheticOptions(people=20, images=1, size=64, pairs_per_fold=2)
+    options = facebench.datasets.SyntheticOptions(people=20, images=2, size=64, pairs_per_fold=2)
     facebench.datasets.write_synthetic_dataset(options, tmp_path / "faces")
     table = ["identifier,name"]
     for number, person in enumerate(sorted((tmp_path / "faces" / "images").iterdir())):

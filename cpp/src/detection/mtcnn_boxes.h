@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/host_device.h"
+#include "facebench/core/host_device.h"
 
 namespace facebench {
 

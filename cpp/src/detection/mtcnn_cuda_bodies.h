@@ -14,8 +14,8 @@
 
 #include <cmath>
 
-#include "core/host_device.h"
-#include "images/area_cell.h"
+#include "facebench/core/host_device.h"
+#include "facebench/images/area_cell.h"
 
 namespace facebench {
 

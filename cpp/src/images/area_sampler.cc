@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "facebench/core/isa.h"
-#include "images/area_cell.h"
+#include "facebench/images/area_cell.h"
 #include "images/area_kernels.h"
 
 namespace facebench {

@@ -183,6 +183,7 @@ TEST(Initializers, HaveTheMomentsTheyPromise) {
       {"msra_fan_out", std::sqrt(2 / 576.0), 0},
       {"resnet_caffe", std::sqrt(2 / 288.0), 0},
       {"residual_caffe", 1 / std::sqrt(288.0), std::sqrt(3 / 288.0)},
+      {"alexnet_slim", std::sqrt(2 / 864.0), std::sqrt(6 / 864.0)},
   };
   ASSERT_EQ(std::size(cases), initializers().entries().size());
   for (const Case& c : cases) {

@@ -71,9 +71,9 @@ TEST_F(RunFolder, MetricsHaveTheDocumentedShape) {
        {"accuracy", "auc", "eer", "tar@far=0.1", "tar@far=0.01", "tar@far=0.001"}) {
     const Json& cell = track["metrics"][name];
     EXPECT_TRUE(cell["value"].is_number()) << name;
-    EXPECT_EQ(cell["interval"].size(), 2u) << name;
-    EXPECT_EQ(cell["level"], 0.95) << name;
-    EXPECT_TRUE(cell["method"].is_string()) << name;
+    // A set this small has no interval, and says why.
+    EXPECT_TRUE(cell["interval"].is_null()) << name;
+    EXPECT_TRUE(cell["no_interval"].is_string()) << name;
   }
   for (const char* key :
        {"far_target", "far_achieved", "false_accepts", "expected_false_accepts", "threshold"})

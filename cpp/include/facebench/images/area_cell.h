@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/host_device.h"
+#include "facebench/core/host_device.h"
 
 namespace facebench {
 
