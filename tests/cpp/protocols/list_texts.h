@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "facebench/io/mat5.h"
 #include "facebench/protocols/spec.h"
 
 namespace facebench {
@@ -39,5 +40,23 @@ inline std::string with_crlf_and_bom(const std::string& text) {
 struct Damage {
   std::string from, to, expected;
 };
+
+// What the fields of a MAT file hold.
+inline MatArray mat_numbers(std::vector<double> values) {
+  MatArray a;
+  a.kind = MatArray::Kind::numbers;
+  a.shape = {1, static_cast<std::int64_t>(values.size())};
+  a.numbers = std::move(values);
+  return a;
+}
+
+inline MatArray mat_structure(std::vector<std::string> fields, std::vector<MatArray> cells) {
+  MatArray a;
+  a.kind = MatArray::Kind::structure;
+  a.shape = {1, 1};
+  a.fields = std::move(fields);
+  a.cells = std::move(cells);
+  return a;
+}
 
 }  // namespace facebench

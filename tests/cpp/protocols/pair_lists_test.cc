@@ -240,24 +240,7 @@ TEST(Calfw, MalformedListsAreErrorsWithFileAndLine) {
 
 // --- AgeDB ---------------------------------------------------------------------------------------
 
-MatArray numbers(std::vector<double> values) {
-  MatArray a;
-  a.kind = MatArray::Kind::numbers;
-  a.shape = {1, static_cast<std::int64_t>(values.size())};
-  a.numbers = std::move(values);
-  return a;
-}
-
-MatArray structure(std::vector<std::string> fields, std::vector<MatArray> cells) {
-  MatArray a;
-  a.kind = MatArray::Kind::structure;
-  a.shape = {1, 1};
-  a.fields = std::move(fields);
-  a.cells = std::move(cells);
-  return a;
-}
-
-MatArray image(const std::string& name) { return structure({"name"}, {mat_text(name)}); }
+MatArray image(const std::string& name) { return mat_structure({"name"}, {mat_text(name)}); }
 
 // One fold: two rows of images and a row of labels.
 MatArray fold(const std::vector<std::array<std::string, 2>>& pairs, std::vector<double> labels) {
@@ -266,9 +249,9 @@ MatArray fold(const std::vector<std::array<std::string, 2>>& pairs, std::vector<
     cells.push_back(image(a));
     cells.push_back(image(b));
   }
-  return structure({"pairs", "labels"},
-                   {mat_cells({2, static_cast<std::int64_t>(pairs.size())}, std::move(cells)),
-                    numbers(std::move(labels))});
+  return mat_structure({"pairs", "labels"},
+                       {mat_cells({2, static_cast<std::int64_t>(pairs.size())}, std::move(cells)),
+                        mat_numbers(std::move(labels))});
 }
 
 std::vector<MatArray> agedb_folds() {
@@ -315,7 +298,7 @@ TEST(AgeDb, MalformedFilesAreErrorsThatNameThePlace) {
   refused(0, fold({{"Ann", "1_Ann_50_f"}}, {1}), "splits{1}, pair 1: the name 'Ann.jpg'");
   refused(0, fold({{"../0_Ann_20_f", "1_Ann_50_f"}}, {1}), "is not a plain path");
   refused(0, fold({}, {}), "splits{1}: holds no pairs");
-  refused(0, numbers({1}), "splits{1}: holds 0 fields");
+  refused(0, mat_numbers({1}), "splits{1}: holds 0 fields");
   const TemporaryFolder folder;
   write_file(folder / "AgeDB_30.mat", "no MAT file");
   EXPECT_ERROR(read_trials(load_protocol("agedb30"), {folder.path()}), "AgeDB_30.mat");

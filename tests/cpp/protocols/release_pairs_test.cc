@@ -246,23 +246,6 @@ TEST(Release, CplfwWithAConflictOfNameAndLabelIsEvaluatedByTheLabel) {
 //   03_Protocol_Images/; names of five parts or more, the person first; the age beside the name)
 // JDAI-CV/FaceX-Zoo: test_protocol/lfw/pairs_parser.py (labels 1 and -1, fields by their order)
 
-MatArray mat_numbers(std::vector<double> values) {
-  MatArray a;
-  a.kind = MatArray::Kind::numbers;
-  a.shape = {1, static_cast<std::int64_t>(values.size())};
-  a.numbers = std::move(values);
-  return a;
-}
-
-MatArray mat_structure(std::vector<std::string> fields, std::vector<MatArray> cells) {
-  MatArray a;
-  a.kind = MatArray::Kind::structure;
-  a.shape = {1, 1};
-  a.fields = std::move(fields);
-  a.cells = std::move(cells);
-  return a;
-}
-
 std::string agedb_mat(const std::vector<std::array<std::string, 2>>& pairs,
                       const std::vector<double>& labels) {
   std::vector<MatArray> folds;
