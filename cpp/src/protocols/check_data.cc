@@ -16,8 +16,9 @@ DataCheck::TrackCounts counts_of(const ProtocolSpec& spec, const Track& track,
   DataCheck::TrackCounts result{track.name, {}};
   const auto official = std::ranges::find(spec.expected, track.name, &ExpectedCounts::track);
   for (const auto& [name, count] : track_counts(track, trials)) {
-    const std::int64_t wanted = official == spec.expected.end() ? -1 : official->of(name);
-    if (count != 0 || wanted >= 0) result.counts.push_back({name, count, wanted});
+    std::optional<std::int64_t> wanted;
+    if (official != spec.expected.end() && official->of(name) >= 0) wanted = official->of(name);
+    if (count != 0 || wanted) result.counts.push_back({name, count, wanted});
   }
   return result;
 }
@@ -64,7 +65,7 @@ Json data_check_json(const DataCheck& check) {
     Json& counts = tracks[track.name] = Json::object();
     for (const DataCheck::Count& c : track.counts)
       counts[c.name] = {{"found", c.found},
-                        {"official", c.official < 0 ? Json(nullptr) : Json(c.official)}};
+                        {"official", c.official ? Json(*c.official) : Json(nullptr)}};
   }
   return {{"protocol", check.protocol},
           {"complete", check.complete()},

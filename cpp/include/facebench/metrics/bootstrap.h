@@ -45,10 +45,9 @@ enum class Resampling {
   // people do, which products of weights count once too often: the variance is that of the one
   // less that of the other, and at least a third of their sum, which is what it would be if
   // comparisons that share a person were independent. For any list and for dense comparisons; folds
-  // are not used. Sources: the draws, Owen & Eckles, "Bootstrapping data arrays of arbitrary
-  // order",
-  // Annals of Applied Statistics 2012; the variance, Aronow, Samii & Assenova, "Cluster-robust
-  // variance estimation for dyadic data", Political Analysis 2015.
+  // are not used. Sources: Owen & Eckles, "Bootstrapping data arrays of arbitrary order", Annals of
+  // Applied Statistics 2012 (the draws); Aronow, Samii & Assenova, "Cluster-robust variance
+  // estimation for dyadic data", Political Analysis 2015 (the variance).
   dyadic,
 };
 // Components where some fold has more than one; where people connect everything there is nothing to

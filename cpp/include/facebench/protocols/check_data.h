@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct DataCheck {
   struct Count {
     std::string name;            // expected_count_names()
     std::int64_t found = 0;      // in the lists
-    std::int64_t official = -1;  // -1 = not known
+    std::optional<std::int64_t> official;
   };
   struct TrackCounts {
     std::string name;
