@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -19,13 +18,6 @@ namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail_errno(const fs::path& path, std::string_view action, int error) {
-  std::string_view advice;
-  if (error == ENOSPC || error == EDQUOT) advice = "Free some space and try again";
-  if (error == EACCES || error == EPERM || error == EROFS) advice = "Check the permissions";
-  fail(path.string(), fmt::format("cannot {}: {}", action, std::strerror(error)), advice);
-}
 
 // A file descriptor that closes itself.
 class Descriptor {
@@ -55,10 +47,6 @@ std::uint64_t regular_file_size(const fs::path& path, const Descriptor& file) {
   if (S_ISDIR(info.st_mode)) fail(path.string(), "is a folder, not a file");
   if (!S_ISREG(info.st_mode)) fail(path.string(), "is not a regular file");
   return static_cast<std::uint64_t>(info.st_size);
-}
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 void sync_path(const fs::path& path, int flags) {

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "facebench/core/error.h"
 
@@ -26,10 +27,6 @@ constexpr std::string_view kMark = ".tmp-";
 constexpr std::size_t kDigits = 16;
 // What remains of a name of 255 bytes, the most that file systems take.
 constexpr std::size_t kLongestName = 255 - kMark.size() - kDigits - 1;
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 // `.NAME.tmp-`
 std::string prefix_for(const fs::path& target) {
@@ -114,18 +111,29 @@ void remove_stale(const fs::path& folder) {
 
 }  // namespace
 
-Temporary::Temporary(const fs::path& target, Kind kind) : kind_(kind) {
+void fail_errno(const fs::path& path, std::string_view action, int error) {
+  std::string_view advice;
+  if (error == ENOSPC || error == EDQUOT) advice = "Free some space and try again";
+  if (error == EACCES || error == EPERM || error == EROFS) advice = "Check the permissions";
+  fail(path.string(), fmt::format("cannot {}: {}", action, std::strerror(error)), advice);
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+Temporary::Temporary(const fs::path& target, Kind kind) {
   const fs::path folder = folder_of(target);
   remove_stale(folder);
   while (true) {
     path_ = folder / (prefix_for(target) + random_digits());
     if (kind == Kind::folder && ::mkdir(path_.c_str(), 0777) != 0) {
       if (errno == EEXIST) continue;
-      fail(target.string(), fmt::format("cannot write: {}", std::strerror(errno)));
+      fail_errno(target, "write", errno);
     }
     lock_ = open_for_lock(path_, kind, O_CREAT | O_EXCL);
     if (lock_ < 0 && (errno == EEXIST || (kind == Kind::folder && errno == ENOENT))) continue;
-    if (lock_ < 0) fail(target.string(), fmt::format("cannot write: {}", std::strerror(errno)));
+    if (lock_ < 0) fail_errno(target, "write", errno);
     lock(lock_, kind, true);
     // Between the two calls another process may have taken it for one of a dead process.
     struct stat info {};

@@ -1,8 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace facebench {
+
+// "PATH: cannot ACTION: why", with advice where the error has one.
+[[noreturn]] void fail_errno(const std::filesystem::path& path, std::string_view action, int error);
+// Where a path lies; "." for a bare name.
+std::filesystem::path folder_of(const std::filesystem::path& path);
 
 // A name beside a target that one living process alone writes to: `.NAME.tmp-` and sixteen random
 // hexadecimal digits. Process numbers would not do: in a container they repeat. A lock is held as
@@ -26,7 +32,6 @@ class Temporary {
 
  private:
   std::filesystem::path path_;
-  Kind kind_;
   int lock_ = -1;
   bool kept_ = false;
 };
