@@ -13,8 +13,8 @@ namespace facebench {
 // What is there of a data set, as far as a protocol asks for it.
 struct DataCheck {
   struct Count {
-    std::string name;            // expected_count_names()
-    std::int64_t found = 0;      // in the lists
+    std::string name;        // expected_count_names()
+    std::int64_t found = 0;  // in the lists
     std::optional<std::int64_t> official;
   };
   struct TrackCounts {
