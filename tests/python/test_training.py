@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,63 +12,16 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
+sys.path.insert(0, str(Path(__file__).parent))
 import facebench  # noqa: E402
 from facebench import losses, nn, training  # noqa: E402
+from loss_definitions import DEFINITIONS  # noqa: E402
 
 F = torch.nn.functional
 
 
-def definition_softmax(x, y, p, options):
-    return F.cross_entropy(F.linear(x, p["weight"], p["bias"]), y)
-
-
-def definition_center(x, y, p, options):
-    centers = torch.zeros_like(p["weight"])
-    distance = 0.5 * (x - centers[y]).pow(2).sum(1).mean()
-    return definition_softmax(x, y, p, options) + options["weight"] * distance
-
-
-def definition_sphereface(x, y, p, options):
-    m = options["m"]
-    lam = max(options["lambda_min"], options["lambda_base"] / (1 + options["gamma"] * 1))
-    cos = F.linear(F.normalize(x), F.normalize(p["weight"]))
-    theta = cos.acos()
-    k = (m * theta / math.pi).floor().detach()
-    psi = (-1.0) ** k * (m * theta).cos() - 2 * k
-    hot = F.one_hot(y, cos.shape[1]).double()
-    mixed = torch.where(hot == 1, (lam * cos + psi) / (1 + lam), cos)
-    return F.cross_entropy(x.norm(dim=1, keepdim=True) * mixed, y)
-
-
-def definition_cosface(x, y, p, options):
-    cos = F.linear(F.normalize(x), F.normalize(p["weight"]))
-    hot = F.one_hot(y, cos.shape[1]).double()
-    return F.cross_entropy(options["s"] * (cos - options["m"] * hot), y)
-
-
-def definition_arcface(x, y, p, options):
-    cos = F.linear(F.normalize(x), F.normalize(p["weight"]))
-    theta = cos.acos()
-    moved = torch.where(
-        theta + options["m"] <= math.pi,
-        (theta + options["m"]).cos(),
-        cos - options["m"] * math.sin(options["m"]),
-    )
-    hot = F.one_hot(y, cos.shape[1]).double()
-    return F.cross_entropy(options["s"] * torch.where(hot == 1, moved, cos), y)
-
-
-DEFINITIONS = {
-    "softmax": definition_softmax,
-    "center": definition_center,
-    "sphereface": definition_sphereface,
-    "cosface": definition_cosface,
-    "arcface": definition_arcface,
-}
-
-
-def features_and_labels(n=12, d=6, c=9):
-    g = torch.Generator().manual_seed(4)
+def features_and_labels(n=12, d=6, c=9, seed=4):
+    g = torch.Generator().manual_seed(seed)
     x = 3 * torch.randn(n, d, generator=g, dtype=torch.float64)
     return x.requires_grad_(True), torch.randint(0, c, (n,), generator=g)
 
@@ -78,23 +32,83 @@ def test_every_loss_has_a_definition_here():
         assert entry["doc"] and entry["source"]
 
 
+# Settings that let every branch of a rule be seen in a small batch.
+SETTINGS = {
+    "sphereface": {"lambda_base": 3.0, "lambda_min": 0.5},
+    "combined": {"m1": 1.35, "s": 20.0},
+    "adaface": {"t_alpha": 0.3, "s": 20.0},
+    "magface": {"l_a": 6.0, "u_a": 9.0, "s": 20.0},
+    "curricularface": {"alpha": 0.3, "s": 20.0},
+    "subcenter_arcface": {"s": 20.0},
+    "elasticface": {"std": 0.0, "s": 20.0},
+    "uniface": {"l": 0.7, "s": 20.0},
+}
+
+
 @pytest.mark.parametrize("name", sorted(DEFINITIONS))
 def test_loss_equals_definition(name):
-    x, y = features_and_labels()
-    extra = {"lambda_base": 3.0, "lambda_min": 0.5} if name == "sphereface" else {}
-    head = losses.make_head(name, features=6, classes=9, float64=True, **extra)
-    loss, logits = head(x, y)
-    loss.backward()
-    ours = [x.grad] + [p.grad for p in head.parameters()]
-
-    x2 = x.detach().clone().requires_grad_(True)
-    parameters = {n: p.detach().clone().requires_grad_(True) for n, p in head.named_parameters()}
-    reference = DEFINITIONS[name](x2, y, parameters, head.options)
-    reference.backward()
-    assert loss.item() == pytest.approx(reference.item(), rel=1e-12)
-    for a, b in zip(ours, [x2.grad] + [p.grad for p in parameters.values()], strict=True):
-        assert torch.allclose(a, b, atol=1e-10, rtol=1e-9)
+    """Value, gradients and what is kept between steps, over 50 steps of gradient descent."""
+    head = losses.make_head(name, features=6, classes=9, float64=True, **SETTINGS.get(name, {}))
+    theirs = {n: p.detach().clone().requires_grad_(True) for n, p in head.named_parameters()}
+    kept = {n: b.clone() for n, b in head.named_buffers()}
+    for step in range(50):
+        x, y = features_and_labels(seed=step)
+        loss, logits = head(x, y)
+        loss.backward()
+        x2 = x.detach().clone().requires_grad_(True)
+        reference = DEFINITIONS[name](x2, y, theirs, head.options, kept)
+        reference.backward()
+        assert loss.item() == pytest.approx(reference.item(), rel=1e-12)
+        pairs = [(x.grad, x2.grad)]
+        with torch.no_grad():
+            for n, p in head.named_parameters():
+                pairs.append((p.grad.clone(), theirs[n].grad.clone()))
+                for tensor in (p, theirs[n]):
+                    tensor -= 0.05 * tensor.grad
+                    tensor.grad = None
+                p.copy_(theirs[n])  # so that roundings do not grow from step to step
+        for a, b in pairs:
+            assert torch.allclose(a, b, atol=1e-10, rtol=1e-9)
+        for n, b in head.named_buffers():
+            assert torch.allclose(b.double(), kept[n].double(), atol=1e-12), n
     assert logits.shape == (12, 9) and not logits.requires_grad
+
+
+@pytest.mark.parametrize("on", ["angle", "cosine"])
+def test_elastic_margins_are_drawn_for_each_image_and_step(on):
+    """The margins are got back from the losses of single images."""
+    head = losses.make_head("elasticface", features=6, classes=9, float64=True, on=on, s=4.0)
+    found = []
+    for step in range(60):
+        x, y = features_and_labels(n=1, seed=step)
+        loss = head(x, y)[0].item()
+        cos = F.linear(F.normalize(x), F.normalize(head.weight)).detach()[0]
+        others = torch.logsumexp(4 * cos[torch.arange(9) != y], 0).item()
+        target = (others - math.log(math.expm1(loss))) / 4
+        own = cos[y].item()
+        found.append(math.acos(target) - math.acos(own) if on == "angle" else own - target)
+    assert len(set(found)) == 60
+    # 60 draws: the mean lies within .0125 / sqrt(60) * 4, the deviation within 40 %.
+    assert np.mean(found) == pytest.approx(0.5, abs=0.0065)
+    assert np.std(found) == pytest.approx(0.0125, rel=0.4)
+
+
+@pytest.mark.parametrize("name", ["adaface", "magface"])
+def test_margins_by_norm_are_the_same_in_float32(name):
+    """The passes over tiles of classes against float64, whose logits are one matrix."""
+    heads = [
+        losses.make_head(name, features=6, classes=9, float64=f, **SETTINGS[name])
+        for f in (True, False)
+    ]
+    x, y = features_and_labels()
+    gradients = []
+    for head, dtype in zip(heads, (torch.float64, torch.float32), strict=True):
+        features = x.detach().to(dtype).requires_grad_(True)
+        loss, _ = head(features, y)
+        loss.backward()
+        gradients.append((loss.double(), features.grad.double(), head.weight.grad.double()))
+    for a, b in zip(*gradients, strict=True):
+        assert torch.allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
 def test_margin_is_computed_in_float32_for_half_features():

@@ -148,8 +148,11 @@ def test_bfloat16_is_torchs_autocast(tmp_path):
     assert log[0]["loss"] == pytest.approx(full_log[0]["loss"], rel=0.05)
 
 
-# Centres move from micro-batch to micro-batch.
-@pytest.mark.parametrize("loss", [e["name"] for e in losses.losses() if e["name"] != "center"])
+# Centres and moving averages move from micro-batch to micro-batch.
+MOVING = ("center", "adaface", "curricularface")
+
+
+@pytest.mark.parametrize("loss", [e["name"] for e in losses.losses() if e["name"] not in MOVING])
 def test_accumulation_equals_the_large_batch(tmp_path, loss):
     """fp64, a network without batch norm; SphereFace's lambda counts steps, not micro-batches."""
     data = pictures(12)

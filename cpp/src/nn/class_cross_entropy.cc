@@ -19,15 +19,17 @@ using torch::autograd::variable_list;
 
 // What backward needs beside the tensors that autograd keeps.
 struct OwnClass {
-  at::Tensor cosine, by_cosine, by_scale;  // (N, 1): cosine, slopes of the logit by it and by scale
-  at::Tensor logit;                        // (N, 1), with margin
+  // (N, 1): cosine, and the slopes of the logit by it, by scale and (where given) by norms.
+  at::Tensor cosine, by_cosine, by_scale, by_norms;
+  at::Tensor logit;  // (N, 1), with margin
 };
 
 // The target logits, few enough for torch's operations.
 OwnClass own_class(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
                    const at::Tensor& bias, const at::Tensor& labels, const TargetLogit& margin,
-                   bool unit_weights) {
+                   const at::Tensor& norms, bool unit_weights) {
   OwnClass own;
+  own.by_norms = at::empty({0}, rows.options());
   const at::Tensor mine = weight.index_select(0, labels);
   own.cosine = (rows * (unit_weights ? normalize_rows(mine) : mine)).sum(1, /*keepdim=*/true);
   if (!margin) {
@@ -40,11 +42,14 @@ OwnClass own_class(const at::Tensor& rows, const at::Tensor& scale, const at::Te
   const at::AutoGradMode gradients(true);
   const at::Tensor c = own.cosine.detach().requires_grad_(true);
   const at::Tensor s = scale.detach().clone().requires_grad_(true);
-  const at::Tensor logit = margin(c.clamp(-1, 1), s);
-  const variable_list slopes = torch::autograd::grad({logit}, {c, s}, {at::ones_like(logit)});
+  variable_list inputs{c, s};
+  if (norms.numel()) inputs.push_back(norms.detach().clone().requires_grad_(true));
+  const at::Tensor logit = margin(c.clamp(-1, 1), s, norms.numel() ? inputs.back() : at::Tensor());
+  const variable_list slopes = torch::autograd::grad({logit}, inputs, {at::ones_like(logit)});
   own.logit = logit.detach();
   own.by_cosine = slopes[0];
   own.by_scale = slopes[1];
+  if (norms.numel()) own.by_norms = slopes[2];
   return own;
 }
 
@@ -53,10 +58,11 @@ class Function : public torch::autograd::Function<Function> {
   static variable_list forward(AutogradContext* ctx, const at::Tensor& rows,
                                const at::Tensor& scale, const at::Tensor& weight,
                                const at::Tensor& bias, const at::Tensor& labels,
-                               const TargetLogit* margin, bool unit_weights, bool bfloat16,
+                               const TargetLogit* margin, const at::Tensor& norms,
+                               bool unit_weights, bool bfloat16,
                                const c10::intrusive_ptr<MemoryCache>* cache) {
     const std::int64_t n = rows.size(0), classes = weight.size(0);
-    const OwnClass own = own_class(rows, scale, weight, bias, labels, *margin, unit_weights);
+    const OwnClass own = own_class(rows, scale, weight, bias, labels, *margin, norms, unit_weights);
     const at::Tensor scaled = (rows * scale).contiguous();
     const ClassTiles tiles({n, rows.size(1), classes}, scaled.data_ptr<float>(),
                            weight.data_ptr<float>(),
@@ -89,7 +95,7 @@ class Function : public torch::autograd::Function<Function> {
     at::Tensor logits = at::empty({0}, rows.options());
     logits.set_(storage.storage(), 0, {n, classes}, {1, tiles.padded_images()});
     ctx->save_for_backward({rows, scale, weight, bias, labels, logits, inverse_norms, log_sum,
-                            own.cosine, own.logit, own.by_cosine, own.by_scale});
+                            own.cosine, own.logit, own.by_cosine, own.by_scale, own.by_norms});
     ctx->saved_data["unit_weights"] = unit_weights;
     ctx->saved_data["bfloat16"] = bfloat16;
     ctx->saved_data["cache"] = c10::IValue::make_capsule(*cache);
@@ -104,7 +110,7 @@ class Function : public torch::autograd::Function<Function> {
     const at::Tensor &rows = saved[0], &scale = saved[1], &weight = saved[2], &bias = saved[3],
                      &labels = saved[4], &logits = saved[5], &inverse_norms = saved[6],
                      &log_sum = saved[7], &cosine = saved[8], &own_logit = saved[9],
-                     &by_cosine = saved[10], &by_scale = saved[11];
+                     &by_cosine = saved[10], &by_scale = saved[11], &by_norms = saved[12];
     const bool unit_weights = ctx->saved_data["unit_weights"].toBool();
     const std::int64_t n = rows.size(0);
     const at::Tensor scaled = (rows * scale).contiguous();
@@ -153,7 +159,9 @@ class Function : public torch::autograd::Function<Function> {
     if (ctx->needs_input_grad(1))
       to_scale = ((by_rows * rows).sum(1, true) - own * cosine + lost * by_scale).to(at::kFloat);
     if (by_rows.defined()) by_rows = by_rows * scale;
-    return {by_rows, to_scale, by_weight, by_bias, {}, {}, {}, {}, {}};
+    at::Tensor to_norms;
+    if (by_norms.numel()) to_norms = (lost * by_norms).to(at::kFloat);
+    return {by_rows, to_scale, by_weight, by_bias, {}, {}, to_norms, {}, {}, {}};
   }
 };
 
@@ -169,12 +177,15 @@ bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight) {
 ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const at::Tensor& labels, const TargetLogit& margin,
-                                      bool unit_weights, bool bfloat16,
+                                      const at::Tensor& norms, bool unit_weights, bool bfloat16,
                                       const c10::intrusive_ptr<MemoryCache>& cache) {
   // A Function takes no undefined tensors.
-  const at::Tensor b = bias.defined() ? bias : at::empty({0}, weight.options());
-  const variable_list outputs = Function::apply(rows, scale, weight, b, labels.contiguous(),
-                                                &margin, unit_weights, bfloat16, &cache);
+  const auto given = [&](const at::Tensor& t) {
+    return t.defined() ? t : at::empty({0}, weight.options());
+  };
+  const variable_list outputs =
+      Function::apply(rows, scale, weight, given(bias), labels.contiguous(), &margin, given(norms),
+                      unit_weights, bfloat16, &cache);
   return {outputs[0], outputs[1], outputs[2]};
 }
 

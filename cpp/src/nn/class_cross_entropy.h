@@ -11,21 +11,25 @@ namespace facebench {
 // The cross entropy of a classifier in one operation: image i's logit of class j is
 //   scale_i <x_i, w_j> + b_j,
 // w_j divided by its norm if unit_weights. With a margin, the target logit (that of the image's
-// true class) is margin(cosine, scale) instead.
+// true class) is margin(cosine, scale, norms) instead.
 struct ClassCrossEntropy {
-  at::Tensor loss;  // scalar, mean over the images; backward() reaches rows, scale, weight, bias
+  at::Tensor loss;  // scalar, mean over the images; backward() reaches rows, scale, weight, bias,
+                    // norms
   at::Tensor
       logits;  // (N, C) without margin and gradient; a view of memory that is laid out (C, N)
   at::Tensor predicted;  // (N) int64, the highest of them, the first of equals
 };
 
-// The target logit from its cosine and the scale, both (N, 1); differentiable by autograd.
-using TargetLogit = std::function<at::Tensor(const at::Tensor& cosine, const at::Tensor& scale)>;
+// The target logit from its cosine, the scale and the features' norms, all (N, 1); differentiable
+// by autograd. The norms are undefined where none are given.
+using TargetLogit = std::function<at::Tensor(const at::Tensor& cosine, const at::Tensor& scale,
+                                             const at::Tensor& norms)>;
 
 // Whether class_cross_entropy takes these: float32 on the CPU, densely stored.
 bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight);
 
-// rows (N, D), scale (N, 1), weight (C, D), bias (C) or undefined, labels (N) int64 in [0, C). See
+// rows (N, D), scale (N, 1), weight (C, D), bias (C) or undefined, labels (N) int64 in [0, C),
+// norms (N, 1) or undefined: what the margin depends on besides, with a gradient of their own. See
 // class_tiles.h for the arithmetic. The logits and the gradient of the weight come from `cache`.
 // Equals the same made of torch's operations to float32 rounding, or with bfloat16 to the rounding
 // of the products' factors. Not differentiable twice (throws std::logic_error; float64 goes another
@@ -33,7 +37,7 @@ bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight);
 ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const at::Tensor& labels, const TargetLogit& margin,
-                                      bool unit_weights, bool bfloat16,
+                                      const at::Tensor& norms, bool unit_weights, bool bfloat16,
                                       const c10::intrusive_ptr<MemoryCache>& cache);
 
 }  // namespace facebench

@@ -15,10 +15,11 @@ at::Tensor normalize_rows(const at::Tensor& x) {
   return x * x.square().sum(1, /*keepdim=*/true).clamp_min(1e-12).rsqrt();
 }
 
-HeadInput::HeadInput(const at::Tensor& features, const at::Tensor& labels)
+HeadInput::HeadInput(const at::Tensor& features, const at::Tensor& labels, BatchPlace place)
     : given_(features),
       features_(given_.scalar_type() == at::kDouble ? given_ : given_.to(at::kFloat)),
-      labels_(labels) {}
+      labels_(labels),
+      place_(place) {}
 
 const at::Tensor& HeadInput::norms() {
   if (!norms_.defined())
@@ -26,15 +27,7 @@ const at::Tensor& HeadInput::norms() {
   return norms_;
 }
 
-const HeadInput::NormStatistics& HeadInput::norm_statistics() {
-  if (!statistics_) {
-    const at::Tensor n = norms().detach();
-    statistics_ = {n.mean(), n.numel() > 1 ? n.std() : at::zeros({}, n.options())};
-  }
-  return *statistics_;
-}
-
-Head::Output Head::loss(const at::Tensor& features, const at::Tensor& labels) {
+Head::Output Head::loss(const at::Tensor& features, const at::Tensor& labels, BatchPlace place) {
   if (features.dim() != 2 || features.size(1) != description_.shape.features ||
       features.size(0) < 1)
     throw std::invalid_argument(fmt::format(
@@ -56,7 +49,7 @@ Head::Output Head::loss(const at::Tensor& features, const at::Tensor& labels) {
       throw std::out_of_range(fmt::format("loss {}: label {} is outside [0, {})", name(),
                                           low < 0 ? low : high, description_.shape.classes));
   }
-  HeadInput input(features, labels);
+  HeadInput input(features, labels, place);
   return compute(input);
 }
 

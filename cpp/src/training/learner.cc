@@ -123,7 +123,8 @@ void Learner::add_head(Head& head, const std::string& prefix) {
   buffers_->add(head, prefix);
 }
 
-Learner::Objective Learner::forward(const at::Tensor& images, const at::Tensor& labels) {
+Learner::Objective Learner::forward(const at::Tensor& images, const at::Tensor& labels,
+                                    BatchPlace place) {
   std::vector<at::Tensor> values;
   {
     const Autocast autocast(precision_of(recipe_.training.dtype).autocast, images.device().type());
@@ -131,12 +132,12 @@ Learner::Objective Learner::forward(const at::Tensor& images, const at::Tensor& 
   }
   // Losses are computed outside of it: margins need float32. Features of bfloat16 stay what they
   // are; the heads multiply them with rounded weights, and do all else in float32.
-  const Head::Output main = head_->loss(values.front().flatten(1), labels);
+  const Head::Output main = head_->loss(values.front().flatten(1), labels, place);
   Objective objective{main.loss, main.loss.detach(), main.predicted.eq(labels).sum()};
   for (std::size_t i = 0; i < auxiliary_.size(); ++i)
     objective.value =
         objective.value +
-        auxiliary_weight_ * auxiliary_[i].head->loss(values[i + 1].flatten(1), labels).loss;
+        auxiliary_weight_ * auxiliary_[i].head->loss(values[i + 1].flatten(1), labels, place).loss;
   return objective;
 }
 
@@ -170,7 +171,8 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
                                        communicator_.size() +
                                    communicator_.rank()));
     const Objective objective =
-        forward(pixels.narrow(0, first, count), labels.narrow(0, first, count));
+        forward(pixels.narrow(0, first, count), labels.narrow(0, first, count),
+                {first * communicator_.size() + communicator_.rank(), communicator_.size()});
     const double share = static_cast<double>(count) / static_cast<double>(images);
     buffers_->end_part(share);
     enter(StepPhase::backward);

@@ -4,8 +4,11 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 #include "facebench/core/error.h"
 #include "facebench/core/random.h"
@@ -83,6 +86,7 @@ std::vector<Case> gradient_cases() {
     Json options = Json::object();
     for (const OptionField& field : entry.options->fields) {
       if (field.name == "s") options["s"] = 8;
+      if (field.name == "h") options["h"] = 0;  // quality is a constant to the gradient
       if (field.name.starts_with("lambda_")) options[field.name] = 0;
     }
     cases.push_back({entry.name, options});
@@ -92,7 +96,12 @@ std::vector<Case> gradient_cases() {
                              {"center", {{"weight", 0.3}, {"update", "facenet"}}},
                              {"sphereface", {{"m", 3}, {"lambda_min", 2}, {"lambda_base", 0}}},
                              {"arcface", {{"s", 8}, {"past_pi", "wrap"}}},
-                             {"arcface", {{"s", 8}, {"past_pi", "easy"}}}});
+                             {"arcface", {{"s", 8}, {"past_pi", "easy"}}},
+                             {"combined", {{"s", 8}, {"m1", 1.35}}},
+                             {"magface", {{"s", 8}, {"l_a", 1}, {"u_a", 5}}},
+                             {"magface", {{"s", 8}, {"l_a", 1}, {"past_pi", "linear"}}},
+                             {"elasticface", {{"s", 8}, {"on", "cosine"}, {"plus", true}}},
+                             {"uniface", {{"s", 30}, {"l", 0.5}}}});
   return cases;
 }
 
@@ -248,54 +257,63 @@ TEST(Losses, LogitsCarryNoMarginAndNoGradient) {
   EXPECT_FALSE(logits.requires_grad());
 }
 
-// A loss that is not in the table, made of the public header alone: a margin by the quality that a
-// feature's norm tells, against a moving average of the batch's norms (the additive part of
-// AdaFace's margin, Kim et al. 2022, with its gradient).
-class NormMarginHead : public Head {
- public:
-  explicit NormMarginHead(const HeadShape& shape) : Head({"norm_margin", Json::object(), shape}) {
-    add_parameter("weight", {shape.classes, shape.features}, "xavier");
-    add_buffer("mean", at::zeros({}, at::TensorOptions(at::kDouble)), BufferReduction::mean);
-    add_buffer("deviation", at::zeros({}, at::TensorOptions(at::kDouble)), BufferReduction::mean);
-  }
-
- protected:
-  Output compute(HeadInput& input) override {
-    const HeadInput::NormStatistics& s = input.norm_statistics();
-    if (training()) {
-      buffer(0).mul_(0.9).add_(0.1 * s.mean);
-      buffer(1).mul_(0.9).add_(0.1 * s.deviation);
-    }
-    const at::Tensor quality = ((input.norms() - buffer(0)) / (buffer(1) + 1e-3)).clamp(-1, 1);
-    const at::Tensor cosine =
-        at::mm(input.features() / input.norms(), normalize_rows(parameter(0)).t());
-    const at::Tensor logits = 8 * cosine;
-    const at::Tensor margin = (-0.4 * (1 + quality));
-    const at::Tensor with_margin = logits.scatter_add(1, input.labels().unsqueeze(1), margin);
-    return {at::cross_entropy_loss(with_margin, input.labels()), logits.detach(), logits.argmax(1)};
-  }
-};
-
-TEST(Losses, AHeadIsGivenNormsAndTheirStatistics) {
-  NormMarginHead head({2, 3, 0, at::kDouble});
+TEST(Losses, AHeadIsGivenNorms) {
   const at::Tensor x =
       at::tensor({3.0, 4.0, 0.0, 1.0, 0.0, 0.0}, at::TensorOptions(at::kDouble)).view({3, 2});
   const at::Tensor labels = at::tensor({2, 0, 2}, at::TensorOptions(at::kLong));
   HeadInput input(x, labels);
   EXPECT_DOUBLE_EQ(input.norms()[0][0].item<double>(), 5);
   EXPECT_DOUBLE_EQ(input.norms()[2][0].item<double>(), 1e-6);
-  EXPECT_NEAR(input.norm_statistics().mean.item<double>(), 2, 1e-6);
-  EXPECT_NEAR(input.norm_statistics().deviation.item<double>(), std::sqrt(14.0 / 2), 1e-6);
-  HeadInput one(x.slice(0, 0, 1), labels.slice(0, 0, 1));
-  EXPECT_EQ(one.norm_statistics().deviation.item<double>(), 0);
   EXPECT_EQ(HeadInput(x.to(at::kBFloat16), labels).features().scalar_type(), at::kFloat);
   EXPECT_EQ(HeadInput(x.to(at::kBFloat16), labels).given().scalar_type(), at::kBFloat16);
+}
 
-  head.loss(x, labels);
-  EXPECT_NEAR(head.buffers()[0].tensor.item<double>(), 0.2, 1e-6);
-  head.train(false);
-  const at::Tensor features = random_tensor({kBatch, 2}, "features", 1.5);
-  EXPECT_LT(gradient_error(head, features, some_labels().remainder(3)), 1e-6);
+// What is drawn for an image depends on its place in the step's batch, not on who computes it.
+TEST(Losses, DrawnMarginsDoNotDependOnHowABatchIsShared) {
+  const at::Tensor x = random_tensor({kBatch, kFeatures}, "shared", 1.5);
+  const at::Tensor labels = some_labels();
+  auto loss = [&](std::int64_t first, std::int64_t stride) {
+    auto head = double_head("elasticface");
+    const at::Tensor rows = at::arange(first, kBatch, stride, at::TensorOptions(at::kLong));
+    return head->loss(x.index_select(0, rows), labels.index_select(0, rows), {first, stride})
+               .loss.item<double>() *
+           static_cast<double>(rows.size(0)) / kBatch;
+  };
+  EXPECT_NEAR(loss(0, 2) + loss(1, 2), loss(0, 1), 1e-12);
+  EXPECT_NEAR(loss(0, 3) + loss(1, 3) + loss(2, 3), loss(0, 1), 1e-12);
+}
+
+TEST(Losses, ElasticPlusGivesFarImagesTheLargeMargins) {
+  const Json options{{"on", "cosine"}, {"s", 4}, {"std", 0.2}};
+  Json with_plus = options;
+  with_plus["plus"] = true;
+  auto plain = double_head("elasticface", options), plus = double_head("elasticface", with_plus);
+  const at::Tensor x = random_tensor({kBatch, kFeatures}, "plus", 1.5), labels = some_labels();
+  const at::Tensor w = plain->parameters()[0].tensor.detach();
+  const at::Tensor cosine = normalize_rows(x).mm(normalize_rows(w).t());
+  // The margin of each image, from its loss alone: log(1 + exp(others - 4 (cosine - margin))).
+  std::vector<std::pair<double, std::int64_t>> by_cosine;
+  std::vector<double> margins;
+  for (std::int64_t i = 0; i < kBatch; ++i) {
+    const double loss =
+        plain->loss(x.slice(0, i, i + 1), labels.slice(0, i, i + 1), {i, 1}).loss.item<double>();
+    const auto label = labels[i].item<std::int64_t>();
+    const double own = cosine[i][label].item<double>();
+    const at::Tensor all = (4 * cosine[i]).exp();
+    const double others = std::log((all.sum() - all[label]).item<double>());
+    margins.push_back(own - (others - std::log(std::expm1(loss))) / 4);
+    by_cosine.push_back({-own, i});
+  }
+  EXPECT_FALSE(std::is_sorted(margins.begin(), margins.end()));
+  std::sort(margins.begin(), margins.end());
+  std::sort(by_cosine.begin(), by_cosine.end());
+  at::Tensor logits = 4 * cosine;
+  for (std::size_t k = 0; k < margins.size(); ++k) {
+    const std::int64_t i = by_cosine[k].second;
+    logits[i][labels[i].item<std::int64_t>()] -= 4 * margins[k];
+  }
+  EXPECT_NEAR(plus->loss(x, labels).loss.item<double>(),
+              at::cross_entropy_loss(logits, labels).item<double>(), 1e-9);
 }
 
 TEST(Losses, WrongUseIsRefused) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,14 +21,22 @@ struct HeadShape {
   at::ScalarType dtype = at::kFloat;
 };
 
+// Where images stand in the batch of a step, which processes and micro-batches share: image i of
+// the input is image first + i stride of it. What a loss draws for an image depends on that place,
+// so it is the same however the batch is shared.
+struct BatchPlace {
+  std::int64_t first = 0, stride = 1;
+};
+
 // The batch that a loss is computed on. What is derived from the features is computed when it is
 // first asked for.
 class HeadInput {
  public:
   // features (N, D) floating point, labels (N) int64.
-  HeadInput(const at::Tensor& features, const at::Tensor& labels);
+  HeadInput(const at::Tensor& features, const at::Tensor& labels, BatchPlace place = {});
 
   const at::Tensor& labels() const { return labels_; }
+  BatchPlace place() const { return place_; }
   // The features as they came in, e.g. in bfloat16 in mixed precision.
   const at::Tensor& given() const { return given_; }
   // (N, D) in the type that margins and sums are computed in: float32, or float64 where the
@@ -37,17 +44,10 @@ class HeadInput {
   const at::Tensor& features() const { return features_; }
   // (N, 1) Euclidean norms of the features, at least 1e-6. Differentiable.
   const at::Tensor& norms();
-  // Mean and standard deviation (N - 1 in the denominator; 0 for one image) of the norms over this
-  // process's images, scalars without gradient. A loss that goes by a moving average of them keeps
-  // it in a buffer with BufferReduction::mean.
-  struct NormStatistics {
-    at::Tensor mean, deviation;
-  };
-  const NormStatistics& norm_statistics();
 
  private:
   at::Tensor given_, features_, labels_, norms_;
-  std::optional<NormStatistics> statistics_;
+  BatchPlace place_;
 };
 
 // How a buffer that moves in each step is put together where the step's batch is shared by several
@@ -94,7 +94,7 @@ class Head {
   // storing unit weights or probabilities (docs/training-speed.md); logits is then stored class by
   // class. Features in bfloat16 are multiplied with weights rounded to it, where the processor has
   // such products; sums, margins and the loss are float32.
-  Output loss(const at::Tensor& features, const at::Tensor& labels);
+  Output loss(const at::Tensor& features, const at::Tensor& labels, BatchPlace place = {});
 
   // Leaf tensors that require gradient. They are shared, not copied: an optimizer changes them in
   // place.

@@ -71,7 +71,7 @@ class Learner {
   struct Objective {
     at::Tensor value, loss, correct;
   };
-  Objective forward(const at::Tensor& images, const at::Tensor& labels);
+  Objective forward(const at::Tensor& images, const at::Tensor& labels, BatchPlace place);
   void add_head(Head& head, const std::string& prefix);
   // parameters_ with what each is; the first `of_network` are the network's, in its order.
   std::vector<TrainedParameter> trained_parameters(std::size_t of_network) const;

@@ -27,6 +27,24 @@ class ArcFaceHead : public CosineHead {
   ArcFaceOptions options_;
 };
 
+at::Tensor cosine_of(const at::Tensor& angle) { return angle.cos(); }
+at::Tensor sine_of(const at::Tensor& angle) { return angle.sin(); }
+double cosine_of(double angle) { return std::cos(angle); }
+double sine_of(double angle) { return std::sin(angle); }
+
+// `m` is a number or a tensor.
+template <class Margin>
+at::Tensor with_margin(const at::Tensor& cosine, const Margin& m, std::string_view past_pi) {
+  const double smallest = cosine.scalar_type() == at::kDouble ? 1e-12 : 1e-6;
+  const at::Tensor sine = (1 - cosine.square()).clamp_min(smallest).sqrt();
+  const at::Tensor result = cosine * cosine_of(m) - sine * sine_of(m);
+  // theta + m > pi is c < cos(pi - m).
+  if (past_pi == "linear")
+    return at::where(cosine.detach() < -cosine_of(m), cosine - m * sine_of(m), result);
+  if (past_pi == "easy") return at::where(cosine.detach() > 0, result, cosine);
+  return result;
+}
+
 }  // namespace
 
 void ArcFaceOptions::describe(OptionsBuilder<ArcFaceOptions>& o) {
@@ -41,18 +59,13 @@ void ArcFaceOptions::describe(OptionsBuilder<ArcFaceOptions>& o) {
 }
 
 at::Tensor arcface_margin(const at::Tensor& cosine, const ArcFaceOptions& options) {
-  const double smallest = cosine.scalar_type() == at::kDouble ? 1e-12 : 1e-6;
-  const at::Tensor sine = (1 - cosine.square()).clamp_min(smallest).sqrt();
-  at::Tensor result = cosine * std::cos(options.m) - sine * std::sin(options.m);
-  if (options.past_pi == "linear") {
-    // theta + m > pi is c < cos(pi - m).
-    result = at::where(cosine.detach() < -std::cos(options.m),
-                       cosine - options.m * std::sin(options.m), result);
-  } else if (options.past_pi == "easy") {
-    result = at::where(cosine.detach() > 0, result, cosine);
-  }
-  if (options.gradient == "constant") result = cosine + (result - cosine).detach();
-  return result;
+  const at::Tensor result = with_margin(cosine, options.m, options.past_pi);
+  return options.gradient == "constant" ? cosine + (result - cosine).detach() : result;
+}
+
+at::Tensor arcface_margin(const at::Tensor& cosine, const at::Tensor& margin,
+                          std::string_view past_pi) {
+  return with_margin(cosine, margin, past_pi);
 }
 
 LossEntry arcface_loss() {

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <string_view>
 
 #include "facebench/core/options.h"
 
@@ -25,5 +26,10 @@ struct ArcFaceOptions {
 //   gradient: "exact", or "constant": the margin is a constant to the gradient, d/dc = 1 (what
 //     insightface's torch code computes).
 at::Tensor arcface_margin(const at::Tensor& cosine, const ArcFaceOptions& options);
+
+// The same with a margin of its own for each cosine (of its shape, may have a gradient), exact
+// gradient.
+at::Tensor arcface_margin(const at::Tensor& cosine, const at::Tensor& margin,
+                          std::string_view past_pi);
 
 }  // namespace facebench

@@ -6,9 +6,9 @@ namespace {
 // In passes over tiles of classes, where class_cross_entropy takes these tensors.
 Head::Output in_tiles(const c10::intrusive_ptr<MemoryCache>& cache, const at::Tensor& rows,
                       const at::Tensor& scale, const at::Tensor& weight, const at::Tensor& bias,
-                      const HeadInput& input, const TargetLogit& target) {
+                      const HeadInput& input, const TargetLogit& target, const at::Tensor& norms) {
   ClassCrossEntropy r = class_cross_entropy(
-      rows, scale.expand({rows.size(0), 1}), weight, bias, input.labels(), target,
+      rows, scale.expand({rows.size(0), 1}), weight, bias, input.labels(), target, norms,
       /*unit_weights=*/target != nullptr, input.given().scalar_type() == at::kBFloat16, cache);
   return {r.loss, r.logits, r.predicted};
 }
@@ -31,29 +31,30 @@ Head::Output LinearHead::classify(const HeadInput& input) {
   const at::Tensor& x = input.features();
   if (has_class_cross_entropy(x, parameter(0)))
     return in_tiles(cache_, x, at::ones({1, 1}, x.options()), parameter(0),
-                    bias_ ? parameter(1) : at::Tensor(), input, nullptr);
+                    bias_ ? parameter(1) : at::Tensor(), input, nullptr, {});
   const at::Tensor weight = parameter(0).to(x.scalar_type()).t();
   const at::Tensor logits =
       bias_ ? at::addmm(parameter(1).to(x.scalar_type()), x, weight) : at::mm(x, weight);
   return cross_entropy(logits, input.labels(), logits);
 }
 
-CosineHead::CosineHead(Description description, const std::string& init)
+CosineHead::CosineHead(Description description, const std::string& init, std::int64_t centers)
     : Head(std::move(description)) {
-  add_parameter("weight", {shape().classes, shape().features}, init);
+  add_parameter("weight", {shape().classes * centers, shape().features}, init);
 }
 
 Head::Output CosineHead::classify(const HeadInput& input, const at::Tensor& unit,
-                                  const at::Tensor& scale, const TargetLogit& target) {
+                                  const at::Tensor& scale, const TargetLogit& target,
+                                  const at::Tensor& norms) {
   if (has_class_cross_entropy(unit, parameter(0)))
-    return in_tiles(cache_, unit, scale, parameter(0), {}, input, target);
+    return in_tiles(cache_, unit, scale, parameter(0), {}, input, target, norms);
   // The true class's logit is replaced by adding the difference to it, so that the (N, C) matrix is
   // read and written once in each direction.
   const at::Tensor weight = normalize_rows(parameter(0).to(unit.scalar_type()));
   const at::Tensor logits = at::mm(unit * scale, weight.t());
   const at::Tensor rows = weight.index_select(0, input.labels());
   const at::Tensor cosine = (unit * rows).sum(1, /*keepdim=*/true).clamp(-1, 1);
-  const at::Tensor shift = target(cosine, scale) - scale * cosine;
+  const at::Tensor shift = target(cosine, scale, norms) - scale * cosine;
   const at::Tensor with_margin = logits.scatter_add(1, input.labels().unsqueeze(1), shift);
   return cross_entropy(with_margin, input.labels(), logits);
 }
@@ -62,9 +63,16 @@ Head::Output CosineHead::classify(
     const HeadInput& input, double s,
     const std::function<at::Tensor(const at::Tensor& cosine)>& margin) {
   const at::Tensor unit = normalize_rows(input.features());
-  return classify(
-      input, unit, at::full({1, 1}, s, unit.options()),
-      [&](const at::Tensor& cosine, const at::Tensor& scale) { return scale * margin(cosine); });
+  return classify(input, unit, at::full({1, 1}, s, unit.options()),
+                  [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor&) {
+                    return scale * margin(cosine);
+                  });
+}
+
+at::Tensor CosineHead::cosines(const HeadInput& input) {
+  const at::Tensor& x = input.features();
+  return at::mm(normalize_rows(x), normalize_rows(parameter(0).to(x.scalar_type())).t())
+      .clamp(-1, 1);
 }
 
 }  // namespace facebench

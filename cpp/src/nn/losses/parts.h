@@ -59,14 +59,19 @@ class LinearHead : public Head {
 // A classifier by angles: logits s_i cos(theta_ij), theta_ij between x_i and W_j.
 class CosineHead : public Head {
  protected:
-  CosineHead(Description description, const std::string& init);
+  // `centers` rows of weight for each class: those of class j from row j centers on.
+  CosineHead(Description description, const std::string& init, std::int64_t centers = 1);
   // Softmax cross entropy, with `target` in place of the true classes' logits. unit (N, D): the
-  // features' directions; scale (N, 1) or (1, 1).
+  // features' directions; scale (N, 1) or (1, 1); norms: of the features, where the target goes by
+  // them.
   Output classify(const HeadInput& input, const at::Tensor& unit, const at::Tensor& scale,
-                  const TargetLogit& target);
+                  const TargetLogit& target, const at::Tensor& norms = {});
   // The same with unit features, one scale s and s margin(cos(theta)).
   Output classify(const HeadInput& input, double s,
                   const std::function<at::Tensor(const at::Tensor& cosine)>& margin);
+  // (N, rows of the weight), in [-1, 1]: for losses that change other logits than the true class's,
+  // which the passes over tiles of classes do not cover.
+  at::Tensor cosines(const HeadInput& input);
 
  private:
   c10::intrusive_ptr<MemoryCache> cache_ = c10::make_intrusive<MemoryCache>();

@@ -77,7 +77,7 @@ class SphereFaceHead : public CosineHead {
     if (options_.gradient == "caffe") return as_in_caffe(input, lambda);
     const at::Tensor& norms = input.norms();
     return classify(input, input.features() / norms, norms,
-                    [&](const at::Tensor& cosine, const at::Tensor& scale) {
+                    [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor&) {
                       return scale * (lambda * cosine + sphereface_psi(cosine, options_.m)) /
                              (1 + lambda);
                     });

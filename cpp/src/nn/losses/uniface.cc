@@ -1,0 +1,73 @@
+// UniFace: one threshold b, learned, between the genuine and all other cosines, by a binary cross
+// entropy for each class,
+//   log(1 + exp(-(s (cos(theta_y) - m) - b))) + l sum over j != y of log(1 + exp(s cos(theta_j) -
+//   b)),
+// averaged over the batch. b starts at log(10 r C).
+// Source: Zhou et al., "UniFace", ICCV 2023; the authors' head.py, where exponents
+// count from -s to s.
+
+#include <ATen/core/grad_mode.h>
+
+#include <cmath>
+
+#include "nn/losses/parts.h"
+
+namespace facebench {
+namespace {
+
+struct UniFaceOptions {
+  double s = 64;
+  double m = 0.4;
+  double l = 1;
+  double r = 1;
+  std::string init = "xavier";
+
+  static void describe(OptionsBuilder<UniFaceOptions>& o) {
+    o.name("UniFaceOptions", "Unified threshold: a binary cross entropy for each class.");
+    o.field("s", &UniFaceOptions::s, "scale of the cosines", 1e-3, 1e4);
+    o.field("m", &UniFaceOptions::m, "margin taken off the true class's cosine", 0, 2);
+    o.field("l", &UniFaceOptions::l, "weight of the other classes", 0, 1e4);
+    o.field("r", &UniFaceOptions::r, "factor in the threshold's first value, log(10 r C)", 1e-9,
+            1e9);
+    describe_init(o);
+  }
+};
+
+class UniFaceHead : public CosineHead {
+ public:
+  UniFaceHead(Description description, const UniFaceOptions& options)
+      : CosineHead(std::move(description), options.init), options_(options) {
+    const at::NoGradGuard no_grad;
+    add_parameter("bias", {1}, options.init)
+        .fill_(std::log(10 * options.r * static_cast<double>(shape().classes)));
+  }
+
+ protected:
+  Output compute(HeadInput& input) override {
+    const UniFaceOptions& o = options_;
+    const at::Tensor cosine = cosines(input);
+    const at::Tensor labels = input.labels().unsqueeze(1);
+    const at::Tensor bias = parameter(1).to(cosine.scalar_type());
+    const at::Tensor zero = at::zeros({}, cosine.options());
+    const auto softplus = [&](const at::Tensor& x) {
+      return at::logaddexp(x.clamp(-o.s, o.s), zero);
+    };
+    const at::Tensor own = softplus(bias - o.s * (cosine.gather(1, labels) - o.m));
+    const at::Tensor others = o.l * softplus(o.s * cosine - bias);
+    const at::Tensor plain = (o.s * cosine).detach();
+    return {others.scatter(1, labels, own).sum(1).mean(), plain, plain.argmax(1)};
+  }
+
+ private:
+  UniFaceOptions options_;
+};
+
+}  // namespace
+
+LossEntry uniface_loss() {
+  return loss_entry<UniFaceOptions, UniFaceHead>(
+      "uniface", "one learned threshold between genuine and other cosines",
+      "Zhou et al., UniFace, ICCV 2023, as in the authors' head.py");
+}
+
+}  // namespace facebench
