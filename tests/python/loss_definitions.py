@@ -1,7 +1,8 @@
 """The losses' definitions, written from the papers and the authors' code, in plain PyTorch.
 
-DEFINITIONS has for each loss a function of the features, the labels, its parameters, its options and
-what it keeps between steps (its buffers, which it moves). It returns the loss of a training step.
+DEFINITIONS has for each loss a function of the features, the labels, its parameters, its options
+and what it keeps between steps (its buffers, which it moves). It returns the loss of a training
+step.
 """
 
 import math
