@@ -18,6 +18,7 @@ void bind_metrics(py::module_& m) {
   bind_reject(m);
   bind_fixed_threshold(m);
   bind_paired(m);
+  bind_group_rates(m);
 }
 
 }  // namespace facebench

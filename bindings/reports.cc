@@ -8,6 +8,7 @@
 #include "facebench/reports/curves.h"
 #include "facebench/reports/explanation_text.h"
 #include "facebench/reports/formats.h"
+#include "facebench/reports/group_report.h"
 #include "facebench/reports/run_report.h"
 #include "facebench/reports/save.h"
 #include "facebench/reports/table.h"
@@ -58,6 +59,18 @@ void bind_runs(py::module_& m) {
         return py::make_tuple(explanation_text(e), json_to_python(explanation_json(e)));
       },
       py::arg("a"), py::arg("b"), py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def(
+      "group_report",
+      [](const fs::path& run, const fs::path& attributes, const GroupReportOptions& options,
+         const GroupRatesOptions& rates, const fs::path& other, int threads,
+         const py::object& progress) {
+        const GroupReport r = with_job(threads, progress, [&](const Job& job) {
+          return group_report(run, attributes, options, rates, other, job);
+        });
+        return py::make_tuple(group_report_text(r), json_to_python(group_report_json(r)));
+      },
+      py::arg("run"), py::arg("attributes"), py::arg("options"), py::arg("rates"), py::arg("other"),
+      py::arg("threads"), py::arg("progress"));
   m.def(
       "read_run",
       [](const fs::path& folder) {
@@ -196,6 +209,7 @@ void bind_run_texts(py::module_& m) {
 
 void bind_reports(py::module_& m) {
   bind_options<ClaimOptions>(m);
+  bind_options<GroupReportOptions>(m);
   bind_runs(m);
   bind_run_tables(m);
   bind_run_texts(m);

@@ -23,6 +23,7 @@ void bind_calibration(py::module_& m);
 void bind_reject(py::module_& m);
 void bind_fixed_threshold(py::module_& m);
 void bind_paired(py::module_& m);
+void bind_group_rates(py::module_& m);
 
 std::shared_ptr<Comparisons> make_comparisons(const py::object& scores, const py::object& labels,
                                               const py::object& folds = py::none());

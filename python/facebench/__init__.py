@@ -44,6 +44,7 @@ _VERBS = {
     "verify": "_light",
     "report": "_light",
     "explain": "reports",
+    "groups": "reports",
     "convert": "embedding",
 }
 

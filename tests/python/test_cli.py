@@ -37,6 +37,7 @@ VERBS = [
     "run",
     "report",
     "explain",
+    "groups",
     "verify",
     "data synth",
     "data check",

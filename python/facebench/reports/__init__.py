@@ -7,6 +7,7 @@
 from facebench.reports.beside import against, against_section
 from facebench.reports.claims import Claim, ClaimOptions, check_claim
 from facebench.reports.explanations import Explanation, explain
+from facebench.reports.group_reports import GroupReport, GroupReportOptions, groups
 from facebench.reports.page import (
     image_section,
     report_html,
@@ -33,6 +34,8 @@ __all__ = [
     "Claim",
     "ClaimOptions",
     "Explanation",
+    "GroupReport",
+    "GroupReportOptions",
     "against",
     "against_section",
     "as_list",
@@ -42,6 +45,7 @@ __all__ = [
     "curves",
     "det_svg",
     "explain",
+    "groups",
     "histogram_svg",
     "image_section",
     "lines_svg",

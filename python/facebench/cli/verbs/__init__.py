@@ -8,6 +8,7 @@ from facebench.cli.verbs import (
     embed,
     evaluate,
     explain,
+    groups,
     listing,
     pack,
     report,
@@ -29,6 +30,7 @@ VERBS = {
     "run": run.run,
     "report": report.report,
     "explain": explain.explain,
+    "groups": groups.groups,
     "verify": verify.verify,
     "data": {
         "synth": data.synth,

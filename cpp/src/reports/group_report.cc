@@ -1,0 +1,321 @@
+#include "facebench/reports/group_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "facebench/core/error.h"
+#include "facebench/io/text.h"
+#include "facebench/metrics/comparisons.h"
+#include "facebench/metrics/tar_at_far.h"
+#include "facebench/protocols/listed_trials.h"
+#include "facebench/protocols/run_folder.h"
+#include "facebench/protocols/scoring.h"
+#include "facebench/reports/table.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kUnknown = "(unknown)";
+
+// The comparisons of a list that a run counts, with the units behind them.
+struct CountedList {
+  std::vector<double> scores;
+  std::vector<std::uint8_t> labels;
+  std::vector<Comparison> units;
+  std::int64_t left_out = 0;
+};
+
+std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted) {
+  std::string known;
+  for (std::size_t t = 0; t < run.trials.tracks.size(); ++t) {
+    const std::string& name = run.trials.tracks[t].name;
+    if (wanted ? name == *wanted : run.trials.tracks.size() == 1) return t;
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  throw std::invalid_argument(wanted
+                                  ? fmt::format("the run has no track '{}': {}", *wanted, known)
+                                  : fmt::format("the run has several tracks; give one: {}", known));
+}
+
+CountedList counted_list(const RunScores& run, std::size_t track, const fs::path& folder) {
+  const Track& t = run.trials.tracks[track];
+  const auto* trials = dynamic_cast<const ListedTrials*>(t.trials.get());
+  if (trials == nullptr || score_count(run.scores[track]) != trials->slots())
+    fail(folder.string(),
+         fmt::format("track '{}' is no list of comparisons with all scores", t.name),
+         "Groups are told apart in lists");
+  const std::span<const double> scores = list_scores(run.scores[track]);
+  const std::vector<std::uint8_t> failed = drops_failed(run.options)
+                                               ? failed_units(unit_status(run.trials, run.status))
+                                               : std::vector<std::uint8_t>(run.trials.units(), 0);
+  CountedList list;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const Comparison c = trials->comparisons[i];
+    if (failed[static_cast<std::size_t>(c.first)] || failed[static_cast<std::size_t>(c.second)]) {
+      ++list.left_out;
+      continue;
+    }
+    list.scores.push_back(scores[i]);
+    list.labels.push_back(trials->genuine[i]);
+    list.units.push_back(c);
+  }
+  return list;
+}
+
+std::string without_extension(const std::string& name) {
+  return fs::path(name).replace_extension().generic_string();
+}
+
+// A table of attributes, by who it names.
+class Attributes {
+ public:
+  Attributes(const fs::path& path, const GroupReportOptions& options)
+      : table_(read_csv(path)),
+        key_(options.key ? table_.column(*options.key) : 0),
+        column_(options.column ? table_.column(*options.column) : 1) {
+    if (table_.columns().size() < 2)
+      fail(path.string(), "a table of attributes needs two columns",
+           "The first names people or photographs, another gives their groups");
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+      const auto [place, fresh] = rows_.emplace(table_.cell(row, key_), row);
+      if (!fresh && table_.cell(row, column_) != table_.cell(place->second, column_))
+        fail(at_line(path.string(), table_.place(row).line),
+             fmt::format("'{}' is here again with another group", place->first),
+             "Give each name one group");
+    }
+  }
+
+  const std::string& column() const { return table_.columns()[column_]; }
+  // The group of a unit; "" where the table does not say.
+  std::string of(const std::string& person, const std::string& unit) {
+    for (const std::string& name : {unit, without_extension(unit), person})
+      if (const auto found = rows_.find(name); found != rows_.end()) {
+        used_.insert(found->second);
+        return table_.cell(found->second, column_);
+      }
+    return {};
+  }
+  std::int64_t unused() const { return static_cast<std::int64_t>(rows_.size() - used_.size()); }
+
+ private:
+  CsvTable table_;
+  std::size_t key_, column_;
+  std::unordered_map<std::string, std::size_t> rows_;
+  std::set<std::size_t> used_;
+};
+
+double threshold_at(const RunScores& run, std::size_t track, double far, const fs::path& folder) {
+  const CountedList list = counted_list(run, track, folder);
+  return tar_at_far(Comparisons(list.scores, list.labels), far, "exact").threshold;
+}
+
+double choose_threshold(const RunScores& run, std::size_t track, const fs::path& folder,
+                        const fs::path& other, const GroupReportOptions& options,
+                        std::string& from) {
+  if (options.threshold) {
+    if (!other.empty()) throw std::invalid_argument("give a threshold or another run, not both");
+    from = "It was given.";
+    return *options.threshold;
+  }
+  if (other.empty()) {
+    from = fmt::format("It gives a FAR of {} on these comparisons.", options.far);
+    return threshold_at(run, track, options.far, folder);
+  }
+  const RunScores chosen = read_scores(other / "scores.h5");
+  from = fmt::format("It gives a FAR of {} in the run {}.", options.far, other.filename().string());
+  std::optional<std::string> name;
+  if (chosen.trials.tracks.size() > 1) name = run.trials.tracks[track].name;
+  return threshold_at(chosen, track_of(chosen, name), options.far, other);
+}
+
+// Two significant digits of a small rate still say something: percent with four.
+std::string percent(double rate) {
+  return std::isnan(rate) ? "" : fmt::format("{:.4g}", 100 * rate);
+}
+
+std::string bounds(const Interval& i, double scale) {
+  if (std::isnan(i.low)) return "too few";
+  return fmt::format("[{:.3g}, {:.3g}]", scale * i.low, scale * i.high);
+}
+
+std::string count_text(const GroupCell& cell) {
+  return fmt::format("{}{}", cell.errors, cell.few ? " *" : "");
+}
+
+Json interval_json(const Interval& i) {
+  return std::isnan(i.low)
+             ? Json()
+             : Json{{"low", i.low}, {"high", i.high}, {"level", i.level}, {"method", i.method}};
+}
+
+Json number_json(double x) { return std::isnan(x) ? Json() : Json(x); }
+
+Json cells_json(const std::vector<GroupCell>& cells, const std::vector<std::string>& groups) {
+  Json list = Json::array();
+  for (const GroupCell& c : cells)
+    list.push_back({{"first", groups[static_cast<std::size_t>(c.first)]},
+                    {"second", groups[static_cast<std::size_t>(c.second)]},
+                    {"comparisons", c.comparisons},
+                    {"errors", c.errors},
+                    {"rate", number_json(c.rate)},
+                    {"interval", interval_json(c.interval)},
+                    {"few", c.few}});
+  return list;
+}
+
+}  // namespace
+
+void GroupReportOptions::describe(OptionsBuilder<GroupReportOptions>& o) {
+  o.name("GroupReportOptions", "Which groups, and at which threshold.");
+  o.field("column", &GroupReportOptions::column, "column with the groups; default: the second");
+  o.field("key", &GroupReportOptions::key,
+          "column that names people or photographs; default: the first");
+  o.field("track", &GroupReportOptions::track, "track of the run; default: its only one");
+  o.field("threshold", &GroupReportOptions::threshold,
+          "accept scores of at least this; default: what gives the FAR", -1e300, 1e300);
+  o.field("far", &GroupReportOptions::far, "FAR over all groups that sets the threshold", 0, 1);
+}
+
+GroupReport group_report(const fs::path& folder, const fs::path& attributes,
+                         const GroupReportOptions& options, const GroupRatesOptions& how,
+                         const fs::path& other, const Job& job) {
+  check_options(options);
+  const RunScores run = read_scores(folder / "scores.h5");
+  const std::size_t track = track_of(run, options.track);
+  const CountedList list = counted_list(run, track, folder);
+  Attributes table(attributes, options);
+
+  // Groups in the order of their names, the unknown one last.
+  std::map<std::int32_t, std::string> group_of;  // of each unit that is compared
+  std::set<std::string> names;
+  GroupReport report;
+  for (const Comparison& c : list.units)
+    for (const std::int32_t unit : {c.first, c.second}) {
+      if (group_of.contains(unit)) continue;
+      const auto person = static_cast<std::size_t>(run.trials.unit_identity(unit));
+      const std::string group =
+          table.of(run.trials.identity_names[person], run.trials.unit_name(unit));
+      group_of.emplace(unit, group);
+      if (group.empty())
+        ++report.unknown;
+      else
+        names.insert(group);
+    }
+  if (names.empty())
+    fail(attributes.string(), "no row names anybody of the run",
+         fmt::format("Names are such as '{}' or '{}'", run.trials.identity_names.at(0),
+                     run.trials.names.at(0)));
+  GroupedComparisons c{list.scores, list.labels, {}, {}, {}, {}, {names.begin(), names.end()}, -1};
+  if (report.unknown > 0) {
+    c.unknown = static_cast<std::int32_t>(c.groups.size());
+    c.groups.emplace_back(kUnknown);
+  }
+  std::map<std::string, std::int32_t> number;
+  for (std::size_t g = 0; g < names.size(); ++g) number[c.groups[g]] = static_cast<std::int32_t>(g);
+  number[""] = c.unknown;
+  std::vector<std::int32_t> people[2], groups[2];
+  for (const Comparison& pair : list.units)
+    for (const int side : {0, 1}) {
+      const std::int32_t unit = side == 0 ? pair.first : pair.second;
+      people[side].push_back(run.trials.unit_identity(unit));
+      groups[side].push_back(number.at(group_of.at(unit)));
+    }
+  c.first_person = people[0];
+  c.second_person = people[1];
+  c.first_group = groups[0];
+  c.second_group = groups[1];
+
+  report.protocol = run.spec.id;
+  report.track = run.trials.tracks[track].name;
+  report.column = table.column();
+  report.comparisons = static_cast<std::int64_t>(list.scores.size());
+  report.left_out = list.left_out;
+  report.unused_rows = table.unused();
+  const double threshold =
+      choose_threshold(run, track, folder, other, options, report.threshold_from);
+  report.rates = group_rates(c, threshold, how, job);
+  return report;
+}
+
+std::string group_report_text(const GroupReport& report) {
+  const GroupRates& r = report.rates;
+  const auto name = [&](std::int32_t g) {
+    return escape_markdown(r.groups[static_cast<std::size_t>(g)]);
+  };
+  std::string out = fmt::format(
+      "## {} by {}\n\nThreshold {:.6g}. {} FMR {} %, FNMR {} % over all {} comparisons.\n\n",
+      escape_markdown(report.protocol), escape_markdown(report.column), r.threshold,
+      report.threshold_from, percent(r.fmr), percent(r.fnmr), report.comparisons);
+  if (report.left_out > 0)
+    out += fmt::format("{} comparisons with a failed enrolment are left out.\n\n", report.left_out);
+  if (report.unknown > 0)
+    out += fmt::format("{} people or photographs have no group: {}.\n\n", report.unknown, kUnknown);
+  out +=
+      "| group | people | FMR, % | interval | errors of | FNMR, % | interval | errors of |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  const auto of = [](const std::vector<GroupCell>& cells, std::int32_t g) {
+    for (const GroupCell& cell : cells)
+      if (cell.first == g && cell.second == g)
+        return fmt::format(" {} | {} | {} of {} |", percent(cell.rate), bounds(cell.interval, 100),
+                           count_text(cell), cell.comparisons);
+    return std::string(" | | 0 of 0 |");
+  };
+  for (std::size_t g = 0; g < r.groups.size(); ++g) {
+    const auto number = static_cast<std::int32_t>(g);
+    out += fmt::format("| {} | {} |{}{}\n", name(number), r.people[g], of(r.fmr_cells, number),
+                       of(r.fnmr_cells, number));
+  }
+  out += "\n| impostors of | and | FMR, % | interval | errors of |\n|---|---|---|---|---|\n";
+  for (const GroupCell& cell : r.fmr_cells)
+    if (cell.first != cell.second)
+      out += fmt::format("| {} | {} | {} | {} | {} of {} |\n", name(cell.first), name(cell.second),
+                         percent(cell.rate), bounds(cell.interval, 100), count_text(cell),
+                         cell.comparisons);
+  out +=
+      "\n\\* fewer than ten errors are expected: too few to judge.\n\n"
+      "| inequality | value | interval | p |\n|---|---|---|---|\n";
+  for (const GroupMeasureResult& m : r.measures)
+    out += fmt::format("| {} | {} | {} | {} |\n", group_measures().at(m.name).doc,
+                       std::isnan(m.value) ? "undefined" : fmt::format("{:.4g}", m.value),
+                       bounds(m.interval, 1), std::isnan(m.p) ? "" : fmt::format("{:.3g}", m.p));
+  out +=
+      "\np: the share of random assignments of the people to groups of these sizes that are at "
+      "least as unequal. Below .05 the inequality is more than chance.\n";
+  return out;
+}
+
+Json group_report_json(const GroupReport& report) {
+  const GroupRates& r = report.rates;
+  Json groups = Json::array(), measures = Json::array();
+  for (std::size_t g = 0; g < r.groups.size(); ++g)
+    groups.push_back({{"name", r.groups[g]}, {"people", r.people[g]}});
+  for (const GroupMeasureResult& m : r.measures)
+    measures.push_back({{"name", m.name},
+                        {"value", number_json(m.value)},
+                        {"interval", interval_json(m.interval)},
+                        {"p", number_json(m.p)}});
+  return {{"protocol", report.protocol},
+          {"track", report.track},
+          {"column", report.column},
+          {"threshold", r.threshold},
+          {"threshold_from", report.threshold_from},
+          {"comparisons", report.comparisons},
+          {"left_out", report.left_out},
+          {"unknown", report.unknown},
+          {"unused_rows", report.unused_rows},
+          {"fmr", number_json(r.fmr)},
+          {"fnmr", number_json(r.fnmr)},
+          {"groups", groups},
+          {"fmr_cells", cells_json(r.fmr_cells, r.groups)},
+          {"fnmr_cells", cells_json(r.fnmr_cells, r.groups)},
+          {"measures", measures}};
+}
+
+}  // namespace facebench

@@ -1,0 +1,34 @@
+"""``facebench groups``: for whom a system fails."""
+
+from pathlib import Path
+
+import facebench
+from facebench.cli import common
+from facebench.cli.options import argument, fields, option
+from facebench.cli.progress import make_progress
+from facebench.cli.verb import verb
+
+
+@verb(
+    "facebench groups runs/run-lfw-1 --attributes people.csv --column sex --far 0.001",
+    lambda: [
+        *fields(facebench.reports.GroupReportOptions),
+        *fields(facebench.metrics.GroupRatesOptions),
+    ],
+)
+def groups(
+    run: argument("A run folder.", Path),
+    attributes: option("CSV with a header: names, and a column of groups.", Path),
+    threshold_from: option("Choose the threshold on this run instead.", Path) = None,
+    threads: common.Threads = 0,
+    **options,
+):
+    """Error rates by groups of people. FMR and FNMR at one threshold, and how unequal they are."""
+    return facebench.reports.groups(
+        run,
+        attributes,
+        threshold_from=threshold_from,
+        threads=threads,
+        progress=make_progress(),
+        **options,
+    )
