@@ -215,7 +215,7 @@ def test_the_page(run, tmp_path):
     )
 
 
-def test_matrices_match_entry_by_entry(tmp_path):
+def test_matrices_match_entry_by_entry(tmp_path, seal):
     """A run of the pose protocol, its matrix written by hand."""
     rows = ["frontal", "three_quarter", "profile"]
     value = [[0.756, 0.7, 0.6], [0.7, 0.7, 0.6], [0.5, 0.6, 0.7]]
