@@ -3,7 +3,9 @@
 #include "common.h"
 #include "facebench/core/devices.h"
 #include "facebench/core/isa.h"
+#include "facebench/core/utf8.h"
 #include "facebench/core/version.h"
+#include "facebench/io/json.h"
 #include "modules.h"
 #include "tables.h"
 
@@ -21,9 +23,19 @@ void bind_core(py::module_& m) {
       PyErr_SetNone(PyExc_KeyboardInterrupt);
     } catch (const std::filesystem::filesystem_error& e) {
       // What no reader expected of a path: a loop of links, a folder that may not be searched.
-      PyErr_SetString(error.ptr(), (e.path1().string() + ": " + e.code().message()).c_str());
+      PyErr_SetString(error.ptr(),
+                      printable(e.path1().string() + ": " + e.code().message()).c_str());
+    } catch (const std::system_error& e) {  // a thread that may not be started
+      PyErr_SetString(error.ptr(), printable(e.what()).c_str());
+    } catch (const Json::exception& e) {  // JSON of other types than a reader expected
+      PyErr_SetString(error.ptr(), printable(e.what()).c_str());
+    } catch (const std::length_error& e) {  // a shape or a text that no memory could hold
+      PyErr_SetString(error.ptr(), printable(e.what()).c_str());
     }
   });
+  m.def(
+      "printable", [](const py::bytes& text) { return printable(std::string(text)); },
+      py::arg("text"), "What a terminal may show of a text.");
   m.def("version", &version, "The version of the compiled library.");
   m.def("compiler", &compiler, "The compiler that built the library.");
   m.def("available_processors", &available_processors,

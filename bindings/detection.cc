@@ -51,10 +51,9 @@ py::object landmarks_of(const Face& f) {
 }
 
 std::string face_text(const Face& f) {
-  char text[200];
-  std::snprintf(text, sizeof text, "Face(box=[%.2f, %.2f, %.2f, %.2f], score=%.4f, landmarks=%s)",
-                f.box.x0, f.box.y0, f.box.x1, f.box.y1, f.score, f.has_landmarks ? "yes" : "None");
-  return text;
+  return fmt::format("Face(box=[{:.2f}, {:.2f}, {:.2f}, {:.2f}], score={:.4f}, landmarks={})",
+                     f.box.x0, f.box.y0, f.box.x1, f.box.y1, f.score,
+                     f.has_landmarks ? "yes" : "None");
 }
 
 // As Python spells the names of files, which need not be UTF-8.

@@ -147,7 +147,7 @@ void bind_run_texts(py::module_& m) {
       "run_curves",
       [](const fs::path& folder, std::size_t count, int bins) {
         py::dict result;
-        for (const TrackCurves& c : track_curves(read_scores(folder / "scores.h5"), count, bins)) {
+        for (const TrackCurves& c : track_curves(read_scores(read_run(folder).folder / "scores.h5"), count, bins)) {
           py::dict d;
           if (!c.roc.empty()) d["roc"] = far_and_tar(c.roc);
           if (!c.cmc.empty()) d["cmc"] = c.cmc;

@@ -23,12 +23,13 @@ for fold in range(4):
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, seal):
     """A run whose manifest and numbers are written by hand: official lists, accuracy 98.00 %."""
     (tmp_path / "pairs.txt").write_text("\n".join(LINES) + "\n")
     scores = [1.0 - k / 40 for k in range(40)]
     protocols.evaluate("lfw", scores=scores, root=tmp_path, replicates=50).save(tmp_path / "run")
     edit(tmp_path / "run", notes=[], accuracy=(0.98, [0.975, 0.985]))
+    seal(tmp_path / "run")
     return tmp_path / "run"
 
 
@@ -93,7 +94,7 @@ def test_what_is_not_known_does_not_match(run):
         reports.against(run, stated={"trainingset": "webface"})
 
 
-def test_how_the_images_were_prepared_is_a_condition(run):
+def test_how_the_images_were_prepared_is_a_condition(run, seal):
     """As a manifest records it, and as the caller states it."""
     manifest = json.loads((run / "run.json").read_text())
     manifest["content"] |= {
@@ -101,6 +102,7 @@ def test_how_the_images_were_prepared_is_a_condition(run):
         "preparation": {"detector": {"detector": "mtcnn"}, "crop": {"name": "arcface112"}},
     }
     (run / "run.json").write_text(json.dumps(manifest))
+    seal(run)
     stated = {"loss": "softmax", "training_set": "webface"}
     found = reports.against(run, stated=stated)
     assert found["same"] == []
@@ -112,6 +114,7 @@ def test_how_the_images_were_prepared_is_a_condition(run):
     manifest["content"]["preparation"]["crop"]["name"] = "paper"
     manifest["content"]["embeddings"]["manifest"]["extract"]["flip"] = "none"
     (run / "run.json").write_text(json.dumps(manifest))
+    seal(run)
     assert len(reports.against(run, stated=stated)["same"]) == 2
 
 
@@ -212,7 +215,7 @@ def test_the_page(run, tmp_path):
     )
 
 
-def test_matrices_match_entry_by_entry(tmp_path):
+def test_matrices_match_entry_by_entry(tmp_path, seal):
     """A run of the pose protocol, its matrix written by hand."""
     rows = ["frontal", "three_quarter", "profile"]
     value = [[0.756, 0.7, 0.6], [0.7, 0.7, 0.6], [0.5, 0.6, 0.7]]
@@ -240,6 +243,7 @@ def test_matrices_match_entry_by_entry(tmp_path):
     manifest["content"]["protocol"]["id"] = "vggface2_pose"
     manifest["content"]["tracks"] = {"pose": manifest["content"]["tracks"]["view2"]}
     (folder / "run.json").write_text(json.dumps(manifest))
+    seal(folder)
     found = reports.against(folder, stated=SYSTEM | {"framework": "pytorch"})
     table3 = [v for v in found["same"] if v["table"] == "table-3"]
     assert [(v["column"], v["printed"]) for v in table3][:2] == [

@@ -287,3 +287,33 @@ def test_nothing_names_the_machine_it_was_written_on():
                 text = path.read_text(errors="replace")
                 wrong += [f"{path.relative_to(ROOT)}: {p}" for p in places if re.search(p, text)]
     assert wrong == []
+
+
+# What reads or writes numbers and letters by the locale of the process, or has no bound.
+BY_LOCALE = re.compile(
+    r"\b(std::)?(stod|stof|stold|stoi|stol|stoll|stoul|stoull)\("
+    r"|\b(atof|atoi|atol|strtod|strtof|strtold|strtol|strtoll|strtoul|strtoull|sscanf|setlocale)\("
+    r"|\b(tolower|toupper|isspace|isdigit|isalpha|isalnum|isprint|ispunct)\("
+)
+
+
+def test_numbers_and_letters_do_not_follow_the_locale():
+    """core/numbers.h and std::from_chars instead; a decimal comma once made 0.0 of every score."""
+    files = [p for p in (ROOT / "bindings").rglob("*") if p.suffix in {".h", ".cc"}]
+    files += [p for _, p in [*sources("src"), *headers()]]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in files
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if BY_LOCALE.search(line.split("//")[0])
+    ]
+    assert not found, found
+
+
+def test_only_one_header_includes_the_json_library():
+    """There an absent key of a constant object is an error; elsewhere undefined behaviour."""
+    base = ROOT / "cpp"
+    files = [p for p in base.rglob("*") if p.suffix in {".h", ".cc", ".cu"}]
+    files += list((ROOT / "bindings").rglob("*.cc")) + list((ROOT / "bindings").rglob("*.h"))
+    users = [p for p in files if any(i.startswith("nlohmann/") for i in includes(p))]
+    assert users == [base / "include/facebench/io/json.h"]

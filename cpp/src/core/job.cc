@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <mutex>
@@ -13,6 +12,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "facebench/core/numbers.h"
 
 namespace facebench {
 namespace {
@@ -22,11 +23,11 @@ thread_local bool inside_worker = false;
 // The quota of the cgroup (v2) in processors, rounded up; 0 = none.
 int cgroup_quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
-  const double processors = std::atof(quota.c_str()) / period;
-  return processors > 0 ? static_cast<int>(std::max(1.0, processors + 0.999)) : 0;
+  std::string quota, period;  // microseconds; the quota may be "max"
+  if (!(file >> quota >> period)) return 0;
+  const double processors = number_of(quota).value_or(0) / number_of(period).value_or(0);
+  return processors > 0 && processors < 1e6 ? static_cast<int>(std::max(1.0, processors + 0.999))
+                                            : 0;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+
 namespace facebench {
 
 std::size_t utf8_length(std::string_view s) {
@@ -39,6 +41,26 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+namespace {
+
+std::uint32_t code_point(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 1) return byte(0);
+  std::uint32_t point = byte(0) & (0xFFu >> (sequence.size() + 1));
+  for (std::size_t i = 1; i < sequence.size(); ++i) point = point << 6 | (byte(i) & 0x3Fu);
+  return point;
+}
+
+// Controls (U+0080 to U+009F, which some terminals obey), line and paragraph separators, marks that
+// turn the direction of text round, and the byte order mark.
+bool is_invisible(std::uint32_t point) {
+  return (point >= 0x80 && point <= 0x9F) || (point >= 0x200E && point <= 0x200F) ||
+         (point >= 0x2028 && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069) ||
+         point == 0x061C || point == 0xFEFF;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -47,6 +69,8 @@ std::string printable(std::string_view text) {
     const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
     if (length == 0 || control)
       result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else if (const std::uint32_t point = code_point(text.substr(0, length)); is_invisible(point))
+      result += fmt::format("\\u{:04x}", point);
     else
       result += text.substr(0, length);
     text.remove_prefix(length == 0 ? 1 : length);

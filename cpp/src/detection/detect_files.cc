@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
 #include "facebench/detection/given.h"
 #include "facebench/images/decode.h"
@@ -166,7 +168,7 @@ std::string csv_rows(const DetectedFile& file) {
 }
 
 // The shortest number that reads back as this float.
-double short_number(float v) { return std::stod(fmt::format("{}", v)); }
+double short_number(float v) { return number_of(fmt::format("{}", v)).value_or(NAN); }
 
 std::string json_row(const DetectedFile& file) {
   Json faces = Json::array();

@@ -2,18 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <stdexcept>
 
+#include "facebench/core/numbers.h"
 #include "facebench/io/file.h"
 
 namespace facebench {
 
 void write_image(const std::filesystem::path& path, const Image& image, int jpeg_quality) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string extension = lower_ascii(path.extension().string());
   if (extension == ".jpg" || extension == ".jpeg") {
     write_file(path, encode_jpeg(image, jpeg_quality));
   } else if (extension == ".png") {

@@ -8,6 +8,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
+#include "facebench/core/numbers.h"
 #include "images/formats.h"
 
 namespace facebench {
@@ -46,9 +47,7 @@ void collect(const fs::path& root, const fs::path& below, int depth, const Job& 
 }  // namespace
 
 bool has_image_ending(const fs::path& path) {
-  std::string extension = path.extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string extension = lower_ascii(path.extension().string());
   constexpr std::array<std::string_view, 6> known = {".jpg", ".jpeg", ".png",
                                                      ".pnm", ".ppm",  ".pgm"};
   return std::find(known.begin(), known.end(), extension) != known.end();

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cstring>
 #include <string>
 
 #include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
 #include "facebench/images/encode.h"
 #include "images/formats.h"
 
@@ -37,7 +37,7 @@ class Numbers {
   std::size_t end_of_header() {
     if (at_ >= text_.size())
       fail(request_.where, "the PNM file is truncated", "Fetch the file again");
-    if (!std::isspace(static_cast<unsigned char>(text_[at_])))
+    if (!is_ascii_space(text_[at_]))
       fail(at_byte(request_.where, at_), "the header does not end in white space");
     return at_ + 1;
   }
@@ -49,7 +49,7 @@ class Numbers {
     while (at_ < text_.size()) {
       if (text_[at_] == '#') {
         while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-      } else if (std::isspace(static_cast<unsigned char>(text_[at_]))) {
+      } else if (is_ascii_space(text_[at_])) {
         ++at_;
       } else {
         return;

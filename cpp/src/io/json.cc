@@ -199,6 +199,11 @@ Json parse_json(std::string_view text, std::string_view where) {
   }
 }
 
+void refuse_json_use(const char* assertion) {
+  fail("JSON", fmt::format("a part that is read here is absent ({})", assertion),
+       "The file is damaged, or of another kind.");
+}
+
 std::string canonical_json(const Json& value) {
   std::string out;
   Trail trail;

@@ -21,6 +21,9 @@
 namespace facebench {
 namespace {
 
+constexpr const char* kHashKey = "content_sha256";
+constexpr const char* kChanged = "The file was changed after it was written";
+
 Json cpu_model() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -34,7 +37,9 @@ Json cpu_model() {
 }  // namespace
 
 Json manifest_to_json(const Manifest& manifest) {
-  return {{"content", manifest.content}, {"circumstance", manifest.circumstance}};
+  return {{"content", manifest.content},
+          {kHashKey, content_hash(manifest)},
+          {"circumstance", manifest.circumstance}};
 }
 
 Manifest manifest_from_json(const Json& value, std::string_view where) {
@@ -43,11 +48,32 @@ Manifest manifest_from_json(const Json& value, std::string_view where) {
       fail(where, fmt::format("is not a manifest: it has no object '{}'", key));
     return value[key];
   };
-  return {part("content"), part("circumstance")};
+  Manifest manifest{part("content"), part("circumstance"), ""};
+  for (const auto& [key, member] : value.items()) {
+    if (key == "content" || key == "circumstance") continue;
+    if (key != kHashKey)
+      fail(where, fmt::format("is not a manifest: it has a part '{}'", key), kChanged);
+    if (!member.is_string() || member.get_ref<const std::string&>().empty())
+      fail(where, fmt::format("'{}' is no hash", key), kChanged);
+    manifest.recorded_hash = member.get<std::string>();
+  }
+  return manifest;
+}
+
+void check_content_hash(const Manifest& manifest, std::string_view where) {
+  if (manifest.recorded_hash.empty()) return;
+  if (const std::string now = content_hash(manifest); now != manifest.recorded_hash)
+    fail(where,
+         fmt::format("its content has SHA-256 {}, and was written with {}", now,
+                     manifest.recorded_hash),
+         kChanged);
 }
 
 Manifest read_manifest(const std::filesystem::path& path) {
-  return manifest_from_json(parse_json(read_file(path), path.string()), path.string());
+  Manifest manifest =
+      manifest_from_json(parse_json(read_file(path), path.string()), path.string());
+  check_content_hash(manifest, path.string());
+  return manifest;
 }
 
 void write_manifest(const std::filesystem::path& path, const Manifest& manifest) {

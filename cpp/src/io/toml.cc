@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <locale>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "facebench/core/registry.h"
+#include "io/toml_check.h"
 
 namespace facebench {
 
@@ -170,6 +172,7 @@ Json json_of(const TomlState& state, std::string_view key, const toml::node& nod
     return number;
   }
   std::ostringstream text;
+  text.imbue(std::locale::classic());
   node.visit([&](const auto& value) {
     if constexpr (toml::is_chronological<decltype(value)>) text << value.get();
   });
@@ -296,6 +299,7 @@ void TomlTable::finish() const { check_known(*state_); }
 TomlTable parse_toml(std::string_view text, std::string_view file) {
   auto state = std::make_shared<TomlState>();
   state->file = std::make_shared<const std::string>(file);
+  check_toml_text(text, file);
   try {
     state->document = std::make_shared<const toml::table>(toml::parse(text, file));
   } catch (const toml::parse_error& e) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "facebench/core/error.h"
+#include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
 #include "facebench/protocols/run_folder.h"
@@ -18,7 +19,11 @@ namespace fs = std::filesystem;
 void check_kept_file(std::vector<Check>& checks, const Run& run, const char* name,
                      const Json& expected, const Job& job) {
   const fs::path path = run.folder / name;
-  if (!expected.is_string() || !fs::exists(path)) return;
+  if (!fs::exists(path)) return;
+  if (!expected.is_string()) {
+    checks.push_back({name, false, "run.json says nothing of this file"});
+    return;
+  }
   const bool same = sha256_file(path, job) == expected.get<std::string>();
   checks.push_back({name, same, same ? "same bytes" : "the file is not the one that was written"});
 }
@@ -52,16 +57,46 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
                           folder.string(), missing, names.size())});
 }
 
+// What run.json says of the pack and the embeddings against what these files say.
+void check_kept_manifests(std::vector<Check>& checks, const Run& run) {
+  const Json& content = run.manifest.content;
+  Json recorded = Json::object(), wanted = Json::object();
+  try {
+    if (const fs::path pack = run.folder / "pack.h5"; fs::exists(pack)) {
+      recorded["preparation"] = content.value("preparation", Json());
+      recorded["images_sha256"] = content.value("images_sha256", Json());
+      wanted = recorded;
+      const Json manifest = H5Reader(pack).read_json("/manifest");
+      for (const char* key : {"detector", "selection", "crop", "decode", "failures"})
+        wanted["preparation"][key] = manifest.at(key);
+      wanted["images_sha256"] = manifest.at("tree_sha256");
+    }
+    if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) {
+      recorded["embeddings"] = content.value(Json::json_pointer("/embeddings/manifest"), Json());
+      wanted["embeddings"] = H5Reader(kept).read_json("/manifest");
+    }
+    if (wanted.empty()) return;
+    std::string found;
+    for (const Json& change : Json::diff(recorded, wanted))
+      found += " " + change["path"].get<std::string>();
+    checks.push_back({"run.json against pack.h5 and embeddings.h5", found.empty(),
+                      found.empty() ? "says what these files say" : "differs at" + found});
+  } catch (const std::exception& e) {  // damaged, or values of other types
+    checks.push_back({"run.json against pack.h5 and embeddings.h5", false, e.what()});
+  }
+}
+
 }  // namespace
 
 std::vector<Check> verify(const fs::path& folder, const fs::path& root, const Job& job) {
   std::vector<Check> checks = verify_scores(folder, job);
   for (Check& check : verify_inputs(folder, root, job)) checks.push_back(std::move(check));
-  const Run run = read_run(folder);
-  check_kept_file(checks, run, "pack.h5", run.manifest.content.value("pack_sha256", Json()), job);
-  const Json embeddings = run.manifest.content.value("embeddings", Json());
-  if (embeddings.is_object())
-    check_kept_file(checks, run, "embeddings.h5", embeddings.value("sha256", Json()), job);
+  const Run run = read_changed_run(folder);
+  const Json& content = run.manifest.content;
+  check_kept_file(checks, run, "pack.h5", content.value("pack_sha256", Json()), job);
+  check_kept_file(checks, run, "embeddings.h5",
+                  content.value(Json::json_pointer("/embeddings/sha256"), Json()), job);
+  check_kept_manifests(checks, run);
   try {
     const RunScores scores = read_scores(folder / "scores.h5");
     check_images(checks, run, root, scores, job);

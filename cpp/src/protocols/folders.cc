@@ -9,6 +9,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
+#include "facebench/core/numbers.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/identification_trials.h"
@@ -21,9 +22,7 @@ namespace fs = std::filesystem;
 bool is_image(const fs::path& path) {
   constexpr std::array<std::string_view, 6> known = {".jpg", ".jpeg", ".png",
                                                      ".pgm", ".ppm",  ".pnm"};
-  std::string extension = path.extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string extension = lower_ascii(path.extension().string());
   return std::ranges::find(known, extension) != known.end();
 }
 

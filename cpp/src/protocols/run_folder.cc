@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "facebench/core/error.h"
+#include "facebench/core/job.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
@@ -17,9 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kKind = "evaluation";
+constexpr const char* kOutputs[] = {"scores.h5", "metrics.json"};
 // Format 2 called all pairs of which a tail was kept a kind of their own; before format 4 a metric
-// that the convention had no rule for was computed by "exact", and identification always.
-constexpr std::int64_t kScoresFormat = 4, kOldestScoresFormat = 2;
+// that the convention had no rule for was computed by "exact", and identification always; format 5
+// added the manifest's content.
+constexpr std::int64_t kScoresFormat = 5, kOldestScoresFormat = 2;
 
 void fill_rules_of_older_run(EvaluationOptions& options) {
   const Convention& convention = conventions().at(*options.convention);
@@ -58,7 +61,7 @@ Templates read_templates(const H5Reader& file) {
   return t;
 }
 
-void write_scores(const fs::path& path, const EvaluationResult& r) {
+void write_scores(const fs::path& path, const EvaluationResult& r, const Json& content) {
   H5Writer file(path);
   Json tracks = Json::array();
   for (const Track& t : r.trials.tracks) tracks.push_back(t.name);
@@ -66,6 +69,7 @@ void write_scores(const fs::path& path, const EvaluationResult& r) {
                                 {"tracks", tracks},
                                 {"protocol", r.spec.text},
                                 {"options", options_to_json(r.options)}});
+  file.write_json("/content", content);
   file.write_texts("/identity", r.trials.identity_names);
   file.write_texts("/sample/name", r.trials.names);
   write_column(file, "/sample/identity", r.trials.identity);
@@ -115,22 +119,41 @@ Json below(const fs::path& path, const fs::path& root) {
   return relative.generic_string();
 }
 
+Manifest read_manifest_as_it_is(const fs::path& path) {
+  return manifest_from_json(parse_json(read_file(path), path.string()), path.string());
+}
+
+// Throws Error where the file is not the one that the run wrote.
+void check_output(const Run& run, const char* file, const Job& job) {
+  const Json& outputs = run.manifest.content.at("outputs");
+  const std::string now = sha256_file(run.folder / file, job);
+  if (outputs.contains(file) && outputs[file] == now) return;
+  fail((run.folder / file).string(), "is not the file that the run wrote: another SHA-256",
+       fmt::format("It was changed; 'facebench verify {}' says what differs.",
+                   run.folder.string()));
+}
+
 }  // namespace
 
-void write_run_files(const fs::path& folder, const EvaluationResult& r, const RunInfo& info) {
-  write_scores(folder / "scores.h5", r);
-  write_file(folder / "metrics.json", pretty_json(metrics_json(r.spec, r.options, r.tracks)));
+Json content_of_scores(const ProtocolSpec& spec, const EvaluationOptions& options,
+                       std::span<const TrackResult> tracks) {
+  Json content = {{"kind", kKind},
+                  {"protocol",
+                   {{"id", spec.id},
+                    {"version", spec.version},
+                    {"title", spec.title},
+                    {"sha256", spec.sha256},
+                    {"reader", spec.reader_name},
+                    {"reader_options", spec.reader->options()}}},
+                  {"options", options_to_json(options)}};
+  for (const TrackResult& t : tracks) content["tracks"][t.name] = track_content(t);
+  return content;
+}
 
+void write_run_files(const fs::path& folder, const EvaluationResult& r, const RunInfo& info) {
   Manifest manifest;
   Json& content = manifest.content = content_basics();
-  content["kind"] = kKind;
-  content["protocol"] = {{"id", r.spec.id},
-                         {"version", r.spec.version},
-                         {"title", r.spec.title},
-                         {"sha256", r.spec.sha256},
-                         {"reader", r.spec.reader_name},
-                         {"reader_options", r.spec.reader->options()}};
-  content["options"] = options_to_json(r.options);
+  content.update(content_of_scores(r.spec, r.options, r.tracks));
   content["score"] = r.score;
   content["notes"] = r.notes;
   content["blemishes"] = blemishes_json(r.trials.blemishes);
@@ -146,24 +169,24 @@ void write_run_files(const fs::path& folder, const EvaluationResult& r, const Ru
                                                {"path", fs::absolute(input.path).generic_string()},
                                                {"below_root", below(input.path, info.root)}});
   }
-  for (const TrackResult& t : r.tracks) content["tracks"][t.name] = track_content(t);
-  content["outputs"] = {{"scores.h5", sha256_file(folder / "scores.h5")},
-                        {"metrics.json", sha256_file(folder / "metrics.json")}};
   content.update(info.content);
   manifest.circumstance.update(info.circumstance);
+
+  write_scores(folder / "scores.h5", r, content);
+  write_file(folder / "metrics.json", pretty_json(metrics_json(r.spec, r.options, r.tracks)));
+  for (const char* file : kOutputs) content["outputs"][file] = sha256_file(folder / file);
   write_manifest(folder / "run.json", manifest);
 }
 
 bool is_run_folder(const fs::path& folder) {
   try {
-    const Manifest m = read_manifest(folder / "run.json");
-    return m.content.value("kind", "") == kKind;
+    return read_manifest_as_it_is(folder / "run.json").content.value("kind", "") == kKind;
   } catch (const std::exception&) {
     return false;
   }
 }
 
-Run read_run(const fs::path& folder) {
+Run read_changed_run(const fs::path& folder) {
   Run run;
   run.folder = folder;
   const fs::path path = folder / "run.json";
@@ -171,26 +194,34 @@ Run read_run(const fs::path& folder) {
   if (!fs::is_regular_file(path, ignored))
     fail(folder.string(), "is not a run folder: it has no run.json",
          "Name a folder that 'eval' or 'run' wrote.");
-  run.manifest = read_manifest(path);
+  run.manifest = read_manifest_as_it_is(path);
   const Json& c = run.manifest.content;
   const auto has_text = [](const Json& j, const char* key) {
     return j.is_object() && j.contains(key) && j[key].is_string();
   };
   if (!has_text(c, "kind") || c["kind"] != kKind)
-    fail(path.string(), "is not the manifest of an evaluation");
-  const auto kind_is = [&](const char* key, bool (Json::*is)() const) {
-    return c.contains(key) && (c[key].*is)();
+    fail(path.string(), "is not the manifest of an evaluation, by its 'kind'");
+  const auto need = [&](const char* key, bool (Json::*is)() const) {
+    if (!c.contains(key) || !(c[key].*is)())
+      fail(path.string(), fmt::format("lacks a part of an evaluation's manifest: '{}'", key),
+           "The file was changed or cut; run the evaluation again.");
   };
-  if (!kind_is("protocol", &Json::is_object) || !kind_is("options", &Json::is_object) ||
-      !kind_is("tracks", &Json::is_object) || !kind_is("outputs", &Json::is_object) ||
-      !kind_is("inputs", &Json::is_array))
-    fail(path.string(), "lacks a part that the manifest of an evaluation has",
-         "The file was changed or cut; run the evaluation again.");
+  for (const char* key : {"protocol", "options", "tracks", "outputs"}) need(key, &Json::is_object);
+  need("inputs", &Json::is_array);
   const fs::path metrics = folder / "metrics.json";
   run.metrics = parse_json(read_file(metrics, 1ull << 28), metrics.string());
   if (!run.metrics.is_object() || !run.metrics.contains("tracks") ||
       !run.metrics["tracks"].is_object())
     fail(metrics.string(), "holds no tracks", "Run the evaluation again.");
+  return run;
+}
+
+Run read_run(const fs::path& folder, const Job& job) {
+  Run run = read_changed_run(folder);
+  check_content_hash(run.manifest, (folder / "run.json").string());
+  std::error_code ignored;
+  for (const char* file : kOutputs)
+    if (fs::exists(folder / file, ignored)) check_output(run, file, job);
   return run;
 }
 
@@ -209,6 +240,7 @@ RunScores read_scores(const fs::path& path) {
   r.spec = parse_protocol(manifest["protocol"].get<std::string>(), where + ":protocol");
   options_from_json(r.options, manifest["options"], where + ":options");
   if (manifest["format"] < 4 && r.options.convention) fill_rules_of_older_run(r.options);
+  if (manifest["format"] >= 5) r.content = file.read_json("/content");
 
   r.trials.identity_names = file.read_texts("/identity");
   r.trials.names = file.read_texts("/sample/name");

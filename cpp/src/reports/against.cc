@@ -42,7 +42,7 @@ constexpr std::pair<const char*, const char*> kRecorded[] = {
 
 RunFacts facts_of(const Run& run, const std::string& title, const Conditions& stated) {
   const Json& content = run.manifest.content;
-  RunFacts facts{run.metrics["protocol"]["id"], title, stated, ""};
+  RunFacts facts{run.metrics.at("protocol").at("id"), title, stated, ""};
   for (const auto& [name, place] : kRecorded) {
     const std::string found = text_at(content, place);
     if (found.empty()) continue;

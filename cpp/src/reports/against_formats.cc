@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "facebench/io/text.h"
 #include "facebench/reports/against.h"
+#include "facebench/reports/escape.h"
 #include "facebench/reports/formats.h"
 
 namespace facebench {
@@ -176,12 +176,13 @@ std::string markdown(const Against& a) {
 }
 
 std::string csv(const Against& a) {
-  std::string out = csv_record({"publication",    "table",   "published_row", "published_column",
-                                "conditions",     "printed", "unit",          "published",
-                                "protocol",       "track",   "metric",        "row",
-                                "column",         "match",   "differs",       "run",
-                                "value",          "low",     "high",          "difference",
-                                "published_lies", "errata"});
+  std::string out =
+      spreadsheet_record({"publication",    "table",   "published_row", "published_column",
+                          "conditions",     "printed", "unit",          "published",
+                          "protocol",       "track",   "metric",        "row",
+                          "column",         "match",   "differs",       "run",
+                          "value",          "low",     "high",          "difference",
+                          "published_lies", "errata"});
   const auto number = [](double v) { return std::isnan(v) ? std::string() : fmt::format("{}", v); };
   const auto begin = [&](const PublishedValue& v) {
     std::string conditions;
@@ -214,12 +215,12 @@ std::string csv(const Against& a) {
                    number(cell.value), cell.interval ? number(cell.interval->low) : "",
                    cell.interval ? number(cell.interval->high) : "", number(m.difference), m.lies,
                    errata(m.published)});
-    out += csv_record(record);
+    out += spreadsheet_record(record);
   }
   for (const PublishedValue& v : a.not_measured) {
     std::vector<std::string> record = begin(v);
     record.insert(record.end(), {"not_measured", "", "", "", "", "", "", "", errata(v)});
-    out += csv_record(record);
+    out += spreadsheet_record(record);
   }
   return out;
 }

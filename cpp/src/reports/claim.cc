@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "facebench/core/numbers.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/interval.h"
 
@@ -33,17 +34,10 @@ CountRange within(std::int64_t first, std::int64_t last, std::int64_t total) {
 }
 
 double far_of(std::string_view metric) {
-  const std::string text(metric.substr(kTar.size()));
-  std::size_t used = 0;
-  double far = 0;
-  try {
-    far = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used == 0 || used != text.size() || !(far > 0 && far < 1))
+  const std::optional<double> far = number_of(metric.substr(kTar.size()));
+  if (!far || !(*far > 0 && *far < 1))
     refuse(metric, "names no false accept rate in (0, 1), as in tar@far=0.001");
-  return far;
+  return *far;
 }
 
 const ExpectedCounts& counts_of(const ProtocolSpec& spec, const std::optional<std::string>& track) {

@@ -142,7 +142,7 @@ std::optional<double> ExplainedNumber::by_convention() const {
 Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions& options,
                     const Job& job) {
   check_options(options);
-  const Run runs[2] = {read_run(a), read_run(b)};
+  const Run runs[2] = {read_run(a, job), read_run(b, job)};
   const RunScores scores[2] = {read_scores(a / "scores.h5"), read_scores(b / "scores.h5")};
   const std::vector<TrackPairs> pairs = track_pairs(scores[0], scores[1]);
   Explanation e;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "facebench/reports/escape.h"
 #include "facebench/reports/table.h"
 
 namespace facebench {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "facebench/io/text.h"
+#include "facebench/reports/escape.h"
 
 namespace facebench {
 namespace {
@@ -50,9 +50,9 @@ std::string markdown(const ReportTable& t) {
 // All digits, one line a number; empty where there is none.
 std::string csv(const ReportTable& t) {
   std::string out =
-      csv_record({"protocol", "track", "metric", "row", "column", "run", "value", "low", "high",
-                  "level", "method", "rate", "rate_target", "rate_achieved", "errors",
-                  "expected_errors", "reliable", "count", "total"});
+      spreadsheet_record({"protocol", "track", "metric", "row", "column", "run", "value", "low",
+                          "high", "level", "method", "rate", "rate_target", "rate_achieved",
+                          "errors", "expected_errors", "reliable", "count", "total"});
   const auto text = [](double v) { return std::isnan(v) ? std::string() : fmt::format("{}", v); };
   for (const auto& row : t.rows)
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
@@ -77,7 +77,7 @@ std::string csv(const ReportTable& t) {
       add(there, s.reliable ? "true" : "false");
       add(c.counted.has_value(), fmt::format("{}", c.counted ? c.counted->count : 0));
       add(c.counted.has_value(), fmt::format("{}", c.counted ? c.counted->total : 0));
-      out += csv_record(record);
+      out += spreadsheet_record(record);
     }
   return out;
 }
@@ -109,23 +109,6 @@ std::string latex(const ReportTable& t) {
 }
 
 }  // namespace
-
-std::string escape_latex(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\')
-      out += "\\textbackslash{}";
-    else if (c == '~')
-      out += "\\textasciitilde{}";
-    else if (c == '^')
-      out += "\\textasciicircum{}";
-    else {
-      if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) out += '\\';
-      out += c;
-    }
-  }
-  return out;
-}
 
 const Table<ReportFormat>& report_formats() {
   static const Table<ReportFormat> table("report format",

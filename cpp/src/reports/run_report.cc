@@ -7,6 +7,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/protocols/convention_choice.h"
+#include "facebench/reports/escape.h"
 #include "facebench/reports/table.h"
 
 namespace facebench {
@@ -87,7 +88,7 @@ std::string failed_text(const Json& more, const char* key, const std::string& he
   if (failed.empty()) return "";
   std::string out = fmt::format("\n{}:\n\n", heading);
   for (const Json& f : failed)
-    if (f.is_object()) out += fmt::format("- `{}` {}\n", f.value("name", "?"), text(f, "status"));
+    if (f.is_object()) out += fmt::format("- {}: {}\n", text(f, "name"), text(f, "status"));
   return out;
 }
 
@@ -139,7 +140,9 @@ std::string write_run_report(const Run& run) {
   for (const Json& input : c["inputs"])
     out += fmt::format("- {}, SHA-256 {}\n", text(input, "role"), text(input, "sha256"));
   for (const auto& [file, hash] : c["outputs"].items())
-    if (hash.is_string()) out += fmt::format("- {}, SHA-256 {}\n", file, hash.get<std::string>());
+    if (hash.is_string())
+      out += fmt::format("- {}, SHA-256 {}\n", escape_markdown(file),
+                         escape_markdown(hash.get_ref<const std::string&>()));
   return out;
 }
 

@@ -24,7 +24,7 @@ void save_run(const fs::path& target, const EvaluationResult& result, const RunI
          "Choose another name.");
   AtomicFolder folder(target, overwrite);
   write_run_files(folder.temporary(), result, info);
-  write_file(folder.temporary() / "report.md", run_report(read_run(folder.temporary())));
+  write_file(folder.temporary() / "report.md", run_report(read_changed_run(folder.temporary())));
   if (more) more(folder.temporary());
   folder.commit();
 }

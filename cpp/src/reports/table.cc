@@ -9,6 +9,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
+#include "facebench/core/numbers.h"
 
 namespace facebench {
 namespace {
@@ -79,7 +80,7 @@ std::vector<Entry> read_metric(const Json& json, const std::string& where) {
   base.standard_error = number(json, "standard_error", -1);
   if (json.contains("bounds")) base.bounds = read_bounds(json["bounds"]);
   const Json none;
-  const Json& value = json["value"];
+  const Json& value = json.at("value");
   const Json& interval = json.contains("interval") ? json["interval"] : none;
   if (!value.is_array()) {
     base.value = read_value(value, where);
@@ -189,22 +190,17 @@ std::string metric_title(const std::string& metric) {
   if (!known) return metric;
   if (!known->takes_targets) return known->title;
   if (known->targets_are_ranks) return fmt::format("{} {}", known->title, target);
-  try {
-    return fmt::format("{} {:.6g} %", known->title, 100 * std::stod(target));
-  } catch (const std::exception&) {
-    return metric;
-  }
+  const std::optional<double> number = number_of(target);
+  return number ? fmt::format("{} {:.6g} %", known->title, 100 * *number) : metric;
 }
 
 bool metric_before(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& name) {
     const auto [metric, target] = metric_of_cell(name);
-    double number = 0;
-    try {
-      if (metric && metric->takes_targets) number = std::stod(target);
-    } catch (const std::exception&) {  // no number: by name
-    }
-    return std::pair(metric && metric->takes_targets ? metric->prefix : name, number);
+    // What is no number: by name.
+    const std::optional<double> number =
+        metric && metric->takes_targets ? number_of(target) : std::nullopt;
+    return std::pair(number ? metric->prefix : name, number.value_or(0));
   };
   return key(a) < key(b);
 }
@@ -259,19 +255,6 @@ std::string cell_text(const ReportTable::Row& row, const Cell& c) {
                         100 * *c.support->achieved);
   if (c.counted) text += fmt::format(" ({} of {})", c.counted->count, c.counted->total);
   return text;
-}
-
-std::string escape_markdown(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n' || c == '\r') {
-      out += ' ';
-      continue;
-    }
-    if (std::string_view("|\\`*<>").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
 }
 
 std::vector<std::string> run_titles(std::span<const Run> runs) {

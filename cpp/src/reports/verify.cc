@@ -35,41 +35,73 @@ Check compare_hash(std::string name, const fs::path& path, const std::string& re
   }
 }
 
-// The path of the first value that differs, for people.
-std::string first_difference(const Json& a, const Json& b, const std::string& at) {
-  if (a == b) return "";
-  if (a.is_object() && b.is_object()) {
-    for (const auto& [key, value] : a.items()) {
-      if (!b.contains(key)) return at + "/" + key;
-      if (const std::string d = first_difference(value, b[key], at + "/" + key); !d.empty())
-        return d;
-    }
-  }
-  return at.empty() ? "/" : at;
+// Every value of `recorded` that differs from `wanted`, by its path, for people.
+std::string differences(const Json& recorded, const Json& wanted, std::string_view at = "") {
+  std::string found;
+  for (const Json& change : Json::diff(recorded, wanted))
+    found += fmt::format("{}{}{}", found.empty() ? "" : ", ", at,
+                         change["path"].get_ref<const std::string&>());
+  return found;
 }
 
-Check recompute(const fs::path& folder, const RunScores& s, const Json& metrics, const Job& job) {
+Check compare_metrics(const fs::path& folder, const RunScores& s, const Json& metrics,
+                      const std::vector<TrackResult>& tracks) {
   const std::string name = "metrics from scores";
   try {
-    const auto tracks = measure_tracks(s.spec, s.options, s.trials, s.status, s.scores, job);
     const Json again = metrics_json(s.spec, s.options, tracks);
     if (pretty_json(again) == read_file(folder / "metrics.json"))
       return {name, true, "metrics.json computed from scores.h5 has the same bytes"};
-    const std::string where = first_difference(again, metrics, "");
+    const std::string where = differences(metrics, again);
     return {name, false,
             where.empty() ? "metrics.json holds the same numbers in another spelling"
-                          : "metrics.json differs from what scores.h5 gives, first at " + where};
-  } catch (const std::logic_error& e) {
-    return {name, false, e.what()};
+                          : "metrics.json differs from what scores.h5 gives: " + where};
   } catch (const Error& e) {
     return {name, false, e.what()};
+  }
+}
+
+// The manifest's content against the copy in scores.h5 and what follows from the scores, then
+// against its own hash: the first says which value was changed, the last sees a change in both.
+Check compare_content(const Run& run, const RunScores& s, const std::vector<TrackResult>& tracks,
+                      const Job& job) {
+  Check check{"content of run.json", false, ""};
+  Json wanted = s.content;
+  wanted.update(content_of_scores(s.spec, s.options, tracks));
+  for (const char* file : {"scores.h5", "metrics.json"})
+    wanted["outputs"][file] = sha256_file(run.folder / file, job);
+  if (const std::string found = differences(run.manifest.content, wanted); !found.empty()) {
+    check.detail = "differs from what scores.h5 holds: " + found;
+  } else if (const std::string now = content_hash(run.manifest);
+             now != run.manifest.recorded_hash) {
+    check.detail = fmt::format("has SHA-256 {}, content_sha256 says {}", now,
+                               run.manifest.recorded_hash.empty() ? "nothing"
+                                                                  : run.manifest.recorded_hash);
+  } else {
+    check.same = true;
+    check.detail = "as scores.h5 holds it, SHA-256 as recorded";
+  }
+  return check;
+}
+
+// What scores.h5 gives: the metrics and the content of the manifest.
+std::vector<Check> recompute(const Run& run, const RunScores& s, const Job& job) {
+  try {
+    const auto tracks = measure_tracks(s.spec, s.options, s.trials, s.status, s.scores, job);
+    std::vector<Check> checks = {compare_metrics(run.folder, s, run.metrics, tracks)};
+    // Before format 5 scores.h5 did not hold the content.
+    if (s.content.is_object()) checks.push_back(compare_content(run, s, tracks, job));
+    return checks;
+  } catch (const std::logic_error& e) {
+    return {{"metrics from scores", false, e.what()}};
+  } catch (const Error& e) {
+    return {{"metrics from scores", false, e.what()}};
   }
 }
 
 // The file of embeddings that the run kept, or read: where it lies today, if it is the same one.
 fs::path find_embeddings(const Run& run, const Job& job) {
   if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) return kept;
-  const Json& recorded = run.manifest.content["inputs"];
+  const Json& recorded = run.manifest.content.at("inputs");
   const Json& circumstance = run.manifest.circumstance;
   const Json places = circumstance.contains("inputs") ? circumstance["inputs"] : Json::array();
   for (std::size_t i = 0; i < recorded.size() && places.is_array() && i < places.size(); ++i) {
@@ -112,14 +144,14 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
 }  // namespace
 
 std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
-  const Run run = read_run(folder);
+  const Run run = read_changed_run(folder);
   std::vector<Check> checks;
   for (const char* file : {"scores.h5", "metrics.json"})
     checks.push_back(
-        compare_hash(file, folder / file, text_or(run.manifest.content["outputs"], file), job));
+        compare_hash(file, folder / file, text_or(run.manifest.content.at("outputs"), file), job));
   try {
     const RunScores scores = read_scores(folder / "scores.h5");
-    checks.push_back(recompute(folder, scores, run.metrics, job));
+    for (Check& check : recompute(run, scores, job)) checks.push_back(std::move(check));
     if (auto check = rescore(run, scores, job)) checks.push_back(std::move(*check));
   } catch (const Error& e) {
     checks.push_back({"metrics from scores", false, e.what()});
@@ -128,8 +160,8 @@ std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
 }
 
 std::vector<Check> verify_inputs(const fs::path& folder, const fs::path& root, const Job& job) {
-  const Run run = read_run(folder);
-  const Json& recorded = run.manifest.content["inputs"];
+  const Run run = read_changed_run(folder);
+  const Json& recorded = run.manifest.content.at("inputs");
   const Json& circumstance = run.manifest.circumstance;
   const Json places = circumstance.contains("inputs") ? circumstance["inputs"] : Json::array();
   std::vector<Check> checks;

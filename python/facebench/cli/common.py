@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import facebench
+from facebench import _eval
 from facebench.cli.options import argument, fields, flag, keyword, option
 
 EXIT_FAILED = 1
@@ -62,12 +63,18 @@ def parse_preparation(options: dict[str, Any]) -> None:
 
 
 def complain(text: str) -> None:
-    print(f"facebench: {text}", file=sys.stderr, flush=True)
+    print(f"facebench: {shown(text)}", file=sys.stderr, flush=True)
+
+
+def shown(text: str) -> str:
+    """What a terminal may show: names from files may hold its control characters."""
+    return _eval.printable(text.encode("utf-8", "surrogateescape"))
 
 
 def print_json(value: Any) -> None:
     """A path is printed as text; NaN, which JSON cannot represent, is a bug."""
-    print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+    text = json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    print(shown(text.replace("\x7f", "\\u007f")))
 
 
 _taken: list[Path] = []  # by out_path(), until the verb ends

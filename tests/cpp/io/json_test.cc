@@ -125,4 +125,10 @@ TEST(Json, Options) {
   EXPECT_FALSE(options.flip);
 }
 
+TEST(Json, AnAbsentKeyOfAConstantObjectIsAnError) {
+  const Json object = {{"a", 1}};
+  EXPECT_EQ(object["a"], 1);
+  EXPECT_ERROR(object["b"], "is absent");
+}
+
 }  // namespace facebench

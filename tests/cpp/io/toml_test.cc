@@ -152,4 +152,52 @@ TEST(Toml, CutAndChanged) {
   expect_no_change_crashes(text, [](const std::string& t) { parse_toml(t, "x").json(); });
 }
 
+// What the parser must not see; each of these ended the process or was undefined behaviour.
+TEST(Toml, TextThatTheParserCannotBear) {
+  const auto refusal = [](const std::string& text) {
+    return error_of([&] { parse_toml(text, "x.toml"); });
+  };
+  std::string deep;
+  for (int i = 0; i < 400000; ++i) deep += "a.";
+  for (const std::string& text : {deep + "b = 1", "[" + deep + "b]", "a = {" + deep + "b = 1}",
+                                  "x = 1\n[[" + deep + "b]]", "\"\" . " + deep + "b = 1"})
+    EXPECT_NE(refusal(text).find("a key has more than 32 parts"), std::string::npos)
+        << refusal(text);
+  EXPECT_EQ(refusal("a = 1\nb = " + std::string(1000, '[')),
+            "x.toml:2: not valid TOML: lists and tables are nested deeper than 32");
+  for (const char* text : {"\xC6\x99<df", "a = \xC6\x99", "a.\xC6\x99 = 1", "a = [\xC6\x99",
+                           "a = '''x''''' # \xC6\x99\n\xC6\x99"})
+    EXPECT_NE(refusal(text).find("outside ASCII"), std::string::npos) << text;
+  for (const char* text : {"[[ [d", "[ [a]]", "a = 1\n[[\t[d]]", "[.a]", "[]"})
+    EXPECT_NE(refusal(text).find("does not begin with a name"), std::string::npos) << text;
+  EXPECT_NE(refusal(std::string((8 << 20) + 1, '\n')).find("more than 8388608"), std::string::npos);
+}
+
+// Strings and comments may hold all that keys may not.
+TEST(Toml, StringsAndCommentsAreNotKeys) {
+  const TomlTable t =
+      parse_toml(R"(# ƙ [[ [ a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.....
+a = "ƙ \" .................................... [" # '
+b = '\' # "
+c = """
+[[ ["" \""" ....................................."""""
+d = '''\
+[[ ['' ....................................'''''
+e = [
+  [1.5, 2.5], # [[ [
+  [3.5],
+]
+"ƙ".'x' = 1
+["".y]
+)",
+                 "x.toml");
+  const std::string dots(36, '.');
+  EXPECT_EQ(t.text("a"), "ƙ \" " + dots + " [");
+  EXPECT_EQ(t.text("b"), "\\");
+  EXPECT_EQ(t.text("c"), "[[ [\"\" \"\"\" ." + dots + "\"\"");
+  EXPECT_EQ(t.text("d"), "\\\n[[ ['' " + dots + "''");
+  EXPECT_TRUE(t.has("e"));
+  EXPECT_EQ(t.table("ƙ").integer("x"), 1);
+}
+
 }  // namespace facebench

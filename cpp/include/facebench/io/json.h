@@ -1,10 +1,20 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "facebench/core/options.h"
+
+namespace facebench {
+// Throws Error. In the library as it comes, `json["key"]` of a constant object without that key is
+// undefined behaviour; with this it is an error, wherever JSON from strangers is read.
+[[noreturn]] void refuse_json_use(const char* assertion);
+}  // namespace facebench
+
+// Only this header includes the library, so that all code sees the same one.
+#undef JSON_ASSERT
+#define JSON_ASSERT(x) ((x) ? static_cast<void>(0) : ::facebench::refuse_json_use(#x))
+#include <nlohmann/json.hpp>
 
 namespace facebench {
 

@@ -16,11 +16,17 @@ struct Manifest {
   Json content = Json::object();
   // Command, host, threads, times, load, where each input lay, ...
   Json circumstance = Json::object();
+  // What the file that was read says content_hash() is; empty where it says nothing (older runs).
+  std::string recorded_hash;
 };
 
-// {"content": ..., "circumstance": ...} and back. Throws Error naming `where`.
+// {"content": ..., "content_sha256": content_hash(), "circumstance": ...} and back. Throws Error
+// naming `where` for anything else, also for a further key; does not compare the hash.
 Json manifest_to_json(const Manifest& manifest);
 Manifest manifest_from_json(const Json& value, std::string_view where);
+// Throws Error where the content is not the one that its hash was written for.
+void check_content_hash(const Manifest& manifest, std::string_view where);
+// Reads, and checks the hash.
 Manifest read_manifest(const std::filesystem::path& path);
 void write_manifest(const std::filesystem::path& path, const Manifest& manifest);
 // SHA-256 of the content's canonical JSON.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,15 @@ struct Run {
   Manifest manifest;
   Json metrics;
 };
-// Throws Error where it is not a run folder or its files cannot be read.
-Run read_run(const std::filesystem::path& folder);
+// Throws Error where it is not a run folder, its files cannot be read, or the manifest's content,
+// metrics.json or scores.h5 (which may be absent) is not what the run wrote, by the hashes in
+// run.json.
+Run read_run(const std::filesystem::path& folder, const Job& job = {});
+// The same without comparing hashes: for who looks for what was changed.
+Run read_changed_run(const std::filesystem::path& folder);
 
 // scores.h5: `/manifest` (format, names of the tracks in order, the protocol's text, options),
+// `/content` (that of run.json, less the hashes of the two other files),
 // `/sample/{name,status,identity}`, `/identity`, with templates
 // `/template/{name,identity,begin,sample,medium}`, and for each track `/tracks/NAME/kind`, `score`
 // in the shape of the kind, and the trials (`first`, `second`, ... for a list; `rows`, `columns`,
@@ -49,8 +55,13 @@ struct RunScores {
   TrialSet trials;
   std::vector<SampleStatus> status;
   std::vector<KeptScores> scores;  // per track
+  Json content;                    // of the manifest; null in files before format 5
 };
 // Throws Error for anything that is not as write_run_files() wrote it.
 RunScores read_scores(const std::filesystem::path& path);
+
+// The part of a manifest's content that follows from the scores: kind, protocol, options, tracks.
+Json content_of_scores(const ProtocolSpec& spec, const EvaluationOptions& options,
+                       std::span<const TrackResult> tracks);
 
 }  // namespace facebench

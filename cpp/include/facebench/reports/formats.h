@@ -18,7 +18,4 @@ struct ReportFormat {
 // number rests on in columns of its own.
 const Table<ReportFormat>& report_formats();
 
-// Characters that mean something in LaTeX, escaped.
-std::string escape_latex(std::string_view text);
-
 }  // namespace facebench

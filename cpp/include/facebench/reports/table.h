@@ -79,9 +79,6 @@ std::string row_title(const ReportTable::Row& row);
 // its counts: "61.20* [55.00, 67.10] (3 at FAR 0.1 %)".
 std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell);
 
-// Characters that mean something in Markdown, escaped; line ends become blanks.
-std::string escape_markdown(std::string_view text);
-
 // The mark, and the sentence that explains it: of the rates at which marked cells of the table are,
 // "" without any.
 inline constexpr const char* kUnreliableMark = "*";

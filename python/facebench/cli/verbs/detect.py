@@ -53,7 +53,11 @@ def detect(
         )
         if out is None:
             with open(target, "rb") as faces:
-                shutil.copyfileobj(faces, sys.stdout.buffer)
+                if sys.stdout.isatty():
+                    for line in faces:
+                        print(common.shown(line.decode("utf-8", "surrogateescape")), end="")
+                else:
+                    shutil.copyfileobj(faces, sys.stdout.buffer)
     for row in summary.failures:
         common.complain(row.reason if row.status == "unreadable" else f"{row.name}: {row.status}")
     code = common.EXIT_FAILED if strict and summary.failures else 0
