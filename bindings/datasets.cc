@@ -4,10 +4,13 @@
 
 #include "common.h"
 #include "facebench/datasets/check.h"
+#include "facebench/datasets/convert.h"
 #include "facebench/datasets/dataset.h"
+#include "facebench/datasets/decoded_images.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/datasets/synthetic/render.h"
 #include "facebench/datasets/synthetic/writer.h"
+#include "facebench/io/archive_writer.h"
 #include "images.h"
 #include "json.h"
 #include "modules.h"
@@ -27,7 +30,14 @@ py::array view_of(const py::object& owner, const T* data, std::vector<py::ssize_
 void bind_folders(py::module_& m) {
   py::class_<Sample>(m, "Sample", "One image of a data set: id, path, label.")
       .def_readonly("id", &Sample::id, "path relative to the data set's root")
-      .def_readonly("path", &Sample::path)
+      .def_property_readonly(
+          "path", [](const Sample& s) { return s.image.path(); }, "the file, or the archive")
+      .def_property_readonly(
+          "where", [](const Sample& s) { return s.image.where(); },
+          "the file, or the archive and its record")
+      .def(
+          "read", [](const Sample& s) { return py::bytes(s.image.read()); },
+          "the bytes of the image file")
       .def_readonly("label", &Sample::label, "index into Dataset.label_names")
       .def("__repr__",
            [](const Sample& s) { return fmt::format("Sample(id='{}', label={})", s.id, s.label); });
@@ -36,6 +46,7 @@ void bind_folders(py::module_& m) {
       .def_readonly("root", &Dataset::root)
       .def_readonly("samples", &Dataset::samples)
       .def_readonly("label_names", &Dataset::label_names)
+      .def_readonly("damaged", &Dataset::damaged, "entries of an archive that were left out")
       .def("__len__", [](const Dataset& d) { return d.samples.size(); })
       .def("__repr__", [](const Dataset& d) {
         return fmt::format("Dataset('{}', {} images of {} people)", d.name, d.samples.size(),
@@ -43,7 +54,10 @@ void bind_folders(py::module_& m) {
       });
   m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
   m.def("read_image_folder", &read_image_folder, py::arg("root"));
-  m.def("read_dataset", &read_dataset, py::arg("name"), py::arg("root"));
+  m.def("read_dataset", &read_dataset, py::arg("name"), py::arg("root"),
+        py::arg("skip_damaged") = 0);
+  m.def("read_archive", &read_archive, py::arg("path"), py::arg("skip_damaged") = 0,
+        py::arg("format") = "");
   m.def("dataset_readers", [] { return table_docs(dataset_readers()); });
   m.def(
       "select_samples",
@@ -103,6 +117,52 @@ void bind_sources(py::module_& m) {
           py::arg("index"), "uint8 (H, W, 3), a read-only view.");
 }
 
+void bind_archives(py::module_& m) {
+  py::class_<DecodedImages, ImageSource>(
+      m, "DecodedImages", "The images of a data set, decoded each time they are asked for.")
+      .def(py::init([](Dataset dataset, std::optional<std::pair<int, int>> size) {
+             return std::make_unique<DecodedImages>(
+                 std::move(dataset),
+                 size ? std::optional(ImageShape{size->first, size->second}) : std::nullopt);
+           }),
+           py::arg("dataset"), py::arg("size") = py::none())
+      .def(
+          "pixels",
+          [](const DecodedImages& s, std::int64_t i) {
+            const std::uint8_t* pixels = s.pixels(i);
+            return to_numpy(std::vector<std::uint8_t>(pixels, pixels + s.shape().bytes()),
+                            {s.shape().height, s.shape().width, 3});
+          },
+          py::arg("index"), "uint8 (H, W, 3), a copy.");
+  bind_options<ConvertOptions>(m);
+  py::class_<ConvertSummary>(m, "ConvertSummary", "What convert_dataset wrote.")
+      .def_readonly("files", &ConvertSummary::files)
+      .def_readonly("images", &ConvertSummary::images)
+      .def_readonly("people", &ConvertSummary::people)
+      .def_readonly("source_sha256", &ConvertSummary::source_sha256)
+      .def_readonly("written_sha256", &ConvertSummary::written_sha256)
+      .def_readonly("notes", &ConvertSummary::notes);
+  m.def(
+      "convert_dataset",
+      [](const Dataset& dataset, const std::filesystem::path& out, const ConvertOptions& options,
+         int threads, py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return convert_dataset(dataset, out, options, job);
+        });
+      },
+      py::arg("dataset"), py::arg("out"), py::arg("options") = ConvertOptions{},
+      py::arg("threads") = 0, py::arg("progress") = py::none());
+  m.def("image_archives", [] { return table_docs(image_archives()); });
+  m.def("image_archive_writers", [] { return table_docs(image_archive_writers()); });
+  m.def(
+      "find_image_archive",
+      [](const std::filesystem::path& path) -> std::optional<std::string> {
+        const ImageArchiveFormat* format = find_image_archive(path);
+        return format ? std::optional(format->name) : std::nullopt;
+      },
+      py::arg("path"));
+}
+
 void bind_packs(py::module_& m) {
   bind_options<PackOptions>(m);
   py::class_<PackFailure>(m, "PackFailure", "A sample that is a row without a face.")
@@ -123,6 +183,7 @@ void bind_packs(py::module_& m) {
       .def_readonly("path", &PackSummary::path)
       .def_readonly("images", &PackSummary::images)
       .def_readonly("failures", &PackSummary::failures)
+      .def_readonly("damaged", &PackSummary::damaged, "entries of an archive that were left out")
       .def_readonly("outside", &PackSummary::outside)
       .def_readonly("tree_sha256", &PackSummary::tree_sha256)
       .def_property_readonly("counts", [](const PackSummary& s) {
@@ -268,6 +329,7 @@ void bind_synthetic(py::module_& m) {
 void bind_datasets(py::module_& m) {
   bind_folders(m);
   bind_sources(m);
+  bind_archives(m);
   bind_packs(m);
   bind_synthetic(m);
   bind_overlap(m);

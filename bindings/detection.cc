@@ -92,7 +92,8 @@ void bind_detected_files(py::module_& m) {
   py::class_<ImageFile>(m, "ImageFile", "An image file: its name, where it lies, its drawing.")
       .def_property_readonly(
           "name", [](const ImageFile& f) { return file_name(f.name); }, "the sample id")
-      .def_readonly("path", &ImageFile::path)
+      .def_property_readonly(
+          "path", [](const ImageFile& f) { return f.image.path(); }, "the file, or the archive")
       .def_readonly("drawing", &ImageFile::drawing, "where its faces are drawn; '.' = nowhere");
   m.def(
       "list_image_files",

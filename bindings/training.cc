@@ -269,10 +269,10 @@ void bind_training_runs(py::module_& m) {
          const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
          const TrainOptions& options, const py::object& progress, const py::object& on_epoch,
          const py::object& on_step, const Validation* validation, const py::object& group) {
-        const Pack opened(pack);
-        const TrainingSet set =
-            training_set(opened, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt);
-        return result_dict(run_training(recipe, set, out, options,
+        const OpenedTrainingSet opened = open_training_set(
+            pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
+            named_image_shape(recipe.input, recipe.network_options));
+        return result_dict(run_training(recipe, opened.set, out, options,
                                         {progress, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),

@@ -1,6 +1,7 @@
 # Every outside library the C++ side is built on, found once, here.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(LibLZMA REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(tomlplusplus REQUIRED)

@@ -76,6 +76,7 @@ def pack(
     crop=None,
     crop_size=None,
     exclude=None,
+    skip_damaged=0,
     threads=0,
     progress=None,
     **options,
@@ -86,11 +87,12 @@ def pack(
     default (mtcnn, nearest_center, arcface112); ``detector="none"`` takes the whole image.
     ``crop_size``: one number or (width, height); None = the crop's own. ``exclude``: a list of
     people and samples to leave out, as `facebench.datasets.find_overlap` makes them; the pack's
-    manifest records it. ``options`` are fields of `PackOptions`. Returns a `PackSummary`: counts by
+    manifest records it. ``skip_damaged``: how many entries of an archive may be damaged; they are
+    left out, and the manifest lists them. ``options`` are fields of `PackOptions`. Returns a `PackSummary`: counts by
     status, failures with reasons, the tree hash.
     """
     (packing,) = _split(options, PackOptions)
-    images = datasets.read_dataset(dataset, root)
+    images = datasets.read_dataset(dataset, root, skip_damaged)
     return _full.prepare(
         images if exclude is None else datasets.exclude(images, exclude),
         out,

@@ -8,7 +8,6 @@
 
 #include "facebench/core/error.h"
 #include "facebench/images/decode.h"
-#include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 
 namespace facebench {
@@ -21,13 +20,12 @@ struct FileLook {
 
 FileLook look_at(const Sample& sample, const CheckOptions& options) {
   FileLook look;
-  std::error_code error;
-  if (!std::filesystem::exists(sample.path, error)) {
+  if (!sample.image.exists()) {
     look.finding = {"missing", sample.id, "no such file"};
     return look;
   }
   try {
-    const std::string bytes = read_file(sample.path);
+    const std::string bytes = sample.image.read();
     if (bytes.empty()) {
       look.finding = {"empty", sample.id, "the file has no bytes"};
       return look;
@@ -62,9 +60,8 @@ DatasetReport check_dataset(const Dataset& dataset, std::span<const std::string>
   // What is there, then what is only listed.
   const Dataset named = select_samples(dataset, listed, options.listed_by_stem);
   std::vector<Sample> samples = dataset.samples;
-  std::error_code error;
   for (const Sample& sample : named.samples)
-    if (!std::filesystem::exists(sample.path, error)) samples.push_back(sample);
+    if (!sample.image.exists()) samples.push_back(sample);
 
   std::vector<FileLook> looks(samples.size());
   {

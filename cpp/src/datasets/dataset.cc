@@ -69,7 +69,7 @@ Dataset read_lfw_folder(const fs::path& root) {
         std::string_view(stem).substr(std::min(stem.size(), start.size()));
     if (!stem.starts_with(start) || number.size() != 4 ||
         !std::all_of(number.begin(), number.end(), is_digit))
-      fail(sample.path.string(), "not named after its folder",
+      fail(sample.image.where(), "not named after its folder",
            fmt::format("Expected {0}/{0}_0001.jpg; use data set 'folder' for any names.", person));
   }
   return dataset;
@@ -109,15 +109,26 @@ Dataset select_samples(const Dataset& dataset, std::span<const std::string> name
 }
 
 const Table<DatasetReader>& dataset_readers() {
-  static const Table<DatasetReader> table(
-      "data set", {{"lfw", "Labeled Faces in the Wild and sets in its layout: NAME/NAME_0001.jpg",
-                    read_lfw_folder},
-                   {"folder", "any images, one folder for each person", read_image_folder}});
+  static const Table<DatasetReader> table("data set", [] {
+    std::vector<DatasetReader> rows = {
+        {"lfw", "Labeled Faces in the Wild and sets in its layout: NAME/NAME_0001.jpg",
+         [](const fs::path& root, std::int64_t) { return read_lfw_folder(root); }},
+        {"folder", "any images, one folder for each person",
+         [](const fs::path& root, std::int64_t) { return read_image_folder(root); }}};
+    for (const ImageArchiveFormat& format : image_archives().entries())
+      rows.push_back({format.name, format.doc,
+                      [name = format.name](const fs::path& root, std::int64_t skip_damaged) {
+                        return read_archive(root, skip_damaged, name);
+                      }});
+    return rows;
+  }());
   return table;
 }
 
-Dataset read_dataset(std::string_view name, const fs::path& root) {
-  return dataset_readers().at(name).read(root);
+Dataset read_dataset(std::string_view name, const fs::path& root, std::int64_t skip_damaged) {
+  if (skip_damaged < 0)
+    throw std::invalid_argument("the number of damaged entries to skip is below 0");
+  return dataset_readers().at(name).read(root, skip_damaged);
 }
 
 }  // namespace facebench

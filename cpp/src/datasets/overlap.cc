@@ -198,8 +198,9 @@ OverlapSide read_overlap_side(const fs::path& path, const fs::path& embeddings) 
       path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
   std::unordered_map<std::string, std::int32_t> number;
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    const Dataset dataset = read_image_folder(path);
+  const bool archive = find_image_archive(path) != nullptr;
+  if (archive || fs::is_directory(path, ignored)) {
+    const Dataset dataset = archive ? read_archive(path) : read_image_folder(path);
     side.people = dataset.label_names;
     for (const Sample& s : dataset.samples) {
       side.samples.push_back(s.id);

@@ -9,7 +9,6 @@
 #include "facebench/detection/selection.h"
 #include "facebench/images/decode.h"
 #include "facebench/images/resize.h"
-#include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
@@ -64,13 +63,12 @@ class Cutter {
 
   Row cut_out(const Sample& sample) const {
     Row row;
-    std::error_code error;
-    if (!std::filesystem::exists(sample.path, error))
+    if (!sample.image.exists())
       return failed(std::move(row), SampleStatus::missing, "no such file");
     std::string bytes;
     Image image;
     try {
-      bytes = read_file(sample.path);
+      bytes = sample.image.read();
       row.sha256 = sha256_hex(bytes);
       image = decode_image(std::as_bytes(std::span(bytes)), decode_, sample.id);
     } catch (const Error& e) {
@@ -91,7 +89,7 @@ class Cutter {
 
   // Without the path: the same images anywhere give the same pack.
   static std::string plain_reason(std::string text, const Sample& sample) {
-    for (const std::string& prefix : {sample.path.string(), sample.id})
+    for (const std::string& prefix : {sample.image.where(), sample.id})
       if (text.starts_with(prefix + ": ")) text.erase(0, prefix.size() + 2);
     return text;
   }
@@ -268,6 +266,7 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
   PackSummary summary = summarize(names, columns);
   summary.path = out;
   summary.shape = shape;
+  summary.damaged = dataset.damaged;
   std::vector<std::int32_t> labels;
   for (const Sample& sample : dataset.samples) labels.push_back(sample.label);
   writer.write<std::int32_t>("/label", labels, {n});
@@ -291,6 +290,7 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
       {"tree_sha256", summary.tree_sha256}};
   // Only if there is something to say, so that the bytes of other packs do not change.
   if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
+  if (!dataset.damaged.empty()) manifest["damaged"] = dataset.damaged;
   if (const OutsideFaces& o = summary.outside; !o.names.empty())
     manifest["outside"] = {{"boxes", o.boxes}, {"landmarks", o.landmarks}, {"names", o.names}};
   writer.write_json("/manifest", manifest);

@@ -46,6 +46,7 @@ class Lister {
       : draw_(draw), canonical_draw_(fs::weakly_canonical(draw)), alone_(alone), job_(job) {}
 
   void add_file(const fs::path& path) {
+    if (const ImageArchiveFormat* format = find_image_archive(path)) return add(path, *format);
     add(path.string(), path, fs::weakly_canonical(path), path.filename());
   }
 
@@ -78,9 +79,20 @@ class Lister {
   }
 
  private:
-  void add(std::string name, const fs::path& path, const fs::path& canonical,
+  void add(const fs::path& path, const ImageArchiveFormat& format) {
+    const auto archive = format.open(path);
+    const fs::path canonical = fs::weakly_canonical(path);
+    for (std::int64_t i = 0; i < archive->size(); ++i) {
+      if (i % 4096 == 0) job_.check();
+      const fs::path name = archive->name(i);
+      add(alone_ ? name.string() : (path / name).string(), {path, archive, i}, canonical / name,
+          alone_ ? name : path.filename() / name);
+    }
+  }
+
+  void add(std::string name, ImageLocation image, const fs::path& canonical,
            const fs::path& place) {
-    ImageFile file{std::move(name), path, {}};
+    ImageFile file{std::move(name), std::move(image), {}};
     if (!draw_.empty()) {
       const fs::path target = drawing_name(place);
       file.drawing = draw_ / target;
@@ -106,14 +118,15 @@ class Lister {
 // The image, or none; and then what is wrong with the file.
 std::optional<Image> read(const ImageFile& file, DetectedFile& result) {
   result.name = file.name;
-  std::error_code error;
-  if (!fs::exists(file.path, error)) {
+  if (!file.image.exists()) {
     result.status = SampleStatus::missing;
     result.reason = "no such file";
     return std::nullopt;
   }
   try {
-    return read_image(file.path);
+    if (!file.image.archive()) return read_image(file.image.path());
+    const std::string bytes = file.image.read();
+    return decode_image(std::as_bytes(std::span(bytes)), {}, file.image.where());
   } catch (const Error& e) {
     result.status = SampleStatus::unreadable;
     result.reason = printable(e.what());

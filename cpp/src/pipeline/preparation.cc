@@ -47,6 +47,10 @@ PreparationOptions preparation_of(const BatchModelInfo& model) {
 PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesystem::path& lists,
                                   std::span<const PreparationSource> others) {
   PreparationOptions options;
+  if (!spec.reader->images(lists).empty()) {
+    options.detector = "none";
+    return options;
+  }
   std::string crop = kDefaultCrop;
   for (const PreparationSource& source : others)
     if (source.options.crop) {

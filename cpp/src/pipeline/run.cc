@@ -1,6 +1,9 @@
 #include "facebench/pipeline/run.h"
 
+#include <unordered_map>
+
 #include "facebench/core/error.h"
+#include "facebench/io/archive.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/reports/save.h"
@@ -17,8 +20,22 @@ Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials, const
   dataset.name = spec.id;
   dataset.root = images;
   dataset.label_names = trials.identity_names;
-  const std::vector<fs::path> paths = image_paths(spec, trials, images);
   dataset.samples.reserve(trials.names.size());
+  std::error_code ignored;
+  if (fs::is_regular_file(images, ignored)) {
+    const auto archive = open_image_archive(images);
+    std::unordered_map<std::string, std::int64_t> entries;
+    for (std::int64_t i = 0; i < archive->size(); ++i) entries.emplace(archive->name(i), i);
+    for (std::size_t i = 0; i < trials.names.size(); ++i) {
+      const auto entry = entries.find(trials.names[i]);
+      const ImageLocation image = entry == entries.end()
+                                      ? ImageLocation(images / trials.names[i])
+                                      : ImageLocation(images, archive, entry->second);
+      dataset.samples.push_back({trials.names[i], image, trials.identity[i]});
+    }
+    return dataset;
+  }
+  const std::vector<fs::path> paths = image_paths(spec, trials, images);
   for (std::size_t i = 0; i < trials.names.size(); ++i)
     dataset.samples.push_back({trials.names[i], paths[i], trials.identity[i]});
   return dataset;

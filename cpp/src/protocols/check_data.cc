@@ -30,6 +30,8 @@ void look_for_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
     check.images = find_images(spec, trials, places);
   } catch (const Error&) {  // none is there, which is an answer here
   }
+  std::error_code ignored;
+  if (fs::is_regular_file(check.images, ignored)) return;  // an archive among the lists: all there
   std::vector<fs::path> paths;
   if (!check.images.empty()) paths = image_paths(spec, trials, check.images);
   FileListing listing;

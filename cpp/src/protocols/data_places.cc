@@ -107,6 +107,9 @@ std::vector<fs::path> image_paths(const ProtocolSpec& spec, const TrialSet& tria
 }
 
 fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const DataPlaces& places) {
+  if (places.images.empty())
+    if (fs::path archive = spec.reader->images(find_lists(spec, places)); !archive.empty())
+      return archive;
   fs::path best;
   std::size_t most = 0;
   for (const fs::path& folder :

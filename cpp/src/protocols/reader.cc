@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocols/agedb_splits.h"
+#include "protocols/bin_pairs.h"
 #include "protocols/cfp_pairs.h"
 #include "protocols/dfw.h"
 #include "protocols/folders.h"
@@ -42,6 +43,8 @@ const Table<TrialReaderEntry>& trial_readers() {
        {"pairs", "any list of pairs with labels and folds, its form stated by keys",
         make_pairs_reader},
        {"cfp_pairs", "CFP's numbered image lists and Split/FF or Split/FP", make_cfp_pairs_reader},
+       {"bin", "InsightFace's test sets: images and labels in one file, pairs in their order",
+        make_bin_reader},
        {"agedb_splits", "AgeDB's MAT file of splits", make_agedb_splits_reader},
        {"umdfaces", "UMDFaces' CSV files: tracks by yaw difference, drawn or from a list",
         make_umdfaces_reader},

@@ -15,9 +15,10 @@
 #include "facebench/core/job.h"
 #include "facebench/core/random.h"
 #include "facebench/datasets/dataset.h"
+#include "facebench/datasets/decoded_images.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/images/decode.h"
-#include "facebench/images/resize.h"
+#include "facebench/io/archive.h"
 #include "facebench/io/file.h"
 #include "facebench/training/training_set.h"
 
@@ -153,33 +154,10 @@ std::unique_ptr<StepInput> make_preloaded(const StepInputOptions& o) {
                                        std::move(samples), std::move(labels), count);
 }
 
-// Files decoded and resized when their pixels are asked for. The pixels stay until the same thread
-// asks again, which is all that the loader, who copies them at once, needs.
-class DecodedFiles : public ImageSource {
- public:
-  DecodedFiles(Dataset dataset, ImageShape shape) : dataset_(std::move(dataset)), shape_(shape) {}
-  std::int64_t size() const override { return static_cast<std::int64_t>(dataset_.samples.size()); }
-  ImageShape shape() const override { return shape_; }
-  SampleStatus status(std::int64_t) const override { return SampleStatus::ok; }
-  std::string name(std::int64_t i) const override { return sample(i).id; }
-  const std::uint8_t* pixels(std::int64_t i) const override {
-    thread_local Image image;
-    image = resize(read_image(sample(i).path), shape_.width, shape_.height, Interpolation::area);
-    return image.data.data();
-  }
-  const Dataset& dataset() const { return dataset_; }
-
- private:
-  const Sample& sample(std::int64_t i) const {
-    return dataset_.samples.at(static_cast<std::size_t>(i));
-  }
-  Dataset dataset_;
-  ImageShape shape_;
-};
-
 std::unique_ptr<StepInput> make_files(const StepInputOptions& o) {
-  auto images =
-      std::make_unique<DecodedFiles>(read_image_folder(o.path), ImageShape{o.height, o.width});
+  auto images = std::make_unique<DecodedImages>(
+      find_image_archive(o.path) ? read_archive(o.path) : read_image_folder(o.path),
+      ImageShape{o.height, o.width});
   std::vector<std::int64_t> samples, labels;
   for (const Sample& s : images->dataset().samples) {
     samples.push_back(static_cast<std::int64_t>(samples.size()));
@@ -199,7 +177,7 @@ const Table<StepInputEntry>& step_inputs() {
        {"preloaded", "images in memory (of a pack, or noise), flipped and scaled for each batch",
         false, make_preloaded},
        {"pack", "a pack on disk, flipped and scaled for each batch", true, make_pack},
-       {"files", "a folder of JPEG, PNG or PNM files, decoded, resized and scaled for each batch",
+       {"files", "a folder or an archive of images, decoded, resized and scaled for each batch",
         true, make_files}});
   return table;
 }

@@ -44,6 +44,17 @@ NetworkOptions network_for_images(const InputOptions& options, NetworkOptions ne
   return network;
 }
 
+std::optional<ImageShape> named_image_shape(const InputOptions& options,
+                                            const NetworkOptions& network) {
+  const bool whole = options.view == "whole";
+  const auto height =
+      options.image_height ? options.image_height : (whole ? network.height : std::optional<int>());
+  const auto width =
+      options.image_width ? options.image_width : (whole ? network.width : std::optional<int>());
+  if (!height || !width) return std::nullopt;
+  return ImageShape{*height, *width};
+}
+
 void set_model_input(const InputOptions& options, const ImageShape& images, ModelOptions& model) {
   model.view = options.view;
   model.view_fraction = options.view_fraction;

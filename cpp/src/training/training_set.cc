@@ -4,8 +4,11 @@
 
 #include <map>
 #include <stdexcept>
+#include <system_error>
+#include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/io/archive.h"
 #include "facebench/io/sha256.h"
 
 namespace facebench {
@@ -43,6 +46,50 @@ TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclu
   if (const std::string crop = text(part(manifest, "crop"), "name"); !crop.empty())
     set.preparation["crop"] = crop;
   return set;
+}
+
+TrainingSet training_set(const DecodedImages& images, const std::optional<Exclusion>& exclusion) {
+  const Dataset& dataset = images.dataset();
+  TrainingSet set;
+  set.images = &images;
+  std::vector<std::string> names;
+  std::vector<std::int32_t> labels;
+  for (const Sample& sample : dataset.samples) {
+    labels.push_back(sample.label);
+    if (exclusion) names.push_back(sample.id);
+  }
+  set.labels.assign(labels.begin(), labels.end());
+  if (exclusion) {
+    const ExcludedImages found = excluded_images(*exclusion, dataset.label_names, names, labels);
+    for (std::size_t i = 0; i < set.labels.size(); ++i)
+      if (found.out[i]) set.labels[i] = -1;
+    set.excluded = found.json(*exclusion);
+  }
+  // The bytes of millions of images are not read for this; names, labels and the archive's size
+  // are.
+  std::error_code error;
+  if (const auto bytes = std::filesystem::file_size(dataset.root, error); !error)
+    set.content_hash = fmt::format("{} bytes", bytes);
+  return set;
+}
+
+OpenedTrainingSet open_training_set(const std::filesystem::path& path,
+                                    const std::optional<Exclusion>& exclusion,
+                                    const std::optional<ImageShape>& shape) {
+  OpenedTrainingSet opened;
+  std::error_code ignored;
+  const bool archive = find_image_archive(path) != nullptr;
+  if (archive || std::filesystem::is_directory(path, ignored)) {
+    auto images = std::make_unique<const DecodedImages>(
+        archive ? read_archive(path) : read_image_folder(path), shape);
+    opened.set = training_set(*images, exclusion);
+    opened.images = std::move(images);
+  } else {
+    auto pack = std::make_unique<const Pack>(path);
+    opened.set = training_set(*pack, exclusion);
+    opened.images = std::move(pack);
+  }
+  return opened;
 }
 
 TrainingClasses training_classes(const TrainingSet& set) {

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "facebench/core/registry.h"
+#include "facebench/images/image_location.h"
 #include "facebench/io/json.h"
 
 namespace facebench {
 
 struct Sample {
-  std::string id;              // path relative to the data set's root, with '/'
-  std::filesystem::path path;  // where the file should be
-  std::int32_t label = 0;      // index into Dataset::label_names
+  std::string id;          // path relative to the data set's root, with '/'; a name in an archive
+  ImageLocation image;     // where the file should be, or the place in an archive
+  std::int32_t label = 0;  // index into Dataset::label_names
 };
 
 // Images of people, in a fixed order. Nothing is decoded or opened yet.
@@ -26,6 +27,7 @@ struct Dataset {
   std::vector<Sample> samples;
   std::vector<std::string> label_names;  // one a person
   Json excluded;                         // what was left out of it (exclusion.h); null = nothing
+  std::vector<std::string> damaged;      // entries of an archive left out, a sentence each
 };
 
 // The layout of Labeled Faces in the Wild: ROOT/NAME/NAME_0001.jpg; where ROOT/images exists, the
@@ -45,14 +47,25 @@ Dataset read_image_folder(const std::filesystem::path& root);
 Dataset select_samples(const Dataset& dataset, std::span<const std::string> names,
                        bool by_stem = false);
 
+// The images of an archive (io/archive.h), by its ending and first bytes or by the named format;
+// people are the labels in ascending order, called by their numbers. Without labels each image's
+// person is the folder in its name, else the image itself. Up to `skip_damaged` entries that are
+// damaged are left out and listed in Dataset::damaged. Throws Error for one more, for a file that
+// is no such archive, and where no image is left.
+Dataset read_archive(const std::filesystem::path& path, std::int64_t skip_damaged = 0,
+                     std::string_view format = {});
+
 struct DatasetReader {
   std::string name;
   std::string doc;
-  std::function<Dataset(const std::filesystem::path& root)> read;
+  // `skip_damaged` is of archives; a file that cannot be read is found where it is opened.
+  std::function<Dataset(const std::filesystem::path& root, std::int64_t skip_damaged)> read;
 };
-// lfw, folder.
+// lfw, folder, and every format of image_archives().
 const Table<DatasetReader>& dataset_readers();
-// Throws std::invalid_argument for an unknown name (did you mean), Error as the reader does.
-Dataset read_dataset(std::string_view name, const std::filesystem::path& root);
+// Throws std::invalid_argument for an unknown name (did you mean) and a negative number, Error as
+// the reader does.
+Dataset read_dataset(std::string_view name, const std::filesystem::path& root,
+                     std::int64_t skip_damaged = 0);
 
 }  // namespace facebench

@@ -28,10 +28,10 @@ struct OverlapSide {
   EmbeddingSet embeddings;
 };
 
-// A pack, a folder with one folder for each person, or embeddings alone, whose samples belong to
-// the person their folder is named after ("Jane_Doe/Jane_Doe_0001.jpg"). `embeddings` may add those
-// of a pack or folder; they are found by sample id. Throws Error where the file is none of these,
-// and where no sample has an embedding.
+// A pack, a folder with one folder for each person, an archive, or embeddings alone, whose samples
+// belong to the person their folder is named after ("Jane_Doe/Jane_Doe_0001.jpg"). `embeddings` may
+// add those of a pack or folder; they are found by sample id. Throws Error where the file is none
+// of these, and where no sample has an embedding.
 OverlapSide read_overlap_side(const std::filesystem::path& path,
                               const std::filesystem::path& embeddings = {});
 

@@ -14,13 +14,14 @@
 #include "facebench/core/registry.h"
 #include "facebench/detection/detector.h"
 #include "facebench/detection/face.h"
+#include "facebench/images/image_location.h"
 #include "facebench/io/sample_status.h"
 
 namespace facebench {
 
 struct ImageFile {
   std::string name;               // the sample id
-  std::filesystem::path path;     // where it lies
+  ImageLocation image;            // where it lies
   std::filesystem::path drawing;  // where its faces are drawn; empty = nowhere
 };
 
@@ -30,7 +31,8 @@ struct ImageFiles {
 };
 
 // The images in a list of files and folders. A file counts as an image, whatever its name. A folder
-// stands for all images below it (list_images), in natural order. Names are the paths as given, or
+// stands for all images below it (list_images), in natural order, an archive (io/archive.h) for its
+// entries in their order, whose names follow the archive's. Names are the paths as given, or
 // relative to the folder if a single folder is given. With `draw`, the drawing of a file is
 // draw/FILENAME, and those of a folder have the same folder structure below draw (below
 // draw/FOLDERNAME if several paths are given). A file without the extension of an image gets .png.

@@ -52,7 +52,8 @@ struct PreparationSource {
   PreparationOptions options;
 };
 
-// The settings of a protocol's data set: detector `given` with the faces of the data set, if their
+// The settings of a protocol's data set: no detector where the lists hold the images, which are
+// crops then (TrialReader::images); detector `given` with the faces of the data set, if their
 // file is in the folder of the lists and has what the chosen crop needs; otherwise empty.
 PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesystem::path& lists,
                                   std::span<const PreparationSource> others);

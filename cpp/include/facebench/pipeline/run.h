@@ -29,6 +29,7 @@ struct RunRequest {
 };
 
 // The samples that the lists name, as a data set: ids are their names, labels the identities.
+// `images` is a folder, or an archive whose entries have the samples' names.
 Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials,
                          const std::filesystem::path& images);
 

@@ -24,6 +24,9 @@ class TrialReader {
   // What is needed and not there; empty = this is the folder of the lists. All of files(), unless
   // the reader knows other names or needs fewer.
   virtual std::vector<std::string> missing(const std::filesystem::path& lists) const;
+  // The archive among the lists that holds the images too, aligned crops, under the names of the
+  // samples (io/archive.h); empty: images are files below a folder.
+  virtual std::filesystem::path images(const std::filesystem::path& /*lists*/) const { return {}; }
   // Reads them as they are: what is odd but clear is counted (TrialSet::blemishes), what cannot be
   // meant is an Error with file and line, and there is no partial result. The set that comes back
   // has passed TrialSet::check() and names the files it was read from with their SHA-256.

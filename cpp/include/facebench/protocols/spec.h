@@ -121,8 +121,9 @@ std::filesystem::path find_lists(const ProtocolSpec& spec, const DataPlaces& pla
 // find_lists, then the reader.
 TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places);
 
-// The folder that holds the most samples, the first of several (by stem the first that holds any).
-// Throws Error if none does: the lists then belong to other data.
+// The archive that the reader names (TrialReader::images), unless `places` gives a folder of
+// images; else the folder that holds the most samples, the first of several (by stem the first that
+// holds any). Throws Error if none does: the lists then belong to other data.
 std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& trials,
                                   const DataPlaces& places);
 

@@ -33,6 +33,11 @@ struct InputOptions {
 NetworkOptions network_for_images(const InputOptions& options, NetworkOptions network,
                                   const ImageShape& images);
 
+// The size of images that a recipe's options name, for images that can be made in any size; empty
+// where they name none.
+std::optional<ImageShape> named_image_shape(const InputOptions& options,
+                                            const NetworkOptions& network);
+
 // What goes into the model file; the size of the images is `images`.
 void set_model_input(const InputOptions& options, const ImageShape& images, ModelOptions& model);
 

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "facebench/datasets/decoded_images.h"
 #include "facebench/datasets/exclusion.h"
 #include "facebench/datasets/image_source.h"
 #include "facebench/datasets/pack.h"
@@ -30,6 +33,22 @@ struct TrainingSet {
 // All of a pack, which must outlive the result; with a list, its people and images are not trained
 // on. Throws Error where nothing of the list is in the pack.
 TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclusion = {});
+
+// What is trained on without a pack: the images of a data set, decoded on the fly; they must
+// outlive the result. Throws as above.
+TrainingSet training_set(const DecodedImages& images,
+                         const std::optional<Exclusion>& exclusion = {});
+
+// A training set and the images it reads.
+struct OpenedTrainingSet {
+  std::unique_ptr<const ImageSource> images;
+  TrainingSet set;
+};
+// Opens a pack (.h5), an archive (io/archive.h) or a folder of people. Images that are decoded on
+// the fly have the size of the first one, unless `shape` names one. Throws Error as these do.
+OpenedTrainingSet open_training_set(const std::filesystem::path& path,
+                                    const std::optional<Exclusion>& exclusion = {},
+                                    const std::optional<ImageShape>& shape = {});
 
 // The images to train on, with the labels numbered 0, 1, ... in the order of the persons' numbers.
 struct TrainingClasses {

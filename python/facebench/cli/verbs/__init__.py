@@ -36,6 +36,7 @@ VERBS = {
         "synth": data.synth,
         "check": data.check,
         "scan": data.scan,
+        "convert": data.convert,
         "overlap": data.overlap,
     },
     "bench": {

@@ -93,6 +93,56 @@ def scan(
 
 
 @verb(
+    "facebench data convert train.rec --out shards-{000..}.tar",
+    lambda: fields(facebench.datasets.ConvertOptions),
+)
+def convert(
+    source: argument("A .rec, .bin or .tar, a folder of them, or a folder of people.", Path),
+    out: option("x.rec, x.bin, x.tar, shards-{000..}.tar, or x.h5 (a pack, nothing cut).", Path),
+    skip_damaged: common.SkipDamaged = 0,
+    threads: common.Threads = 0,
+    **options,
+):
+    """Pass a data set on in another format. Image files unchanged, read back and compared."""
+    datasets = facebench.datasets
+    images = (
+        datasets.read_dataset("folder", source)
+        if datasets.find_image_archive(source) is None and source.is_dir()
+        else datasets.read_archive(source, skip_damaged)
+    )
+    progress = make_progress()
+    if out.suffix == ".h5":
+        height, width = datasets.DecodedImages(images).shape[1:3]
+        crop = facebench.crops.CropOptions(height=height, width=width)
+        packed = datasets.pack_dataset(images, out, crop=crop, threads=threads, progress=progress)
+        read = datasets.Pack(out)
+        files, written, people, notes = [out], len(read), len(images.label_names), []
+        hashes = {"tree_sha256": packed.tree_sha256}
+        bad = len(packed.failures)
+        if bad:
+            notes.append(f"{bad} images cannot be decoded; the pack says which.")
+    else:
+        settings = datasets.ConvertOptions(**options)
+        done = datasets.convert_dataset(images, out, settings, threads, progress)
+        files, written, people, notes = done.files, done.images, done.people, done.notes
+        hashes = {"source_sha256": done.source_sha256, "written_sha256": done.written_sha256}
+    lines = [f"{files[0]}: {written} images of {people} people, {len(files)} files"]
+    lines += [f"  read:    {len(images)} images, {next(iter(hashes.values()))}"]
+    lines += [f"  written: {written} images, {list(hashes.values())[-1]}"]
+    lines += [f"  {note}" for note in notes]
+    lines += [f"  left out: {sentence}" for sentence in images.damaged]
+    fields = {
+        "files": [str(file) for file in files],
+        "images": written,
+        "people": people,
+        **hashes,
+        "notes": notes,
+        "damaged": images.damaged,
+    }
+    return Answer(fields, "\n".join(lines))
+
+
+@verb(
     "facebench data overlap webface.h5 lfw.h5",
     lambda: [
         *keywords(

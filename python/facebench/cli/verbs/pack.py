@@ -11,6 +11,7 @@ def pack(
     dataset: common.DataSet,
     root: common.Root,
     exclude: common.Exclude = None,
+    skip_damaged: common.SkipDamaged = 0,
     strict: common.Strict = False,
     out: common.Out = None,
     threads: common.Threads = 0,
@@ -23,6 +24,7 @@ def pack(
         root,
         common.out_path(out, "pack", dataset, ".h5"),
         exclude=exclude,
+        skip_damaged=skip_damaged,
         threads=threads,
         progress=make_progress(),
         **options,
@@ -40,7 +42,9 @@ def pack(
             "names": summary.outside.names,
         },
     }
+    fields["damaged"] = summary.damaged
     lines = [f"{summary.path}: {summary.images} images ({common.counts_text(summary)})"]
     lines += [f"  {f['id']}: {f['status']}: {f['reason']}" for f in failures]
+    lines += [f"  left out: {sentence}" for sentence in summary.damaged]
     lines += [summary.outside.warning] if summary.outside.warning else []
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if strict and failures else 0)

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "facebench/core/error.h"
+#include "facebench/io/archive.h"
+
+// Everything that an archive can be asked, of every entry; what is damaged throws Error.
+inline void read_all_entries(const facebench::ImageArchive& archive) {
+  for (std::int64_t i = 0; i < archive.size(); ++i) {
+    try {
+      archive.where(i);
+      archive.label(i);
+      archive.name(i);
+      archive.read(i);
+    } catch (const facebench::Error&) {
+    }
+  }
+}
