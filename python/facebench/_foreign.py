@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from facebench._arguments import brief, type_text
 from facebench._torch import full as _full
 from facebench.core import Error
 from facebench.io import sha256_file
@@ -87,6 +88,8 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise ImportError(
                 "ONNX models need onnxruntime: pip install 'facebench[onnx]'"
             ) from None
+        if not Path(path).is_file():
+            raise Error(f"{brief(path)}: there is no such file")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
@@ -231,10 +234,16 @@ def load_embedder(source, **options):
         return source if isinstance(source, _full.Model) else _full.load_model(source)
     if callable(source):
         return _callable_embedder(source, options)
+    if not named:
+        raise TypeError(
+            "model must be FILE.safetensors, FILE.onnx, module:function, a network or a callable, "
+            f"not {type_text(source)}"
+        )
     module, colon, name = text.partition(":")
     if not colon:
         raise ValueError(
-            f"{text!r} is not a model: expected FILE.safetensors, FILE.onnx or module:function"
+            f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx or "
+            "module:function"
         )
     try:
         function = getattr(importlib.import_module(module), name)

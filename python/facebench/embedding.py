@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import _foreign, nn
+from facebench._arguments import brief
 from facebench._foreign import (
     CallableEmbedder,
     Embedder,
@@ -138,7 +139,7 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     """
     path = Path(weights)
     if not path.is_file():
-        raise Error(f"{path}: there is no such file")
+        raise Error(f"{brief(path)}: there is no such file")
     if network is None:
         if path.suffix != ".safetensors":
             raise ValueError(f"{path}: not a model file of ours, so the network must be named")
