@@ -133,6 +133,7 @@ void write_run_files(const fs::path& folder, const EvaluationResult& r, const Ru
   content["options"] = options_to_json(r.options);
   content["score"] = r.score;
   content["notes"] = r.notes;
+  if (!r.warnings.empty()) content["warnings"] = r.warnings;
   content["blemishes"] = blemishes_json(r.trials.blemishes);
   content["embeddings"] = r.embeddings.empty() ? Json(nullptr) : r.embeddings;
   content["inputs"] = Json::array();

@@ -65,6 +65,13 @@ def complain(text: str) -> None:
     print(f"facebench: {text}", file=sys.stderr, flush=True)
 
 
+def result_answer(result: Any) -> Any:
+    """The answer of a verb that evaluates: 1 where nothing could be enrolled."""
+    from facebench.cli.verb import Answer
+
+    return Answer(result.to_dict(), str(result), EXIT_FAILED if result.all_failed else 0)
+
+
 def print_json(value: Any) -> None:
     """A path is printed as text; NaN, which JSON cannot represent, is a bug."""
     print(json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
