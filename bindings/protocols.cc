@@ -337,6 +337,7 @@ void bind_result(py::module_& m) {
       .def_readonly("trials", &EvaluationResult::trials)
       .def_readonly("tracks", &EvaluationResult::tracks)
       .def_readonly("notes", &EvaluationResult::notes)
+      .def_readonly("warnings", &EvaluationResult::warnings)
       .def_property_readonly(
           "scores",
           [](const EvaluationResult& r) {
@@ -355,6 +356,9 @@ void bind_result(py::module_& m) {
             return json_to_python(metrics_json(r.spec, r.options, r.tracks));
           },
           "The content of metrics.json.")
+      .def(
+          "add_note", [](EvaluationResult& r, std::string note) { r.notes.push_back(note); },
+          py::arg("note"), "A sentence that stands with the notes about the lists.")
       .def(
           "add_input",
           [](EvaluationResult& r, const std::string& role, const std::filesystem::path& path) {

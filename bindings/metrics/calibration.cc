@@ -22,7 +22,7 @@ void bind_calibration(py::module_& m) {
   m.def(
       "min_cllr_statistic",
       [](const std::shared_ptr<Comparisons>& c) { return min_cllr_statistic(c); },
-      py::arg("comparisons"), "The minimal Cllr, for the bootstrap.");
+      py::arg("comparisons").none(false), "The minimal Cllr, for the bootstrap.");
 }
 
 }  // namespace facebench

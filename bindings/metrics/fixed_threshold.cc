@@ -40,10 +40,12 @@ void bind_fixed_threshold(py::module_& m) {
   using Shared = std::shared_ptr<Comparisons>;
   m.def(
       "fmr_statistic", [](const Shared& c, double t) { return fmr_statistic(c, t); },
-      py::arg("comparisons"), py::arg("threshold"), "The FMR at a threshold, for the bootstrap.");
+      py::arg("comparisons").none(false), py::arg("threshold"),
+      "The FMR at a threshold, for the bootstrap.");
   m.def(
       "fnmr_statistic", [](const Shared& c, double t) { return fnmr_statistic(c, t); },
-      py::arg("comparisons"), py::arg("threshold"), "The FNMR at a threshold, for the bootstrap.");
+      py::arg("comparisons").none(false), py::arg("threshold"),
+      "The FNMR at a threshold, for the bootstrap.");
 }
 
 }  // namespace facebench

@@ -153,7 +153,7 @@ void bind_identification_rates(py::module_& m) {
       [](const Shared& s, std::int64_t rank, const std::string& ties) {
         return rank_rate_statistic(s, rank, ties);
       },
-      py::arg("searches"), py::arg("rank"), py::arg("ties") = "pessimistic",
+      py::arg("searches").none(false), py::arg("rank"), py::arg("ties") = "pessimistic",
       "The identification rate at a rank, for vertex_bootstrap(statistic, identity, identity)\n"
       "with the probes' identities: people are drawn among the probes, the gallery stays.");
   m.def(
@@ -161,7 +161,8 @@ void bind_identification_rates(py::module_& m) {
       [](const Shared& s, double fpir, std::int64_t rank, const std::string& convention) {
         return dir_at_fpir_statistic(s, fpir, rank, convention);
       },
-      py::arg("searches"), py::arg("fpir"), py::arg("rank") = 1, py::arg("convention") = "exact",
+      py::arg("searches").none(false), py::arg("fpir"), py::arg("rank") = 1,
+      py::arg("convention") = "exact",
       "The DIR at an FPIR, threshold chosen again in each replicate; see rank_rate_statistic.");
 }
 

@@ -97,24 +97,24 @@ void bind_interval(py::module_& m) {
       .def("__repr__", [](const Statistic& s) { return fmt::format("Statistic('{}')", s.name); });
   using Shared = std::shared_ptr<Comparisons>;
   m.def(
-      "auc_statistic", [](const Shared& c) { return auc_statistic(c); }, py::arg("comparisons"),
-      "The AUC, for the bootstrap.");
+      "auc_statistic", [](const Shared& c) { return auc_statistic(c); },
+      py::arg("comparisons").none(false), "The AUC, for the bootstrap.");
   m.def(
-      "eer_statistic", [](const Shared& c) { return eer_statistic(c); }, py::arg("comparisons"),
-      "The EER, for the bootstrap.");
+      "eer_statistic", [](const Shared& c) { return eer_statistic(c); },
+      py::arg("comparisons").none(false), "The EER, for the bootstrap.");
   m.def(
       "tar_at_far_statistic",
       [](const Shared& c, double far, const std::string& convention) {
         return tar_at_far_statistic(c, far, convention);
       },
-      py::arg("comparisons"), py::arg("far"), py::arg("convention") = "exact",
+      py::arg("comparisons").none(false), py::arg("far"), py::arg("convention") = "exact",
       "The TAR at a FAR, threshold chosen again in each replicate.");
   m.def(
       "accuracy_statistic",
       [](const Shared& c, const std::string& convention) {
         return accuracy_statistic(c, convention);
       },
-      py::arg("comparisons"), py::arg("convention") = "exact",
+      py::arg("comparisons").none(false), py::arg("convention") = "exact",
       "The accuracy by folds, thresholds chosen again in each replicate.");
 
   ResultClass<Components>(m, "Components", "Connected components of the comparisons, per fold.")

@@ -12,6 +12,9 @@ from pathlib import Path
 import facebench
 from facebench import datasets, nn
 
+# What this network was trained on. Your own file may say something else; see its authors' code.
+PIXELS = {"mean": 127.5, "std": 128.0, "color": "rgb", "flip": "none"}
+
 
 def main(arguments):
     if arguments:
@@ -20,7 +23,6 @@ def main(arguments):
         work = Path("evaluate-onnx-example")
         work.mkdir(exist_ok=True)
         model, protocol, root, out = work / "small4.onnx", "lfw", work / "lfw", work / "run"
-        # What the file says about pixels (mean, std, colour order) is found by whoever runs it.
         nn.export_onnx(nn.build_network("small4", height=64, width=64), model)
         if not root.exists():
             options = datasets.SyntheticOptions(people=30, images=2, pairs_per_fold=3)
@@ -33,6 +35,7 @@ def main(arguments):
         crop_size=None if arguments else 64,
         overwrite=True,
         replicates=200,
+        **PIXELS,
     )
     print(result)
 

@@ -10,9 +10,12 @@ needs neither torch nor time.
 
 from importlib import import_module
 
-from facebench._eval import Error, version
+from facebench import _arguments, _eval
 
-__version__ = version()
+_arguments.guard(_eval)  # before anything else takes a function out of it
+
+Error = _eval.Error
+__version__ = _eval.version()
 
 _MODULES = (
     "core",

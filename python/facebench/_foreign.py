@@ -5,11 +5,13 @@ Part of `facebench.embedding`, which shows these names.
 
 import importlib
 import json
+import warnings
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from facebench._arguments import brief, type_text
 from facebench._torch import full as _full
 from facebench.core import Error
 from facebench.io import sha256_file
@@ -42,13 +44,32 @@ class _NetworkEmbedder:
     _prepared = False  # whether the options say how its images are detected and cropped
     _file = _sha256 = ""
 
-    def _set_pixels(self, mean, std, color):
+    _assumed = ()  # which of mean, std and color nobody stated
+
+    def _set_pixels(self, mean, std, color, known=False):
+        """``known``: whether the options say already what is not given here."""
+        given = {"mean": mean, "std": std, "color": color}
         if mean is not None:
             self._options.mean = _list(mean)
         if std is not None:
             self._options.std = _list(std)
         if color is not None:
             self._options.color = color
+        self._assumed = () if known else tuple(k for k, v in given.items() if v is None)
+
+    def assumed(self, flip=None) -> str:
+        """What is not known of this network and was assumed, as text; "" where all was stated.
+
+        ``flip``: how it is embedded, where that was stated.
+        """
+        if not self._assumed:
+            return ""
+        values = {
+            k: ",".join(f"{x:g}" for x in v) if k != "color" else v
+            for k, v in self._pixels().items()
+        }
+        said = [f"{name} {values[name]}" for name in self._assumed]
+        return ", ".join(said if flip or self._options.flip != "none" else [*said, "no flip"])
 
     @property
     def flip(self) -> str:
@@ -87,6 +108,8 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise ImportError(
                 "ONNX models need onnxruntime: pip install 'facebench[onnx]'"
             ) from None
+        if not Path(path).is_file():
+            raise Error(f"{brief(path)}: there is no such file")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
@@ -108,7 +131,7 @@ class OnnxEmbedder(_NetworkEmbedder):
         else:
             _, self._options = _full.parse_model_description(exported, str(path), "facebench")
             self._prepared = True
-        self._set_pixels(mean, std, color)
+        self._set_pixels(mean, std, color, known=exported is not None)
         self._read_input()
         self.description = {
             "onnx": Path(path).name,
@@ -143,8 +166,9 @@ class OnnxEmbedder(_NetworkEmbedder):
 class TorchEmbedder(_NetworkEmbedder):
     """A PyTorch module, or a `facebench.nn.Network`, as an `Embedder`, in evaluation mode.
 
-    ``mean``, ``std`` and ``color`` as for `OnnxEmbedder`. Its output (N, ...) is flattened; of
-    several outputs the first is taken. The module stays on its device.
+    ``mean``, ``std`` and ``color`` as for `OnnxEmbedder`; what is left out is 127.5, 127.5 and rgb,
+    and `facebench.run` says that it was assumed. Its output (N, ...) is flattened; of several
+    outputs the first is taken. The module stays on its device.
 
     >>> import numpy as np, torch
     >>> from facebench import embedding
@@ -154,10 +178,10 @@ class TorchEmbedder(_NetworkEmbedder):
     (3, 12)
     """
 
-    def __init__(self, module, *, mean=127.5, std=127.5, color="rgb"):
+    def __init__(self, module, *, mean=None, std=None, color=None):
         self._module = module
         self._title = _name(module)
-        self._options = _full.ModelOptions()
+        self._options = _full.ModelOptions(mean=[127.5], std=[127.5])
         self._set_pixels(mean, std, color)
         self.description = {"torch": type(module).__qualname__} | self._pixels()
 
@@ -193,11 +217,11 @@ class CallableEmbedder(_NetworkEmbedder):
     (1, 3)
     """
 
-    def __init__(self, function, *, mean=127.5, std=127.5, color="rgb"):
+    def __init__(self, function, *, mean=None, std=None, color=None):
         self._run = function
         self._title = _name(function)
         own = {k: getattr(function, k) for k in ("flip", "normalization") if hasattr(function, k)}
-        self._options = _full.ModelOptions(**own)
+        self._options = _full.ModelOptions(mean=[127.5], std=[127.5], **own)
         self._set_pixels(mean, std, color)
         self.description = getattr(function, "description", {"callable": self._title})
         self.description = self.description | self._pixels()
@@ -231,10 +255,16 @@ def load_embedder(source, **options):
         return source if isinstance(source, _full.Model) else _full.load_model(source)
     if callable(source):
         return _callable_embedder(source, options)
+    if not named:
+        raise TypeError(
+            "model must be FILE.safetensors, FILE.onnx, module:function, a network or a callable, "
+            f"not {type_text(source)}"
+        )
     module, colon, name = text.partition(":")
     if not colon:
         raise ValueError(
-            f"{text!r} is not a model: expected FILE.safetensors, FILE.onnx or module:function"
+            f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx or "
+            "module:function"
         )
     try:
         function = getattr(importlib.import_module(module), name)
@@ -253,9 +283,23 @@ def _callable_embedder(function, options):
     return CallableEmbedder(function, **options)
 
 
-def batch_model(embedder, name: str = "") -> _full.BatchModel:
-    """An `Embedder` as the extractor takes it. ``name``: in messages and run folders."""
+def warn_of_assumptions(embedder, flip=None) -> None:
+    """A UserWarning where nobody has stated what the network expects of its pixels."""
+    assumed = embedder.assumed(flip) if isinstance(embedder, _NetworkEmbedder) else ""
+    if assumed:
+        warnings.warn(
+            f"{embedder._title} does not say what its pixels are; assumed: {assumed}. State it "
+            "with mean=, std= and color= (--set NAME=VALUE).",
+            stacklevel=3,
+        )
+
+
+def batch_model(embedder, name: str = "", flip=None) -> _full.BatchModel:
+    """An `Embedder` as the extractor takes it. ``name``: in messages and run folders. ``flip``: how
+    it is embedded, where that was stated."""
     if isinstance(embedder, _NetworkEmbedder):
+        assumed = embedder.assumed(flip)
+        described = {"assumed": assumed} if assumed else {}
         height, width = embedder._input
         return _full.PythonModel(
             embedder._run,
@@ -264,7 +308,7 @@ def batch_model(embedder, name: str = "") -> _full.BatchModel:
             height=height,
             width=width,
             prepared=embedder._prepared,
-            description=embedder.description,
+            description=embedder.description | described,
             file=embedder._file,
             sha256=embedder._sha256,
         )

@@ -15,7 +15,10 @@ if find_spec("facebench._full") is None:
 
 import torch
 
+from facebench import _arguments
 from facebench import _full as full
+
+_arguments.guard(full)  # before anything else takes a function out of it
 
 
 def _major_minor(text: str) -> str:

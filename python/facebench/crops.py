@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from facebench._arguments import real_array
 from facebench._torch import full
 from facebench.detection import Face
 
@@ -74,7 +75,7 @@ def fit_similarity(from_: Sequence, to: Sequence) -> np.ndarray:
     >>> crops.fit_similarity([[0, 0], [1, 0]], [[5, 5], [7, 5]]).tolist()
     [[2.0, -0.0, 5.0], [0.0, 2.0, 5.0]]
     """
-    return full.fit_similarity(np.asarray(from_).tolist(), np.asarray(to).tolist())
+    return full.fit_similarity(real_array(from_, "from_").tolist(), real_array(to, "to").tolist())
 
 
 def crops() -> dict[str, str]:

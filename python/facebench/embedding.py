@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import _foreign, nn
+from facebench._arguments import brief
 from facebench._foreign import (
     CallableEmbedder,
     Embedder,
@@ -22,7 +23,7 @@ from facebench._foreign import (
     load_embedder,
 )
 from facebench._torch import full as _full
-from facebench.core import Error
+from facebench.core import Error, closest_name
 from facebench.io import EmbeddingSet, read_safetensors, sha256_file
 from facebench.nn import NetworkOptions
 
@@ -113,6 +114,12 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
     for name, value in values.items():
         if name not in target.to_dict():
             ModelOptions(**{name: value})  # raises, with "did you mean"
+        if name in ("crop", "detector"):
+            known = _full.crops() if name == "crop" else {**_full.detectors(), "none": ""}
+            if value not in known:
+                near = closest_name(str(value), list(known))
+                meant = f"; did you mean '{near}'?" if near else ""
+                raise ValueError(f"unknown {name} '{value}'{meant} (known: {', '.join(known)})")
         setattr(target, name, value)
 
 
@@ -137,8 +144,10 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     'sum'
     """
     path = Path(weights)
+    if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
+        raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
     if not path.is_file():
-        raise Error(f"{path}: there is no such file")
+        raise Error(f"{brief(path)}: there is no such file")
     if network is None:
         if path.suffix != ".safetensors":
             raise ValueError(f"{path}: not a model file of ours, so the network must be named")
@@ -207,7 +216,7 @@ def extract(
     options = options or ExtractOptions()
     model = load_embedder(model)
     if not isinstance(model, Model):
-        model = _foreign.batch_model(model)
+        model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, _full.ImageSource):
         return _full.extract(model, images, options, threads, progress)
     return _full.extract_array(

@@ -11,6 +11,7 @@ import os
 
 import numpy as np
 
+from facebench._arguments import real_array
 from facebench._torch import full
 
 DecodeOptions = full.DecodeOptions
@@ -86,7 +87,7 @@ def area_mean(image: np.ndarray, width: int, height: int) -> np.ndarray:
 
 def warp_affine(image: np.ndarray, matrix, width: int, height: int, border: int = 0) -> np.ndarray:
     """The image moved by a 2 x 3 matrix (source to target), bilinear, `border` outside."""
-    return full.warp_affine(image, np.asarray(matrix, float).tolist(), width, height, border)
+    return full.warp_affine(image, real_array(matrix, "matrix").tolist(), width, height, border)
 
 
 def interpolations() -> dict[str, str]:

@@ -11,7 +11,7 @@ EmbeddingSet(2 x 2, 2 ok)
 64
 """
 
-from facebench import _eval
+from facebench import _embedding_files, _eval
 from facebench._eval import EmbeddingSet, SampleStatus
 
 __all__ = [
@@ -31,13 +31,23 @@ __all__ = [
 ]
 
 
-def read_embeddings(path):
-    """Read an embeddings file (HDF5 with ``/embedding`` float32 (N, D) and ``/name``).
+def read_embeddings(path, names=None):
+    """Read an embeddings file: HDF5, ``.npz``, ``.npy`` with names, ``.csv`` or ``.parquet``.
 
-    ``/status`` and ``/manifest`` may be absent: then every row is ok. Raises
-    :class:`facebench.Error` for a damaged file, NaN in an ok row, or a name given twice.
+    What a file is, its first bytes say. HDF5: ``/embedding`` float32 (N, D) and ``/name``;
+    ``/status`` and ``/manifest`` may be absent: then every row is ok. npz: arrays ``embeddings``
+    and ``names``. npy: numbers (N, D) and ``names``, a sequence or a text file with one a line (of
+    ``x.npy`` also ``x.txt`` beside it). csv, parquet: a column ``name`` and one for each number.
+    float64, float16 and integers are taken. Raises :class:`facebench.Error` for a damaged file, NaN
+    in an ok row, or a name given twice.
+
+    >>> import tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(folder + "/e.npz", embeddings=np.eye(2), names=["a.jpg", "b.jpg"])
+    ...     read_embeddings(folder + "/e.npz")
+    EmbeddingSet(2 x 2, 2 ok)
     """
-    return _eval.read_embeddings(path)
+    return _embedding_files.read(path, names)
 
 
 def confine_hdf5(on=True):

@@ -114,6 +114,7 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
     (extract,) = _split(options, ExtractOptions)
     source = Pack(pack) if isinstance(pack, (str, os.PathLike)) else pack
     embedder = embedding.load_embedder(model, **pixels)
+    _foreign.warn_of_assumptions(embedder, extract.flip)
     result = embedding.extract(embedder, source, extract, threads=threads, progress=progress)
     if out is not None:
         write_embeddings(out, result)
@@ -182,7 +183,8 @@ def run(
     source = embedding.load_embedder(model, **pixels)
     if not isinstance(source, embedding.Model):
         name = str(model) if named else getattr(model, "__name__", "")
-        source = _foreign.batch_model(source, name)
+        _foreign.warn_of_assumptions(source, extract.flip)
+        source = _foreign.batch_model(source, name, extract.flip)
     protocol = os.fspath(protocol)
     if out is None:
         with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ True
 import html
 import os
 
-from facebench import _eval
+from facebench import _embedding_files, _eval, _pairs
 from facebench._data_check import DataCheck, check_data
 from facebench._eval import EmbeddingSet, EvaluationOptions, ProtocolSpec, TrialSet
 from facebench._published import (
@@ -46,6 +46,7 @@ __all__ = [
     "load_published",
     "read_trials",
     "template_fusions",
+    "write_pairs",
 ]
 
 
@@ -151,6 +152,17 @@ def read_trials(protocol, root=None, lists=None, strict=False):
     if strict:
         _eval.refuse_blemishes(trials, spec.id)
     return trials
+
+
+def write_pairs(protocol, out, root=None, lists=None):
+    """Write the distinct pairs of a protocol as CSV (``first``, ``second``), for others to score.
+
+    With a further column ``score`` (or ``distance``) it is what :func:`evaluate` reads, in any
+    order of the rows. Returns how many pairs there are. facebench.Error for a protocol whose
+    comparisons are no list.
+    """
+    spec = _spec(protocol)
+    return _pairs.write(read_trials(spec, root, lists), out, f"protocol {spec.id}")
 
 
 def find_images(protocol, trials, root=None, images=None):
@@ -307,6 +319,7 @@ class Result:
         self.protocol = raw.spec
         self.options = raw.options
         self.notes = raw.notes
+        self.warnings = raw.warnings
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
     def __getitem__(self, track):
@@ -318,6 +331,11 @@ class Result:
         if len(tracks) == 1:
             return getattr(next(iter(tracks.values())), name)
         raise AttributeError(f"result has no {name!r}; tracks: {', '.join(tracks)}")
+
+    @property
+    def all_failed(self):
+        """Whether nothing at all could be enrolled: then the numbers say nothing."""
+        return all(t.failure_to_enrol_rate == 1 for t in self.tracks.values())
 
     def to_dict(self):
         """The content of ``metrics.json``."""
@@ -332,7 +350,8 @@ class Result:
 
     def __repr__(self):
         head = f"{self.protocol.title} (version {self.protocol.version}), {self._convention()}"
-        return "\n".join([head, *(repr(t) for t in self.tracks.values()), *self.notes])
+        warnings = [f"WARNING: {w}" for w in self.warnings]
+        return "\n".join([*warnings, head, *map(repr, self.tracks.values()), *self.notes])
 
     def _repr_html_(self):
         rows = []
@@ -348,8 +367,9 @@ class Result:
             for t in self.tracks.values()
         )
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.notes)
+        warnings = "".join(f"<p><b>Warning:</b> {html.escape(w)}</p>" for w in self.warnings)
         return (
-            f"<p><b>{html.escape(self.protocol.title)}</b>, "
+            f"{warnings}<p><b>{html.escape(self.protocol.title)}</b>, "
             f"{html.escape(self._convention())}; {html.escape(failed)}</p>"
             "<table><tr><th>track</th><th>metric</th><th>%</th><th>interval</th>"
             "<th>rests on</th><th>method</th></tr>" + "".join(rows) + "</table>" + notes
@@ -361,12 +381,14 @@ def _embedding_set(embeddings, names, status):
     if isinstance(embeddings, EmbeddingSet):
         return embeddings, None
     if isinstance(embeddings, (str, os.PathLike)):
-        return _eval.read_embeddings(embeddings), embeddings
+        return _embedding_files.read(embeddings, names), embeddings
+    if isinstance(embeddings, dict):
+        return _embedding_files.of_mapping(embeddings), None
     if names is None:
         raise ValueError("embeddings given as an array need names=, one a row")
     if hasattr(embeddings, "detach"):  # a torch tensor, without importing torch
         embeddings = embeddings.detach().cpu().numpy()
-    return EmbeddingSet(embeddings, list(names), status), None
+    return _embedding_files.make(embeddings, names, status), None
 
 
 def evaluate(
@@ -380,16 +402,25 @@ def evaluate(
     lists=None,
     trials=None,
     options=None,
+    distance=False,
+    columns=None,
     threads=0,
     progress=None,
     **more,
 ):
     """Evaluate embeddings or scores under a protocol.
 
-    ``embeddings``: an array or tensor (N, D) with ``names`` (paths relative to the image folder),
-    an :class:`EmbeddingSet`, or the path of an ``.h5`` file. Or ``scores``: one number a
-    comparison in the order of the lists (an array, or the path of a CSV file with a column
-    ``score``). Lists are looked for below ``root``, or in ``lists``, or given as ``trials``.
+    ``embeddings``: an array or tensor (N, D) with ``names`` (paths relative to the image folder), a
+    dict {name: vector}, an :class:`EmbeddingSet`, or the path of a file that
+    `facebench.io.read_embeddings` knows. ``match`` says how names are those of the lists: exact,
+    stem (the file name alone) or suffix (given names end with those of the lists).
+
+    Or ``scores``: one number a comparison in the order of the lists (an array, or the path of a CSV
+    file with a column ``score``); or a CSV file with the names of each pair in any order
+    (``first``, ``second``; or ``columns``, the headers of both and of the score), as
+    :func:`write_pairs` makes it. ``distance``: low scores are alike, so their signs are turned.
+
+    Lists are looked for below ``root``, or in ``lists``, or given as ``trials``.
     Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ...
 
     >>> import pathlib, tempfile, numpy as np
@@ -405,6 +436,8 @@ def evaluate(
     if options is not None and more:
         raise ValueError("give options or keywords, not both")
     options = options or EvaluationOptions(**more)
+    if (distance or columns is not None) and scores is None:
+        raise ValueError("distance and columns are said of scores, and none are given")
     spec = _spec(protocol)
     if trials is None:
         if root is None and lists is None:
@@ -417,10 +450,14 @@ def evaluate(
     else:
         file = scores if isinstance(scores, (str, os.PathLike)) else None
         if file is not None:
-            scores = _eval.read_scores_csv(file, trials)
+            scores = _pairs.read_scores(file, trials, columns)
+        if distance:
+            scores = [-float(score) for score in scores]
         sample_status = [] if status is None else [int(s) for s in status]
         raw = _eval.evaluate_scores(spec, trials, scores, sample_status, options, threads, progress)
         role = "scores"
+    if distance:
+        raw.add_note("The scores given are distances: their signs were turned.")
     if file is not None:
         raw.add_input(role, file)
     return Result(raw, root or "", threads)

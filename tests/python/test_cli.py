@@ -33,6 +33,7 @@ VERBS = [
     "train",
     "convert",
     "embed",
+    "pairs",
     "eval",
     "run",
     "report",
@@ -145,6 +146,7 @@ def test_every_evaluation_option_is_a_keyword_and_a_key_of_the_manifest(tmp_path
         "failed_enrolments": "drop",
         "interval": "none",
         "fusion": "mean_unit",
+        "match": "stem",
         "accuracy_convention": "exact",
         "tar_at_far_convention": "exact",
     }

@@ -38,7 +38,7 @@ const Table<DetectorEntry>& detectors() {
         &options_schema<MtcnnOptions>(),
         [](const Json& o) { return make_mtcnn(read_options(MtcnnOptions{}, o, "mtcnn")); }},
        {"hog", "dlib's frontal faces, HOG and SVM: boxes and scores", &options_schema<HogOptions>(),
-        [](const Json& o) { return make_hog(read_options(HogOptions{}, o, "hog")); }},
+        [](const Json& o) { return make_hog(read_options(HogOptions{}, o, "hog")); }, false},
        {"given", "boxes and landmarks from a file, by sample id", &options_schema<GivenOptions>(),
         [](const Json& o) { return make_given(read_options(GivenOptions{}, o, "given")); }}});
   return table;

@@ -94,7 +94,12 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
   result.selection = decide("selection", &PreparationOptions::selection).value_or("nearest_center");
   selection_rules().at(result.selection);
   result.crop.name = decide("crop", &PreparationOptions::crop).value_or(kDefaultCrop);
-  crops().at(result.crop.name);
+  if (crops().at(result.crop.name).aligned && result.detector &&
+      !detectors().at(detector).landmarks)
+    throw std::invalid_argument(
+        fmt::format("the detector '{}' finds no landmarks, and the crop '{}' needs them; take "
+                    "another crop (paper), or a detector that finds them (mtcnn)",
+                    detector, result.crop.name));
   result.crop.width = decide("crop_width", &PreparationOptions::crop_width);
   result.crop.height = decide("crop_height", &PreparationOptions::crop_height);
   return result;

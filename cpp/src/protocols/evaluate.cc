@@ -13,6 +13,7 @@
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/scoring.h"
+#include "facebench/protocols/warnings.h"
 #include "protocols/measure_track.h"
 #include "protocols/trial_parts.h"
 
@@ -76,6 +77,7 @@ EvaluationResult begin(const ProtocolSpec& spec, const TrialSet& trials,
 void finish(EvaluationResult& r, const Job& job) {
   r.tracks = measure_tracks(r.spec, r.options, r.trials, r.status, r.scores, job);
   check_strict(r);
+  r.warnings = result_warnings(r);
 }
 
 // Of what decides the scores, not of a file: the same for an array and for the file it came from.
@@ -247,7 +249,7 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
     throw std::invalid_argument(
         fmt::format("embeddings: {} values for {} names of {} dimensions and {} statuses",
                     embeddings.values.size(), rows, embeddings.dim, embeddings.status.size()));
-  const SampleRows samples = find_samples(r.trials, embeddings, spec.match);
+  const SampleRows samples = find_samples(r.trials, embeddings, options.match.value_or(spec.match));
   r.status = samples.status;
   r.score = "cosine";
   if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)

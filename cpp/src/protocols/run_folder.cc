@@ -156,6 +156,7 @@ void write_run_files(const fs::path& folder, const EvaluationResult& r, const Ru
   content.update(content_of_scores(r.spec, r.options, r.tracks));
   content["score"] = r.score;
   content["notes"] = r.notes;
+  if (!r.warnings.empty()) content["warnings"] = r.warnings;
   content["blemishes"] = blemishes_json(r.trials.blemishes);
   content["embeddings"] = r.embeddings.empty() ? Json(nullptr) : r.embeddings;
   content["inputs"] = Json::array();

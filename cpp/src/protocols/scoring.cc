@@ -28,12 +28,44 @@ std::string_view text_of(std::span<const std::string> names) {
   return names.empty() ? std::string_view("(none)") : std::string_view(names.front());
 }
 
+// Where one of the given names stands among the wanted ones, whose keys these are; -1: nowhere.
+using Wanted = std::unordered_map<std::string, std::int64_t>;
+
+std::int64_t find_wanted(const Wanted& wanted, const std::string& name, std::string_view matching) {
+  const auto at = [&](const std::string& key) {
+    const auto found = wanted.find(key);
+    return found == wanted.end() ? std::int64_t{-1} : found->second;
+  };
+  if (matching == "stem") return at(stem(name));
+  std::int64_t found = at(name);
+  if (matching != "suffix") return found;
+  for (std::size_t slash = name.find('/'); found < 0 && slash != std::string::npos;
+       slash = name.find('/', slash + 1))
+    found = at(name.substr(slash + 1));
+  return found;
+}
+
+// Another way of matching under which given names are found, as advice; else what names are.
+std::string other_matching(std::span<const std::string> wanted, std::span<const std::string> known,
+                           std::string_view matching) {
+  for (const std::string& other : name_matchings().names()) {
+    if (other == matching) continue;
+    Wanted keys;
+    for (const std::string& name : wanted) keys.try_emplace(other == "stem" ? stem(name) : name);
+    const auto found = std::ranges::count_if(
+        known, [&](const std::string& name) { return find_wanted(keys, name, other) >= 0; });
+    if (found > 0) return fmt::format("By match={} {} of them are found.", other, found);
+  }
+  return "Names are paths relative to the image folder.";
+}
+
 }  // namespace
 
 const Table<NameMatching>& name_matchings() {
   static const Table<NameMatching> table(
       "name matching", {{"exact", "the whole name, path and extension included"},
-                        {"stem", "the file name without folder and last extension"}});
+                        {"stem", "the file name without folder and last extension"},
+                        {"suffix", "a given name ends with the list's, folders in front of it"}});
   return table;
 }
 
@@ -42,7 +74,7 @@ std::vector<std::int64_t> match_names(std::span<const std::string> wanted,
                                       std::string_view matching) {
   const bool by_stem = name_matchings().at(matching).name == "stem";
   const auto key = [&](const std::string& name) { return by_stem ? stem(name) : name; };
-  std::unordered_map<std::string, std::int64_t> wanted_at;
+  Wanted wanted_at;
   wanted_at.reserve(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto [old, added] = wanted_at.try_emplace(key(wanted[i]), static_cast<std::int64_t>(i));
@@ -54,13 +86,13 @@ std::vector<std::int64_t> match_names(std::span<const std::string> wanted,
   std::vector<std::int64_t> result(wanted.size(), -1);
   bool any = false;
   for (std::size_t j = 0; j < known.size(); ++j) {
-    const auto found = wanted_at.find(key(known[j]));
-    if (found == wanted_at.end()) continue;
-    std::int64_t& row = result[static_cast<std::size_t>(found->second)];
+    const std::int64_t at = find_wanted(wanted_at, known[j], matching);
+    if (at < 0) continue;
+    std::int64_t& row = result[static_cast<std::size_t>(at)];
     if (row >= 0)
       fail("sample names",
            fmt::format("{} is ambiguous: rows {} ({}) and {} ({}) both answer to it by {} match",
-                       wanted[static_cast<std::size_t>(found->second)], row,
+                       wanted[static_cast<std::size_t>(at)], row,
                        known[static_cast<std::size_t>(row)], j, known[j], matching),
            "Every sample may be there once.");
     row = static_cast<std::int64_t>(j);
@@ -71,7 +103,7 @@ std::vector<std::int64_t> match_names(std::span<const std::string> wanted,
          fmt::format("none of the {} names in the list is among the {} given; the list has names "
                      "like {}, given were names like {}",
                      wanted.size(), known.size(), text_of(wanted), text_of(known)),
-         "Names are paths relative to the image folder.");
+         other_matching(wanted, known, matching));
   return result;
 }
 

@@ -122,6 +122,9 @@ std::string track_text(const ReportTable& table, const std::string& track, const
 std::string write_run_report(const Run& run) {
   const Json& c = run.manifest.content;
   std::string out = fmt::format("# {}\n\n", text(c["protocol"], "title"));
+  for (const auto& warning : c.value("warnings", Json::array()))
+    if (warning.is_string())
+      out += "> **Warning:** " + escape_markdown(warning.get<std::string>()) + "\n\n";
   out += fmt::format("Protocol `{}` version {}, convention `{}`, failed enrolments: `{}`.\n\n",
                      text(c["protocol"], "id"), c["protocol"].value("version", 0),
                      escape_markdown(convention_text(c["options"])),

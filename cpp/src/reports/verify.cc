@@ -120,7 +120,8 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
   Check check{"scores from " + path.filename().string(), true, ""};
   try {
     const EmbeddingSet embeddings = read_embeddings(path);
-    const SampleRows rows = find_samples(s.trials, embeddings, s.spec.match);
+    const SampleRows rows =
+        find_samples(s.trials, embeddings, s.options.match.value_or(s.spec.match));
     const UnitEmbeddings units =
         unit_embeddings(s.trials, rows, embeddings, *s.options.fusion, job);
     ScoreDifferences found;

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import warnings
 
 import typer
 
@@ -74,6 +75,8 @@ def stop_like_ctrl_c() -> None:
 
 def main() -> None:
     """The console script."""
+    warnings.showwarning = lambda message, *_: complain(f"warning: {message}")
+    sys.path.append(os.getcwd())  # for --model mymodel:embed
     stop_like_ctrl_c()
     try:
         app()

@@ -74,6 +74,13 @@ def shown(text: str) -> str:
     return _eval.printable(text.encode("utf-8", "surrogateescape"))
 
 
+def result_answer(result: Any) -> Any:
+    """The answer of a verb that evaluates: 1 where nothing could be enrolled."""
+    from facebench.cli.verb import Answer
+
+    return Answer(result.to_dict(), str(result), EXIT_FAILED if result.all_failed else 0)
+
+
 def print_json(value: Any) -> None:
     """A path is printed as text; NaN, which JSON cannot represent, is a bug."""
     text = json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)

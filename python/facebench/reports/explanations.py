@@ -4,6 +4,7 @@ import os
 
 from facebench import _eval
 from facebench._fields import Fields
+from facebench.reports.runs import read_run
 
 
 class Explanation(Fields):
@@ -11,7 +12,8 @@ class Explanation(Fields):
 
     ``cause``: "data", "images", "model", "convention", "chance", or "same" where all numbers are
     equal. ``differences``: what the runs recorded differently, in that order, each with evidence
-    and whether it ``matters``. ``numbers``: each number under both runs' rules, with the paired
+    and whether it ``matters``. ``warnings``: what each run warns of, for example of a model whose
+    pixels were assumed. ``numbers``: each number under both runs' rules, with the paired
     difference and its own cause.
     """
 
@@ -54,4 +56,11 @@ def explain(a, b, *, replicates=1000, level=0.95, seed=0, threads=0, progress=No
     (1.0, 0.5)
     """
     options = _eval.BootstrapOptions(replicates=replicates, level=level, seed=seed)
-    return Explanation(*_eval.explain(os.fspath(a), os.fspath(b), options, threads, progress))
+    text, fields = _eval.explain(os.fspath(a), os.fspath(b), options, threads, progress)
+    fields["warnings"] = {
+        side: read_run(run)["content"].get("warnings", []) for side, run in (("a", a), ("b", b))
+    }
+    marked = [f"- {side}: {w}" for side, said in fields["warnings"].items() for w in said]
+    if marked:
+        text = "\n".join([text.rstrip(), "", "## Warnings of the runs", "", *marked, ""])
+    return Explanation(text, fields)

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from facebench import _eval
+from facebench._arguments import brief
 
 
 @dataclass
@@ -45,7 +46,7 @@ def image_section(title, path, caption=""):
     path = Path(path)
     kind = mimetypes.guess_type(path.name)[0]
     if kind not in ("image/png", "image/jpeg", "image/svg+xml"):
-        raise ValueError(f"{path.name}: only PNG, JPEG and SVG pictures can be embedded")
+        raise ValueError(f"{brief(path.name)}: only PNG, JPEG and SVG pictures can be embedded")
     data = base64.b64encode(path.read_bytes()).decode("ascii")
     return Section(
         title, [{"kind": "image", "source": f"data:{kind};base64,{data}", "caption": caption}]

@@ -43,6 +43,12 @@ def runs_section(title, runs, titles=None, notes=()):
             section.blocks.append({"kind": "heading", "text": heading})
         section.blocks += _protocol_blocks(same)
     section.blocks.append(_provenance(loaded))
+    warnings = [(run.title, text) for run in loaded for text in run.content.get("warnings", [])]
+    several = len(loaded) > 1
+    section.blocks[:0] = [
+        {"kind": "text", "text": f"Warning{f' ({title})' if several else ''}: {text}"}
+        for title, text in warnings
+    ]
     return section
 
 

@@ -57,6 +57,7 @@ struct DetectorEntry {
   std::string doc;
   const OptionsSchema* schema;
   std::function<std::unique_ptr<Detector>(const Json& options)> make;
+  bool landmarks = true;  // whether its faces can have them
 };
 // mtcnn, hog, given.
 const Table<DetectorEntry>& detectors();

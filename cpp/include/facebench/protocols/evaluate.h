@@ -29,6 +29,7 @@ struct EvaluationOptions {
   std::optional<std::string> failed_enrolments;          // failure_policies()
   std::optional<std::string> interval;                   // interval_methods()
   std::optional<std::string> fusion;                     // template_fusions()
+  std::optional<std::string> match;                      // name_matchings()
   std::int64_t replicates = 1000;
   double level = 0.95;
   std::int64_t seed = 0;
@@ -56,6 +57,10 @@ struct EvaluationOptions {
         "fusion", &EvaluationOptions::fusion,
         "how the embeddings of a template become one (see: facebench list fusions); default: the "
         "protocol's");
+    o.field(
+        "match", &EvaluationOptions::match,
+        "how the names of embeddings are those of the lists: exact, stem (the file name alone), "
+        "suffix (theirs end with ours); default: the protocol's");
     o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
     o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
     o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
@@ -117,9 +122,10 @@ struct EvaluationResult {
   std::vector<KeptScores> scores;    // per track
   std::string score;                 // "cosine" or "given"
   std::vector<TrackResult> tracks;
-  std::vector<RunInput> inputs;      // the lists; callers add what else they read
-  std::vector<std::string> notes;    // about the lists, one sentence each
-  Json embeddings = Json::object();  // hash and manifest of the embeddings, where there were any
+  std::vector<RunInput> inputs;       // the lists; callers add what else they read
+  std::vector<std::string> notes;     // about the lists, one sentence each
+  std::vector<std::string> warnings;  // what to know before the numbers; see warnings.h
+  Json embeddings = Json::object();   // hash and manifest of the embeddings, where there were any
 
   // Throws std::invalid_argument with "did you mean".
   const TrackResult& track(std::string_view name) const;

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import fields, keywords, option
+from facebench.cli.options import fields, flag, keywords, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
@@ -14,8 +14,13 @@ from facebench.cli.verb import verb
     lambda: [
         *keywords(
             facebench.evaluate,
-            embeddings=option("HDF5 file of embeddings.", Path),
-            scores=option("CSV of scores, in the order of the lists.", Path),
+            embeddings=option("A file of embeddings: .h5, .npz, .npy, .csv or .parquet.", Path),
+            scores=option(
+                "CSV of scores: with names (see: facebench pairs), or in the order of the lists.",
+                Path,
+            ),
+            names=option("The names of an .npy file, one a line.", Path),
+            distance=flag("--distance", "Low scores are alike (distances)."),
             lists=common.Lists,
             overwrite=common.Overwrite,
             threads=common.Threads,
@@ -23,15 +28,23 @@ from facebench.cli.verb import verb
         *fields(facebench.protocols.EvaluationOptions),
     ],
 )
-def evaluate(protocol: common.Protocol, root: common.Root, out: common.Out = None, **options):
+def evaluate(
+    protocol: common.Protocol,
+    root: common.Root,
+    columns: option("With --scores: the headers of first, second and score, e.g. a,b,sim.") = None,
+    out: common.Out = None,
+    **options,
+):
     """Score and measure embeddings, or scores, from anywhere. Needs neither torch nor images."""
     if (options["embeddings"] is None) == (options["scores"] is None):
         raise ValueError("give either --embeddings or --scores")
-    return facebench.evaluate(
+    result = facebench.evaluate(
         protocol,
         root=root,
         out=common.out_path(out, "eval", Path(protocol).stem),
+        columns=columns.split(",") if columns else None,
         progress=make_progress(),
         command=common.command_line(),
         **options,
     )
+    return common.result_answer(result)

@@ -35,7 +35,7 @@ def run(
     """Pack, embed, evaluate and report in one. Defaults come from the model file."""
     common.parse_preparation(options)
     common.add_settings(options, setting)
-    return facebench.run(
+    result = facebench.run(
         protocol,
         model=model,
         root=root,
@@ -44,3 +44,4 @@ def run(
         command=common.command_line(),
         **options,
     )
+    return common.result_answer(result)

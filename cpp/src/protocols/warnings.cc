@@ -1,0 +1,63 @@
+#include "facebench/protocols/warnings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+namespace facebench {
+namespace {
+
+constexpr double kManyFailed = 0.05;
+constexpr double kManyMissing = 0.1;
+
+std::string reasons(const std::vector<FailedSample>& failed) {
+  std::map<SampleStatus, std::int64_t> counts;
+  for (const FailedSample& f : failed) ++counts[f.status];
+  std::string text;
+  for (const auto& [status, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, sample_status_name(status));
+  return text;
+}
+
+// The AUC of a track where it is a number of the protocol.
+const MetricCell* auc_of(const TrackResult& track) {
+  const auto at =
+      std::ranges::find_if(track.cells, [](const MetricCell& c) { return c.name == "auc"; });
+  return at == track.cells.end() || at->matrix ? nullptr : &*at;
+}
+
+}  // namespace
+
+std::vector<std::string> result_warnings(const EvaluationResult& r) {
+  std::vector<std::string> found;
+  for (const TrackResult& t : r.tracks) {
+    const double rate = t.failure_to_enrol_rate();
+    if (rate > kManyFailed)
+      found.push_back(fmt::format("Track {}: {} of {} {} failed to enrol ({:.1f} %: {}).", t.name,
+                                  t.failed.size(), t.templates > 0 ? t.templates : t.samples,
+                                  t.templates > 0 ? "templates" : "samples", 100 * rate,
+                                  reasons(t.failed)));
+  }
+  const std::int64_t missing = std::ranges::count(r.status, SampleStatus::missing);
+  if (static_cast<double>(missing) > kManyMissing * static_cast<double>(r.status.size()))
+    found.push_back(
+        fmt::format("{} of the {} names in the lists have no {}. If they are there under "
+                    "other names, say how names match (match=stem or match=suffix).",
+                    missing, r.status.size(), r.score == "given" ? "score" : "embedding"));
+  for (const TrackResult& t : r.tracks)
+    if (const MetricCell* auc = auc_of(t); auc && auc->value < 0.5)
+      found.push_back(
+          fmt::format("Track {}: the AUC is {:.4f}, worse than chance.{}", t.name, auc->value,
+                      r.score == "given"
+                          ? " If the scores are distances (lower = more alike), say so: --distance."
+                          : ""));
+  const Json::json_pointer assumed("/manifest/model/assumed");
+  if (r.embeddings.contains(assumed) && r.embeddings[assumed].is_string())
+    found.push_back(fmt::format("Assumed, since the model does not say it: {}.",
+                                r.embeddings[assumed].get<std::string>()));
+  return found;
+}
+
+}  // namespace facebench

@@ -1,0 +1,99 @@
+"""Wrong arguments: one sentence of bounded length, that never prints what was given."""
+
+import importlib
+import inspect
+import pathlib
+
+import facebench
+import numpy as np
+import pytest
+from facebench import _arguments, io, metrics
+
+MODULES = [name for name in facebench._MODULES if name != "timing"]
+# Right arguments of some functions are among the wrong ones of others: these would begin to work.
+LONG_WORK = {"demo", "force_isa", "confine_hdf5"}
+SECRET = "secret-value"
+WRONG = [
+    None,
+    [None, SECRET],
+    [SECRET * 10] * 40,
+    np.full(2000, 7.125),
+    list(range(2000)),
+    {SECRET: SECRET},
+    object(),
+    -1.5,
+    SECRET * 2000,
+    b"\xff" * 5000,
+]
+
+
+def public():
+    """Every public function and class of the package, and every method of a bound class."""
+    for module in map(importlib.import_module, (f"facebench.{m}" for m in MODULES)):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if name in LONG_WORK or not callable(thing):
+                continue
+            yield f"{module.__name__}.{name}", thing
+            if inspect.isclass(thing) and hasattr(thing, "fields"):
+                yield (
+                    f"{module.__name__}.{name} option",
+                    lambda *v, t=thing: [t(**{field["name"]: v[0]}) for field in t.fields()],
+                )
+
+
+def message_lengths(wrong):
+    """Of each public function: the length of the longest message that the wrong value causes."""
+    lengths = {}
+    for name, function in public():
+        for count in (1, 2, 3, 4, 5):
+            try:
+                function(*[wrong] * count)
+            except OSError as error:  # Python's own, with the path that was given
+                lengths[name] = len(error.strerror)
+            except Exception as error:
+                lengths[name] = max(lengths.get(name, 0), len(str(error)))
+    return lengths
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda w: type(w).__name__)
+def test_every_public_function_answers_wrong_arguments_in_a_sentence(wrong, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lengths = message_lengths(wrong)
+    assert len(lengths) > 100
+    assert {k: n for k, n in lengths.items() if n > _arguments.LONGEST} == {}
+
+
+def test_the_sentence_names_argument_wanted_and_given():
+    said = {}
+    values, names = np.ones((2, 3), np.float32), ["a", "b"]
+    for key, call in {
+        "swapped": lambda: io.EmbeddingSet(names, values),
+        "none": lambda: io.EmbeddingSet(values, ["a", None]),
+        "path": lambda: facebench.core.closest_name(pathlib.Path("a"), ["b"]),
+        "word": lambda: metrics.wilson("three", 4),
+        "overloads": lambda: metrics.tar_at_far([1.0], [1], far="tenth"),
+        "missing": lambda: metrics.wilson(1),
+        "unknown": lambda: metrics.wilson(1, 2, lavel=0.5),
+        "range": lambda: metrics.wilson(2**70, 2),
+    }.items():
+        with pytest.raises((TypeError, ValueError)) as caught:
+            call()
+        said[key] = str(caught.value)
+    assert said == {
+        "swapped": "EmbeddingSet(): values must be an array of numbers, not list",
+        "none": "EmbeddingSet(): names[1] must be text, not None",
+        "path": "closest_name(): name must be text, not PosixPath",
+        "word": "wilson(): k must be a whole number, not str",
+        "overloads": "tar_at_far(): far must be a number, not str",
+        "missing": "wilson(): missing a required argument: 'n'; it takes (k, n, level)",
+        "unknown": "wilson(): got an unexpected keyword argument 'lavel'; it takes (k, n, level)",
+        "range": "wilson(): k or n is out of the range of its type",
+    }
+
+
+def test_guarded_functions_are_found_by_pickle_and_keep_their_texts():
+    import pickle
+
+    assert pickle.loads(pickle.dumps(metrics.auc)) is metrics.auc
+    assert metrics.auc.__doc__ and metrics.auc.__name__ == "auc"
