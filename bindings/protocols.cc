@@ -234,6 +234,9 @@ void bind_trials(py::module_& m) {
           "int64 (templates + 1): template t has samples begin[t] to begin[t + 1].")
       .def_property_readonly("sample", [](const Templates& t) { return copy_of(t.sample); })
       .def_property_readonly("medium", [](const Templates& t) { return copy_of(t.medium); })
+      .def_property_readonly(
+          "score", [](const Templates& t) { return copy_of(t.score); },
+          "float32, the score of each sample's detection; empty where the lists have none.")
       .def("__len__", &Templates::size);
   py::class_<TrialSet>(m, "TrialSet", "Everything that the lists of a protocol say.")
       .def_readonly("names", &TrialSet::names, "Sample names, relative to the image folder.")
@@ -437,7 +440,20 @@ void bind_protocol_tables(py::module_& m) {
   m.def("failure_policies", [] { return table_list(failure_policies()); });
   m.def("interval_methods", [] { return table_list(interval_methods()); });
   m.def("trial_kinds", [] { return table_list(trial_kinds()); });
-  m.def("template_fusions", [] { return table_list(template_fusions()); });
+  m.def("template_fusions",
+        [] { return table_list(template_fusions(), "source", &TemplateFusion::source); });
+  m.def("ijb_scripts",
+        [] { return table_list(ijb_scripts(), "n1_keeps_norms", &IjbScript::n1_keeps_norms); });
+  m.def(
+      "ijb_label",
+      [](const std::string& label, const std::string& script) {
+        const IjbLabel meant = ijb_label(label, script);
+        py::dict d;
+        d["fusion"] = meant.fusion;
+        d["flip"] = meant.flip;
+        return d;
+      },
+      py::arg("label"), py::arg("script"));
   m.def("trial_readers", [] { return table_list(trial_readers()); });
   m.def("blemish_rules", [] { return table_list(blemish_rules(), "rule", &BlemishRule::rule); });
   m.def("expected_count_names", [] { return table_list(expected_count_names()); });

@@ -40,6 +40,8 @@ __all__ = [
     "evaluate",
     "find_images",
     "find_published",
+    "ijb_label",
+    "ijb_scripts",
     "list_protocols",
     "list_published",
     "load_protocol",
@@ -110,12 +112,28 @@ def convention_rules():
 
 
 def template_fusions():
-    """The ways in which the samples of a template become one embedding: name and one line each.
+    """The ways in which the samples of a template become one embedding: name, one line and source.
 
     >>> "mean_raw" in [f["name"] for f in template_fusions()]
     True
     """
     return _eval.template_fusions()
+
+
+def ijb_scripts():
+    """The scripts for IJB-B and IJB-C that print labels such as N1D1F1, and what their N1 means."""
+    return _eval.ijb_scripts()
+
+
+def ijb_label(label, script):
+    """What a label such as N1D1F1 means in a script: ``fusion`` and ``flip``.
+
+    The letter N means the opposite in two families of scripts.
+
+    >>> ijb_label("N1D1F1", "eval_ijbc") == ijb_label("N0D1F1", "ijb_evals")
+    True
+    """
+    return _eval.ijb_label(label, script)
 
 
 def blemish_rules():

@@ -62,7 +62,9 @@ PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesyste
     return options;
   options.detector = "given";
   options.detector_options = {"file=" + (lists / spec.faces.file).string(),
-                              fmt::format("rename={}", fmt::join(spec.faces.columns, ","))};
+                              fmt::format("rename={}", fmt::join(spec.faces.columns, ",")),
+                              fmt::format("columns={}", fmt::join(spec.faces.names, ",")),
+                              "separator=" + spec.faces.separator};
   return options;
 }
 

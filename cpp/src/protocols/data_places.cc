@@ -101,6 +101,10 @@ std::vector<fs::path> image_paths(const ProtocolSpec& spec, const TrialSet& tria
   FileListing listing;
   for (const std::string& name : trials.names) {
     paths.push_back(listing.find(images, name));
+    if (!paths.back().empty()) continue;
+    // One of several faces of a file: NAME#K.
+    const std::size_t face = name.rfind('#');
+    if (face != std::string::npos) paths.back() = listing.find(images, name.substr(0, face));
     if (paths.back().empty()) paths.back() = images / name;
   }
   return paths;

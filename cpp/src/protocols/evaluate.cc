@@ -149,6 +149,28 @@ Storage choose_storage(const Track& track, EvaluationResult& r) {
   return storage;
 }
 
+// What a fusion expects of the embeddings and their manifest says otherwise.
+void note_fusion(EvaluationResult& r, const EmbeddingSet& embeddings) {
+  if (r.trials.templates.size() == 0 || r.options.fusion->empty()) return;
+  const TemplateFusion& fusion = template_fusions().at(*r.options.fusion);
+  const auto said = [&](const char* key) -> std::string {
+    const Json::json_pointer at(fmt::format("/extract/{}", key));
+    const Json& m = embeddings.manifest;
+    return m.contains(at) && m[at].is_string() ? m[at].get<std::string>() : "";
+  };
+  if (const std::string flip = said("flip");
+      !fusion.flip.empty() && !flip.empty() && flip != fusion.flip)
+    r.notes.push_back(
+        fmt::format("The script of the fusion '{}' has flip={}; these embeddings "
+                    "were extracted with flip={}.",
+                    fusion.name, fusion.flip, flip));
+  if (!fusion.unit_samples && !fusion.flip.empty() && said("normalization") == "unit")
+    r.notes.push_back(
+        fmt::format("The fusion '{}' keeps norms; these embeddings have unit length (extract them "
+                    "with normalization=none).",
+                    fusion.name));
+}
+
 }  // namespace
 
 double TrackResult::failure_to_enrol_rate() const {
@@ -262,6 +284,7 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
   }
+  note_fusion(r, embeddings);
   const bool centred = std::ranges::any_of(
       r.scores, [](const KeptScores& s) { return std::holds_alternative<KeptCentred>(s); });
   const Json::json_pointer how("/extract/normalization");

@@ -3,20 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "facebench/core/error.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
 #include "protocols/list_file.h"
-#include "protocols/sample_names.h"
+#include "protocols/template_rows.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+const TemplateColumns kIjbaColumns{{"FILE"}, {"MEDIA_ID"}};
 
 IjbaOptions read_ijba_options(const TomlTable& table, std::string folder) {
   IjbaOptions options;
@@ -27,99 +27,6 @@ IjbaOptions read_ijba_options(const TomlTable& table, std::string folder) {
     if (std::ranges::count(options.splits, s) > 1)
       table.fail_at("splits", fmt::format("{} is named twice", s));
   return options;
-}
-
-// The rows of one CSV file, checked.
-struct Row {
-  std::string template_id, subject, file;
-  std::int32_t medium = 0;
-};
-
-std::vector<Row> read_rows(const fs::path& path, std::string role, TrialSet& set,
-                           Blemishes& found) {
-  const ListCsv list = read_list_csv(path, std::move(role), found);
-  const CsvTable& csv = list.table;
-  note_column_order(csv, {"TEMPLATE_ID", "SUBJECT_ID", "FILE", "MEDIA_ID"}, found);
-  const std::size_t template_id = csv.column("TEMPLATE_ID"), subject = csv.column("SUBJECT_ID"),
-                    file = csv.column("FILE"), media = csv.column("MEDIA_ID");
-  std::vector<Row> rows;
-  std::unordered_map<std::string, std::string> subject_of;
-  std::unordered_map<std::string, std::int64_t> line_of;
-  for (std::size_t r = 0; r < csv.rows(); ++r) {
-    const auto place = [&] { return list.at(r); };
-    const auto number = [&](std::size_t column, std::int64_t highest) {
-      const std::int64_t value = csv.integer(r, column);
-      if (value < 0 || value > highest)
-        fail(place().text(),
-             fmt::format("{} {} lies outside 0 to {}", csv.columns()[column], value, highest));
-      return value;
-    };
-    constexpr std::int64_t any = std::int64_t{1} << 53;
-    Row row{std::to_string(number(template_id, any)), std::to_string(number(subject, any)),
-            sample_name(csv.cell(r, file), found, place),
-            static_cast<std::int32_t>(number(media, 2'147'483'647))};
-    const auto [owner, fresh] = subject_of.try_emplace(row.template_id, row.subject);
-    if (!fresh && owner->second != row.subject)
-      fail(place().text(), fmt::format("template {} is of subject {} here, of {} before",
-                                       row.template_id, row.subject, owner->second));
-    const auto [earlier, first] =
-        line_of.try_emplace(row.template_id + " " + row.file, csv.place(r).line);
-    if (!first)
-      found.add(BlemishKind::repeated_in_template, place, [&] {
-        return fmt::format("{} in template {}, as in line {}", row.file, row.template_id,
-                           earlier->second);
-      });
-    rows.push_back(std::move(row));
-  }
-  if (rows.empty()) fail(csv.name(), "the list is empty");
-  set.lists.push_back(list.list);
-  return rows;
-}
-
-// One file of templates; `prefix` keeps the templates of different files apart.
-struct List {
-  std::string prefix;
-  std::vector<Row> rows;
-};
-
-// Templates of all lists; number of each by prefix + TEMPLATE_ID, in order of first appearance.
-using TemplateNumbers = std::unordered_map<std::string, std::int32_t>;
-TemplateNumbers add_templates(const std::vector<List>& lists, TrialSet& set) {
-  std::unordered_map<std::string, std::string> first_subject;
-  std::unordered_set<std::string> shared;
-  for (const List& list : lists)
-    for (const Row& row : list.rows)
-      if (const auto [known, fresh] = first_subject.try_emplace(row.file, row.subject);
-          !fresh && known->second != row.subject)
-        shared.insert(row.file);
-  if (!shared.empty())
-    set.notes.push_back(fmt::format(
-        "{} files show several of the subjects; they are samples FILE#SUBJECT_ID.", shared.size()));
-  TrialSetBuilder builder(set);
-  TemplateNumbers numbers;
-  for (const List& list : lists) {
-    // Rows of one template need not lie together.
-    std::vector<std::vector<const Row*>> of_template;
-    TemplateNumbers local;
-    for (const Row& row : list.rows) {
-      const auto [at, fresh] =
-          local.try_emplace(row.template_id, static_cast<std::int32_t>(of_template.size()));
-      if (fresh) of_template.emplace_back();
-      of_template[static_cast<std::size_t>(at->second)].push_back(&row);
-    }
-    for (const auto& rows : of_template) {
-      const Row& first = *rows.front();
-      const std::string name = list.prefix + first.template_id;
-      numbers[name] = static_cast<std::int32_t>(set.templates.size());
-      set.templates.add(name, builder.person(first.subject));
-      for (const Row* row : rows)
-        set.templates.add_sample(
-            builder.sample(shared.contains(row->file) ? row->file + "#" + row->subject : row->file,
-                           row->subject),
-            row->medium);
-    }
-  }
-  return numbers;
 }
 
 class IjbaReader : public TrialReader {
@@ -141,7 +48,7 @@ class IjbaReader : public TrialReader {
   TrialSet read(const fs::path& lists) const override {
     TrialSet set;
     Blemishes blemishes(lists);
-    std::vector<List> templates;
+    std::vector<TemplateRows> templates;
     std::vector<std::int64_t> found;
     std::string absent;
     for (const std::int64_t split : options_.splits) {
@@ -169,8 +76,9 @@ class IjbaReader : public TrialReader {
  protected:
   // Below the folder of the lists.
   virtual std::vector<std::string> files_of(std::int64_t split) const = 0;
-  virtual void read_templates(const fs::path& lists, std::int64_t split, std::vector<List>& out,
-                              TrialSet& set, Blemishes& found) const = 0;
+  virtual void read_templates(const fs::path& lists, std::int64_t split,
+                              std::vector<TemplateRows>& out, TrialSet& set,
+                              Blemishes& found) const = 0;
   virtual Track read_track(const fs::path& lists, std::int64_t split,
                            const TemplateNumbers& numbers, TrialSet& set,
                            Blemishes& found) const = 0;
@@ -198,10 +106,11 @@ class Ijba11Reader : public IjbaReader {
   std::vector<std::string> files_of(std::int64_t split) const override {
     return {place(split, "verify_metadata"), place(split, "verify_comparisons")};
   }
-  void read_templates(const fs::path& lists, std::int64_t split, std::vector<List>& out,
+  void read_templates(const fs::path& lists, std::int64_t split, std::vector<TemplateRows>& out,
                       TrialSet& set, Blemishes& found) const override {
-    out.push_back({prefix(split), read_rows(lists / place(split, "verify_metadata"),
-                                            fmt::format("metadata {}", split), set, found)});
+    out.push_back({prefix(split), read_template_rows(lists / place(split, "verify_metadata"),
+                                                     fmt::format("metadata {}", split),
+                                                     kIjbaColumns, set, found)});
   }
   Track read_track(const fs::path& lists, std::int64_t split, const TemplateNumbers& numbers,
                    TrialSet& set, Blemishes& found) const override {
@@ -252,12 +161,13 @@ class Ijba1nReader : public IjbaReader {
   std::vector<std::string> files_of(std::int64_t split) const override {
     return {place(split, "search_gallery"), place(split, "search_probe")};
   }
-  void read_templates(const fs::path& lists, std::int64_t split, std::vector<List>& out,
+  void read_templates(const fs::path& lists, std::int64_t split, std::vector<TemplateRows>& out,
                       TrialSet& set, Blemishes& found) const override {
     for (const char* side : {"gallery", "probe"})
-      out.push_back({fmt::format("{}{}/", prefix(split), side),
-                     read_rows(lists / place(split, fmt::format("search_{}", side)),
-                               fmt::format("{} {}", side, split), set, found)});
+      out.push_back(
+          {fmt::format("{}{}/", prefix(split), side),
+           read_template_rows(lists / place(split, fmt::format("search_{}", side)),
+                              fmt::format("{} {}", side, split), kIjbaColumns, set, found)});
   }
   Track read_track(const fs::path&, std::int64_t split, const TemplateNumbers&, TrialSet& set,
                    Blemishes&) const override {

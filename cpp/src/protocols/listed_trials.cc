@@ -21,6 +21,8 @@ namespace {
 
 // Longer lists without folds are not sorted: see ManyComparisons.
 constexpr std::size_t kMany = 1 << 20;
+// Comparisons that are scored together.
+constexpr std::size_t kPiece = 1 << 22;
 
 // Who is compared with whom, and in which fold, without what is left out.
 struct People {
@@ -196,17 +198,25 @@ KeptScores ListedTrials::score(const UnitEmbeddings& units, const Storage& stora
                                const Job& job) const {
   std::vector<std::int32_t> first, second;
   std::vector<std::size_t> scored;
-  for (std::size_t k = 0; k < comparisons.size(); ++k) {
-    const auto [a, b] = comparisons[k];
-    if (units.failed(a) || units.failed(b)) continue;
-    first.push_back(a);
-    second.push_back(b);
-    scored.push_back(k);
-  }
-  const EmbeddingRows rows(units.values, units.dim, job);
-  std::vector<double> scores = listed_pair_scores(rows, rows, first, second, job);
   std::vector<double> all(comparisons.size(), failed_score({}));
-  for (std::size_t i = 0; i < scored.size(); ++i) all[scored[i]] = scores[i];
+  const EmbeddingRows rows(units.values, units.dim, job);
+  // In pieces, so that a list of millions needs no second copy of its comparisons.
+  for (std::size_t begin = 0; begin < comparisons.size(); begin += kPiece) {
+    const std::size_t end = std::min(comparisons.size(), begin + kPiece);
+    first.clear();
+    second.clear();
+    const std::size_t before = scored.size();
+    for (std::size_t k = begin; k < end; ++k) {
+      const auto [a, b] = comparisons[k];
+      if (units.failed(a) || units.failed(b)) continue;
+      first.push_back(a);
+      second.push_back(b);
+      scored.push_back(k);
+    }
+    const std::vector<double> scores = listed_pair_scores(rows, rows, first, second, job);
+    for (std::size_t i = 0; i < scores.size(); ++i) all[scored[before + i]] = scores[i];
+    if (storage.what != Storage::What::centred) scored.clear();
+  }
   if (storage.what != Storage::What::centred) return all;
   return KeptCentred{std::move(all), centred_of_folds(*this, units, scored, job)};
 }

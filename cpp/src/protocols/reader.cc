@@ -7,6 +7,7 @@
 #include "protocols/cfp_pairs.h"
 #include "protocols/dfw.h"
 #include "protocols/folders.h"
+#include "protocols/ijb.h"
 #include "protocols/ijba.h"
 #include "protocols/ijba_quality.h"
 #include "protocols/lfw_pairs.h"
@@ -34,6 +35,11 @@ const Table<TrialReaderEntry>& trial_readers() {
        {"ijba_1_1", "IJB-A's templates and comparisons of templates, ten splits",
         make_ijba_11_reader},
        {"ijba_1_n", "IJB-A's galleries and probes, ten splits", make_ijba_1n_reader},
+       {"ijb_1_1",
+        "IJB-B's and IJB-C's comparisons of templates, as NIST or InsightFace packs them",
+        make_ijb_11_reader},
+       {"ijb_1_n", "IJB-B's and IJB-C's galleries and probes, as NIST or InsightFace packs them",
+        make_ijb_1n_reader},
        {"ijba_quality", "three lists of samples by quality, or a file of quality scores",
         make_ijba_quality_reader},
        {"lfw_people", "LFW's people.txt: everybody with their number of images",

@@ -48,6 +48,7 @@ void write_templates(H5Writer& file, const Templates& t) {
   write_column(file, "/template/begin", t.begin);
   write_column(file, "/template/sample", t.sample);
   write_column(file, "/template/medium", t.medium);
+  if (!t.score.empty()) write_column(file, "/template/score", t.score);
 }
 
 Templates read_templates(const H5Reader& file) {
@@ -58,6 +59,7 @@ Templates read_templates(const H5Reader& file) {
   t.begin = file.read<std::int64_t>("/template/begin", 1);
   t.sample = file.read<std::int32_t>("/template/sample", 1);
   t.medium = file.read<std::int32_t>("/template/medium", 1);
+  if (file.has("/template/score")) t.score = file.read<float>("/template/score", 1);
   return t;
 }
 

@@ -164,6 +164,9 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples
   result.values.resize(result.size() * static_cast<std::size_t>(dim), 0.0f);
   result.identity = trials.unit_identities();
   const TemplateFusion* rule = templates.size() ? &template_fusions().at(fusion) : nullptr;
+  if (rule && rule->detector_scores && templates.score.empty())
+    fail("the lists", fmt::format("give no detector scores, which the fusion '{}' needs", fusion),
+         "Choose a fusion without them: facebench list fusions.");
 
   const auto check = [&](std::int64_t row) {
     // The products of two floats are exact in double and cannot overflow it, so a sum that is not
@@ -188,6 +191,7 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples
     }
     std::vector<float> rows;
     std::vector<std::int32_t> media;
+    std::vector<float> scores;
     for (auto i = static_cast<std::size_t>(templates.begin[unit]);
          i < static_cast<std::size_t>(templates.begin[unit + 1]); ++i) {
       const std::int64_t row = samples.row[static_cast<std::size_t>(templates.sample[i])];
@@ -196,10 +200,11 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples
       const auto values = embeddings.row(static_cast<std::size_t>(row));
       rows.insert(rows.end(), values.begin(), values.end());
       media.push_back(templates.medium[i]);
+      if (rule->detector_scores) scores.push_back(templates.score[i]);
     }
     if (media.empty()) return;
     try {
-      std::ranges::transform(fuse_template(*rule, rows, media), out,
+      std::ranges::transform(fuse_template(*rule, rows, media, scores), out,
                              [](double v) { return static_cast<float>(v); });
     } catch (const std::invalid_argument& e) {
       fail(fmt::format("template {}", templates.names[unit]), e.what());

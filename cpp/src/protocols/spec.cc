@@ -82,6 +82,15 @@ ProtocolAbout about(const TomlTable& table) {
   return a;
 }
 
+GivenFaces given_faces(const TomlTable& table) {
+  GivenFaces faces{table.text("file"), table.texts("columns", {}),
+                   table.boolean("landmarks", false), table.texts("names", {}),
+                   table.text("separator", "comma")};
+  if (faces.separator != "comma" && faces.separator != "tab" && faces.separator != "blanks")
+    table.fail_at("separator", fmt::format("'{}' is none of comma, tab, blanks", faces.separator));
+  return faces;
+}
+
 // Protocols lie at the top; recipes and published tables in folders.
 bool is_protocol(const EmbeddedFile& f) { return f.name.find('/') == std::string_view::npos; }
 
@@ -153,9 +162,7 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
   s.list_folders = folders(data, "lists");
   s.match = word(data, "match", name_matchings());
 
-  if (const auto table = top.optional_table("faces"))
-    s.faces = {table->text("file"), table->texts("columns", {}),
-               table->boolean("landmarks", false)};
+  if (const auto table = top.optional_table("faces")) s.faces = given_faces(*table);
 
   const TomlTable reader = top.table("reader");
   s.reader_name = word(reader, "name", trial_readers());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -33,6 +34,11 @@ void check_templates(const TrialSet& set) {
           t.medium.size() == t.sample.size(),
       fmt::format("trials: {} templates with {} identities, {} bounds, {} samples, {} media",
                   t.size(), t.identity.size(), t.begin.size(), t.sample.size(), t.medium.size()));
+  require(t.score.empty() || t.score.size() == t.sample.size(),
+          fmt::format("trials: {} detector scores for {} samples of templates", t.score.size(),
+                      t.sample.size()));
+  for (const float s : t.score)
+    require(std::isfinite(s) && s >= 0, fmt::format("trials: a detector score is {}", s));
   check_identities(t.identity, set);
   for (const std::int32_t s : t.sample)
     if (s < 0 || static_cast<std::size_t>(s) >= set.names.size())
@@ -67,6 +73,11 @@ void Templates::add_sample(std::int32_t index, std::int32_t of_medium) {
   sample.push_back(index);
   medium.push_back(of_medium);
   ++begin.back();
+}
+
+void Templates::add_sample(std::int32_t index, std::int32_t of_medium, float detector_score) {
+  add_sample(index, of_medium);
+  score.push_back(detector_score);
 }
 
 bool Trials::genuine_at(const TrialSet& set, std::int64_t k) const {

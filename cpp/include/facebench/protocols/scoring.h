@@ -64,8 +64,9 @@ struct UnitEmbeddings {
 };
 
 // `fusion` is one of template_fusions(), ignored without templates; samples that were not enrolled
-// are left out of a template. Throws Error for an embedding of status ok that holds a value that is
-// not finite, or that is zero, and so has no direction.
+// are left out of a template. Throws Error for a fusion by detector scores where the lists give
+// none, and for an embedding of status ok that holds a value that is not finite, or that is zero,
+// and so has no direction.
 UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples,
                                const EmbeddingSet& embeddings, std::string_view fusion,
                                const Job& job = {});

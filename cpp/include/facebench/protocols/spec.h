@@ -57,6 +57,8 @@ struct GivenFaces {
   std::string file;                  // "" = none
   std::vector<std::string> columns;  // OURS=THEIRS, see GivenOptions::rename
   bool landmarks = false;            // the file has the five landmarks too
+  std::vector<std::string> names;    // of the columns of a file without a header line
+  std::string separator = "comma";   // GivenOptions::separator
 };
 
 // A protocol as its TOML states it. The vocabulary is closed: an unknown key or word is an Error

@@ -44,11 +44,15 @@ struct Templates {
   std::vector<std::int64_t> begin = {0};
   std::vector<std::int32_t> sample;  // index into TrialSet::names
   std::vector<std::int32_t> medium;
+  // The score of the face's detection, >= 0, per sample of a template; empty where the lists give
+  // none. What fusions by detector score weight with.
+  std::vector<float> score;
 
   std::size_t size() const { return names.size(); }
   // Appends a template without samples; the samples added next are its own.
   void add(std::string name, std::int32_t person);
   void add_sample(std::int32_t index, std::int32_t of_medium);
+  void add_sample(std::int32_t index, std::int32_t of_medium, float detector_score);
 };
 
 // How many are compared, and how many of them are genuine.
