@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kMostColumns = 8;
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool parts_columns(char c) { return c == ' ' || c == '\t'; }
 
 // One file while it is read.
 class Reading {
@@ -61,7 +61,7 @@ class Reading {
       if (crlf_++ == 0) first_crlf_ = line;
     }
     const std::size_t before = text.size();
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    while (!text.empty() && parts_columns(text.back())) text.remove_suffix(1);
     if (text.size() != before || text.empty())
       found_.add(
           BlemishKind::blanks, [&] { return place(line); },
@@ -75,15 +75,15 @@ class Reading {
     bool blanks = false;
     for (std::size_t c = 0; c < rows_.columns; ++c) {
       if (c > 0) {
-        if (at == end || (rows_.separator == ' ' ? !is_blank(*at) : *at != ',')) {
+        if (at == end || (rows_.separator == ' ' ? !parts_columns(*at) : *at != ',')) {
           const char* comma = at;
-          while (comma != end && is_blank(*comma)) ++comma;
+          while (comma != end && parts_columns(*comma)) ++comma;
           if (rows_.separator == ' ' || comma == end || *comma != ',') refuse(line, whole);
           blanks = true;
           at = comma;
         }
         ++at;
-        while (at != end && is_blank(*at)) {
+        while (at != end && parts_columns(*at)) {
           blanks = blanks || rows_.separator != ' ';
           ++at;
         }
