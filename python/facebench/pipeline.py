@@ -88,8 +88,8 @@ def pack(
     ``crop_size``: one number or (width, height); None = the crop's own. ``exclude``: a list of
     people and samples to leave out, as `facebench.datasets.find_overlap` makes them; the pack's
     manifest records it. ``skip_damaged``: how many entries of an archive may be damaged; they are
-    left out, and the manifest lists them. ``options`` are fields of `PackOptions`. Returns a `PackSummary`: counts by
-    status, failures with reasons, the tree hash.
+    left out, and the manifest lists them. ``options`` are fields of `PackOptions`. Returns a
+    `PackSummary`: counts by status, failures with reasons, the tree hash.
     """
     (packing,) = _split(options, PackOptions)
     images = datasets.read_dataset(dataset, root, skip_damaged)
