@@ -556,6 +556,10 @@ def test_bin_as_a_protocol(tmp_path, protocol):
     pack = datasets.Pack(tmp_path / "run" / "pack.h5")
     decoded = np.array(PIL.Image.open(io.BytesIO(faces[3])).convert("RGB"))
     assert pack.names[:2] == ["000000", "000001"] and np.array_equal(pack.images[3], decoded)
+    for root in (tmp_path, tmp_path / "lfw.bin", None):
+        assert facebench.verify(tmp_path / "run", root=root).same
+    embedded = facebench.embed(colours, tmp_path / "lfw.bin")
+    assert embedded.names == pack.names and embedded.values.shape == (88, 768)
     other = facebench.run(protocol, root=tmp_path, convention="insightface", **model)
     assert other.tracks["pairs"].comparisons == 44
 
