@@ -88,8 +88,8 @@ def pack(
     ``crop_size``: one number or (width, height); None = the crop's own. ``exclude``: a list of
     people and samples to leave out, as `facebench.datasets.find_overlap` makes them; the pack's
     manifest records it. ``skip_damaged``: how many entries of an archive may be damaged; they are
-    left out, and the manifest lists them. ``options`` are fields of `PackOptions`. Returns a `PackSummary`: counts by
-    status, failures with reasons, the tree hash.
+    left out, and the manifest lists them. ``options`` are fields of `PackOptions`. Returns a
+    `PackSummary`: counts by status, failures with reasons, the tree hash.
     """
     (packing,) = _split(options, PackOptions)
     images = datasets.read_dataset(dataset, root, skip_damaged)
@@ -104,7 +104,8 @@ def pack(
 
 
 def embed(model, pack, out=None, *, threads=0, progress=None, **options):
-    """Embed every face of a pack; an `EmbeddingSet`, written to ``out`` where given.
+    """Embed every face of a pack, or of an archive of crops; an `EmbeddingSet`, written to ``out``
+    where given.
 
     ``model``: as for `run`. ``pack``: its path, or an opened one. ``options`` are fields of
     `ExtractOptions`: flip, normalization, micro_batch; and mean, std, color (see
@@ -112,7 +113,10 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
     """
     pixels = _pixels(options)
     (extract,) = _split(options, ExtractOptions)
-    source = Pack(pack) if isinstance(pack, (str, os.PathLike)) else pack
+    source = pack
+    if isinstance(pack, (str, os.PathLike)):
+        archive = datasets.find_image_archive(pack) is not None
+        source = datasets.DecodedImages(datasets.read_archive(pack)) if archive else Pack(pack)
     embedder = embedding.load_embedder(model, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     result = embedding.extract(embedder, source, extract, threads=threads, progress=progress)

@@ -1,5 +1,5 @@
 """Archives of images: .rec, .bin and tar files that literal writers make are read as they were
-written, damaged and hostile ones are refused by name, and what facebench writes literal readers read."""
+written, damaged and hostile ones are refused by name, and what facebench writes others read."""
 
 import gzip
 import hashlib
@@ -14,16 +14,15 @@ import sys
 import tarfile
 from pathlib import Path
 
+import facebench
 import numpy as np
 import PIL.Image
 import pytest
+from facebench import Error, datasets
+from facebench.cli.app import app
 from safetensors.numpy import load_file
 from sklearn.model_selection import KFold
 from typer.testing import CliRunner
-
-import facebench
-from facebench import Error, datasets
-from facebench.cli.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))
 from archive_files import MAGIC, bins, classic, jpeg, packed, part, read_rec, record, write_rec
@@ -64,10 +63,15 @@ def test_without_an_index(tmp_path):
 
 
 def test_recbuilder_and_im2rec(tmp_path):
-    flat = [(i, packed(float(b), i, a)) for i, (a, b) in enumerate(zip(IMAGES, LABELS, strict=True))]
+    flat = [
+        (i, packed(float(b), i, a)) for i, (a, b) in enumerate(zip(IMAGES, LABELS, strict=True))
+    ]
     write_rec(tmp_path / "flat.rec", flat)
     assert contents(tmp_path / "flat.rec") == expected()
-    nine = [(i, packed([float(b)] + [0.5] * 8, i, a)) for i, (a, b) in enumerate(zip(IMAGES, LABELS, strict=True))]
+    nine = [
+        (i, packed([float(b)] + [0.5] * 8, i, a))
+        for i, (a, b) in enumerate(zip(IMAGES, LABELS, strict=True))
+    ]
     write_rec(tmp_path / "nine.rec", nine)
     assert contents(tmp_path / "nine.rec") == expected()
 
@@ -188,7 +192,9 @@ def test_bin_variants(tmp_path, name):
         (tmp_path / file).write_bytes(data)
         found = datasets.read_archive(tmp_path / file)
         assert [s.read() for s in found.samples] == IMAGES
-        same = [a.label == b.label for a, b in zip(found.samples[::2], found.samples[1::2], strict=True)]
+        same = [
+            a.label == b.label for a, b in zip(found.samples[::2], found.samples[1::2], strict=True)
+        ]
         assert same == SAME and len(found.label_names) == 4
 
 
@@ -315,9 +321,15 @@ HOSTILE_TARS = {
     "inside": (lambda tar: add(tar, "a/../../b.jpg", IMAGES[0]), "leaves it"),
     "absolute": (lambda tar: add(tar, "/b.jpg", IMAGES[0]), "leaves it"),
     "symbolic link": (link, "the link"),
-    "hard link": (lambda tar: add(tar, "b.jpg", b"", type=tarfile.LNKTYPE, linkname="a"), "the link"),
+    "hard link": (
+        lambda tar: add(tar, "b.jpg", b"", type=tarfile.LNKTYPE, linkname="a"),
+        "the link",
+    ),
     "device": (lambda tar: add(tar, "b.jpg", b"", type=tarfile.CHRTYPE), "no regular file"),
-    "twice": (lambda tar: [add(tar, n, IMAGES[0]) for n in ("a.jpg", "b.jpg", "a.cls")], "twice|no image"),
+    "twice": (
+        lambda tar: [add(tar, n, IMAGES[0]) for n in ("a.jpg", "b.jpg", "a.cls")],
+        "twice|no image",
+    ),
 }
 
 
@@ -435,9 +447,10 @@ def test_refused_before_anything_is_written(tmp_path, source):
     before = sorted(tmp_path.iterdir())
     with pytest.raises(ValueError, match="16777216"):
         convert(tmp_path / "a.tar", tmp_path / "o.rec")
+    both = datasets.read_archive(tmp_path / "a.tar")
+    one = datasets.select_samples(both, [both.samples[0].id])
     with pytest.raises(ValueError, match="pairs"):
-        write = datasets.read_archive(tmp_path / "a.tar")
-        datasets.convert_dataset(datasets.select_samples(write, [write.samples[0].id]), tmp_path / "o.bin")
+        datasets.convert_dataset(one, tmp_path / "o.bin")
     with pytest.raises(ValueError, match="shards"):
         convert(tmp_path / "a.tar", tmp_path / "o-{000..008}.tar")
     assert sorted(tmp_path.iterdir()) == before
@@ -448,7 +461,9 @@ def test_refused_before_anything_is_written(tmp_path, source):
 
 def test_packs_of_any_source_are_equal(tmp_path, source):
     folder = tmp_path / "folder"
-    for sample, (data, person) in zip(datasets.read_archive(source).samples, contents(source), strict=True):
+    for sample, (data, person) in zip(
+        datasets.read_archive(source).samples, contents(source), strict=True
+    ):
         (folder / person).mkdir(parents=True, exist_ok=True)
         (folder / f"{sample.id}.jpg").write_bytes(data)
     convert(source, tmp_path / "o.tar")
@@ -490,7 +505,9 @@ def test_commands(tmp_path, source):
     whole = source.read_bytes()
     source.write_bytes(whole[:8] + b"\xff" * 4 + whole[12:])
     pack = ("pack", "rec", "--root", source, "--detector", "none", "--out", tmp_path / "p.h5")
-    assert "in.rec: record 1 (byte 0): the header claims" in invoke(*pack, code=1).replace("\n", " ")
+    assert "in.rec: record 1 (byte 0): the header claims" in invoke(*pack, code=1).replace(
+        "\n", " "
+    )
     assert not (tmp_path / "p.h5").exists()
     assert "left out: " in invoke(*pack, "--skip-damaged", 1)
     packed = datasets.Pack(tmp_path / "p.h5")
@@ -539,6 +556,10 @@ def test_bin_as_a_protocol(tmp_path, protocol):
     pack = datasets.Pack(tmp_path / "run" / "pack.h5")
     decoded = np.array(PIL.Image.open(io.BytesIO(faces[3])).convert("RGB"))
     assert pack.names[:2] == ["000000", "000001"] and np.array_equal(pack.images[3], decoded)
+    for root in (tmp_path, tmp_path / "lfw.bin", None):
+        assert facebench.verify(tmp_path / "run", root=root).same
+    embedded = facebench.embed(colours, tmp_path / "lfw.bin")
+    assert embedded.names == pack.names and embedded.values.shape == (88, 768)
     other = facebench.run(protocol, root=tmp_path, convention="insightface", **model)
     assert other.tracks["pairs"].comparisons == 44
 

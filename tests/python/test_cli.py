@@ -43,6 +43,7 @@ VERBS = [
     "data synth",
     "data check",
     "data scan",
+    "data convert",
     "data overlap",
     "bench step",
     "bench scale",

@@ -60,7 +60,10 @@ TAR = {"facexzoo": "ijb", "magface": "ijb", "insightface": "facenet"}
 TARS, SEARCHES = {}, {}  # protocols of one kind have the same scores
 # The trials of one synthetic set serve the protocols of the same kind.
 KINDS = {
-    "lfw": ("lfw", "agedb30", "calfw", "cfp_ff", "cfp_fp", "cplfw"),
+    "lfw": (
+        *("lfw", "agedb30", "calfw", "cfp_ff", "cfp_fp", "cplfw", "bin"),
+        *("lfw_bin", "agedb30_bin", "calfw_bin", "cfp_ff_bin", "cfp_fp_bin", "cplfw_bin"),
+    ),
     "lfw_view1": ("lfw_view1", "pairs", "umdfaces_listed", "ijba_1_1"),
     "lfw_search": ("lfw_search", "ijba_1_n"),
     "folders": ("folders",),

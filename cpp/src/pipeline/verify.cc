@@ -8,6 +8,7 @@
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
+#include "facebench/pipeline/run.h"
 #include "facebench/protocols/run_folder.h"
 
 namespace facebench {
@@ -36,15 +37,19 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
   fs::path folder = run.manifest.circumstance.value("images", "");
   if (!root.empty()) folder = find_images(scores.spec, scores.trials, {.root = root});
   const std::vector<std::string>& names = scores.trials.names;
-  const std::vector<fs::path> paths = image_paths(scores.spec, scores.trials, folder);
+  const Dataset dataset = protocol_dataset(scores.spec, scores.trials, folder);
   std::vector<std::string> hashes(names.size(), std::string(kNoFile));
   {
     Stage stage(job, "hash images", static_cast<std::int64_t>(names.size()), "images");
     parallel_for(
         static_cast<std::int64_t>(names.size()), job,
         [&](std::int64_t i, int) {
-          const fs::path& path = paths[static_cast<std::size_t>(i)];
-          if (fs::is_regular_file(path)) hashes[static_cast<std::size_t>(i)] = sha256_file(path);
+          const auto k = static_cast<std::size_t>(i);
+          const ImageLocation& image = dataset.samples[k].image;
+          if (image.archive())
+            hashes[k] = sha256_hex(image.read());
+          else if (fs::is_regular_file(image.path()))
+            hashes[k] = sha256_file(image.path());
         },
         &stage);
   }

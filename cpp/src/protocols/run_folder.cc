@@ -112,9 +112,12 @@ Json track_content(const TrackResult& t) {
           {"failed", failed}};
 }
 
-// The path below the root, or null where it lies elsewhere.
-Json below(const fs::path& path, const fs::path& root) {
+// The path below the root, or null where it lies elsewhere. A root that is a file (an archive with
+// its lists) stands for its folder.
+Json below(const fs::path& path, fs::path root) {
   if (root.empty()) return nullptr;
+  std::error_code ignored;
+  if (fs::is_regular_file(root, ignored)) root = fs::absolute(root).parent_path();
   const fs::path relative = fs::absolute(path).lexically_normal().lexically_relative(
       fs::absolute(root).lexically_normal());
   if (relative.empty() || *relative.begin() == "..") return nullptr;

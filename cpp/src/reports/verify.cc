@@ -166,12 +166,15 @@ std::vector<Check> verify_inputs(const fs::path& folder, const fs::path& root, c
   const Json& circumstance = run.manifest.circumstance;
   const Json places = circumstance.contains("inputs") ? circumstance["inputs"] : Json::array();
   std::vector<Check> checks;
+  std::error_code ignored;  // a root may be a file: an archive with its lists
+  const fs::path base =
+      fs::is_regular_file(root, ignored) ? fs::absolute(root).parent_path() : root;
   for (std::size_t i = 0; i < recorded.size(); ++i) {
     const std::string name = "input " + text_or(recorded[i], "role", "?");
     const Json place = places.is_array() && i < places.size() ? places[i] : Json();
     const std::string below = text_or(place, "below_root");
     const fs::path path =
-        !root.empty() && !below.empty() ? root / below : fs::path(text_or(place, "path"));
+        !base.empty() && !below.empty() ? base / below : fs::path(text_or(place, "path"));
     if (path.empty())
       checks.push_back({name, false, "run.json does not say where it lay"});
     else

@@ -23,20 +23,10 @@ class LineParser {
   LineParser(const std::filesystem::path& path, RecIndex& index) : path_(path), index_(index) {}
 
   void feed(const char* at, const char* end) {
-    for (; at != end; ++at) {
-      const char c = *at;
-      if (c >= '0' && c <= '9') {
-        std::uint64_t& value = value_[field_];
-        if (value >= kLargest / 10) refuse("a number is too large");
-        value = value * 10 + static_cast<std::uint64_t>(c - '0');
-        ++digits_[field_];
-      } else if (c == '\t' && field_ == 0) {
-        field_ = 1;
-      } else if (c == '\n') {
-        finish_line();
-      } else if (c != '\r') {
-        refuse("expected KEY<TAB>OFFSET in decimal digits");
-      }
+    for (;;) {
+      if (field_ == 0 && digits_[0] == 0) at = whole_lines(at, end);
+      if (at == end) return;
+      step(*at++);
     }
   }
   void finish_line() {
@@ -53,6 +43,41 @@ class LineParser {
   }
 
  private:
+  // The lines that are as they should be, fast; where the first other one, or one that the piece
+  // cuts, begins.
+  const char* whole_lines(const char* begin, const char* end) {
+    const auto number = [end](const char*& at, std::uint64_t& value) {
+      const char* first = at;
+      for (value = 0; at != end && *at >= '0' && *at <= '9'; ++at)
+        value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+      return at != first && at - first < 19;
+    };
+    for (const char* at = begin; at != end; begin = at) {
+      std::uint64_t key = 0, offset = 0;
+      if (!number(at, key) || at == end || *at++ != '\t' || !number(at, offset) || at == end ||
+          *at++ != '\n')
+        return begin;
+      if (!index_.add(key, offset)) refuse(fmt::format("key {} is there twice", key));
+      ++line_;
+    }
+    return begin;
+  }
+
+  void step(char c) {
+    if (c >= '0' && c <= '9') {
+      std::uint64_t& value = value_[field_];
+      if (value >= kLargest / 10) refuse("a number is too large");
+      value = value * 10 + static_cast<std::uint64_t>(c - '0');
+      ++digits_[field_];
+    } else if (c == '\t' && field_ == 0) {
+      field_ = 1;
+    } else if (c == '\n') {
+      finish_line();
+    } else if (c != '\r') {
+      refuse("expected KEY<TAB>OFFSET in decimal digits");
+    }
+  }
+
   [[noreturn]] void refuse(std::string_view what) const {
     fail(at_line(path_.string(), line_), what,
          "The index is damaged or of another kind; without it the .rec file is read in its order.");
