@@ -13,7 +13,14 @@ import os
 
 from facebench import _eval
 from facebench._data_check import DataCheck, check_data
-from facebench._eval import EmbeddingSet, EvaluationOptions, ProtocolSpec, TrialSet
+from facebench._eval import (
+    EmbeddingSet,
+    EvaluationOptions,
+    ProtocolSpec,
+    SyntheticIjbOptions,
+    TrialSet,
+    write_synthetic_ijb,
+)
 from facebench._published import (
     Publication,
     PublishedTable,
@@ -31,6 +38,7 @@ __all__ = [
     "Publication",
     "PublishedTable",
     "Result",
+    "SyntheticIjbOptions",
     "TrackResult",
     "TrialSet",
     "blemish_rules",
@@ -48,6 +56,7 @@ __all__ = [
     "load_published",
     "read_trials",
     "template_fusions",
+    "write_synthetic_ijb",
 ]
 
 
@@ -375,11 +384,11 @@ class Result:
 
 
 def _embedding_set(embeddings, names, status):
-    """An EmbeddingSet, and the file it came from, if any."""
+    """An EmbeddingSet, or the file to read it from."""
     if isinstance(embeddings, EmbeddingSet):
         return embeddings, None
     if isinstance(embeddings, (str, os.PathLike)):
-        return _eval.read_embeddings(embeddings), embeddings
+        return None, embeddings
     if names is None:
         raise ValueError("embeddings given as an array need names=, one a row")
     if hasattr(embeddings, "detach"):  # a torch tensor, without importing torch
@@ -430,7 +439,8 @@ def evaluate(
         trials = read_trials(spec, root, lists, options.strict)
     if embeddings is not None:
         data, file = _embedding_set(embeddings, names, status)
-        raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
+        evaluate_it = _eval.evaluate_embeddings if file is None else _eval.evaluate_file
+        raw = evaluate_it(spec, trials, file or data, options, threads, progress)
         role = "embeddings"
     else:
         file = scores if isinstance(scores, (str, os.PathLike)) else None
