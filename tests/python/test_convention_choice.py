@@ -60,9 +60,15 @@ TAR = {"facexzoo": "ijb", "magface": "ijb", "insightface": "facenet"}
 TARS, SEARCHES = {}, {}  # protocols of one kind have the same scores
 # The trials of one synthetic set serve the protocols of the same kind.
 KINDS = {
-    "lfw": ("lfw", "agedb30", "calfw", "cfp_ff", "cfp_fp", "cplfw"),
-    "lfw_view1": ("lfw_view1", "pairs", "umdfaces_listed", "ijba_1_1"),
-    "lfw_search": ("lfw_search", "ijba_1_n"),
+    "lfw": (
+        *("lfw", "agedb30", "calfw", "cfp_ff", "cfp_fp", "cplfw"),
+        *("mlfw", "rfw", "sllfw", "talfw", "xqlfw"),
+    ),
+    "lfw_view1": ("lfw_view1", "pairs", "umdfaces_listed", "ijba_1_1", "ijbb_1_1", "ijbc_1_1"),
+    "lfw_search": (
+        *("lfw_search", "ijba_1_n", "ijbb_1_n", "ijbb_1_n_pooled"),
+        *("ijbc_1_n", "ijbc_1_n_pooled"),
+    ),
     "folders": ("folders",),
     "dfw": ("dfw",),
     "ijba_quality": ("ijba_quality",),
