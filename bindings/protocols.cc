@@ -13,6 +13,7 @@
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/spec.h"
+#include "facebench/protocols/synthetic_ijb.h"
 #include "json.h"
 #include "modules.h"
 #include "tables.h"
@@ -414,6 +415,16 @@ void bind_evaluation(py::module_& m) {
       py::arg("protocol"), py::arg("trials"), py::arg("embeddings"), py::arg("options"),
       py::arg("threads"), py::arg("progress"));
   m.def(
+      "evaluate_file",
+      [](const ProtocolSpec& s, const TrialSet& t, const std::filesystem::path& path,
+         const EvaluationOptions& o, int threads, const py::object& progress) {
+        return with_job(threads, progress, [&](const Job& job) {
+          return evaluate(s, t, read_embeddings(path), o, job);
+        });
+      },
+      py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("options"),
+      py::arg("threads"), py::arg("progress"));
+  m.def(
       "evaluate_scores",
       [](const ProtocolSpec& s, const TrialSet& t,
          const py::array_t<double, py::array::c_style | py::array::forcecast>& scores,
@@ -430,6 +441,26 @@ void bind_evaluation(py::module_& m) {
       py::arg("protocol"), py::arg("trials"), py::arg("scores"), py::arg("status"),
       py::arg("options"), py::arg("threads"), py::arg("progress"));
   m.def("read_scores_csv", &read_scores_csv, py::arg("path"), py::arg("trials"));
+}
+
+void bind_synthetic_ijb(py::module_& m) {
+  bind_options<SyntheticIjbOptions>(m);
+  m.def(
+      "write_synthetic_ijb",
+      [](const SyntheticIjbOptions& options, const std::filesystem::path& folder, int threads,
+         const py::object& progress) {
+        const SyntheticIjbSummary s = with_job(threads, progress, [&](const Job& job) {
+          return write_synthetic_ijb(options, folder, job);
+        });
+        py::dict d;
+        d["folder"] = s.folder.string();
+        d["templates"] = s.templates;
+        d["faces"] = s.faces;
+        d["comparisons"] = s.comparisons;
+        return d;
+      },
+      py::arg("options"), py::arg("folder"), py::arg("threads") = 0,
+      py::arg("progress") = py::none());
 }
 
 void bind_protocol_tables(py::module_& m) {
@@ -473,6 +504,7 @@ void bind_protocols(py::module_& m) {
   bind_result(m);
   bind_evaluation(m);
   bind_protocol_tables(m);
+  bind_synthetic_ijb(m);
   bind_published(m);
 }
 

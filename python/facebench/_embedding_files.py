@@ -23,13 +23,7 @@ _BEGINNINGS = (
 _KINDS = "facebench reads .h5, .npz, .npy with names, .csv and .parquet (docs/your-own-model.md)"
 
 
-def read(path, names=None):
-    """The `EmbeddingSet` in a file of any kind that is known, told apart by its first bytes.
-
-    ``names``: for a file without them, a sequence or the path of a text file with one a line; of
-    ``x.npy`` also looked for in ``x.txt``. facebench.Error says what the file is and what to do.
-    """
-    where = os.fspath(path)
+def _kind(where):
     try:
         with open(where, "rb") as file:
             first = file.read(8)
@@ -37,7 +31,23 @@ def read(path, names=None):
         raise Error(f"{brief(where)}: cannot be read: {error.strerror}") from None
     kind = next((kind for start, kind in _BEGINNINGS if first.startswith(start)), None)
     if kind is None and Path(where).suffix.lower() in (".csv", ".tsv", ".txt"):
-        kind = "csv"
+        return "csv"
+    return kind
+
+
+def is_ours(path):
+    """Whether facebench's own reader takes the file: HDF5, or what it has to refuse."""
+    return _kind(os.fspath(path)) in (None, "h5")
+
+
+def read(path, names=None):
+    """The `EmbeddingSet` in a file of any kind that is known, told apart by its first bytes.
+
+    ``names``: for a file without them, a sequence or the path of a text file with one a line; of
+    ``x.npy`` also looked for in ``x.txt``. facebench.Error says what the file is and what to do.
+    """
+    where = os.fspath(path)
+    kind = _kind(where)
     if kind in (None, "h5"):
         return _eval.read_embeddings(where)
     if kind == "pickle":

@@ -13,7 +13,14 @@ import os
 
 from facebench import _embedding_files, _eval, _pairs
 from facebench._data_check import DataCheck, check_data
-from facebench._eval import EmbeddingSet, EvaluationOptions, ProtocolSpec, TrialSet
+from facebench._eval import (
+    EmbeddingSet,
+    EvaluationOptions,
+    ProtocolSpec,
+    SyntheticIjbOptions,
+    TrialSet,
+    write_synthetic_ijb,
+)
 from facebench._published import (
     Publication,
     PublishedTable,
@@ -31,6 +38,7 @@ __all__ = [
     "Publication",
     "PublishedTable",
     "Result",
+    "SyntheticIjbOptions",
     "TrackResult",
     "TrialSet",
     "blemish_rules",
@@ -49,6 +57,7 @@ __all__ = [
     "read_trials",
     "template_fusions",
     "write_pairs",
+    "write_synthetic_ijb",
 ]
 
 
@@ -395,10 +404,12 @@ class Result:
 
 
 def _embedding_set(embeddings, names, status):
-    """An EmbeddingSet, and the file it came from, if any."""
+    """An EmbeddingSet, or the file to read it from."""
     if isinstance(embeddings, EmbeddingSet):
         return embeddings, None
     if isinstance(embeddings, (str, os.PathLike)):
+        if _embedding_files.is_ours(embeddings):
+            return None, embeddings
         return _embedding_files.read(embeddings, names), embeddings
     if isinstance(embeddings, dict):
         return _embedding_files.of_mapping(embeddings), None
@@ -463,7 +474,10 @@ def evaluate(
         trials = read_trials(spec, root, lists, options.strict)
     if embeddings is not None:
         data, file = _embedding_set(embeddings, names, status)
-        raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
+        if data is None:
+            raw = _eval.evaluate_file(spec, trials, file, options, threads, progress)
+        else:
+            raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
         role = "embeddings"
     else:
         file = scores if isinstance(scores, (str, os.PathLike)) else None

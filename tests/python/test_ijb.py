@@ -269,7 +269,7 @@ def test_ijb_b_has_other_names(tmp_path):
 
 def test_nist_has_no_detector_scores(release, tmp_path):
     root = release.write_official(tmp_path)
-    with pytest.raises(facebench.Error, match="no detector scores, which .* 'eval_ijbc'"):
+    with pytest.raises(facebench.Error, match=r"no detector scores, which .* 'eval_ijbc'"):
         protocols.evaluate("ijbc_1_1", release.plain, [f"img/{n}" for n in release.name], root=root)
 
 
@@ -281,3 +281,32 @@ def test_scores_go_with_the_run(release, packed, tmp_path):
     with h5py.File(tmp_path / "run/scores.h5") as file:
         assert file["/template/score"].shape == file["/template/sample"].shape
     assert all(c["same"] for c in facebench.reports.verify_scores(tmp_path / "run"))
+
+
+def test_lists_like_ijb_c_are_made(tmp_path):
+    options = protocols.SyntheticIjbOptions(like="ijbc", scale=0.01, dim=8)
+    made = protocols.write_synthetic_ijb(options, tmp_path / "a", threads=2)
+    protocols.write_synthetic_ijb(options, tmp_path / "b", threads=1)
+    for file in (p for p in (tmp_path / "a").rglob("*") if p.is_file()):
+        assert file.read_bytes() == (tmp_path / "b" / file.relative_to(tmp_path / "a")).read_bytes()
+    trials = protocols.read_trials("ijbc_1_1", tmp_path / "a")
+    assert not trials.blemishes  # no pair twice, nobody an impostor of oneself
+    assert (made["templates"], made["faces"]) == (232, 4694)
+    assert made["comparisons"] == len(trials.tracks[0].trials) == 1564 + 196
+    searches = protocols.read_trials("ijbc_1_n", tmp_path / "a")
+    assert [len(t.trials.gallery) for t in searches.tracks] == [18, 18]
+    result = protocols.evaluate(
+        "ijbc_1_1", tmp_path / "a/embeddings.h5", root=tmp_path / "a", interval="none"
+    )
+    assert 0.1 < result["verification"].metrics["tar@far=0.1"].value < 1
+
+
+def test_a_run_beside_the_golden_table_says_which_switches_differ(release, packed, tmp_path):
+    protocols.evaluate(
+        "ijbc_1_1", release.plain, release.name, root=packed, interval="none", fusion="ijb_evals"
+    ).save(tmp_path / "run")
+    text = str(facebench.reports.against([tmp_path / "run"], "insightface-ijb"))
+    assert "tar_at_far is exact, not ijb" in text
+    assert "fusion is ijb_evals, not media_mean_sum_unit_scored" in text
+    # The line N0D1F1 of ijb_evals.py has the switches that the fusion of that name has.
+    assert "fusion is ijb_evals, not media_mean_sum_raw_scored" not in text

@@ -32,7 +32,14 @@ def row_of(table, name):
 
 def test_every_publication_is_there_and_shows_itself():
     names = [p["name"] for p in protocols.list_published()]
-    assert names == ["liu-2018", "shi-2016", "tian-2020", "wang-guo-2019", "wu-2018"]
+    assert names == [
+        "insightface-ijb",
+        "liu-2018",
+        "shi-2016",
+        "tian-2020",
+        "wang-guo-2019",
+        "wu-2018",
+    ]
     for name in names:
         publication = protocols.load_published(name)
         assert publication.citation and re.fullmatch("[0-9a-f]{64}", publication.sha256)

@@ -208,6 +208,13 @@ MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+void MappedFile::forget(std::size_t first, std::size_t count) const {
+  constexpr std::size_t page = 4096;  // a larger page of the system makes this do nothing
+  const std::size_t end = std::min(first + count, size_) / page * page;
+  first = (first + page - 1) / page * page;
+  if (first < end) ::madvise(const_cast<std::byte*>(data_ + first), end - first, MADV_DONTNEED);
+}
+
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 

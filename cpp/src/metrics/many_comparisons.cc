@@ -133,12 +133,28 @@ void ManyComparisons::number_identities(std::span<const std::int32_t> row_identi
                                         const std::vector<std::uint8_t>& row_used,
                                         const std::vector<std::uint8_t>& column_used) {
   std::vector<std::int32_t>& known = people_;
-  for (std::size_t r = 0; r < row_identity.size(); ++r)
-    if (row_used[r]) known.push_back(row_identity[r]);
-  for (std::size_t c = 0; c < column_identity.size(); ++c)
-    if (column_used[c]) known.push_back(column_identity[c]);
-  std::ranges::sort(known);
-  known.erase(std::unique(known.begin(), known.end()), known.end());
+  // Each side of a list of millions has few people, so they are thinned out on the way.
+  const auto thin_out = [&] {
+    std::ranges::sort(known);
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+  };
+  std::size_t limit = 1 << 20;
+  const auto add = [&](std::span<const std::int32_t> identity,
+                       const std::vector<std::uint8_t>& used) {
+    std::int32_t before = 0;
+    bool any = false;
+    for (std::size_t i = 0; i < identity.size(); ++i) {
+      if (!used[i] || (any && identity[i] == before)) continue;
+      known.push_back(before = identity[i]);
+      any = true;
+      if (known.size() < limit) continue;
+      thin_out();
+      limit = std::max(limit, 2 * known.size());
+    }
+  };
+  add(row_identity, row_used);
+  add(column_identity, column_used);
+  thin_out();
   identities_ = static_cast<std::int64_t>(known.size());
   const auto number = [&](std::span<const std::int32_t> identity,
                           const std::vector<std::uint8_t>& used, std::vector<std::int32_t>& out,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <unordered_set>
 
 #include "facebench/core/error.h"
@@ -261,9 +262,13 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
   return results;
 }
 
-EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
-                          const EmbeddingSet& embeddings, const EvaluationOptions& options,
-                          const Job& job) {
+namespace {
+
+// `fused` is called when the values of the embeddings are not needed any more.
+EvaluationResult evaluate_embeddings(const ProtocolSpec& spec, const TrialSet& trials,
+                                     const EmbeddingSet& embeddings,
+                                     const EvaluationOptions& options, const Job& job,
+                                     const std::function<void()>& fused) {
   EvaluationResult r = begin(spec, trials, options);
   const auto rows = static_cast<std::int64_t>(embeddings.size());
   if (embeddings.dim < 1 || embeddings.status.size() != embeddings.size() ||
@@ -281,6 +286,11 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
   {
     const UnitEmbeddings units =
         unit_embeddings(r.trials, samples, embeddings, *r.options.fusion, job);
+    r.embeddings = {{"sha256", embeddings_hash(embeddings)},
+                    {"dim", embeddings.dim},
+                    {"rows", rows},
+                    {"manifest", embeddings.manifest}};
+    fused();
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
   }
@@ -294,12 +304,24 @@ EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
                     "them; these have "
                     "unit length (extract them with normalization=none).",
                     *r.options.accuracy_convention));
-  r.embeddings = {{"sha256", embeddings_hash(embeddings)},
-                  {"dim", embeddings.dim},
-                  {"rows", rows},
-                  {"manifest", embeddings.manifest}};
   finish(r, job);
   return r;
+}
+
+}  // namespace
+
+EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
+                          const EmbeddingSet& embeddings, const EvaluationOptions& options,
+                          const Job& job) {
+  return evaluate_embeddings(spec, trials, embeddings, options, job, [] {});
+}
+
+EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
+                          EmbeddingSet&& embeddings, const EvaluationOptions& options,
+                          const Job& job) {
+  EmbeddingSet own = std::move(embeddings);
+  return evaluate_embeddings(spec, trials, own, options, job,
+                             [&] { std::vector<float>().swap(own.values); });
 }
 
 EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trials,

@@ -12,16 +12,29 @@
 namespace facebench {
 namespace {
 
+// What is known of a list before it is read.
+struct ListForm {
+  std::string track, extension;
+  std::string folder;                // in front of each name; "" or "GROUP/"
+  std::int64_t folds = 0, size = 0;  // 0 = the first line says them
+};
+
 // One pass over a list file.
 class LfwPairsParser {
  public:
-  LfwPairsParser(const ListFile& text, const LfwPairsOptions& options, Blemishes& found)
-      : text_(text), options_(options), found_(found), builder_(set_) {}
+  LfwPairsParser(const ListFile& text, const ListForm& form, Blemishes& found, TrialSet& set,
+                 TrialSetBuilder& builder)
+      : text_(text), form_(form), found_(found), set_(set), builder_(builder) {}
 
-  TrialSet parse() {
+  void parse() {
     ListedTrials track;
-    read_header();
-    std::size_t line = 1;
+    std::size_t line = 0;
+    if (form_.folds == 0) {
+      read_header();
+      line = 1;
+    } else {
+      take_sizes();
+    }
     for (std::int64_t fold = 0; fold < std::max<std::int64_t>(folds_, 1); ++fold) {
       for (std::int64_t k = 0; k < 2 * size_; ++k, ++line) {
         const bool genuine = k < size_;
@@ -37,8 +50,7 @@ class LfwPairsParser {
            fmt::format("{} of {} pairs are listed as impostors, but are one person", conflicts_,
                        track.comparisons.size()),
            "Use the list as the data set gives it.");
-    set_.tracks.push_back({options_.track, std::move(track)});
-    return std::move(set_);
+    set_.tracks.push_back({form_.track, std::move(track)});
   }
 
  private:
@@ -69,6 +81,18 @@ class LfwPairsParser {
           "It was cut off or lines were added; download it again.");
   }
 
+  // Of a list whose first line is a pair.
+  void take_sizes() {
+    folds_ = form_.folds;
+    size_ = form_.size;
+    if (const auto lines = static_cast<std::int64_t>(text_.lines().size());
+        lines != folds_ * 2 * size_)
+      fail(text_.name(),
+           fmt::format("the list has {} lines; {} x ({} + {}) pairs are expected", lines, folds_,
+                       size_, size_),
+           "It was cut off or lines were added; fetch it again.");
+  }
+
   static std::int64_t positive(std::string_view field, const Place& place, std::string_view what) {
     const std::int64_t value = parse_int(field, place, what);
     if (value < 1 || value > 999'999)
@@ -93,8 +117,9 @@ class LfwPairsParser {
 
   std::int32_t sample(const std::string& person, std::string_view number, const TextLine& line) {
     const std::int64_t n = positive(number, text_.place(line), "the number of a photograph");
-    return builder_.sample(fmt::format("{}/{}_{:04}{}", person, person, n, options_.extension),
-                           person);
+    return builder_.sample(
+        fmt::format("{}{}/{}_{:04}{}", form_.folder, person, person, n, form_.extension),
+        form_.folder + person);
   }
 
   std::vector<std::string_view> fields(const TextLine& line, std::size_t count) {
@@ -142,10 +167,10 @@ class LfwPairsParser {
   }
 
   const ListFile& text_;
-  const LfwPairsOptions& options_;
+  const ListForm& form_;
   Blemishes& found_;
-  TrialSet set_;
-  TrialSetBuilder builder_;
+  TrialSet& set_;
+  TrialSetBuilder& builder_;
   std::int64_t folds_ = 0;  // 0 = one set without folds
   std::int64_t conflicts_ = 0;
   std::int64_t size_ = 0;  // genuine pairs of a set, and as many impostor pairs
@@ -162,7 +187,10 @@ class LfwPairsReader : public TrialReader {
   TrialSet read(const std::filesystem::path& lists) const override {
     Blemishes found(lists);
     const ListFile text(lists / options_.pairs, "pairs", found);
-    TrialSet set = LfwPairsParser(text, options_, found).parse();
+    TrialSet set;
+    TrialSetBuilder builder(set);
+    LfwPairsParser(text, {options_.track, options_.extension, "", 0, 0}, found, set, builder)
+        .parse();
     set.lists.push_back(text.list());
     set.blemishes = found.found();
     set.check();
@@ -173,10 +201,53 @@ class LfwPairsReader : public TrialReader {
   LfwPairsOptions options_;
 };
 
+class LfwGroupsReader : public TrialReader {
+ public:
+  explicit LfwGroupsReader(LfwGroupsOptions options) : options_(std::move(options)) {}
+
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override {
+    std::vector<std::string> files;
+    for (const std::string& group : options_.groups) files.push_back(file_of(group));
+    return files;
+  }
+
+  TrialSet read(const std::filesystem::path& lists) const override {
+    Blemishes found(lists);
+    TrialSet set;
+    TrialSetBuilder builder(set);
+    for (const std::string& group : options_.groups) {
+      const ListFile text(lists / file_of(group), "pairs " + group, found);
+      LfwPairsParser(text, {group, options_.extension, group + "/", options_.folds, options_.size},
+                     found, set, builder)
+          .parse();
+      set.lists.push_back(text.list());
+    }
+    set.blemishes = found.found();
+    set.check();
+    return set;
+  }
+
+ private:
+  std::string file_of(const std::string& group) const {
+    std::string file = options_.pairs;
+    for (std::size_t at = 0; (at = file.find("GROUP", at)) != std::string::npos; at += group.size())
+      file.replace(at, 5, group);
+    return file;
+  }
+  LfwGroupsOptions options_;
+};
+
 }  // namespace
 
 std::unique_ptr<TrialReader> make_lfw_pairs_reader(const TomlTable& table) {
   return std::make_unique<LfwPairsReader>(read_options<LfwPairsOptions>(table));
+}
+
+std::unique_ptr<TrialReader> make_lfw_groups_reader(const TomlTable& table) {
+  auto options = read_options<LfwGroupsOptions>(table);
+  if (options.groups.empty()) table.fail_at("groups", "no group is named");
+  return std::make_unique<LfwGroupsReader>(std::move(options));
 }
 
 }  // namespace facebench

@@ -32,6 +32,8 @@ struct People {
 
 std::shared_ptr<const People> people_of(const ListedTrials& trials, const ScoredTrials& scored) {
   auto out = std::make_shared<People>();
+  out->first.reserve(trials.comparisons.size());
+  out->second.reserve(trials.comparisons.size());
   for (std::size_t k = 0; k < trials.comparisons.size(); ++k) {
     const Comparison& c = trials.comparisons[k];
     if (!takes_part(c, scored.left_out)) continue;
@@ -133,11 +135,15 @@ void ListedTrials::check(const TrialSet& set, const std::string& track) const {
 
 std::vector<std::int32_t> ListedTrials::units() const {
   std::vector<std::int32_t> all;
-  for (const Comparison& c : comparisons) {
-    all.push_back(c.first);
-    all.push_back(c.second);
-  }
-  return distinct(std::move(all));
+  std::vector<bool> seen;
+  for (const Comparison& c : comparisons)
+    for (const std::int32_t u : {c.first, c.second}) {
+      const auto unit = static_cast<std::size_t>(u);
+      if (unit >= seen.size()) seen.resize(2 * unit + 1);
+      if (!seen[unit]) all.push_back(u);
+      seen[unit] = true;
+    }
+  return all;
 }
 
 std::vector<std::int64_t> ListedTrials::shape() const {
@@ -247,13 +253,13 @@ Measurable ListedTrials::measurable(const ScoredTrials& scored, const Job& job) 
 }
 
 void ListedTrials::write(H5Writer& file, const std::string& group) const {
-  std::vector<std::int32_t> first, second;
-  for (const Comparison& c : comparisons) {
-    first.push_back(c.first);
-    second.push_back(c.second);
+  for (const auto& [name, side] :
+       {std::pair("first", &Comparison::first), std::pair("second", &Comparison::second)}) {
+    std::vector<std::int32_t> units;
+    units.reserve(comparisons.size());
+    for (const Comparison& c : comparisons) units.push_back(c.*side);
+    write_column(file, group + name, units);
   }
-  write_column(file, group + "first", first);
-  write_column(file, group + "second", second);
   write_column(file, group + "genuine", genuine);
   if (!fold.empty()) write_column(file, group + "fold", fold);
 }

@@ -161,6 +161,7 @@ const Table<ConditionName>& condition_names() {
                     {"crop", "how the faces were cut out", false, true},
                     {"flip", "what is done with the mirrored image's embedding", false, true},
                     {"fusion", "how the embeddings of a template became one", false, true},
+                    {"tar_at_far", "the rule of TAR at FAR", false, true},
                     {"framework", "the framework it ran in"},
                     {"device", "the processor or GPU"},
                     {"devices", "how many of them"},
@@ -174,6 +175,7 @@ const Table<ConditionName>& condition_names() {
 
 const Table<UnitName>& published_units() {
   static const Table<UnitName> table("unit", {{"%", "percent", true, 0.01},
+                                              {"share", "a share of one"},
                                               {"similarity", "cosine similarity"},
                                               {"count", "a number of things"},
                                               {"million", "millions of things"},

@@ -46,6 +46,8 @@ const Table<TrialReaderEntry>& trial_readers() {
         make_lfw_people_reader},
        {"lfw_pairs", "LFW's pairs.txt and pairsDevTest.txt: tab-separated names and numbers",
         make_lfw_pairs_reader},
+       {"lfw_groups", "lists of pairs in LFW's form without a first line, one for each group",
+        make_lfw_groups_reader},
        {"pairs", "any list of pairs with labels and folds, its form stated by keys",
         make_pairs_reader},
        {"cfp_pairs", "CFP's numbered image lists and Split/FF or Split/FP", make_cfp_pairs_reader},

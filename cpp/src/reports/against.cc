@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/published_json.h"
 
 namespace facebench {
@@ -38,7 +39,17 @@ constexpr std::pair<const char*, const char*> kRecorded[] = {
     {"detector", "/preparation/detector/detector"},
     {"crop", "/preparation/crop/name"},
     {"flip", "/embeddings/manifest/extract/flip"},
-    {"fusion", "/options/fusion"}};
+    {"fusion", "/options/fusion"},
+    {"tar_at_far", "/options/tar_at_far_convention"}};
+
+// Whether two words for a condition mean the same: a script's fusion is its switches.
+bool same_condition(std::string_view name, const std::string& a, const std::string& b) {
+  if (a == b || name != "fusion") return a == b;
+  const TemplateFusion* one = template_fusions().find(a);
+  const TemplateFusion* other = template_fusions().find(b);
+  return one && other && one->unit_samples == other->unit_samples && one->medium == other->medium &&
+         one->detector_scores == other->detector_scores;
+}
 
 RunFacts facts_of(const Run& run, const std::string& title, const Conditions& stated) {
   const Json& content = run.manifest.content;
@@ -47,7 +58,7 @@ RunFacts facts_of(const Run& run, const std::string& title, const Conditions& st
     const std::string found = text_at(content, place);
     if (found.empty()) continue;
     const std::string* said = find_condition(stated, name);
-    if (said && *said != found)
+    if (said && !same_condition(name, *said, found))
       throw std::invalid_argument(fmt::format("{} '{}' is stated, but {} was made with '{}'", name,
                                               *said, run.folder.string(), found));
     if (!said) facts.conditions.emplace_back(name, found);
@@ -65,7 +76,7 @@ void compare_conditions(const RunFacts& run, AgainstMatch& m) {
   for (const auto& [name, published] : printed) {
     const std::string* own = find_condition(run.conditions, name);
     const ConditionName& condition = condition_names().at(name);
-    if (own && *own != published)
+    if (own && !same_condition(name, *own, published))
       m.differs.push_back(fmt::format("{} is {}, not {}", name, *own, published));
     else if (!own && (condition.identity || condition.preparation))
       m.unknown.push_back(name);

@@ -84,6 +84,8 @@ class MappedFile {
   // Valid while this object lives. Another process that shortens the file meanwhile makes access
   // fail (SIGBUS); files that facebench writes are replaced, never shortened.
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Gives back the memory of bytes that were read; reading them again takes them from the file.
+  void forget(std::size_t first, std::size_t count) const;
 
  private:
   const std::byte* data_ = nullptr;

@@ -138,6 +138,10 @@ struct EvaluationResult {
 EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
                           const EmbeddingSet& embeddings, const EvaluationOptions& options = {},
                           const Job& job = {});
+// The same; the values are freed as soon as the units are made, before the comparisons.
+EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
+                          EmbeddingSet&& embeddings, const EvaluationOptions& options = {},
+                          const Job& job = {});
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
 // order of the lists; of a track that is no list all that its shape has (Trials::shape), row by

@@ -10,6 +10,21 @@ from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
+def _lists_like(like, scale, dim, seed, out, threads):
+    protocols = facebench.protocols
+    made = protocols.write_synthetic_ijb(
+        protocols.SyntheticIjbOptions(like=like, scale=scale, dim=dim, seed=seed),
+        common.out_path(out, "data-synth", like),
+        threads,
+        make_progress(),
+    )
+    text = (
+        f"{made['folder']}: lists like {like}, {made['templates']} templates of {made['faces']} "
+        f"faces, {made['comparisons']} comparisons"
+    )
+    return Answer(made, text + (", embeddings.h5" if dim else ""))
+
+
 @verb(
     "facebench data synth --people 40 --images 4 --sheet sheet.png",
     lambda: fields(
@@ -20,12 +35,17 @@ from facebench.cli.verb import Answer, verb
 )
 def synth(
     sheet: option("Also write a contact sheet (PNG, JPEG).", Path) = None,
+    like: option("ijbb or ijbc: only lists of that structure, without images.") = None,
+    scale: option("With --like: of templates and faces, up to 1.", float) = 1,
+    dim: option("With --like: numbers of embeddings made too; 0 = none.", int) = 0,
     setting: common.setting("NAME=VALUE of another option.") = None,
     out: common.Out = None,
     threads: common.Threads = 0,
     **options,
 ):
     """Make a data set of synthetic faces. In the official format of a protocol."""
+    if like is not None:
+        return _lists_like(like, scale, dim, options.get("seed") or 0, out, threads)
     datasets = facebench.datasets
     faces = datasets.SyntheticOptions(**options, **common.parse_assignments(setting))
     path = common.out_path(out, "data-synth", faces.protocol)
