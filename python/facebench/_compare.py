@@ -91,13 +91,16 @@ class Comparison:
 
 
 def _thresholds(run):
-    """Every TAR at a FAR of a run folder that has a threshold."""
+    """Every TAR at a FAR of a run folder that has a threshold, each threshold once."""
     metrics = json.loads((Path(run) / "metrics.json").read_text())
+    found = {}
     for track, values in metrics["tracks"].items():
         for name, cell in values["metrics"].items():
-            if cell.get("threshold") is not None and cell.get("far_achieved") is not None:
-                yield {"track": track, "metric": name, "far": cell["far_achieved"],
-                       "threshold": cell["threshold"]}  # fmt: skip
+            far, threshold = cell.get("far_achieved"), cell.get("threshold")
+            if far is not None and threshold is not None:
+                row = {"track": track, "metric": name, "far": far, "threshold": threshold}
+                found.setdefault((track, far, threshold), row)
+    return found.values()
 
 
 def embed_folder(model, folder, options=None, threads=0) -> EmbeddingSet:

@@ -96,6 +96,7 @@ def test_two_photographs_to_a_score_in_any_form(tmp_path, root):
         assert facebench.compare(*pair, model=colours, detector="none").score == found.score
     cell = next(m for m in run.tracks["view2"].metrics.values() if "threshold" in m.details)
     row = next(p for p in found.passes if p["metric"] == cell.name)
+    assert len({(p["track"], p["threshold"]) for p in found.passes}) == len(found.passes)
     assert row["passes"] == (found.score >= cell.threshold) and row["far"] == cell.far_achieved
     with pytest.raises(facebench.Error, match="image: no face, so there is nothing to compare"):
         facebench.compare(np.zeros_like(first), first, model=colours, detector="hog", crop="paper")
