@@ -81,7 +81,11 @@ class PythonJob::Sink : public ProgressSink {
     try {
       target_.attr("end")();
     } catch (py::error_already_set& e) {
-      e.discard_as_unraisable("facebench progress");
+      // Ctrl-C that came just here is not lost: the next poll stops the call.
+      if (e.matches(PyExc_KeyboardInterrupt))
+        owner_.error_ = e.value();
+      else
+        e.discard_as_unraisable("facebench progress");
     }
   }
 
@@ -110,6 +114,7 @@ PythonJob::PythonJob(int threads, py::object progress) {
   }
   job_.poll = [this] {
     py::gil_scoped_acquire gil;
+    if (error_) throw Cancelled();
     if (PyErr_CheckSignals() == 0) return;
     error_ = py::error_already_set().value();
     throw Cancelled();

@@ -33,6 +33,7 @@ _MODULES = (
     "training",
     "timing",
     "pipeline",
+    "plots",
 )
 
 # The verbs of the command line, and where each lives.
@@ -46,6 +47,7 @@ _VERBS = {
     "demo": "pipeline",
     "verify": "_light",
     "report": "_light",
+    "compare": "_compare",
     "explain": "reports",
     "groups": "reports",
     "convert": "embedding",

@@ -75,7 +75,7 @@ def type_text(value) -> str:
 def brief(value) -> str:
     """A path or name for a message, shortened; of anything else its type.
 
-    >>> brief("a" * 100)[-5:], brief([1, 2])
+    >>> brief("a" * 300)[-5:], brief([1, 2])
     ('a ...', 'list')
     """
     if not isinstance(value, str | os.PathLike):

@@ -15,6 +15,7 @@ import numpy as np
 from facebench._arguments import real_array
 from facebench._torch import full
 from facebench.detection import Face
+from facebench.images import pixels
 
 CropOptions = full.CropOptions
 
@@ -40,7 +41,7 @@ def crop_face(
     >>> crops.crop_face(np.zeros((60, 60, 3), np.uint8), Face([10, 10, 40, 40]), "arcface112")
     (None, 'the crop needs landmarks, and the face has none')
     """
-    return full.crop_face(image, face, _options(name, options))
+    return full.crop_face(pixels(image), face, _options(name, options))
 
 
 def crop_window(

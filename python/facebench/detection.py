@@ -70,10 +70,11 @@ def detect(
 ):
     """The faces of an image, best first; of several images, a list of such lists.
 
-    `image` is an array (height, width, 3) of uint8, or (height, width) for grey; the path of a
-    file; or a sequence or (N, height, width, 3) array of them, whose sizes may differ. `color`
-    tells the order of arrays. A batch gives exactly the answers of single images. A path is also
-    the sample id under which `given` looks. `options` are the detector's (`MtcnnOptions`, ...).
+    `image` is an array (height, width, 3) of uint8, or (height, width) for grey, a PIL image or a
+    torch tensor; the path of a file; or a sequence or (N, height, width, 3) array of them, whose
+    sizes may differ. `color` tells the order of arrays. A batch gives exactly the answers of single
+    images. A path is also the sample id under which `given` looks. `options` are the detector's
+    (`MtcnnOptions`, ...).
 
     >>> import numpy as np
     >>> from facebench import detection
@@ -101,8 +102,9 @@ def detect(
         return detect_files(image, finder, threads=threads, progress=progress)
     if _is_path(image):
         return detect([image], finder)[0]
-    if isinstance(image, np.ndarray) and image.ndim in (2, 3):
-        return finder.detect(image, "", color)
+    one = hasattr(image, "getbands") or getattr(image, "ndim", 0) in (2, 3)
+    if one:
+        return finder.detect(_images.pixels(image), "", color)
     items = list(image)
     if items and all(_is_path(item) for item in items):
         found = detect_files(items, finder, threads=threads, progress=progress)
@@ -115,7 +117,7 @@ def detect(
     loaded = [_images.read(item, color=color) if _is_path(item) else item for item in items]
     names = [os.fspath(item) if _is_path(item) else "" for item in items]
     return finder.detect_all(
-        [np.asarray(pixels) for pixels in loaded], names, color, threads, progress
+        [_images.pixels(pixels) for pixels in loaded], names, color, threads, progress
     )
 
 

@@ -11,10 +11,38 @@ import os
 
 import numpy as np
 
-from facebench._arguments import real_array
+from facebench._arguments import real_array, type_text
 from facebench._torch import full
 
 DecodeOptions = full.DecodeOptions
+
+
+def pixels(image) -> np.ndarray:
+    """The pixels of an array, a PIL image or a torch tensor: uint8 (height, width, 3) or
+    (height, width).
+
+    A tensor may be (3, height, width) or (height, width, 3). TypeError for anything else: floats
+    would lose their scale.
+
+    >>> import torch
+    >>> from facebench import images
+    >>> images.pixels(torch.zeros(3, 4, 5, dtype=torch.uint8)).shape
+    (4, 5, 3)
+    """
+    if hasattr(image, "detach"):  # a torch tensor
+        image = image.detach().cpu()
+        if image.ndim == 3 and image.shape[0] == 3 and image.shape[2] != 3:
+            image = image.permute(1, 2, 0)
+        image = image.numpy()
+    elif hasattr(image, "getbands"):  # a PIL image
+        grey = image.mode in ("1", "L")
+        image = np.asarray(image.convert("L" if grey else "RGB"))
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
+        raise TypeError(
+            "an image must be uint8 (height, width, 3) or (height, width), a PIL image or a "
+            f"tensor, not {type_text(image)}"
+        )
+    return np.ascontiguousarray(image)
 
 
 def read(path: str | os.PathLike, **options) -> np.ndarray:
@@ -42,7 +70,7 @@ def write(
     path: str | os.PathLike, image: np.ndarray, color: str = "rgb", jpeg_quality: int = 95
 ) -> None:
     """Writes the whole file or nothing; the format by extension (.jpg, .png, .ppm)."""
-    full.write_image(path, image, color, jpeg_quality)
+    full.write_image(path, pixels(image), color, jpeg_quality)
 
 
 encode_jpeg = full.encode_jpeg
@@ -58,7 +86,7 @@ def convert_color(image: np.ndarray, to: str, from_: str = "rgb") -> np.ndarray:
     >>> images.convert_color(np.array([[[1, 2, 3]]], np.uint8), "bgr").tolist()
     [[[3, 2, 1]]]
     """
-    return full.convert_color(image, to, from_)
+    return full.convert_color(pixels(image), to, from_)
 
 
 def resize(
@@ -71,7 +99,7 @@ def resize(
     >>> images.resize(np.zeros((10, 10, 3), np.uint8), 5, 4, "area").shape
     (4, 5, 3)
     """
-    return full.resize(image, width, height, interpolation)
+    return full.resize(pixels(image), width, height, interpolation)
 
 
 def area_mean(image: np.ndarray, width: int, height: int) -> np.ndarray:
@@ -82,12 +110,14 @@ def area_mean(image: np.ndarray, width: int, height: int) -> np.ndarray:
     >>> float(images.area_mean(np.full((3, 3, 3), 7, np.uint8), 2, 2)[0, 0, 0])
     7.0
     """
-    return full.area_mean(image, width, height)
+    return full.area_mean(pixels(image), width, height)
 
 
 def warp_affine(image: np.ndarray, matrix, width: int, height: int, border: int = 0) -> np.ndarray:
     """The image moved by a 2 x 3 matrix (source to target), bilinear, `border` outside."""
-    return full.warp_affine(image, real_array(matrix, "matrix").tolist(), width, height, border)
+    return full.warp_affine(
+        pixels(image), real_array(matrix, "matrix").tolist(), width, height, border
+    )
 
 
 def interpolations() -> dict[str, str]:
@@ -104,6 +134,7 @@ __all__ = [
     "encode_png",
     "encode_pnm",
     "interpolations",
+    "pixels",
     "read",
     "resize",
     "warp_affine",

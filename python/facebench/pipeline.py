@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from facebench import _foreign, _torch, datasets, embedding, reports
+from facebench import _compare, _foreign, _torch, datasets, embedding, reports
 from facebench._light import evaluate, report, verify, write_run_html
 from facebench.datasets import Pack, PackOptions
 from facebench.embedding import ExtractOptions
@@ -107,19 +107,26 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
     """Embed every face of a pack, or of an archive of crops; an `EmbeddingSet`, written to ``out``
     where given.
 
-    ``model``: as for `run`. ``pack``: its path, or an opened one. ``options`` are fields of
+    ``model``: as for `run`. ``pack``: its path, or an opened one; or a folder of photographs,
+    which need not be sorted by people: each is detected and cropped as the model says, and named by
+    its path below the folder. ``options`` are fields of
     `ExtractOptions`: flip, normalization, micro_batch; and mean, std, color (see
     `facebench.embedding.load_embedder`).
     """
     pixels = _pixels(options)
     (extract,) = _split(options, ExtractOptions)
-    source = pack
-    if isinstance(pack, (str, os.PathLike)):
-        archive = datasets.find_image_archive(pack) is not None
-        source = datasets.DecodedImages(datasets.read_archive(pack)) if archive else Pack(pack)
     embedder = embedding.load_embedder(model, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
-    result = embedding.extract(embedder, source, extract, threads=threads, progress=progress)
+    source = pack
+    if isinstance(pack, (str, os.PathLike)):
+        if datasets.find_image_archive(pack) is not None:
+            source = datasets.DecodedImages(datasets.read_archive(pack))
+        elif not os.path.isdir(pack):
+            source = Pack(pack)
+    if isinstance(source, (str, os.PathLike)):
+        result = _compare.embed_folder(embedder, source, extract, threads)
+    else:
+        result = embedding.extract(embedder, source, extract, threads=threads, progress=progress)
     if out is not None:
         write_embeddings(out, result)
     return result

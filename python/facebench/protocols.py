@@ -12,6 +12,7 @@ import html
 import os
 
 from facebench import _embedding_files, _eval, _pairs
+from facebench import plots as _plots
 from facebench._data_check import DataCheck, check_data
 from facebench._eval import (
     EmbeddingSet,
@@ -215,6 +216,10 @@ def rests_on(cell):
     return ""
 
 
+def _is_number(value):
+    return hasattr(value, "__float__") or hasattr(value, "__index__")
+
+
 class MetricResult(_eval.MetricCell):
     """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and the counts behind it.
 
@@ -235,6 +240,29 @@ class MetricResult(_eval.MetricCell):
         if self.is_matrix:
             raise TypeError(f"{self.name} is a matrix, not a number")
         return self.value
+
+    def __format__(self, spec):
+        return format(float(self), spec) if spec else str(self)
+
+    def __eq__(self, other):
+        return self is other or (
+            not self.is_matrix and _is_number(other) and self.value == float(other)
+        )
+
+    def __hash__(self):
+        return id(self) if self.is_matrix else hash(self.value)
+
+    def __lt__(self, other):
+        return float(self) < float(other)
+
+    def __le__(self, other):
+        return float(self) <= float(other)
+
+    def __gt__(self, other):
+        return float(self) > float(other)
+
+    def __ge__(self, other):
+        return float(self) >= float(other)
 
     def __repr__(self):
         if self.is_matrix:
@@ -349,8 +377,57 @@ class Result:
         self.warnings = raw.warnings
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
-    def __getitem__(self, track):
-        return self.tracks[track]
+    def __getitem__(self, name):
+        """A track by its name, or, of a protocol with one track, a metric."""
+        if name in self.tracks:
+            return self.tracks[name]
+        if len(self.tracks) == 1:
+            return next(iter(self.tracks.values()))[name]
+        raise KeyError(f"{name!r}; tracks: {', '.join(self.tracks)}")
+
+    def __dir__(self):
+        metrics = next(iter(self.tracks.values())).metrics if len(self.tracks) == 1 else {}
+        return [*super().__dir__(), *(name for name in metrics if name.isidentifier())]
+
+    def to_rows(self):
+        """A dict for each number: protocol, track, metric, value, low, high, level, method.
+
+        Of a matrix ``row`` and ``column`` say which of its numbers it is.
+        """
+        rows = []
+        for track in self.tracks.values():
+            for m in track.metrics.values():
+                same = {"protocol": self.protocol.id, "track": track.name, "metric": m.name}
+                rest = {"level": m.level, "method": m.method}
+                if not m.is_matrix:
+                    rows.append({**same, "value": m.value, "low": m.low, "high": m.high, **rest})
+                    continue
+                for i, row in enumerate(m.rows):
+                    for j, column in enumerate(m.columns):
+                        of = {"value": m.value, "low": m.low, "high": m.high}
+                        numbers = {k: None if v is None else float(v[i, j]) for k, v in of.items()}
+                        rows.append({**same, "row": row, "column": column, **numbers, **rest})
+        return rows
+
+    def to_frame(self):
+        """`to_rows` as a pandas DataFrame (the extra ``frame``)."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_frame() needs pandas: pip install 'facebench[frame]'") from None
+        return pandas.DataFrame(self.to_rows())
+
+    def plot_roc(self, ax=None, **line):
+        """TAR over FAR of each track; see `facebench.plots.plot_roc`."""
+        return _plots.plot_roc(self, ax, **line)
+
+    def plot_det(self, ax=None, **line):
+        """FNMR over FMR of each track; see `facebench.plots.plot_det`."""
+        return _plots.plot_det(self, ax, **line)
+
+    def plot_scores(self, ax=None, **line):
+        """Histograms of genuine and impostor scores; see `facebench.plots.plot_scores`."""
+        return _plots.plot_scores(self, ax, **line)
 
     def __getattr__(self, name):
         """The metrics of the only track, for protocols that have one."""

@@ -36,6 +36,7 @@ VERBS = [
     "pairs",
     "eval",
     "run",
+    "compare",
     "report",
     "explain",
     "groups",

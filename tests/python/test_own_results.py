@@ -158,3 +158,32 @@ def test_nothing_enrolled_is_a_failure(tmp_path, root, values):
     said = CliRunner().invoke(app, ["eval", "lfw", "--embeddings", str(tmp_path / "e.h5"), *shared])
     assert said.exit_code == 1, said.output
     assert said.stdout.startswith("WARNING: Track view2: 6 of 6 samples failed to enrol (100.0 %")
+
+
+def test_ctrl_c_at_the_end_of_a_stage_is_not_lost(tmp_path, root, values):
+    class Progress:
+        def begin(self, stage, total, unit):
+            pass
+
+        def update(self, done, note):
+            pass
+
+        def end(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        facebench.evaluate(
+            "lfw", values, names=NAMES, root=root, replicates=1_000_000, progress=Progress()
+        )
+
+
+def test_list_names_its_kinds_and_h_is_help():
+    from facebench.cli.app import app
+
+    said = CliRunner().invoke(app, ["list"])
+    assert said.exit_code == 0 and {"protocols", "crops"} <= set(said.stdout.splitlines())
+    for words in (["-h"], ["eval", "-h"]):
+        assert (
+            CliRunner().invoke(app, words).stdout
+            == CliRunner().invoke(app, [*words[:-1], "--help"]).stdout
+        )

@@ -4,6 +4,7 @@ import json
 import warnings
 
 import facebench
+import numpy as np
 import pytest
 import torch
 from facebench import datasets, embedding, nn
@@ -73,3 +74,70 @@ def test_what_cannot_work_is_refused_before_the_first_image(tmp_path, root):
         with pytest.raises(ValueError, match=said):
             embedding.convert(tmp_path / "m.safetensors", **options)
     assert not (tmp_path / "p.h5").exists() and not (tmp_path / "m.h5").exists()
+
+
+def colours(batch):
+    return batch[:, ::16, ::16].reshape(len(batch), -1)
+
+
+def test_two_photographs_to_a_score_in_any_form(tmp_path, root):
+    from PIL import Image
+
+    photos = sorted(root.rglob("*.jpg"))[:2]
+    run = facebench.run("lfw", model=colours, root=root, out=tmp_path / "run", **SHARED)
+    found = facebench.compare(*photos, model=colours, detector="none", run=tmp_path / "run")
+    first, second = (facebench.images.read(path) for path in photos)
+    forms = [
+        (first, second),
+        (Image.fromarray(first), Image.fromarray(second)),
+        (torch.from_numpy(first), torch.from_numpy(second).permute(2, 0, 1)),
+    ]
+    for pair in forms:
+        assert facebench.compare(*pair, model=colours, detector="none").score == found.score
+    cell = next(m for m in run.tracks["view2"].metrics.values() if "threshold" in m.details)
+    row = next(p for p in found.passes if p["metric"] == cell.name)
+    assert len({(p["track"], p["threshold"]) for p in found.passes}) == len(found.passes)
+    assert row["passes"] == (found.score >= cell.threshold) and row["far"] == cell.far_achieved
+    with pytest.raises(facebench.Error, match="image: no face, so there is nothing to compare"):
+        facebench.compare(np.zeros_like(first), first, model=colours, detector="hog", crop="paper")
+
+
+def test_a_folder_of_photographs_is_embedded_without_people(tmp_path):
+    face = datasets.render_face(
+        datasets.make_identity(seed=1, index=0), datasets.make_nuisance("frontal", seed=1), size=200
+    )
+    facebench.images.write(tmp_path / "someone.png", face.image)
+    facebench.images.write(tmp_path / "nobody.png", np.zeros((80, 80, 3), np.uint8))
+    (tmp_path / "broken.jpg").write_text("no image")
+    found = facebench.embed(colours, tmp_path, tmp_path / "e.h5")
+    status = dict(zip(found.names, found.status.tolist(), strict=True))
+    assert status == {"broken.jpg": 2, "nobody.png": 1, "someone.png": 0}
+    by_hand = facebench.crops.crop_face(
+        face.image, facebench.detection.detect(face.image)[0], "arcface112"
+    )[0]
+    expected = embedding.extract(colours, by_hand[None]).values[0]
+    assert np.array_equal(found.values[found.names.index("someone.png")], expected)
+
+
+def test_a_result_is_numbers_rows_and_plots(tmp_path, root):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    result = facebench.run("lfw", model=colours, root=root, **SHARED)
+    auc = result["auc"]
+    assert auc is result["view2"]["auc"] and float(auc) == auc.value == auc
+    assert f"{auc:.3f}" == f"{auc.value:.3f}" and auc < 2 and auc >= 0 and "auc" in dir(result)
+    with pytest.raises(KeyError, match="there are: "):
+        result["aucc"]
+    rows = result.to_rows()
+    of_auc = next(row for row in rows if row["metric"] == "auc")
+    assert of_auc["value"] == auc.value and of_auc["track"] == "view2"
+    far, tar = result.tracks["view2"].roc()
+    axes = result.plot_roc()
+    assert np.array_equal(axes.lines[0].get_xdata(), far)
+    assert np.array_equal(axes.lines[0].get_ydata(), tar)
+    both = facebench.plots.plot_det({"a": result, "b": result})
+    assert [text.get_text() for text in both.get_legend().texts] == ["a", "b"]
+    result.plot_scores().figure.savefig(tmp_path / "scores.svg")
+    assert b"<svg" in (tmp_path / "scores.svg").read_bytes()
+    matplotlib.pyplot.close("all")

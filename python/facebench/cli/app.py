@@ -23,6 +23,7 @@ def build(verbs: dict, **how) -> typer.Typer:
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
         **how,
     )
     for name, entry in verbs.items():

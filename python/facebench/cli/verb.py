@@ -131,7 +131,8 @@ def complete(command: Any) -> Any:
         return command
     whole = with_parameters(functools.wraps(function)(lambda **given: function(**given)), more)
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(command.name, epilog=function.epilog)(whole)
+    names = {"help_option_names": ["-h", "--help"]}
+    app.command(command.name, epilog=function.epilog, context_settings=names)(whole)
     return typer.main.get_command(app)
 
 

@@ -1,6 +1,7 @@
 """The table of the verbs, in the order of the help; a group of verbs is a table of its own."""
 
 from facebench.cli.verbs import (
+    compare,
     convert,
     data,
     demo,
@@ -30,6 +31,7 @@ VERBS = {
     "pairs": pairs.pairs,
     "eval": evaluate.evaluate,
     "run": run.run,
+    "compare": compare.compare,
     "report": report.report,
     "explain": explain.explain,
     "groups": groups.groups,

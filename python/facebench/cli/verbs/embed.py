@@ -12,12 +12,12 @@ from facebench.cli.verb import Answer, verb
 @verb("facebench embed m.safetensors lfw.h5 --out lfw-m.h5")
 def embed(
     model: argument("FILE.safetensors, FILE.onnx or module:function."),
-    pack: argument("What `facebench pack` wrote; or a .rec, .bin or .tar of crops.", Path),
+    pack: argument("A pack, an archive of crops (.rec, .bin, .tar), or a folder of photographs.", Path),
     setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
     out: common.Out = None,
     threads: common.Threads = 0,
 ):
-    """Embed every face of a pack with a model."""
+    """Embed every face of a pack, or of a folder of photographs, with a model."""
     settings = common.parse_assignments(setting)
     path = common.out_path(out, "embed", Path(model).stem, ".h5")
     embeddings = facebench.embed(

@@ -116,8 +116,11 @@ KINDS = {
 
 
 @verb("facebench list networks --json")
-def list_names(kind: argument(f"One of: {', '.join(KINDS)}.")):
+def list_names(kind: argument(f"One of: {', '.join(KINDS)}; none: the kinds.") = ""):
     """List what there is to choose from: name, one line, parameters."""
+    if not kind:
+        entries = [{"name": name} for name in KINDS]
+        return Answer(entries, "\n".join(["facebench list KIND, of these kinds:", *KINDS]))
     if kind not in KINDS:
         near = facebench.core.closest_name(kind, list(KINDS))
         meant = f"; did you mean '{near}'?" if near else ""

@@ -1,0 +1,63 @@
+"""Plots for papers, drawn with matplotlib: of one result, or of several as {title: result}.
+
+Each function draws on ``ax`` (default: a new one) and returns it, so that axes can be shared, set
+and saved as vector graphics: ``plot_roc(result).figure.savefig("roc.pdf")``. Further keywords are
+those of matplotlib's ``plot``.
+"""
+
+__all__ = ["plot_det", "plot_roc", "plot_scores"]
+
+
+def _axes(ax):
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError("plots need matplotlib: pip install 'facebench[plot]'") from None
+    return pyplot.figure().add_subplot()
+
+
+def _curves(results):
+    """(label, track) of every track that has a curve."""
+    named = results if isinstance(results, dict) else {"": results}
+    for title, result in named.items():
+        tracks = [t for t in result.tracks.values() if t.trials is not None]
+        for track in tracks:
+            label = ", ".join(filter(None, [title, track.name if len(tracks) > 1 else ""]))
+            yield label or track.name, track
+
+
+def plot_roc(results, ax=None, **line):
+    """TAR over FAR, the FAR on a logarithmic axis."""
+    ax = _axes(ax)
+    for label, track in _curves(results):
+        far, tar = track.roc()
+        ax.plot(far, tar, **{"label": label, "drawstyle": "steps-post", **line})
+    ax.set(xscale="log", xlabel="false accept rate", ylabel="true accept rate")
+    ax.legend()
+    return ax
+
+
+def plot_det(results, ax=None, **line):
+    """FNMR over FMR, both on logarithmic axes."""
+    ax = _axes(ax)
+    for label, track in _curves(results):
+        far, tar = track.roc()
+        ax.plot(far, [1 - t for t in tar], **{"label": label, "drawstyle": "steps-post", **line})
+    ax.set(xscale="log", yscale="log", xlabel="false match rate", ylabel="false non-match rate")
+    ax.legend()
+    return ax
+
+
+def plot_scores(results, ax=None, *, bins=60, **patches):
+    """Histograms of genuine and impostor scores, each of area one."""
+    ax = _axes(ax)
+    for label, track in _curves(results):
+        scores, labels = track.labelled_scores()
+        for name, kind in (("genuine", 1), ("impostor", 0)):
+            how = {"histtype": "step", "density": True, "label": f"{label}: {name}", **patches}
+            ax.hist(scores[labels == kind], bins=bins, **how)
+    ax.set(xlabel="score", ylabel="density")
+    ax.legend()
+    return ax
