@@ -11,6 +11,7 @@
 #include "facebench/images/resize.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
 
@@ -64,8 +65,8 @@ class Cutter {
 
   Row cut_out(const Sample& sample) const {
     Row row;
-    std::error_code error;
-    if (!std::filesystem::exists(sample.path, error))
+    // Not being allowed to read it is no property of the data set, and ends the whole.
+    if (!is_there(sample.path))
       return failed(std::move(row), SampleStatus::missing, "no such file");
     std::string bytes;
     Image image;

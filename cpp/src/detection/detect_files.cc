@@ -21,6 +21,7 @@
 #include "facebench/images/image_folder.h"
 #include "facebench/io/file.h"
 #include "facebench/io/json.h"
+#include "facebench/io/presence.h"
 
 namespace facebench {
 namespace {
@@ -106,13 +107,12 @@ class Lister {
 // The image, or none; and then what is wrong with the file.
 std::optional<Image> read(const ImageFile& file, DetectedFile& result) {
   result.name = file.name;
-  std::error_code error;
-  if (!fs::exists(file.path, error)) {
-    result.status = SampleStatus::missing;
-    result.reason = "no such file";
-    return std::nullopt;
-  }
   try {
+    if (!is_there(file.path)) {
+      result.status = SampleStatus::missing;
+      result.reason = "no such file";
+      return std::nullopt;
+    }
     return read_image(file.path);
   } catch (const Error& e) {
     result.status = SampleStatus::unreadable;

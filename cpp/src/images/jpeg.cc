@@ -120,6 +120,19 @@ bool has_end_marker(std::span<const std::uint8_t> b) {
        "Fetch the file again");
 }
 
+// Each scan of a progressive file goes over all pixels again. Those of encoders have about ten.
+void check_scans(std::span<const std::uint8_t> b, std::uint64_t pixels,
+                 const DecodeRequest& request) {
+  constexpr std::uint64_t kMostScans = 100, kMostPixels = 4'000'000'000;
+  std::uint64_t scans = 0;
+  for (std::size_t at = 0; at + 1 < b.size(); ++at) scans += b[at] == 0xff && b[at + 1] == 0xda;
+  if (scans > kMostScans || scans * pixels > kMostPixels)
+    fail(request.where,
+         fmt::format("the JPEG file has {} scans of {} pixels; more than {} scans, or {} pixels in "
+                     "all of them, are not decoded",
+                     scans, pixels, kMostScans, kMostPixels));
+}
+
 }  // namespace
 
 Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request) {
@@ -132,6 +145,7 @@ Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request
     fail_to_decode(request, b, tjGetErrorStr2(handle.get()));
   if (width < 1 || height < 1) fail_to_decode(request, b, "no picture in it");
   request.check_size(width, height);
+  check_scans(b, static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height), request);
 
   const Markers markers = read_markers(b);
   const bool four = space == TJCS_CMYK || space == TJCS_YCCK;
@@ -140,7 +154,7 @@ Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request
   std::vector<std::uint8_t> inks;
   if (four) inks.resize(static_cast<std::size_t>(width) * height * 4);
   const int format = four ? TJPF_CMYK : gray ? TJPF_GRAY : TJPF_RGB;
-  // A progressive file may repeat its scans without end: at most 500 of them.
+  // The decoder's own bound is 500 scans.
   const int status =
       tjDecompress2(handle.get(), b.data(), size, four ? inks.data() : image.data.data(), width, 0,
                     height, format, TJFLAG_LIMITSCANS);
