@@ -57,7 +57,7 @@ def test_scans_of_a_jpeg(images, tmp_path):
     data = (tmp_path / "a.jpg").read_bytes()
     assert images.decode(data).shape == (8, 8, 3)
     with pytest.raises(facebench.Error, match=r"102 scans of 64 pixels; more than 100 scans"):
-        images.decode(data[:-2] + b"\xff\xda" * 101 + data[-2:])
+        images.decode(data[:-2] + b"\xff\xda\0\2" * 101 + data[-2:])
 
 
 def test_hog_on_a_huge_image(images):

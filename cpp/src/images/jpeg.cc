@@ -120,12 +120,28 @@ bool has_end_marker(std::span<const std::uint8_t> b) {
        "Fetch the file again");
 }
 
+// From marker to marker; in coded data 0xff stands before 0, a restart marker or the next marker.
+std::uint64_t count_scans(std::span<const std::uint8_t> b) {
+  std::uint64_t scans = 0;
+  for (std::size_t at = 2; at + 4 <= b.size();) {
+    const std::uint8_t code = b[at + 1];
+    const bool alone = code == 0 || code == 1 || code == 0xff || (code >= 0xd0 && code <= 0xd8);
+    if (b[at] != 0xff || alone) {
+      ++at;
+      continue;
+    }
+    if (code == 0xd9) break;  // the end of the picture
+    scans += code == 0xda;
+    at += 2 + std::max<std::size_t>(integer(b, at + 2, 2, true), 2);
+  }
+  return scans;
+}
+
 // Each scan of a progressive file goes over all pixels again. Those of encoders have about ten.
 void check_scans(std::span<const std::uint8_t> b, std::uint64_t pixels,
                  const DecodeRequest& request) {
   constexpr std::uint64_t kMostScans = 100, kMostPixels = 4'000'000'000;
-  std::uint64_t scans = 0;
-  for (std::size_t at = 0; at + 1 < b.size(); ++at) scans += b[at] == 0xff && b[at + 1] == 0xda;
+  const std::uint64_t scans = count_scans(b);
   if (scans > kMostScans || scans * pixels > kMostPixels)
     fail(request.where,
          fmt::format("the JPEG file has {} scans of {} pixels; more than {} scans, or {} pixels in "
