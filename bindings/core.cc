@@ -5,7 +5,6 @@
 #include "facebench/core/isa.h"
 #include "facebench/core/utf8.h"
 #include "facebench/core/version.h"
-#include "facebench/io/json.h"
 #include "modules.h"
 #include "tables.h"
 
@@ -26,8 +25,6 @@ void bind_core(py::module_& m) {
       PyErr_SetString(error.ptr(),
                       printable(e.path1().string() + ": " + e.code().message()).c_str());
     } catch (const std::system_error& e) {  // a thread that may not be started
-      PyErr_SetString(error.ptr(), printable(e.what()).c_str());
-    } catch (const Json::exception& e) {  // JSON of other types than a reader expected
       PyErr_SetString(error.ptr(), printable(e.what()).c_str());
     } catch (const std::length_error& e) {  // a shape or a text that no memory could hold
       PyErr_SetString(error.ptr(), printable(e.what()).c_str());

@@ -4,6 +4,7 @@
 
 #include "common.h"
 #include "facebench/io/embeddings.h"
+#include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/mat5.h"
@@ -177,6 +178,13 @@ py::object mat_to_python(const MatArray& array) {
 }  // namespace
 
 void bind_io(py::module_& m) {
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const Json::exception& e) {  // JSON of other types than a reader expected
+      throw Error(printable(e.what()));   // for the translator of the core
+    }
+  });
   py::enum_<SampleStatus>(m, "SampleStatus", "The status of one sample.")
       .value("ok", SampleStatus::ok)
       .value("no_face", SampleStatus::no_face)
@@ -233,6 +241,14 @@ void bind_io(py::module_& m) {
         return json_to_python(H5Reader(path).read_json("/manifest"));
       },
       py::arg("path"));
+  m.def(
+      "write_file",
+      [](const std::filesystem::path& path, const py::bytes& bytes) {
+        const std::string text = bytes;
+        py::gil_scoped_release release;
+        write_file(path, text);
+      },
+      py::arg("path"), py::arg("bytes"));
   m.def(
       "read_manifest",
       [](const std::filesystem::path& path) {

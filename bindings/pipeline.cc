@@ -36,7 +36,8 @@ void bind_pipeline(py::module_& m) {
          const fs::path& out, const fs::path& root, const fs::path& images, const fs::path& lists,
          const PreparationOptions& preparation, const PackOptions& pack,
          const ExtractOptions& extract, const EvaluationOptions& evaluation, bool discard,
-         bool overwrite, const std::string& command, int threads, py::object progress) {
+         bool overwrite, const std::string& command, const py::object& more, int threads,
+         py::object progress) {
         RunRequest request;
         request.protocol = protocol;
         request.places = {root, images, lists};
@@ -47,6 +48,10 @@ void bind_pipeline(py::module_& m) {
         request.discard = discard;
         request.overwrite = overwrite;
         request.command = command;
+        request.more = [&](const fs::path& folder) {
+          py::gil_scoped_acquire gil;
+          if (!more.is_none()) more(folder);
+        };
         return std::visit(
             [&](const auto& m) {
               return with_job(threads, std::move(progress),
@@ -59,7 +64,8 @@ void bind_pipeline(py::module_& m) {
       py::arg("preparation") = PreparationOptions{}, py::arg("pack") = PackOptions{},
       py::arg("extract") = ExtractOptions{}, py::arg("evaluation") = EvaluationOptions{},
       py::arg("discard") = false, py::arg("overwrite") = false, py::arg("command") = "",
-      py::arg("threads") = 0, py::arg("progress") = py::none(), "See facebench.run.");
+      py::arg("more") = py::none(), py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "See facebench.run.");
 
   m.def(
       "verify",

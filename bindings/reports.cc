@@ -85,16 +85,19 @@ void bind_runs(py::module_& m) {
   m.def(
       "save_run",
       [](const EvaluationResult& result, const fs::path& target, bool overwrite,
-         const std::string& command, const fs::path& root, int threads) {
+         const std::string& command, const fs::path& root, int threads, const py::object& more) {
         RunInfo info;
         info.command = command;
         info.root = root;
         info.threads = threads;
         py::gil_scoped_release release;
-        save_run(target, result, info, overwrite);
+        save_run(target, result, info, overwrite, [&](const fs::path& folder) {
+          py::gil_scoped_acquire gil;
+          if (!more.is_none()) more(folder);
+        });
       },
       py::arg("result"), py::arg("target"), py::arg("overwrite"), py::arg("command"),
-      py::arg("root"), py::arg("threads"));
+      py::arg("root"), py::arg("threads"), py::arg("more"));
   m.def(
       "verify_scores",
       [](const fs::path& run, int threads, const py::object& progress) {
@@ -147,7 +150,8 @@ void bind_run_texts(py::module_& m) {
       "run_curves",
       [](const fs::path& folder, std::size_t count, int bins) {
         py::dict result;
-        for (const TrackCurves& c : track_curves(read_scores(read_run(folder).folder / "scores.h5"), count, bins)) {
+        for (const TrackCurves& c :
+             track_curves(read_scores(read_run(folder).folder / "scores.h5"), count, bins)) {
           py::dict d;
           if (!c.roc.empty()) d["roc"] = far_and_tar(c.roc);
           if (!c.cmc.empty()) d["cmc"] = c.cmc;

@@ -90,6 +90,42 @@ class _NetworkEmbedder:
         return _full.extract_array(batch_model(self), np.ascontiguousarray(images), plain).values
 
 
+def _rows(out, images: int, what: str) -> np.ndarray:
+    """An output as one row for each image. ValueError where its first side is not the images':
+    reshaping would mix their numbers."""
+    shape = getattr(out, "shape", None)
+    if shape is None or len(shape) < 2 or shape[0] != images:
+        form = "no array" if shape is None else f"({', '.join(map(str, shape))})"
+        raise ValueError(f"{what} is {form} for {images} images, expected ({images}, D)")
+    return out.reshape(images, -1)
+
+
+def _external_data(path) -> dict[str, str]:
+    """The files beside an ONNX file that hold its weights, each with its SHA-256. facebench.Error
+    for one outside of its folder, and where there may be some and nothing can tell which."""
+    if b"location" not in Path(path).read_bytes():  # the key that names such a file
+        return {}
+    try:
+        import onnx
+    except ImportError:
+        raise Error(
+            f"{path}: may keep weights in other files; to hash them: pip install 'facebench[onnx]'"
+        ) from None
+    from onnx.external_data_helper import _get_all_tensors, uses_external_data
+
+    names = {
+        entry.value
+        for tensor in _get_all_tensors(onnx.load(str(path), load_external_data=False))
+        if uses_external_data(tensor)
+        for entry in tensor.external_data
+        if entry.key == "location"
+    }
+    for name in names:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise Error(f"{path}: keeps weights outside of its folder, in {name!r}")
+    return {name: sha256_file(Path(path).parent / name) for name in sorted(names)}
+
+
 class OnnxEmbedder(_NetworkEmbedder):
     """An ONNX network as an `Embedder`, run by onnxruntime (the ``onnx`` extra) on one thread.
 
@@ -121,6 +157,7 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise Error(f"{path}: onnxruntime refuses it: {e}") from None
         self._title = self._file = str(path)
         self._sha256 = sha256_file(path)
+        outside = _external_data(path)
         outputs = [o.name for o in self._session.get_outputs()]
         if output is not None and output not in outputs:
             raise ValueError(f"{path} has no output {output!r}; it has {', '.join(outputs)}")
@@ -139,6 +176,8 @@ class OnnxEmbedder(_NetworkEmbedder):
             "output": self._output,
             "onnxruntime": onnxruntime.__version__,
         } | self._pixels()
+        if outside:
+            self.description["external_data"] = outside
         if exported is not None:
             self.description["exported"] = json.loads(exported)
 
@@ -156,11 +195,14 @@ class OnnxEmbedder(_NetworkEmbedder):
     def _run(self, x: np.ndarray) -> np.ndarray:
         # A network exported for one image takes them one by one.
         step = self._batch or len(x)
-        parts = [
-            self._session.run([self._output], {self._name: x[i : i + step]})[0]
-            for i in range(0, len(x), step)
-        ]
-        return np.concatenate(parts).reshape(len(x), -1)
+        parts = []
+        for i in range(0, len(x), step):
+            part = x[i : i + step]
+            out = self._session.run([self._output], {self._name: part})[0]
+            parts.append(_rows(out, len(part), f"{self._file}: its output '{self._output}'"))
+        if len({part.shape[1] for part in parts}) > 1:
+            raise ValueError(f"{self._file}: its output '{self._output}' has rows of unlike length")
+        return np.concatenate(parts)
 
 
 class TorchEmbedder(_NetworkEmbedder):
@@ -200,7 +242,7 @@ class TorchEmbedder(_NetworkEmbedder):
             module.train(was_training)
         if isinstance(out, (tuple, list)):
             out = out[0]
-        return out.float().cpu().numpy().reshape(len(x), -1)
+        return _rows(out.float().cpu().numpy(), len(x), f"{self._title}: its output")
 
 
 class CallableEmbedder(_NetworkEmbedder):

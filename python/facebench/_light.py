@@ -1,5 +1,6 @@
 """The verbs that need no torch: evaluate, report, verify. `facebench` offers them by name."""
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,16 +55,21 @@ def evaluate(
         **options,
     )
     if out is not None:
-        result.save(out, overwrite=overwrite, command=command)
-        write_run_html(out)
+        result.save(out, overwrite=overwrite, command=command, more=run_html_writer(out))
     return result
 
 
-def write_run_html(folder) -> None:
-    """``report.html`` of one run folder, beside its ``report.md``."""
+def write_run_html(folder, name=None) -> None:
+    """``report.html`` of one run folder, beside its ``report.md``; ``name``: that of the folder."""
     title = reports.read_run(folder)["content"]["protocol"]["title"]
-    section = reports.runs_section("Result", [folder])
+    section = reports.runs_section("Result", [folder], name and [name])
     reports.write_html(Path(folder) / "report.html", title, [section])
+
+
+def run_html_writer(out):
+    """Writes ``report.html`` into a folder that is going to be called ``out``."""
+    name = os.path.basename(os.path.abspath(out))
+    return lambda folder: write_run_html(folder, name)
 
 
 def report(runs, *, against="", stated=None, nearest=10, format="markdown", titles=None, out=None):

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from facebench import _compare, _foreign, _torch, datasets, embedding, reports
-from facebench._light import evaluate, report, verify, write_run_html
+from facebench._light import evaluate, report, run_html_writer, verify, write_run_html
 from facebench.datasets import Pack, PackOptions
 from facebench.embedding import ExtractOptions
 from facebench.io import write_embeddings
@@ -201,8 +201,8 @@ def run(
         with tempfile.TemporaryDirectory() as folder:
             raw = _full.run(protocol, source, Path(folder) / "run", discard=True, **arguments)
     else:
-        raw = _full.run(protocol, source, out, discard=discard, **arguments)
-        write_run_html(out)
+        more = run_html_writer(out)
+        raw = _full.run(protocol, source, out, discard=discard, more=more, **arguments)
     return Result(raw, str(root or ""), threads)
 
 

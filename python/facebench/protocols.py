@@ -445,9 +445,12 @@ class Result:
         """The content of ``metrics.json``."""
         return self._raw.metrics()
 
-    def save(self, path, overwrite=False, command=""):
-        """Write a run folder: run.json, scores.h5, metrics.json, report.md; whole or not at all."""
-        _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads)
+    def save(self, path, overwrite=False, command="", more=None):
+        """Write a run folder: run.json, scores.h5, metrics.json, report.md; whole or not at all.
+
+        ``more``: called with the folder before it appears under its name, to write further files.
+        """
+        _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads, more)
 
     def _convention(self):
         return f"convention {_eval.convention_text(self.options.to_dict())}"

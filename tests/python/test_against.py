@@ -23,17 +23,27 @@ for fold in range(4):
 
 
 @pytest.fixture
-def run(tmp_path, seal):
+def run(tmp_path, edit):
     """A run whose manifest and numbers are written by hand: official lists, accuracy 98.00 %."""
     (tmp_path / "pairs.txt").write_text("\n".join(LINES) + "\n")
     scores = [1.0 - k / 40 for k in range(40)]
     protocols.evaluate("lfw", scores=scores, root=tmp_path, replicates=50).save(tmp_path / "run")
     edit(tmp_path / "run", notes=[], accuracy=(0.98, [0.975, 0.985]))
-    seal(tmp_path / "run")
     return tmp_path / "run"
 
 
-def edit(run, notes=None, accuracy=None, network=None):
+@pytest.fixture
+def edit(seal):
+    """Changes notes, accuracy or network of a run folder."""
+
+    def change(run, **what):
+        change_run(run, **what)
+        seal(run)
+
+    return change
+
+
+def change_run(run, notes=None, accuracy=None, network=None):
     manifest = json.loads((run / "run.json").read_text())
     if notes is not None:
         manifest["content"]["notes"] = notes
@@ -79,7 +89,7 @@ def test_only_the_same_system_under_the_same_measure_is_compared(run):
     ]
 
 
-def test_what_is_not_known_does_not_match(run):
+def test_what_is_not_known_does_not_match(run, edit):
     found = reports.against(run)
     assert found["same"] == [] and len(found["other_systems"]) == 26
     assert {d for v in found["other_systems"] for d in v["differs"]} >= {
@@ -141,7 +151,7 @@ def test_what_is_not_known_is_said_once(run):
     assert "not known of the run" not in text
 
 
-def test_other_lists_are_not_the_same_measure(run):
+def test_other_lists_are_not_the_same_measure(run, edit):
     edit(run, notes=["Not the official list: track view2 has 40 comparisons."])
     found = reports.against(run, stated=SYSTEM)
     assert found["same"] == []
@@ -157,7 +167,7 @@ def test_other_lists_are_not_the_same_measure(run):
         ([0.9826, 0.99], "below"),
     ],
 )
-def test_a_printed_value_is_as_wide_as_its_last_digit(run, interval, lies):
+def test_a_printed_value_is_as_wide_as_its_last_digit(run, interval, lies, edit):
     edit(run, accuracy=(0.98, interval))
     assert reports.against(run, stated=SYSTEM)["same"][0]["published_lies"] == lies
 
@@ -215,7 +225,7 @@ def test_the_page(run, tmp_path):
     )
 
 
-def test_matrices_match_entry_by_entry(tmp_path, seal):
+def test_matrices_match_entry_by_entry(tmp_path, seal, edit):
     """A run of the pose protocol, its matrix written by hand."""
     rows = ["frontal", "three_quarter", "profile"]
     value = [[0.756, 0.7, 0.6], [0.7, 0.7, 0.6], [0.5, 0.6, 0.7]]

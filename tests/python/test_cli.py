@@ -327,11 +327,18 @@ def test_places_that_cannot_be_are_one_sentence(place, tmp_path):
         assert isinstance(result.exception, SystemExit), (arguments, result.exception)
 
 
-def test_a_bug_keeps_its_traceback():
+def test_a_bug_is_one_sentence_and_keeps_its_traceback_on_request(monkeypatch, capsys):
     @report_errors
     def buggy():
-        raise ZeroDivisionError
+        raise ZeroDivisionError("two\nlines \x1b[2J")
 
+    monkeypatch.delenv("FACEBENCH_TRACEBACK", raising=False)
+    with pytest.raises(typer.Exit) as exit:
+        buggy()
+    said = capsys.readouterr().err
+    assert exit.value.exit_code == 1 and "ZeroDivisionError: two lines \\x1b[2J" in said
+    assert said.count("\n") == 1
+    monkeypatch.setenv("FACEBENCH_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         buggy()
 

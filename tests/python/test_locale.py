@@ -37,7 +37,7 @@ def output_of(locale, folder, out, places=""):
     return done.stdout.replace(out, "OUT")
 
 
-@pytest.mark.parametrize("name", ["de_DE", "tr_TR"])
+@pytest.mark.parametrize("name", ["de_DE"])
 def test_a_decimal_comma_changes_nothing(tmp_path, name):
     if not shutil.which("localedef"):
         pytest.skip("no localedef to make a locale with")

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -109,10 +110,14 @@ void parallel_for(std::int64_t n, const Job& job,
   std::exception_ptr cancelled;
   try {
     for (int w = 0; w < workers; ++w) threads.emplace_back(work, w);
-  } catch (...) {  // no more threads available: those that started do the work
+  } catch (const std::system_error&) {  // no more may be started: those that were do the work
     std::lock_guard lock(mutex);
     running -= workers - static_cast<int>(threads.size());
-    if (threads.empty()) throw;
+  }
+  if (threads.empty()) {  // not one: the caller does it
+    running = 1;
+    work(0);
+    inside_worker = false;
   }
   std::unique_lock lock(mutex);
   while (running > 0) {

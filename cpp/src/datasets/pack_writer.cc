@@ -63,6 +63,7 @@ class Cutter {
 
   Row cut_out(const Sample& sample) const {
     Row row;
+    // Not being allowed to read it is no property of the data set, and ends the whole.
     if (!sample.image.exists())
       return failed(std::move(row), SampleStatus::missing, "no such file");
     std::string bytes;

@@ -118,12 +118,12 @@ class Lister {
 // The image, or none; and then what is wrong with the file.
 std::optional<Image> read(const ImageFile& file, DetectedFile& result) {
   result.name = file.name;
-  if (!file.image.exists()) {
-    result.status = SampleStatus::missing;
-    result.reason = "no such file";
-    return std::nullopt;
-  }
   try {
+    if (!file.image.exists()) {
+      result.status = SampleStatus::missing;
+      result.reason = "no such file";
+      return std::nullopt;
+    }
     if (!file.image.archive()) return read_image(file.image.path());
     const std::string bytes = file.image.read();
     return decode_image(std::as_bytes(std::span(bytes)), {}, file.image.where());

@@ -3,14 +3,22 @@
 // The only file that includes dlib.
 #include <dlib/image_processing/frontal_face_detector.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "facebench/core/error.h"
+
 namespace facebench {
 namespace {
+
+// About 2 GB of working memory.
+constexpr std::int64_t kMostPixels = 150'000'000;
 
 class Hog final : public Detector {
  public:
@@ -40,7 +48,14 @@ class Hog final : public Detector {
     idle_.push_back(std::move(engine));
   }
 
-  std::vector<Face> find(const Image& image, std::string_view) const override {
+  std::vector<Face> find(const Image& image, std::string_view id) const override {
+    const double searched = static_cast<double>(image.width) * image.height *
+                            std::pow(4.0, options_.upsample);  // each doubles both sides
+    if (searched > static_cast<double>(kMostPixels))
+      fail(id,
+           fmt::format("an image of {} x {} pixels, doubled {} times, is more than {} pixels",
+                       image.width, image.height, options_.upsample, kMostPixels),
+           "Make the image smaller, or set upsample=0");
     dlib::array2d<dlib::rgb_pixel> pixels(image.height, image.width);
     for (int y = 0; y < image.height; ++y)
       for (int x = 0; x < image.width; ++x) {

@@ -1,5 +1,7 @@
 #include "facebench/images/image_folder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -16,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDeepest = 16;
+constexpr int kDeepest = 16, kMostLinks = 100000;
 
 bool begins_like_an_image(const fs::path& path) {
   std::error_code error;
@@ -27,7 +29,7 @@ bool begins_like_an_image(const fs::path& path) {
   return find_image_format({head.data(), static_cast<std::size_t>(file.gcount())}) != nullptr;
 }
 
-void collect(const fs::path& root, const fs::path& below, int depth, const Job& job,
+void collect(const fs::path& root, const fs::path& below, int depth, const Job& job, int& links,
              ImageFolder& found) {
   if (depth > kDeepest)
     fail((root / below).string(), "folders nested deeper than 16", "Is there a loop of links?");
@@ -35,9 +37,13 @@ void collect(const fs::path& root, const fs::path& below, int depth, const Job& 
     job.check();
     const fs::path name = below / entry.filename();
     std::error_code error;
-    if (fs::is_directory(entry, error))
-      collect(root, name, depth + 1, job, found);
-    else if (has_image_ending(entry) || begins_like_an_image(entry))
+    if (fs::is_directory(entry, error)) {
+      if (fs::is_symlink(entry, error) && ++links > kMostLinks)
+        fail((root / below).string(),
+             fmt::format("more than {} links to folders are below {}", kMostLinks, root.string()),
+             "Do folders link to each other?");
+      collect(root, name, depth + 1, job, links, found);
+    } else if (has_image_ending(entry) || begins_like_an_image(entry))
       found.images.push_back(name);
     else
       found.others.push_back(name);
@@ -67,7 +73,8 @@ std::vector<fs::path> list_folder(const fs::path& folder) {
 
 ImageFolder list_images(const fs::path& folder, const Job& job) {
   ImageFolder found;
-  collect(folder, {}, 0, job, found);
+  int links = 0;
+  collect(folder, {}, 0, job, links, found);
   return found;
 }
 

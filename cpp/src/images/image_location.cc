@@ -1,10 +1,10 @@
 #include "facebench/images/image_location.h"
 
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "facebench/io/file.h"
+#include "facebench/io/presence.h"
 
 namespace facebench {
 
@@ -15,8 +15,7 @@ ImageLocation::ImageLocation(std::filesystem::path path,
 }
 
 bool ImageLocation::exists() const {
-  std::error_code ignored;
-  return archive_ != nullptr || std::filesystem::exists(path_, ignored);
+  return archive_ != nullptr || is_there(path_);
 }
 
 std::string ImageLocation::read() const {

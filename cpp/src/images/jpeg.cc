@@ -120,6 +120,35 @@ bool has_end_marker(std::span<const std::uint8_t> b) {
        "Fetch the file again");
 }
 
+// From marker to marker; in coded data 0xff stands before 0, a restart marker or the next marker.
+std::uint64_t count_scans(std::span<const std::uint8_t> b) {
+  std::uint64_t scans = 0;
+  for (std::size_t at = 2; at + 4 <= b.size();) {
+    const std::uint8_t code = b[at + 1];
+    const bool alone = code == 0 || code == 1 || code == 0xff || (code >= 0xd0 && code <= 0xd8);
+    if (b[at] != 0xff || alone) {
+      ++at;
+      continue;
+    }
+    if (code == 0xd9) break;  // the end of the picture
+    scans += code == 0xda;
+    at += 2 + std::max<std::size_t>(integer(b, at + 2, 2, true), 2);
+  }
+  return scans;
+}
+
+// Each scan of a progressive file goes over all pixels again. Those of encoders have about ten.
+void check_scans(std::span<const std::uint8_t> b, std::uint64_t pixels,
+                 const DecodeRequest& request) {
+  constexpr std::uint64_t kMostScans = 100, kMostPixels = 4'000'000'000;
+  const std::uint64_t scans = count_scans(b);
+  if (scans > kMostScans || scans * pixels > kMostPixels)
+    fail(request.where,
+         fmt::format("the JPEG file has {} scans of {} pixels; more than {} scans, or {} pixels in "
+                     "all of them, are not decoded",
+                     scans, pixels, kMostScans, kMostPixels));
+}
+
 }  // namespace
 
 Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request) {
@@ -132,6 +161,7 @@ Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request
     fail_to_decode(request, b, tjGetErrorStr2(handle.get()));
   if (width < 1 || height < 1) fail_to_decode(request, b, "no picture in it");
   request.check_size(width, height);
+  check_scans(b, static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height), request);
 
   const Markers markers = read_markers(b);
   const bool four = space == TJCS_CMYK || space == TJCS_YCCK;
@@ -140,7 +170,7 @@ Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request
   std::vector<std::uint8_t> inks;
   if (four) inks.resize(static_cast<std::size_t>(width) * height * 4);
   const int format = four ? TJPF_CMYK : gray ? TJPF_GRAY : TJPF_RGB;
-  // A progressive file may repeat its scans without end: at most 500 of them.
+  // The decoder's own bound is 500 scans.
   const int status =
       tjDecompress2(handle.get(), b.data(), size, four ? inks.data() : image.data.data(), width, 0,
                     height, format, TJFLAG_LIMITSCANS);

@@ -183,11 +183,8 @@ class ConfinedSource final : public H5Source {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       fail(path.string(), fmt::format("no socket to read it through: {}", std::strerror(errno)));
-    {
-      // No other thread is inside the library then, so its state in the child is consistent.
-      const Session session;
-      child_ = fork();
-    }
+    { const Session session; }  // from now on fork() waits until no thread is inside the library
+    child_ = fork();
     if (child_ == 0) {
       close(ends[0]);
       serve(ends[1], path, file_size);

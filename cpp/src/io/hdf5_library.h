@@ -3,6 +3,7 @@
 // What the HDF5 reader and writer share; for this floor's sources only.
 
 #include <hdf5.h>
+#include <pthread.h>
 
 #include <cstdint>
 #include <mutex>
@@ -32,8 +33,13 @@ class Session {
   Session& operator=(const Session&) = delete;
 
  private:
+  // A process forked while another thread is inside the library would find the lock held, and the
+  // library's state torn, for ever: fork() waits until nobody is.
   static std::mutex& mutex() {
     static std::mutex m;
+    static const int handlers =
+        pthread_atfork([] { mutex().lock(); }, [] { mutex().unlock(); }, [] { mutex().unlock(); });
+    static_cast<void>(handlers);
     return m;
   }
 

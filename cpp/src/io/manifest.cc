@@ -71,7 +71,7 @@ void check_content_hash(const Manifest& manifest, std::string_view where) {
 
 Manifest read_manifest(const std::filesystem::path& path) {
   Manifest manifest =
-      manifest_from_json(parse_json(read_file(path), path.string()), path.string());
+      manifest_from_json(parse_json(read_file(path, 64 << 20), path.string()), path.string());
   check_content_hash(manifest, path.string());
   return manifest;
 }

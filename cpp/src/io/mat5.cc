@@ -17,8 +17,15 @@ namespace facebench {
 namespace {
 
 constexpr std::uint64_t kHeader = 128;
-constexpr std::uint64_t kLargestInflated = 1ull << 30;
 constexpr int kDeepestCell = 16;
+
+// What one file may take, so that a few bytes cannot ask for gigabytes: an empty cell takes eight
+// bytes in the file (less where it is compressed) and some hundred in memory.
+struct Budget {
+  static constexpr std::uint64_t kExpandedBytes = 256ull << 20, kArrays = 2'000'000,
+                                 kNumbers = 32ull << 20;
+  std::uint64_t expanded = 0, arrays = 0, numbers = 0;
+};
 
 enum DataType : std::uint32_t {
   mi_int8 = 1,
@@ -54,13 +61,24 @@ struct Element {
 // compressed run: where its compressed form begins).
 class Cursor {
  public:
-  Cursor(std::span<const std::byte> bytes, bool swap, std::string_view file, std::uint64_t base)
-      : bytes_(bytes), swap_(swap), file_(file), base_(base) {}
+  Cursor(std::span<const std::byte> bytes, bool swap, std::string_view file, std::uint64_t base,
+         Budget& budget)
+      : bytes_(bytes), swap_(swap), file_(file), base_(base), budget_(&budget) {}
 
   bool at_end() const { return at_ == bytes_.size(); }
   bool swap() const { return swap_; }
   std::string_view file() const { return file_; }
   std::uint64_t offset() const { return base_ + at_; }
+  Budget& budget() const { return *budget_; }
+
+  // Counts `more` against a part of the budget.
+  void spend(std::uint64_t Budget::*part, std::uint64_t more, std::uint64_t most,
+             std::string_view of_what) const {
+    if (more > most - budget_->*part)
+      fail(at_byte(file_, offset()),
+           fmt::format("the file holds more than {} {}; more are not read", most, of_what));
+    budget_->*part += more;
+  }
 
   [[noreturn]] void refuse(std::string_view what) const {
     fail(at_byte(file_, offset()), what, "The file is damaged or cut short");
@@ -100,6 +118,7 @@ class Cursor {
   bool swap_;
   std::string_view file_;
   std::uint64_t base_;
+  Budget* budget_;
   std::uint64_t at_ = 0;
 };
 
@@ -110,7 +129,7 @@ std::vector<std::byte> inflate_all(std::span<const std::byte> packed, const Curs
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
   int state = Z_OK;
-  while (state == Z_OK && out.size() < kLargestInflated) {
+  while (state == Z_OK && out.size() <= Budget::kExpandedBytes) {
     const std::size_t done = out.size();
     out.resize(done + std::max<std::size_t>(1 << 16, done / 2));
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + done);
@@ -119,6 +138,7 @@ std::vector<std::byte> inflate_all(std::span<const std::byte> packed, const Curs
     out.resize(out.size() - stream.avail_out);
   }
   ::inflateEnd(&stream);
+  cursor.spend(&Budget::expanded, out.size(), Budget::kExpandedBytes, "expanded bytes");
   if (state != Z_STREAM_END) cursor.refuse("compressed data that cannot be expanded");
   return out;
 }
@@ -127,6 +147,8 @@ template <class T>
 void append_numbers(const Cursor& cursor, std::span<const std::byte> data,
                     std::vector<double>& out) {
   if (data.size() % sizeof(T) != 0) cursor.refuse("an array that ends inside a number");
+  cursor.spend(&Budget::numbers, data.size() / sizeof(T), Budget::kNumbers, "numbers");
+  out.reserve(data.size() / sizeof(T));
   for (std::size_t i = 0; i < data.size(); i += sizeof(T)) {
     const T value = cursor.load<T>(data.data() + i);
     const auto number = static_cast<double>(value);
@@ -228,6 +250,8 @@ void read_cells(Cursor& inner, std::uint64_t count, std::uint64_t bytes, int dep
                 std::vector<MatArray>& cells) {
   // Each takes eight bytes at least, so a false count is found before anything is allocated.
   if (count > bytes / 8) inner.refuse(fmt::format("{} cells cannot be here", count));
+  if (count > Budget::kArrays)
+    inner.spend(&Budget::arrays, count, Budget::kArrays, "arrays and cells");
   cells.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const Element cell = inner.next();
@@ -258,12 +282,14 @@ std::vector<std::string> read_field_names(Cursor& inner) {
 MatArray read_matrix(Cursor& cursor, const Element& matrix, std::string& name, int depth) {
   MatArray array;
   if (depth > kDeepestCell) cursor.refuse("cells nested too deeply");
+  cursor.spend(&Budget::arrays, 1, Budget::kArrays, "arrays and cells");
   if (matrix.data.empty()) {  // how an empty cell is written
     array.kind = MatArray::Kind::numbers;
     array.shape = {0, 0};
     return array;
   }
-  Cursor inner(matrix.data, cursor.swap(), cursor.file(), cursor.offset() - matrix.data.size());
+  Cursor inner(matrix.data, cursor.swap(), cursor.file(), cursor.offset() - matrix.data.size(),
+               cursor.budget());
   const Element flags = inner.next();
   if (flags.type != mi_uint32 || flags.data.size() != 8) inner.refuse("an array without its flags");
   const std::uint32_t word = inner.load<std::uint32_t>(flags.data.data());
@@ -320,7 +346,8 @@ std::map<std::string, MatArray> parse_mat5(std::span<const std::byte> bytes,
   const bool swap = order == "MI";  // as a big-endian machine wrote it
 
   std::map<std::string, MatArray> variables;
-  Cursor cursor(bytes.subspan(kHeader), swap, name, kHeader);
+  Budget budget;
+  Cursor cursor(bytes.subspan(kHeader), swap, name, kHeader, budget);
   while (!cursor.at_end()) {
     const std::uint64_t begin = cursor.offset();
     Element element = cursor.next();
@@ -328,7 +355,7 @@ std::map<std::string, MatArray> parse_mat5(std::span<const std::byte> bytes,
     Cursor unpacked = cursor;
     if (element.type == mi_compressed) {
       inflated = inflate_all(element.data, cursor);
-      unpacked = Cursor(inflated, swap, name, begin);
+      unpacked = Cursor(inflated, swap, name, begin, budget);
       element = unpacked.next();
       if (!unpacked.at_end()) unpacked.refuse("more than one array in one compressed element");
     }

@@ -116,9 +116,11 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
                   {"pack_sha256", sha256_file(pack_path, job)}};
   info.circumstance = {{"images", fs::absolute(images).generic_string()}};
   save_run(out, result, info, request.overwrite, [&](const fs::path& folder) {
-    if (request.discard) return;
-    fs::rename(pack_path, folder / "pack.h5");
-    fs::rename(embeddings_path, folder / "embeddings.h5");
+    if (!request.discard) {
+      fs::rename(pack_path, folder / "pack.h5");
+      fs::rename(embeddings_path, folder / "embeddings.h5");
+    }
+    if (request.more) request.more(folder);
   });
   return result;
 }

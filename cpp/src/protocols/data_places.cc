@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "facebench/core/error.h"
+#include "facebench/io/presence.h"
 #include "facebench/protocols/spec.h"
 #include "protocols/file_listing.h"
 
@@ -55,12 +56,13 @@ std::string places_text(const fs::path& given, const fs::path& root,
 std::vector<fs::path> paths_by_stem(const TrialSet& trials, const fs::path& images) {
   std::unordered_map<std::string, fs::path> by_stem;
   std::unordered_set<std::string> twice;
-  std::error_code error;  // a folder that is not there holds nothing
+  std::error_code error, unknown;
   for (fs::recursive_directory_iterator it(images, error), end; !error && it != end;
        it.increment(error))
-    if (it->is_regular_file(error))
+    if (it->is_regular_file(unknown))
       if (!by_stem.try_emplace(it->path().stem().string(), it->path()).second)
         twice.insert(it->path().stem().string());
+  check_listed(images, error);  // one that is not there holds nothing
   std::vector<fs::path> paths;
   for (const std::string& name : trials.names) {
     const std::string stem = fs::path(name).stem().string();

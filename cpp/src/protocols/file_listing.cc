@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "facebench/core/utf8.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/text.h"
 #include "protocols/latin_1.h"
 
@@ -30,12 +31,14 @@ std::string plain_name(std::string_view name) {
 const FileListing::Entries& FileListing::entries(const std::filesystem::path& folder) {
   const auto [at, fresh] = folders_.try_emplace(folder.string());
   if (fresh) {
-    std::error_code ignored;  // a folder that is not there holds nothing
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      std::string name = entry.path().filename().string();
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
+         it.increment(error)) {
+      std::string name = it->path().filename().string();
       at->second.try_emplace(plain_name(name), name);
       at->second.insert_or_assign(name, name);
     }
+    check_listed(folder, error);  // one that is not there holds nothing
   }
   return at->second;
 }

@@ -12,6 +12,7 @@ namespace facebench {
 std::string plain_name(std::string_view name);
 
 // Which files exist, each folder read once: for thousands of files far faster than to ask for each.
+// Throws Error for a folder that is there and may not be listed.
 class FileListing {
  public:
   // The path below `folder` that is called `name`, or whose plain_name() is that of `name`; ""

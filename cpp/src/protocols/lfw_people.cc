@@ -14,6 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A line of a few bytes stands for as many names as it says; lists of the field have 13,000.
+constexpr std::int64_t kMostImages = 2'000'000;
+constexpr std::uint64_t kMostNameBytes = 1ull << 28;
+
 struct Person {
   std::string name;
   std::int64_t images = 0;
@@ -41,6 +45,8 @@ std::vector<Person> read_people(const ListFile& text, Blemishes& found) {
   const std::int64_t sets = positive(head.text, text.place(head), "the number of sets");
   std::vector<Person> people;
   std::unordered_map<std::string, std::int64_t> line_of;
+  std::int64_t all = 0;
+  std::uint64_t bytes = 0;
   for (std::int64_t set = 0; set < sets; ++set) {
     const TextLine& count = next("the number of people of a set");
     const std::int64_t size = positive(count.text, text.place(count), "the number of people");
@@ -55,6 +61,12 @@ std::vector<Person> read_people(const ListFile& text, Blemishes& found) {
       if (name.find('/') != std::string::npos)
         fail(where, fmt::format("'{}' is not a person's name", name));
       const std::int64_t images = positive(fields[1], text.place(line), "the number of images");
+      all += images;
+      bytes += static_cast<std::uint64_t>(images) * (2 * name.size() + 16);
+      if (all > kMostImages || bytes > kMostNameBytes)
+        fail(where, fmt::format("the list stands for more than {} images, or {} bytes of their "
+                                "names; more are not read",
+                                kMostImages, kMostNameBytes));
       if (const auto [earlier, fresh] = line_of.try_emplace(name, line.number); !fresh)
         found.add(
             BlemishKind::repeated_name, [&] { return text.at(line); },

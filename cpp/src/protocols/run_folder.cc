@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kKind = "evaluation";
+constexpr std::size_t kMostTracks = 1000;
+constexpr std::uint64_t kMaxJsonBytes = 64 << 20;  // in memory it takes some ten times as much
 constexpr const char* kOutputs[] = {"scores.h5", "metrics.json"};
 // Format 2 called all pairs of which a tail was kept a kind of their own; before format 4 a metric
 // that the convention had no rule for was computed by "exact", and identification always; format 5
@@ -125,7 +127,8 @@ Json below(const fs::path& path, fs::path root) {
 }
 
 Manifest read_manifest_as_it_is(const fs::path& path) {
-  return manifest_from_json(parse_json(read_file(path), path.string()), path.string());
+  return manifest_from_json(parse_json(read_file(path, kMaxJsonBytes), path.string()),
+                            path.string());
 }
 
 // Throws Error where the file is not the one that the run wrote.
@@ -133,9 +136,9 @@ void check_output(const Run& run, const char* file, const Job& job) {
   const Json& outputs = run.manifest.content.at("outputs");
   const std::string now = sha256_file(run.folder / file, job);
   if (outputs.contains(file) && outputs[file] == now) return;
-  fail((run.folder / file).string(), "is not the file that the run wrote: another SHA-256",
-       fmt::format("It was changed; 'facebench verify {}' says what differs.",
-                   run.folder.string()));
+  fail(
+      (run.folder / file).string(), "is not the file that the run wrote: another SHA-256",
+      fmt::format("It was changed; 'facebench verify {}' says what differs.", run.folder.string()));
 }
 
 }  // namespace
@@ -215,7 +218,7 @@ Run read_changed_run(const fs::path& folder) {
   for (const char* key : {"protocol", "options", "tracks", "outputs"}) need(key, &Json::is_object);
   need("inputs", &Json::is_array);
   const fs::path metrics = folder / "metrics.json";
-  run.metrics = parse_json(read_file(metrics, 1ull << 28), metrics.string());
+  run.metrics = parse_json(read_file(metrics, kMaxJsonBytes), metrics.string());
   if (!run.metrics.is_object() || !run.metrics.contains("tracks") ||
       !run.metrics["tracks"].is_object())
     fail(metrics.string(), "holds no tracks", "Run the evaluation again.");
@@ -257,8 +260,15 @@ RunScores read_scores(const fs::path& path) {
   try {
     for (const std::uint8_t s : statuses) r.status.push_back(sample_status_of(s));
     r.trials.templates = read_templates(file);
-    for (const Json& name : manifest.at("tracks"))
-      r.trials.tracks.push_back(read_track(file, name.get<std::string>()));
+    if (manifest.at("tracks").size() > kMostTracks)
+      fail(where, fmt::format("{} tracks; more than {} are not read", manifest["tracks"].size(),
+                              kMostTracks));
+    for (const Json& name : manifest.at("tracks")) {
+      const auto& track = name.get_ref<const std::string&>();
+      if (std::ranges::find(r.trials.tracks, track, &Track::name) != r.trials.tracks.end())
+        fail(where, fmt::format("track '{}' is there twice", track));
+      r.trials.tracks.push_back(read_track(file, track));
+    }
     r.trials.check();
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(read_kept_scores(file, "/tracks/" + track.name + "/",

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxSpecBytes = 1 << 20;
+constexpr std::size_t kMostTargets = 1000;
 
 // A word out of a table; unknown ones are refused at their line, with "did you mean".
 template <class Entry>
@@ -51,6 +52,9 @@ MetricRequest metric_request(const TomlTable& table) {
   if (protocol_metrics().at(r.name).takes_targets) {
     r.targets = table.numbers("targets");
     if (r.targets.empty()) table.fail_at("targets", "no target is given");
+    if (r.targets.size() > kMostTargets)
+      table.fail_at("targets", fmt::format("{} targets; more than {} are not computed",
+                                           r.targets.size(), kMostTargets));
     for (const double t : r.targets) {
       if (protocol_metrics().at(r.name).targets_are_ranks) {
         if (!(t >= 1 && t <= 1e6 && t == std::floor(t)))
@@ -147,6 +151,9 @@ std::vector<std::pair<std::string, std::int64_t>> track_counts(const Track& trac
 }
 
 ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
+  if (text.size() > kMaxSpecBytes)
+    fail(file, fmt::format("a protocol of {} bytes; more than {} are not read", text.size(),
+                           kMaxSpecBytes));
   const TomlTable top = parse_toml(text, file);
   ProtocolSpec s;
   s.id = top.text("id");

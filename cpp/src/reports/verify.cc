@@ -73,9 +73,9 @@ Check compare_content(const Run& run, const RunScores& s, const std::vector<Trac
     check.detail = "differs from what scores.h5 holds: " + found;
   } else if (const std::string now = content_hash(run.manifest);
              now != run.manifest.recorded_hash) {
-    check.detail = fmt::format("has SHA-256 {}, content_sha256 says {}", now,
-                               run.manifest.recorded_hash.empty() ? "nothing"
-                                                                  : run.manifest.recorded_hash);
+    check.detail =
+        fmt::format("has SHA-256 {}, content_sha256 says {}", now,
+                    run.manifest.recorded_hash.empty() ? "nothing" : run.manifest.recorded_hash);
   } else {
     check.same = true;
     check.detail = "as scores.h5 holds it, SHA-256 as recorded";

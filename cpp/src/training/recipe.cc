@@ -82,11 +82,14 @@ void append_new(std::vector<std::string>& to, const std::vector<std::string>& fr
     if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
 }
 
-void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& path);
+// Bases may share bases, so that few files could stand for very many readings.
+constexpr int kMostBases = 64;
 
-// `path`: the names of the files that led here, against circles.
+void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& path, int& files);
+
+// `path`: the names of the files that led here, against circles; `files`: how many were read.
 void apply_base(Recipe& recipe, const TomlTable& top, const std::string& base,
-                std::vector<std::string>& path) {
+                std::vector<std::string>& path, int& files) {
   std::string name = base, file = base + ".toml";
   const bool is_file = base.ends_with(".toml");
   if (is_file) {
@@ -97,6 +100,8 @@ void apply_base(Recipe& recipe, const TomlTable& top, const std::string& base,
   if (std::find(path.begin(), path.end(), name) != path.end())
     top.fail_at("base",
                 fmt::format("goes round in a circle: {} -> {}", fmt::join(path, " -> "), name));
+  if (++files > kMostBases)
+    top.fail_at("base", fmt::format("more than {} files are read as bases", kMostBases));
   std::string text;
   if (is_file) {
     text = read_file(file, 1 << 20);
@@ -106,7 +111,7 @@ void apply_base(Recipe& recipe, const TomlTable& top, const std::string& base,
     text = *built_in;
   }
   path.push_back(name);
-  apply_file(recipe, parse_toml(text, file), path);
+  apply_file(recipe, parse_toml(text, file), path, files);
   path.pop_back();
 }
 
@@ -132,12 +137,12 @@ void apply_loss(Recipe& recipe, const TomlTable& top) {
 }
 
 // Puts what the file says, its bases first, in place of what the recipe has.
-void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& path) {
+void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& path, int& files) {
   recipe.version = top.integer("version");
   if (recipe.version != 1)
     top.fail_at("version", "this library reads recipes of version 1",
                 "A newer facebench may read it");
-  for (const std::string& base : top.texts("base", {})) apply_base(recipe, top, base, path);
+  for (const std::string& base : top.texts("base", {})) apply_base(recipe, top, base, path, files);
   recipe.title = top.text("title", recipe.title);
   append_new(recipe.citations, top.texts("citations", {}));
   append_new(recipe.notes, top.texts("notes", {}));
@@ -228,7 +233,8 @@ Recipe parse_recipe(std::string_view text, std::string_view file) {
   Recipe recipe;
   recipe.id = std::filesystem::path(file).stem().string();
   std::vector<std::string> path{std::filesystem::path(file).lexically_normal().string()};
-  apply_file(recipe, top, path);
+  int files = 0;
+  apply_file(recipe, top, path, files);
   if (recipe.title.empty()) top.text("title");
   if (recipe.network.empty()) top.table("network").text("name");
   if (recipe.loss.empty()) top.table("loss").text("name");

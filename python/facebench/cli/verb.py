@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -87,8 +86,6 @@ def report_errors(function: Callable) -> Callable:
     def wrapped(*args, **kwargs):
         try:
             return function(*args, **kwargs)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
-            raise
         except KeyboardInterrupt:
             complain("stopped")
             raise typer.Exit(EXIT_STOPPED) from None
@@ -112,7 +109,8 @@ def report_errors(function: Callable) -> Callable:
             complain(f"{place}{what}")
             raise typer.Exit(EXIT_FAILED) from None
         except Exception as error:
-            if os.environ.get("FACEBENCH_TRACEBACK"):
+            own = type(error).__module__.startswith(("typer", "click"))  # exits and wrong options
+            if own or os.environ.get("FACEBENCH_TRACEBACK"):
                 raise
             what = " ".join(f"{type(error).__name__}: {error}".split())
             complain(f"{what} (not foreseen: FACEBENCH_TRACEBACK=1 prints where)")

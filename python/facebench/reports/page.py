@@ -2,7 +2,6 @@
 
 import base64
 import mimetypes
-import os
 import re
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -97,14 +96,4 @@ def write_html(path, title, sections):
 
 def write_text(path, text):
     """Write a text file, whole or not at all; missing folders are made."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    _eval.write_file(path, text.encode("utf-8"))

@@ -56,5 +56,18 @@ TEST(Mat5, WhatCannotBeWrittenIsRefused) {
   EXPECT_THROW(mat5_bytes({{"v", MatArray{}}}), std::invalid_argument);
 }
 
+// An empty cell is eight bytes in the file and far more in memory.
+TEST(Mat5, MoreCellsThanTheBudgetAreRefused) {
+  const auto word = [](std::uint32_t v) { return std::string(reinterpret_cast<char*>(&v), 4); };
+  const std::uint32_t cells = 2'000'001;
+  std::string body = word(6) + word(8) + word(1) + word(0)           // flags: a cell array
+                     + word(5) + word(8) + word(1) + word(cells)     // 1 x cells
+                     + word(1) + word(1) + "v" + std::string(7, 0);  // its name
+  for (std::uint32_t i = 0; i < cells; ++i) body += word(14) + word(0);
+  const std::string whole = mat5_bytes({{"w", mat_text("x")}}).substr(0, 128) + word(14) +
+                            word(static_cast<std::uint32_t>(body.size())) + body;
+  EXPECT_ERROR(parsed(whole), "more than 2000000 arrays and cells");
+}
+
 }  // namespace
 }  // namespace facebench

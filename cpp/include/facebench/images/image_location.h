@@ -25,7 +25,7 @@ class ImageLocation {
   const std::shared_ptr<const ImageArchive>& archive() const { return archive_; }
   std::int64_t entry() const { return entry_; }
 
-  // Whether the file is there; an archive's entry is.
+  // Whether the file is there; an archive's entry is. Throws Error as is_there() does.
   bool exists() const;
   // The encoded bytes. Throws Error naming the file, or the archive and its record.
   std::string read() const;

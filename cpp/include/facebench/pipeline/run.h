@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "facebench/core/job.h"
@@ -26,6 +27,8 @@ struct RunRequest {
   bool discard = false;    // pack.h5 and embeddings.h5 are not kept
   bool overwrite = false;  // an existing run folder is replaced
   std::string command;     // as typed, for the manifest's circumstance
+  // Writes further files into the run folder, before it appears under its name.
+  std::function<void(const std::filesystem::path&)> more;
 };
 
 // The samples that the lists name, as a data set: ids are their names, labels the identities.
