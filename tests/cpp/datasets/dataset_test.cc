@@ -71,7 +71,7 @@ TEST(SelectSamples, KeepsTheAskedOrderAndWhatIsMissing) {
   EXPECT_EQ(ids(s), (std::vector<std::string>{"b/1.jpg", "a/2.png", "c/1.jpg"}));
   EXPECT_EQ(s.label_names, (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(s.samples[2].label, 2);
-  EXPECT_FALSE(std::filesystem::exists(s.samples[2].path));
+  EXPECT_FALSE(s.samples[2].image.exists());
   write_file(folder / "b/1.png", jpeg(4));
   EXPECT_NE(error_of([&] {
               select_samples(read_image_folder(folder.path()), std::vector<std::string>{"b/1"},
