@@ -30,9 +30,9 @@ def _curves(results):
 
 def plot_roc(results, ax=None, **line):
     """TAR over FAR, the FAR on a logarithmic axis."""
+    curves = [(label, *track.roc()) for label, track in _curves(results)]
     ax = _axes(ax)
-    for label, track in _curves(results):
-        far, tar = track.roc()
+    for label, far, tar in curves:
         ax.plot(far, tar, **{"label": label, "drawstyle": "steps-post", **line})
     ax.set(xscale="log", xlabel="false accept rate", ylabel="true accept rate")
     ax.legend()
@@ -41,9 +41,9 @@ def plot_roc(results, ax=None, **line):
 
 def plot_det(results, ax=None, **line):
     """FNMR over FMR, both on logarithmic axes."""
+    curves = [(label, *track.roc()) for label, track in _curves(results)]
     ax = _axes(ax)
-    for label, track in _curves(results):
-        far, tar = track.roc()
+    for label, far, tar in curves:
         ax.plot(far, [1 - t for t in tar], **{"label": label, "drawstyle": "steps-post", **line})
     ax.set(xscale="log", yscale="log", xlabel="false match rate", ylabel="false non-match rate")
     ax.legend()
@@ -52,9 +52,9 @@ def plot_det(results, ax=None, **line):
 
 def plot_scores(results, ax=None, *, bins=60, **patches):
     """Histograms of genuine and impostor scores, each of area one."""
+    tracks = [(label, *track.labelled_scores()) for label, track in _curves(results)]
     ax = _axes(ax)
-    for label, track in _curves(results):
-        scores, labels = track.labelled_scores()
+    for label, scores, labels in tracks:
         for name, kind in (("genuine", 1), ("impostor", 0)):
             how = {"histtype": "step", "density": True, "label": f"{label}: {name}", **patches}
             ax.hist(scores[labels == kind], bins=bins, **how)

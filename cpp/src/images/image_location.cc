@@ -14,9 +14,7 @@ ImageLocation::ImageLocation(std::filesystem::path path,
   if (!archive_) throw std::invalid_argument("an entry of an archive needs the archive");
 }
 
-bool ImageLocation::exists() const {
-  return archive_ != nullptr || is_there(path_);
-}
+bool ImageLocation::exists() const { return archive_ != nullptr || is_there(path_); }
 
 std::string ImageLocation::read() const {
   return archive_ ? archive_->read(entry_) : read_file(path_);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <system_error>
 
 #include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
 #include "io/archives/formats.h"
 
 namespace facebench {
@@ -14,12 +14,7 @@ namespace facebench {
 namespace fs = std::filesystem;
 
 bool has_ending(const fs::path& path, std::string_view ending) {
-  const std::string name = path.filename().string();
-  if (name.size() < ending.size()) return false;
-  return std::equal(ending.begin(), ending.end(), name.end() - static_cast<long>(ending.size()),
-                    [](char a, char b) {
-                      return a == static_cast<char>(std::tolower(static_cast<unsigned char>(b)));
-                    });
+  return lower_ascii(path.filename().string()).ends_with(ending);
 }
 
 fs::path file_or_only_one(const fs::path& path, std::string_view preferred,

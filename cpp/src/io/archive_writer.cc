@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
 #include "facebench/io/verification_pack.h"
 #include "io/archives/formats.h"
 #include "io/archives/recordio.h"
@@ -123,7 +124,7 @@ class TarWriter : public ImageArchiveWriter {
           digits.find_first_not_of("0123456789") != std::string::npos)
         throw std::invalid_argument(
             fmt::format("{}: expected {{000..}} or {{000..007}} for the shards", text));
-      return std::stoll(digits);
+      return static_cast<std::int64_t>(*number_of(digits));
     };
     first_ = number(range.substr(0, digits_));
     shard_images_ = target.shard_images;

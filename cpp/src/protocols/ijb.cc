@@ -23,13 +23,18 @@ namespace fs = std::filesystem;
 
 const TemplateColumns kNistColumns{{"FILENAME", "FILE"}, {"SIGHTING_ID", "MEDIA_ID"}};
 
+// Rows hold the number as digits.
+std::int64_t template_number(const TemplateRow& row) {
+  return parse_int(row.template_id, {"TEMPLATE_ID", 0});
+}
+
 // Template ids by their number in a list of rows, in order of first appearance, as add_templates()
 // numbers them.
 TemplateIndex index_of(const std::vector<TemplateRows>& lists) {
   TemplateIndex index;
   for (const TemplateRows& list : lists)
     for (const TemplateRow& row : list.rows)
-      index.try_emplace(std::stoll(row.template_id), static_cast<std::int32_t>(index.size()));
+      index.try_emplace(template_number(row), static_cast<std::int32_t>(index.size()));
   return index;
 }
 
@@ -196,7 +201,7 @@ class Ijb11Reader : public IjbReader {
     std::vector<std::string> name(index.size());
     for (const auto& [id, number] : index) name[number] = fmt::format("of template {}", id);
     for (TemplateRow& row : rows.front().rows)
-      row.subject = name[person[index.at(std::stoll(row.template_id))]];
+      row.subject = name[person[index.at(template_number(row))]];
     add_templates(rows, set);
     set.tracks.push_back({"verification", std::move(pairs.trials)});
   }

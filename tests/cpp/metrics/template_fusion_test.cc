@@ -30,7 +30,8 @@ TEST(TemplateFusion, AsWorkedOutByHand) {
 TEST(TemplateFusion, EveryEntryIsDocumentedAndKeepsASingleSample) {
   for (const TemplateFusion& f : template_fusions().entries()) {
     EXPECT_FALSE(f.doc.empty() || f.source.empty()) << f.name;
-    const auto v = fuse_template(f, std::vector<float>{3, 4}, std::vector<std::int32_t>{0});
+    const auto v = fuse_template(f, std::vector<float>{3, 4}, std::vector<std::int32_t>{0},
+                                 std::vector<float>{0.5});
     EXPECT_NEAR(v[0], 0.6, 1e-15) << f.name;
     EXPECT_NEAR(v[1], 0.8, 1e-15) << f.name;
   }

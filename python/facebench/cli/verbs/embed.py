@@ -12,7 +12,7 @@ from facebench.cli.verb import Answer, verb
 @verb("facebench embed m.safetensors lfw.h5 --out lfw-m.h5")
 def embed(
     model: argument("FILE.safetensors, FILE.onnx or module:function."),
-    pack: argument("A pack, an archive of crops (.rec, .bin, .tar), or a folder of photographs.", Path),
+    pack: argument("A pack, a .rec, .bin or .tar of crops, or a folder of photographs.", Path),
     setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
     out: common.Out = None,
     threads: common.Threads = 0,
