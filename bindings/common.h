@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "facebench/core/error.h"
@@ -73,9 +74,19 @@ class PythonJob {
   // handler stops the C++ call (it sees Cancelled) and is raised again here.
   template <class Body>
   auto run(Body&& body) {
-    try {
+    const auto without_gil = [&] {
       py::gil_scoped_release release;
       return std::forward<Body>(body)(std::as_const(job_));
+    };
+    try {
+      if constexpr (std::is_void_v<decltype(without_gil())>) {
+        without_gil();
+        rethrow_python_error();  // one that came while the last stage ended
+      } else {
+        auto result = without_gil();
+        rethrow_python_error();
+        return result;
+      }
     } catch (const Cancelled&) {
       rethrow_python_error();
       throw;

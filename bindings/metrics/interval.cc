@@ -69,22 +69,7 @@ Resampling as_resampling(const std::string& name) {
   throw py::value_error(unknown_name_message("resampling", name, names));
 }
 
-void bind_interval(py::module_& m) {
-  ResultClass<Interval>(m, "Interval", "A confidence interval.")
-      .field("low", &Interval::low, "lower bound")
-      .field("high", &Interval::high, "upper bound")
-      .field("level", &Interval::level, "confidence level")
-      .field("method", &Interval::method, "how it was computed")
-      .field("replicates", &Interval::replicates, "replicates of a bootstrap")
-      .field("undefined", &Interval::undefined, "replicates in which the statistic is undefined");
-  m.def("wilson", &wilson, py::arg("k"), py::arg("n"), py::arg("level") = 0.95,
-        "Wilson's interval for k successes in n independent trials (a fixed threshold).\n\n"
-        ">>> from facebench.metrics import wilson\n"
-        ">>> interval = wilson(9, 10)\n"
-        ">>> round(interval.low, 3), round(interval.high, 3)\n"
-        "(0.596, 0.982)");
-  bind_options<BootstrapOptions>(m);
-
+static void bind_statistics(py::module_& m) {
   py::class_<Statistic>(m, "Statistic", "A number computed from weighted comparisons.")
       .def_readonly("name", &Statistic::name)
       .def(
@@ -116,6 +101,24 @@ void bind_interval(py::module_& m) {
       },
       py::arg("comparisons").none(false), py::arg("convention") = "exact",
       "The accuracy by folds, thresholds chosen again in each replicate.");
+}
+
+void bind_interval(py::module_& m) {
+  ResultClass<Interval>(m, "Interval", "A confidence interval.")
+      .field("low", &Interval::low, "lower bound")
+      .field("high", &Interval::high, "upper bound")
+      .field("level", &Interval::level, "confidence level")
+      .field("method", &Interval::method, "how it was computed")
+      .field("replicates", &Interval::replicates, "replicates of a bootstrap")
+      .field("undefined", &Interval::undefined, "replicates in which the statistic is undefined");
+  m.def("wilson", &wilson, py::arg("k"), py::arg("n"), py::arg("level") = 0.95,
+        "Wilson's interval for k successes in n independent trials (a fixed threshold).\n\n"
+        ">>> from facebench.metrics import wilson\n"
+        ">>> interval = wilson(9, 10)\n"
+        ">>> round(interval.low, 3), round(interval.high, 3)\n"
+        "(0.596, 0.982)");
+  bind_options<BootstrapOptions>(m);
+  bind_statistics(m);
 
   ResultClass<Components>(m, "Components", "Connected components of the comparisons, per fold.")
       .field("of_comparison", &Components::of_comparison, "component of each comparison")
