@@ -206,11 +206,17 @@ bool drops_failed(const EvaluationOptions& options) {
   return failure_policies().at(*options.failed_enrolments).drop;
 }
 
+std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,
+                                         std::span<const SampleStatus> status) {
+  if (!drops_failed(options)) return {};
+  return failed_units(unit_status(trials, status));
+}
+
 ScoredTrials scored_trials(const ProtocolSpec& spec, const EvaluationOptions& options,
                            const TrialSet& trials, std::span<const SampleStatus> status,
                            const KeptScores& scores, const std::string& track) {
   ScoredTrials scored{trials, scores, fmt::format("protocol {}, track {}", spec.id, track), {}};
-  if (drops_failed(options)) scored.left_out = failed_units(unit_status(trials, status));
+  scored.left_out = left_out_units(options, trials, status);
   scored.searches = asks_for_searches(spec);
   return scored;
 }

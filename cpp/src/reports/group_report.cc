@@ -14,7 +14,6 @@
 #include "facebench/metrics/tar_at_far.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/run_folder.h"
-#include "facebench/protocols/scoring.h"
 #include "facebench/reports/table.h"
 
 namespace facebench {
@@ -52,13 +51,14 @@ CountedList counted_list(const RunScores& run, std::size_t track, const fs::path
          fmt::format("track '{}' is no list of comparisons with all scores", t.name),
          "Groups are told apart in lists");
   const std::span<const double> scores = list_scores(run.scores[track]);
-  const std::vector<std::uint8_t> failed = drops_failed(run.options)
-                                               ? failed_units(unit_status(run.trials, run.status))
-                                               : std::vector<std::uint8_t>(run.trials.units(), 0);
+  const std::vector<std::uint8_t> left_out = left_out_units(run.options, run.trials, run.status);
+  const auto counts = [&](std::int32_t unit) {
+    return left_out.empty() || !left_out[static_cast<std::size_t>(unit)];
+  };
   CountedList list;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const Comparison c = trials->comparisons[i];
-    if (failed[static_cast<std::size_t>(c.first)] || failed[static_cast<std::size_t>(c.second)]) {
+    if (!counts(c.first) || !counts(c.second)) {
       ++list.left_out;
       continue;
     }

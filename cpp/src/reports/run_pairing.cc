@@ -126,11 +126,6 @@ class Side {
   std::vector<std::uint8_t> left_out_;
 };
 
-std::vector<std::uint8_t> left_out_by(const RunScores& run) {
-  if (!drops_failed(run.options)) return {};
-  return failed_units(unit_status(run.trials, run.status));
-}
-
 // What either run leaves out, as units of a run of which unit u is to_other[u] in the other.
 std::vector<std::uint8_t> left_out_by_either(const std::vector<std::uint8_t>& own,
                                              const std::vector<std::uint8_t>& other,
@@ -177,7 +172,8 @@ std::map<NumberKey, PairedComparison> compare_track(
     const EvaluationOptions& how, const BootstrapOptions& options, const Job& job) {
   Differences result;
   if (!pairs.same && pairs.shared.empty()) return result;
-  const auto out_a = left_out_by(a), out_b = left_out_by(b);
+  const auto out_a = left_out_units(a.options, a.trials, a.status),
+             out_b = left_out_units(b.options, b.trials, b.status);
   const auto to_a = units_in(b.trials, a.trials);
   const TrialSet set_b = numbered_as_in(a.trials, b.trials, to_a);
   Side left(a, a.trials, pairs.a, left_out_by_either(out_a, out_b, units_in(a.trials, b.trials)));

@@ -179,6 +179,10 @@ bool asks_for_searches(const ProtocolSpec& spec);
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);
 // Whether comparisons with a failed side are left out; `options` resolved.
 bool drops_failed(const EvaluationOptions& options);
+// The units whose comparisons are left out (1 per unit; empty = none is): those that failed, where
+// the options leave them out. `options` resolved, `status` per sample.
+std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,
+                                         std::span<const SampleStatus> status);
 
 // The content of metrics.json.
 Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,

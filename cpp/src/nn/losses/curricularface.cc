@@ -39,8 +39,7 @@ class CurricularFaceHead : public CosineHead {
  protected:
   Output compute(HeadInput& input) override {
     const at::Tensor cosine = cosines(input);
-    const at::Tensor labels = input.labels().unsqueeze(1);
-    const at::Tensor own = cosine.gather(1, labels);
+    const at::Tensor own = cosine.gather(1, input.labels().unsqueeze(1));
     if (training()) {
       const at::NoGradGuard no_grad;
       buffer(0).mul_(1 - options_.alpha).add_(options_.alpha * own.mean());
@@ -49,8 +48,8 @@ class CurricularFaceHead : public CosineHead {
     const at::Tensor bound = arcface_margin(own, margin, "wrap").detach();
     const at::Tensor t = buffer(0).to(cosine.scalar_type());
     const at::Tensor others = at::where(cosine.detach() > bound, cosine * (t + cosine), cosine);
-    const at::Tensor changed = others.scatter(1, labels, arcface_margin(own, margin, "linear"));
-    return cross_entropy(options_.s * changed, input.labels(), options_.s * cosine);
+    return cross_entropy(options_.s, others, arcface_margin(own, margin, "linear"), input.labels(),
+                         cosine);
   }
 
  private:

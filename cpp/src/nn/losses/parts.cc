@@ -21,6 +21,11 @@ Head::Output cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
   return {at::cross_entropy_loss(logits, labels), plain, plain.argmax(1)};
 }
 
+Head::Output cross_entropy(double s, const at::Tensor& others, const at::Tensor& target,
+                           const at::Tensor& labels, const at::Tensor& cosine) {
+  return cross_entropy(s * others.scatter(1, labels.unsqueeze(1), target), labels, s * cosine);
+}
+
 LinearHead::LinearHead(Description description, bool bias, const std::string& init)
     : Head(std::move(description)), bias_(bias) {
   add_parameter("weight", {shape().classes, shape().features}, init);

@@ -44,6 +44,11 @@ void describe_init(OptionsBuilder<Options>& o) {
 Head::Output cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
                            const at::Tensor& without_margin);
 
+// The same of s times cosines (N, C): `others` with `target` (N, 1) in place of the true classes',
+// accuracy by `cosine`.
+Head::Output cross_entropy(double s, const at::Tensor& others, const at::Tensor& target,
+                           const at::Tensor& labels, const at::Tensor& cosine);
+
 // A linear classifier: logits W x + b.
 class LinearHead : public Head {
  protected:

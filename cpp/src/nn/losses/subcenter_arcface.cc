@@ -38,12 +38,10 @@ class SubcenterArcFaceHead : public CosineHead {
   Output compute(HeadInput& input) override {
     const at::Tensor all = cosines(input).view({-1, shape().classes, options_.k});
     const at::Tensor cosine = std::get<0>(all.max(2));
-    const at::Tensor labels = input.labels().unsqueeze(1);
-    const at::Tensor own = cosine.gather(1, labels);
+    const at::Tensor own = cosine.gather(1, input.labels().unsqueeze(1));
     const at::Tensor margin = at::full({1, 1}, options_.m, own.options());
-    const at::Tensor changed =
-        cosine.scatter(1, labels, arcface_margin(own, margin, options_.past_pi));
-    return cross_entropy(options_.s * changed, input.labels(), options_.s * cosine);
+    return cross_entropy(options_.s, cosine, arcface_margin(own, margin, options_.past_pi),
+                         input.labels(), cosine);
   }
 
  private:
