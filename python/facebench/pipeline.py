@@ -162,10 +162,10 @@ def run(
     file made of one. ``options`` are fields of `EvaluationOptions` (convention, replicates, seed,
     ...), `ExtractOptions` (flip, normalization, ...) and `PackOptions`; and, where the model does
     not say it itself, mean, std and color of its pixels (see `facebench.embedding.load_embedder`).
-    ``out``: the run folder; left out, no file is kept. ``cache``: a folder where packs and embeddings
-    are kept by all that decides their bytes, and taken from by later runs, whatever they are called;
-    the result is the same to the byte, and its ``reused`` names what was taken. Embeddings of a
-    Python function are not kept there: nothing says what it computes.
+    ``out``: the run folder; left out, no file is kept. ``cache``: a folder where packs and
+    embeddings are kept by all that decides their bytes (docs/suite.md), for later runs to take. The
+    result is the same to the byte, and its ``reused`` names what was taken. Embeddings of a Python
+    function are not kept: nothing says what it computes.
 
     Returns a `facebench.protocols.Result`, which shows itself as a table in Jupyter.
 

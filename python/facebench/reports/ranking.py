@@ -6,11 +6,11 @@ from facebench import _eval
 
 
 def why_not_comparable(a, b):
-    """Why two run folders must not stand in one table, a list of dicts: ``kind``, ``what``, and what
-    either recorded (``a``, ``b``). Empty where they may.
+    """Why two run folders must not stand in one table: a list of dicts, empty where they may.
 
-    What they compare, the photographs, the rules of the numbers and the protocol's version have to
-    be the same; detector, crop and model need not.
+    Each has ``kind``, ``what``, and what either run recorded (``a``, ``b``). What they compare, the
+    photographs, the rules of the numbers and the protocol's version have to be the same; detector,
+    crop and model need not.
     """
     return _eval.why_not_comparable(os.fspath(a), os.fspath(b))
 

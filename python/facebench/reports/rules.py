@@ -52,10 +52,14 @@ class RunCheck:
 
     def __repr__(self):
         lines = [f"{self.run} by the rules {self.rules_id}, version {self.version}"]
-        lines += [f"{'yes' if r['passed'] else 'NO ':3} {r['name']}: {r['reason']}" for r in self.rules]
+        lines += [
+            f"{'yes' if r['passed'] else 'NO ':3} {r['name']}: {r['reason']}" for r in self.rules
+        ]
         failed = sum(not r["passed"] for r in self.rules)
         lines.append(
-            "every rule is met" if not failed else f"{failed} of {len(self.rules)} rules are not met"
+            "every rule is met"
+            if not failed
+            else f"{failed} of {len(self.rules)} rules are not met"
         )
         return "\n".join(lines)
 

@@ -21,8 +21,8 @@ def measure_cost(model, settings: dict, threads: int = 0) -> dict:
     ``model``, ``settings``: as a suite has them. ``parameters`` and ``macs`` (multiply-accumulates
     of convolutions and matrix products for one image, without mirroring) are None where the model
     does not show its network; ``images_per_second`` is the median of five rounds of 64 images, with
-    ``slowest`` and ``fastest``; ``memory_bytes`` is by how much loading and embedding raised the peak
-    of a process of its own, None for a Python object, which is measured in this one.
+    ``slowest`` and ``fastest``; ``memory_bytes`` is by how much loading and embedding raised the
+    peak of a process of its own, None for a Python object, which is measured in this one.
     """
     if not isinstance(model, (str, os.PathLike)):
         return _measure(model, settings, threads) | {"memory_bytes": None}
@@ -91,7 +91,9 @@ def _size_of_network(embedder, model):
     if isinstance(model, str) and model.endswith(".onnx"):
         return _onnx_size(Path(model))
     module = getattr(embedder, "_module", None)
-    return (sum(p.numel() for p in module.parameters()), None) if module is not None else (None, None)
+    return (
+        (sum(p.numel() for p in module.parameters()), None) if module is not None else (None, None)
+    )
 
 
 def _onnx_size(path):

@@ -90,8 +90,8 @@ def _table(columns, rows):
 
 
 def csv_text(content: dict) -> str:
-    """All numbers of all runs, a line each, with all digits. Names that a spreadsheet would take for
-    a formula get a ' before them."""
+    """All numbers of all runs, a line each, with all digits. A name that a spreadsheet would take
+    for a formula gets a ' before it."""
     columns = ["set", "protocol", "version", "model", "track", "metric", "value", "low", "high"]
     lines = [_eval.spreadsheet_record([*columns, "level"])]
     for part in content["sets"]:
@@ -209,7 +209,9 @@ def model_card(content: dict, circumstance: dict, model: str) -> str:
     cost = (circumstance.get("costs") or {}).get(model) or {}
     lines = ["---", yaml({"model-index": model_index(content, model)}), "---", ""]
     lines += [f"# {escape(model)}", "", "## Numbers", "", *_table(columns, rows), ""]
-    lines += ["The intervals are over draws of people; the ranks are among the models of the suite."]
+    lines += [
+        "The intervals are over draws of people; the ranks are among the models of the suite."
+    ]
     lines += ["", "## Cost", "", _cost_text(cost), "", "## Limits", ""]
     limits += [f"{f['set']}: {f['reason']}" for f in content["failures"] if f["model"] == model]
     limits += [

@@ -38,9 +38,7 @@ def collect(
     for name in [*wanted, *sorted(set(found) - set(wanted))]:
         runs = sorted(found.get(name, []), key=lambda run: _rank(order, run[0]))
         asked = wanted.get(name)
-        part, refused = _collect_set(
-            Path(out), name, runs, asked, options, threads, progress
-        )
+        part, refused = _collect_set(Path(out), name, runs, asked, options, threads, progress)
         if part is not None:
             content["sets"].append(part)
         content["failures"] += refused
@@ -86,9 +84,19 @@ def _collect_set(out, name, runs, asked, options, threads, progress):
     return part, refused
 
 
-_ROW = ("model", "folder", "run_sha256", "value", "interval", "level", "failed", "failure_to_enrol_rate",
-        "system",
-        "warnings", "numbers")  # fmt: skip
+_ROW = (
+    "model",
+    "folder",
+    "run_sha256",
+    "value",
+    "interval",
+    "level",
+    "failed",
+    "failure_to_enrol_rate",
+    "system",
+    "warnings",
+    "numbers",
+)
 
 
 def _read_row(out: Path, model: str, place: Place, first: dict | None, asked):

@@ -73,7 +73,10 @@ def request_of(model: SuiteModel, data: SuiteSet) -> dict:
         if Path(source).is_file():
             said["sha256"] = sha256_file(source)
     else:
-        said = {"python": f"{type(source).__module__}.{type(source).__qualname__}", "name": model.name}
+        said = {
+            "python": f"{type(source).__module__}.{type(source).__qualname__}",
+            "name": model.name,
+        }
     request = {
         "facebench": __version__,
         "model": said,

@@ -29,9 +29,13 @@ def suite(
     ) = None,
     add: option("Put this run folder into the suite in --out.", Path) = None,
     name: option("What the model of --add is called; default: the folder's name.") = "",
-    out: option("The suite's folder; one that is there goes on where it was.", Path) = Path("suite"),
+    out: option("The suite's folder; one that is there goes on where it was.", Path) = Path(
+        "suite"
+    ),
     jobs: option("Runs at the same time, each in a process of its own.", int, min=1) = 1,
-    no_cost: flag("--no-cost", "Do not measure images a second, parameters, FLOPs, memory.") = False,
+    no_cost: flag(
+        "--no-cost", "Do not measure images a second, parameters, FLOPs, memory."
+    ) = False,
     threads: int = 0,
 ):
     """Every model under every protocol: tables, the order and how sure it is, cost, failures."""
