@@ -10,7 +10,6 @@ from facebench.suites.description import (
     SuiteDescription,
     SuiteModel,
     SuiteSet,
-    protocols_at,
     read_suite,
 )
 from facebench.suites.exports import model_card, model_index
@@ -24,7 +23,6 @@ __all__ = [
     "measure_cost",
     "model_card",
     "model_index",
-    "protocols_at",
     "read_suite",
     "suite",
 ]

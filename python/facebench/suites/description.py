@@ -8,7 +8,7 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench.core import Error, closest_name
-from facebench.protocols import EvaluationOptions, find_images, list_protocols, read_trials
+from facebench.protocols import EvaluationOptions
 
 # What a model may say of its own images; keywords of `facebench.run`.
 MODEL_SETTINGS = (
@@ -24,9 +24,17 @@ MODEL_SETTINGS = (
     "normalization",
     "micro_batch",
 )
-SET_PLACES = ("root", "images", "lists", "exif_orientation", "max_pixels")
-# Protocols that any folder of photographs fits: they are run where they are named.
-_ANY_FOLDER = ("folders", "pairs")
+# What a set may say of its images; its detector takes the place of a model's.
+SET_SETTINGS = (
+    "root",
+    "images",
+    "lists",
+    "detector",
+    "detector_options",
+    "selection",
+    "exif_orientation",
+    "max_pixels",
+)
 
 
 @dataclass
@@ -42,7 +50,8 @@ class SuiteModel:
 @dataclass
 class SuiteSet:
     """A data set under one protocol. ``settings``: root, images, lists, fields of
-    `EvaluationOptions`. ``track`` and ``metric``: the number that stands for it in tables; left
+    `EvaluationOptions`, a detector in place of the models' (faces that the set itself gives).
+    ``track`` and ``metric``: the number that stands for it in tables; left
     out, the first of the protocol."""
 
     name: str
@@ -163,45 +172,32 @@ def _evaluation_keys():
 
 def _read_sets(path, here, table):
     own = ("name", "protocol", "track", "metric")
-    _check_keys(path, "[[sets]]", table, (*own, *SET_PLACES, *_evaluation_keys()))
+    _check_keys(path, "[[sets]]", table, (*own, *SET_SETTINGS, *_evaluation_keys()))
     settings = {k: v for k, v in table.items() if k not in own}
     for place in ("root", "images", "lists"):
         if place in settings:
             settings[place] = str(here / settings[place])
-    protocol, name = table.get("protocol"), table.get("name")
-    if protocol is None:
-        found = protocols_at(settings.get("root", str(here)))
-        return [SuiteSet(f"{name} {p}" if name else p, p, dict(settings)) for p in found]
-    if protocol.endswith(".toml"):
-        protocol = str(here / protocol)
-    name = name or Path(protocol).stem
-    return [SuiteSet(name, protocol, settings, table.get("track", ""), table.get("metric", ""))]
-
-
-def protocols_at(root) -> list[str]:
-    """The built-in protocols whose lists and images lie below a folder; those that any folder of
-    photographs fits are not among them. `facebench.Error` where there is none."""
-    found = []
-    for entry in list_protocols():
-        name = entry["name"]
-        if name in _ANY_FOLDER:
-            continue
-        try:
-            find_images(name, read_trials(name, root), root)
-        except (Error, ValueError):
-            continue
-        found.append(name)
-    if not found:
-        raise Error(
-            f"{root}: no protocol finds its lists and images there. Say which it is, "
-            "PROTOCOL=FOLDER (facebench list protocols)"
-        )
-    return found
+    protocols, name = table.get("protocol"), table.get("name")
+    several = isinstance(protocols, list)
+    if not protocols or not all(
+        isinstance(p, str) for p in (protocols if several else [protocols])
+    ):
+        raise Error(f"{path}: [[sets]] needs protocol = a name, a .toml file, or a list of them")
+    sets = []
+    for protocol in protocols if several else [protocols]:
+        if protocol.endswith(".toml"):
+            protocol = str(here / protocol)
+        title = Path(protocol).stem
+        if name:
+            title = f"{name}, {title}" if several else name
+        number = (table.get("track", ""), table.get("metric", ""))
+        sets.append(SuiteSet(title, protocol, dict(settings), *number))
+    return sets
 
 
 def sets_of(given) -> list[SuiteSet]:
-    """Sets from ``{"lfw": "LFW"}`` or from texts ``PROTOCOL=FOLDER``; a folder alone stands for
-    every protocol whose data are there. Capitals do not matter."""
+    """Sets from ``{"lfw": "LFW"}`` or from texts ``PROTOCOL,PROTOCOL=FOLDER``. Capitals do not
+    matter."""
     if isinstance(given, dict):
         given = [s if isinstance(s, SuiteSet) else f"{n}={s}" for n, s in given.items()]
     sets = []
@@ -209,14 +205,14 @@ def sets_of(given) -> list[SuiteSet]:
         if isinstance(one, SuiteSet):
             sets.append(one)
             continue
-        protocol, equals, root = os.fspath(one).partition("=")
-        if not equals:
-            sets += [SuiteSet(p, p, {"root": protocol}) for p in protocols_at(protocol)]
-            continue
-        if not protocol.endswith(".toml"):
-            protocol = protocol.lower()
-            _eval.load_protocol(protocol)  # did you mean
-        sets.append(SuiteSet(Path(protocol).stem, protocol, {"root": root}))
+        protocols, equals, root = one.partition("=")
+        if not equals or not root:
+            raise ValueError(f"'{one}' is not of the form PROTOCOL=FOLDER")
+        for protocol in protocols.split(","):
+            if not protocol.endswith(".toml"):
+                protocol = protocol.lower()
+                _eval.load_protocol(protocol)  # did you mean
+            sets.append(SuiteSet(Path(protocol).stem, protocol, {"root": root}))
     return sets
 
 

@@ -147,8 +147,7 @@ def run_all(
                 "overwrite": True,
                 "command": command,
                 "threads": threads or _share_of_processors(jobs),
-                **model.settings,
-                **data.settings,
+                **_settings(model, data),
             }
     total, done = len(outcomes) + len(todo), len(outcomes)
     if outcomes:
@@ -161,6 +160,11 @@ def run_all(
         taken = f", {' and '.join(reused)} from the cache" if reused else ""
         say(f"[{done}/{total}] {data}, {model}: {status}{more}{taken}")
     return outcomes
+
+
+def _settings(model, data):
+    own = ("detector", "detector_options", "selection") if "detector" in data.settings else ()
+    return {k: v for k, v in model.settings.items() if k not in own} | data.settings
 
 
 def _share_of_processors(jobs: int) -> int:

@@ -13,6 +13,8 @@ from facebench.reports import write_text
 from facebench.suites.costs import measure_cost
 from facebench.suites.description import (
     SuiteDescription,
+    SuiteModel,
+    SuiteSet,
     models_of,
     read_suite,
     sets_of,
@@ -66,7 +68,7 @@ def suite(
 
     ``description``: a TOML file or a `facebench.suites.SuiteDescription`; or ``models`` (a list of
     what `facebench.run` takes, or a dict with their names) and ``sets`` (a dict {protocol: folder},
-    or texts ``PROTOCOL=FOLDER``; a folder alone stands for every protocol whose data are there).
+    or texts ``PROTOCOL=FOLDER``; several protocols of one folder have commas between).
 
     A run that is there, was asked for in the same words and still has its hashes is kept, so a
     suite that was stopped goes on where it was. A run that fails is a row with its reason
@@ -149,9 +151,15 @@ def _read(out):
 
 def _described_before(out):
     """What a suite's folder says of itself, as a description: its models are not run again."""
-    said = _read(out) or {"content": {"title": "Suite", "comparisons": {}}}
+    said = _read(out) or {"content": {"title": "Suite", "comparisons": {}, "sets": []}}
     content = said["content"]
-    return SuiteDescription([], [], content["title"], **content["comparisons"])
+    models = dict.fromkeys(run["model"] for part in content["sets"] for run in part["runs"])
+    return SuiteDescription(
+        [SuiteModel(name, None) for name in models],
+        [SuiteSet(s["name"], "", {}, s["track"], s["metric"]) for s in content["sets"]],
+        content["title"],
+        **content["comparisons"],
+    )
 
 
 def _add(out, run, name):

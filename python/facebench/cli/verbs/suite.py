@@ -23,8 +23,7 @@ def suite(
     description: argument("A TOML file with models and sets.", Path | None) = None,
     models: option("Models, as run takes them; all words up to the next option.", list[str]) = None,
     sets: option(
-        "PROTOCOL=FOLDER, all words up to the next option; a folder alone: every protocol whose "
-        "data are there.",
+        "PROTOCOL=FOLDER, or PROTOCOL,PROTOCOL=FOLDER; all words up to the next option.",
         list[str],
     ) = None,
     add: option("Put this run folder into the suite in --out.", Path) = None,
