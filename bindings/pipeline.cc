@@ -36,8 +36,8 @@ void bind_pipeline(py::module_& m) {
          const fs::path& out, const fs::path& root, const fs::path& images, const fs::path& lists,
          const PreparationOptions& preparation, const PackOptions& pack,
          const ExtractOptions& extract, const EvaluationOptions& evaluation, bool discard,
-         bool overwrite, const std::string& command, const py::object& more, int threads,
-         py::object progress) {
+         bool overwrite, const fs::path& cache, const py::object& reused,
+         const std::string& command, const py::object& more, int threads, py::object progress) {
         RunRequest request;
         request.protocol = protocol;
         request.places = {root, images, lists};
@@ -47,6 +47,11 @@ void bind_pipeline(py::module_& m) {
         request.evaluation = evaluation;
         request.discard = discard;
         request.overwrite = overwrite;
+        request.cache = cache;
+        request.reused = [&](const std::string& what) {
+          py::gil_scoped_acquire gil;
+          if (!reused.is_none()) reused(what);
+        };
         request.command = command;
         request.more = [&](const fs::path& folder) {
           py::gil_scoped_acquire gil;
@@ -63,9 +68,9 @@ void bind_pipeline(py::module_& m) {
       py::arg("root") = "", py::arg("images") = "", py::arg("lists") = "",
       py::arg("preparation") = PreparationOptions{}, py::arg("pack") = PackOptions{},
       py::arg("extract") = ExtractOptions{}, py::arg("evaluation") = EvaluationOptions{},
-      py::arg("discard") = false, py::arg("overwrite") = false, py::arg("command") = "",
-      py::arg("more") = py::none(), py::arg("threads") = 0, py::arg("progress") = py::none(),
-      "See facebench.run.");
+      py::arg("discard") = false, py::arg("overwrite") = false, py::arg("cache") = "",
+      py::arg("reused") = py::none(), py::arg("command") = "", py::arg("more") = py::none(),
+      py::arg("threads") = 0, py::arg("progress") = py::none(), "See facebench.run.");
 
   m.def(
       "verify",

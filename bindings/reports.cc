@@ -6,9 +6,11 @@
 #include "facebench/reports/against.h"
 #include "facebench/reports/claim.h"
 #include "facebench/reports/curves.h"
+#include "facebench/reports/escape.h"
 #include "facebench/reports/explanation_text.h"
 #include "facebench/reports/formats.h"
 #include "facebench/reports/group_report.h"
+#include "facebench/reports/run_ranking.h"
 #include "facebench/reports/run_report.h"
 #include "facebench/reports/save.h"
 #include "facebench/reports/table.h"
@@ -59,6 +61,26 @@ void bind_runs(py::module_& m) {
         return py::make_tuple(explanation_text(e), json_to_python(explanation_json(e)));
       },
       py::arg("a"), py::arg("b"), py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def(
+      "why_not_comparable",
+      [](const fs::path& a, const fs::path& b) {
+        return dicts_of(why_not_comparable(a, b), "kind", &Difference::kind, "what",
+                        &Difference::what, "a", &Difference::a, "b", &Difference::b);
+      },
+      py::arg("a"), py::arg("b"));
+  m.def(
+      "rank_runs",
+      [](const std::vector<fs::path>& runs, const std::string& track, const std::string& metric,
+         const BootstrapOptions& options, int threads, const py::object& progress) {
+        return json_to_python(run_ranking_json(with_job(threads, progress, [&](const Job& job) {
+          return rank_runs(runs, track, metric, options, job);
+        })));
+      },
+      py::arg("runs"), py::arg("track"), py::arg("metric"), py::arg("options"), py::arg("threads"),
+      py::arg("progress"));
+  m.def(
+      "holm_adjusted", [](const std::vector<double>& p_values) { return holm_adjusted(p_values); },
+      py::arg("p_values"));
   m.def(
       "group_report",
       [](const fs::path& run, const fs::path& attributes, const GroupReportOptions& options,
@@ -175,6 +197,9 @@ void bind_run_texts(py::module_& m) {
       [](const std::vector<double>& scores, const std::vector<std::uint8_t>& labels,
          std::size_t count) { return far_and_tar(roc_points(scores, labels, count)); },
       py::arg("scores"), py::arg("labels"), py::arg("count"));
+  m.def("escape_markdown", &escape_markdown, py::arg("text"));
+  m.def("escape_latex", &escape_latex, py::arg("text"));
+  m.def("spreadsheet_record", &spreadsheet_record, py::arg("fields"));
   m.def("metric_title", &metric_title, py::arg("name"));
   m.def(
       "sorted_metrics",

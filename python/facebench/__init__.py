@@ -33,6 +33,7 @@ _MODULES = (
     "training",
     "timing",
     "pipeline",
+    "suites",
     "plots",
 )
 
@@ -50,6 +51,8 @@ _VERBS = {
     "compare": "_compare",
     "explain": "reports",
     "groups": "reports",
+    "check": "reports",
+    "suite": "suites",
     "convert": "embedding",
 }
 

@@ -147,6 +147,7 @@ def run(
     crop_size=None,
     discard=False,
     overwrite=False,
+    cache=None,
     command="",
     threads=0,
     progress=None,
@@ -161,7 +162,10 @@ def run(
     file made of one. ``options`` are fields of `EvaluationOptions` (convention, replicates, seed,
     ...), `ExtractOptions` (flip, normalization, ...) and `PackOptions`; and, where the model does
     not say it itself, mean, std and color of its pixels (see `facebench.embedding.load_embedder`).
-    ``out``: the run folder; left out, no file is kept.
+    ``out``: the run folder; left out, no file is kept. ``cache``: a folder where packs and
+    embeddings are kept by all that decides their bytes (docs/suite.md), for later runs to take. The
+    result is the same to the byte, and its ``reused`` names what was taken. Embeddings of a Python
+    function are not kept: nothing says what it computes.
 
     Returns a `facebench.protocols.Result`, which shows itself as a table in Jupyter.
 
@@ -177,6 +181,7 @@ def run(
     """
     pixels = _pixels(options)
     evaluation, extract, packing = _split(options, EvaluationOptions, ExtractOptions, PackOptions)
+    reused = []
     arguments = {
         "root": root or "",
         "images": images or "",
@@ -186,6 +191,8 @@ def run(
         "extract": extract,
         "evaluation": evaluation,
         "overwrite": overwrite,
+        "cache": cache or "",
+        "reused": reused.append,
         "command": command,
         "threads": threads,
         "progress": progress,
@@ -203,7 +210,9 @@ def run(
     else:
         more = run_html_writer(out)
         raw = _full.run(protocol, source, out, discard=discard, more=more, **arguments)
-    return Result(raw, str(root or ""), threads)
+    result = Result(raw, str(root or ""), threads)
+    result.reused = reused
+    return result
 
 
 class Demo:

@@ -375,6 +375,7 @@ class Result:
         self.options = raw.options
         self.notes = raw.notes
         self.warnings = raw.warnings
+        self.reused = []  # what a run took from its cache: "pack", "embeddings"
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
     def __getitem__(self, name):

@@ -5,13 +5,25 @@
 #include "facebench/core/error.h"
 #include "facebench/io/archive.h"
 #include "facebench/io/file.h"
-#include "facebench/io/sha256.h"
+#include "facebench/pipeline/content_cache.h"
 #include "facebench/reports/save.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The faces outside of their images, as a pack's manifest has them.
+OutsideFaces outside_faces(const Json& manifest) {
+  OutsideFaces outside;
+  if (const auto found = manifest.find("outside"); found != manifest.end()) {
+    outside.faces = manifest.at("counts").at("ok");
+    outside.boxes = found->at("boxes");
+    outside.landmarks = found->at("landmarks");
+    outside.names = found->at("names").get<std::vector<std::string>>();
+  }
+  return outside;
+}
 
 }  // namespace
 
@@ -77,34 +89,49 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
   // Large files are made beside the result and moved into it; they go away when anything fails.
   const AtomicFolder work(fs::path(out).concat(".work"), true);
   const fs::path pack_path = work.temporary() / "pack.h5";
-  const PackSummary summary =
-      pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
-                   request.pack, pack_path, job);
-  EmbeddingSet embeddings;
-  Json preparation_json;
-  {
-    const Pack pack(pack_path);
-    embeddings = extract(model, pack, request.extract, job);
-    const Json& m = pack.manifest();
-    preparation_json = {{"detector", m.at("detector")},
-                        {"selection", m.at("selection")},
-                        {"crop", m.at("crop")},
-                        {"decode", m.at("decode")},
-                        {"decided_by", preparation.decided_by},
-                        {"failures", m.at("failures")}};
-    if (m.contains("outside")) preparation_json["outside"] = m.at("outside");
-  }
-  embeddings.manifest["images_sha256"] = summary.tree_sha256;
+  const ContentCache cache(request.cache);
+  const bool caching = !request.cache.empty();
+  const auto pack_entry = cache.take_or_make(
+      "pack", caching ? pack_key(dataset, preparation, request.pack, job) : Json(), pack_path,
+      [&] {
+        pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
+                     request.pack, pack_path, job);
+      },
+      job);
+  const Pack pack(pack_path);
+  const Json& packed = pack.manifest();
+  const std::string images_sha256 = packed.at("tree_sha256");
+  Json preparation_json = {{"detector", packed.at("detector")},
+                           {"selection", packed.at("selection")},
+                           {"crop", packed.at("crop")},
+                           {"decode", packed.at("decode")},
+                           {"decided_by", preparation.decided_by},
+                           {"failures", packed.at("failures")}};
+  if (packed.contains("outside")) preparation_json["outside"] = packed.at("outside");
   const fs::path embeddings_path = work.temporary() / "embeddings.h5";
-  write_embeddings(embeddings_path, embeddings);
+  const auto embeddings_entry = cache.take_or_make(
+      "embeddings",
+      caching ? embeddings_key(model.info(), pack_entry.sha256, request.extract) : Json(),
+      embeddings_path,
+      [&] {
+        EmbeddingSet made = extract(model, pack, request.extract, job);
+        made.manifest["images_sha256"] = images_sha256;
+        write_embeddings(embeddings_path, made);
+      },
+      job);
+  const EmbeddingSet embeddings = read_embeddings(embeddings_path);
+
+  const std::pair<const char*, bool> taken[] = {{"pack", pack_entry.taken},
+                                                {"embeddings", embeddings_entry.taken}};
+  for (const auto& [what, from_cache] : taken)
+    if (from_cache && request.reused) request.reused(what);
 
   EvaluationResult result = evaluate(spec, trials, embeddings, request.evaluation, job);
-  if (std::string warning = outside_warning(summary.outside); !warning.empty())
+  if (std::string warning = outside_warning(outside_faces(packed)); !warning.empty())
     result.notes.push_back(std::move(warning));
   if (!model.info().file.empty())
     result.inputs.push_back({"model", model.info().file, model.info().sha256});
-  result.embeddings = {{"manifest", embeddings.manifest},
-                       {"sha256", sha256_file(embeddings_path, job)}};
+  result.embeddings = {{"manifest", embeddings.manifest}, {"sha256", embeddings_entry.sha256}};
 
   RunInfo info;
   info.command = request.command;
@@ -112,9 +139,12 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
   info.root = request.places.root;
   info.content = {{"preparation", preparation_json},
                   {"embedder", model.info().name},
-                  {"images_sha256", summary.tree_sha256},
-                  {"pack_sha256", sha256_file(pack_path, job)}};
-  info.circumstance = {{"images", fs::absolute(images).generic_string()}};
+                  {"images_sha256", images_sha256},
+                  {"pack_sha256", pack_entry.sha256}};
+  info.circumstance = {
+      {"images", fs::absolute(images).generic_string()},
+      {"cache", {{"pack", pack_entry.taken}, {"embeddings", embeddings_entry.taken}}}};
+  if (!caching) info.circumstance.erase("cache");
   save_run(out, result, info, request.overwrite, [&](const fs::path& folder) {
     if (!request.discard) {
       fs::rename(pack_path, folder / "pack.h5");

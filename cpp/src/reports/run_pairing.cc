@@ -37,12 +37,6 @@ NumberKey key_of(const MetricCell& cell, std::size_t i) {
   return {cell.name, cell.matrix->rows[i / width], cell.matrix->columns[i % width]};
 }
 
-// The same statistics of two runs.
-struct PairedStatistics {
-  std::vector<NumberKey> keys;
-  std::vector<Statistic> a, b;
-};
-
 template <class Data>
 bool can_measure(const Metric& metric, const Data& data) {
   if constexpr (std::is_same_v<Data, ScoreSet>)
@@ -51,32 +45,55 @@ bool can_measure(const Metric& metric, const Data& data) {
     return true;
 }
 
+// The numbers of one run that are defined; a rule that cannot take these scores has none.
+struct RunStatistics {
+  std::vector<NumberKey> keys;
+  std::vector<Statistic> values;
+};
+
 template <class Data>
-PairedStatistics paired_statistics(const std::shared_ptr<const Data>& a,
-                                   const std::shared_ptr<const Data>& b, const Pairing& how) {
-  PairedStatistics out;
+RunStatistics statistics_of(const std::shared_ptr<const Data>& data, const Pairing& how) {
+  RunStatistics out;
   const std::vector<double> once = {0.0};
   for (const MetricRequest& request : how.metrics.metrics) {
     const Metric& metric = protocol_metrics().at(request.name);
     const auto* rule = std::get_if<Rule<Data>>(&metric.rule);
-    if (!rule || !can_measure(metric, *a)) continue;
+    if (!rule || !can_measure(metric, *data)) continue;
     for (const double target : metric.takes_targets ? request.targets : once) {
       try {
         require_rule(metric, how.convention);
-        const MetricCell cell = rule->cell(*a, target, how.convention);
-        const MetricCell other = rule->cell(*b, target, how.convention);
-        auto left = rule->statistics(a, target, how.convention);
-        auto right = rule->statistics(b, target, how.convention);
-        for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-          if (std::isnan(value_of(cell, i)) || std::isnan(value_of(other, i))) continue;
+        const MetricCell cell = rule->cell(*data, target, how.convention);
+        auto statistics = rule->statistics(data, target, how.convention);
+        for (std::size_t i = 0; i < statistics.size(); ++i) {
+          if (std::isnan(value_of(cell, i))) continue;
           out.keys.push_back(key_of(cell, i));
-          out.a.push_back(std::move(left[i]));
-          out.b.push_back(std::move(right[i]));
+          out.values.push_back(std::move(statistics[i]));
         }
       } catch (const std::invalid_argument&) {
-        continue;  // a rule that cannot take these scores
+        continue;
       }
     }
+  }
+  return out;
+}
+
+// Those of two runs that both have.
+struct PairedStatistics {
+  std::vector<NumberKey> keys;
+  std::vector<Statistic> a, b;
+};
+
+template <class Data>
+PairedStatistics paired_statistics(const std::shared_ptr<const Data>& a,
+                                   const std::shared_ptr<const Data>& b, const Pairing& how) {
+  RunStatistics left = statistics_of(a, how), right = statistics_of(b, how);
+  PairedStatistics out;
+  for (std::size_t i = 0; i < left.keys.size(); ++i) {
+    const auto found = std::ranges::find(right.keys, left.keys[i]);
+    if (found == right.keys.end()) continue;
+    out.keys.push_back(left.keys[i]);
+    out.a.push_back(std::move(left.values[i]));
+    out.b.push_back(std::move(right.values[static_cast<std::size_t>(found - right.keys.begin())]));
   }
   return out;
 }
@@ -90,6 +107,20 @@ void compare(const Resampled<Data>& a, const Resampled<Data>& b, const Pairing& 
   const auto compared =
       compare_paired(a.bootstrap(), s.a, b.bootstrap(), s.b, how.options, how.job);
   for (std::size_t i = 0; i < compared.size(); ++i) result[s.keys[i]] = compared[i];
+}
+
+template <class Data>
+void draw(const Resampled<Data>& of, const Pairing& how, std::map<NumberKey, Replicates>& result) {
+  if (!of.data || !of.bootstrap) return;
+  RunStatistics s = statistics_of(of.data, how);
+  if (s.keys.empty()) return;
+  const Replicates all = of.bootstrap().replicates(s.values, how.options, how.job);
+  for (std::size_t i = 0; i < s.keys.size(); ++i) {
+    Replicates one = all;
+    one.points = {all.points[i]};
+    one.values = {all.values[i]};
+    result[s.keys[i]] = std::move(one);
+  }
 }
 
 // One run's side of a pairing: its trials and scores, cut down to the comparisons that both have.
@@ -197,6 +228,35 @@ std::map<NumberKey, PairedComparison> compare_track(
     // Nothing can be drawn again (a single person, say), or the runs kept other outcomes.
   } catch (const Error&) {
     // A class is empty, or no search is left.
+  }
+  return result;
+}
+
+std::vector<std::map<NumberKey, Replicates>> draw_track(std::span<const RunScores> runs,
+                                                        const std::string& track,
+                                                        const ProtocolSpec& metrics,
+                                                        const BootstrapOptions& options,
+                                                        const Job& job) {
+  std::vector<std::map<NumberKey, Replicates>> result(runs.size());
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const RunScores& run = runs[r];
+    std::vector<std::uint8_t> left_out = left_out_units(run.options, run.trials, run.status);
+    for (const RunScores& other : runs)
+      left_out =
+          left_out_by_either(left_out, left_out_units(other.options, other.trials, other.status),
+                             units_in(run.trials, other.trials));
+    const TrialSet set =
+        numbered_as_in(runs[0].trials, run.trials, units_in(run.trials, runs[0].trials));
+    const auto found = std::ranges::find(run.trials.tracks, track, &Track::name);
+    if (found == run.trials.tracks.end())
+      throw std::invalid_argument("a run has no track '" + track + "'");
+    const Side side(run, set, static_cast<std::size_t>(found - run.trials.tracks.begin()),
+                    std::move(left_out));
+    const Measurable m = side.measurable(metrics, job);
+    const Pairing how{metrics, chosen_convention(run.options), options, job};
+    draw(m.scores, how, result[r]);
+    draw(m.matrix, how, result[r]);
+    draw(m.searches, how, result[r]);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "facebench/core/error.h"
@@ -127,13 +128,31 @@ std::optional<Cell> failures(const Json& counts, const Json& more) {
   return c;
 }
 
+std::int64_t protocol_version(const Run& run) {
+  return static_cast<std::int64_t>(number(run.metrics["protocol"], "version", 0));
+}
+
+// Protocols that the runs have in more than one version. Their numbers are not comparable.
+std::set<std::string> protocols_in_versions(std::span<const Run> runs) {
+  std::map<std::string, std::int64_t> first;
+  std::set<std::string> mixed;
+  for (const Run& run : runs) {
+    const std::string id = protocol_id(run.metrics, (run.folder / "metrics.json").string());
+    const auto [known, added] = first.emplace(id, protocol_version(run));
+    if (!added && known->second != protocol_version(run)) mixed.insert(id);
+  }
+  return mixed;
+}
+
 class TableBuilder {
  public:
-  explicit TableBuilder(ReportTable& table) : table_(table) {}
+  TableBuilder(ReportTable& table, std::set<std::string> mixed)
+      : table_(table), mixed_(std::move(mixed)) {}
 
   void add(const Run& run, std::size_t column) {
     const std::string where = (run.folder / "metrics.json").string();
-    const std::string protocol = protocol_id(run.metrics, where);
+    std::string protocol = protocol_id(run.metrics, where);
+    if (mixed_.contains(protocol)) protocol += fmt::format(" (version {})", protocol_version(run));
     const Json& tracks = run.manifest.content["tracks"];
     for (const std::string& track : natural_keys(run.metrics["tracks"])) {
       const Json& content = run.metrics["tracks"][track];
@@ -173,6 +192,7 @@ class TableBuilder {
   }
 
   ReportTable& table_;
+  std::set<std::string> mixed_;  // protocols whose version stands in their rows
 };
 
 }  // namespace
@@ -282,7 +302,7 @@ ReportTable make_table(std::span<const Run> runs, std::vector<std::string> title
   for (const std::string& title : titles)
     if (std::ranges::find(table.columns, title) == table.columns.end())
       table.columns.push_back(title);
-  TableBuilder builder(table);
+  TableBuilder builder(table, protocols_in_versions(runs));
   for (std::size_t r = 0; r < runs.size(); ++r)
     builder.add(runs[r], static_cast<std::size_t>(std::ranges::find(table.columns, titles[r]) -
                                                   table.columns.begin()));

@@ -30,6 +30,10 @@ Lists = option("The folder of lists, where not found in --root.", Path)
 DetectorOption = option("NAME=VALUE, e.g. mode=facenet; may be repeated.", list[str])
 SkipDamaged = option("Go on past so many damaged entries of an archive, and list them.", int, min=0)
 Exclude = option("A list of people and samples to leave out (data overlap).", Path)
+Cache = option(
+    "A folder where packs and embeddings are kept, and taken from when the same are needed again.",
+    Path,
+)
 Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")
 

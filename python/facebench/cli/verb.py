@@ -37,13 +37,17 @@ class Answer:
     code: int = 0
 
 
-def verb(example: str, described: Callable[[], Iterable[inspect.Parameter]] = list) -> Callable:
+def verb(
+    example: str,
+    described: Callable[[], Iterable[inspect.Parameter]] = list,
+    several: tuple[str, ...] = (),
+) -> Callable:
     """Makes a function a verb. It returns an `Answer`, or a result that has ``to_dict()`` and shows
     itself as text, or None where it has printed everything itself.
 
     ``described`` gives the parameters that come from the library; they reach the function as
     keywords. It is called when the verb is called or asked for help, and not before: most of the
-    library needs torch.
+    library needs torch. ``several``: options that take all words up to the next option.
     """
 
     def decorate(function: Callable) -> Callable:
@@ -55,6 +59,7 @@ def verb(example: str, described: Callable[[], Iterable[inspect.Parameter]] = li
             show(function(**given, **({"json": json} if takes_json else {})), json)
 
         wrapped.described = described
+        wrapped.several = several
         wrapped.epilog = f"Example: {example}"
         return with_parameters(wrapped, [JSON])
 
@@ -134,9 +139,28 @@ def complete(command: Any) -> Any:
     return typer.main.get_command(app)
 
 
+def repeat_options(words: list[str], several: tuple[str, ...]) -> list[str]:
+    """Puts an option that takes several words before each of them, as click knows it.
+
+    >>> repeat_options(["--models", "a", "b", "--out", "c"], ("--models",))
+    ['--models', 'a', '--models', 'b', '--out', 'c']
+    """
+    repeated, option, first = [], "", False
+    for word in words:
+        if word.startswith("-"):
+            option, first = word if word in several else "", True
+        elif option and not first:
+            repeated.append(option)
+        repeated.append(word)
+        first = first and word.startswith("-")
+    return repeated
+
+
 class VerbGroup(TyperGroup):
     """A group that completes a verb's options when the verb is called for."""
 
     def resolve_command(self, ctx, args):
         name, command, rest = super().resolve_command(ctx, args)
+        function = getattr(command.callback, "__wrapped__", None) if command else None
+        rest = repeat_options(rest, getattr(function, "several", ()))
         return name, command and complete(command), rest

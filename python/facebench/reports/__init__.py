@@ -17,8 +17,10 @@ from facebench.reports.page import (
     write_text,
 )
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
-from facebench.reports.rate_plots import bars_svg, lines_svg
+from facebench.reports.ranking import holm_adjusted, rank_runs, why_not_comparable
+from facebench.reports.rate_plots import bars_svg, lines_svg, points_svg
 from facebench.reports.results import runs_section
+from facebench.reports.rules import RunCheck, check, read_rules, rule_sets
 from facebench.reports.runs import (
     as_list,
     curves,
@@ -36,10 +38,12 @@ __all__ = [
     "Explanation",
     "GroupReport",
     "GroupReportOptions",
+    "RunCheck",
     "against",
     "against_section",
     "as_list",
     "bars_svg",
+    "check",
     "check_claim",
     "cmc_svg",
     "curves",
@@ -47,13 +51,18 @@ __all__ = [
     "explain",
     "groups",
     "histogram_svg",
+    "holm_adjusted",
     "image_section",
     "lines_svg",
     "matrix_svg",
+    "points_svg",
+    "rank_runs",
+    "read_rules",
     "read_run",
     "report_formats",
     "report_html",
     "roc_svg",
+    "rule_sets",
     "run_report",
     "runs_section",
     "table",
@@ -61,6 +70,7 @@ __all__ = [
     "text_section",
     "verify_inputs",
     "verify_scores",
+    "why_not_comparable",
     "write_html",
     "write_text",
 ]

@@ -52,25 +52,46 @@ def image_section(title, path, caption=""):
     )
 
 
-def table_block(columns, rows, summary=""):
+@dataclass
+class Cell:
+    """A cell of a table: a text, what stands below it, where it leads, what it is sorted by."""
+
+    text: str
+    below: str = ""
+    href: str = ""
+    sort: float | None = None
+    strong: bool = False
+
+
+def table_block(columns, rows, summary="", sortable=False):
     """A table inside a section, folded away under ``summary`` where one is given.
 
-    A cell is a number, a text, or a pair of texts: a value and its interval, which stands below it.
+    A cell is a number, a text, a pair of texts (a value and its interval, which stands below it) or
+    a :class:`Cell`. ``sortable``: a click on a heading sorts the rows.
     """
     cells = [[_table_cell(c) for c in row] for row in rows]
     heads = [
         {"text": str(c), "number": bool(cells) and all(row[i]["number"] for row in cells)}
         for i, c in enumerate(columns)
     ]
-    return {"kind": "table", "columns": heads, "rows": cells, "summary": summary}
+    block = {"kind": "table", "columns": heads, "rows": cells, "summary": summary}
+    return block | {"sortable": sortable}
 
 
 def _table_cell(value):
+    if isinstance(value, Cell):
+        more = {"href": value.href, "sort": value.sort, "strong": value.strong}
+        return {
+            "text": value.text,
+            "number": value.sort is not None,
+            "interval": value.below,
+        } | more
     text, interval = value if isinstance(value, tuple) else (value, "")
     return {
         "text": f"{text:.4g}" if isinstance(text, float) else str(text),
         "number": isinstance(text, (int, float)),
         "interval": interval,
+        "sort": text if isinstance(text, (int, float)) else None,
     }
 
 
@@ -80,13 +101,15 @@ def report_html(title, sections):
 
     text = files("facebench").joinpath("templates/report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    sortable = any(block.get("sortable") for s in sections for block in s.blocks)
     return environment.from_string(text).render(
-        title=title, sections=sections, version=_eval.version()
+        title=title, sections=sections, version=_eval.version(), sortable=sortable
     )
 
 
 def write_html(path, title, sections):
-    """Write a self-contained page (no scripts, nothing loaded from elsewhere), whole or not at all.
+    """Write a self-contained page (nothing loaded from elsewhere), whole or not at all. Without
+    tables that can be sorted it has no scripts.
 
     ``sections``: what :func:`runs_section`, :func:`text_section`, :func:`table_section` and
     :func:`image_section` make, in the order of the page.

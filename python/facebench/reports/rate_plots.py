@@ -1,6 +1,7 @@
 """Plots of rates, times and differences: bars, lines and points with intervals, as inline SVG."""
 
 import html as _html
+import math
 
 from facebench.reports.plots import (
     _BOTTOM,
@@ -11,6 +12,7 @@ from facebench.reports.plots import (
     _RIGHT,
     _TOP,
     _WIDTH,
+    _Axis,
     _numbers,
     _open,
 )
@@ -154,14 +156,92 @@ def _stroke(number):
     return f'class="curve c{number % 8}" stroke-dasharray="{dash}"'
 
 
+def front(points):
+    """Which of the points (x, y) no other beats in one coordinate without losing in the other, both
+    better where they are higher.
+
+    >>> front([(1, 3), (2, 2), (1, 2)])
+    [True, True, False]
+    """
+    return [not any((a >= x and b >= y) and (a > x or b > y) for a, b in points) for x, y in points]
+
+
+def points_svg(points, title, x_title, y_title):
+    """Points with intervals of y over a logarithmic x; the best for their x are joined by a line.
+
+    ``points``: (name, x, y, interval or None) each, x > 0; both are better where they are higher.
+
+    >>> svg = points_svg([("a", 10, 0.9, (0.8, 0.95)), ("b", 90, 0.7, None)], "Cost", "x", "y")
+    >>> svg.count("circle"), svg.count("whisker")
+    (2, 1)
+    """
+    xs = [x for _, x, _, _ in points]
+    ends = [end for _, _, y, interval in points for end in (interval or (y, y))]
+    y_axis, x_axis = _numbers(min(ends), max(ends)), _log_numbers(min(xs), max(xs))
+    bottom, inner = _HEIGHT - _BOTTOM, (_WIDTH - _LEFT - _RIGHT, _HEIGHT - _BOTTOM - _TOP)
+
+    def place(x, y):
+        return _LEFT + inner[0] * x_axis(x), _TOP + inner[1] * (1 - y_axis(y))
+
+    parts = [_open("points", title, _HEIGHT + _LINE * len(points))]
+    for value, label in x_axis.ticks:
+        at = f"{place(value, 0)[0]:.1f}"
+        parts.append(f'<line class="grid" x1="{at}" y1="{_TOP}" x2="{at}" y2="{bottom}"/>')
+        parts.append(f'<text x="{at}" y="{bottom + 24}" text-anchor="middle">{label}</text>')
+    for value, label in y_axis.ticks:
+        at = place(xs[0], value)[1]
+        parts.append(
+            f'<line class="grid" x1="{_LEFT}" y1="{at:.1f}" x2="{_WIDTH - _RIGHT}" y2="{at:.1f}"/>'
+        )
+        parts.append(f'<text x="{_LEFT - 8}" y="{at + 5:.1f}" text-anchor="end">{label}</text>')
+    parts.append(
+        f'<text x="{_LEFT + inner[0] / 2:.1f}" y="{bottom + 50}" text-anchor="middle">'
+        f"{_html.escape(x_title)}</text>"
+    )
+    parts.append(
+        f'<text transform="translate(22 {_TOP + inner[1] / 2:.1f}) rotate(-90)" '
+        f'text-anchor="middle">{_html.escape(y_title)}</text>'
+    )
+    best = front([(x, y) for _, x, y, _ in points])
+    line = sorted(place(x, y) for (_, x, y, _), kept in zip(points, best, strict=True) if kept)
+    joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in line)
+    parts.append(f'<polyline {_stroke(0)} points="{joined}"/>')
+    for i, (name, x, y, interval) in enumerate(points):
+        at = place(x, y)
+        if interval:
+            low, high = (place(x, end)[1] for end in interval)
+            parts.append(
+                f'<path class="whisker" d="M{at[0]:.1f} {low:.1f}V{high:.1f}M{at[0] - 4:.1f} '
+                f'{low:.1f}h8M{at[0] - 4:.1f} {high:.1f}h8"/>'
+            )
+        dot = f'<circle class="bar a{i % 8}" cx="{{}}" cy="{{}}" r="6"/>'
+        parts.append(dot.format(f"{at[0]:.1f}", f"{at[1]:.1f}"))
+        parts.append(f'<text x="{at[0] + 10:.1f}" y="{at[1] - 8:.1f}">{i + 1}</text>')
+        row = _HEIGHT + _LINE * i + 10
+        label = _html.escape(f"{i + 1}  {name}"[:56])
+        parts.append(
+            f'<rect class="bar a{i % 8}" x="{_LEFT}" y="{row - 8}" width="14" height="14"/>'
+        )
+        parts.append(f'<text x="{_LEFT + 24}" y="{row + 5}">{label}</text>')
+    return "".join(parts) + "</svg>"
+
+
+def _log_numbers(low, high):
+    """A logarithmic axis around low to high, with ticks at 1, 2 and 5 of each decade."""
+    low, high = low / 1.3, high * 1.3
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    marked = [m * 10.0**d for d in decades for m in (1, 2, 5) if low <= m * 10.0**d <= high]
+    return _Axis(low, high, [(v, f"{v:g}") for v in marked], log=True)
+
+
 def differences_svg(values, title, x_title):
     """Differences from zero as points with their intervals, one below the other.
 
     ``values``: (name, difference, interval or None) each.
 
     >>> svg = differences_svg([("a", 0.1, (0.05, 0.15)), ("b", -0.1, None)], "Differences", "x")
-    >>> svg.count("circle"), svg.count("whisker")
-    (2, 1)
+    >>> svg.count("circle"), svg.count("whisker")  # one of them is the line at zero
+    (2, 2)
     """
     ends = [0.0, *(v for _, v, _ in values), *(e for *_, i in values if i for e in i)]
     axis = _numbers(min(ends), max(ends))

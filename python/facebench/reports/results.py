@@ -15,6 +15,7 @@ class _Run:
         data = read_run(folder)
         self.content, self.metrics = data["content"], data["metrics"]
         self.protocol = self.metrics["protocol"]["id"]
+        self.version = self.metrics["protocol"].get("version", 0)
         self.tracks = self.metrics["tracks"]
         self.curves = curves(folder)
 
@@ -30,9 +31,12 @@ def runs_section(title, runs, titles=None, notes=()):
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
     loaded = [_Run(f, t) for f, t in zip(folders, titles, strict=True)]
+    versions = {}
+    for run in loaded:
+        versions.setdefault(run.protocol, set()).add(run.version)
     protocols = {}
     for run in loaded:
-        same = protocols.setdefault(run.protocol, [])
+        same = protocols.setdefault((run.protocol, run.version), [])
         if run.title in (r.title for r in same):
             raise ValueError(f"two runs of protocol {run.protocol} are titled {run.title!r}")
         same.append(run)
@@ -40,6 +44,8 @@ def runs_section(title, runs, titles=None, notes=()):
     for same in protocols.values():
         if len(protocols) > 1:
             heading = same[0].content["protocol"]["title"]
+            if len(versions[same[0].protocol]) > 1:
+                heading += f" (version {same[0].version})"
             section.blocks.append({"kind": "heading", "text": heading})
         section.blocks += _protocol_blocks(same)
     section.blocks.append(_provenance(loaded))

@@ -26,7 +26,12 @@ struct RunRequest {
   EvaluationOptions evaluation;
   bool discard = false;    // pack.h5 and embeddings.h5 are not kept
   bool overwrite = false;  // an existing run folder is replaced
-  std::string command;     // as typed, for the manifest's circumstance
+  // A folder of packs and embeddings that earlier runs made (content_cache.h); empty: none. The
+  // result is the same to the byte; the circumstance of run.json says what was taken from it.
+  std::filesystem::path cache;
+  // Told what was taken from it: "pack", "embeddings".
+  std::function<void(const std::string&)> reused;
+  std::string command;  // as typed, for the manifest's circumstance
   // Writes further files into the run folder, before it appears under its name.
   std::function<void(const std::filesystem::path&)> more;
 };

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "facebench/core/job.h"
 #include "facebench/metrics/paired.h"
@@ -22,5 +24,15 @@ struct NumberKey {
 std::map<NumberKey, PairedComparison> compare_track(
     const RunScores& a, const RunScores& b, const TrackPairs& pairs, const ProtocolSpec& metrics,
     const EvaluationOptions& how, const BootstrapOptions& options, const Job& job);
+
+// A track's numbers for each of several runs that hold the same comparisons, each by its own rules,
+// in the same draws of people (Resampling::dyadic): on what no run leaves out. A Replicates holds
+// one statistic. Throws std::invalid_argument for a track that a run does not have, and where there
+// is nothing to draw again.
+std::vector<std::map<NumberKey, Replicates>> draw_track(std::span<const RunScores> runs,
+                                                        const std::string& track,
+                                                        const ProtocolSpec& metrics,
+                                                        const BootstrapOptions& options,
+                                                        const Job& job);
 
 }  // namespace facebench

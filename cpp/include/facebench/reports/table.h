@@ -41,6 +41,8 @@ struct ReportTable {
     double sd = -1, standard_error = -1;  // -1 = not given
   };
   struct Row {
+    // The protocol's id; "lfw (version 2)" where the runs have it in several versions, so that
+    // their numbers do not stand in one row.
     std::string protocol, track, metric;
     std::string row, column;  // labels of a matrix entry, else empty
     std::vector<Cell> cells;  // one a column

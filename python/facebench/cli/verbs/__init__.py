@@ -1,6 +1,7 @@
 """The table of the verbs, in the order of the help; a group of verbs is a table of its own."""
 
 from facebench.cli.verbs import (
+    check,
     compare,
     convert,
     data,
@@ -15,6 +16,7 @@ from facebench.cli.verbs import (
     pairs,
     report,
     run,
+    suite,
     train,
     verify,
 )
@@ -31,11 +33,13 @@ VERBS = {
     "pairs": pairs.pairs,
     "eval": evaluate.evaluate,
     "run": run.run,
+    "suite": suite.suite,
     "compare": compare.compare,
     "report": report.report,
     "explain": explain.explain,
     "groups": groups.groups,
     "verify": verify.verify,
+    "check": check.check,
     "data": {
         "synth": data.synth,
         "check": data.check,

@@ -103,6 +103,10 @@ KINDS = {
     "published": lambda: facebench.protocols.list_published(),
     "conventions": _conventions,
     "rules": _rules,
+    "rule-sets": lambda: [
+        {"name": name, "doc": facebench.reports.read_rules(name)["title"]}
+        for name in facebench.reports.rule_sets()
+    ],
     "fusions": lambda: facebench.protocols.template_fusions(),
     "networks": _networks,
     "losses": lambda: facebench.losses.losses(),

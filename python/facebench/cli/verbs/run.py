@@ -1,5 +1,6 @@
 """``facebench run``: from photographs to a report in one go."""
 
+import sys
 from pathlib import Path
 
 import facebench
@@ -20,6 +21,7 @@ from facebench.cli.verb import verb
             facebench.run,
             discard=flag("--discard", "Do not keep pack.h5 and embeddings.h5."),
             overwrite=common.Overwrite,
+            cache=common.Cache,
             threads=common.Threads,
         ),
     ],
@@ -44,4 +46,6 @@ def run(
         command=common.command_line(),
         **options,
     )
+    if result.reused:
+        print(f"taken from {options['cache']}: {', '.join(result.reused)}", file=sys.stderr)
     return common.result_answer(result)

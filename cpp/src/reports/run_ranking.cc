@@ -1,0 +1,235 @@
+#include "facebench/reports/run_ranking.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "facebench/core/error.h"
+#include "facebench/metrics/interval.h"
+#include "facebench/protocols/metric.h"
+#include "facebench/protocols/run_folder.h"
+#include "facebench/reports/run_pairing.h"
+#include "facebench/reports/trial_pairs.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Loaded {
+  Run run;
+  RunScores scores;
+};
+
+Loaded load(const fs::path& folder, const Job& job) {
+  return {read_run(folder, job), read_scores(folder / "scores.h5")};
+}
+
+std::vector<Difference> why_not(const Loaded& a, const Loaded& b) {
+  std::vector<Difference> found;
+  if (a.scores.spec.id != b.scores.spec.id || a.scores.spec.version != b.scores.spec.version) {
+    const auto text = [](const ProtocolSpec& spec) {
+      return fmt::format("{}, version {}", spec.id, spec.version);
+    };
+    return {{"data", true, "the protocol differs", text(a.scores.spec), text(b.scores.spec)}};
+  }
+  const auto pairs = track_pairs(a.scores, b.scores);
+  for (Difference& d : run_differences(a.run, b.run, a.scores, b.scores, pairs))
+    if (d.matters && (d.kind == "data" || d.kind == "convention" ||
+                      d.what.starts_with("the photographs differ")))
+      found.push_back(std::move(d));
+  return found;
+}
+
+Json number(double value) { return std::isnan(value) ? Json() : Json(value); }
+
+// The protocol with that metric alone.
+ProtocolSpec only_metric(ProtocolSpec spec, const Metric& metric) {
+  std::erase_if(spec.metrics, [&](const MetricRequest& m) { return m.name != metric.name; });
+  return spec;
+}
+
+double variance_of(std::span<const double> values) {
+  double squares = 0;
+  for (const double v : values) squares += v * v;
+  return squares / static_cast<double>(std::max<std::size_t>(values.size(), 1));
+}
+
+double squared_sd(const PairedComparison& d) {
+  if (std::isnan(d.p_value)) return std::nan("");
+  // The interval is value -+ z sd.
+  const double half = (d.interval.high - d.interval.low) / 2;
+  const double z = normal_quantile((1 + d.interval.level) / 2);
+  return half / z * (half / z);
+}
+
+// What each draw does to each run: [draw][run], the mean of all runs taken off.
+std::vector<std::vector<double>> moves_of(const std::vector<const Replicates*>& runs) {
+  std::vector<std::vector<double>> moves;
+  const std::size_t draws = runs[0]->values[0].size() / 2;
+  for (std::size_t p = 0; p < draws; ++p) {
+    std::vector<double> move;
+    for (const Replicates* r : runs)
+      move.push_back((r->values[0][2 * p] - r->values[0][2 * p + 1]) / 2);
+    const double mean =
+        std::accumulate(move.begin(), move.end(), 0.0) / static_cast<double>(move.size());
+    if (std::isnan(mean)) continue;
+    for (double& m : move) m -= mean;
+    moves.push_back(std::move(move));
+  }
+  return moves;
+}
+
+// The factor that gives the moves the variance of the paired comparisons.
+double scale_of(const std::vector<std::vector<double>>& moves,
+                const std::vector<RunRanking::Pair>& pairs) {
+  double wanted = 0, there = 0;
+  for (const RunRanking::Pair& pair : pairs) {
+    const double squared = squared_sd(pair.difference);
+    if (std::isnan(squared)) continue;
+    std::vector<double> differences;
+    for (const auto& move : moves) differences.push_back(move[pair.a] - move[pair.b]);
+    wanted += squared;
+    there += variance_of(differences);
+  }
+  return there > 0 ? std::sqrt(wanted / there) : 0;
+}
+
+// Counts one draw: `goodness` of each run, more is better.
+void count_draw(const std::vector<double>& goodness, std::vector<RunRanking::Place>& places,
+                std::vector<std::vector<double>>& ranks) {
+  const double best = *std::ranges::max_element(goodness);
+  const auto tied = static_cast<double>(std::ranges::count(goodness, best));
+  for (std::size_t r = 0; r < goodness.size(); ++r) {
+    if (goodness[r] == best) places[r].first += 1 / tied;
+    const auto better = std::ranges::count_if(goodness, [&](double g) { return g > goodness[r]; });
+    ranks[r].push_back(1 + static_cast<double>(better));
+  }
+}
+
+void place_runs(const std::vector<std::vector<double>>& moves, double scale, double level,
+                RunRanking& ranking) {
+  std::vector<std::vector<double>> ranks(ranking.places.size());
+  const double sign = ranking.lower_is_better ? -1 : 1;
+  double draws = 0;
+  for (const auto& move : moves)
+    for (const double side : {scale, -scale}) {
+      std::vector<double> goodness;
+      for (std::size_t r = 0; r < move.size(); ++r)
+        goodness.push_back(sign * (ranking.places[r].value + side * move[r]));
+      count_draw(goodness, ranking.places, ranks);
+      draws += 1;
+    }
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    ranking.places[r].first /= std::max(draws, 1.0);
+    std::ranges::sort(ranks[r]);
+    const auto last = static_cast<double>(ranks[r].size()) - 1;
+    ranking.places[r].rank_low = ranks[r][static_cast<std::size_t>((1 - level) / 2 * last)];
+    ranking.places[r].rank_high =
+        ranks[r][static_cast<std::size_t>(std::ceil((1 + level) / 2 * last))];
+  }
+}
+
+}  // namespace
+
+std::vector<Difference> why_not_comparable(const fs::path& a, const fs::path& b, const Job& job) {
+  return why_not(load(a, job), load(b, job));
+}
+
+std::vector<double> holm_adjusted(std::span<const double> p_values) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < p_values.size(); ++i)
+    if (!std::isnan(p_values[i])) order.push_back(i);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return p_values[i]; });
+  std::vector<double> adjusted(p_values.begin(), p_values.end());
+  double highest = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    highest = std::max(highest, p_values[order[k]] * static_cast<double>(order.size() - k));
+    adjusted[order[k]] = std::min(highest, 1.0);
+  }
+  return adjusted;
+}
+
+RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track,
+                     const std::string& metric, const BootstrapOptions& options, const Job& job) {
+  check_options(options);
+  if (folders.size() < 2) throw std::invalid_argument("two runs or more can be ranked");
+  std::vector<RunScores> runs;
+  const Loaded first = load(folders[0], job);
+  runs.push_back(first.scores);
+  for (const fs::path& folder : folders.subspan(1)) {
+    Loaded next = load(folder, job);
+    if (const auto why = why_not(first, next); !why.empty())
+      fail(folder.string(), fmt::format("cannot be compared with {}: {} ({} and {})",
+                                        folders[0].string(), why[0].what, why[0].b, why[0].a));
+    runs.push_back(std::move(next.scores));
+  }
+
+  const Metric* of = metric_of_cell(metric).metric;
+  if (of == nullptr) throw std::invalid_argument(fmt::format("'{}' is no number", metric));
+  const ProtocolSpec spec = only_metric(first.scores.spec, *of);
+  const NumberKey key{metric, "", ""};
+  const auto drawn = draw_track(runs, track, spec, options, job);
+  std::vector<const Replicates*> replicates;
+  RunRanking ranking;
+  for (const auto& numbers : drawn) {
+    const auto found = numbers.find(key);
+    if (found == numbers.end())
+      throw std::invalid_argument(
+          fmt::format("not every run has the number '{}' in track '{}'", metric, track));
+    replicates.push_back(&found->second);
+    ranking.places.push_back({.value = found->second.points[0]});
+  }
+  ranking.track = track;
+  ranking.metric = metric;
+  ranking.lower_is_better = of->lower_is_better;
+  ranking.method = replicates[0]->method;
+
+  std::vector<double> p_values;
+  for (std::size_t a = 0; a < runs.size(); ++a)
+    for (std::size_t b = a + 1; b < runs.size(); ++b) {
+      const auto tracks = track_pairs(runs[a], runs[b]);
+      const auto same = std::ranges::find(tracks, track, &TrackPairs::track);
+      const auto compared =
+          compare_track(runs[a], runs[b], *same, spec, runs[a].options, options, job);
+      RunRanking::Pair pair{a, b, {}, 1};
+      if (const auto found = compared.find(key); found != compared.end())
+        pair.difference = found->second;
+      else
+        pair.difference.p_value = std::nan("");
+      p_values.push_back(pair.difference.p_value);
+      ranking.pairs.push_back(std::move(pair));
+    }
+  const std::vector<double> adjusted = holm_adjusted(p_values);
+  for (std::size_t i = 0; i < adjusted.size(); ++i) ranking.pairs[i].adjusted_p = adjusted[i];
+  const auto moves = moves_of(replicates);
+  place_runs(moves, scale_of(moves, ranking.pairs), options.level, ranking);
+  return ranking;
+}
+
+Json run_ranking_json(const RunRanking& ranking) {
+  Json places = Json::array(), pairs = Json::array();
+  for (const RunRanking::Place& p : ranking.places)
+    places.push_back({{"value", number(p.value)},
+                      {"first", p.first},
+                      {"rank_interval", {p.rank_low, p.rank_high}}});
+  for (const RunRanking::Pair& p : ranking.pairs)
+    pairs.push_back(
+        {{"a", p.a},
+         {"b", p.b},
+         {"difference", number(p.difference.value)},
+         {"interval", {number(p.difference.interval.low), number(p.difference.interval.high)}},
+         {"p_value", number(p.difference.p_value)},
+         {"adjusted_p", number(p.adjusted_p)}});
+  return {{"track", ranking.track},
+          {"metric", ranking.metric},
+          {"lower_is_better", ranking.lower_is_better},
+          {"method", ranking.method},
+          {"places", std::move(places)},
+          {"pairs", std::move(pairs)}};
+}
+
+}  // namespace facebench

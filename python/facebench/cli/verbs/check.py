@@ -1,0 +1,18 @@
+"""``facebench check``: whether a run folder meets a set of rules."""
+
+from pathlib import Path
+
+import facebench
+from facebench.cli import common
+from facebench.cli.options import argument, option
+from facebench.cli.verb import Answer, verb
+
+
+@verb("facebench check runs/run-lfw-1 --rules frte-1-1")
+def check(
+    run: argument("Run folder.", Path),
+    rules: option("A TOML file, or a name: see facebench list rule-sets."),
+):
+    """Whether a run has what a set of rules asks for, rule by rule; exit code 1 if not."""
+    found = facebench.check(run, rules)
+    return Answer(found.to_dict(), str(found), 0 if found.passed else common.EXIT_FAILED)

@@ -1,0 +1,130 @@
+"""Packs and embeddings that are kept by content: what is taken, what is not, and the same bytes."""
+
+import json
+import shutil
+import threading
+
+import facebench
+import pytest
+from facebench import datasets, embedding
+
+FILES = ("pack.h5", "embeddings.h5", "scores.h5", "metrics.json", "report.md")
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cache") / "faces"
+    options = datasets.SyntheticOptions(people=40, images=2, size=64, pairs_per_fold=4)
+    datasets.write_synthetic_dataset(options, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "small.safetensors"
+    embedding.make_model("small4", seed=1).save(path)
+    return path
+
+
+def run(faces, model, out, **options):
+    options = {"detector": "none", "interval": "none"} | options
+    return facebench.run("lfw", model=model, root=faces, out=out, **options)
+
+
+def test_the_second_run_takes_both_and_has_the_same_bytes(faces, model, tmp_path):
+    plain = run(faces, model, tmp_path / "plain")
+    first = run(faces, model, tmp_path / "first", cache=tmp_path / "cache")
+    again = run(faces, model, tmp_path / "again", cache=tmp_path / "cache")
+    assert (plain.reused, first.reused, again.reused) == ([], [], ["pack", "embeddings"])
+    for name in FILES:
+        bytes_ = {(tmp_path / run / name).read_bytes() for run in ("plain", "first", "again")}
+        assert len(bytes_) == 1, name
+    manifests = [
+        json.loads((tmp_path / name / "run.json").read_text()) for name in ("plain", "again")
+    ]
+    assert manifests[0]["content"] == manifests[1]["content"]
+    assert "cache" not in manifests[0]["circumstance"]
+    assert manifests[1]["circumstance"]["cache"] == {"pack": True, "embeddings": True}
+    assert facebench.verify(tmp_path / "again").same
+
+
+def test_content_decides_and_not_where_it_lies(faces, model, tmp_path):
+    cache = tmp_path / "cache"
+    run(faces, model, tmp_path / "run", cache=cache, discard=True)
+
+    def reused(faces=faces, model=model, **options):
+        return facebench.run(
+            "lfw", model=model, root=faces, cache=cache, detector="none", interval="none", **options
+        ).reused
+
+    copy, other = tmp_path / "copy", tmp_path / "other.safetensors"
+    shutil.copytree(faces, copy)
+    assert reused(copy) == ["pack", "embeddings"]
+    shutil.copy(model, other)
+    assert reused(model=other) == ["pack", "embeddings"]
+    embedding.make_model("small4", seed=2).save(other)
+    assert reused(model=other) == ["pack"]
+    assert reused(flip="sum") == ["pack"]
+    assert reused(max_pixels=10**6) == []
+    image = next((copy / "images").rglob("*.jpg"))
+    image.write_bytes(image.read_bytes() + b"\0")
+    assert reused(copy) == []
+    image.unlink()
+    assert reused(copy) == []
+
+
+def test_what_a_function_gives_is_not_kept(faces, tmp_path):
+    def colours(batch):
+        return batch[:, ::16, ::16].reshape(len(batch), -1)
+
+    for taken in ([], ["pack"], ["pack"]):
+        assert run(faces, colours, None, cache=tmp_path / "cache").reused == taken
+
+
+def test_a_damaged_entry_is_made_again(faces, model, tmp_path):
+    cache = tmp_path / "cache"
+    run(faces, model, None, cache=cache)
+    (pack,) = (cache / "pack").glob("*.h5")
+    whole = pack.read_bytes()
+    pack.write_bytes(whole[:-100] + bytes(100))
+    result = run(faces, model, tmp_path / "run", cache=cache)
+    assert result.reused == ["embeddings"]
+    (pack,) = (cache / "pack").glob("*.h5")
+    assert pack.read_bytes() == whole == (tmp_path / "run" / "pack.h5").read_bytes()
+    pack.unlink()
+    pack.with_name(pack.name.replace(".h5", "")).mkdir()  # no entry: of another form
+    assert run(faces, model, None, cache=cache).reused == ["embeddings"]
+
+
+def test_two_at_once_make_one_pack(faces, model, tmp_path):
+    made = {}
+
+    def work(name):
+        made[name] = run(faces, model, tmp_path / name, cache=tmp_path / "cache", threads=1)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(map(len, (made["a"].reused, made["b"].reused)))[0] == 0
+    assert sum("pack" in r.reused for r in made.values()) == 1
+    assert (tmp_path / "a/pack.h5").read_bytes() == (tmp_path / "b/pack.h5").read_bytes()
+
+
+def test_a_run_that_was_stopped_leaves_its_pack(faces, model, tmp_path):
+    class Stop:
+        def begin(self, stage, total, unit):
+            if stage == "embed":
+                raise KeyboardInterrupt
+
+        def update(self, done, note=""):
+            pass
+
+        def end(self):
+            pass
+
+    with pytest.raises(KeyboardInterrupt):
+        run(faces, model, tmp_path / "run", cache=tmp_path / "cache", progress=Stop())
+    assert not (tmp_path / "run").exists()
+    assert run(faces, model, tmp_path / "run", cache=tmp_path / "cache").reused == ["pack"]

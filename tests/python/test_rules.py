@@ -1,0 +1,114 @@
+"""Rules for run folders: each kind of test passes and fails, and says why."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import facebench
+import pytest
+from facebench import reports
+
+HEAD = 'id = "mine"\nversion = 3\n'
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules")
+    lines = [f"A{k}\t1\t2\nA{k}\t1\tB{k}\t1" for k in range(4)]
+    (folder / "pairs.txt").write_text("4\t1\n" + "\n".join(lines) + "\n")
+    facebench.evaluate("lfw", scores=[0.9, 0.1] * 4, root=folder, replicates=60,
+                       out=folder / "run")  # fmt: skip
+    return folder / "run"
+
+
+def ask(run, tmp_path, rule):
+    path = tmp_path / "rules.toml"
+    path.write_text(f'{HEAD}[[rules]]\nname = "it"\nwhy = "Because"\n{rule}\n')
+    (found,) = facebench.check(run, path).rules
+    return found["passed"], found["reason"]
+
+
+VALUE = 'value = "content/options/replicates"\n'
+
+
+@pytest.mark.parametrize(
+    ("rule", "passes", "reason"),
+    [
+        (VALUE + "is = 60", True, "content/options/replicates is 60"),
+        (VALUE + "is = 61", False, "is 60, and has to be 61. Because"),
+        (VALUE + "one_of = [1, 60]", True, "is 60"),
+        (VALUE + "one_of = [1]", False, "has to be one of [1]"),
+        (VALUE + "at_least = 60", True, "is 60"),
+        (VALUE + "at_least = 61", False, "has to be at least 61"),
+        (VALUE + "at_most = 60", True, "is 60"),
+        (VALUE + "at_most = 59.5", False, "has to be at most 59.5"),
+        (VALUE + "present = true", True, "is 60"),
+        (VALUE + "present = false", False, "recorded has to be false"),
+        (VALUE + "empty = true", False, "empty has to be true"),
+        ('value = "content/nothing"\nempty = true', True, "content/nothing is null"),
+        ('value = "content/nothing"\nis = 1', False, "content/nothing is not recorded"),
+        ('value = "content/options/convention"\nlacks = "act"', False, "must not contain act"),
+        ('value = "content/options/convention"\nlacks = "acts"', True, "is exact"),
+        ('value = "metrics/tracks/*/metrics/tar@far=*/far_target"\nat_most = 0.1', True, "more"),
+        ('value = "metrics/tracks/*/metrics/tar@far=*/far_target"\nat_most = 0.001', False, "0.01"),
+        ('value = "content/inputs/*/role"\nis = "pairs"', True, "is pairs"),
+        (VALUE + 'is = 61\nunless = "content/protocol/id"', True, "does not apply"),
+        (VALUE + 'is = 61\nunless = "content/protocol/none"', False, "61"),
+        ('file = "report.*"', True, "report.html, report.md"),
+        ('file = "overlap*"', False, "there is no file overlap*"),
+        ("verified = true", True, "have their hashes"),
+    ],
+)
+def test_each_test_says_yes_and_no(run, tmp_path, rule, passes, reason):
+    passed, said = ask(run, tmp_path, rule)
+    assert passed is passes and reason in said, said
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("", "needs one of value, verified and file"),
+        (VALUE, "a value needs one of"),
+        (VALUE + "is = 1\nat_most = 2", "a value needs one of"),
+        (VALUE + "at_leats = 1", "did you mean 'at_least'"),
+    ],
+)
+def test_a_rule_with_a_slip_is_refused(run, tmp_path, rule, message):
+    with pytest.raises(facebench.Error, match=message):
+        ask(run, tmp_path, rule)
+
+
+def test_the_shipped_rules_judge_a_run(run):
+    assert reports.rule_sets() == ["frte-1-1", "wang-guo-2019"]
+    for name in reports.rule_sets():
+        rules = reports.read_rules(name)
+        assert rules["title"] and rules["source"] and rules["changes"]
+        found = {r["name"]: r["passed"] for r in facebench.check(run, name).rules}
+        assert found["the files are those that were written"] and found["nothing was left out"]
+        # Four pairs, given as scores: nothing says where they come from.
+        assert not facebench.check(run, name).passed
+    assert not found["MTCNN finds the faces"] and not found["the official lists"]
+    with pytest.raises(ValueError, match="did you mean 'frte-1-1'"):
+        reports.read_rules("frte-1")
+
+
+def test_the_verb_prints_yes_and_no_and_its_exit_code(run, tmp_path):
+    (tmp_path / "rules.toml").write_text(
+        HEAD + f'[[rules]]\nname = "draws"\n{VALUE}is = 60\n[[rules]]\nname = "more"\n{VALUE}'
+        "at_least = 100\n"
+    )
+    package = str(Path(facebench.__file__).parent.parent)
+    command = [sys.executable, "-m", "facebench", "check", run, "--rules", "rules.toml"]
+
+    def call(*more):
+        environment = {**os.environ, "PYTHONPATH": package}
+        return subprocess.run(
+            [*command, *more], env=environment, cwd=tmp_path, capture_output=True, text=True
+        )
+
+    done = call()
+    assert done.returncode == 1
+    assert "yes draws: " in done.stdout and "NO  more: " in done.stdout
+    assert json.loads(call("--json").stdout)["rules"] == {"id": "mine", "version": 3}
