@@ -327,8 +327,8 @@ void bind_training_runs(py::module_& m) {
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
-         const py::object& progress, const py::object& on_epoch, const py::object& on_step,
-         const Validation* validation, const py::object& group) {
+         const py::object& progress, const py::object& on_start, const py::object& on_epoch,
+         const py::object& on_step, const Validation* validation, const py::object& group) {
         const ImageArray source = array_images(images);
         const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
         return result_dict(run_training(

@@ -13,6 +13,7 @@
 
 #include "facebench/core/random.h"
 #include "facebench/nn/losses.h"
+#include "facebench/training/head_memory.h"
 #include "facebench/training/optimizer.h"
 #include "nn/thread_communicator.h"
 
@@ -206,6 +207,24 @@ TEST(SplitHeads, BatchesOfAnySizeInEachProcess) {
     EXPECT_EQ(out.predicted.size(0), mine.size(0));
     EXPECT_TRUE(
         at::allclose(mine.grad(), x.grad().slice(0, first[rank], first[rank + 1]), 1e-10, 1e-12));
+  });
+}
+
+TEST(SplitHeads, MemoryIsThatOfTheProcesssClasses) {
+  ThreadProcesses(2).run([](Communicator& communicator) {
+    HeadShape shape{10, 1001};
+    shape.processes = &communicator;
+    shape.split_classes = true;
+    shape.sample_rate = 0.1;
+    const HeadMemory memory = head_memory(*make_head("cosface", {}, shape), /*images=*/64);
+    const std::int64_t rows = communicator.rank() == 0 ? 500 : 501;
+    EXPECT_EQ(memory.first_class, communicator.rank() == 0 ? 0 : 500);
+    EXPECT_EQ(memory.classes, rows);
+    EXPECT_EQ(memory.parameters, rows * 10 * 4);
+    EXPECT_EQ(memory.momentum, rows * 10 * 4);
+    EXPECT_EQ(memory.gradients, rows * 10 * 4 * 4 / 10);
+    EXPECT_EQ(memory.logits, 50 * 64 * 4);
+    EXPECT_EQ(memory.features, 2 * 64 * 10 * 4);
   });
 }
 
