@@ -40,6 +40,7 @@ void bind_losses(py::module_& m) {
       .def_property("training", &Head::training, &Head::train)
       .def("parameters", [](const Head& h) { return named_tensors(h.parameters()); })
       .def("buffers", [](const Head& h) { return named_tensors(h.buffers()); })
+      .def_property_readonly("sampled_classes", &Head::sampled_classes)
       .def("set_buffer", &Head::set_buffer, py::arg("name"), py::arg("value"))
       .def(
           "loss",
@@ -51,12 +52,15 @@ void bind_losses(py::module_& m) {
   m.def(
       "make_head",
       [](const std::string& name, const py::dict& options, std::int64_t features,
-         std::int64_t classes, std::uint64_t seed, bool float64) {
+         std::int64_t classes, std::uint64_t seed, bool float64, Communicator* processes,
+         bool split_classes, double sample_rate) {
         return make_head(name, json_from_python(options),
-                         {features, classes, seed, float64 ? at::kDouble : at::kFloat});
+                         {features, classes, seed, float64 ? at::kDouble : at::kFloat, processes,
+                          split_classes, sample_rate});
       },
-      py::arg("name"), py::arg("options"), py::arg("features"), py::arg("classes"),
-      py::arg("seed") = 0, py::arg("float64") = false);
+      py::arg("name"), py::arg("options"), py::arg("features"), py::arg("classes"), py::arg("seed"),
+      py::arg("float64"), py::arg("processes"), py::arg("split_classes"), py::arg("sample_rate"),
+      py::keep_alive<0, 7>());
 }
 
 }  // namespace facebench

@@ -100,9 +100,22 @@ py::dict variation_dict(const Variation& v) {
   return d;
 }
 
+py::dict memory_dict(const HeadMemory& m) {
+  py::dict d;
+  d["first_class"] = m.first_class;
+  d["classes"] = m.classes;
+  d["parameters"] = m.parameters;
+  d["momentum"] = m.momentum;
+  d["gradients"] = m.gradients;
+  d["logits"] = m.logits;
+  d["features"] = m.features;
+  d["total"] = m.total();
+  return d;
+}
+
 // What Python gives to a training in addition to recipe, data and options.
 struct TrainingContext {
-  py::object progress, on_epoch, on_step;
+  py::object progress, on_start, on_epoch, on_step;
   const Validation* validation = nullptr;
   py::object process_group;
 };
@@ -124,6 +137,13 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
       throw CallbackFailed{};
     }
   };
+  if (!context.on_start.is_none())
+    callbacks.on_start = [&](const std::vector<HeadMemory>& memory) {
+      const py::gil_scoped_acquire gil;
+      py::list processes;
+      for (const HeadMemory& m : memory) processes.append(memory_dict(m));
+      call(context.on_start, processes);
+    };
   if (!context.on_epoch.is_none())
     callbacks.on_epoch = [&](const EpochReport& report,
                              const Model& model) -> std::optional<double> {
@@ -209,6 +229,29 @@ void bind_training_inputs(py::module_& m) {
 }
 
 void bind_training_runs(py::module_& m) {
+  py::class_<Communicator>(m, "Communicator", "Processes that train together.")
+      .def_property_readonly("rank", &Communicator::rank)
+      .def_property_readonly("size", &Communicator::size);
+  m.def(
+      "communicator",
+      [](const c10::intrusive_ptr<c10d::ProcessGroup>& group, const std::string& device) {
+        return process_group_communicator(group, torch_device(device));
+      },
+      py::arg("process_group"), py::arg("device"));
+  m.def(
+      "head_memory",
+      [](const Head& head, std::int64_t images) { return memory_dict(head_memory(head, images)); },
+      py::arg("head"), py::arg("images"));
+  py::class_<Sgd>(m, "Sgd", "See facebench.training.Sgd.")
+      .def(py::init([](const std::map<std::string, at::Tensor>& parameters,
+                       const OptimizerOptions& options) {
+             std::vector<TrainedParameter> trained;
+             for (const auto& [name, tensor] : parameters) trained.push_back({{{name, tensor}}});
+             return std::make_unique<Sgd>(trained, options);
+           }),
+           py::arg("parameters"), py::arg("options"))
+      .def("zero_grad", &Sgd::zero_grad)
+      .def("step", &Sgd::step, py::arg("lr"), py::call_guard<py::gil_scoped_release>());
   m.def("training_views",
         [] { return table_list(training_views(), "source", &TrainingViewEntry::source); });
   m.def("recipe_names", &recipe_names, "The built-in recipes.");
@@ -267,31 +310,33 @@ void bind_training_runs(py::module_& m) {
       "train_pack",
       [](const Recipe& recipe, const std::filesystem::path& pack,
          const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
-         const TrainOptions& options, const py::object& progress, const py::object& on_epoch,
-         const py::object& on_step, const Validation* validation, const py::object& group) {
+         const TrainOptions& options, const py::object& progress, const py::object& on_start,
+         const py::object& on_epoch, const py::object& on_step, const Validation* validation,
+         const py::object& group) {
         const OpenedTrainingSet opened = open_training_set(
             pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
             named_image_shape(recipe.input, recipe.network_options));
-        return result_dict(run_training(recipe, opened.set, out, options,
-                                        {progress, on_epoch, on_step, validation, group}));
+        return result_dict(
+            run_training(recipe, opened.set, out, options,
+                         {progress, on_start, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
-      py::arg("progress"), py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"),
-      py::arg("process_group"));
+      py::arg("progress"), py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"),
+      py::arg("validation"), py::arg("process_group"));
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
-         const py::object& progress, const py::object& on_epoch, const py::object& on_step,
-         const Validation* validation, const py::object& group) {
+         const py::object& progress, const py::object& on_start, const py::object& on_epoch,
+         const py::object& on_step, const Validation* validation, const py::object& group) {
         const ImageArray source = array_images(images);
         const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
-        return result_dict(run_training(recipe, set, out, options,
-                                        {progress, on_epoch, on_step, validation, group}));
+        return result_dict(run_training(
+            recipe, set, out, options, {progress, on_start, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
-      py::arg("out"), py::arg("options"), py::arg("progress"), py::arg("on_epoch"),
-      py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
+      py::arg("out"), py::arg("options"), py::arg("progress"), py::arg("on_start"),
+      py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
 }
 
 }  // namespace

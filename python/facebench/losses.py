@@ -50,6 +50,11 @@ class Head(torch.nn.Module):
         """All options of the loss."""
         return self._core.options
 
+    @property
+    def sampled_classes(self) -> torch.Tensor:
+        """The classes that the last step of a split head computed with in this process."""
+        return self._core.sampled_classes
+
     def forward(self, features, labels):
         self._core.training = self.training
         return self._core.loss(features, labels)
@@ -65,15 +70,34 @@ class Head(torch.nn.Module):
 
 
 def make_head(
-    name: str, *, features: int, classes: int, seed: int = 0, float64: bool = False, **options
+    name: str,
+    *,
+    features: int,
+    classes: int,
+    seed: int = 0,
+    float64: bool = False,
+    process_group=None,
+    device="cpu",
+    split_classes: bool = False,
+    sample_rate: float = 1.0,
+    **options,
 ) -> Head:
     """The head of a loss of `losses`.
 
     ``options`` are those of the loss. ValueError for an unknown loss, facebench.Error for a bad
     option.
 
+    ``process_group``: one of torch's, whose processes train together, each on its share of every
+    batch; ``device`` is where tensors travel. With ``split_classes`` each holds the parameters of
+    its own classes alone: the call and its backward pass are then collective, the loss is the mean
+    over the images of all processes, and gradients of these parameters are not to be summed. With a
+    ``sample_rate`` below 1 a step computes with that share of the classes (Partial FC): those
+    gradients are sparse, and `facebench.training.Sgd` changes the rows that they have.
+
     >>> from facebench import losses
     >>> [n for n, _ in losses.make_head("center", features=8, classes=5).named_buffers()]
     ['centers']
     """
-    return Head(_full.make_head(name, options, features, classes, seed, float64))
+    processes = None if process_group is None else _full.communicator(process_group, str(device))
+    settings = (features, classes, seed, float64, processes, split_classes, sample_rate)
+    return Head(_full.make_head(name, options, *settings))

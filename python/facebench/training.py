@@ -40,10 +40,12 @@ __all__ = [
     "OptimizerOptions",
     "Recipe",
     "ScheduleOptions",
+    "Sgd",
     "TrainOptions",
     "TrainingOptions",
     "Validation",
     "ValidationOptions",
+    "head_memory",
     "learning_rate",
     "load_recipe",
     "parse_recipe",
@@ -164,12 +166,56 @@ def torchrun_process_group(device="cpu"):
     return distributed.group.WORLD, device
 
 
+class Sgd:
+    """The optimizer of `train`, for a loop of your own: of a parameter with a sparse gradient it
+    changes the rows alone that the gradient has, their momentum with them.
+
+    ``named_parameters`` as a module gives them; ``options`` are fields of `OptimizerOptions`.
+
+    >>> from facebench import losses, training
+    >>> import torch
+    >>> half = {"split_classes": True, "sample_rate": 0.5}
+    >>> head = losses.make_head("cosface", features=4, classes=8, **half)
+    >>> sgd = training.Sgd(head.named_parameters(), lr=0.1, weight_decay=0)
+    >>> before = head.weight.detach().clone()
+    >>> head(torch.randn(2, 4), torch.tensor([3, 5]))[0].backward()
+    >>> sgd.step()
+    >>> changed = (head.weight != before).any(1).nonzero().flatten()
+    >>> torch.equal(changed, head.sampled_classes)
+    True
+    """
+
+    def __init__(self, named_parameters, **options):
+        self.options = OptimizerOptions(**options)
+        self._core = _full.Sgd(dict(named_parameters), self.options)
+
+    def zero_grad(self) -> None:
+        self._core.zero_grad()
+
+    def step(self, lr: float | None = None) -> None:
+        """One step, at the options' rate where none is given."""
+        self._core.step(self.options.lr if lr is None else lr)
+
+
+def head_memory(head, images: int) -> dict:
+    """The bytes that a loss takes in this process in a step with batches of ``images``, of all
+    processes: first_class, classes, parameters, momentum, gradients, logits, features, total.
+
+    >>> from facebench import losses, training
+    >>> head = losses.make_head("arcface", features=512, classes=10_000)
+    >>> training.head_memory(head, images=64)["parameters"]
+    20480000
+    """
+    return _full.head_memory(head._core, images)
+
+
 def train(
     recipe,
     data,
     out,
     *,
     validation=None,
+    on_start=None,
     on_epoch=None,
     on_step=None,
     progress=None,
@@ -196,6 +242,10 @@ def train(
     ``on_step(report)`` is called after each step. What they raise stops the training; so does
     Ctrl-C. Both write a checkpoint first, and ``resume=True`` goes on from there to the same bits.
 
+    ``on_start(processes)`` is called before the first step in the first process, where classes are
+    split: the bytes that the loss takes in each, as dicts of first_class, classes, parameters,
+    momentum, gradients, logits, features, total.
+
     ``process_group``: one of torch's, in which this process is one of several that train together,
     each on its share of every batch (see `torchrun_process_group`). Where ``threads`` is left out,
     the processes of one machine then share its processors.
@@ -206,7 +256,7 @@ def train(
     if isinstance(recipe, (str, PathLike)):
         recipe = _full.load_recipe(fspath(recipe))
     options = TrainOptions(**options)
-    rest = (out, options, progress, on_epoch, on_step, validation, process_group)
+    rest = (out, options, progress, on_start, on_epoch, on_step, validation, process_group)
     if process_group is not None and options.threads == 0 and not options.resume:
         local = int(environ.get("LOCAL_WORLD_SIZE", process_group.size()))
         options.threads = max(1, len(sched_getaffinity(0)) // local)

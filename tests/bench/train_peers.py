@@ -2,6 +2,8 @@
 of a network. `--quick` takes the smaller sizes."""
 
 import argparse
+import sys
+from pathlib import Path
 
 import harness
 from harness import Comparison, Contestant
@@ -152,9 +154,71 @@ HEADS = [
 ]
 
 
+# Losses that do not go by tiles of classes, beside their definitions in plain PyTorch. Images are
+# of 16 people, so that there are triplets.
+UNFUSED = ("curricularface", "subcenter_arcface", "uniface", "triplet")
+
+
+def unfused_setup(name: str, batch: int, classes: int, threads: int):
+    from facebench import losses
+
+    x, y, _ = head_inputs(batch, classes, threads)
+    options = {"margin": 2.0, "pick": "nearest"} if name == "triplet" else {}
+    head = losses.make_head(name, features=DIM, classes=classes, **options)
+    parameters = list(head.parameters())
+    return head, x, y % 16, sgd(parameters, fused=True) if parameters else None
+
+
+def unfused_run(loss_of, state):
+    head, x, y, optimizer = state
+    if optimizer:
+        optimizer.zero_grad()
+    x = x.clone().requires_grad_(True)
+    loss = loss_of(head, x, y)
+    loss.backward()
+    if optimizer:
+        optimizer.step()
+    return loss.item(), x.grad[:4].numpy().copy()
+
+
+def unfused_ours(state):
+    return unfused_run(lambda head, x, y: head(x, y)[0], state)
+
+
+def unfused_peer(state):
+    sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+    from loss_definitions import DEFINITIONS
+
+    def definition(head, x, y):
+        parameters, kept = dict(head.named_parameters()), dict(head.named_buffers())
+        return DEFINITIONS[head.name](x, y, parameters, head.options, kept)
+
+    return unfused_run(definition, state)
+
+
+def same_unfused(ours, theirs):
+    import numpy as np
+
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-4)
+    np.testing.assert_allclose(ours[1], theirs[1], atol=1e-3 * np.abs(theirs[1]).max())
+
+
+def unfused(name: str, batch: int, classes: int, settings):
+    setup = Call(unfused_setup, name, batch, classes)
+    return harness.compare(
+        Comparison(
+            f"Head {name}, {classes:,} classes, batch {batch}", "images", batch, same_unfused
+        ),
+        Contestant("facebench", setup, unfused_ours),
+        [Contestant("PyTorch", setup, unfused_peer)],
+        settings,
+    )
+
+
 def heads(settings):
     chosen = [h for h in HEADS if not settings.quick or (h[2] < 100_000 and h[1] < 512)]
-    return [head(*h, settings) for h in chosen]
+    fused = [head(*h, settings) for h in chosen]
+    return fused + [unfused(name, 64, 10_575, settings) for name in UNFUSED]
 
 
 # --- Whole steps: network, ArcFace with 10,575 classes, backward, SGD ---------------------------

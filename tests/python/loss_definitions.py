@@ -7,6 +7,7 @@ step.
 
 import math
 
+import numpy as np
 import torch
 
 F = torch.nn.functional
@@ -117,8 +118,7 @@ def definition_curricularface(x, y, p, options, kept):
 
 def definition_subcenter_arcface(x, y, p, options, kept):
     k = options["k"]
-    every = cosines(x, p)
-    cos = torch.stack([every[:, j * k : (j + 1) * k].max(1).values for j in range(9)], 1)
+    cos = cosines(x, p).unflatten(1, (-1, k)).max(2).values
     return F.cross_entropy(arcface_logits(cos, y, options), y)
 
 
@@ -143,6 +143,47 @@ def definition_uniface(x, y, p, options, kept):
     return torch.where(hot, own, other).sum(1).mean()
 
 
+def select_triplets(embeddings, nrof_images_per_class, alpha, negatives):
+    """select_triplets of facenet's train_tripletloss.py, with the nearest negative for a random
+    one. `negatives` chooses between its two lines: "all" is the one in use, "semi_hard" the one
+    that is commented out."""
+    emb_start_idx = 0
+    triplets = []
+    for nrof_images in nrof_images_per_class:
+        for j in range(1, nrof_images):
+            a_idx = emb_start_idx + j - 1
+            neg_dists_sqr = np.sum(np.square(embeddings[a_idx] - embeddings), 1)
+            for pair in range(j, nrof_images):
+                p_idx = emb_start_idx + pair
+                pos_dist_sqr = np.sum(np.square(embeddings[a_idx] - embeddings[p_idx]))
+                neg_dists_sqr[emb_start_idx : emb_start_idx + nrof_images] = np.nan
+                admitted = neg_dists_sqr - pos_dist_sqr < alpha
+                if negatives == "semi_hard":
+                    admitted = np.logical_and(admitted, pos_dist_sqr < neg_dists_sqr)
+                all_neg = np.where(admitted)[0]
+                if len(all_neg) > 0:
+                    n_idx = all_neg[neg_dists_sqr[all_neg].argmin()]
+                    triplets.append((a_idx, p_idx, n_idx))
+        emb_start_idx += nrof_images
+    return triplets
+
+
+def definition_triplet(x, y, p, options, kept):
+    assert options["pick"] == "nearest"
+    kept["iteration"] += 1
+    by_class = y.argsort(stable=True)
+    embeddings = F.normalize(x)[by_class]
+    triplets = select_triplets(
+        embeddings.detach().numpy(), y.bincount().tolist(), options["margin"], options["negatives"]
+    )
+    assert triplets
+    anchor, positive, negative = (embeddings[list(i)] for i in zip(*triplets, strict=True))
+    # triplet_loss of facenet.py
+    pos_dist = (anchor - positive).square().sum(1)
+    neg_dist = (anchor - negative).square().sum(1)
+    return (pos_dist - neg_dist + options["margin"]).clamp_min(0.0).mean(0)
+
+
 DEFINITIONS = {
     "softmax": definition_softmax,
     "center": definition_center,
@@ -156,4 +197,5 @@ DEFINITIONS = {
     "subcenter_arcface": definition_subcenter_arcface,
     "elasticface": definition_elasticface,
     "uniface": definition_uniface,
+    "triplet": definition_triplet,
 }

@@ -42,13 +42,18 @@ SETTINGS = {
     "subcenter_arcface": {"s": 20.0},
     "elasticface": {"std": 0.0, "s": 20.0},
     "uniface": {"l": 0.7, "s": 20.0},
+    "triplet": {"margin": 2.0, "pick": "nearest"},
 }
 
 
-@pytest.mark.parametrize("name", sorted(DEFINITIONS))
-def test_loss_equals_definition(name):
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [*((name, {}) for name in sorted(DEFINITIONS)), ("triplet", {"negatives": "all"})],
+)
+def test_loss_equals_definition(name, more):
     """Value, gradients and what is kept between steps, over 50 steps of gradient descent."""
-    head = losses.make_head(name, features=6, classes=9, float64=True, **SETTINGS.get(name, {}))
+    settings = SETTINGS.get(name, {}) | more
+    head = losses.make_head(name, features=6, classes=9, float64=True, **settings)
     theirs = {n: p.detach().clone().requires_grad_(True) for n, p in head.named_parameters()}
     kept = {n: b.clone() for n, b in head.named_buffers()}
     for step in range(50):
@@ -72,6 +77,38 @@ def test_loss_equals_definition(name):
         for n, b in head.named_buffers():
             assert torch.allclose(b.double(), kept[n].double(), atol=1e-12), n
     assert logits.shape == (12, 9) and not logits.requires_grad
+
+
+def test_triplet_draws_among_the_semi_hard_negatives():
+    """One pair of images of a class: the loss of a step tells which negative was taken."""
+    x = F.normalize(features_and_labels(n=10)[0].detach())
+    y = torch.tensor([0, *range(9)])
+    head = losses.make_head("triplet", features=6, classes=9, float64=True, margin=0.9)
+    distance = torch.cdist(x, x).square()
+    own = distance[0, 1]
+    candidates = [(own - d + 0.9).item() for d in distance[0, 2:] if own < d < own + 0.9]
+    assert len(candidates) > 2
+    found = [head(x, y)[0].item() for _ in range(300)]
+    nearest = [min(range(len(candidates)), key=lambda i: abs(candidates[i] - f)) for f in found]
+    assert all(abs(candidates[i] - f) < 1e-12 for i, f in zip(nearest, found, strict=True))
+    # 300 draws: each within five deviations.
+    share = 300 / len(candidates)
+    counts = np.bincount(nearest, minlength=len(candidates))
+    assert np.abs(counts - share).max() < 5 * np.sqrt(share)
+
+
+def test_triplet_without_a_triplet_is_zero():
+    head = losses.make_head("triplet", features=6, classes=9)
+    x = features_and_labels(n=5)[0].detach().float().requires_grad_(True)
+    loss, logits = head(x, torch.arange(5))
+    loss.backward()
+    assert loss.item() == 0 and not x.grad.any()
+    # Accuracy is by the nearest other image: of class j the distance to it, none of class 8.
+    assert torch.isinf(logits[:, 8]).all()
+    unit = F.normalize(x.detach())
+    assert logits[0, 3].item() == pytest.approx(
+        -(unit[0] - unit[3]).square().sum().item(), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("on", ["angle", "cosine"])

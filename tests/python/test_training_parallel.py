@@ -102,6 +102,7 @@ OTHER_SETTINGS = {
     "center": {"loss__weight": 0.1, "sampler": "balanced", "images_per_person": 4},
     "sphereface": {"accumulate": 2, "clip_norm": 1.0},
     "cosface": {"ema": 0.9},
+    "triplet": {"sampler": "people", "images_per_person": 5},
 }
 
 

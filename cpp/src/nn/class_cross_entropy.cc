@@ -7,9 +7,10 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
-#include "facebench/nn/head.h"
 #include "nn/class_tiles.h"
+#include "nn/true_class.h"
 
 namespace facebench {
 namespace {
@@ -17,40 +18,17 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// What backward needs beside the tensors that autograd keeps.
-struct OwnClass {
-  // (N, 1): cosine, and the slopes of the logit by it, by scale and (where given) by norms.
-  at::Tensor cosine, by_cosine, by_scale, by_norms;
-  at::Tensor logit;  // (N, 1), with margin
-};
-
-// The target logits, few enough for torch's operations.
-OwnClass own_class(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
-                   const at::Tensor& bias, const at::Tensor& labels, const TargetLogit& margin,
-                   const at::Tensor& norms, bool unit_weights) {
-  OwnClass own;
-  own.by_norms = at::empty({0}, rows.options());
-  const at::Tensor mine = weight.index_select(0, labels);
-  own.cosine = (rows * (unit_weights ? normalize_rows(mine) : mine)).sum(1, /*keepdim=*/true);
-  if (!margin) {
-    own.logit = scale * own.cosine;
-    if (bias.numel()) own.logit = own.logit + bias.index_select(0, labels).unsqueeze(1);
-    own.by_cosine = scale;
-    own.by_scale = own.cosine;
-    return own;
-  }
-  const at::AutoGradMode gradients(true);
-  const at::Tensor c = own.cosine.detach().requires_grad_(true);
-  const at::Tensor s = scale.detach().clone().requires_grad_(true);
-  variable_list inputs{c, s};
-  if (norms.numel()) inputs.push_back(norms.detach().clone().requires_grad_(true));
-  const at::Tensor logit = margin(c.clamp(-1, 1), s, norms.numel() ? inputs.back() : at::Tensor());
-  const variable_list slopes = torch::autograd::grad({logit}, inputs, {at::ones_like(logit)});
-  own.logit = logit.detach();
-  own.by_cosine = slopes[0];
-  own.by_scale = slopes[1];
-  if (norms.numel()) own.by_norms = slopes[2];
-  return own;
+// Others becomes that of all processes. Returns the classes predicted.
+at::Tensor over_processes(ClassTiles::Others& others, const TrueClass& own,
+                          const ClassSplit& split) {
+  std::vector<std::int64_t> winner(others.winner.begin(), others.winner.end());
+  const ClassSplit::Others all =
+      split.over_processes({at::tensor(others.log_sum, at::TensorOptions(at::kDouble)),
+                            at::tensor(others.highest, at::TensorOptions(at::kDouble)),
+                            at::tensor(winner, at::TensorOptions(at::kLong))});
+  const double* log_sum = all.log_sum.const_data_ptr<double>();
+  others.log_sum.assign(log_sum, log_sum + all.log_sum.numel());
+  return split.predicted(own.without_margin.squeeze(1), all);
 }
 
 class Function : public torch::autograd::Function<Function> {
@@ -59,10 +37,11 @@ class Function : public torch::autograd::Function<Function> {
                                const at::Tensor& scale, const at::Tensor& weight,
                                const at::Tensor& bias, const at::Tensor& labels,
                                const TargetLogit* margin, const at::Tensor& norms,
-                               bool unit_weights, bool bfloat16,
+                               bool unit_weights, bool bfloat16, const ClassSplit* split,
                                const c10::intrusive_ptr<MemoryCache>* cache) {
     const std::int64_t n = rows.size(0), classes = weight.size(0);
-    const OwnClass own = own_class(rows, scale, weight, bias, labels, *margin, norms, unit_weights);
+    const TrueClass own =
+        true_class(rows, scale, weight, bias, labels, *margin, norms, unit_weights, split);
     const at::Tensor scaled = (rows * scale).contiguous();
     const ClassTiles tiles({n, rows.size(1), classes}, scaled.data_ptr<float>(),
                            weight.data_ptr<float>(),
@@ -70,12 +49,13 @@ class Function : public torch::autograd::Function<Function> {
                            labels.data_ptr<std::int64_t>(), unit_weights, bfloat16);
     const at::Tensor storage = MemoryCache::empty(*cache, {classes, tiles.padded_images()});
     const at::Tensor inverse_norms = at::empty({classes}, rows.options());
-    const ClassTiles::Others others =
+    ClassTiles::Others others =
         tiles.forward(storage.data_ptr<float>(), inverse_norms.data_ptr<float>());
+    at::Tensor predicted = at::empty({n}, at::kLong);
+    if (split) predicted = over_processes(others, own, *split);
 
     // In double: log(exp(a) + exp(b)) - b is far below a and b where training has gone well.
     const at::Tensor log_sum = at::empty({n}, at::kDouble);
-    const at::Tensor predicted = at::empty({n}, at::kLong);
     const at::Tensor own_logit = own.logit.to(at::kDouble).contiguous();
     double loss = 0;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -85,6 +65,7 @@ class Function : public torch::autograd::Function<Function> {
       const double above = std::log1p(std::exp(-std::abs(other - mine)));
       log_sum.data_ptr<double>()[i] = top + above;
       loss += (top - mine) + above;
+      if (split) continue;
       const std::int64_t label = labels.data_ptr<std::int64_t>()[i];
       const int winner = others.winner[static_cast<std::size_t>(i)];
       const float rival = others.highest[static_cast<std::size_t>(i)];
@@ -94,8 +75,11 @@ class Function : public torch::autograd::Function<Function> {
     }
     at::Tensor logits = at::empty({0}, rows.options());
     logits.set_(storage.storage(), 0, {n, classes}, {1, tiles.padded_images()});
+    // What of the true class's gradient is this process's.
+    const at::Tensor held = split ? split->held() : at::ones({n}, at::kBool);
     ctx->save_for_backward({rows, scale, weight, bias, labels, logits, inverse_norms, log_sum,
-                            own.cosine, own.logit, own.by_cosine, own.by_scale, own.by_norms});
+                            own.cosine, own.logit, own.by_cosine, own.by_scale, own.by_norms,
+                            held});
     ctx->saved_data["unit_weights"] = unit_weights;
     ctx->saved_data["bfloat16"] = bfloat16;
     ctx->saved_data["cache"] = c10::IValue::make_capsule(*cache);
@@ -110,7 +94,8 @@ class Function : public torch::autograd::Function<Function> {
     const at::Tensor &rows = saved[0], &scale = saved[1], &weight = saved[2], &bias = saved[3],
                      &labels = saved[4], &logits = saved[5], &inverse_norms = saved[6],
                      &log_sum = saved[7], &cosine = saved[8], &own_logit = saved[9],
-                     &by_cosine = saved[10], &by_scale = saved[11], &by_norms = saved[12];
+                     &by_cosine = saved[10], &by_scale = saved[11], &by_norms = saved[12],
+                     &held = saved[13];
     const bool unit_weights = ctx->saved_data["unit_weights"].toBool();
     const std::int64_t n = rows.size(0);
     const at::Tensor scaled = (rows * scale).contiguous();
@@ -120,7 +105,8 @@ class Function : public torch::autograd::Function<Function> {
         unit_weights, ctx->saved_data["bfloat16"].toBool());
     const double share = outputs[0].item<double>() / static_cast<double>(n);
     // d loss / d target logit, and the same through its cosine, in the scale of the other logits.
-    const at::Tensor lost = (own_logit.to(at::kDouble) - log_sum.unsqueeze(1)).expm1() * share;
+    const at::Tensor lost =
+        (own_logit.to(at::kDouble) - log_sum.unsqueeze(1)).expm1() * share * held.unsqueeze(1);
     const at::Tensor own = (lost * by_cosine / scale).to(at::kFloat).contiguous();
 
     const auto padded = static_cast<std::size_t>(tiles.padded_images());
@@ -161,7 +147,7 @@ class Function : public torch::autograd::Function<Function> {
     if (by_rows.defined()) by_rows = by_rows * scale;
     at::Tensor to_norms;
     if (by_norms.numel()) to_norms = (lost * by_norms).to(at::kFloat);
-    return {by_rows, to_scale, by_weight, by_bias, {}, {}, to_norms, {}, {}, {}};
+    return {by_rows, to_scale, by_weight, by_bias, {}, {}, to_norms, {}, {}, {}, {}};
   }
 };
 
@@ -178,6 +164,7 @@ ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& 
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const at::Tensor& labels, const TargetLogit& margin,
                                       const at::Tensor& norms, bool unit_weights, bool bfloat16,
+                                      const ClassSplit* split,
                                       const c10::intrusive_ptr<MemoryCache>& cache) {
   // A Function takes no undefined tensors.
   const auto given = [&](const at::Tensor& t) {
@@ -185,7 +172,7 @@ ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& 
   };
   const variable_list outputs =
       Function::apply(rows, scale, weight, given(bias), labels.contiguous(), &margin, given(norms),
-                      unit_weights, bfloat16, &cache);
+                      unit_weights, bfloat16, split, &cache);
   return {outputs[0], outputs[1], outputs[2]};
 }
 

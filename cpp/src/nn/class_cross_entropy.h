@@ -2,9 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <functional>
-
+#include "nn/class_split.h"
 #include "nn/memory_cache.h"
+#include "nn/true_class.h"
 
 namespace facebench {
 
@@ -20,17 +20,14 @@ struct ClassCrossEntropy {
   at::Tensor predicted;  // (N) int64, the highest of them, the first of equals
 };
 
-// The target logit from its cosine, the scale and the features' norms, all (N, 1); differentiable
-// by autograd. The norms are undefined where none are given.
-using TargetLogit = std::function<at::Tensor(const at::Tensor& cosine, const at::Tensor& scale,
-                                             const at::Tensor& norms)>;
-
 // Whether class_cross_entropy takes these: float32 on the CPU, densely stored.
 bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight);
 
 // rows (N, D), scale (N, 1), weight (C, D), bias (C) or undefined, labels (N) int64 in [0, C),
 // norms (N, 1) or undefined: what the margin depends on besides, with a gradient of their own. See
 // class_tiles.h for the arithmetic. The logits and the gradient of the weight come from `cache`.
+// `split` (may be null): weight and bias are this process's, labels its rows_of_images(); the loss
+// is that of the classes of all processes, the gradients this process's part. Collective.
 // Equals the same made of torch's operations to float32 rounding, or with bfloat16 to the rounding
 // of the products' factors. Not differentiable twice (throws std::logic_error; float64 goes another
 // way, and is).
@@ -38,6 +35,7 @@ ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& 
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const at::Tensor& labels, const TargetLogit& margin,
                                       const at::Tensor& norms, bool unit_weights, bool bfloat16,
+                                      const ClassSplit* split,
                                       const c10::intrusive_ptr<MemoryCache>& cache);
 
 }  // namespace facebench

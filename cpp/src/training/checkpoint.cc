@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "facebench/core/error.h"
@@ -20,7 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view checkpoint_format = "facebench-checkpoint";
-constexpr std::string_view checkpoint_prefix = "step-", checkpoint_suffix = ".safetensors";
+constexpr std::string_view part_format = "facebench-checkpoint-part";
+constexpr std::string_view checkpoint_prefix = "step-", part_prefix = "part-",
+                           checkpoint_suffix = ".safetensors";
 
 using TensorMap = std::map<std::string, TensorInfo, std::less<>>;
 
@@ -55,8 +58,10 @@ std::string metadata_value(const SafetensorsFile& file, const std::string& key) 
   return it == file.metadata().end() ? std::string() : it->second;
 }
 
-TrainingState verified_state(const SafetensorsFile& file, const std::string& where) {
-  if (metadata_value(file, "format") != checkpoint_format)
+// What stands beside the tensors.
+std::string verified_text(const SafetensorsFile& file, const std::string& where,
+                          std::string_view format) {
+  if (metadata_value(file, "format") != format)
     fail(where, "this is not a checkpoint of facebench");
   if (metadata_value(file, "version") != "1")
     fail(where, "a checkpoint of version '" + metadata_value(file, "version") + "'",
@@ -65,8 +70,11 @@ TrainingState verified_state(const SafetensorsFile& file, const std::string& whe
   if (metadata_value(file, "sha256") != state_checksum(file.tensors(), text))
     fail(where, "the checksum differs: the file is damaged",
          "Delete it; the training then resumes from the checkpoint before");
+  return text;
+}
 
-  const Json json = parse_json(text, where);
+TrainingState verified_state(const SafetensorsFile& file, const std::string& where) {
+  const Json json = parse_json(verified_text(file, where, checkpoint_format), where);
   TrainingState state;
   if (!json.is_object() || !json.contains("iteration") || !json["iteration"].is_number_integer() ||
       !json.contains("identity") || !json["identity"].is_object() || !json.contains("progress"))
@@ -74,8 +82,54 @@ TrainingState verified_state(const SafetensorsFile& file, const std::string& whe
   state.iteration = json["iteration"].get<std::int64_t>();
   state.identity = json["identity"];
   state.progress = json["progress"];
+  if (json.contains("parts")) state.parts = json["parts"];
   if (state.iteration < 0) fail(where, "the iteration is negative");
   return state;
+}
+
+// The tensors that are split, or those that are not, as a file holds them.
+class Packed {
+ public:
+  Packed(std::span<const PartialTensor> tensors, bool split) {
+    for (const PartialTensor& t : tensors) {
+      if (t.split() != split) continue;
+      // Row-major on disk whatever the layout in memory.
+      at::Tensor plain = t.tensor.detach().cpu().contiguous();
+      TensorInfo info;
+      info.dtype = checkpoint_dtype(plain.scalar_type());
+      info.shape = plain.sizes().vec();
+      info.bytes = {static_cast<const std::byte*>(plain.const_data_ptr()), plain.nbytes()};
+      if (!map_.emplace(t.name, info).second)
+        throw std::invalid_argument("checkpoint: two tensors are called " + t.name);
+      alive_.push_back(std::move(plain));
+    }
+  }
+
+  // Returns the checksum.
+  std::string write(const fs::path& path, std::string_view format, const std::string& text) const {
+    std::string checksum = state_checksum(map_, text);
+    write_safetensors(
+        path, map_,
+        {{"format", std::string(format)}, {"version", "1"}, {"state", text}, {"sha256", checksum}});
+    return checksum;
+  }
+
+ private:
+  TensorMap map_;
+  std::vector<at::Tensor> alive_;
+};
+
+void copy_rows(std::span<const std::byte> from, const at::Tensor& to) {
+  const at::NoGradGuard no_grad;
+  at::Tensor plain = at::empty(to.sizes(), at::TensorOptions(to.scalar_type()));
+  std::memcpy(plain.data_ptr(), from.data(), from.size());
+  to.copy_(plain);
+}
+
+// The digits after the prefix.
+std::string number_of(std::string_view name, std::string_view prefix) {
+  const std::size_t first = prefix.size();
+  return std::string(name.substr(first, name.find_first_not_of("0123456789", first) - first));
 }
 
 }  // namespace
@@ -100,28 +154,42 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
   return found;
 }
 
-void write_checkpoint(const fs::path& path, const TrainingState& state,
-                      std::span<const NamedTensor> tensors) {
-  TensorMap map;
-  std::vector<at::Tensor> alive;
-  for (const NamedTensor& t : tensors) {
-    // Row-major on disk whatever the layout in memory.
-    at::Tensor plain = t.tensor.detach().cpu().contiguous();
-    TensorInfo info;
-    info.dtype = checkpoint_dtype(plain.scalar_type());
-    info.shape = plain.sizes().vec();
-    info.bytes = {static_cast<const std::byte*>(plain.const_data_ptr()), plain.nbytes()};
-    if (!map.emplace(t.name, info).second)
-      throw std::invalid_argument("checkpoint: two tensors are called " + t.name);
-    alive.push_back(std::move(plain));
+void remove_old_checkpoints(const fs::path& folder, int keep) {
+  const std::vector<fs::path> all = list_checkpoints(folder);
+  const std::size_t old = all.size() - std::min(all.size(), static_cast<std::size_t>(keep));
+  for (std::size_t i = 0; i < old; ++i) fs::remove(all[i]);
+  std::set<std::string> kept;  // their numbers
+  for (std::size_t i = old; i < all.size(); ++i)
+    kept.insert(number_of(all[i].filename().string(), checkpoint_prefix));
+  std::vector<fs::path> parts;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(part_prefix) && name.ends_with(checkpoint_suffix) &&
+        !kept.contains(number_of(name, part_prefix)))
+      parts.push_back(entry.path());
   }
-  const std::string json = canonical_json(
-      {{"iteration", state.iteration}, {"identity", state.identity}, {"progress", state.progress}});
-  write_safetensors(path, map,
-                    {{"format", std::string(checkpoint_format)},
-                     {"version", "1"},
-                     {"state", json},
-                     {"sha256", state_checksum(map, json)}});
+  for (const fs::path& part : parts) fs::remove(part);
+}
+
+void write_checkpoint(const fs::path& path, const TrainingState& state,
+                      std::span<const PartialTensor> tensors) {
+  const Packed packed(tensors, /*split=*/false);
+  Json json = {
+      {"iteration", state.iteration}, {"identity", state.identity}, {"progress", state.progress}};
+  if (!state.parts.empty()) json["parts"] = state.parts;
+  packed.write(path, checkpoint_format, canonical_json(json));
+}
+
+Json write_checkpoint_part(const fs::path& folder, std::int64_t iteration, int rank, int processes,
+                           std::span<const PartialTensor> tensors) {
+  Json rows = Json::object();
+  for (const PartialTensor& t : tensors)
+    if (t.split()) rows[t.name] = {{"first", t.first}, {"total", t.total}};
+  const std::string name =
+      fmt::format("{}{:09}-{}-of-{}{}", part_prefix, iteration, rank, processes, checkpoint_suffix);
+  const std::string checksum =
+      Packed(tensors, /*split=*/true).write(folder / name, part_format, canonical_json(rows));
+  return {{"file", name}, {"sha256", checksum}};
 }
 
 TrainingState read_checkpoint_state(const fs::path& path) {
@@ -129,12 +197,17 @@ TrainingState read_checkpoint_state(const fs::path& path) {
 }
 
 TrainingState read_checkpoint(const fs::path& path, const Json& identity,
-                              std::span<const NamedTensor> tensors) {
+                              std::span<const PartialTensor> tensors,
+                              std::span<const std::string> may_differ) {
   const SafetensorsFile file(path);
   const std::string where = path.string();
   TrainingState state = verified_state(file, where);
   // Flattened, so that the message names the one option that differs.
-  const Json expected = identity.flatten(), found = state.identity.flatten();
+  Json expected = identity.flatten(), found = state.identity.flatten();
+  for (const std::string& key : may_differ) {
+    expected.erase("/" + key);
+    found.erase("/" + key);
+  }
   if (expected != found) {
     for (const auto& [key, value] : expected.items())
       if (!found.contains(key) || found[key] != value)
@@ -145,23 +218,55 @@ TrainingState read_checkpoint(const fs::path& path, const Json& identity,
     fail(where, "it belongs to another training, whose settings this one does not have");
   }
 
-  if (file.tensors().size() != tensors.size())
-    fail(where,
-         fmt::format("{} tensors; this training has {}", file.tensors().size(), tensors.size()));
-  for (const NamedTensor& t : tensors) {
+  const auto whole = std::count_if(tensors.begin(), tensors.end(),
+                                   [](const PartialTensor& t) { return !t.split(); });
+  if (static_cast<std::ptrdiff_t>(file.tensors().size()) != whole)
+    fail(where, fmt::format("{} tensors; this training has {}", file.tensors().size(), whole));
+  for (const PartialTensor& t : tensors) {
+    if (t.split()) continue;
     const TensorInfo& info = file.at(t.name);
     if (info.dtype != checkpoint_dtype(t.tensor.scalar_type()) ||
         info.shape != t.tensor.sizes().vec())
       fail(where, "tensor " + t.name + " has another type or shape");
   }
-  const at::NoGradGuard no_grad;
-  for (const NamedTensor& t : tensors) {
-    const TensorInfo& info = file.at(t.name);
-    at::Tensor plain = at::empty(info.shape, at::TensorOptions(t.tensor.scalar_type()));
-    std::memcpy(plain.data_ptr(), info.bytes.data(), info.bytes.size());
-    t.tensor.copy_(plain);
-  }
+  for (const PartialTensor& t : tensors)
+    if (!t.split()) copy_rows(file.at(t.name).bytes, t.tensor);
   return state;
+}
+
+void read_checkpoint_parts(const fs::path& folder, const Json& parts,
+                           std::span<const PartialTensor> tensors) {
+  std::map<std::string, std::int64_t> filled;  // rows of each
+  for (const Json& part : parts) {
+    const fs::path path = folder / part.at("file").get<std::string>();
+    const std::string where = path.string();
+    const SafetensorsFile file(path);
+    const Json rows = parse_json(verified_text(file, where, part_format), where);
+    if (metadata_value(file, "sha256") != part.at("sha256"))
+      fail(where, "it is not the part that the checkpoint names", "Resume from the one before");
+    for (const PartialTensor& t : tensors) {
+      if (!t.split()) continue;
+      const TensorInfo& info = file.at(t.name);
+      const Json& its = rows.at(t.name);
+      std::vector<std::int64_t> row = t.tensor.sizes().vec(), stored = info.shape;
+      row[0] = stored[0] = 0;
+      if (info.dtype != checkpoint_dtype(t.tensor.scalar_type()) || row != stored ||
+          its.at("total") != t.total)
+        fail(where, "tensor " + t.name + " has another type or shape");
+      const std::int64_t there = its.at("first").get<std::int64_t>(), count = info.shape[0];
+      const std::int64_t first = std::max(there, t.first);
+      const std::int64_t last = std::min(there + count, t.first + t.tensor.size(0));
+      if (first >= last) continue;
+      const std::size_t bytes = info.bytes.size() / static_cast<std::size_t>(count);
+      copy_rows(info.bytes.subspan(static_cast<std::size_t>(first - there) * bytes,
+                                   static_cast<std::size_t>(last - first) * bytes),
+                t.tensor.detach().narrow(0, first - t.first, last - first));
+      filled[t.name] += last - first;
+    }
+  }
+  for (const PartialTensor& t : tensors)
+    if (t.split() && filled[t.name] != t.tensor.size(0))
+      fail(folder.string(), "the checkpoint's parts do not hold all rows of " + t.name);
 }
 
 }  // namespace facebench

@@ -7,14 +7,15 @@ namespace facebench {
 
 void HeadBuffers::add(const Head& head, const std::string& prefix) {
   for (const HeadBuffer& b : head.buffers())
-    entries_.push_back({{{prefix + b.name, b.tensor}, b.reduction}, {}, {}});
+    entries_.push_back(
+        {{{prefix + b.name, b.tensor}, b.reduction}, head.takes_whole_batch(), {}, {}});
 }
 
 void HeadBuffers::begin_step(int processes) {
   for (Entry& e : entries_) {
     e.mean = at::Tensor();
     // The micro-batches of one process move a sum in place.
-    if (processes > 1 || e.buffer.reduction != BufferReduction::sum)
+    if ((processes > 1 && !e.whole) || e.buffer.reduction != BufferReduction::sum)
       e.before = e.buffer.tensor.detach().clone();
   }
 }
@@ -25,9 +26,10 @@ void HeadBuffers::begin_part() {
     if (e.buffer.reduction != BufferReduction::sum) e.buffer.tensor.copy_(e.before);
 }
 
-void HeadBuffers::end_part(double share) {
+void HeadBuffers::end_part(double own, double whole) {
   const at::NoGradGuard no_grad;
   for (Entry& e : entries_) {
+    const double share = e.whole ? whole : own;
     if (e.buffer.reduction != BufferReduction::mean || share == 1) continue;
     const at::Tensor value = e.buffer.tensor * share;
     e.mean = e.mean.defined() ? e.mean + value : value;
@@ -38,6 +40,10 @@ void HeadBuffers::end_step(Communicator& communicator) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> summed, from_first;
   for (Entry& e : entries_) {
+    if (e.whole) {
+      if (e.mean.defined()) e.buffer.tensor.copy_(e.mean);
+      continue;
+    }
     if (e.buffer.reduction == BufferReduction::broadcast)
       from_first.push_back(e.buffer.tensor);
     else if (e.buffer.reduction == BufferReduction::mean && e.mean.defined())
@@ -51,6 +57,7 @@ void HeadBuffers::end_step(Communicator& communicator) {
   }
   auto next = summed.begin();
   for (Entry& e : entries_) {
+    if (e.whole) continue;
     if (e.buffer.reduction == BufferReduction::mean && e.mean.defined())
       e.buffer.tensor.copy_(*next++);
     else if (e.buffer.reduction == BufferReduction::sum && communicator.size() > 1)

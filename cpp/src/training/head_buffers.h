@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "facebench/nn/communicator.h"
 #include "facebench/nn/head.h"
-#include "facebench/training/communicator.h"
 
 namespace facebench {
 
@@ -19,8 +19,9 @@ class HeadBuffers {
   // `processes`: how many share the batch.
   void begin_step(int processes);
   void begin_part();
-  // `share`: this micro-batch's part of the batch of all processes, by images; 1: all of it.
-  void end_part(double share);
+  // Parts of the batch of all processes, by images; 1: all of it. `own`: this process's
+  // micro-batch; `whole`: what a head took that takes the images of all processes.
+  void end_part(double own, double whole);
   // Collective.
   void end_step(Communicator& communicator);
 
@@ -29,8 +30,9 @@ class HeadBuffers {
  private:
   struct Entry {
     HeadBuffer buffer;
-    at::Tensor before;  // its value when the step began, where it is needed
-    at::Tensor mean;    // sum of the parts' values times their shares; undefined: no part yet
+    bool whole = false;  // of a head that takes the images of all: the same in each process
+    at::Tensor before;   // its value when the step began, where it is needed
+    at::Tensor mean;     // sum of the parts' values times their shares; undefined: no part yet
   };
   std::vector<Entry> entries_;
 };

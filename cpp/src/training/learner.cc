@@ -63,9 +63,10 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
   const at::ScalarType dtype = precision_of(recipe.training.dtype).weights;
   const std::uint64_t seed = recipe.training.seed;
   const Graph& graph = model_.weights.graph();
-  head_ = make_head(recipe.loss, recipe.loss_options,
-                    {element_count(graph.shape({graph.tap_node(graph.classifier_input())})),
-                     classes, seed, dtype});
+  head_ = make_head(
+      recipe.loss, recipe.loss_options,
+      {element_count(graph.shape({graph.tap_node(graph.classifier_input())})), classes, seed, dtype,
+       &communicator, recipe.training.split_classes, recipe.training.sample_rate});
   taps_.emplace_back(graph.classifier_input());
   if (model_.network_options.auxiliary == 1) {
     auxiliary_weight_ =
@@ -86,14 +87,16 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
   model_.weights.to(device, dtype);
   model_.weights.channels_last(recipe.training.channels_last);
   for (const NamedTensor& t : model_.weights.parameters())
-    parameters_.push_back({network_prefix + t.name, t.tensor});
+    parameters_.push_back({{network_prefix + t.name, t.tensor}});
   const std::size_t of_network = parameters_.size();
   add_head(*head_, "head.");
   for (const AuxiliaryHead& a : auxiliary_) add_head(*a.head, a.tap + ".");
   optimizer_.emplace(trained_parameters(of_network), recipe.optimizer);
-  if (recipe.training.ema > 0)
-    average_ = std::make_unique<WeightAverage>(std::span(parameters_).first(of_network),
-                                               recipe.training.ema);
+  if (recipe.training.ema > 0) {
+    const std::vector<NamedTensor> averaged(
+        parameters_.begin(), parameters_.begin() + static_cast<std::ptrdiff_t>(of_network));
+    average_ = std::make_unique<WeightAverage>(averaged, recipe.training.ema);
+  }
 }
 
 Learner::~Learner() = default;
@@ -102,42 +105,54 @@ std::vector<TrainedParameter> Learner::trained_parameters(std::size_t of_network
   std::vector<TrainedParameter> result;
   for (const TensorSpec& spec : model_.weights.graph().tensors())
     if (spec.trainable()) {
-      const NamedTensor& p = parameters_[result.size()];
-      result.push_back({p.name, p.tensor, parameter_kind(spec)});
+      result.push_back({parameters_[result.size()], parameter_kind(spec)});
     }
   for (std::size_t i = of_network; i < parameters_.size(); ++i) {
-    const NamedTensor& p = parameters_[i];
+    const PartialTensor& p = parameters_[i];
     const bool vector = p.tensor.dim() <= 1;  // of a head: its bias
-    result.push_back({p.name, p.tensor, vector ? ParameterKind::bias : ParameterKind::weight});
+    result.push_back({p, vector ? ParameterKind::bias : ParameterKind::weight});
   }
   return result;
 }
 
 void Learner::add_head(Head& head, const std::string& prefix) {
   const at::Device device = model_.weights.device();
-  for (const NamedTensor& t : head.parameters()) {
+  for (PartialTensor t : head.parameters()) {
     move_to(t.tensor, device);
-    parameters_.push_back({prefix + t.name, t.tensor});
+    t.name = prefix + t.name;
+    parameters_.push_back(std::move(t));
   }
   for (const HeadBuffer& b : head.buffers()) move_to(b.tensor, device);
   buffers_->add(head, prefix);
 }
 
-Learner::Objective Learner::forward(const at::Tensor& images, const at::Tensor& labels,
-                                    BatchPlace place) {
+Learner::Objective Learner::forward(const at::Tensor& pixels, const at::Tensor& labels,
+                                    BatchPlace place, std::int64_t images) {
   std::vector<at::Tensor> values;
   {
-    const Autocast autocast(precision_of(recipe_.training.dtype).autocast, images.device().type());
-    values = model_.weights.forward(images, std::span<const std::string>(taps_));
+    const Autocast autocast(precision_of(recipe_.training.dtype).autocast, pixels.device().type());
+    values = model_.weights.forward(pixels, std::span<const std::string>(taps_));
   }
+  const auto share_of = [&](std::int64_t n) {
+    return static_cast<double>(n) / static_cast<double>(images);
+  };
+  const auto weighted = [](const at::Tensor& loss, double weight) {
+    return weight == 1 ? loss : loss * weight;
+  };
   // Losses are computed outside of it: margins need float32. Features of bfloat16 stay what they
   // are; the heads multiply them with rounded weights, and do all else in float32.
   const Head::Output main = head_->loss(values.front().flatten(1), labels, place);
-  Objective objective{main.loss, main.loss.detach(), main.predicted.eq(labels).sum()};
+  Objective objective;
+  objective.own_share = share_of(labels.size(0));
+  objective.whole_share = share_of(main.images);
+  objective.value = weighted(main.loss, objective.whole_share);
+  objective.loss = main.loss.detach();
+  objective.correct = main.predicted.eq(labels).sum();
   for (std::size_t i = 0; i < auxiliary_.size(); ++i)
     objective.value =
         objective.value +
-        auxiliary_weight_ * auxiliary_[i].head->loss(values[i + 1].flatten(1), labels, place).loss;
+        weighted(auxiliary_[i].head->loss(values[i + 1].flatten(1), labels, place).loss,
+                 auxiliary_weight_ * objective.own_share);
   return objective;
 }
 
@@ -152,7 +167,7 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
 
   const std::int64_t n = pixels.size(0);
   const std::int64_t parts = std::min(recipe_.training.accumulate, n);
-  // Objective, loss, number right and number of images, summed over the latter.
+  // Objective; loss, number right and number of images, summed over the latter.
   at::Tensor sums = at::zeros({4}, at::TensorOptions(at::kDouble).device(device));
   for (std::int64_t part = 0; part < parts; ++part) {
     enter(StepPhase::forward);
@@ -170,15 +185,14 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
         static_cast<std::uint64_t>((iteration * recipe_.training.accumulate + part) *
                                        communicator_.size() +
                                    communicator_.rank()));
-    const Objective objective =
-        forward(pixels.narrow(0, first, count), labels.narrow(0, first, count),
-                {first * communicator_.size() + communicator_.rank(), communicator_.size()});
-    const double share = static_cast<double>(count) / static_cast<double>(images);
-    buffers_->end_part(share);
+    const Objective objective = forward(
+        pixels.narrow(0, first, count), labels.narrow(0, first, count),
+        {first * communicator_.size() + communicator_.rank(), communicator_.size()}, images);
+    buffers_->end_part(objective.own_share, objective.whole_share);
     enter(StepPhase::backward);
-    (share == 1 ? objective.value : objective.value * share).backward();
+    objective.value.backward();
     const auto scaled = static_cast<double>(count);
-    sums += at::stack({objective.value.detach().to(at::kDouble) * scaled,
+    sums += at::stack({objective.value.detach().to(at::kDouble),
                        objective.loss.to(at::kDouble) * scaled, objective.correct.to(at::kDouble),
                        at::full({}, scaled, sums.options())});
   }
@@ -196,7 +210,7 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   if (step.finite) {
     buffers_->end_step(communicator_);
     enter(StepPhase::update);
-    step.gradient_norm = optimizer_->clip();
+    step.gradient_norm = optimizer_->clip(communicator_);
     optimizer_->step(lr);
     if (average_) average_->update(iteration);
   }
@@ -204,16 +218,18 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   return step;
 }
 
-std::vector<NamedTensor> Learner::state() const {
-  std::vector<NamedTensor> tensors = parameters_;
+std::vector<PartialTensor> Learner::state() const {
+  std::vector<PartialTensor> tensors = parameters_;
   for (const NamedTensor& t : model_.weights.buffers())
-    tensors.push_back({network_prefix + t.name, t.tensor});
-  for (NamedTensor& t : buffers_->tensors()) tensors.push_back(std::move(t));
-  for (const NamedTensor& t : optimizer_->momentum())
-    tensors.push_back({"momentum." + t.name, t.tensor});
+    tensors.push_back({{network_prefix + t.name, t.tensor}});
+  for (NamedTensor& t : buffers_->tensors()) tensors.push_back({std::move(t)});
+  for (PartialTensor& t : optimizer_->momentum()) {
+    t.name = "momentum." + t.name;
+    tensors.push_back(std::move(t));
+  }
   if (average_)
     for (const NamedTensor& t : average_->tensors())
-      tensors.push_back({"average." + t.name, t.tensor});
+      tensors.push_back({{"average." + t.name, t.tensor}});
   return tensors;
 }
 

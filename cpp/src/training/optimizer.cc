@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <cmath>
+#include <utility>
+
 namespace facebench {
 namespace {
 
@@ -79,7 +82,7 @@ Sgd::Sgd(std::span<const TrainedParameter> parameters, const OptimizerOptions& o
       continue;
     }
     Group& g = group(lr_mult, is_decayed(options, p.kind) ? options.weight_decay : 0);
-    g.parameters.push_back({p.name, p.tensor});
+    g.parameters.push_back(p);
     // Momentum from zeros makes the first step no special case: momentum * 0 + g = g.
     g.momentum.push_back(at::zeros_like(p.tensor));
   }
@@ -94,55 +97,93 @@ Sgd::Group& Sgd::group(double lr_mult, double weight_decay) {
 
 void Sgd::zero_grad() {
   for (Group& group : groups_)
-    for (NamedTensor& p : group.parameters) p.tensor.mutable_grad() = at::Tensor();
+    for (PartialTensor& p : group.parameters) p.tensor.mutable_grad() = at::Tensor();
   for (at::Tensor& t : frozen_) t.mutable_grad() = at::Tensor();
 }
 
-double Sgd::clip() {
+double Sgd::clip(Communicator& communicator) {
   if (options_.clip_norm <= 0) return 0;
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> gradients;
+  std::vector<at::Tensor> whole, split;
   for (Group& group : groups_)
-    for (NamedTensor& p : group.parameters)
-      if (p.tensor.grad().defined()) gradients.push_back(p.tensor.grad());
-  if (gradients.empty()) return 0;
-  const double norm = at::stack(at::_foreach_norm(gradients)).norm().item<double>();
-  if (norm > options_.clip_norm) at::_foreach_mul_(gradients, options_.clip_norm / norm);
+    for (PartialTensor& p : group.parameters) {
+      if (!p.tensor.grad().defined()) continue;
+      if (p.tensor.grad().is_sparse()) p.tensor.mutable_grad() = p.tensor.grad().coalesce();
+      const at::Tensor& g = p.tensor.grad();
+      (p.split() ? split : whole).push_back(g.is_sparse() ? g.values() : g);
+    }
+  if (whole.empty() && split.empty()) return 0;
+  const auto norm_of = [](const std::vector<at::Tensor>& gradients) {
+    return gradients.empty() ? 0.0 : at::stack(at::_foreach_norm(gradients)).norm().item<double>();
+  };
+  double norm = norm_of(whole);
+  if (!split.empty()) {
+    at::Tensor square = at::full({1}, std::pow(norm_of(split), 2), at::TensorOptions(at::kDouble));
+    communicator.all_reduce(std::span(&square, 1));
+    norm = std::sqrt(norm * norm + square.item<double>());
+  }
+  if (norm > options_.clip_norm) {
+    whole.insert(whole.end(), split.begin(), split.end());
+    at::_foreach_mul_(whole, options_.clip_norm / norm);
+  }
   return norm;
 }
 
 void Sgd::step(double lr) {
   const at::NoGradGuard no_grad;
   for (Group& group : groups_) {
+    const double rate = lr * group.lr_mult;
     std::vector<at::Tensor> values, gradients, momentum;
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
       const at::Tensor& value = group.parameters[i].tensor;
       at::Tensor gradient = value.grad();
       if (!gradient.defined()) continue;
+      if (gradient.is_sparse()) {
+        update_rows(group.parameters[i], group.momentum[i], rate, group.weight_decay);
+        continue;
+      }
       // The fused kernel walks raw memory: all three must be laid out alike.
       if (gradient.strides() != value.strides()) gradient = at::empty_like(value).copy_(gradient);
       values.push_back(value);
       gradients.push_back(gradient);
       momentum.push_back(group.momentum[i]);
     }
-    if (values.empty()) continue;
-    double rate = lr * group.lr_mult, decay = group.weight_decay;
-    if (options_.momentum_rule == "caffe") {  // torch's rule with steps in place of gradients
-      at::_foreach_mul_(gradients, rate);
-      decay *= rate;
-      rate = 1;
-    }
-    at::_fused_sgd_(values, gradients, momentum, decay, options_.momentum, rate,
-                    /*dampening=*/0, options_.nesterov, /*maximize=*/false,
-                    /*is_first_step=*/false);
+    if (!values.empty()) update(values, gradients, momentum, rate, group.weight_decay);
   }
 }
 
-std::vector<NamedTensor> Sgd::momentum() const {
-  std::vector<NamedTensor> result;
+void Sgd::update(std::vector<at::Tensor>& values, std::vector<at::Tensor>& gradients,
+                 std::vector<at::Tensor>& momentum, double rate, double decay) const {
+  if (options_.momentum_rule == "caffe") {  // torch's rule with steps in place of gradients
+    at::_foreach_mul_(gradients, rate);
+    decay *= rate;
+    rate = 1;
+  }
+  at::_fused_sgd_(values, gradients, momentum, decay, options_.momentum, rate,
+                  /*dampening=*/0, options_.nesterov, /*maximize=*/false,
+                  /*is_first_step=*/false);
+}
+
+void Sgd::update_rows(const PartialTensor& parameter, at::Tensor& momentum, double rate,
+                      double decay) const {
+  const at::Tensor gradient = parameter.tensor.grad().coalesce();
+  const at::Tensor index = gradient.indices()[0];
+  at::Tensor all_values = parameter.tensor;
+  std::vector<at::Tensor> values{all_values.index_select(0, index)},
+      gradients{gradient.values().contiguous()}, moments{momentum.index_select(0, index)};
+  update(values, gradients, moments, rate, decay);
+  all_values.index_copy_(0, index, values[0]);
+  momentum.index_copy_(0, index, moments[0]);
+}
+
+std::vector<PartialTensor> Sgd::momentum() const {
+  std::vector<PartialTensor> result;
   for (const Group& group : groups_)
-    for (std::size_t i = 0; i < group.parameters.size(); ++i)
-      result.push_back({group.parameters[i].name, group.momentum[i]});
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+      PartialTensor momentum = group.parameters[i];
+      momentum.tensor = group.momentum[i];
+      result.push_back(std::move(momentum));
+    }
   return result;
 }
 

@@ -179,9 +179,17 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
   o.choice("sampler", &TrainingOptions::sampler, "how images are put into batches",
            samplers().names());
   o.field("images_per_person", &TrainingOptions::images_per_person,
-          "of the sampler 'balanced': images of each person in a batch", 1, 1e6);
+          "of the samplers 'balanced' and 'people': images of each person in a batch; 'people': at "
+          "most",
+          1, 1e6);
   o.choice("last_batch", &TrainingOptions::last_batch,
            "what becomes of images left over at the end of an epoch", {"wrap", "keep", "drop"});
+  o.field("split_classes", &TrainingOptions::split_classes,
+          "each process holds the loss's parameters of a part of the classes alone");
+  o.field("sample_rate", &TrainingOptions::sample_rate,
+          "with split_classes: share of the classes that a step computes with, those of its images "
+          "among them (Partial FC)",
+          1e-6, 1);
   o.field("seed", &TrainingOptions::seed, "of initial weights, order, augmentation, dropout");
   o.choice("initializer", &TrainingOptions::initializer, "initial weights of the network",
            initializers().names());

@@ -117,27 +117,32 @@ std::int64_t people_in_batch(std::size_t people, std::int64_t batch, std::int64_
 
 }  // namespace
 
+EvenSampler::EvenSampler(std::int64_t images, std::int64_t batch, std::int64_t images_per_person)
+    : batch_(batch), images_per_person_(images_per_person) {
+  if (batch < 1 || images_per_person < 1)
+    throw std::invalid_argument("sampler: a batch and each of its people need at least one image");
+  whole_ = std::max<std::int64_t>(1, images / batch);
+}
+
 BalancedSampler::BalancedSampler(const std::vector<std::int64_t>& samples,
                                  const std::vector<std::int64_t>& labels, std::uint64_t seed,
                                  std::int64_t batch, std::int64_t images_per_person)
-    : seed_(seed),
-      batch_(batch),
-      images_per_person_(images_per_person),
-      whole_(std::max<std::int64_t>(1, static_cast<std::int64_t>(samples.size()) / batch)),
+    : EvenSampler(static_cast<std::int64_t>(samples.size()), batch, images_per_person),
+      seed_(seed),
       people_(by_person(samples, labels)),
       order_(numbers_below(people_.size()), seed,
              people_in_batch(people_.size(), batch, images_per_person), LastBatch::drop) {}
 
 std::vector<Sampler::Slot> BalancedSampler::batch(std::int64_t iteration) const {
   std::vector<Slot> slots;
-  slots.reserve(static_cast<std::size_t>(batch_));
+  slots.reserve(static_cast<std::size_t>(batch_size(iteration)));
   for (const Slot& person : order_.batch(iteration)) {
     const std::vector<std::int64_t>& own = people_[static_cast<std::size_t>(person.sample)];
     const auto n = static_cast<std::int64_t>(own.size());
     std::vector<std::int64_t> row;
     std::int64_t round = -1;
-    for (std::int64_t k = 0; k < images_per_person_; ++k) {
-      const std::int64_t place = person.epoch * images_per_person_ + k;
+    for (std::int64_t k = 0; k < images_per_person(); ++k) {
+      const std::int64_t place = person.epoch * images_per_person() + k;
       if (place / n != round) {
         round = place / n;
         row = own;
@@ -152,20 +157,59 @@ std::vector<Sampler::Slot> BalancedSampler::batch(std::int64_t iteration) const 
   return slots;
 }
 
+PeopleSampler::PeopleSampler(const std::vector<std::int64_t>& samples,
+                             const std::vector<std::int64_t>& labels, std::uint64_t seed,
+                             std::int64_t batch, std::int64_t images_per_person)
+    : EvenSampler(static_cast<std::int64_t>(samples.size()), batch, images_per_person),
+      seed_(seed),
+      people_(by_person(samples, labels)) {
+  std::int64_t most = 0;
+  for (const std::vector<std::int64_t>& own : people_)
+    most += std::min(static_cast<std::int64_t>(own.size()), images_per_person);
+  if (most < batch)
+    throw std::invalid_argument("people sampler: a batch of " + std::to_string(batch) + ", and " +
+                                std::to_string(images_per_person) +
+                                " images of each person at most make " + std::to_string(most) +
+                                "; use a smaller batch, or more images of each person");
+}
+
+std::vector<Sampler::Slot> PeopleSampler::batch(std::int64_t iteration) const {
+  const auto size = static_cast<std::size_t>(batch_size(iteration));
+  Random random(seed_, "people", {static_cast<std::uint64_t>(iteration)});
+  std::vector<std::int64_t> order = numbers_below(people_.size());
+  shuffle(order, random);
+  std::vector<Slot> slots;
+  slots.reserve(size);
+  for (auto person = order.begin(); slots.size() < size; ++person) {
+    std::vector<std::int64_t> own = people_[static_cast<std::size_t>(*person)];
+    shuffle(own, random);
+    own.resize(
+        std::min({own.size(), static_cast<std::size_t>(images_per_person()), size - slots.size()}));
+    // A sample comes once in a batch at most: the batch's number tells its uses apart.
+    for (const std::int64_t sample : own) slots.push_back({sample, iteration});
+  }
+  return slots;
+}
+
 const Table<SamplerEntry>& samplers() {
   static const Table<SamplerEntry> table(
-      "sampler", {
-                     {"shuffle", "every image once in each epoch, in a new order",
-                      [](const SamplerSettings& s) -> std::unique_ptr<Sampler> {
-                        return std::make_unique<ShuffleSampler>(s.samples, s.seed, s.batch,
-                                                                s.last_batch);
-                      }},
-                     {"balanced", "as many images of each person in a batch (images_per_person)",
-                      [](const SamplerSettings& s) -> std::unique_ptr<Sampler> {
-                        return std::make_unique<BalancedSampler>(s.samples, s.labels, s.seed,
-                                                                 s.batch, s.images_per_person);
-                      }},
-                 });
+      "sampler",
+      {
+          {"shuffle", "every image once in each epoch, in a new order",
+           [](const SamplerSettings& s) -> std::unique_ptr<Sampler> {
+             return std::make_unique<ShuffleSampler>(s.samples, s.seed, s.batch, s.last_batch);
+           }},
+          {"balanced", "as many images of each person in a batch (images_per_person)",
+           [](const SamplerSettings& s) -> std::unique_ptr<Sampler> {
+             return std::make_unique<BalancedSampler>(s.samples, s.labels, s.seed, s.batch,
+                                                      s.images_per_person);
+           }},
+          {"people", "people at random, of each up to images_per_person images (facenet)",
+           [](const SamplerSettings& s) -> std::unique_ptr<Sampler> {
+             return std::make_unique<PeopleSampler>(s.samples, s.labels, s.seed, s.batch,
+                                                    s.images_per_person);
+           }},
+      });
   return table;
 }
 

@@ -66,6 +66,18 @@ std::string shared_text(Communicator& communicator, const std::string& text) {
   return {static_cast<const char*>(t.const_data_ptr()), static_cast<std::size_t>(size)};
 }
 
+// The texts of all processes, by rank.
+std::vector<std::string> gathered_texts(Communicator& communicator, const std::string& own) {
+  at::Tensor t = at::empty({static_cast<std::int64_t>(own.size())}, at::TensorOptions(at::kByte));
+  std::memcpy(t.data_ptr(), own.data(), own.size());
+  std::vector<std::string> texts;
+  for (const at::Tensor& part : communicator.all_gather(t)) {
+    const at::Tensor bytes = part.contiguous();
+    texts.emplace_back(static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes());
+  }
+  return texts;
+}
+
 // One training: what goes on from step to step, and its files.
 class Trainer {
  public:
@@ -81,7 +93,8 @@ class Trainer {
         classes_(training_classes(data)),
         sampler_(sampler_of(recipe.training, classes_)),
         learner_(recipe, trained_model_options(recipe, data), data.images->shape(), classes_.count,
-                 device, communicator) {
+                 device, communicator),
+        split_(recipe.training.split_classes) {
     total_ = recipe.training.iterations > 0 ? recipe.training.iterations
                                             : sampler_->iterations(recipe.training.epochs);
     check_batches();
@@ -105,23 +118,31 @@ class Trainer {
   }
 
   // Every process starts with what rank 0 reads from the file, or without one with its fresh
-  // weights.
+  // weights; of split tensors it reads its own rows.
   void resume_from(const std::optional<fs::path>& checkpoint) {
     TrainingState state;
+    state.iteration = -1;
     state.progress = progress_.json();
     if (checkpoint) {
-      state = read_checkpoint(*checkpoint, identity_, learner_.state());
-      saved_ = state.iteration;
+      // Classes that are split can be split anew.
+      const std::vector<std::string> may_differ(split_ ? 1 : 0, "processes");
+      state = read_checkpoint(*checkpoint, identity_, learner_.state(), may_differ);
     }
     if (communicator_.size() > 1) {
       state.iteration = shared_number(communicator_, state.iteration);
       state.progress = Json::parse(shared_text(communicator_, canonical_json(state.progress)));
+      state.parts = Json::parse(shared_text(communicator_, canonical_json(state.parts)));
       std::vector<at::Tensor> tensors;
-      for (const NamedTensor& t : learner_.state()) tensors.push_back(t.tensor.detach());
+      for (const PartialTensor& t : learner_.state())
+        if (!t.split()) tensors.push_back(t.tensor.detach());
       communicator_.broadcast(tensors, 0);
     }
+    saved_ = state.iteration;
     try {
-      progress_ = TrainingProgress::from_json(state.progress, state.iteration);
+      if (saved_ >= 0 && split_)
+        read_checkpoint_parts(out_ / "checkpoints", state.parts, learner_.state());
+      progress_ = TrainingProgress::from_json(state.progress, std::max<std::int64_t>(saved_, 0));
+      progress_.goes_on_with(communicator_.size());
     } catch (const Json::exception& error) {
       fail(checkpoint ? checkpoint->string() : "rank 0",
            std::string("the checkpoint's state is incomplete: ") + error.what());
@@ -132,6 +153,7 @@ class Trainer {
     const at::AutoGradMode gradients(true);
     const std::int64_t started_at = progress_.iteration;
     const Clock::time_point start = Clock::now();
+    if (split_) tell_memory();
     if (writes()) log_.emplace(out_ / "log.jsonl", started_at);
     {
       BatchLoader loader(
@@ -161,7 +183,9 @@ class Trainer {
         // Between two steps everything is whole: nothing done so far is lost. (Within a step only
         // a loss that is not finite, running out of memory or an unreadable image can end here;
         // the tensors may then be ahead of the counter, and the last checkpoint stands.)
-        if (!in_step_) save();
+        // Parts of a split head are written by all processes together, which only the ends of
+        // steps that all of them reach allow.
+        if (!in_step_ && (!split_ || communicator_.size() == 1)) save();
         throw;
       }
     }
@@ -199,7 +223,7 @@ class Trainer {
   void check_batches() const {
     const TrainingOptions& t = recipe_.training;
     const std::int64_t parts = communicator_.size() * t.accumulate;
-    if (t.batch % parts != 0)
+    if (t.batch < parts)
       throw std::invalid_argument(
           fmt::format("a batch of {} cannot be shared by {} processes with {} micro-batches each",
                       t.batch, communicator_.size(), t.accumulate));
@@ -209,6 +233,20 @@ class Trainer {
           "the last batch of an epoch would hold {}, and batch norm has no variance of "
           "one image; use another batch size, or wrap or drop the last batch",
           left == 1 ? "one image" : fmt::format("{} images for {} parts", left, parts)));
+  }
+
+  void tell_memory() const {
+    const HeadMemory own = head_memory(learner_.head(), recipe_.training.batch);
+    const at::Tensor numbers = at::tensor({own.first_class, own.classes, own.parameters,
+                                           own.momentum, own.gradients, own.logits, own.features},
+                                          at::TensorOptions(at::kLong));
+    std::vector<HeadMemory> all;
+    for (const at::Tensor& t : communicator_.all_gather(numbers)) {
+      const at::Tensor told = t.contiguous();
+      const std::int64_t* v = told.const_data_ptr<std::int64_t>();
+      all.push_back({v[0], v[1], v[2], v[3], v[4], v[5], v[6]});
+    }
+    if (writes() && callbacks_.on_start) callbacks_.on_start(all);
   }
 
   std::int64_t epochs_done() const {
@@ -284,15 +322,22 @@ class Trainer {
                  {"failed_enrolments", v.failed_enrolments}});
   }
 
+  // Collective where classes are split.
   void save() {
-    if (!writes() || saved_ == progress_.iteration) return;
+    if (saved_ == progress_.iteration || (!writes() && !split_)) return;
     const fs::path folder = out_ / "checkpoints";
-    write_checkpoint(checkpoint_path(folder, progress_.iteration),
-                     {progress_.iteration, identity_, progress_.json()}, learner_.state());
+    TrainingState state{progress_.iteration, identity_, progress_.json()};
+    const std::vector<PartialTensor> tensors = learner_.state();
+    if (split_) {
+      const Json part = write_checkpoint_part(folder, progress_.iteration, communicator_.rank(),
+                                              communicator_.size(), tensors);
+      for (const std::string& text : gathered_texts(communicator_, canonical_json(part)))
+        state.parts.push_back(Json::parse(text));
+    }
     saved_ = progress_.iteration;
-    const std::vector<fs::path> all = list_checkpoints(folder);
-    for (std::size_t i = 0; i + static_cast<std::size_t>(options_.keep) < all.size(); ++i)
-      fs::remove(all[i]);
+    if (!writes()) return;
+    write_checkpoint(checkpoint_path(folder, progress_.iteration), state, tensors);
+    remove_old_checkpoints(folder, options_.keep);
   }
 
   void log() {
@@ -331,6 +376,8 @@ class Trainer {
                                   {"best_score", progress_.best ? Json(*progress_.best) : Json()},
                                   {"best_epoch", result.best_epoch},
                                   {"stopped_early", result.stopped_early}};
+    if (progress_.processes.size() > 1)
+      manifest.content["processes_by_step"] = progress_.json().at("processes");
     manifest.circumstance = circumstance_of_this_process();
     manifest.circumstance["device"] = options_.device;
     manifest.circumstance["data_threads"] = options_.data_threads;
@@ -349,6 +396,7 @@ class Trainer {
   TrainingClasses classes_;
   std::unique_ptr<Sampler> sampler_;
   Learner learner_;
+  bool split_ = false;  // whether classes are split over processes
   Json identity_;
   std::int64_t total_ = 0;  // steps
 
@@ -413,7 +461,8 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
   threads = static_cast<int>(shared_number(communicator, threads));
   const ArithmeticSettings settings(threads, options.deterministic);
   const c10::DeviceGuard guard(device);
-  Trainer trainer(recipe, data, out, options, callbacks, communicator, threads, device);
+  const fs::path folder = shared_text(communicator, out.string());  // for parts of checkpoints
+  Trainer trainer(recipe, data, folder, options, callbacks, communicator, threads, device);
   trainer.resume_from(checkpoint);
   return trainer.run(job);
 }

@@ -24,6 +24,11 @@ bool TrainingProgress::judge(double score, std::int64_t epoch, std::int64_t pati
   return true;
 }
 
+void TrainingProgress::goes_on_with(std::int64_t count) {
+  if (processes.empty() || processes.back().second != count)
+    processes.emplace_back(iteration, count);
+}
+
 Json json_of(const TrainingProgress::Epoch& epoch) {
   return {{"iteration", epoch.iteration},
           {"loss", epoch.loss},
@@ -37,7 +42,8 @@ Json TrainingProgress::json() const {
   return {{"epochs", std::move(history)}, {"epoch_sums", epoch_sums.json()},
           {"log_sums", log_sums.json()},  {"best", json_or_null(best)},
           {"best_epoch", best_epoch},     {"stopped", stopped},
-          {"mark", json_or_null(mark_)},  {"mark_epoch", mark_epoch_}};
+          {"mark", json_or_null(mark_)},  {"mark_epoch", mark_epoch_},
+          {"processes", processes}};
 }
 
 TrainingProgress TrainingProgress::from_json(const Json& json, std::int64_t iteration) {
@@ -51,6 +57,7 @@ TrainingProgress TrainingProgress::from_json(const Json& json, std::int64_t iter
   p.best = number_or_nothing(json.at("best"));
   p.best_epoch = json.at("best_epoch").get<std::int64_t>();
   p.stopped = json.at("stopped").get<bool>();
+  json.at("processes").get_to(p.processes);
   p.mark_ = number_or_nothing(json.at("mark"));
   p.mark_epoch_ = json.at("mark_epoch").get<std::int64_t>();
   return p;

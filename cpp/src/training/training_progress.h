@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "facebench/io/json.h"
@@ -26,11 +27,15 @@ struct TrainingProgress {
   std::optional<double> best;  // score
   std::int64_t best_epoch = 0;
   bool stopped = false;  // no better score for too long
+  // From which step on how many processes trained together.
+  std::vector<std::pair<std::int64_t, std::int64_t>> processes;
 
   std::int64_t reported() const { return static_cast<std::int64_t>(epochs.size()); }
   // Takes an epoch's score in; true where it is the best so far. Stops the training `patience`
   // epochs (0: never) after the last that was better by more than `min_delta`.
   bool judge(double score, std::int64_t epoch, std::int64_t patience, double min_delta);
+
+  void goes_on_with(std::int64_t count);
 
   Json json() const;  // without iteration
   // Throws Json::exception.

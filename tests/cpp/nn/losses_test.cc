@@ -78,6 +78,12 @@ struct Case {
   Json options;
 };
 
+// Directions that angles are taken to: the classes' weights, any for a loss without them.
+at::Tensor directions(const Head& head) {
+  return head.parameters().empty() ? random_tensor({kClasses, kFeatures}, "directions", 1)
+                                   : head.parameters()[0].tensor.detach();
+}
+
 // Every loss with its defaults, but a scale at which differences are exact enough and a lambda that
 // leaves the margin to be seen; then its variants.
 std::vector<Case> gradient_cases() {
@@ -101,7 +107,9 @@ std::vector<Case> gradient_cases() {
                              {"magface", {{"s", 8}, {"l_a", 1}, {"u_a", 5}}},
                              {"magface", {{"s", 8}, {"l_a", 1}, {"past_pi", "linear"}}},
                              {"elasticface", {{"s", 8}, {"on", "cosine"}, {"plus", true}}},
-                             {"uniface", {{"s", 30}, {"l", 0.5}}}});
+                             {"uniface", {{"s", 30}, {"l", 0.5}}},
+                             {"triplet", {{"margin", 4}, {"negatives", "all"}}},
+                             {"triplet", {{"margin", 4}, {"pick", "nearest"}}}});
   return cases;
 }
 
@@ -121,9 +129,8 @@ TEST_P(Gradients, EqualFiniteDifferencesNearBothPoles) {
   auto head = double_head(GetParam().name, GetParam().options);
   const double pi = std::numbers::pi;
   // cos = +-1 within 1e-4 or so, and theta + m > pi; no kink (multiples of pi/m, pi - m, pi/2).
-  const at::Tensor features =
-      features_at_angles(head->parameters()[0].tensor, some_labels(),
-                         {0.02, 0.3, 1.1, pi - 0.3, pi - 0.1, pi - 0.02}, 1.3);
+  const at::Tensor features = features_at_angles(
+      directions(*head), some_labels(), {0.02, 0.3, 1.1, pi - 0.3, pi - 0.1, pi - 0.02}, 1.3);
   EXPECT_LT(gradient_error(*head, features, some_labels()), 1e-5);
 }
 
@@ -133,14 +140,15 @@ TEST(Losses, GradientIsFiniteExactlyAtThePoles) {
   for (const LossEntry& entry : losses().entries()) {
     for (at::ScalarType type : {at::kFloat, at::kDouble}) {
       auto head = make_head(entry.name, {}, {kFeatures, kClasses, 3, type});
-      const at::Tensor w = head->parameters()[0].tensor.detach().index_select(0, some_labels());
+      const at::Tensor w = directions(*head).to(type).index_select(0, some_labels());
       at::Tensor features = at::cat({3 * w.slice(0, 0, 2), -w.slice(0, 2, 4), 0 * w.slice(0, 4)})
                                 .requires_grad_(true);
       const Head::Output output = head->loss(features, some_labels());
       EXPECT_TRUE(std::isfinite(output.loss.item<double>())) << entry.name;
       output.loss.backward();
       EXPECT_TRUE(features.grad().isfinite().all().item<bool>()) << entry.name;
-      EXPECT_TRUE(head->parameters()[0].tensor.grad().isfinite().all().item<bool>()) << entry.name;
+      for (const PartialTensor& p : head->parameters())
+        EXPECT_TRUE(p.tensor.grad().isfinite().all().item<bool>()) << entry.name;
     }
   }
 }

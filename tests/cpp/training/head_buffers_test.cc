@@ -3,46 +3,10 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <functional>
-#include <thread>
+#include "nn/thread_communicator.h"
 
 namespace facebench {
 namespace {
-
-// Two threads as the processes of one training.
-struct Exchange {
-  std::barrier<> gate{2};
-  std::vector<at::Tensor> given[2];
-};
-
-class ThreadCommunicator : public Communicator {
- public:
-  ThreadCommunicator(Exchange& exchange, int rank) : exchange_(exchange), rank_(rank) {}
-  int rank() const override { return rank_; }
-  int size() const override { return 2; }
-  void all_reduce(std::span<at::Tensor> tensors) override {
-    give(tensors);
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      tensors[i].copy_(exchange_.given[0][i] + exchange_.given[1][i]);
-    barrier();
-  }
-  void broadcast(std::span<at::Tensor> tensors, int root) override {
-    give(tensors);
-    for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].copy_(exchange_.given[root][i]);
-    barrier();
-  }
-  void barrier() override { exchange_.gate.arrive_and_wait(); }
-
- private:
-  void give(std::span<at::Tensor> tensors) {
-    exchange_.given[rank_].clear();
-    for (const at::Tensor& t : tensors) exchange_.given[rank_].push_back(t.clone());
-    barrier();
-  }
-  Exchange& exchange_;
-  int rank_;
-};
 
 at::Tensor scalar(double value) { return at::full({}, value, at::TensorOptions(at::kDouble)); }
 
@@ -75,7 +39,7 @@ void step(ThreeBuffers& head, HeadBuffers& buffers, Communicator& communicator,
     buffers.begin_part();
     head.loss(at::tensor(part, at::TensorOptions(at::kDouble)).view({n, 1}),
               at::zeros({n}, at::TensorOptions(at::kLong)));
-    buffers.end_part(static_cast<double>(n) / images);
+    buffers.end_part(static_cast<double>(n) / images, 1);
   }
   buffers.end_step(communicator);
 }
@@ -107,18 +71,14 @@ TEST(HeadBuffers, MicroBatchesAreOneStep) {
 }
 
 TEST(HeadBuffers, TwoProcessesEqualOne) {
-  Exchange exchange;
   ThreeBuffers heads[2], whole;
   const std::vector<std::vector<double>> shares[2] = {{{1}}, {{2, 3}, {6}}};
-  std::vector<std::thread> threads;
-  for (int rank : {0, 1})
-    threads.emplace_back([&, rank] {
-      ThreadCommunicator communicator(exchange, rank);
-      HeadBuffers buffers;
-      buffers.add(heads[rank], "");
-      for (int i = 0; i < 2; ++i) step(heads[rank], buffers, communicator, shares[rank], 4);
-    });
-  for (std::thread& t : threads) t.join();
+  ThreadProcesses(2).run([&](Communicator& communicator) {
+    const int rank = communicator.rank();
+    HeadBuffers buffers;
+    buffers.add(heads[rank], "");
+    for (int i = 0; i < 2; ++i) step(heads[rank], buffers, communicator, shares[rank], 4);
+  });
   SingleProcess alone;
   HeadBuffers buffers;
   buffers.add(whole, "");
@@ -128,18 +88,13 @@ TEST(HeadBuffers, TwoProcessesEqualOne) {
 }
 
 TEST(HeadBuffers, BroadcastTakesTheValueOfTheFirst) {
-  Exchange exchange;
   ThreeBuffers heads[2];
   heads[1].set_buffer("steps", at::full({}, 50, at::TensorOptions(at::kLong)));
-  std::vector<std::thread> threads;
-  for (int rank : {0, 1})
-    threads.emplace_back([&, rank] {
-      ThreadCommunicator communicator(exchange, rank);
-      HeadBuffers buffers;
-      buffers.add(heads[rank], "");
-      step(heads[rank], buffers, communicator, {{1, 1}}, 4);
-    });
-  for (std::thread& t : threads) t.join();
+  ThreadProcesses(2).run([&](Communicator& communicator) {
+    HeadBuffers buffers;
+    buffers.add(heads[communicator.rank()], "");
+    step(heads[communicator.rank()], buffers, communicator, {{1, 1}}, 4);
+  });
   EXPECT_EQ(heads[0].value(2), 8);
   EXPECT_EQ(heads[1].value(2), 8);
 }

@@ -183,7 +183,7 @@ TEST(Sgd, EqualsTheRuleByHand) {
   options.weight_decay = 0.1;
   options.decay_biases = false;
   const std::vector<TrainedParameter> parameters{{"weight", weight},
-                                                 {"bias", bias, ParameterKind::bias}};
+                                                 {{{"bias", bias}}, ParameterKind::bias}};
   Sgd sgd(parameters, options);
   double w = 2, vw = 0, b = 1, vb = 0;
   for (int i = 0; i < 3; ++i) {
@@ -223,8 +223,9 @@ TEST(Sgd, EqualsCaffesRuleByHand) {
     options.nesterov = nesterov;
     std::vector<TrainedParameter> parameters;
     for (const Case& c : cases)
-      parameters.push_back({"p" + std::to_string(parameters.size()),
-                            at::full({2}, 2.0, at::kDouble).requires_grad_(true), c.kind});
+      parameters.push_back({{{"p" + std::to_string(parameters.size()),
+                              at::full({2}, 2.0, at::kDouble).requires_grad_(true)}},
+                            c.kind});
     Sgd sgd(parameters, options);
     EXPECT_EQ(sgd.momentum().size(), 4u);  // what is frozen has none
     double w[] = {2, 2, 2, 2, 2}, history[5] = {};
@@ -283,7 +284,8 @@ TEST(Sgd, ClipsTheNormOfAllTogether) {
   options.clip_norm = 1;
   Sgd sgd(parameters, options);
   (3 * a.sum() + 4 * b.sum()).backward();
-  EXPECT_NEAR(sgd.clip(), 5, 1e-12);
+  SingleProcess alone;
+  EXPECT_NEAR(sgd.clip(alone), 5, 1e-12);
   EXPECT_NEAR(a.grad().item<double>(), 0.6, 1e-12);
   EXPECT_NEAR(b.grad().item<double>(), 0.8, 1e-12);
 }

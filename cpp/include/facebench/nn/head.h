@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "facebench/io/json.h"
+#include "facebench/nn/communicator.h"
 #include "facebench/nn/network.h"
 
 namespace facebench {
+
+class ClassSplit;
 
 // What a head is made for.
 struct HeadShape {
@@ -19,6 +22,17 @@ struct HeadShape {
   std::int64_t classes = 0;   // C
   std::uint64_t seed = 0;     // of the initial weights
   at::ScalarType dtype = at::kFloat;
+
+  // Those that train together, each with its share of every batch; null: this process alone. Must
+  // outlive the head.
+  Communicator* processes = nullptr;
+  // Each process holds the parameters of its own classes alone: rank r of P those from r C / P on.
+  // The values and gradients are those of one head with all classes, to rounding.
+  bool split_classes = false;
+  // The share of a process's classes that a step computes with, in (0, 1]: those of the batch's
+  // images, and others drawn by (seed, step, first class). Below 1 it needs split_classes, and
+  // gradients of class parameters are sparse. Source: An et al., "Partial FC", ICCV workshops 2021.
+  double sample_rate = 1;
 };
 
 // Where images stand in the batch of a step, which processes and micro-batches share: image i of
@@ -34,11 +48,16 @@ class HeadInput {
  public:
   // features (N, D) floating point, labels (N) int64.
   HeadInput(const at::Tensor& features, const at::Tensor& labels, BatchPlace place = {});
+  // `type`: that of the features before they were gathered from several processes.
+  HeadInput(const at::Tensor& features, const at::Tensor& labels, BatchPlace place,
+            at::ScalarType type);
 
   const at::Tensor& labels() const { return labels_; }
   BatchPlace place() const { return place_; }
-  // The features as they came in, e.g. in bfloat16 in mixed precision.
+  // The features as they came in, e.g. in bfloat16 in mixed precision; gathered ones in float32,
+  // and their own type apart.
   const at::Tensor& given() const { return given_; }
+  at::ScalarType type() const { return type_; }
   // (N, D) in the type that margins and sums are computed in: float32, or float64 where the
   // features are.
   const at::Tensor& features() const { return features_; }
@@ -48,6 +67,7 @@ class HeadInput {
  private:
   at::Tensor given_, features_, labels_, norms_;
   BatchPlace place_;
+  at::ScalarType type_;
 };
 
 // How a buffer that moves in each step is put together where the step's batch is shared by several
@@ -63,6 +83,13 @@ struct HeadBuffer : NamedTensor {
   BufferReduction reduction = BufferReduction::mean;
 };
 
+// A tensor, or of one that is split over processes the rows of this one: those from `first` on, of
+// `total` (0: it is not split).
+struct PartialTensor : NamedTensor {
+  std::int64_t first = 0, total = 0;
+  bool split() const { return total > 0; }
+};
+
 // A loss with the parameters it needs: the last layer of a network in training, which is not part
 // of the model.
 //
@@ -75,6 +102,7 @@ class Head {
     at::Tensor loss;       // scalar, mean over the batch
     at::Tensor logits;     // (N, C), without gradient and without margin, to measure accuracy with
     at::Tensor predicted;  // (N) int64, the class with the highest of them
+    std::int64_t images = 0;  // that the loss is the mean over: N, or those of all processes
   };
   // What every head is made with: the loss's name, its options (all of them), and the shape.
   struct Description {
@@ -94,15 +122,25 @@ class Head {
   // storing unit weights or probabilities (docs/training-speed.md); logits is then stored class by
   // class. Features in bfloat16 are multiplied with weights rounded to it, where the processor has
   // such products; sums, margins and the loss are float32.
+  //
+  // Where takes_whole_batch(), the call and its backward pass are collective: the loss is the mean
+  // over the images of all processes (N may be 0 in some), the gradient of `features` is this
+  // process's rows of it, and logits are (images of all, classes that this process computed with).
   Output loss(const at::Tensor& features, const at::Tensor& labels, BatchPlace place = {});
 
   // Leaf tensors that require gradient. They are shared, not copied: an optimizer changes them in
   // place.
-  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+  const std::vector<PartialTensor>& parameters() const { return parameters_; }
   const std::vector<HeadBuffer>& buffers() const { return buffers_; }
   // Replaces a buffer, e.g. after a move to another device. Throws std::invalid_argument for an
   // unknown name or another shape.
   void set_buffer(std::string_view name, const at::Tensor& value);
+
+  // Whether the loss is that of the images of all processes in each of them: classes are split, or
+  // the loss compares images with each other.
+  bool takes_whole_batch() const { return batch_ != BatchUse::own; }
+  // The classes that the last step of a split head computed with here, (k) int64, ascending.
+  at::Tensor sampled_classes() const;
 
   void train(bool on = true) { training_ = on; }
   bool training() const { return training_; }
@@ -112,7 +150,9 @@ class Head {
   const HeadShape& shape() const { return description_.shape; }
 
  protected:
-  explicit Head(Description description) : description_(std::move(description)) {}
+  // Throws std::invalid_argument for a split that leaves a process without a class, or a
+  // sample_rate without one.
+  explicit Head(Description description);
   // `input` has been checked.
   virtual Output compute(HeadInput& input) = 0;
 
@@ -122,15 +162,42 @@ class Head {
   // starts at 0 with all but "linear".
   at::Tensor& add_parameter(const std::string& name, std::vector<std::int64_t> size,
                             const std::string& init);
+  // The same with as many rows for each class, those of class j after those of class j - 1. In a
+  // split head this process's rows alone are made; they have the values that they have in a whole
+  // one.
+  at::Tensor& add_class_parameter(const std::string& name, std::vector<std::int64_t> size,
+                                  const std::string& init);
   at::Tensor& add_buffer(const std::string& name, const at::Tensor& value,
                          BufferReduction reduction);
   at::Tensor& parameter(std::size_t i) { return parameters_[i].tensor; }
-  at::Tensor& buffer(std::size_t i) { return buffers_[i].tensor; }
+  at::Tensor& buffer(std::size_t i) { return buffers_[first_buffer_ + i].tensor; }  // of the loss
+
+  // In the constructor of a loss that compares images with each other.
+  void take_whole_batch();
+  // In the constructor of a loss whose classes cannot be split. Throws std::invalid_argument where
+  // they are to be; `why` ends the message.
+  void refuse_split(std::string_view why) const;
+  // Of a split head: the classes of this step. Draws them in training where sample_rate is below 1.
+  ClassSplit split(const at::Tensor& labels);
 
  private:
+  enum class BatchUse : std::uint8_t { own, compared, split };
+  struct ClassRange {
+    std::int64_t first = 0, count = 0;
+  };
+
+  void check(const at::Tensor& features, const at::Tensor& labels) const;
+  ClassRange own_classes() const;
+  at::Tensor draw_classes(const at::Tensor& labels, std::uint64_t step) const;
+  at::Tensor draw(const std::string& name, const std::vector<std::int64_t>& size,
+                  const std::string& init, ClassRange rows) const;
+
   Description description_;
-  std::vector<NamedTensor> parameters_;
+  BatchUse batch_ = BatchUse::own;
+  at::Tensor sampled_;  // rows of the last step; undefined: all
+  std::vector<PartialTensor> parameters_;
   std::vector<HeadBuffer> buffers_;
+  std::size_t first_buffer_ = 0;  // after those of the head itself
   bool training_ = true;
 };
 

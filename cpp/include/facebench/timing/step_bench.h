@@ -11,10 +11,10 @@
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
 #include "facebench/io/json.h"
+#include "facebench/nn/communicator.h"
 #include "facebench/nn/network.h"
 #include "facebench/nn/networks.h"
 #include "facebench/timing/iteration.h"
-#include "facebench/training/communicator.h"
 
 namespace facebench {
 

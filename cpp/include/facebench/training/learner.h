@@ -8,9 +8,9 @@
 
 #include "facebench/datasets/image_source.h"
 #include "facebench/embedding/model.h"
+#include "facebench/nn/communicator.h"
 #include "facebench/nn/head.h"
 #include "facebench/training/batch_loader.h"
-#include "facebench/training/communicator.h"
 #include "facebench/training/optimizer.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/step_phase.h"
@@ -46,9 +46,10 @@ class Learner {
             const PhaseObserver& on_phase = {});
 
   // Every tensor that goes on from step to step. Shared.
-  std::vector<NamedTensor> state() const;
+  std::vector<PartialTensor> state() const;
   // What the optimizer changes: "network.*", "head.*", and of auxiliary heads "aux1.*", ... Shared.
-  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+  const std::vector<PartialTensor>& parameters() const { return parameters_; }
+  const Head& head() const { return *head_; }
   Network& network() { return model_.weights; }
 
   // The model as it stands (the average of its weights where there is one): a copy on the CPU, in
@@ -66,12 +67,15 @@ class Learner {
     std::unique_ptr<Head> head;
   };
 
-  // The value to be minimised, and what is reported of it: its value, the loss of the main head
-  // without the auxiliary ones, and how many were right.
+  // The value to be minimised, its part in the batch's mean; what is reported of it: the loss of
+  // the main head without the auxiliary ones, and how many were right; and the shares of `images`,
+  // the whole batch, that this process's images and those of the main head's loss are.
   struct Objective {
     at::Tensor value, loss, correct;
+    double own_share = 1, whole_share = 1;
   };
-  Objective forward(const at::Tensor& images, const at::Tensor& labels, BatchPlace place);
+  Objective forward(const at::Tensor& pixels, const at::Tensor& labels, BatchPlace place,
+                    std::int64_t images);
   void add_head(Head& head, const std::string& prefix);
   // parameters_ with what each is; the first `of_network` are the network's, in its order.
   std::vector<TrainedParameter> trained_parameters(std::size_t of_network) const;
@@ -83,7 +87,7 @@ class Learner {
   std::vector<AuxiliaryHead> auxiliary_;
   double auxiliary_weight_ = 0;
   std::vector<std::string> taps_;  // "embedding", "aux1", ...
-  std::vector<NamedTensor> parameters_;
+  std::vector<PartialTensor> parameters_;
   std::unique_ptr<HeadBuffers> buffers_;
   std::optional<Sgd> optimizer_;
   std::unique_ptr<WeightAverage> average_;  // null: there is none

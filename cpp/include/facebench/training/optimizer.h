@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "facebench/core/options.h"
-#include "facebench/nn/network.h"
+#include "facebench/nn/communicator.h"
+#include "facebench/nn/head.h"
 
 namespace facebench {
 
@@ -44,14 +45,13 @@ enum class ParameterKind : std::uint8_t {
 };
 ParameterKind parameter_kind(const TensorSpec& spec);
 
-struct TrainedParameter {
-  std::string name;
-  at::Tensor tensor;
+struct TrainedParameter : PartialTensor {
   ParameterKind kind = ParameterKind::weight;
 };
 
 // All tensors with the same rate and decay are changed by one fused call. Tensors without gradient
-// are left alone.
+// are left alone; so are, of a tensor with a sparse gradient, the rows that it lacks: neither
+// decayed nor moved on by their momentum, which waits for them.
 class Sgd {
  public:
   // `parameters` are shared, not copied; names must be unique. Those whose lr_mult is 0 keep their
@@ -60,21 +60,27 @@ class Sgd {
 
   void zero_grad();
   // Scales all gradients together so that their Euclidean norm is at most clip_norm (0 = never).
-  // Returns the norm before; 0 where clipping is off.
-  double clip();
+  // Returns the norm before; 0 where clipping is off. Collective: of split parameters the other
+  // processes' rows count too.
+  double clip(Communicator& communicator);
   // Changes the gradients too where momentum_rule is "caffe".
   void step(double lr);
 
   // The momentum of each parameter, under the parameter's name. Shared.
-  std::vector<NamedTensor> momentum() const;
+  std::vector<PartialTensor> momentum() const;
 
  private:
   struct Group {
     double lr_mult = 1;
     double weight_decay = 0;
-    std::vector<NamedTensor> parameters;
+    std::vector<PartialTensor> parameters;
     std::vector<at::Tensor> momentum;
   };
+  // One fused call; `gradients` may be changed.
+  void update(std::vector<at::Tensor>& values, std::vector<at::Tensor>& gradients,
+              std::vector<at::Tensor>& momentum, double rate, double decay) const;
+  void update_rows(const PartialTensor& parameter, at::Tensor& momentum, double rate,
+                   double decay) const;
   Group& group(double lr_mult, double weight_decay);
 
   OptimizerOptions options_;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
-#include "facebench/training/communicator.h"
+#include "facebench/nn/communicator.h"
 
 namespace facebench {
 

@@ -25,6 +25,8 @@ struct TrainingOptions {
   std::string sampler = "shuffle";
   std::int64_t images_per_person = 4;
   std::string last_batch = "drop";
+  bool split_classes = false;
+  double sample_rate = 1;
   std::uint32_t seed = 0;
   std::string initializer = "torch";
   std::string dtype = "float32";

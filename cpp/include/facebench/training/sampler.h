@@ -75,6 +75,23 @@ class ShuffleSampler : public Sampler {
   mutable Order orders_[2];
 };
 
+// Epochs of as many whole batches as there are images.
+class EvenSampler : public Sampler {
+ public:
+  double iterations_per_epoch() const override { return static_cast<double>(whole_); }
+  std::int64_t iterations(std::int64_t epochs) const override { return epochs * whole_; }
+  std::int64_t epoch(std::int64_t iteration) const override { return iteration / whole_; }
+  std::int64_t batch_size(std::int64_t) const override { return batch_; }
+
+ protected:
+  // Throws std::invalid_argument where a batch or its people have no image.
+  EvenSampler(std::int64_t images, std::int64_t batch, std::int64_t images_per_person);
+  std::int64_t images_per_person() const { return images_per_person_; }
+
+ private:
+  std::int64_t batch_, images_per_person_, whole_;
+};
+
 // Batches of P different people with K images each, however many images a person has: losses that
 // compare the images of a batch need them, and they keep people with many images from dominating.
 // People come in the order of ShuffleSampler with batches of P and the last one dropped; each time
@@ -82,7 +99,7 @@ class ShuffleSampler : public Sampler {
 // that all are used equally often (one comes twice in a batch where there are fewer than K). An
 // epoch is as many whole batches as there are images.
 // Source: Hermans et al., "In defense of the triplet loss", 2017, section 2 (PK batches).
-class BalancedSampler : public Sampler {
+class BalancedSampler : public EvenSampler {
  public:
   // `labels`: the class of each sample of the source, indexed by sample. Throws
   // std::invalid_argument where `batch` is not a multiple of `images_per_person`, or there are
@@ -90,19 +107,29 @@ class BalancedSampler : public Sampler {
   BalancedSampler(const std::vector<std::int64_t>& samples, const std::vector<std::int64_t>& labels,
                   std::uint64_t seed, std::int64_t batch, std::int64_t images_per_person);
 
-  double iterations_per_epoch() const override { return static_cast<double>(whole_); }
-  std::int64_t iterations(std::int64_t epochs) const override { return epochs * whole_; }
-  std::int64_t epoch(std::int64_t iteration) const override { return iteration / whole_; }
-  std::int64_t batch_size(std::int64_t) const override { return batch_; }
   std::vector<Slot> batch(std::int64_t iteration) const override;
 
  private:
   std::uint64_t seed_;
-  std::int64_t batch_;
-  std::int64_t images_per_person_;
-  std::int64_t whole_;
   std::vector<std::vector<std::int64_t>> people_;  // the samples of each
   ShuffleSampler order_;                           // of people
+};
+
+// Batches drawn afresh each time: people in random order, of each as many images at random as there
+// are, at most K, until the batch is full; the last one may be cut short. Source: sample_people of
+// facenet's train_tripletloss.py.
+class PeopleSampler : public EvenSampler {
+ public:
+  // Arguments as BalancedSampler's. Throws std::invalid_argument where all people together do not
+  // fill a batch.
+  PeopleSampler(const std::vector<std::int64_t>& samples, const std::vector<std::int64_t>& labels,
+                std::uint64_t seed, std::int64_t batch, std::int64_t images_per_person);
+
+  std::vector<Slot> batch(std::int64_t iteration) const override;
+
+ private:
+  std::uint64_t seed_;
+  std::vector<std::vector<std::int64_t>> people_;
 };
 
 struct SamplerSettings {
@@ -120,7 +147,7 @@ struct SamplerEntry {
   std::function<std::unique_ptr<Sampler>(const SamplerSettings&)> make;
 };
 
-// shuffle, balanced.
+// shuffle, balanced, people.
 const Table<SamplerEntry>& samplers();
 
 }  // namespace facebench

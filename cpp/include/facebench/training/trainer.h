@@ -5,11 +5,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
 #include "facebench/embedding/model.h"
-#include "facebench/training/communicator.h"
+#include "facebench/nn/communicator.h"
+#include "facebench/training/head_memory.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/step_phase.h"
 #include "facebench/training/training_set.h"
@@ -54,6 +56,9 @@ struct StepReport {
 };
 
 struct TrainCallbacks {
+  // Where classes are split, before the first step in rank 0: what the head takes in each process,
+  // by rank.
+  std::function<void(const std::vector<HeadMemory>&)> on_start;
   // Scores the model before the first step (so that wrong data are found at once) and at the ends
   // of epochs, always at the last one; its values go into the log. Not owned; may be null.
   const Validation* validation = nullptr;
@@ -101,10 +106,13 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::file
                   const TrainOptions& options = {}, const Job& job = {},
                   const TrainCallbacks& callbacks = {});
 // One of several processes that train together, each on its share of every batch: rank 0 reads the
-// checkpoint, validates, calls on_epoch and writes; `out` matters only there. Gradients are summed
-// over all processes. Batch norm works on each process's share; the running statistics that are
-// saved are those of rank 0. If one process fails, the others wait until the program that started
-// them (torchrun) ends them.
+// checkpoint, validates, calls on_epoch and writes; its `out` is taken. Gradients are summed over
+// all processes. Batch norm works on each process's share; the running statistics that are saved
+// are those of rank 0. Where one process ends, the others throw Error in their next exchange.
+//
+// With split_classes each process writes its rows of a checkpoint, to which `out` must be the same
+// folder in all of them; any number of processes can go on from it. What interrupts a step's end
+// (Cancelled, a callback that throws) then writes no checkpoint: the last one stands.
 TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::filesystem::path& out,
                   const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks,
                   Communicator& communicator);

@@ -38,6 +38,7 @@ class CenterHead : public LinearHead {
  public:
   CenterHead(Description description, const CenterOptions& options)
       : LinearHead(std::move(description), options.bias, options.init), options_(options) {
+    refuse_split("its centres are not split");
     const std::vector<std::int64_t> size{shape().classes, shape().features};
     if (options_.update == "caffe")  // its layer has them among the solver's parameters
       add_parameter("centers", size, "xavier_caffe");

@@ -58,11 +58,18 @@ class MagFaceHead : public CosineHead {
         },
         lengths);
     const at::Tensor term = lengths / (o.u_a * o.u_a) + lengths.reciprocal();
-    output.loss = output.loss + o.lambda_g * term.mean();
+    output.loss = output.loss + o.lambda_g * once(term.mean());
     return output;
   }
 
  private:
+  // Every process of a split head computes this term, and their gradients are summed up.
+  at::Tensor once(const at::Tensor& term) const {
+    if (!shape().split_classes || !shape().processes) return term;
+    const at::Tensor part = term / static_cast<double>(shape().processes->size());
+    return part + (term - part).detach();
+  }
+
   MagFaceOptions options_;
 };
 

@@ -1,15 +1,39 @@
 #include "nn/losses/parts.h"
 
+#include "nn/class_cross_entropy.h"
+#include "nn/split_cross_entropy.h"
+
 namespace facebench {
 namespace {
 
+// What the passes over all classes take. `bias` and `norms` may be undefined, `target` empty.
+struct Classifier {
+  at::Tensor rows, scale, weight, bias;
+  TargetLogit target;
+  at::Tensor norms;
+};
+
 // In passes over tiles of classes, where class_cross_entropy takes these tensors.
-Head::Output in_tiles(const c10::intrusive_ptr<MemoryCache>& cache, const at::Tensor& rows,
-                      const at::Tensor& scale, const at::Tensor& weight, const at::Tensor& bias,
-                      const HeadInput& input, const TargetLogit& target, const at::Tensor& norms) {
+Head::Output in_tiles(const c10::intrusive_ptr<MemoryCache>& cache, const Classifier& c,
+                      const HeadInput& input, const at::Tensor& labels, const ClassSplit* split) {
   ClassCrossEntropy r = class_cross_entropy(
-      rows, scale.expand({rows.size(0), 1}), weight, bias, input.labels(), target, norms,
-      /*unit_weights=*/target != nullptr, input.given().scalar_type() == at::kBFloat16, cache);
+      c.rows, c.scale.expand({c.rows.size(0), 1}), c.weight, c.bias, labels, c.target, c.norms,
+      /*unit_weights=*/c.target != nullptr, input.type() == at::kBFloat16, split, cache);
+  return {r.loss, r.logits, r.predicted};
+}
+
+// With the classes of other processes.
+Head::Output over_processes(const c10::intrusive_ptr<MemoryCache>& cache, const Classifier& c,
+                            const HeadInput& input, const ClassSplit& split) {
+  const at::Tensor weight = split.rows(c.weight);
+  const at::Tensor bias = c.bias.defined() ? split.rows(c.bias) : at::Tensor();
+  if (has_class_cross_entropy(c.rows, weight))
+    return in_tiles(cache, {c.rows, c.scale, weight, bias, c.target, c.norms}, input,
+                    split.rows_of_images(), &split);
+  const auto type = c.rows.scalar_type();
+  const ClassCrossEntropy r =
+      split_cross_entropy(c.rows, c.scale, weight.to(type), bias.defined() ? bias.to(type) : bias,
+                          c.target, c.norms, /*unit_weights=*/c.target != nullptr, split);
   return {r.loss, r.logits, r.predicted};
 }
 
@@ -28,15 +52,19 @@ Head::Output cross_entropy(double s, const at::Tensor& others, const at::Tensor&
 
 LinearHead::LinearHead(Description description, bool bias, const std::string& init)
     : Head(std::move(description)), bias_(bias) {
-  add_parameter("weight", {shape().classes, shape().features}, init);
-  if (bias_) add_parameter("bias", {shape().classes}, init);
+  add_class_parameter("weight", {shape().classes, shape().features}, init);
+  if (bias_) add_class_parameter("bias", {shape().classes}, init);
 }
 
 Head::Output LinearHead::classify(const HeadInput& input) {
   const at::Tensor& x = input.features();
+  const Classifier classifier{
+      x, at::ones({1, 1}, x.options()), parameter(0), bias_ ? parameter(1) : at::Tensor(), nullptr,
+      {}};
+  if (shape().split_classes)
+    return over_processes(cache_, classifier, input, split(input.labels()));
   if (has_class_cross_entropy(x, parameter(0)))
-    return in_tiles(cache_, x, at::ones({1, 1}, x.options()), parameter(0),
-                    bias_ ? parameter(1) : at::Tensor(), input, nullptr, {});
+    return in_tiles(cache_, classifier, input, input.labels(), nullptr);
   const at::Tensor weight = parameter(0).to(x.scalar_type()).t();
   const at::Tensor logits =
       bias_ ? at::addmm(parameter(1).to(x.scalar_type()), x, weight) : at::mm(x, weight);
@@ -45,14 +73,17 @@ Head::Output LinearHead::classify(const HeadInput& input) {
 
 CosineHead::CosineHead(Description description, const std::string& init, std::int64_t centers)
     : Head(std::move(description)) {
-  add_parameter("weight", {shape().classes * centers, shape().features}, init);
+  add_class_parameter("weight", {shape().classes * centers, shape().features}, init);
 }
 
 Head::Output CosineHead::classify(const HeadInput& input, const at::Tensor& unit,
                                   const at::Tensor& scale, const TargetLogit& target,
                                   const at::Tensor& norms) {
+  const Classifier classifier{unit, scale, parameter(0), {}, target, norms};
+  if (shape().split_classes)
+    return over_processes(cache_, classifier, input, split(input.labels()));
   if (has_class_cross_entropy(unit, parameter(0)))
-    return in_tiles(cache_, unit, scale, parameter(0), {}, input, target, norms);
+    return in_tiles(cache_, classifier, input, input.labels(), nullptr);
   // The true class's logit is replaced by adding the difference to it, so that the (N, C) matrix is
   // read and written once in each direction.
   const at::Tensor weight = normalize_rows(parameter(0).to(unit.scalar_type()));

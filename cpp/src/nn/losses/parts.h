@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "facebench/nn/losses.h"
-#include "nn/class_cross_entropy.h"
 #include "nn/memory_cache.h"
+#include "nn/true_class.h"
 
 namespace facebench {
 

@@ -32,7 +32,9 @@ struct SubcenterArcFaceOptions {
 class SubcenterArcFaceHead : public CosineHead {
  public:
   SubcenterArcFaceHead(Description description, const SubcenterArcFaceOptions& options)
-      : CosineHead(std::move(description), options.init, options.k), options_(options) {}
+      : CosineHead(std::move(description), options.init, options.k), options_(options) {
+    refuse_split("it changes more than the true class's logit");
+  }
 
  protected:
   Output compute(HeadInput& input) override {

@@ -1,5 +1,6 @@
 """``facebench train``: a network from a recipe and a pack."""
 
+import sys
 from pathlib import Path
 
 import facebench
@@ -14,6 +15,18 @@ VALIDATION = {
     "validation_track": "track",
     "validate_every": "every",
 }
+
+
+def _print_memory(processes):
+    for rank, memory in enumerate(processes):
+        last = memory["first_class"] + memory["classes"] - 1
+        parts = ("parameters", "momentum", "gradients", "logits", "features")
+        sizes = ", ".join(f"{part} {memory[part] / 1e6:.1f}" for part in parts)
+        print(
+            f"process {rank}: classes {memory['first_class']} to {last}, "
+            f"head {memory['total'] / 1e6:.1f} MB ({sizes})",
+            file=sys.stderr,
+        )
 
 
 @verb(
@@ -66,6 +79,7 @@ def train(
         validation=judge,
         device=device,
         progress=make_progress() if first else None,
+        on_start=_print_memory,
         process_group=group,
         **options,
     )

@@ -1,0 +1,50 @@
+#include "nn/true_class.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "facebench/nn/head.h"
+
+namespace facebench {
+
+TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
+                     const at::Tensor& bias, const at::Tensor& labels, const TargetLogit& margin,
+                     const at::Tensor& norms, bool unit_weights, const ClassSplit* split) {
+  using torch::autograd::variable_list;
+  const at::NoGradGuard no_grad;
+  // Where this process does not hold the class, any row will do: the holder's value is taken.
+  const at::Tensor index = split ? labels.clamp_min(0) : labels;
+  TrueClass own;
+  own.by_norms = at::empty({0}, rows.options());
+  const at::Tensor mine = weight.index_select(0, index);
+  own.cosine = (rows * (unit_weights ? normalize_rows(mine) : mine)).sum(1, /*keepdim=*/true);
+  if (split) own.cosine = split->from_holders(own.cosine);
+  if (!margin) {
+    own.logit = scale * own.cosine;
+    if (bias.numel()) {
+      at::Tensor shift = bias.index_select(0, index).unsqueeze(1);
+      if (split) shift = split->from_holders(shift);
+      own.logit = own.logit + shift;
+    }
+    own.without_margin = own.logit;
+    own.by_cosine = scale;
+    own.by_scale = own.cosine;
+    return own;
+  }
+  own.without_margin = scale * own.cosine;
+  const at::AutoGradMode gradients(true);
+  const at::Tensor c = own.cosine.detach().requires_grad_(true);
+  const at::Tensor s = scale.detach().clone().requires_grad_(true);
+  variable_list inputs{c, s};
+  if (norms.numel()) inputs.push_back(norms.detach().clone().requires_grad_(true));
+  const at::Tensor logit = margin(c.clamp(-1, 1), s, norms.numel() ? inputs.back() : at::Tensor());
+  const variable_list slopes = torch::autograd::grad({logit}, inputs, {at::ones_like(logit)});
+  own.logit = logit.detach();
+  own.by_cosine = slopes[0];
+  own.by_scale = slopes[1];
+  if (norms.numel()) own.by_norms = slopes[2];
+  return own;
+}
+
+}  // namespace facebench

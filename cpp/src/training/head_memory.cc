@@ -1,0 +1,31 @@
+#include "facebench/training/head_memory.h"
+
+#include <cmath>
+
+namespace facebench {
+
+HeadMemory head_memory(const Head& head, std::int64_t images) {
+  const HeadShape& shape = head.shape();
+  const bool sampled = shape.sample_rate < 1;
+  HeadMemory memory;
+  std::int64_t rows = shape.classes;
+  for (const PartialTensor& p : head.parameters()) {
+    const auto bytes = static_cast<std::int64_t>(p.tensor.nbytes());
+    memory.parameters += bytes;
+    memory.momentum += bytes;
+    // A sample's rows are gathered for the step; the update gathers them again, with the momentum.
+    const double copies = p.split() && sampled ? 4 * shape.sample_rate : 1;
+    memory.gradients += std::llround(copies * static_cast<double>(bytes));
+    if (!p.split()) continue;
+    rows = p.tensor.size(0) * shape.classes / p.total;
+    memory.first_class = p.first * shape.classes / p.total;
+  }
+  memory.classes = rows;
+  const auto in_step = static_cast<double>(rows) * shape.sample_rate;
+  const auto value = static_cast<std::int64_t>(c10::elementSize(shape.dtype));
+  memory.logits = std::llround(in_step) * images * value;
+  memory.features = 2 * images * shape.features * value;
+  return memory;
+}
+
+}  // namespace facebench

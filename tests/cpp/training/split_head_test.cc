@@ -1,0 +1,351 @@
+// Heads whose classes are split over processes, against one head with all classes, and with sampled
+// classes against a transcription of the formula.
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "facebench/core/random.h"
+#include "facebench/nn/losses.h"
+#include "facebench/training/head_memory.h"
+#include "facebench/training/optimizer.h"
+#include "nn/thread_communicator.h"
+
+namespace facebench {
+namespace {
+
+constexpr std::int64_t kFeatures = 12, kClasses = 23;
+constexpr int kSteps = 20;
+
+OptimizerOptions some_optimizer() {
+  OptimizerOptions options;
+  options.momentum = 0.9;
+  options.weight_decay = 0.01;
+  options.clip_norm = 0.5;  // takes the norm over all processes
+  return options;
+}
+
+// The images of a step; every fifth batch has three, fewer than there may be processes.
+struct Images {
+  at::Tensor features, labels;
+};
+Images images_of(int step, at::ScalarType type) {
+  const std::int64_t n = step % 5 == 4 ? 3 : 17;
+  Random random(3, "split", {static_cast<std::uint64_t>(step)});
+  Images images{at::empty({n, kFeatures}, at::kDouble), at::empty({n}, at::kLong)};
+  for (std::int64_t i = 0; i < n * kFeatures; ++i)
+    images.features.data_ptr<double>()[i] = 1.5 * random.normal();
+  for (std::int64_t i = 0; i < n; ++i)
+    images.labels.data_ptr<std::int64_t>()[i] =
+        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(kClasses)));
+  images.features = images.features.to(type);
+  return images;
+}
+
+std::vector<TrainedParameter> trained(const Head& head) {
+  std::vector<TrainedParameter> result;
+  for (const PartialTensor& p : head.parameters()) {
+    const bool vector = p.tensor.dim() == 1;
+    result.push_back({p, vector ? ParameterKind::bias : ParameterKind::weight});
+  }
+  return result;
+}
+
+// What a training of a head leaves: losses, how many were right, gradients of the features, and at
+// the end parameters and momentum with all their rows.
+struct Course {
+  std::vector<double> losses, correct;
+  std::vector<at::Tensor> gradients;
+  std::vector<at::Tensor> parameters, momentum;
+};
+
+// Trains a head in this process, on every size()-th image of each batch.
+Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
+  Sgd sgd(trained(head), some_optimizer());
+  Course course;
+  for (int step = 0; step < kSteps; ++step) {
+    const Images images = images_of(step, type);
+    const std::int64_t rank = communicator.rank(), size = communicator.size();
+    const at::Tensor x = images.features.slice(0, rank, std::nullopt, size).clone();
+    const at::Tensor labels = images.labels.slice(0, rank, std::nullopt, size).contiguous();
+    const at::Tensor features = x.requires_grad_(true);
+    sgd.zero_grad();
+    const Head::Output out = head.loss(features, labels, {rank, size});
+    EXPECT_EQ(out.images, images.labels.size(0));
+    out.loss.backward();
+    sgd.clip(communicator);
+    sgd.step(0.1);
+    course.losses.push_back(out.loss.item<double>());
+    at::Tensor correct = out.predicted.eq(labels).sum().view({1});
+    communicator.all_reduce(std::span(&correct, 1));
+    course.correct.push_back(correct.item<double>());
+    // Back into the order of the batch.
+    at::Tensor gradient = at::zeros_like(images.features);
+    gradient.slice(0, rank, std::nullopt, size).copy_(features.grad());
+    communicator.all_reduce(std::span(&gradient, 1));
+    course.gradients.push_back(gradient);
+  }
+  const auto momentum = sgd.momentum();
+  for (std::size_t i = 0; i < head.parameters().size(); ++i) {
+    const PartialTensor& p = head.parameters()[i];
+    const auto all = [&](const at::Tensor& t) {
+      return p.split() ? at::cat(communicator.all_gather(t.detach())) : t.detach();
+    };
+    course.parameters.push_back(all(p.tensor));
+    course.momentum.push_back(all(momentum[i].tensor));
+  }
+  return course;
+}
+
+void expect_near(const at::Tensor& a, const at::Tensor& b, double tolerance, const char* what) {
+  ASSERT_EQ(a.sizes(), b.sizes()) << what;
+  const double largest = std::max(1.0, b.abs().max().item<double>());
+  EXPECT_LT((a - b).abs().max().item<double>() / largest, tolerance) << what;
+}
+
+void expect_same(const Course& a, const Course& b, double tolerance) {
+  for (std::size_t i = 0; i < b.losses.size(); ++i) {
+    EXPECT_NEAR(a.losses[i], b.losses[i], tolerance * std::max(1.0, b.losses[i])) << "step " << i;
+    EXPECT_EQ(a.correct[i], b.correct[i]) << "step " << i;
+    expect_near(a.gradients[i], b.gradients[i], tolerance, "features");
+  }
+  ASSERT_EQ(a.parameters.size(), b.parameters.size());
+  for (std::size_t i = 0; i < b.parameters.size(); ++i) {
+    expect_near(a.parameters[i], b.parameters[i], tolerance, "parameter");
+    expect_near(a.momentum[i], b.momentum[i], tolerance, "momentum");
+  }
+}
+
+// Options at which differences do not grow from step to step.
+Json calm(const LossEntry& entry) {
+  Json options = Json::object();
+  for (const OptionField& field : entry.options->fields)
+    if (field.name == "s") options["s"] = 8;
+  return options;
+}
+
+class SplitHead : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SplitHead, EqualsOneHeadWithAllClasses) {
+  const LossEntry& entry = losses().at(GetParam());
+  for (const auto& [type, tolerance] :
+       {std::pair(at::kFloat, 1e-5), std::pair(at::kDouble, 1e-11)}) {
+    const HeadShape shape{kFeatures, kClasses, 5, type};
+    SingleProcess alone;
+    const auto whole = make_head(entry.name, calm(entry), shape);
+    const Course wanted = train_head(*whole, alone, type);
+    for (int processes = 1; processes <= 4; ++processes) {
+      SCOPED_TRACE(std::to_string(processes) + " processes");
+      ThreadProcesses(processes).run([&](Communicator& communicator) {
+        HeadShape own = shape;
+        own.processes = &communicator;
+        own.split_classes = true;
+        const auto head = make_head(entry.name, calm(entry), own);
+        EXPECT_TRUE(head->takes_whole_batch());
+        expect_same(train_head(*head, communicator, type), wanted, tolerance);
+      });
+    }
+  }
+}
+
+// Losses that say that they cannot be split, in one sentence.
+const std::set<std::string> kNotSplit{"center", "curricularface", "subcenter_arcface", "uniface",
+                                      "triplet"};
+
+std::vector<std::string> split_losses() {
+  std::vector<std::string> names;
+  for (const LossEntry& entry : losses().entries())
+    if (!kNotSplit.contains(entry.name)) names.push_back(entry.name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(All, SplitHead, ::testing::ValuesIn(split_losses()),
+                         [](const auto& info) { return info.param; });
+
+TEST(SplitHeads, LossesThatCannotBeSplitSaySo) {
+  HeadShape shape{kFeatures, kClasses};
+  shape.split_classes = true;
+  for (const std::string& name : kNotSplit)
+    EXPECT_THROW(make_head(name, {}, shape), std::invalid_argument) << name;
+  EXPECT_THROW(make_head("sphereface", {{"gradient", "caffe"}}, shape), std::invalid_argument);
+  shape.split_classes = false;
+  shape.sample_rate = 0.5;
+  EXPECT_THROW(make_head("arcface", {}, shape), std::invalid_argument);
+  ThreadProcesses(2).run([&](Communicator& communicator) {
+    HeadShape one_class{kFeatures, 1};
+    one_class.processes = &communicator;
+    one_class.split_classes = true;
+    EXPECT_THROW(make_head("arcface", {}, one_class), std::invalid_argument);
+  });
+}
+
+TEST(SplitHeads, BatchesOfAnySizeInEachProcess) {
+  const HeadShape shape{kFeatures, kClasses, 5, at::kDouble};
+  const auto whole = make_head("arcface", {{"s", 8}}, shape);
+  const Images images = images_of(0, at::kDouble);
+  // Sizes 0, 10 and 7; the mean does not go by the order of the images.
+  const std::vector<std::int64_t> first{0, 0, 10, 17};
+  const at::Tensor x = images.features.clone().requires_grad_(true);
+  const at::Tensor loss = whole->loss(x, images.labels).loss;
+  loss.backward();
+  ThreadProcesses(3).run([&](Communicator& communicator) {
+    HeadShape own = shape;
+    own.processes = &communicator;
+    own.split_classes = true;
+    const auto head = make_head("arcface", {{"s", 8}}, own);
+    const auto rank = static_cast<std::size_t>(communicator.rank());
+    const at::Tensor mine =
+        images.features.slice(0, first[rank], first[rank + 1]).clone().requires_grad_(true);
+    const Head::Output out = head->loss(mine, images.labels.slice(0, first[rank], first[rank + 1]));
+    out.loss.backward();
+    EXPECT_NEAR(out.loss.item<double>(), loss.item<double>(), 1e-12);
+    EXPECT_EQ(out.predicted.size(0), mine.size(0));
+    EXPECT_TRUE(
+        at::allclose(mine.grad(), x.grad().slice(0, first[rank], first[rank + 1]), 1e-10, 1e-12));
+  });
+}
+
+TEST(SplitHeads, MemoryIsThatOfTheProcesssClasses) {
+  ThreadProcesses(2).run([](Communicator& communicator) {
+    HeadShape shape{10, 1001};
+    shape.processes = &communicator;
+    shape.split_classes = true;
+    shape.sample_rate = 0.1;
+    const HeadMemory memory = head_memory(*make_head("cosface", {}, shape), /*images=*/64);
+    const std::int64_t rows = communicator.rank() == 0 ? 500 : 501;
+    EXPECT_EQ(memory.first_class, communicator.rank() == 0 ? 0 : 500);
+    EXPECT_EQ(memory.classes, rows);
+    EXPECT_EQ(memory.parameters, rows * 10 * 4);
+    EXPECT_EQ(memory.momentum, rows * 10 * 4);
+    EXPECT_EQ(memory.gradients, rows * 10 * 4 * 4 / 10);
+    EXPECT_EQ(memory.logits, 50 * 64 * 4);
+    EXPECT_EQ(memory.features, 2 * 64 * 10 * 4);
+  });
+}
+
+// --- Partial FC
+
+// CosFace of the sampled classes alone, and SGD of their rows alone, in torch's operations.
+struct Transcription {
+  at::Tensor weight, momentum;
+  double loss = 0;
+  at::Tensor by_features;
+
+  void step(const Images& images, const at::Tensor& sampled, double lr) {
+    const OptimizerOptions o = some_optimizer();
+    const at::Tensor rows = weight.index_select(0, sampled).requires_grad_(true);
+    const at::Tensor x = images.features.clone().requires_grad_(true);
+    const at::Tensor cosine = (x / x.norm(2, {1}, true)).mm((rows / rows.norm(2, {1}, true)).t());
+    const at::Tensor labels = at::searchsorted(sampled, images.labels);
+    const at::Tensor hot = at::one_hot(labels, sampled.size(0));
+    const at::Tensor value = at::cross_entropy_loss(8 * (cosine - 0.35 * hot), labels);
+    value.backward();
+    loss = value.item<double>();
+    by_features = x.grad();
+    const at::NoGradGuard no_grad;
+    const double norm = rows.grad().norm().item<double>();
+    at::Tensor g = rows.grad() * std::min(1.0, o.clip_norm / norm);
+    g = g + o.weight_decay * rows;
+    const at::Tensor v = o.momentum * momentum.index_select(0, sampled) + g;
+    momentum.index_copy_(0, sampled, v);
+    weight.index_copy_(0, sampled, rows - lr * v);
+  }
+};
+
+TEST(PartialFc, EqualsATranscriptionWithTheSameClasses) {
+  for (const auto& [type, tolerance] : {std::pair(at::kFloat, 1e-5), std::pair(at::kDouble, 1e-11)})
+    for (int processes = 1; processes <= 4; ++processes) {
+      const HeadShape shape{kFeatures, kClasses, 5, type};
+      const at::Tensor initial =
+          make_head("cosface", {{"s", 8}}, shape)->parameters()[0].tensor.detach().to(at::kDouble);
+      ThreadProcesses(processes).run([&](Communicator& communicator) {
+        HeadShape own = shape;
+        own.processes = &communicator;
+        own.split_classes = true;
+        own.sample_rate = 0.4;
+        const auto head = make_head("cosface", {{"s", 8}}, own);
+        Sgd sgd(trained(*head), some_optimizer());
+        Transcription wanted{initial.clone(), at::zeros_like(initial), 0, {}};
+        for (int step = 0; step < kSteps; ++step) {
+          const Images images = images_of(step, type);
+          const std::int64_t rank = communicator.rank();
+          const at::Tensor x =
+              images.features.slice(0, rank, std::nullopt, processes).clone().requires_grad_(true);
+          sgd.zero_grad();
+          const at::Tensor loss =
+              head->loss(x, images.labels.slice(0, rank, std::nullopt, processes).contiguous())
+                  .loss;
+          loss.backward();
+          EXPECT_TRUE(head->parameters()[0].tensor.grad().is_sparse());
+          sgd.clip(communicator);
+          sgd.step(0.1);
+          const at::Tensor sampled = at::cat(communicator.all_gather(head->sampled_classes()));
+          EXPECT_LT(sampled.size(0), kClasses);
+          wanted.step({images.features.to(at::kDouble), images.labels}, sampled, 0.1);
+          EXPECT_NEAR(loss.item<double>(), wanted.loss, tolerance * std::max(1.0, wanted.loss));
+          expect_near(x.grad().to(at::kDouble),
+                      wanted.by_features.slice(0, rank, std::nullopt, processes), tolerance,
+                      "features");
+        }
+        const PartialTensor& p = head->parameters()[0];
+        const auto rows = [&](const at::Tensor& t) {
+          return t.slice(0, p.first, p.first + p.tensor.size(0));
+        };
+        expect_near(p.tensor.detach().to(at::kDouble), rows(wanted.weight), tolerance, "weight");
+        expect_near(sgd.momentum()[0].tensor.to(at::kDouble), rows(wanted.momentum), tolerance,
+                    "momentum");
+      });
+    }
+}
+
+TEST(PartialFc, KeepsTheBatchsClassesAndDrawsTheOthersEvenly) {
+  HeadShape shape{2, 60, 9};
+  shape.split_classes = true;
+  shape.sample_rate = 0.3;
+  const auto head = make_head("cosface", {}, shape);
+  const at::Tensor labels = at::tensor({7, 59, 7, 0}, at::kLong), x = at::ones({4, 2});
+  std::vector<int> drawn(60, 0);
+  constexpr int kDraws = 2000;
+  for (int i = 0; i < kDraws; ++i) {
+    head->loss(x, labels);
+    const at::Tensor sampled = head->sampled_classes();
+    ASSERT_EQ(sampled.size(0), 18);
+    for (std::int64_t k = 0; k < 18; ++k)
+      ++drawn[static_cast<std::size_t>(sampled[k].item<std::int64_t>())];
+  }
+  for (const int label : {0, 7, 59}) EXPECT_EQ(drawn[static_cast<std::size_t>(label)], kDraws);
+  // The other 57 share 15 places: 526 times each, with a deviation of 20.
+  for (std::size_t j = 0; j < 60; ++j) {
+    if (j == 0 || j == 7 || j == 59) continue;
+    EXPECT_NEAR(drawn[j], 526.3, 90) << j;
+  }
+  // More true classes than the rate allows: all of them, and no others.
+  head->loss(at::ones({30, 2}), at::arange(30, at::kLong));
+  EXPECT_TRUE(head->sampled_classes().equal(at::arange(30, at::kLong)));
+  // In evaluation every class takes part.
+  head->train(false);
+  EXPECT_EQ(head->loss(x, labels).logits.size(1), 60);
+}
+
+TEST(PartialFc, WhatIsDrawnGoesByTheStepsThatAreKept) {
+  HeadShape shape{2, 60, 9};
+  shape.split_classes = true;
+  shape.sample_rate = 0.3;
+  const auto a = make_head("adaface", {}, shape), b = make_head("adaface", {}, shape);
+  const at::Tensor labels = at::tensor({7}, at::kLong), x = at::ones({1, 2});
+  for (int i = 0; i < 3; ++i) a->loss(x, labels);
+  const at::Tensor third = a->sampled_classes();
+  b->loss(x, labels);
+  EXPECT_FALSE(b->sampled_classes().equal(third));
+  b->set_buffer("sampled_steps", at::full({}, 2, at::kLong));
+  b->loss(x, labels);
+  EXPECT_TRUE(b->sampled_classes().equal(third));
+}
+
+}  // namespace
+}  // namespace facebench

@@ -1,0 +1,160 @@
+"""What a device computes against the processor. Each check takes the device ("cuda", or "cpu" in a
+dry run) and whether it is one, returns what it measured, and raises AssertionError."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+from facebench import detection, losses, nn, training
+
+FEATURES, CLASSES, IMAGES = 64, 1001, 48
+
+
+def largest_difference(a, b) -> float:
+    """Relative to the largest value of b."""
+    a, b = a.detach().double().cpu(), b.detach().double().cpu()
+    return ((a - b).abs().max() / b.abs().max().clamp_min(1e-12)).item()
+
+
+def head_step(head, features, labels):
+    features = features.clone().requires_grad_(True)
+    loss, _ = head(features, labels)
+    loss.backward()
+    gradients = [p.grad for p in head.parameters()]
+    return [loss.reshape(1), features.grad, *gradients]
+
+
+def check_losses(device, dry):
+    """Every loss with its gradients, in float32 on the device and in float64 on the processor."""
+    random = torch.Generator().manual_seed(1)
+    features = torch.randn(IMAGES, FEATURES, generator=random)
+    labels = torch.randint(0, CLASSES, (IMAGES,), generator=random)
+    labels[1::2] = labels[::2]  # pairs, for the triplet loss
+    found = {}
+    for entry in losses.losses():
+        name = entry["name"]
+        options = {"margin": 2.0, "pick": "nearest"} if name == "triplet" else {}
+        heads = [
+            losses.make_head(name, features=FEATURES, classes=CLASSES, float64=wide, **options)
+            for wide in (True, False)
+        ]
+        heads[0].load_state_dict(heads[1].state_dict())
+        exact = head_step(heads[0], features.double(), labels)
+        ours = head_step(heads[1].to(device), features.to(device), labels.to(device))
+        found[name] = max(largest_difference(a, b) for a, b in zip(ours, exact, strict=True))
+        assert found[name] < 2e-3, f"{name}: {found[name]:.2g} from float64"
+    return found
+
+
+def check_networks(device, dry):
+    """Embedding and gradients of every network, float32 against float64."""
+    random = torch.Generator().manual_seed(2)
+    names = [entry["name"] for entry in nn.networks()]
+    found = {}
+    for name in ["small4", "sphereface4"] if dry else names:
+        network = nn.build_network(name)
+        shape = network.graph.nodes[0]["shape"]
+        images = torch.randn(2, *shape, generator=random)
+        results = []
+        for where, dtype in (("cpu", torch.float64), (device, torch.float32)):
+            # Batch norm of two images would amplify rounding: its running statistics are used.
+            moved = network.clone().eval()
+            moved.to(torch.device(where), dtype)
+            output = moved(images.to(where, dtype))
+            output.square().mean().backward()
+            first = next(p.grad for _, p in moved.named_parameters() if p.grad is not None)
+            results.append((output, first))
+        found[name] = max(largest_difference(b, a) for a, b in zip(*results, strict=True))
+        assert found[name] < 5e-3, f"{name}: {found[name]:.2g} from float64"
+    return found
+
+
+def check_mtcnn(device, dry):
+    """The same boxes on the device as on the processor, in both modes."""
+    from mtcnn_pictures import pictures
+
+    faces = 0
+    options = {} if dry else {"device": device}
+    for mode in ("facenet", "facenet_pytorch"):
+        ours = detection.make_detector("mtcnn", mode=mode, **options)
+        exact = detection.make_detector("mtcnn", mode=mode)
+        for name, picture in list(pictures().items())[: 2 if dry else None]:
+            a, b = (detection.detect(picture, detector) for detector in (ours, exact))
+            assert len(a) == len(b), f"{mode}, {name}: {len(a)} faces, {len(b)} on the processor"
+            for x, y in zip(a, b, strict=True):
+                np.testing.assert_allclose(x.box, y.box, atol=0.5, err_msg=f"{mode}, {name}")
+            faces += len(a)
+    return {"faces": faces}
+
+
+def train(out, device, steps, **more):
+    random = np.random.default_rng(0)
+    labels = np.arange(64) % 8
+    pixels = 25 * labels[:, None, None, None] + random.integers(0, 40, (64, 32, 32, 3))
+    settings = {"network": "sphereface4", "embedding": 32, "batch": 16, "lr": 0.01}
+    recipe = training.load_recipe("small4.cosface", **settings, iterations=steps)
+    images = (pixels.astype(np.uint8), labels)
+    run = {"threads": 1, "log_every": 1, "checkpoint_every": 5, "deterministic": True}
+    training.train(recipe, images, out, device=device, **run, **more)
+    lines = (Path(out) / "log.jsonl").read_text().splitlines()
+    return [json.loads(line)["loss"] for line in lines]
+
+
+def check_training(device, dry):
+    """The processor's losses over 50 steps to 1e-3, and a resume to the bit."""
+    steps = 10 if dry else 50
+    with tempfile.TemporaryDirectory() as folder:
+        curves = [
+            train(f"{folder}/{where}", where, steps) for where in dict.fromkeys(["cpu", device])
+        ]
+        worst = float(np.abs(np.subtract(curves[0], curves[-1])).max())
+        assert worst < 1e-3, f"losses differ by {worst:.2g}"
+        run = Path(folder) / device
+        whole = (run / "model.safetensors").read_bytes()
+        (run / "model.safetensors").unlink()
+        sorted((run / "checkpoints").iterdir())[-1].unlink()
+        train(run, device, steps, resume=True)
+        assert (run / "model.safetensors").read_bytes() == whole, "a resume gave other bytes"
+    return {"largest_difference": worst}
+
+
+def check_graph(device, dry):
+    """A step recorded as a CUDA graph gives the losses of the step itself."""
+    if dry:
+        return {"left out": "graphs are CUDA's"}
+    random = torch.Generator().manual_seed(3)
+    images = torch.randn(8, 3, 32, 32, generator=random).to(device)
+    labels = torch.randint(0, 16, (8,), generator=random).to(device)
+
+    def parts():
+        network = nn.build_network("small4", height=32, width=32)
+        network.to(torch.device(device), torch.float32)
+        features = network.graph.taps["embedding"][0]
+        head = losses.make_head("arcface", features=features, classes=16).to(device)
+        parameters = [*network.parameters(), *head.parameters()]
+        return network, head, torch.optim.SGD(parameters, lr=0.01)
+
+    def step(network, head, optimizer):
+        optimizer.zero_grad()
+        loss, _ = head(network(images), labels)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    eager, recorded = parts(), parts()
+    wanted = [step(*eager).item() for _ in range(8)]
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        found = [step(*recorded).item() for _ in range(3)]
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step(*recorded)
+    for _ in range(5):
+        graph.replay()
+        found.append(loss.item())
+    np.testing.assert_allclose(found, wanted, rtol=1e-3)
+    return {"losses": found}
