@@ -262,3 +262,14 @@ def test_planted_overlap_is_found(tmp_path):
     right = len(hits & truth)
     assert wilson(right, len(truth))[0] > 0.8 and wilson(right, len(hits))[0] > 0.65
     assert len(found.clusters()) == len({p for p, _ in hits})
+
+
+def test_a_published_list_of_identifiers(packs, tmp_path):
+    people = datasets.Pack(packs / "train.h5").label_names
+    (tmp_path / "list.txt").write_text(f"# shared\n\n{people[3]}\n{people[7]}\n")
+    found = datasets.read_image_folder(packs / "train" / "images")
+    left = datasets.exclude(found, tmp_path / "list.txt")
+    assert len(left) == len(found) - 4
+    (tmp_path / "list.txt").write_text(f"{people[3]}\n{people[3]}\n")
+    with pytest.raises(facebench.Error, match=r"list\.txt:2: .*there twice"):
+        datasets.read_exclusion(tmp_path / "list.txt")
