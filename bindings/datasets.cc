@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <stdexcept>
 
 #include "common.h"
+#include "facebench/core/error.h"
 #include "facebench/datasets/check.h"
 #include "facebench/datasets/convert.h"
 #include "facebench/datasets/dataset.h"
@@ -11,6 +13,7 @@
 #include "facebench/datasets/synthetic/render.h"
 #include "facebench/datasets/synthetic/writer.h"
 #include "facebench/io/archive_writer.h"
+#include "facebench/io/table_archive.h"
 #include "images.h"
 #include "json.h"
 #include "modules.h"
@@ -117,7 +120,49 @@ void bind_sources(py::module_& m) {
           py::arg("index"), "uint8 (H, W, 3), a read-only view.");
 }
 
+// An archive that Python reads: an object with __len__, name, label, read and where.
+class PythonArchive : public ImageArchive {
+ public:
+  explicit PythonArchive(py::object archive)
+      : archive_(std::move(archive)), size_(static_cast<std::int64_t>(py::len(archive_))) {}
+  ~PythonArchive() override {
+    const py::gil_scoped_acquire gil;
+    archive_.release().dec_ref();
+  }
+  PythonArchive(const PythonArchive&) = delete;
+  PythonArchive& operator=(const PythonArchive&) = delete;
+
+  std::int64_t size() const override { return size_; }
+  std::string name(std::int64_t i) const override { return ask<std::string>("name", i); }
+  std::int64_t label(std::int64_t i) const override { return ask<std::int64_t>("label", i); }
+  std::string read(std::int64_t i) const override { return ask<std::string>("read", i); }
+  std::string where(std::int64_t i) const override { return ask<std::string>("where", i); }
+
+ private:
+  // What Python raises becomes text here: another thread may see it, without the GIL.
+  template <class T>
+  T ask(const char* method, std::int64_t i) const {
+    if (i < 0 || i >= size_) throw std::out_of_range("no such entry of the archive");
+    const py::gil_scoped_acquire gil;
+    try {
+      return archive_.attr(method)(i).cast<T>();
+    } catch (py::error_already_set& e) {
+      throw Error(py::str(e.value()).cast<std::string>());
+    }
+  }
+
+  py::object archive_;
+  std::int64_t size_;
+};
+
+std::shared_ptr<const ImageArchive> open_table_in_python(const std::filesystem::path& path) {
+  const py::gil_scoped_acquire gil;
+  return std::make_shared<PythonArchive>(
+      py::module_::import("facebench._tables").attr("open_table")(path));
+}
+
 void bind_archives(py::module_& m) {
+  set_table_archive_opener(open_table_in_python);
   py::class_<DecodedImages, ImageSource>(
       m, "DecodedImages", "The images of a data set, decoded each time they are asked for.")
       .def(py::init([](Dataset dataset, std::optional<std::pair<int, int>> size) {

@@ -3,7 +3,7 @@
 import csv
 import os
 
-from facebench import _torch
+from facebench import _audit, _torch
 from facebench._fields import Fields
 from facebench._full import OverlapOptions
 from facebench.core import Error
@@ -21,6 +21,10 @@ class Overlap(Fields):
     def __init__(self, fields, csv, exclusion):
         super().__init__(fields)
         self.csv, self.exclusion = csv, exclusion
+
+    def clusters(self):
+        """The entries in groups that share a person of either set, the largest first."""
+        return _audit.clusters(self.entries)
 
     def __repr__(self):
         train, test, dropped = self.train, self.test, self.dropped

@@ -26,6 +26,7 @@ A data set of them, read back and packed without a detector:
 """
 
 from facebench import _torch  # noqa: F401
+from facebench._audit import audit_sheet
 from facebench._full import (
     CheckOptions,
     ConvertOptions,
@@ -97,6 +98,7 @@ __all__ = [
     "SyntheticFace",
     "SyntheticOptions",
     "SyntheticSummary",
+    "audit_sheet",
     "check_dataset",
     "convert_dataset",
     "dataset_readers",

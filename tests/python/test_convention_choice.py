@@ -63,12 +63,13 @@ KINDS = {
     "lfw": (
         *("lfw", "agedb30", "calfw", "cfp_ff", "cfp_fp", "cplfw", "bin"),
         *("lfw_bin", "agedb30_bin", "calfw_bin", "cfp_ff_bin", "cfp_fp_bin", "cplfw_bin"),
-        *("mlfw", "rfw", "sllfw", "talfw", "xqlfw"),
+        *("mlfw", "rfw", "sllfw", "talfw", "xqlfw", "bfw", "celeba_pairs"),
+        *("hadrian_bin", "eclipse_bin", "nd_twins_bin"),
     ),
     "lfw_view1": ("lfw_view1", "pairs", "umdfaces_listed", "ijba_1_1", "ijbb_1_1", "ijbc_1_1"),
     "lfw_search": (
         *("lfw_search", "ijba_1_n", "ijbb_1_n", "ijbb_1_n_pooled"),
-        *("ijbc_1_n", "ijbc_1_n_pooled"),
+        *("ijbc_1_n", "ijbc_1_n_pooled", "tinyface"),
     ),
     "folders": ("folders",),
     "dfw": ("dfw",),

@@ -180,3 +180,96 @@ def test_the_verb_writes_both_lists(packs, tmp_path):
     assert call(*sets, "--audit", tmp_path / "audit.json").exit_code == 0
     assert json.loads((tmp_path / "audit.json").read_text())["dropped"]["people"] == 5
     assert call(*sets, "--audit", tmp_path / "audit.txt").exit_code != 0
+
+
+def test_the_sheet_shows_both_pictures_of_each_hit(packs, tmp_path):
+    """Read back by the standard library: one row a hit, its pictures those of the packs."""
+    import base64
+    import html.parser
+
+    from PIL import Image
+
+    rows = []
+
+    class Rows(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            fields = dict(attributes)
+            if tag == "input":
+                rows.append((fields["data-person"], "checked" in fields, []))
+            if tag == "img":
+                data = base64.b64decode(fields["src"].removeprefix("data:image/png;base64,"))
+                rows[-1][2].append(np.array(Image.open(io.BytesIO(data))))
+            for value in fields.values():
+                assert not (value or "").startswith(("http", "//")), "something is loaded"
+
+    sets = (packs / "train.h5", packs / "test.h5")
+    ours, theirs = (datasets.Pack(p) for p in sets)
+    values = np.eye(40, 8, dtype=np.float32) + 0.01
+    for k, pack in enumerate((ours, theirs)):
+        write_embeddings(tmp_path / f"{k}.h5", EmbeddingSet(values, list(pack.names)))
+    found = datasets.find_overlap(
+        *sets,
+        train_embeddings=tmp_path / "0.h5",
+        test_embeddings=tmp_path / "1.h5",
+        threshold=0.99,
+    )
+    Rows().feed(datasets.audit_sheet(found, *sets))
+    entries = [e for group in found.clusters() for e in group]
+    assert len(rows) == len(entries) == len(found.entries)
+    for (person, ticked, pictures), entry in zip(rows, entries, strict=True):
+        assert person == entry["person"] and ticked == (entry["similar_pairs"] > 0)
+        for picture, pack, key in zip(
+            pictures, (ours, theirs), ("sample", "match_sample"), strict=True
+        ):
+            assert np.array_equal(picture, pack.images[list(pack.names).index(entry[key])])
+
+
+def test_hits_that_share_a_person_stand_together(packs):
+    pairs = [("a", 1), ("b", 1), ("c", 2), ("d", 3), ("c", 4), ("e", 4), ("f", 9)]
+    from facebench._audit import clusters
+
+    groups = clusters([{"person": p, "match": m} for p, m in pairs])
+    assert [{e["person"] for e in g} for g in groups] == [{"c", "e"}, {"a", "b"}, {"d"}, {"f"}]
+
+
+def wilson(hits, of):
+    """Wilson's 95 % interval."""
+    z, p = 1.959964, hits / of
+    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * (p * (1 - p) / of + z * z / (4 * of * of)) ** 0.5
+    return middle - half, middle + half
+
+
+def test_planted_overlap_is_found(tmp_path):
+    """5 % of 400 numbered people are in both sets: recall and precision, by their intervals."""
+    random = np.random.default_rng(7)
+    centres = random.normal(size=(500, 64))
+    shared = random.choice(400, 20, replace=False)
+    others = np.arange(400, 480)
+
+    def write(path, people, first):
+        values = np.repeat(centres[people], 4, axis=0)
+        values = values + 0.55 * random.normal(size=values.shape)
+        names = [f"{first + k:07}/{i}.jpg" for k in range(len(people)) for i in range(4)]
+        write_embeddings(path, EmbeddingSet(values.astype(np.float32), names))
+
+    write(tmp_path / "train.h5", np.arange(400), 0)
+    write(tmp_path / "test.h5", np.concatenate([shared, others]), 5000)
+    found = datasets.find_overlap(tmp_path / "train.h5", tmp_path / "test.h5")
+    assert found.train["identifiers"] == 400  # numbers are no names
+    truth = {(f"{p:07}", f"{5000 + k:07}") for k, p in enumerate(shared)}
+    hits = {(e["person"], e["match"]) for e in found.entries}
+    right = len(hits & truth)
+    assert wilson(right, len(truth))[0] > 0.8 and wilson(right, len(hits))[0] > 0.65
+    assert len(found.clusters()) == len({p for p, _ in hits})
+
+
+def test_a_published_list_of_identifiers(packs, tmp_path):
+    people = datasets.Pack(packs / "train.h5").label_names
+    (tmp_path / "list.txt").write_text(f"# shared\n\n{people[3]}\n{people[7]}\n")
+    found = datasets.read_image_folder(packs / "train" / "images")
+    left = datasets.exclude(found, tmp_path / "list.txt")
+    assert len(left) == len(found) - 4
+    (tmp_path / "list.txt").write_text(f"{people[3]}\n{people[3]}\n")
+    with pytest.raises(facebench.Error, match=r"list\.txt:2: .*there twice"):
+        datasets.read_exclusion(tmp_path / "list.txt")

@@ -378,12 +378,13 @@ def test_a_busy_machine_is_marked():
     "call",
     [
         lambda: timing.bench_load(threads=[1], size=32, batch=4, seconds=0.02, rounds=2),
+        lambda: timing.bench_load(threads=[1], size=32, batch=4, seconds=0.02, rounds=2, race=True),
         lambda: timing.bench_detect(
             detectors=["mtcnn"], sizes=["96x64"], threads=[1], seconds=0.02, rounds=2
         ),
         lambda: timing.bench_eval(templates=64, pairs=200, threads=[1], seconds=0.02, rounds=2),
     ],
-    ids=["load", "detect", "eval"],
+    ids=["load", "race", "detect", "eval"],
 )
 def test_rates(call, tmp_path):
     result = call()

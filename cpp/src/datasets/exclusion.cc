@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -16,10 +17,17 @@ Exclusion read_exclusion(const std::filesystem::path& path) {
   Exclusion e;
   e.path = path;
   e.sha256 = sha256_hex(file.bytes());
+  const auto says_nothing = [](const TextLine& line) {
+    return trim(line.text).empty() || line.text.starts_with('#');
+  };
+  const bool people_alone = std::ranges::all_of(file.lines(), [&](const TextLine& line) {
+    return says_nothing(line) || split_whitespace(line.text).front() == line.text;
+  });
   for (const TextLine& line : file.lines()) {
     const std::string where = at_line(file.name(), line.number);
-    if (trim(line.text).empty() || line.text.starts_with('#')) continue;
-    const std::vector<std::string_view> fields = split_tabs(line.text);
+    if (says_nothing(line)) continue;
+    const std::vector<std::string_view> fields =
+        people_alone ? std::vector<std::string_view>{"person", line.text} : split_tabs(line.text);
     if (fields.size() != 2 || fields[1].empty() || (fields[0] != "person" && fields[0] != "sample"))
       fail(where, fmt::format("'{}' is neither", printable(line.text)),
            "A line is 'person' or 'sample', a tab, and its name.");

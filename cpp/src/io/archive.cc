@@ -38,8 +38,9 @@ std::string entry_name(std::int64_t label, std::string_view key) {
 }
 
 const Table<ImageArchiveFormat>& image_archives() {
-  static const Table<ImageArchiveFormat> table("archive of images",
-                                               {rec_archive(), bin_archive(), tar_archive()});
+  static const Table<ImageArchiveFormat> table(
+      "archive of images", {rec_archive(), bin_archive(), tar_archive(), lmdb_archive(),
+                            tfrecord_archive(), parquet_archive(), arrow_archive()});
   return table;
 }
 

@@ -31,7 +31,9 @@ const Table<BlemishRule>& blemish_rules() {
        {"byte_order_mark", "byte order marks, in front of a file or a name", "passed over"},
        {"crlf", "files with CRLF line ends", "read as LF"},
        {"blanks", "blanks around a name or at the end of a line, and blank lines", "passed over"},
-       {"latin_1", "lines that are not UTF-8", "read as Latin-1"}});
+       {"latin_1", "lines that are not UTF-8", "read as Latin-1"},
+       {"header_line", "first lines with numbers alone, where the official list has no such line",
+        "passed over; the protocol says how many folds there are"}});
   return table;
 }
 

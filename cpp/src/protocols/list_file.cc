@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
@@ -112,10 +113,38 @@ class Cleaner {
   std::string out_;
 };
 
+bool is_numbers(std::string_view line) {
+  return !line.empty() && line.find_first_not_of("0123456789 \t,") == std::string_view::npos;
+}
+
+// Blanks a first line such as "10 300", which LFW's own list has and others had put before theirs:
+// numbers alone, and the second line is not.
+void drop_header_line(std::string& text, const std::filesystem::path& path, Blemishes& found) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos) return;
+  const std::string_view all(text), first = all.substr(0, end);
+  if (!is_numbers(first) || is_numbers(all.substr(end + 1, all.find('\n', end + 1) - end - 1)))
+    return;
+  found.add(
+      BlemishKind::header_line,
+      [&] {
+        return ListPlace{path.string(), 1, ""};
+      },
+      [&] { return fmt::format("'{}'", printable(first)); });
+  text.erase(0, end);  // the line's end stays, and with it the numbers of the others
+}
+
 // The text as it is meant; `list` gets the hash of the bytes.
 std::string cleaned(const std::filesystem::path& path, char separator, TrialList& list,
                     Blemishes& found) {
   const std::string bytes = read_file(path);
+  if (bytes.starts_with('\x80'))
+    fail(path.string(),
+         "is a Python pickle; nothing is unpickled here, since a pickle can run programs",
+         fmt::format("Write it as CSV where you trust it:  python -c \"import pandas; "
+                     "pandas.read_pickle('{}').to_csv('{}', index=False)\"",
+                     path.filename().string(),
+                     std::filesystem::path(path).replace_extension(".csv").filename().string()));
   list.sha256 = sha256_hex(bytes);
   return Cleaner(bytes, path.string(), separator, found).clean();
 }
@@ -133,6 +162,7 @@ ListCsv read_list_csv(const std::filesystem::path& path, std::string role, Blemi
                       const CsvOptions& options) {
   TrialList list{std::move(role), path, "", {}};
   std::string text = cleaned(path, options.separator, list, found);
+  if (!options.header) drop_header_line(text, path, found);
   return {CsvTable(std::move(text), path.string(), options), std::move(list)};
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "facebench/core/error.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/blemishes.h"
 #include "facebench/protocols/trials.h"

@@ -50,9 +50,14 @@ class PairsReader : public TrialReader {
 
   Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override { return {options_.file}; }
+  std::vector<std::string> missing(const std::filesystem::path& lists) const override {
+    std::error_code ignored;
+    if (std::filesystem::exists(file_in(lists), ignored)) return {};
+    return files();
+  }
 
   TrialSet read(const std::filesystem::path& lists) const override {
-    const std::filesystem::path path = lists / options_.file;
+    const std::filesystem::path path = file_in(lists);
     Blemishes found(lists);
     const ListCsv list =
         read_list_csv(path, "pairs", found, {separator_of(options_.separator), options_.header});
@@ -105,6 +110,16 @@ class PairsReader : public TrialReader {
                 options_.prefix + table.cell(other, second) + options_.suffix, genuine, number,
                 static_cast<PairCollector::Position>(row));
     }
+  }
+
+  // The list; where it is not there and the same as a pickle is, that, to be refused by name.
+  std::filesystem::path file_in(const std::filesystem::path& lists) const {
+    std::filesystem::path list = lists / options_.file;
+    const std::filesystem::path pickle = std::filesystem::path(list).replace_extension(".pkl");
+    std::error_code ignored;
+    return !std::filesystem::exists(list, ignored) && std::filesystem::exists(pickle, ignored)
+               ? pickle
+               : list;
   }
 
   PairsOptions options_;

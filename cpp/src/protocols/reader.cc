@@ -14,6 +14,7 @@
 #include "protocols/lfw_people.h"
 #include "protocols/pairs.h"
 #include "protocols/template_list.h"
+#include "protocols/tinyface.h"
 #include "protocols/umdfaces.h"
 
 namespace facebench {
@@ -58,7 +59,9 @@ const Table<TrialReaderEntry>& trial_readers() {
         make_umdfaces_reader},
        {"dfw", "DFW's list of names and its mask, an entry for each pair of them", make_dfw_reader},
        {"template_list", "VGGFace2's lists of templates, blocks of images for each subject",
-        make_template_list_reader}});
+        make_template_list_reader},
+       {"tinyface", "TinyFace's MAT lists of gallery and probes, and its folder of distractors",
+        make_tinyface_reader}});
   return table;
 }
 

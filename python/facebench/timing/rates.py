@@ -21,13 +21,16 @@ def bench_load(
     batch=64,
     seconds=2.0,
     rounds=5,
+    race=False,
     progress=None,
 ):
     """Images a second: files decoded, files made into batches, a pack made into batches.
 
     ``files``: a folder of images; None: synthetic faces of 250 x 250 pixels as JPEG. ``pack``: one;
     None: images of ``size`` in memory. ``threads``: numbers to try, 0: one a processor.
-    ``seconds``: about this long for each measurement, in ``rounds`` rounds.
+    ``seconds``: about this long for each measurement, in ``rounds`` rounds. ``race``: the same
+    images out of files, ``.rec``, tar and a pack, beside torchvision and cv2 in torch's DataLoader
+    with as many workers; up to 2,000 of ``files``, brought to ``size``.
     """
     with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
         if files is None:
@@ -35,6 +38,9 @@ def bench_load(
             options = datasets.SyntheticOptions(people=20, images=2, size=250, protocol="lfw")
             datasets.write_synthetic_dataset(options, synthetic, 0, None)
             files = synthetic / "images"
+        if race:
+            timed = (threads, seconds, rounds, progress)
+            return _race(files, Path(folder) / "race", size, batch, timed)
         paths = [s.path for s in datasets.read_dataset("folder", files).samples]
         height, width = (size, size) if pack is None else _pack_shape(pack)
         work = {
@@ -46,6 +52,22 @@ def bench_load(
         }
         options = {"size": size, "batch": batch, "files": len(paths), "pack": str(pack or "")}
         return _rates("load", "images", ["work"], work, threads, seconds, rounds, options, progress)
+
+
+def _race(files, folder, size, batch, timed):
+    from facebench.timing import loaders
+
+    forms = loaders.prepare(files, folder, size, most=2000)
+    paths = [s.path for s in datasets.read_image_folder(forms["folder"]).samples]
+    work = {"decode": lambda t: _decode_work(paths, t)}
+    for form, path in forms.items():
+        source = "pack" if form == "pack" else "files"
+        work[form] = lambda t, s=source, p=path: _input_work(s, p, batch, size, size, t)
+    for name in loaders.OTHERS:
+        work[name] = lambda t, n=name: loaders.data_loader_work(n, paths, batch, t)
+    options = {"size": size, "batch": batch, "files": len(paths), "race": True}
+    options["largest_difference"] = loaders.check_equal(forms)
+    return _rates("load", "images", ["work"], work, *timed[:3], options, timed[3])
 
 
 def _pack_shape(pack):

@@ -15,7 +15,8 @@ namespace facebench {
 // also in a test set.
 //
 // The file: a line "person<TAB>NAME" or "sample<TAB>ID" each, NAME as the data set calls the
-// person, ID as its sample is called; empty lines and lines that begin with # are skipped.
+// person, ID as its sample is called; empty lines and lines that begin with # are skipped. Or a
+// list of people alone, one word in each line, as overlap lists are published.
 struct Exclusion {
   std::filesystem::path path;
   std::set<std::string> people, samples;

@@ -28,6 +28,7 @@ enum class BlemishKind {
   crlf,
   blanks,
   latin_1,
+  header_line,
 };
 
 struct BlemishRule {

@@ -21,8 +21,9 @@ struct TrainingSet {
   // A person's number for each image; below zero: not trained on. Images without a face (status)
   // are never trained on either.
   std::vector<std::int64_t> labels;
-  // Of the images' bytes, as a pack's manifest has it. Empty where nothing is known; a resume then
-  // can tell other data by names, labels and statuses only.
+  // Of the images' bytes: as a pack's manifest has it, or of the image files, all up to 4,096, else
+  // 4,096 of them, spread evenly ("4096 of 5179510 images: HASH"). Empty where nothing is known; a
+  // resume then can tell other data by names, labels and statuses only.
   std::string content_hash;
   // How the crops were made (detector, selection, crop), copied into the model file.
   Json preparation = Json::object();

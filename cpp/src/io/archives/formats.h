@@ -9,9 +9,13 @@
 namespace facebench {
 
 // The rows of image_archives(), each defined in the file of its name.
+ImageArchiveFormat arrow_archive();
 ImageArchiveFormat bin_archive();
+ImageArchiveFormat lmdb_archive();
+ImageArchiveFormat parquet_archive();
 ImageArchiveFormat rec_archive();
 ImageArchiveFormat tar_archive();
+ImageArchiveFormat tfrecord_archive();
 
 // Whether the name of a path ends so, in any case.
 bool has_ending(const std::filesystem::path& path, std::string_view ending);

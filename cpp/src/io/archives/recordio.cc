@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "io/archives/memory_number.h"
+#include "io/archives/protobuf.h"
 
 namespace facebench {
 namespace {
@@ -13,13 +15,6 @@ namespace {
 constexpr std::uint64_t kHeader = 24;  // bytes of IRHeader
 constexpr std::uint32_t kLengthBits = 29;
 constexpr const char* kDamaged = "The file is cut off or damaged: get it again.";
-
-template <class T>
-T number_at(const char* data) {
-  T value;
-  std::memcpy(&value, data, sizeof value);
-  return value;
-}
 
 template <class T>
 void append_number(std::string& out, T value) {
@@ -107,24 +102,12 @@ ImageRecord parse_image_record(std::string_view data, const std::function<std::s
 }
 
 bool looks_like_protobuf(std::string_view data) {
-  std::size_t at = 0;
-  const auto varint = [&](std::uint64_t& value) {
-    value = 0;
-    for (int shift = 0; shift < 64 && at < data.size(); shift += 7) {
-      const auto byte = static_cast<std::uint8_t>(data[at++]);
-      value |= std::uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return true;
-    }
-    return false;
-  };
-  while (at < data.size()) {
-    std::uint64_t tag = 0, length = 0;
-    // SageMaker's Record has fields 1 to 4, all of them with a length.
-    if (!varint(tag) || (tag & 7) != 2 || tag >> 3 < 1 || tag >> 3 > 4) return false;
-    if (!varint(length) || length > data.size() - at) return false;
-    at += length;
-  }
-  return !data.empty();
+  ProtobufFields fields(data);
+  // SageMaker's Record has fields 1 to 4, all of them with a length.
+  while (fields.next())
+    if (fields.wire() != ProtobufFields::Wire::bytes || fields.number() < 1 || fields.number() > 4)
+      return false;
+  return !data.empty() && !fields.damaged();
 }
 
 std::string frame_record(std::string_view data) {

@@ -179,19 +179,25 @@ def convert(
 def overlap(
     train: argument("The training set: a pack, a folder of people, or embeddings.", Path),
     test: argument("The test set: one of the same.", Path),
-    audit: option("Write who would be dropped and why (.csv, .json).", Path) = None,
+    audit: option(
+        "Write who would be dropped and why (.csv, .json, .html: pictures).", Path
+    ) = None,
     out: option("Write the list for --exclude of pack.", Path) = None,
     threads: common.Threads = 0,
     **options,
 ):
     """People whom a training set shares with a test set. By name and by similarity."""
-    as_json = audit is not None and audit.suffix.lower() == ".json"
-    if audit is not None and not as_json and audit.suffix.lower() != ".csv":
-        raise ValueError(f"--audit {audit}: its name must end in .csv or .json")
-    found = facebench.datasets.find_overlap(train, test, progress=make_progress(), **options)
+    datasets = facebench.datasets
+    forms = {
+        ".csv": lambda found: found.csv,
+        ".json": lambda found: json_module.dumps(found.to_dict(), indent=2, ensure_ascii=False),
+        ".html": lambda found: datasets.audit_sheet(found, train, test),
+    }
+    if audit is not None and audit.suffix.lower() not in forms:
+        raise ValueError(f"--audit {audit}: its name must end in .csv, .json or .html")
+    found = datasets.find_overlap(train, test, progress=make_progress(), **options)
     if audit is not None:
-        text = json_module.dumps(found.to_dict(), indent=2, ensure_ascii=False)
-        facebench.reports.write_text(audit, text if as_json else found.csv)
+        facebench.reports.write_text(audit, forms[audit.suffix.lower()](found))
     if out is not None:
         facebench.reports.write_text(out, found.exclusion)
     return found

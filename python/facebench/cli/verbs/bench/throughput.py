@@ -4,7 +4,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import keywords, option
+from facebench.cli.options import flag, keywords, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verbs.bench.common import Rounds, RowSeconds, SomeThreads, bench, numbers
 
@@ -24,6 +24,7 @@ def measure(function, threads, **options):
         threads=SomeThreads,
         seconds=RowSeconds,
         rounds=Rounds,
+        race=flag("--race", "Out of .rec, tar, pack; beside torchvision and cv2 in a DataLoader."),
     ),
 )
 def load(**options):

@@ -1,0 +1,128 @@
+"""Other ways to read images for training, raced against ours by ``bench_load(race=True)``.
+
+Each reads the same JPEG files of one size, in random order, and makes batches of float32 pixels
+(x - 127.5) / 128. What they decode is compared with what we decode before anything is timed.
+"""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, RandomSampler
+
+from facebench import crops, datasets, images
+from facebench.core import Error
+
+_TOGETHER = 16  # batches that are timed together: one alone may be there already
+_AHEAD = 2  # batches that a worker of a DataLoader makes ahead: torch's own number
+
+
+class _TorchvisionFiles(Dataset):
+    """As torchvision's ImageFolder: PIL decodes, ToTensor and Normalize follow."""
+
+    def __init__(self, paths):
+        from torchvision import transforms
+
+        self.paths = paths
+        self.transform = transforms.Compose(
+            [transforms.ToTensor(), transforms.Normalize([0.5] * 3, [128 / 255] * 3)]
+        )
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        from PIL import Image
+
+        with Image.open(self.paths[index]) as picture:
+            return self.transform(picture.convert("RGB"))
+
+
+class _OpenCvFiles(Dataset):
+    """As the training scripts of the field: cv2 decodes, numpy scales."""
+
+    def __init__(self, paths):
+        self.paths = paths
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        import cv2
+
+        cv2.setNumThreads(0)
+        picture = cv2.cvtColor(cv2.imread(str(self.paths[index])), cv2.COLOR_BGR2RGB)
+        pixels = (picture.transpose(2, 0, 1).astype(np.float32) - 127.5) / 128
+        return torch.from_numpy(pixels)
+
+
+OTHERS = {"torchvision, DataLoader": _TorchvisionFiles, "cv2, DataLoader": _OpenCvFiles}
+
+
+def prepare(files, folder, size, most):
+    """The same images in each form: {"folder", "rec", "tar", "pack"}: path.
+
+    At most ``most`` of ``files``, brought to ``size`` and written as JPEG of quality 95.
+    """
+    folder = Path(folder)
+    for number, sample in enumerate(datasets.read_dataset("folder", files).samples[:most]):
+        picture = images.decode(sample.read(), sample.where)
+        if picture.shape[:2] != (size, size):
+            picture = images.resize(picture, size, size, "area")
+        person = folder / "files" / f"{sample.label:06}"
+        person.mkdir(parents=True, exist_ok=True)
+        images.write(person / f"{number:06}.jpg", picture)
+    made = datasets.read_image_folder(folder / "files")
+    forms = {"folder": folder / "files"}
+    for form in ("rec", "tar"):
+        forms[form] = folder / f"images.{form}"
+        datasets.convert_dataset(made, forms[form])
+    forms["pack"] = folder / "images.h5"
+    crop = crops.CropOptions(height=size, width=size)
+    datasets.pack_dataset(made, forms["pack"], crop=crop)
+    return forms
+
+
+def check_equal(forms, most=64):
+    """The largest difference of a pixel (0 to 255) between ours and each of the others.
+
+    facebench.Error for one above 2: libjpeg-turbo's versions differ by that much.
+    """
+    ours = datasets.DecodedImages(datasets.read_image_folder(forms["folder"]))
+    paths = [sample.path for sample in datasets.read_image_folder(forms["folder"]).samples]
+    differences = {}
+    for name, make in OTHERS.items():
+        others, largest = make(paths), 0
+        for k in range(min(most, len(paths))):
+            pixels = others[k].numpy().transpose(1, 2, 0) * 128 + 127.5
+            largest = max(largest, float(np.abs(pixels - ours.pixels(k)).max()))
+        if largest > 2.01:
+            raise Error(f"{name}: its pixels differ from ours by {largest:.3g} of 255.")
+        differences[name] = round(largest, 3)
+    return differences
+
+
+def data_loader_work(name, paths, batch, threads):
+    """run(rounds) -> seconds of one of ``OTHERS``, with as many workers; one: in this process."""
+    workers = 0 if threads == 1 else threads
+    made = OTHERS[name](paths)
+    loader = DataLoader(
+        made,
+        batch_size=batch,
+        sampler=RandomSampler(made, replacement=True, num_samples=1 << 40),
+        num_workers=workers,
+        **({"prefetch_factor": _AHEAD} if workers else {}),
+    )
+    batches = iter(loader)
+
+    def run(rounds):
+        # What was made ahead while others were timed does not count.
+        for _ in range(_AHEAD * workers):
+            next(batches)
+        started = time.perf_counter()
+        for _ in range(_TOGETHER * rounds):
+            next(batches)
+        return time.perf_counter() - started
+
+    return run, _TOGETHER * batch

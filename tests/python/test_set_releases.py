@@ -1,0 +1,234 @@
+"""Miniatures of sets as their authors pass them on, each made by another program: MAT files by
+scipy, tables by the csv module and pickle, packs by pickle and lzma. What the layouts are was read
+in public programs that read the releases."""
+
+import csv
+import lzma
+import pickle
+import sys
+from pathlib import Path
+
+import facebench
+import numpy as np
+import pytest
+import scipy.io
+from facebench import Error, protocols
+
+sys.path.insert(0, str(Path(__file__).parent))
+from archive_files import jpeg
+
+# --- TinyFace ---
+# mk-minchul/AdaFace: validation_lq/tinyface_helper.py (Testing_Set/, gallery_set, probe_set)
+# QMUL's evaluation script as others pass it on: gallery_ids, probe_ids, -100 for distractors
+
+
+def cells(names):
+    array = np.empty((len(names), 1), dtype=object)
+    array[:, 0] = names
+    return array
+
+
+def write_tinyface(root, gallery, probes, distractors=5, **changes):
+    """`gallery` and `probes` are people, one an image."""
+    folder = root / "tinyface" / "Testing_Set"
+    lists = {}
+    for what, where, people in (
+        ("gallery", "Gallery_Match", gallery),
+        ("probe", "Probe", probes),
+    ):
+        names = [f"{p}_{k}.jpg" for k, p in enumerate(people, 1)]
+        variables = {
+            f"{what}_set": cells(names),
+            f"{what}_ids": np.array(people, np.uint16)[:, None],
+            **changes.get(what, {}),
+        }
+        (folder / where).mkdir(parents=True, exist_ok=True)
+        for name in names:
+            (folder / where / name).write_bytes(b"not opened")
+        stem = "gallery_match" if what == "gallery" else "probe"
+        scipy.io.savemat(folder / f"{stem}_img_ID_pairs.mat", variables, do_compression=True)
+        lists[what] = [f"{where}/{n}" for n in names]
+    (folder / "Gallery_Distractor").mkdir(exist_ok=True)
+    for k in range(1, distractors + 1):
+        (folder / "Gallery_Distractor" / f"{k}.jpg").write_bytes(b"not opened")
+        lists["gallery"].append(f"Gallery_Distractor/{k}.jpg")
+    return folder, lists
+
+
+def test_tinyface(tmp_path):
+    gallery, probes = [3, 3, 7, 9, 12], [3, 7, 7, 9, 12, 12, 3]
+    folder, lists = write_tinyface(tmp_path, gallery, probes, 40)
+    for root in (tmp_path, tmp_path / "tinyface", folder):
+        check = protocols.check_data("tinyface", root)
+        assert check.missing == 0, root
+    random = np.random.default_rng(3)
+    centres = {p: random.normal(size=6) for p in set(gallery)}
+    names = lists["gallery"] + lists["probe"]
+    people = [*gallery, *[-100] * 40, *probes]
+    values = [random.normal(size=6) + centres.get(p, 0) for p in people]
+    values = np.float32(values / np.linalg.norm(values, axis=1, keepdims=True))
+    result = protocols.evaluate("tinyface", values, names, root=tmp_path, replicates=20)
+    track = result["search"]
+    # The script's rank: images by their score, the first of the probe's person.
+    scores = values[len(lists["gallery"]) :] @ values[: len(lists["gallery"])].T
+    ranks = []
+    for probe, row in zip(probes, scores, strict=True):
+        order = np.array(people[: len(lists["gallery"])])[np.argsort(-row)]
+        wrong = order[: int(np.argmax(order == probe))]
+        # Several images of one wrong person count once; distractors are all different people.
+        ranks.append(len(set(wrong[wrong >= 0])) + int(np.sum(wrong < 0)) + 1)
+    assert any(1 < r <= 20 for r in ranks)
+    for rank in (1, 5, 10, 20):
+        assert track[f"rank@{rank}"].value == pytest.approx(np.mean(np.array(ranks) <= rank))
+
+
+def test_bad_tinyface(tmp_path):
+    bad = {
+        "ids": ({"probe_ids": np.array([3, 7, 1], np.uint16)}, "2 names in probe_set and 3 people"),
+        "fraction": ({"probe_ids": np.array([3.5, 7.0])}, "person is 3.5"),
+        "twice": ({"probe_set": cells(["3_1.jpg", "3_1.jpg"])}, "3_1.jpg is there twice"),
+        "folder": ({"probe_set": cells(["a/3_1.jpg", "3_2.jpg"])}, "no name of a file"),
+        "outside": ({"probe_set": cells(["../3_1.jpg", "3_2.jpg"])}, "not a plain path"),
+        "variable": ({"probe_set": None}, "no variable 'probe_set'"),
+        "numbers": ({"probe_set": np.ones((2, 1))}, "probe_set"),
+    }
+    for name, (change, wanted) in bad.items():
+        write_tinyface(tmp_path / name, [3, 7], [3, 7], probe=change)
+        path = tmp_path / name / "tinyface/Testing_Set/probe_img_ID_pairs.mat"
+        if None in change.values():
+            scipy.io.savemat(path, {"probe_ids": np.array([3, 7])})
+        with pytest.raises(Error, match=wanted):
+            protocols.read_trials("tinyface", tmp_path / name)
+    folder, _ = write_tinyface(tmp_path / "none", [3, 7], [3, 7], 0)
+    with pytest.raises(Error, match="no distractor"):
+        protocols.read_trials("tinyface", tmp_path / "none")
+    (folder / "Gallery_Distractor").rmdir()
+    with pytest.raises(Error, match="missing: Gallery_Distractor"):
+        protocols.read_trials("tinyface", tmp_path / "none")
+
+
+# --- BFW ---
+# visionjo/facerec-bias-bfw: data/README.md (columns of the table)
+# zseljee/re-faircal: data/README.md (the same table as CSV)
+
+GROUPS = ["asian_females", "black_males"]
+
+
+def bfw_rows():
+    rows = []
+    for g, group in enumerate(GROUPS):
+        for k in range(20):
+            a, b = f"{group}/n{g}{k:05}", f"{group}/n{g}{(k + 1) % 20:05}"
+            for label, other in ((1, a), (0, b)):
+                rows.append(
+                    {
+                        "": len(rows),
+                        "fold": k % 5 + 1,
+                        "p1": f"{a}/0001_01.jpg",
+                        "p2": f"{other}/0002_01.jpg",
+                        "label": label,
+                        "id1": k,
+                        "id2": k,
+                        "att1": group,
+                        "att2": group,
+                        "resnet50": 0.5,
+                    }
+                )
+    return rows
+
+
+def test_bfw(tmp_path):
+    rows = bfw_rows()
+    with open(tmp_path / "bfw-datatable.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    trials = protocols.read_trials("bfw", tmp_path)
+    track = trials.tracks[0].trials
+    names = trials.names
+    pairs = [(names[a], names[b]) for a, b in track.comparisons]
+    assert pairs == [(r["p1"], r["p2"]) for r in rows]
+    assert [bool(g) for g in track.genuine] == [r["label"] == 1 for r in rows]
+    assert [f + 1 for f in track.fold] == [r["fold"] for r in rows]
+    assert not trials.blemishes
+
+
+def test_a_pickled_table_is_refused_by_name(tmp_path):
+    (tmp_path / "bfw-datatable.pkl").write_bytes(pickle.dumps(bfw_rows()))
+    wanted = r"bfw-datatable\.pkl: is a Python pickle.*to_csv\('bfw-datatable\.csv', index=False\)"
+    with pytest.raises(Error, match=wanted):
+        protocols.read_trials("bfw", tmp_path)
+    (tmp_path / "bfw-datatable.pkl").rename(tmp_path / "bfw-datatable.csv")
+    with pytest.raises(Error, match="is a Python pickle"):
+        protocols.read_trials("bfw", tmp_path)
+
+
+# --- Hadrian, Eclipse, ND-Twins ---
+# HaiyuWu/SOTA-Face-Recognition-Train-and-Test: utils/prepare_test_images.py, utils/xz2bin.py
+
+
+@pytest.mark.parametrize("name", ["hadrian", "eclipse", "nd_twins"])
+def test_packs_of_the_goldilocks_sets(tmp_path, name):
+    images = [jpeg(k) for k in range(40)]
+    same = [k % 2 == 0 for k in range(20)]
+    packed = lzma.compress(pickle.dumps((images, same), 4))
+    (tmp_path / f"{name}.bin.xz").write_bytes(packed)
+    trials = protocols.read_trials(f"{name}_bin", tmp_path)
+    track = trials.tracks[0].trials
+    assert [bool(g) for g in track.genuine] == same
+    assert list(track.fold) == [k // 2 for k in range(20)]
+    scores = np.where(same, 0.9, 0.1)
+    result = facebench.evaluate(f"{name}_bin", scores=scores, root=tmp_path, replicates=20)
+    assert result.accuracy.value == 1
+
+
+# --- CelebA ---
+# deepinsight/insightface: src/data/build_eval_pack.py (pairs_label.txt: PATH PATH 0|1)
+
+
+def test_celeba_pairs_by_a_list(tmp_path):
+    lines = [f"{2 * k:06}.jpg {2 * k + 1:06}.jpg {k % 2}" for k in range(40)]
+    (tmp_path / "pairs_label.txt").write_text("\n".join(lines) + "\n")
+    track = protocols.read_trials("celeba_pairs", tmp_path).tracks[0].trials
+    assert [int(g) for g in track.genuine] == [k % 2 for k in range(40)]
+    assert sorted(np.bincount(track.fold)) == [4] * 10
+
+
+# --- a first line with numbers, as LFW's own list has ---
+
+
+def cplfw_lines():
+    lines = []
+    for k in range(20):
+        lines += [f"Ann_{k}_1.jpg 1", f"Ann_{k}_2.jpg 1"]
+    for k in range(20):
+        lines += [f"Ann_{k}_1.jpg 0", f"Ann_{(k + 7) % 20}_3.jpg 0"]
+    return lines
+
+
+@pytest.mark.parametrize("first", ["10\t300", "10 300", "6000", "20"])
+def test_a_header_line_is_passed_over_and_counted(tmp_path, first):
+    plain, headed = tmp_path / "plain", tmp_path / "headed"
+    for folder, lines in ((plain, cplfw_lines()), (headed, [first, *cplfw_lines()])):
+        folder.mkdir()
+        (folder / "pairs_CPLFW.txt").write_text("\n".join(lines) + "\n")
+    one, other = (protocols.read_trials("cplfw", f) for f in (plain, headed))
+    assert not one.blemishes
+    (blemish,) = other.blemishes
+    assert blemish["kind"] == "header_line" and blemish["count"] == 1
+    assert blemish["first"][0]["line"] == 1
+    a, b = one.tracks[0].trials, other.tracks[0].trials
+    assert np.array_equal(a.comparisons, b.comparisons) and list(a.fold) == list(b.fold)
+    scores = np.random.default_rng(1).normal(size=40)
+    plain_result = facebench.evaluate("cplfw", scores=scores, root=plain, replicates=20)
+    headed_result = facebench.evaluate("cplfw", scores=scores, root=headed, replicates=20)
+    assert plain_result.accuracy.value == headed_result.accuracy.value
+    with pytest.raises(Error, match="numbers alone"):
+        facebench.evaluate("cplfw", scores=scores, root=headed, strict=True)
+
+
+def test_a_line_of_numbers_elsewhere_is_an_error(tmp_path):
+    lines = cplfw_lines()
+    (tmp_path / "pairs_CPLFW.txt").write_text("\n".join([*lines[:4], "10 300", *lines[4:]]))
+    with pytest.raises(Error, match=r"pairs_CPLFW\.txt:5"):
+        protocols.read_trials("cplfw", tmp_path)
