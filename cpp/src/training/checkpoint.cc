@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/safetensors.h"
 #include "facebench/io/sha256.h"
 
@@ -66,7 +67,7 @@ TrainingState verified_state(const SafetensorsFile& file, const std::string& whe
     fail(where, "the checksum differs: the file is damaged",
          "Delete it; the training then resumes from the checkpoint before");
 
-  const Json json = parse_json(text, where);
+  const Json json = parse_file_json(text, where);
   TrainingState state;
   if (!json.is_object() || !json.contains("iteration") || !json["iteration"].is_number_integer() ||
       !json.contains("identity") || !json["identity"].is_object() || !json.contains("progress"))
