@@ -141,7 +141,7 @@ def content(path):
             found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
         else:
             found[name] = None
-    return found
+    return found or None  # an empty folder is nothing
 
 
 class Case:
