@@ -5,6 +5,9 @@
 #   make test         builds and runs every test: C++ (ctest) and Python (pytest)
 #   make build        environment in .venv, build and install there, nothing else
 #   make test-slow    the tests marked slow
+#   make fuzz SECONDS=60   every reader with libFuzzer (clang), so many seconds each
+#   make sanitize     C++ tests of the light library under ASan and UBSan, then under TSan
+#   make faults       every verb that writes, with each of its writing calls failing in turn
 #   make bench        the benchmarks of tests/bench
 #   make bench-paper        time of a step in every installed framework, few steps (15 minutes)
 #   make bench-paper-full   the same with the papers' batches and iterations (hours)
@@ -22,7 +25,7 @@ TORCH ?= 2.11.0
 PREFIX ?=
 export PYTHON TORCH PREFIX
 
-.PHONY: demo test build test-slow bench bench-paper bench-paper-full engines lint docs wheel install clean
+.PHONY: demo test build test-slow fuzz sanitize faults bench bench-paper bench-paper-full engines lint docs wheel install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -36,6 +39,16 @@ test: build
 
 test-slow: build
 	@scripts/test.sh slow
+
+SECONDS ?= 20
+fuzz:
+	@scripts/fuzz.sh $(SECONDS)
+
+sanitize:
+	@scripts/sanitize.sh
+
+faults: build
+	@scripts/faults.sh
 
 bench: build
 	@scripts/bench.sh

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "common.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
@@ -213,7 +214,7 @@ void bind_io(py::module_& m) {
         return fmt::format("EmbeddingSet({} x {}, {} ok)", set.size(), set.dim, ok);
       });
 
-  m.def("confine_hdf5", &confine_hdf5, py::arg("on"));
+  m.def("confine_readers", &confine_readers, py::arg("on"));
   m.def("read_embeddings", &read_embeddings, py::arg("path"),
         py::call_guard<py::gil_scoped_release>());
   m.def("write_embeddings", &write_embeddings, py::arg("path"), py::arg("embeddings"),

@@ -18,7 +18,7 @@ __all__ = [
     "EmbeddingSet",
     "SampleStatus",
     "canonical_json",
-    "confine_hdf5",
+    "confine_readers",
     "read_embeddings",
     "read_h5_manifest",
     "read_manifest",
@@ -50,26 +50,25 @@ def read_embeddings(path, names=None):
     return _embedding_files.read(path, names)
 
 
-def confine_hdf5(on=True):
-    """Read HDF5 files that are opened from now on in restricted child processes.
+def confine_readers(on=True):
+    """Parse HDF5, TOML and JSON files from now on in confined child processes.
 
-    For files that are not trusted: the HDF5 library is not safe with malicious files. Each file is
-    read by a process that can only open files for reading and send its answer; it cannot write, use
-    the network, start programs, or take more memory and time than the size of the file explains. If
-    it fails, or if the system cannot restrict a process, a :class:`facebench.Error` is raised here.
-    The numbers are the same. Returns the previous setting. ``facebench --untrusted VERB`` does
-    this.
+    For files from strangers: the HDF5 library is not safe with malicious files, and no parser is
+    free of errors. A child answers this process and computes; it has no file open, can open none,
+    and gets memory, processor time and time by the clock in proportion to the file. If it fails, or
+    if the system cannot confine a process, a :class:`facebench.Error` is raised here. The numbers
+    are the same. Returns the previous setting. ``facebench --untrusted VERB`` does this.
 
     >>> import tempfile, numpy as np
-    >>> before = confine_hdf5()
+    >>> before = confine_readers()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
     ...     read_embeddings(folder + "/e.h5").names
     ['a.jpg']
-    >>> confine_hdf5(before)
+    >>> confine_readers(before)
     True
     """
-    return _eval.confine_hdf5(on)
+    return _eval.confine_readers(on)
 
 
 def write_embeddings(path, embeddings):

@@ -4,7 +4,7 @@
 #include "facebench/io/verification_pack.h"
 #include "fuzz.h"
 
-FACEBENCH_FUZZ_TARGET(bytes) {
+FACEBENCH_FUZZ_TARGET(bin, bytes) {
   const facebench::VerificationPack pack(std::as_bytes(std::span(bytes)), "fuzz");
   if (pack.images().size() != 2 * pack.same().size()) std::abort();
   std::size_t sum = 0;

@@ -2,4 +2,4 @@
 
 #include "fuzz.h"
 
-FACEBENCH_FUZZ_TARGET(bytes) { const facebench::CsvTable table(std::string(bytes), "fuzz"); }
+FACEBENCH_FUZZ_TARGET(csv, bytes) { const facebench::CsvTable table(std::string(bytes), "fuzz"); }

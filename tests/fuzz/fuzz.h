@@ -1,19 +1,32 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "facebench/core/error.h"
 
-// What a target's function may do with bytes that are not what it reads: throw Error, nothing else.
-#define FACEBENCH_FUZZ_TARGET(bytes)                                               \
-  static void read_fuzzed(std::string_view bytes);                                 \
-  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n) { \
-    try {                                                                          \
-      read_fuzzed({reinterpret_cast<const char*>(data), n});                       \
-    } catch (const facebench::Error&) {                                            \
-    }                                                                              \
-    return 0;                                                                      \
-  }                                                                                \
-  static void read_fuzzed(std::string_view bytes)
+// A target: what reads the bytes of a file. Everything that it throws but Error is a finding.
+struct FuzzTarget {
+  std::string_view name;
+  void (*read)(std::string_view bytes);
+};
+
+// The targets that are linked into this program: all of them, or with libFuzzer one.
+inline std::vector<FuzzTarget>& fuzz_targets() {
+  static std::vector<FuzzTarget> targets;
+  return targets;
+}
+
+// Runs a target; what is refused is no finding.
+inline void feed(const FuzzTarget& target, std::string_view bytes) {
+  try {
+    target.read(bytes);
+  } catch (const facebench::Error&) {
+  }
+}
+
+#define FACEBENCH_FUZZ_TARGET(name, bytes)                 \
+  static void read_fuzzed_##name(std::string_view bytes);  \
+  [[maybe_unused]] static const bool registered_##name =   \
+      (fuzz_targets().push_back({#name, read_fuzzed_##name}), true); \
+  static void read_fuzzed_##name(std::string_view bytes)

@@ -33,7 +33,7 @@ void require(bool condition) {
 
 }  // namespace
 
-FACEBENCH_FUZZ_TARGET(bytes) {
+FACEBENCH_FUZZ_TARGET(image, bytes) {
   facebench::DecodeOptions options;
   options.max_pixels = 1 << 20;
   options.exif_orientation = bytes.size() % 2 == 1;

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "memory_file.h"
 
-FACEBENCH_FUZZ_TARGET(bytes) {
+FACEBENCH_FUZZ_TARGET(lmdb, bytes) {
   const MemoryFile file(bytes);
   read_all_entries(*facebench::image_archives().at("lmdb").open(file.path()));
 }

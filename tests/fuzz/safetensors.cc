@@ -2,6 +2,6 @@
 
 #include "fuzz.h"
 
-FACEBENCH_FUZZ_TARGET(bytes) {
+FACEBENCH_FUZZ_TARGET(safetensors, bytes) {
   const facebench::SafetensorsFile file(std::as_bytes(std::span(bytes)), "fuzz");
 }

@@ -2,7 +2,7 @@
 
 #include "fuzz.h"
 
-FACEBENCH_FUZZ_TARGET(bytes) {
+FACEBENCH_FUZZ_TARGET(text, bytes) {
   const facebench::TextFile file(std::string(bytes), "fuzz");
   for (const facebench::TextLine& line : file.lines()) {
     for (std::string_view field : facebench::split_tabs(line.text))

@@ -2,4 +2,4 @@
 
 #include "fuzz.h"
 
-FACEBENCH_FUZZ_TARGET(bytes) { facebench::parse_toml(bytes, "fuzz").json(); }
+FACEBENCH_FUZZ_TARGET(toml, bytes) { facebench::parse_toml(bytes, "fuzz").json(); }

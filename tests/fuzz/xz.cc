@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "memory_file.h"
 
-FACEBENCH_FUZZ_TARGET(bytes) {
+FACEBENCH_FUZZ_TARGET(xz, bytes) {
   const MemoryFile file(bytes);
   const facebench::VerificationPack pack(file.path());
 }

@@ -11,7 +11,7 @@ from facebench import _arguments, io, metrics
 
 MODULES = [name for name in facebench._MODULES if name != "timing"]
 # Right arguments of some functions are among the wrong ones of others: these would begin to work.
-LONG_WORK = {"demo", "force_isa", "confine_hdf5"}
+LONG_WORK = {"demo", "force_isa", "confine_readers"}
 SECRET = "secret-value"
 WRONG = [
     None,

@@ -660,7 +660,7 @@ def test_files_of_strangers_give_the_same_numbers(trained, tmp_path, confinable)
         invoke("--untrusted", "eval", "lfw", "--embeddings", embeddings, *arguments)
         invoke("--untrusted", "verify", out)
     finally:
-        assert fio.confine_hdf5(False)
+        assert fio.confine_readers(False)
     assert embeddings.read_bytes() == trained["embeddings"].read_bytes()
     for name in ("scores.h5", "metrics.json"):
         assert (out / name).read_bytes() == (trained["run"] / name).read_bytes()

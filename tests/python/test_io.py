@@ -182,7 +182,7 @@ def test_damaged_hdf5_does_not_crash(tmp_path, reading):
 import sys, facebench.io as fio
 from facebench import Error
 source, target, reading = sys.argv[1:]
-fio.confine_hdf5(reading == "confined")
+fio.confine_readers(reading == "confined")
 data = open(source, "rb").read()
 for i in range(0, len(data), 8):
     changed = bytearray(data)

@@ -1,12 +1,14 @@
 #include "facebench/embedding/extractor.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Version.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/version.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -130,6 +132,14 @@ class Extraction {
   EmbeddingSet& set_;
 };
 
+// What torch and the oneDNN in it may use of the processor: both choose their kernels by it, and
+// environment variables of theirs lower it. Embeddings move in their last bits.
+Json torch_instruction_sets() {
+  const char* limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  if (!limit) limit = std::getenv("DNNL_MAX_CPU_ISA");
+  return {{"torch", at::get_cpu_capability()}, {"onednn_max", limit ? limit : "all"}};
+}
+
 }  // namespace
 
 EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
@@ -168,6 +178,7 @@ EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
 
   set.manifest = content_basics();
   set.manifest["torch"] = TORCH_VERSION;
+  set.manifest["torch_isa"] = torch_instruction_sets();
   set.manifest["model"] = info.description;
   set.manifest["model_sha256"] = info.sha256;
   set.manifest["extract"] = options_to_json(resolved);

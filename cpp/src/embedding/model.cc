@@ -11,6 +11,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/registry.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/safetensors.h"
 #include "facebench/io/sha256.h"
 
@@ -85,7 +86,7 @@ Json model_description(const Model& model) {
 ModelDescription parse_model_description(std::string_view text, std::string_view where,
                                          std::string_view key) {
   const std::string metadata = fmt::format("metadata '{}'", key);
-  const Json json = parse_json(text, fmt::format("{} ({})", where, metadata));
+  const Json json = parse_file_json(text, fmt::format("{} ({})", where, metadata));
   const std::array<std::string, 3> keys{"network", "network_options", "options"};
   if (!json.is_object()) fail(where, metadata + " is not an object");
   for (const auto& [name, value] : json.items())

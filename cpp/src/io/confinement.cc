@@ -1,6 +1,5 @@
 #include "io/confinement.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -101,36 +100,27 @@ class SystemCalls {
 
 }  // namespace
 
-void confine_process(int out, std::uint64_t memory, std::uint64_t seconds) {
+void confine_process(int socket, std::uint64_t memory, std::uint64_t seconds) {
   if (kMachine == 0) fail("confining a process", "is known for x86-64 and AArch64 alone");
   limit(RLIMIT_AS, address_space() + memory, "a limit on memory");
   limit(RLIMIT_CPU, seconds, "a limit on processor time");
   limit(RLIMIT_FSIZE, 0, "a limit on files");
   limit(RLIMIT_CORE, 0, "a limit on core files");
   const auto last = static_cast<unsigned>(std::numeric_limits<int>::max());
-  const auto kept = static_cast<unsigned>(out);
+  const auto kept = static_cast<unsigned>(socket);
   if ((kept > 0 && syscall(SYS_close_range, 0u, kept - 1, 0u) != 0) ||
       syscall(SYS_close_range, kept + 1, last, 0u) != 0)
     refuse("close_range");
 
   SystemCalls calls;
-  for (const long call :
-       {SYS_read,      SYS_pread64,     SYS_lseek,        SYS_fstat,          SYS_newfstatat,
-        SYS_statx,     SYS_close,       SYS_flock,        SYS_getcwd,         SYS_munmap,
-        SYS_mremap,    SYS_madvise,     SYS_brk,          SYS_futex,          SYS_clock_gettime,
-        SYS_getrandom, SYS_sched_yield, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_exit,
-        SYS_exit_group})
+  for (const long call : {SYS_close, SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_futex,
+                          SYS_clock_gettime, SYS_getrandom, SYS_sched_yield, SYS_rt_sigreturn,
+                          SYS_rt_sigprocmask, SYS_exit, SYS_exit_group})
     calls.allow(call);
+  calls.allow_with(SYS_read, 0, kept);
   calls.allow_with(SYS_write, 0, kept);
-  constexpr std::uint32_t kWriting = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_TMPFILE;
-  calls.allow_without(SYS_openat, 2, kWriting & ~static_cast<std::uint32_t>(O_DIRECTORY));
   calls.allow_without(SYS_mmap, 2, PROT_EXEC);
   calls.allow_without(SYS_mprotect, 2, PROT_EXEC);
-#if defined(__x86_64__)
-  calls.allow_without(SYS_open, 1, kWriting & ~static_cast<std::uint32_t>(O_DIRECTORY));
-  calls.allow(SYS_stat);
-  calls.allow(SYS_lstat);
-#endif
   calls.install();
 }
 

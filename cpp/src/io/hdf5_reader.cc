@@ -1,26 +1,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <atomic>
 #include <cstring>
 
 #include "facebench/core/error.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/text.h"
+#include "io/confined_child.h"
 #include "io/hdf5_source.h"
 
 namespace facebench {
-namespace {
-
-std::atomic<bool> confined = false;
-
-}  // namespace
 
 std::string hdf5::where(const std::filesystem::path& path, std::string_view name) {
   return fmt::format("{}: {}", path.string(), name);
 }
-
-bool confine_hdf5(bool on) { return confined.exchange(on); }
 
 H5Reader::H5Reader(const std::filesystem::path& path) : path_(path) {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
@@ -29,8 +23,8 @@ H5Reader::H5Reader(const std::filesystem::path& path) : path_(path) {
   if (bytes.size() < kSignature.size() ||
       std::memcmp(bytes.data(), kSignature.data(), kSignature.size()) != 0)
     fail(path.string(), "is not an HDF5 file");
-  source_ = confined ? hdf5::open_confined_source(path, bytes.size())
-                     : hdf5::open_library_source(path, bytes.size());
+  source_ = readers_are_confined() ? hdf5::open_confined_source(path, bytes)
+                                   : hdf5::open_library_source(path, bytes.size());
 }
 
 H5Reader::~H5Reader() = default;
@@ -81,7 +75,7 @@ std::vector<std::string> H5Reader::read_texts(std::string_view name) const {
 
 Json H5Reader::read_json(std::string_view name) const {
   const std::vector<std::uint8_t> bytes = read<std::uint8_t>(name, 1);
-  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+  return parse_file_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                     hdf5::where(path_, name));
 }
 

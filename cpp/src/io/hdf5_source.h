@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,10 +46,15 @@ std::string where(const std::filesystem::path& path, std::string_view name);
 // The library, in this process.
 std::unique_ptr<H5Source> open_library_source(const std::filesystem::path& path,
                                               std::uint64_t file_size);
-// The library in a child process that can do nothing but read (confinement.h). Its answers are not
-// trusted either: sizes are checked here again.
+// The same for a file that lies in memory, of which no copy is made: `image` has to outlive it.
+// Nothing is opened; `path` is for messages.
+std::unique_ptr<H5Source> open_image_source(const std::filesystem::path& path,
+                                            std::span<const std::byte> image);
+// The library in a child process that can do nothing but answer (confined_child.h). Its answers are
+// not trusted either: sizes are checked here again. `image`, the file's bytes, need not outlive the
+// call.
 std::unique_ptr<H5Source> open_confined_source(const std::filesystem::path& path,
-                                               std::uint64_t file_size);
+                                               std::span<const std::byte> image);
 
 }  // namespace hdf5
 }  // namespace facebench

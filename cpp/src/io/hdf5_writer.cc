@@ -36,6 +36,9 @@ H5Writer::H5Writer(const std::filesystem::path& target) : atomic_(target) {
   H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
   constexpr hsize_t kAlignment = 4096;  // so that a mapped dataset's numbers are aligned
   H5Pset_alignment(access, kAlignment, kAlignment);
+  // Without it, numbers wait in a buffer until their dataset is closed, where a failing disk is not
+  // noticed.
+  H5Pset_sieve_buf_size(access, 0);
   const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
   file_ = H5Fcreate(atomic_.temporary().c_str(), H5F_ACC_TRUNC, creation, access);

@@ -14,6 +14,7 @@
 #include "facebench/core/isa.h"
 #include "facebench/core/job.h"
 #include "facebench/core/version.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
@@ -71,7 +72,7 @@ void check_content_hash(const Manifest& manifest, std::string_view where) {
 
 Manifest read_manifest(const std::filesystem::path& path) {
   Manifest manifest =
-      manifest_from_json(parse_json(read_file(path, 64 << 20), path.string()), path.string());
+      manifest_from_json(parse_file_json(read_file(path, 64 << 20), path.string()), path.string());
   check_content_hash(manifest, path.string());
   return manifest;
 }

@@ -10,6 +10,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/registry.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/json.h"
 
 namespace facebench {
@@ -87,7 +88,7 @@ void SafetensorsFile::parse(std::span<const std::byte> bytes) {
   const std::span<const std::byte> data = bytes.subspan(header_size);
   if (!text.starts_with('{'))
     fail(name_, "is not a safetensors file: its header is no JSON object");
-  const Json header = parse_json(text, name_ + ": header");
+  const Json header = parse_file_json(text, name_ + ": header");
 
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
   for (const auto& [tensor, entry] : header.items()) {

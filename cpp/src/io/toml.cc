@@ -1,28 +1,21 @@
-// The parser is compiled in here, so that nothing of it has to be linked.
-#undef TOML_HEADER_ONLY
-#undef TOML_SHARED_LIB
-#define TOML_HEADER_ONLY 1
 #include "facebench/io/toml.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
-#include <locale>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "facebench/core/registry.h"
-#include "io/toml_check.h"
+#include "io/toml_node.h"
 
 namespace facebench {
 
 struct TomlState {
-  std::shared_ptr<const toml::table> document;  // keeps the nodes alive
+  std::shared_ptr<const TomlNode> document;  // keeps the nodes alive
   std::shared_ptr<const std::string> file;
-  const toml::table* table = nullptr;
+  const TomlNode* table = nullptr;
   std::string path;
   std::set<std::string, std::less<>> known;
   // Tables handed out, by key and position, so that each has one set of known keys.
@@ -31,49 +24,50 @@ struct TomlState {
 
 namespace {
 
-std::string place_of(const TomlState& state, const toml::node& node) {
-  return at_line(*state.file, node.source().begin.line);
+std::string place_of(const TomlState& state, const TomlNode& node) {
+  return at_line(*state.file, node.line);
 }
 
 std::string full_key(const TomlState& state, std::string_view key) {
   return state.path.empty() ? std::string(key) : fmt::format("{}.{}", state.path, key);
 }
 
-std::string_view kind_of(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table:
+std::string_view kind_of(const TomlNode& node) {
+  switch (node.kind) {
+    case TomlKind::table:
       return "a table";
-    case toml::node_type::array:
+    case TomlKind::list:
       return "a list";
-    case toml::node_type::string:
+    case TomlKind::text:
       return "a string";
-    case toml::node_type::integer:
+    case TomlKind::integer:
       return "an integer";
-    case toml::node_type::floating_point:
+    case TomlKind::number:
       return "a number";
-    case toml::node_type::boolean:
+    case TomlKind::boolean:
       return "a boolean";
-    default:
-      return "a date or time";
+    case TomlKind::time:
+      break;
   }
+  return "a date or time";
 }
 
-[[noreturn]] void wrong_type(const TomlState& state, std::string_view key, const toml::node& node,
+[[noreturn]] void wrong_type(const TomlState& state, std::string_view key, const TomlNode& node,
                              std::string_view wanted) {
   fail(place_of(state, node),
        fmt::format("'{}' must be {}, got {}", full_key(state, key), wanted, kind_of(node)));
 }
 
-const toml::node* find(TomlState& state, std::string_view key) {
+const TomlNode* find(TomlState& state, std::string_view key) {
   state.known.emplace(key);
   return state.table->get(key);
 }
 
-const toml::node& require(TomlState& state, std::string_view key) {
-  if (const toml::node* node = find(state, key)) return *node;
+const TomlNode& require(TomlState& state, std::string_view key) {
+  if (const TomlNode* node = find(state, key)) return *node;
   std::vector<std::string> unknown;
-  for (const auto& [name, node] : *state.table)
-    if (!state.known.contains(name.str())) unknown.emplace_back(name.str());
+  for (const std::string& name : state.table->keys)
+    if (!state.known.contains(name)) unknown.push_back(name);
   const std::string close = closest_name(key, unknown);
   fail(place_of(state, *state.table), fmt::format("'{}' is missing", full_key(state, key)),
        close.empty() ? std::string() : fmt::format("Did you write '{}' for it?", close));
@@ -84,38 +78,36 @@ struct Reader {
   const TomlState& state;
   std::string_view key;
 
-  void read(const toml::node& node, bool& out) const {
-    const auto* value = node.as_boolean();
-    if (!value) wrong_type(state, key, node, "true or false");
-    out = value->get();
+  void require(const TomlNode& node, TomlKind kind, std::string_view wanted) const {
+    if (node.kind != kind) wrong_type(state, key, node, wanted);
   }
-  void read(const toml::node& node, std::int64_t& out) const {
-    const auto* value = node.as_integer();
-    if (!value) wrong_type(state, key, node, "an integer");
-    out = value->get();
+  void read(const TomlNode& node, bool& out) const {
+    require(node, TomlKind::boolean, "true or false");
+    out = node.integer != 0;
   }
-  void read(const toml::node& node, double& out) const {
-    if (const auto* whole = node.as_integer()) {
-      out = static_cast<double>(whole->get());
+  void read(const TomlNode& node, std::int64_t& out) const {
+    require(node, TomlKind::integer, "an integer");
+    out = node.integer;
+  }
+  void read(const TomlNode& node, double& out) const {
+    if (node.kind == TomlKind::integer) {
+      out = static_cast<double>(node.integer);
       return;
     }
-    const auto* value = node.as_floating_point();
-    if (!value) wrong_type(state, key, node, "a number");
-    out = value->get();
+    require(node, TomlKind::number, "a number");
+    out = node.number;
     if (!std::isfinite(out))
       fail(place_of(state, node), fmt::format("'{}' must be finite", full_key(state, key)));
   }
-  void read(const toml::node& node, std::string& out) const {
-    const auto* value = node.as_string();
-    if (!value) wrong_type(state, key, node, "a string");
-    out = value->get();
+  void read(const TomlNode& node, std::string& out) const {
+    require(node, TomlKind::text, "a string");
+    out = node.text;
   }
   template <class T>
-  void read(const toml::node& node, std::vector<T>& out) const {
-    const auto* list = node.as_array();
-    if (!list) wrong_type(state, key, node, "a list");
+  void read(const TomlNode& node, std::vector<T>& out) const {
+    require(node, TomlKind::list, "a list");
     out.clear();
-    for (const toml::node& element : *list) {
+    for (const TomlNode& element : node.elements) {
       T value{};
       read(element, value);
       out.push_back(std::move(value));
@@ -132,59 +124,60 @@ T get(TomlState& state, std::string_view key) {
 
 template <class T>
 T get(TomlState& state, std::string_view key, T fallback) {
-  if (const toml::node* node = find(state, key)) Reader{state, key}.read(*node, fallback);
+  if (const TomlNode* node = find(state, key)) Reader{state, key}.read(*node, fallback);
   return fallback;
 }
 
 std::shared_ptr<TomlState> child(TomlState& state, std::string_view key, std::size_t index,
-                                 const toml::node& node, std::string path) {
+                                 const TomlNode& node, std::string path) {
   std::shared_ptr<TomlState>& slot = state.children[{std::string(key), index}];
   if (!slot) {
-    const toml::table* table = node.as_table();
-    if (!table) wrong_type(state, key, node, "a table");
+    if (node.kind != TomlKind::table) wrong_type(state, key, node, "a table");
     slot = std::make_shared<TomlState>();
     slot->document = state.document;
     slot->file = state.file;
-    slot->table = table;
+    slot->table = &node;
     slot->path = std::move(path);
   }
   return slot;
 }
 
-Json json_of(const TomlState& state, std::string_view key, const toml::node& node) {
-  if (const toml::table* table = node.as_table()) {
-    Json object = Json::object();
-    for (const auto& [name, member] : *table)
-      object[std::string(name.str())] = json_of(state, name.str(), member);
-    return object;
+Json json_of(const TomlState& state, std::string_view key, const TomlNode& node) {
+  switch (node.kind) {
+    case TomlKind::table: {
+      Json object = Json::object();
+      for (std::size_t i = 0; i < node.keys.size(); ++i)
+        object[node.keys[i]] = json_of(state, node.keys[i], node.elements[i]);
+      return object;
+    }
+    case TomlKind::list: {
+      Json array = Json::array();
+      for (const TomlNode& element : node.elements) array.push_back(json_of(state, key, element));
+      return array;
+    }
+    case TomlKind::integer:
+      return node.integer;
+    case TomlKind::number: {
+      double number = 0;
+      Reader{state, key}.read(node, number);
+      return number;
+    }
+    case TomlKind::boolean:
+      return node.integer != 0;
+    case TomlKind::text:
+    case TomlKind::time:
+      break;
   }
-  if (const toml::array* list = node.as_array()) {
-    Json array = Json::array();
-    for (const toml::node& element : *list) array.push_back(json_of(state, key, element));
-    return array;
-  }
-  if (const auto* value = node.as_string()) return value->get();
-  if (const auto* value = node.as_boolean()) return value->get();
-  if (const auto* value = node.as_integer()) return value->get();
-  if (node.is_floating_point()) {
-    double number = 0;
-    Reader{state, key}.read(node, number);
-    return number;
-  }
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  node.visit([&](const auto& value) {
-    if constexpr (toml::is_chronological<decltype(value)>) text << value.get();
-  });
-  return text.str();
+  return node.text;
 }
 
 void check_known(const TomlState& state) {
-  for (const auto& [name, node] : *state.table) {
-    if (state.known.contains(name.str())) continue;
+  const TomlNode& table = *state.table;
+  for (std::size_t i = 0; i < table.keys.size(); ++i) {
+    if (state.known.contains(table.keys[i])) continue;
     const std::vector<std::string> known(state.known.begin(), state.known.end());
     const std::string kind = state.path.empty() ? "key" : fmt::format("key in '{}':", state.path);
-    fail(place_of(state, node), unknown_name_message(kind, name.str(), known));
+    fail(place_of(state, table.elements[i]), unknown_name_message(kind, table.keys[i], known));
   }
   for (const auto& [key, sub] : state.children) check_known(*sub);
 }
@@ -195,16 +188,11 @@ const std::string& TomlTable::file() const { return *state_->file; }
 const std::string& TomlTable::path() const { return state_->path; }
 std::string TomlTable::where() const { return place_of(*state_, *state_->table); }
 std::string TomlTable::where(std::string_view key) const {
-  const toml::node* node = state_->table->get(key);
+  const TomlNode* node = state_->table->get(key);
   return place_of(*state_, node ? *node : *state_->table);
 }
 bool TomlTable::has(std::string_view key) const { return find(*state_, key) != nullptr; }
-std::vector<std::string> TomlTable::keys() const {
-  std::vector<std::string> names;
-  for (const auto& [name, node] : *state_->table) names.emplace_back(name.str());
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> TomlTable::keys() const { return state_->table->keys; }
 
 std::vector<std::string> TomlTable::unread_keys() const {
   std::vector<std::string> names = keys();
@@ -253,18 +241,17 @@ std::vector<std::string> TomlTable::texts(std::string_view key,
 }
 
 TomlTable TomlTable::table(std::string_view key) const {
-  const toml::node& node = require(*state_, key);
+  const TomlNode& node = require(*state_, key);
   return TomlTable(child(*state_, key, 0, node, full_key(*state_, key)));
 }
 
 std::vector<TomlTable> TomlTable::tables(std::string_view key) const {
-  const toml::node& node = require(*state_, key);
-  const toml::array* list = node.as_array();
-  if (!list) wrong_type(*state_, key, node, "a list of tables");
+  const TomlNode& node = require(*state_, key);
+  if (node.kind != TomlKind::list) wrong_type(*state_, key, node, "a list of tables");
   std::vector<TomlTable> result;
-  for (std::size_t i = 0; i < list->size(); ++i)
-    result.push_back(TomlTable(
-        child(*state_, key, i, *list->get(i), fmt::format("{}[{}]", full_key(*state_, key), i))));
+  for (std::size_t i = 0; i < node.elements.size(); ++i)
+    result.push_back(TomlTable(child(*state_, key, i, node.elements[i],
+                                     fmt::format("{}[{}]", full_key(*state_, key), i))));
   return result;
 }
 
@@ -279,7 +266,7 @@ std::vector<TomlTable> TomlTable::optional_tables(std::string_view key) const {
 }
 
 OptionValue TomlTable::option(std::string_view key) const {
-  const toml::node& node = require(*state_, key);
+  const TomlNode& node = require(*state_, key);
   try {
     return option_of_json(full_key(*state_, key), json_of(*state_, key, node));
   } catch (const std::invalid_argument& e) {
@@ -299,12 +286,7 @@ void TomlTable::finish() const { check_known(*state_); }
 TomlTable parse_toml(std::string_view text, std::string_view file) {
   auto state = std::make_shared<TomlState>();
   state->file = std::make_shared<const std::string>(file);
-  check_toml_text(text, file);
-  try {
-    state->document = std::make_shared<const toml::table>(toml::parse(text, file));
-  } catch (const toml::parse_error& e) {
-    fail(at_line(file, e.source().begin.line), fmt::format("not valid TOML: {}", e.description()));
-  }
+  state->document = std::make_shared<const TomlNode>(parse_toml_nodes(text, file));
   state->table = state->document.get();
   return TomlTable(std::move(state));
 }

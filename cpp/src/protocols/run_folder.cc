@@ -7,6 +7,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
@@ -127,7 +128,7 @@ Json below(const fs::path& path, fs::path root) {
 }
 
 Manifest read_manifest_as_it_is(const fs::path& path) {
-  return manifest_from_json(parse_json(read_file(path, kMaxJsonBytes), path.string()),
+  return manifest_from_json(parse_file_json(read_file(path, kMaxJsonBytes), path.string()),
                             path.string());
 }
 
@@ -218,7 +219,7 @@ Run read_changed_run(const fs::path& folder) {
   for (const char* key : {"protocol", "options", "tracks", "outputs"}) need(key, &Json::is_object);
   need("inputs", &Json::is_array);
   const fs::path metrics = folder / "metrics.json";
-  run.metrics = parse_json(read_file(metrics, kMaxJsonBytes), metrics.string());
+  run.metrics = parse_file_json(read_file(metrics, kMaxJsonBytes), metrics.string());
   if (!run.metrics.is_object() || !run.metrics.contains("tracks") ||
       !run.metrics["tracks"].is_object())
     fail(metrics.string(), "holds no tracks", "Run the evaluation again.");

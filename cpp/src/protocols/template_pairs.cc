@@ -45,10 +45,10 @@ void count_repeated(const TemplatePairs& pairs, std::size_t templates, Blemishes
   for (const auto& [k, earlier] : repeated)
     found.add(
         BlemishKind::repeated_pair,
-        [&] {
+        [&, k = k] {
           return ListPlace{pairs.list.path.string(), pairs.line_of(k), ""};
         },
-        [&] { return fmt::format("as in line {}", pairs.line_of(earlier)); });
+        [&, earlier = earlier] { return fmt::format("as in line {}", pairs.line_of(earlier)); });
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ std::vector<std::int32_t> connected_templates(const TemplatePairs& pairs, std::s
   for (const std::size_t k : conflicts)
     found.add(
         BlemishKind::label_conflict,
-        [&] {
+        [&, k = k] {
           return ListPlace{name, pairs.line_of(k), ""};
         },
         [] { return std::string(what); });

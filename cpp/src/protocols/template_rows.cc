@@ -57,9 +57,9 @@ std::vector<TemplateRow> read_template_rows(const fs::path& path, std::string ro
     const auto [earlier, first] =
         line_of.try_emplace(row.template_id + " " + row.file, csv.place(r).line);
     if (!first)
-      found.add(BlemishKind::repeated_in_template, place, [&] {
+      found.add(BlemishKind::repeated_in_template, place, [&, earlier_line = earlier->second] {
         return fmt::format("{} in template {}, as in line {}", row.file, row.template_id,
-                           earlier->second);
+                           earlier_line);
       });
     rows.push_back(std::move(row));
   }

@@ -36,6 +36,7 @@ const std::vector<Recorded>& recorded() {
       {"model", "the model's description", {"/embeddings/manifest/model", "/embedder"}},
       {"model", "how embeddings are extracted", {"/embeddings/manifest/extract"}},
       {"model", "torch", {"/embeddings/manifest/torch"}},
+      {"model", "torch's instruction sets", {"/embeddings/manifest/torch_isa"}},
       {"model", "the embeddings", {"/embeddings/sha256"}},
       {"model", "facebench", {"/facebench"}},
       {"model", "the compiler", {"/compiler"}},

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/safetensors.h"
 #include "facebench/io/sha256.h"
 
@@ -74,7 +75,7 @@ std::string verified_text(const SafetensorsFile& file, const std::string& where,
 }
 
 TrainingState verified_state(const SafetensorsFile& file, const std::string& where) {
-  const Json json = parse_json(verified_text(file, where, checkpoint_format), where);
+  const Json json = parse_file_json(verified_text(file, where, checkpoint_format), where);
   TrainingState state;
   if (!json.is_object() || !json.contains("iteration") || !json["iteration"].is_number_integer() ||
       !json.contains("identity") || !json["identity"].is_object() || !json.contains("progress"))
@@ -241,7 +242,7 @@ void read_checkpoint_parts(const fs::path& folder, const Json& parts,
     const fs::path path = folder / part.at("file").get<std::string>();
     const std::string where = path.string();
     const SafetensorsFile file(path);
-    const Json rows = parse_json(verified_text(file, where, part_format), where);
+    const Json rows = parse_file_json(verified_text(file, where, part_format), where);
     if (metadata_value(file, "sha256") != part.at("sha256"))
       fail(where, "it is not the part that the checkpoint names", "Resume from the one before");
     for (const PartialTensor& t : tensors) {

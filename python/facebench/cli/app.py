@@ -53,13 +53,13 @@ def root(
     version: flag("--version", "Print the version.", callback=print_version, is_eager=True) = False,
     untrusted: flag(
         "--untrusted",
-        "HDF5 files (packs, embeddings, scores) come from strangers: read each in a child process "
-        "that can do nothing else.",
+        "Files come from strangers: parse HDF5, TOML and JSON in child processes that can open "
+        "nothing and only answer.",
     ) = False,
 ) -> None:
     """Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate."""
     if untrusted:
-        io.confine_hdf5()
+        io.confine_readers()
 
 
 def stop_like_ctrl_c() -> None:

@@ -1,23 +1,18 @@
 #include "facebench/io/hdf5.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <numeric>
 #include <thread>
 
 #include "facebench/core/error.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/sha256.h"
-#include "io/confinement.h"
+#include "io/confined.h"
 #include "io/helpers.h"
 
 namespace facebench {
@@ -37,47 +32,19 @@ void write_small(const std::filesystem::path& path) {
   w.commit();
 }
 
-// What became of a process that does `act`: its exit code, or minus the signal that ended it.
-template <class Act>
-int outcome_in_child(Act&& act) {
-  const pid_t child = fork();
-  if (child == 0) _exit(act());
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-// Whether the kernel does what confinement takes.
-bool can_confine() {
-  return outcome_in_child([] {
-           try {
-             confine_process(2, 1 << 28, 10);
-             return 0;
-           } catch (const Error&) {
-             return 1;
-           }
-         }) == 0;
-}
-
 // Each of these by the library in this process (false) and in a confined child (true).
 class Hdf5Read : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     if (GetParam() && !can_confine()) GTEST_SKIP() << "processes cannot be confined here";
-    before_ = confine_hdf5(GetParam());
+    before_ = confine_readers(GetParam());
   }
-  void TearDown() override { confine_hdf5(before_); }
+  void TearDown() override { confine_readers(before_); }
 
  private:
   bool before_ = false;
 };
 INSTANTIATE_TEST_SUITE_P(Confined, Hdf5Read, ::testing::Bool());
-
-// The children of this thread.
-std::vector<pid_t> children() {
-  std::ifstream file(fmt::format("/proc/self/task/{}/children", gettid()));
-  return {std::istream_iterator<pid_t>(file), {}};
-}
 
 }  // namespace
 
@@ -203,85 +170,6 @@ TEST_P(Hdf5Read, ThreadsTakeTurns) {
     });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(good, 200);
-}
-
-TEST(Hdf5Confined, AReaderHasAChildAndSurvivesIt) {
-  if (!can_confine()) GTEST_SKIP() << "processes cannot be confined here";
-  const TemporaryFolder folder;
-  write_small(folder / "x.h5");
-  const bool before = confine_hdf5(true);
-  {
-    const H5Reader r(folder / "x.h5");
-    ASSERT_EQ(children().size(), 1u);
-    EXPECT_TRUE(r.has("/label"));
-    kill(children().front(), SIGSEGV);  // as a file might make the library do
-    EXPECT_ERROR(r.read<std::int32_t>("/label"), "x.h5: /label: the process that read this file");
-    EXPECT_ERROR(r.read<std::int32_t>("/label"), "damaged or malicious");
-    EXPECT_TRUE(children().empty());
-  }
-  { const H5Reader another(folder / "x.h5"); }
-  EXPECT_TRUE(children().empty());
-  confine_hdf5(before);
-}
-
-// The system calls that would do harm, each tried in a process of its own.
-TEST(Hdf5Confined, AConfinedProcessCanReadAndNothingElse) {
-  if (!can_confine()) GTEST_SKIP() << "processes cannot be confined here";
-  const TemporaryFolder folder;
-  const std::string old = folder / "old", fresh = folder / "fresh";
-  write_file(old, "content");
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const auto refused = [&](auto&& act) {
-    return outcome_in_child([&] {
-      confine_process(ends[1], 1 << 28, 10);
-      return act() < 0 && errno == EPERM ? 0 : 1;
-    });
-  };
-  EXPECT_EQ(outcome_in_child([&] {
-              confine_process(ends[1], 1 << 28, 10);
-              char first = 0;
-              const int file = open(old.c_str(), O_RDONLY);
-              return read(file, &first, 1) == 1 && write(ends[1], &first, 1) == 1 ? first : 1;
-            }),
-            'c');
-  EXPECT_EQ(refused([&] { return open(fresh.c_str(), O_WRONLY | O_CREAT, 0600); }), 0);
-  EXPECT_EQ(refused([&] { return open(old.c_str(), O_RDWR); }), 0);
-  EXPECT_EQ(refused([&] { return open(old.c_str(), O_RDONLY | O_TRUNC); }), 0);
-  EXPECT_EQ(refused([&] { return unlink(old.c_str()); }), 0);
-  EXPECT_EQ(refused([&] { return rename(old.c_str(), fresh.c_str()); }), 0);
-  EXPECT_EQ(refused([&] { return write(1, "x", 1); }), 0);
-  EXPECT_EQ(refused([&] { return socket(AF_INET, SOCK_STREAM, 0); }), 0);
-  EXPECT_EQ(refused([&] { return fork(); }), 0);
-  EXPECT_EQ(refused([&] { return execl("/bin/true", "true", nullptr); }), 0);
-  EXPECT_EQ(refused([&] { return kill(getppid(), 0); }), 0);
-  EXPECT_EQ(refused([&] {
-              return mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
-                         ? -1
-                         : 0;
-            }),
-            0);
-  // More memory than allowed, and no end.
-  EXPECT_EQ(outcome_in_child([&] {
-              confine_process(ends[1], 1 << 28, 10);
-              return mmap(nullptr, 1 << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
-                             MAP_FAILED
-                         ? 0
-                         : 1;
-            }),
-            0);
-  EXPECT_EQ(outcome_in_child([&] {
-              confine_process(ends[1], 1 << 28, 1);
-              for (volatile int i = 0; i == 0;) {
-              }
-              return 0;
-            }),
-            -SIGKILL);
-  close(ends[0]);
-  close(ends[1]);
-  EXPECT_EQ(read_file(old), "content");
-  EXPECT_FALSE(std::filesystem::exists(fresh));
 }
 
 }  // namespace facebench

@@ -24,7 +24,7 @@ namespace facebench {
 //
 // A reader checks signature, size, links, type, rank, extent and storage before it touches data, so
 // that a damaged file, or one with false sizes, is an Error and not a huge allocation. The HDF5
-// library itself may still fail on a malicious file: for files that are not trusted, confine_hdf5()
+// library itself may still fail on a malicious file: for files that are not trusted, confine_readers() (confine.h)
 // keeps the library out of this process.
 
 enum class H5Type : std::uint8_t { uint8, int32, int64, uint64, float32, float64, text, other };
@@ -45,13 +45,6 @@ constexpr H5Type h5_type_of() {
 }
 
 class H5Source;
-
-// Whether each reader made from now on, anywhere in this process, runs the HDF5 library in a child
-// process of its own. The child can only open files for reading and send its answer (no writing, no
-// network, no other program, bounded memory and time). If a file makes the library fail, only the
-// child ends, and the reader throws Error. Returns the previous setting. Linux on x86-64 and
-// AArch64.
-bool confine_hdf5(bool on);
 
 class H5Reader {
  public:

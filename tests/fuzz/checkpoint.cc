@@ -1,0 +1,9 @@
+#include "facebench/training/checkpoint.h"
+
+#include "fuzz.h"
+#include "memory_file.h"
+
+FACEBENCH_FUZZ_TARGET(checkpoint, bytes) {
+  const MemoryFile file(bytes);
+  facebench::read_checkpoint_state(file.path());
+}

@@ -1,0 +1,47 @@
+// Everything that can be asked of an HDF5 file.
+#include "facebench/io/hdf5.h"
+
+#include "fuzz.h"
+#include "memory_file.h"
+
+namespace {
+
+using facebench::H5Reader;
+using facebench::H5Type;
+
+// Asks `what`, which may be refused.
+template <class Ask>
+void ask(Ask&& what) {
+  try {
+    what();
+  } catch (const facebench::Error&) {
+  }
+}
+
+void read_dataset(const H5Reader& file, const std::string& name) {
+  ask([&] { file.dataset_offset(name); });
+  ask([&] { file.read_texts(name); });
+  ask([&] { file.read_json(name); });
+  ask([&] { file.read<float>(name); });
+  ask([&] { file.read<double>(name); });
+  ask([&] { file.read<std::int32_t>(name, 1); });
+  ask([&] { file.read<std::int64_t>(name, 2); });
+}
+
+void read_group(const H5Reader& file, const std::string& group, int depth) {
+  if (depth > 3) return;
+  for (const std::string& name : file.names(group.empty() ? "/" : group)) {
+    if (name.empty() || name.find('/') != std::string::npos) continue;
+    const std::string path = group + "/" + name;
+    ask([&] { read_dataset(file, path); });
+    ask([&] { read_group(file, path, depth + 1); });
+  }
+}
+
+}  // namespace
+
+FACEBENCH_FUZZ_TARGET(hdf5, bytes) {
+  const MemoryFile memory(bytes);
+  const H5Reader file(memory.path());
+  read_group(file, "", 0);
+}
