@@ -50,6 +50,10 @@ _VERBS = {
     "compare": "_compare",
     "explain": "reports",
     "groups": "reports",
+    "quality": "_quality",
+    "threshold": "reports",
+    "calibrate": "reports",
+    "plan": "reports",
     "convert": "embedding",
 }
 

@@ -33,7 +33,8 @@ std::size_t track_of(const RunScores& run, const std::optional<std::string>& wan
                                   : fmt::format("the run has several tracks; give one: {}", known));
 }
 
-CountedList counted_list(const RunScores& run, std::size_t track, const fs::path& folder) {
+CountedList counted_list(const RunScores& run, std::size_t track, const fs::path& folder,
+                         const EvaluationOptions& options) {
   const Track& t = run.trials.tracks[track];
   const auto* trials = dynamic_cast<const ListedTrials*>(t.trials.get());
   if (trials == nullptr || score_count(run.scores[track]) != trials->slots())
@@ -41,7 +42,7 @@ CountedList counted_list(const RunScores& run, std::size_t track, const fs::path
          fmt::format("track '{}' is no list of comparisons with all scores", t.name),
          "Such reports are made of lists");
   const std::span<const double> scores = list_scores(run.scores[track]);
-  const std::vector<std::uint8_t> left_out = left_out_units(run.options, run.trials, run.status);
+  const std::vector<std::uint8_t> left_out = left_out_units(options, run.trials, run.status);
   const auto counts = [&](std::int32_t unit) {
     return left_out.empty() || !left_out[static_cast<std::size_t>(unit)];
   };

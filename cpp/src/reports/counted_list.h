@@ -26,9 +26,14 @@ struct CountedList {
 
 // The number of the track of that name, or of the only one. Throws std::invalid_argument.
 std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted);
-// Throws Error where the track is no list whose scores were all kept.
+// Comparisons with a failed enrolment are treated as the run says, or as `options` do. Throws Error
+// where the track is no list whose scores were all kept.
 CountedList counted_list(const RunScores& run, std::size_t track,
-                         const std::filesystem::path& folder);
+                         const std::filesystem::path& folder, const EvaluationOptions& options);
+inline CountedList counted_list(const RunScores& run, std::size_t track,
+                                const std::filesystem::path& folder) {
+  return counted_list(run, track, folder, run.options);
+}
 // The threshold that gives `far` on the list by the rule "exact".
 double threshold_at(const CountedList& list, double far);
 

@@ -8,6 +8,18 @@ from facebench.reports.beside import against, against_section
 from facebench.reports.claims import Claim, ClaimOptions, check_claim
 from facebench.reports.explanations import Explanation, explain
 from facebench.reports.group_reports import GroupReport, GroupReportOptions, groups
+from facebench.reports.operating_points import (
+    CalibrationOptions,
+    CalibrationReport,
+    PlanOptions,
+    PlanReport,
+    ThresholdReport,
+    ThresholdReportOptions,
+    calibrate,
+    plan,
+    read_calibrator,
+    threshold,
+)
 from facebench.reports.page import (
     image_section,
     report_html,
@@ -16,7 +28,16 @@ from facebench.reports.page import (
     write_html,
     write_text,
 )
-from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
+from facebench.reports.plots import (
+    cmc_svg,
+    det_svg,
+    discard_svg,
+    histogram_svg,
+    matrix_svg,
+    roc_svg,
+    tippett_svg,
+)
+from facebench.reports.quality_reports import QualityReport, quality_report
 from facebench.reports.rate_plots import bars_svg, lines_svg
 from facebench.reports.results import runs_section
 from facebench.reports.runs import (
@@ -31,25 +52,37 @@ from facebench.reports.runs import (
 )
 
 __all__ = [
+    "CalibrationOptions",
+    "CalibrationReport",
     "Claim",
     "ClaimOptions",
     "Explanation",
     "GroupReport",
     "GroupReportOptions",
+    "PlanOptions",
+    "PlanReport",
+    "QualityReport",
+    "ThresholdReport",
+    "ThresholdReportOptions",
     "against",
     "against_section",
     "as_list",
     "bars_svg",
+    "calibrate",
     "check_claim",
     "cmc_svg",
     "curves",
     "det_svg",
+    "discard_svg",
     "explain",
     "groups",
     "histogram_svg",
     "image_section",
     "lines_svg",
     "matrix_svg",
+    "plan",
+    "quality_report",
+    "read_calibrator",
     "read_run",
     "report_formats",
     "report_html",
@@ -59,6 +92,8 @@ __all__ = [
     "table",
     "table_section",
     "text_section",
+    "threshold",
+    "tippett_svg",
     "verify_inputs",
     "verify_scores",
     "write_html",

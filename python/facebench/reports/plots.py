@@ -170,6 +170,57 @@ def det_svg(curves, x_title="false accept rate", y_title="false reject rate"):
     )
 
 
+def discard_svg(curves, start, limit, what):
+    """FNMR over the share of discards. ``curves``: ``(title, share, fnmr)`` each.
+
+    ``start``: the FNMR before anything is discarded, which random discards keep; ``limit``: the
+    largest share that is shown; ``what``: "comparisons" or "images".
+
+    >>> discard_svg([("one", [0, 0.5], [0.1, 0])], 0.1, 0.6, "images").count("polyline")
+    2
+    """
+    lines = [*curves, ("at random", [0, limit], [start, start])]
+    shown = [
+        (title, i, [*(s for s in shares if s <= limit), limit], [])
+        for i, (title, shares, _) in enumerate(lines)
+    ]
+    for (_, _, xs, ys), (_, _, errors) in zip(shown, lines, strict=True):
+        ys += _floats(errors)[: len(xs) - 1]
+        ys += ys[-1:]
+    y_axis = _numbers(0, max([*(y for c in shown for y in c[3]), 1e-6]))
+    y_axis.ticks = [(v, _percent(v)) for v, _ in y_axis.ticks]
+    x_axis = _numbers(0, limit)
+    x_axis.ticks = [(v, _percent(v)) for v, _ in x_axis.ticks]
+    return _chart(
+        "discard",
+        f"FNMR over the share of {what} discarded",
+        x_axis,
+        y_axis,
+        f"{what} discarded",
+        "false non-match rate",
+        shown,
+    )
+
+
+def tippett_svg(log10_lr, genuine, impostor):
+    """Tippett plot: the share of either class with at least a log10 likelihood ratio.
+
+    >>> tippett_svg([-1, 0, 1], [1, 1, 0.5], [1, 0.5, 0]).count("polyline")
+    2
+    """
+    xs = _floats(log10_lr)
+    return _chart(
+        "tippett",
+        "Tippett plot: share of comparisons over the likelihood ratio",
+        _numbers(xs[0], xs[-1]),
+        _rates(),
+        "log10 of the likelihood ratio",
+        "share with at least so much",
+        [("genuine", 0, xs, _floats(genuine)), ("impostor", 1, xs, _floats(impostor))],
+        kind="line",
+    )
+
+
 def cmc_svg(curves):
     """CMC curves. ``curves``: ``(title, rate)`` each, ``rate[k - 1]`` for rank k.
 
