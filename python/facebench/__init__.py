@@ -54,6 +54,7 @@ _VERBS = {
     "threshold": "reports",
     "calibrate": "reports",
     "plan": "reports",
+    "inspect": "_inspect",
     "convert": "embedding",
 }
 

@@ -44,6 +44,7 @@ VERBS = [
     "threshold",
     "calibrate",
     "plan",
+    "inspect",
     "verify",
     "data synth",
     "data check",

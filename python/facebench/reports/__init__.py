@@ -4,6 +4,7 @@
 ['markdown', 'csv', 'latex']
 """
 
+from facebench._eval import InspectionOptions
 from facebench.reports.beside import against, against_section
 from facebench.reports.claims import Claim, ClaimOptions, check_claim
 from facebench.reports.explanations import Explanation, explain
@@ -59,6 +60,7 @@ __all__ = [
     "Explanation",
     "GroupReport",
     "GroupReportOptions",
+    "InspectionOptions",
     "PlanOptions",
     "PlanReport",
     "QualityReport",

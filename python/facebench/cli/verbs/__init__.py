@@ -10,6 +10,7 @@ from facebench.cli.verbs import (
     evaluate,
     explain,
     groups,
+    inspect,
     listing,
     operating_points,
     pack,
@@ -41,6 +42,7 @@ VERBS = {
     "threshold": operating_points.threshold,
     "calibrate": operating_points.calibrate,
     "plan": operating_points.plan,
+    "inspect": inspect.inspect,
     "verify": verify.verify,
     "data": {
         "synth": data.synth,
