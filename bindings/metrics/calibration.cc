@@ -104,8 +104,7 @@ void bind_calibration(py::module_& m) {
       ">>> from facebench.metrics import fit_vertex_model\n"
       ">>> fit_vertex_model([1, 1, 0, 0], [0, 0, 2, 3], [1, 4, 5, 6]).effective\n"
       "2.6666666666666665");
-  m.def("people_for_all_pairs", &people_for_all_pairs, py::arg("effective"),
-        py::arg("correlation"),
+  m.def("people_for_all_pairs", &people_for_all_pairs, py::arg("effective"), py::arg("correlation"),
         "People of whom every two are compared to count as so many independent comparisons.");
   m.def(
       "min_cllr_statistic",

@@ -42,8 +42,8 @@ void bind_discard(py::module_& m) {
         const auto p = whole_numbers<std::int32_t>(person, "person");
         std::vector<SampleQuality> q;
         for (const auto& [name, values] : qualities)
-          q.push_back({py::str(name),
-                       numbers(py::reinterpret_borrow<py::object>(values), "qualities")});
+          q.push_back(
+              {py::str(name), numbers(py::reinterpret_borrow<py::object>(values), "qualities")});
         return with_job(threads, progress, [&](const Job& job) {
           return error_versus_discard({s, l, a, b, p}, q, options, job);
         });

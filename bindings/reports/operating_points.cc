@@ -21,8 +21,7 @@ void bind_operating_points(py::module_& m) {
         });
         return py::make_tuple(threshold_report_text(r), json_to_python(threshold_report_json(r)));
       },
-      py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"),
-      py::arg("progress"));
+      py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"), py::arg("progress"));
   m.def(
       "calibration_report",
       [](const std::filesystem::path& run, const std::filesystem::path& test,
@@ -34,8 +33,7 @@ void bind_operating_points(py::module_& m) {
                               json_to_python(calibration_report_json(r)),
                               calibrator_json(r.calibrator).dump(2) + "\n");
       },
-      py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"),
-      py::arg("progress"));
+      py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"), py::arg("progress"));
   m.def("read_calibrator", &read_calibrator, py::arg("path"));
   m.def(
       "plan_report",

@@ -25,7 +25,8 @@ void bind_quality_report(py::module_& m) {
          const std::filesystem::path& other, int threads, const py::object& progress) {
         std::vector<NamedQuality> named;
         for (const auto& [name, value] : qualities) {
-          const auto [samples, values] = value.cast<std::pair<std::vector<std::string>, py::object>>();
+          const auto [samples, values] =
+              value.cast<std::pair<std::vector<std::string>, py::object>>();
           named.push_back({py::str(name), samples, numbers(values, "qualities")});
         }
         const QualityReport r = with_job(threads, progress, [&](const Job& job) {

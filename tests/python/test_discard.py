@@ -15,8 +15,10 @@ def case(rng, people=30, ties=False):
     person = np.repeat(np.arange(people), 4)
     first = np.concatenate([np.arange(4 * people), rng.integers(0, 4 * people, 400)])
     second = np.concatenate(
-        [np.arange(4 * people) // 4 * 4 + (np.arange(4 * people) + 1) % 4,
-         (first[4 * people :] + rng.integers(4, 4 * people - 4, 400)) % (4 * people)]
+        [
+            np.arange(4 * people) // 4 * 4 + (np.arange(4 * people) + 1) % 4,
+            (first[4 * people :] + rng.integers(4, 4 * people - 4, 400)) % (4 * people),
+        ]
     )
     labels = (person[first] == person[second]).astype(np.uint8)
     quality = rng.normal(size=4 * people)
@@ -71,8 +73,13 @@ def area(points, limit):
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize(
     ("discard", "pair_quality", "again"),
-    [("comparisons", "minimum", False), ("comparisons", "product", False),
-     ("comparisons", "minimum", True), ("images", "minimum", False), ("images", "minimum", True)],
+    [
+        ("comparisons", "minimum", False),
+        ("comparisons", "product", False),
+        ("comparisons", "minimum", True),
+        ("images", "minimum", False),
+        ("images", "minimum", True),
+    ],
 )
 def test_curves_equal_the_transcription(ties, discard, pair_quality, again):
     for seed in range(5):
@@ -167,12 +174,17 @@ def test_the_true_order_of_errors_comes_to_the_oracle():
 
 def test_the_oracle_of_images_takes_who_is_in_the_most_wrong_comparisons():
     # Images 0..4 of one person: 0 is wrong with every other, the others are right.
-    pairs = list(itertools.combinations(range(5), 2)) + [(0, 5), (3, 6)]
+    pairs = [*list(itertools.combinations(range(5), 2)), (0, 5), (3, 6)]
     first, second = np.array(pairs).T
     labels = np.r_[np.ones(10), np.zeros(2)].astype(np.uint8)
     scores = np.where((first == 0) | (labels == 0), 0.1, 0.9)
     found = error_versus_discard(
-        scores, labels, first, second, [0] * 5 + [1, 2], {"q": np.arange(7.0)},
+        scores,
+        labels,
+        first,
+        second,
+        [0] * 5 + [1, 2],
+        {"q": np.arange(7.0)},
         DiscardOptions(discard="images", threshold=0.5, **QUICK),
     )
     assert found.oracle.error.tolist() == [0.4, 0]

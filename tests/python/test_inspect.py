@@ -164,8 +164,8 @@ def test_disagreements_of_two_runs(planted, tmp_path):
         assert (p["score"] >= found.threshold) != (p["other"] >= found.other_threshold)
     short = tmp_path / "list.txt"
     short.write_text("person\tP03\n")
+    part = planted.evaluate(tmp_path / "part", without=short)
     with pytest.raises(facebench.Error, match="the same comparisons"):
-        part = planted.evaluate(tmp_path / "part", without=short)
         facebench.inspect(planted.run, against=part)
 
 

@@ -1,4 +1,4 @@
-"""Thresholds, likelihood ratios and plans against transcriptions, scikit-learn and planted truths."""
+"""Thresholds, likelihood ratios, plans: against transcriptions and planted truths."""
 
 import json
 import math
@@ -146,7 +146,11 @@ def test_safe_thresholds_keep_to_the_fmr_as_often_as_they_say():
     for _ in range(draws):
         scores = np.r_[impostors(people, i, j), 9]
         found = metrics.recommend_threshold(
-            scores, np.r_[np.zeros(len(i)), 1], np.r_[i, 0], np.r_[j, 0], target,
+            scores,
+            np.r_[np.zeros(len(i)), 1],
+            np.r_[i, 0],
+            np.r_[j, 0],
+            target,
             options=metrics.BootstrapOptions(replicates=200),
         )
         fmr = 1 - np.searchsorted(population, found.safe) / len(population)

@@ -174,9 +174,8 @@ DiscardResult error_versus_discard(const SampleComparisons& c,
   result.genuine = comparisons.genuine();
   result.impostor = comparisons.impostor();
   if (result.genuine == 0) throw std::invalid_argument("there is no genuine comparison");
-  result.threshold = options.threshold
-                         ? *options.threshold
-                         : tar_at_far(comparisons, options.far, "exact").threshold;
+  result.threshold = options.threshold ? *options.threshold
+                                       : tar_at_far(comparisons, options.far, "exact").threshold;
 
   std::vector<std::int32_t> people;
   const RankedComparisons ranked = rank_comparisons(c, result.threshold, people);

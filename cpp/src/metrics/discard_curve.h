@@ -15,7 +15,7 @@ struct RankedComparisons {
   std::vector<std::int32_t> first_person, second_person;  // numbers from 0 among those compared
   std::vector<std::uint32_t> rank;  // of the score among the distinct ones; 1 is the highest
   std::uint32_t ranks = 0;
-  std::vector<std::uint8_t> wrong;  // genuine comparisons below the threshold
+  std::vector<std::uint8_t> wrong;          // genuine comparisons below the threshold
   std::vector<std::int32_t> sample_person;  // of each sample that is compared; else -1
 
   std::int64_t weight(std::size_t comparison, std::span<const Weight> people) const;

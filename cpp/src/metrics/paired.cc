@@ -78,8 +78,7 @@ std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
 }
 
 std::vector<PairedComparison> compare_paired(
-    const Replicates& r, std::span<const std::pair<std::size_t, std::size_t>> pairs,
-    double level) {
+    const Replicates& r, std::span<const std::pair<std::size_t, std::size_t>> pairs, double level) {
   std::vector<PairedComparison> result;
   for (const auto& [a, b] : pairs)
     result.push_back(

@@ -81,8 +81,7 @@ double bound_without_errors(double comparisons, double level) {
 
 double smallest_difference(double rate, double comparisons, double likeness, double level,
                            double power) {
-  return detectable(level, power) *
-         std::sqrt(2 * rate * (1 - rate) * (1 - likeness) / comparisons);
+  return detectable(level, power) * std::sqrt(2 * rate * (1 - rate) * (1 - likeness) / comparisons);
 }
 
 double comparisons_for_difference(double rate, double difference, double likeness, double level,
@@ -94,9 +93,7 @@ double comparisons_for_difference(double rate, double difference, double likenes
 // P (P - 1) / 2 comparisons, each of which shares a person with 2 (P - 2) others.
 double people_for_all_pairs(double effective, double correlation) {
   if (!(effective >= 1)) throw std::invalid_argument("fewer than one comparison");
-  const auto counts = [&](double p) {
-    return p * (p - 1) / 2 / (1 + correlation * 2 * (p - 2));
-  };
+  const auto counts = [&](double p) { return p * (p - 1) / 2 / (1 + correlation * 2 * (p - 2)); };
   double low = 2, high = 4;
   while (counts(high) < effective) high *= 2;
   while (high - low > 0.5) {

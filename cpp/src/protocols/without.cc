@@ -16,9 +16,9 @@ std::vector<std::uint8_t> units_out(const TrialSet& trials, const Exclusion& exc
     const auto unit = static_cast<std::int32_t>(u);
     const std::string& name = trials.unit_name(unit);
     const auto person = static_cast<std::size_t>(trials.unit_identity(unit));
-    out[u] =
-        exclusion.covers(trials.identity_names[person], name) ||
-        exclusion.samples.contains(std::filesystem::path(name).replace_extension().generic_string());
+    out[u] = exclusion.covers(trials.identity_names[person], name) ||
+             exclusion.samples.contains(
+                 std::filesystem::path(name).replace_extension().generic_string());
   }
   return out;
 }

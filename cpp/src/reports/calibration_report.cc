@@ -131,7 +131,8 @@ std::string calibration_report_text(const CalibrationReport& report) {
       report.calibration_error, report.calibration_error_interval);
   out += fmt::format("| calibration loss, bits | {:.4g} | |\n", report.cllr - report.min_cllr);
   out += fmt::format(
-      "\nMisleading evidence: {} of {} genuine comparisons have a likelihood ratio below 1, {} of {} "
+      "\nMisleading evidence: {} of {} genuine comparisons have a likelihood ratio below 1, {} of "
+      "{} "
       "impostor comparisons one above 1. Intervals draw people again.\n",
       report.misleading_genuine, report.genuine, report.misleading_impostor, report.impostor);
   return out;
@@ -161,9 +162,8 @@ Json calibration_report_json(const CalibrationReport& report) {
 }
 
 Json calibrator_json(const ScoreCalibrator& calibrator) {
-  return {{"format", kFormat},           {"version", 1},
-          {"method", calibrator.method}, {"score", calibrator.score},
-          {"llr", calibrator.llr},       {"slope", calibrator.slope}};
+  return {{"format", kFormat},         {"version", 1},          {"method", calibrator.method},
+          {"score", calibrator.score}, {"llr", calibrator.llr}, {"slope", calibrator.slope}};
 }
 
 ScoreCalibrator read_calibrator(const fs::path& path) {

@@ -71,7 +71,8 @@ ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> 
     return {*given, "It was given."};
   }
   if (other.empty())
-    return {threshold_at(list, far), fmt::format("It gives a FAR of {} on these comparisons.", far)};
+    return {threshold_at(list, far),
+            fmt::format("It gives a FAR of {} on these comparisons.", far)};
   const RunScores run = read_scores(other / "scores.h5");
   std::optional<std::string> name;
   if (run.trials.tracks.size() > 1) name = track;

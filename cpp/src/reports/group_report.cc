@@ -170,8 +170,8 @@ std::string group_report_text(const GroupReport& report) {
   const auto of = [](const std::vector<GroupCell>& cells, std::int32_t g) {
     for (const GroupCell& cell : cells)
       if (cell.first == g && cell.second == g)
-        return fmt::format(" {} | {} | {} of {} |", percent_text(cell.rate), interval_text(cell.interval, 100),
-                           count_text(cell), cell.comparisons);
+        return fmt::format(" {} | {} | {} of {} |", percent_text(cell.rate),
+                           interval_text(cell.interval, 100), count_text(cell), cell.comparisons);
     return std::string(" | | 0 of 0 |");
   };
   for (std::size_t g = 0; g < r.groups.size(); ++g) {
@@ -183,15 +183,16 @@ std::string group_report_text(const GroupReport& report) {
   for (const GroupCell& cell : r.fmr_cells)
     if (cell.first != cell.second)
       out += fmt::format("| {} | {} | {} | {} | {} of {} |\n", name(cell.first), name(cell.second),
-                         percent_text(cell.rate), interval_text(cell.interval, 100), count_text(cell),
-                         cell.comparisons);
+                         percent_text(cell.rate), interval_text(cell.interval, 100),
+                         count_text(cell), cell.comparisons);
   out +=
       "\n\\* fewer than ten errors are expected: too few to judge.\n\n"
       "| inequality | value | interval | p |\n|---|---|---|---|\n";
   for (const GroupMeasureResult& m : r.measures)
     out += fmt::format("| {} | {} | {} | {} |\n", group_measures().at(m.name).doc,
                        std::isnan(m.value) ? "undefined" : fmt::format("{:.4g}", m.value),
-                       interval_text(m.interval, 1), std::isnan(m.p) ? "" : fmt::format("{:.3g}", m.p));
+                       interval_text(m.interval, 1),
+                       std::isnan(m.p) ? "" : fmt::format("{:.3g}", m.p));
   out +=
       "\np: the share of random assignments of the people to groups of these sizes that are at "
       "least as unequal. Below .05 the inequality is more than chance.\n";

@@ -211,8 +211,7 @@ void add_disagreements(const CountedList& list, const Pairs& pairs, const RunSco
   for (const std::size_t i : pairs.first_of(
            options.count,
            [&](std::size_t k) {
-             return (list.scores[k] >= out.threshold) !=
-                    (theirs.scores[k] >= out.other_threshold);
+             return (list.scores[k] >= out.threshold) != (theirs.scores[k] >= out.other_threshold);
            },
            [&](std::size_t a, std::size_t b) { return gap(a) > gap(b); })) {
     InspectedPair pair = pairs.at(i);
@@ -293,7 +292,8 @@ Inspection inspect_run(const fs::path& folder, const std::set<std::string>& amon
 
 std::string inspection_text(const Inspection& r) {
   std::string out = fmt::format(
-      "## {} inspected\n\nThreshold {:.6g}. {} FMR {} % of {} impostor comparisons, FNMR {} % of {} "
+      "## {} inspected\n\nThreshold {:.6g}. {} FMR {} % of {} impostor comparisons, FNMR {} % of "
+      "{} "
       "genuine ones.\n",
       escape_markdown(r.protocol), r.threshold, r.threshold_from, percent_text(r.fmr), r.impostor,
       percent_text(r.fnmr), r.genuine);

@@ -91,14 +91,14 @@ PlanReport plan_report(const fs::path& folder, const PlanOptions& options) {
   const double fnmr = report.genuine.rate > 0
                           ? report.genuine.rate
                           : bound_without_errors(report.genuine.effective, options.level);
-  report.smallest_difference = smallest_difference(fnmr, report.genuine.effective,
-                                                   options.likeness, options.level, options.power);
+  report.smallest_difference = smallest_difference(fnmr, report.genuine.effective, options.likeness,
+                                                   options.level, options.power);
   report.impostor_needed = comparisons_to_bound(options.fmr, options.level);
   report.people_all_pairs =
       people_for_all_pairs(std::max(report.impostor_needed, 1.0), report.impostor.correlation);
   report.people_disjoint = std::ceil(2 * report.impostor_needed);
-  const double independent = comparisons_for_difference(
-      fnmr, options.difference, options.likeness, options.level, options.power);
+  const double independent = comparisons_for_difference(fnmr, options.difference, options.likeness,
+                                                        options.level, options.power);
   const double larger = independent / report.genuine.effective;
   report.genuine_needed = std::ceil(larger * static_cast<double>(report.genuine.comparisons));
   report.people_genuine = std::ceil(larger * static_cast<double>(report.genuine.people));
@@ -130,9 +130,8 @@ std::string plan_report_text(const PlanReport& r) {
       "\nTo show a difference of {:g} % in FNMR with a probability of {:g} %: {:.0f} genuine "
       "comparisons of {:.0f} people, as many of each as here{}.\n",
       100 * o.difference, 100 * o.power, r.genuine_needed, r.people_genuine,
-      o.likeness > 0
-          ? fmt::format(", if the systems' errors correlate by {:g}", o.likeness)
-          : ". Systems that fail on the same comparisons need fewer (--likeness)");
+      o.likeness > 0 ? fmt::format(", if the systems' errors correlate by {:g}", o.likeness)
+                     : ". Systems that fail on the same comparisons need fewer (--likeness)");
   out +=
       "\nCorrelation: of the errors of two comparisons that share a person, at a threshold with "
       "more errors.\n";

@@ -73,10 +73,9 @@ std::string convention(const DiscardOptions& o) {
   const std::string what =
       o.discard == "images"
           ? "Images are discarded, and a comparison with either of its images"
-          : fmt::format(
-                "Genuine comparisons are discarded by the {} of their images' qualities{}",
-                o.pair_quality,
-                o.pair_quality == "minimum" ? " (Grother & Tabassi 2007)" : "");
+          : fmt::format("Genuine comparisons are discarded by the {} of their images' qualities{}",
+                        o.pair_quality,
+                        o.pair_quality == "minimum" ? " (Grother & Tabassi 2007)" : "");
   return what + (o.discard_threshold == "kept"
                      ? "; the threshold is kept."
                      : fmt::format("; the threshold is chosen again for a FAR of {} of what is "
@@ -138,9 +137,9 @@ QualityReport quality_report(const fs::path& folder, std::span<const NamedQualit
     first.push_back(c.first);
     second.push_back(c.second);
   }
-  report.result = error_versus_discard(
-      {list.scores, list.labels, first, second, run.trials.unit_identities()}, qualities, options,
-      job);
+  report.result =
+      error_versus_discard({list.scores, list.labels, first, second, run.trials.unit_identities()},
+                           qualities, options, job);
   return report;
 }
 
@@ -156,7 +155,8 @@ std::string quality_report_text(const QualityReport& report) {
   if (report.without_quality > 0)
     out += fmt::format("{} comparisons of an image without all qualities are left out.\n\n",
                        report.without_quality);
-  out += "| quality | discarded up to, % | mean FNMR, % | interval | gain |\n|---|---|---|---|---|\n";
+  out +=
+      "| quality | discarded up to, % | mean FNMR, % | interval | gain |\n|---|---|---|---|---|\n";
   for (const DiscardMeasure& m : r.measures)
     for (const DiscardArea& a : m.areas)
       out += fmt::format("| {} | {:g} | {} | {} | {} |\n", escape_markdown(m.name), 100 * a.limit,
@@ -168,18 +168,21 @@ std::string quality_report_text(const QualityReport& report) {
                          percent_text(r.oracle.area(limit)));
   out += fmt::format("| at random | | {} | | 0 |\n", percent_text(r.fnmr));
   if (!r.differences.empty()) {
-    out += "\n| quality | less | up to, % | difference, % | interval | p |\n|---|---|---|---|---|---|\n";
+    out +=
+        "\n| quality | less | up to, % | difference, % | interval | p "
+        "|\n|---|---|---|---|---|---|\n";
     for (const DiscardDifference& d : r.differences)
-      out += fmt::format("| {} | {} | {:g} | {:.3g} | {} | {:.3g} |\n",
-                         escape_markdown(r.measures[d.first].name),
-                         escape_markdown(r.measures[d.second].name), 100 * d.limit,
-                         100 * d.paired.value, interval_text(d.paired.interval, 100),
-                         d.paired.p_value);
-    out += "\nA difference below 0: the first quality leaves fewer errors. p is not corrected for "
-           "the number of pairs.\n";
+      out += fmt::format(
+          "| {} | {} | {:g} | {:.3g} | {} | {:.3g} |\n", escape_markdown(r.measures[d.first].name),
+          escape_markdown(r.measures[d.second].name), 100 * d.limit, 100 * d.paired.value,
+          interval_text(d.paired.interval, 100), d.paired.p_value);
+    out +=
+        "\nA difference below 0: the first quality leaves fewer errors. p is not corrected for "
+        "the number of pairs.\n";
   }
-  out += "\nGain: the share of what the oracle saves over random discards. Equal qualities are "
-         "discarded together. Intervals draw people again.\n";
+  out +=
+      "\nGain: the share of what the oracle saves over random discards. Equal qualities are "
+      "discarded together. Intervals draw people again.\n";
   return out;
 }
 

@@ -104,8 +104,9 @@ Json tested_json(const TestedThreshold& t) {
 std::string tested_rows(const std::string& name, const TestedThreshold& t) {
   const auto row = [&](const char* rate, const CountedRate& r) {
     return fmt::format("| {} | {:.6g} | {} | {} | {} | {} of {} |\n", name, t.threshold, rate,
-                       percent_text(r.rate), std::isnan(r.rate) ? "" : interval_text(r.interval, 100),
-                       r.errors, r.comparisons);
+                       percent_text(r.rate),
+                       std::isnan(r.rate) ? "" : interval_text(r.interval, 100), r.errors,
+                       r.comparisons);
   };
   return row("FMR", t.fmr) + row("FNMR", t.fnmr) + row("GFAR", t.gfar) + row("GFRR", t.gfrr);
 }
@@ -129,8 +130,9 @@ ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
   check_options(options);
   if (test.empty() != options.same)
     throw std::invalid_argument(
-        options.same ? "a run to test on is given, and the same comparisons are asked for"
-                     : "give another run to test the threshold on, or ask for the same comparisons");
+        options.same
+            ? "a run to test on is given, and the same comparisons are asked for"
+            : "give another run to test the threshold on, or ask for the same comparisons");
   const RunScores run = read_scores(folder / "scores.h5");
   const std::size_t track = track_of(run, options.track);
   const BothLists chosen = both_lists(run, track, folder);
@@ -195,13 +197,13 @@ std::string threshold_report_text(const ThresholdReport& report) {
                "are.\n\n"
              : fmt::format("Tested on the run {}, on which it was not chosen.\n\n",
                            escape_markdown(report.tested_on));
-  out += fmt::format("{} of {} samples could not be enrolled (failure to enrol and to acquire: {} %)."
-                     "\n\n",
-                     report.failed, report.samples,
-                     percent_text(static_cast<double>(report.failed) /
-                                  static_cast<double>(std::max<std::int64_t>(report.samples, 1))));
-  out +=
-      "| threshold | score | rate | % | interval | errors of |\n|---|---|---|---|---|---|\n";
+  out += fmt::format(
+      "{} of {} samples could not be enrolled (failure to enrol and to acquire: {} %)."
+      "\n\n",
+      report.failed, report.samples,
+      percent_text(static_cast<double>(report.failed) /
+                   static_cast<double>(std::max<std::int64_t>(report.samples, 1))));
+  out += "| threshold | score | rate | % | interval | errors of |\n|---|---|---|---|---|---|\n";
   out += tested_rows("recommended", report.at_threshold);
   if (report.at_safe) out += tested_rows("safe", *report.at_safe);
   out +=

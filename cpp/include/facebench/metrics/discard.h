@@ -48,10 +48,10 @@ struct DiscardOptions {
 // The partial area under a curve up to a share of discards.
 struct DiscardArea {
   double limit = 0;
-  double value = 0;     // mean FNMR while up to `limit` is discarded
-  Interval interval;    // draws people
-  double oracle = 0;    // of the oracle; NaN where there is none
-  double gain = 0;      // (random - value) / (random - oracle): 1 is the oracle, 0 is chance
+  double value = 0;   // mean FNMR while up to `limit` is discarded
+  Interval interval;  // draws people
+  double oracle = 0;  // of the oracle; NaN where there is none
+  double gain = 0;    // (random - value) / (random - oracle): 1 is the oracle, 0 is chance
 };
 
 struct DiscardMeasure {
@@ -72,7 +72,7 @@ struct DiscardResult {
   double fnmr = 0;       // there; the curve of random discards stays at it
   std::int64_t genuine = 0, impostor = 0, samples = 0;
   std::vector<DiscardMeasure> measures;
-  RejectCurve oracle;  // empty where the threshold is chosen again
+  RejectCurve oracle;                          // empty where the threshold is chosen again
   std::vector<DiscardDifference> differences;  // of every two measures, for each limit
 };
 

@@ -30,7 +30,6 @@ struct RecommendedThreshold {
 // Throws std::invalid_argument for an FMR outside (0, 1) and where there is no impostor comparison.
 RecommendedThreshold recommend_threshold(const std::shared_ptr<const Comparisons>& comparisons,
                                          const ComparisonGraph& graph, double fmr,
-                                         const BootstrapOptions& options = {},
-                                         const Job& job = {});
+                                         const BootstrapOptions& options = {}, const Job& job = {});
 
 }  // namespace facebench

@@ -44,8 +44,8 @@ ScoreCalibrator fit_calibrator(const Comparisons& comparisons, std::string_view 
 // ratios as for cllr(). Source: Naeini et al., "Obtaining well calibrated probabilities using
 // Bayesian binning", AAAI 2015. Throws std::invalid_argument for an empty class, a prior outside
 // (0, 1) and bins below 1.
-double expected_calibration_error(const Comparisons& comparisons, double prior = 0.5,
-                                  int bins = 15, std::span<const Weight> weights = {});
+double expected_calibration_error(const Comparisons& comparisons, double prior = 0.5, int bins = 15,
+                                  std::span<const Weight> weights = {});
 
 // For the bootstrap.
 Statistic cllr_statistic(std::shared_ptr<const Comparisons> comparisons);

@@ -27,16 +27,16 @@ struct PlanOptions {
 struct PlanReport {
   std::string protocol, track;
   PlanOptions options;
-  double threshold = 0;            // that of options.far
+  double threshold = 0;              // that of options.far
   double correlation_threshold = 0;  // lower, so that enough errors show how people correlate
-  VertexModel impostor, genuine;   // rate: at the threshold; correlation: at the other one
-  double bound = 0;                // of the FMR, without a false match
-  double smallest_difference = 0;  // of FNMR
-  double impostor_needed = 0;      // independent impostor comparisons that bound options.fmr
-  double people_all_pairs = 0;     // of whom every two are compared, for that
-  double people_disjoint = 0;      // each in one impostor pair alone, for that
-  double genuine_needed = 0;       // comparisons like the run's, for options.difference
-  double people_genuine = 0;       // with as many of them each as in the run
+  VertexModel impostor, genuine;     // rate: at the threshold; correlation: at the other one
+  double bound = 0;                  // of the FMR, without a false match
+  double smallest_difference = 0;    // of FNMR
+  double impostor_needed = 0;        // independent impostor comparisons that bound options.fmr
+  double people_all_pairs = 0;       // of whom every two are compared, for that
+  double people_disjoint = 0;        // each in one impostor pair alone, for that
+  double genuine_needed = 0;         // comparisons like the run's, for options.difference
+  double people_genuine = 0;         // with as many of them each as in the run
 };
 
 // From the vertex model of a run's errors. FMR is bounded by comparisons without a false match;

@@ -42,8 +42,8 @@ struct TestedThreshold {
 
 struct ThresholdReport {
   std::string protocol, track;
-  std::string tested_on;  // the run's folder
-  bool same = false;      // tested on the comparisons that it was chosen on
+  std::string tested_on;                  // the run's folder
+  bool same = false;                      // tested on the comparisons that it was chosen on
   std::int64_t people = 0, impostor = 0;  // behind the recommendation
   RecommendedThreshold recommended;
   std::int64_t samples = 0, failed = 0;  // of the run that it is tested on
