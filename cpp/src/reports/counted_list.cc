@@ -21,6 +21,18 @@ std::vector<std::int32_t> CountedList::people(const TrialSet& trials, int side) 
   return result;
 }
 
+CountedList CountedList::only(const std::function<bool(std::size_t)>& keep) const {
+  CountedList kept;
+  kept.left_out = left_out;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (!keep(i)) continue;
+    kept.scores.push_back(scores[i]);
+    kept.labels.push_back(labels[i]);
+    kept.units.push_back(units[i]);
+  }
+  return kept;
+}
+
 std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted) {
   std::string known;
   for (std::size_t t = 0; t < run.trials.tracks.size(); ++t) {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "facebench/metrics/interval.h"
@@ -20,6 +20,8 @@ struct CountedList {
   std::vector<Comparison> units;
   std::int64_t left_out = 0;  // comparisons with a failed enrolment that the run leaves out
 
+  // The comparisons of which keep(i) is true; it is called once for each, in order.
+  CountedList only(const std::function<bool(std::size_t)>& keep) const;
   // Who is compared, one number a comparison: side 0 or 1.
   std::vector<std::int32_t> people(const TrialSet& trials, int side) const;
 };

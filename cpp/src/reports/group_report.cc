@@ -87,6 +87,8 @@ void GroupReportOptions::describe(OptionsBuilder<GroupReportOptions>& o) {
   o.field("threshold", &GroupReportOptions::threshold,
           "accept scores of at least this; default: what gives the FAR", -1e300, 1e300);
   o.field("far", &GroupReportOptions::far, "FAR over all groups that sets the threshold", 0, 1);
+  o.choice("impostors", &GroupReportOptions::impostors,
+           "all, or matched: impostor comparisons within a group alone", {"all", "matched"});
 }
 
 GroupReport group_report(const fs::path& folder, const fs::path& attributes,
@@ -95,7 +97,7 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
   check_options(options);
   const RunScores run = read_scores(folder / "scores.h5");
   const std::size_t track = track_of(run, options.track);
-  const CountedList list = counted_list(run, track, folder);
+  CountedList list = counted_list(run, track, folder);
   Attributes table(attributes, options);
 
   // Groups in the order of their names, the unknown one last.
@@ -118,6 +120,14 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
     fail(attributes.string(), "no row names anybody of the run",
          fmt::format("Names are such as '{}' or '{}'", run.trials.identity_names.at(0),
                      run.trials.names.at(0)));
+  if (options.impostors == "matched")
+    list = list.only([&](std::size_t i) {
+      const Comparison pair = list.units[i];
+      const std::string& group = group_of.at(pair.first);
+      const bool matched = !group.empty() && group == group_of.at(pair.second);
+      report.not_matched += !list.labels[i] && !matched;
+      return list.labels[i] || matched;
+    });
   GroupedComparisons c{list.scores, list.labels, {}, {}, {}, {}, {names.begin(), names.end()}, -1};
   if (report.unknown > 0) {
     c.unknown = static_cast<std::int32_t>(c.groups.size());
@@ -147,7 +157,10 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
   const ChosenThreshold threshold =
       choose_threshold(list, options.threshold, options.far, other, report.track);
   report.threshold_from = threshold.from;
-  report.rates = group_rates(c, threshold.value, how, job);
+  GroupRatesOptions rates = how;
+  // Other groups would have other impostors: what was left out cannot be dealt again.
+  if (options.impostors == "matched") rates.permutations = 0;
+  report.rates = group_rates(c, threshold.value, rates, job);
   return report;
 }
 
@@ -162,6 +175,12 @@ std::string group_report_text(const GroupReport& report) {
       report.threshold_from, percent_text(r.fmr), percent_text(r.fnmr), report.comparisons);
   if (report.left_out > 0)
     out += fmt::format("{} comparisons with a failed enrolment are left out.\n\n", report.left_out);
+  if (report.not_matched > 0)
+    out += fmt::format(
+        "Impostors are matched: {} impostor comparisons of two groups are left out. FMR is that of "
+        "people of one group, and so is the FAR of a threshold that is chosen here. There is no "
+        "permutation test.\n\n",
+        report.not_matched);
   if (report.unknown > 0)
     out += fmt::format("{} people or photographs have no group: {}.\n\n", report.unknown, kUnknown);
   out +=
@@ -216,6 +235,7 @@ Json group_report_json(const GroupReport& report) {
           {"threshold_from", report.threshold_from},
           {"comparisons", report.comparisons},
           {"left_out", report.left_out},
+          {"not_matched", report.not_matched},
           {"unknown", report.unknown},
           {"unused_rows", report.unused_rows},
           {"fmr", number_json(r.fmr)},

@@ -34,28 +34,6 @@ std::vector<double> of_units(const NamedQuality& quality, const TrialSet& trials
   return values;
 }
 
-// The comparisons whose two units have all qualities.
-void keep_complete(CountedList& list, const std::vector<SampleQuality>& qualities,
-                   std::int64_t& without) {
-  CountedList kept;
-  kept.left_out = list.left_out;
-  for (std::size_t i = 0; i < list.units.size(); ++i) {
-    const Comparison c = list.units[i];
-    const bool complete = std::ranges::all_of(qualities, [&](const SampleQuality& q) {
-      return std::isfinite(q.values[static_cast<std::size_t>(c.first)]) &&
-             std::isfinite(q.values[static_cast<std::size_t>(c.second)]);
-    });
-    if (!complete) {
-      ++without;
-      continue;
-    }
-    kept.scores.push_back(list.scores[i]);
-    kept.labels.push_back(list.labels[i]);
-    kept.units.push_back(c);
-  }
-  list = std::move(kept);
-}
-
 // The error that a curve has at each hundredth of discards, as far as it goes.
 Json curve_json(const RejectCurve& curve) {
   Json shares = Json::array(), errors = Json::array();
@@ -121,7 +99,15 @@ QualityReport quality_report(const fs::path& folder, std::span<const NamedQualit
   report.left_out = list.left_out;
   std::vector<SampleQuality> qualities;
   for (const NamedQuality& q : named) qualities.push_back({q.name, of_units(q, run.trials)});
-  keep_complete(list, qualities, report.without_quality);
+  list = list.only([&](std::size_t i) {
+    const Comparison c = list.units[i];
+    const bool complete = std::ranges::all_of(qualities, [&](const SampleQuality& q) {
+      return std::isfinite(q.values[static_cast<std::size_t>(c.first)]) &&
+             std::isfinite(q.values[static_cast<std::size_t>(c.second)]);
+    });
+    report.without_quality += !complete;
+    return complete;
+  });
   if (list.units.empty())
     fail(folder.string(), "no comparison has all qualities",
          fmt::format("The samples are called such as '{}'", run.trials.unit_name(0)));

@@ -276,12 +276,12 @@ def histogram_svg(edges, genuine, impostor):
     )
 
 
-def matrix_svg(rows, columns, values, notes=None, title=""):
+def matrix_svg(rows, columns, values, notes=None, title="", texts=None):
     """A matrix as a heat map with its numbers; the higher, the stronger the colour.
 
     ``rows``, ``columns``: labels; ``values``: rows of numbers (None is undefined), the colour runs
     from 0 to 1 or to the highest of them; ``notes``: a small text below each number (its interval,
-    say), rows of text.
+    say), rows of text. ``texts`` stand in place of the numbers.
 
     >>> svg = matrix_svg(["young", "mature"], ["young", "mature"], [[0.5, 0.2], [0.3, 0.6]])
     >>> svg.count("<rect"), ">0.500<" in svg
@@ -308,10 +308,11 @@ def matrix_svg(rows, columns, values, notes=None, title=""):
                 f'height="{cell_height - 3}" rx="4" fill-opacity="{strength:.3f}"/>'
             )
             note = notes[i][j] if notes else ""
+            number = "undefined" if value is None else format(value, ".3f")
             middle, base = x + cell_width / 2 - 1.5, top + (38 if note else 48)
             out.append(
                 f'<text class="value" x="{middle:.1f}" y="{base}" text-anchor="middle">'
-                f"{'undefined' if value is None else format(value, '.3f')}</text>"
+                f"{_html.escape(texts[i][j]) if texts else number}</text>"
             )
             if note:
                 out.append(
