@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numbers>
@@ -183,6 +184,8 @@ std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pa
     }
     suspects.push_back(std::move(s));
   }
+  // Without a wrong sample another may stand alone, and be suspected more than before.
+  std::ranges::stable_sort(suspects, std::greater{}, &LabelSuspect::evidence);
   return suspects;
 }
 

@@ -64,7 +64,9 @@ class GroupReport(Fields):
         if both:
             caption = "FNMR against FMR of each group at this threshold"
             plots.append({"svg": fnmr_fmr_svg(both), "caption": caption})
-        caption = "FMR of every two groups, coloured by its logarithm; * fewer than ten expected errors"
+        caption = (
+            "FMR of every two groups, coloured by its logarithm; * fewer than ten expected errors"
+        )
         plots.append({"svg": _matrix(names, fmr), "caption": caption})
         blocks = [{"kind": "text", "text": t} for t in self._sentences()]
         rows = [

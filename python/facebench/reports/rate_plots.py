@@ -281,5 +281,7 @@ def fnmr_fmr_svg(values):
         # Beside the point, on the side where there is room.
         away, anchor = (-11, "end") if x > _WIDTH * 0.7 else (11, "start")
         label = _html.escape(str(name)[:20])
-        parts.append(f'<text x="{x + away:.1f}" y="{y + 5:.1f}" text-anchor="{anchor}">{label}</text>')
+        parts.append(
+            f'<text x="{x + away:.1f}" y="{y + 5:.1f}" text-anchor="{anchor}">{label}</text>'
+        )
     return "".join(parts) + "</svg>"
