@@ -378,6 +378,7 @@ void bind_datasets(py::module_& m) {
   bind_packs(m);
   bind_synthetic(m);
   bind_overlap(m);
+  bind_sample_measures(m);
 }
 
 }  // namespace facebench

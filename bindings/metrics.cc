@@ -19,6 +19,7 @@ void bind_metrics(py::module_& m) {
   bind_fixed_threshold(m);
   bind_paired(m);
   bind_group_rates(m);
+  bind_discard(m);
 }
 
 }  // namespace facebench

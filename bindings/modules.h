@@ -17,7 +17,11 @@ void bind_images(pybind11::module_& m);
 void bind_detection(pybind11::module_& m);
 void bind_crops(pybind11::module_& m);
 void bind_datasets(pybind11::module_& m);
-void bind_overlap(pybind11::module_& m);  // a part of bind_datasets
+void bind_quality_report(pybind11::module_& m);    // a part of bind_reports
+void bind_operating_points(pybind11::module_& m);  // a part of bind_reports
+void bind_inspection(pybind11::module_& m);        // a part of bind_reports
+void bind_overlap(pybind11::module_& m);           // a part of bind_datasets
+void bind_sample_measures(pybind11::module_& m);   // a part of bind_datasets
 void bind_nn(pybind11::module_& m);
 void bind_nn_graph(pybind11::module_& m);  // a part of bind_nn
 void bind_losses(pybind11::module_& m);

@@ -14,6 +14,7 @@
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/spec.h"
 #include "facebench/protocols/synthetic_ijb.h"
+#include "facebench/protocols/without.h"
 #include "json.h"
 #include "modules.h"
 #include "tables.h"
@@ -405,6 +406,12 @@ void bind_evaluation(py::module_& m) {
         return find_images(s, t, {root, images, {}});
       },
       py::arg("protocol"), py::arg("trials"), py::arg("root"), py::arg("images"));
+  m.def(
+      "without",
+      [](const TrialSet& t, const std::filesystem::path& path) {
+        return without(t, read_exclusion(path));
+      },
+      py::arg("trials"), py::arg("path"));
   m.def(
       "evaluate_embeddings",
       [](const ProtocolSpec& s, const TrialSet& t, const EmbeddingSet& e,

@@ -240,6 +240,9 @@ void bind_reports(py::module_& m) {
   bind_options<ClaimOptions>(m);
   bind_options<GroupReportOptions>(m);
   bind_runs(m);
+  bind_quality_report(m);
+  bind_operating_points(m);
+  bind_inspection(m);
   bind_run_tables(m);
   bind_run_texts(m);
 }

@@ -1,6 +1,10 @@
 #include "facebench/metrics/calibration.h"
 
+#include "facebench/metrics/recommended_threshold.h"
+#include "facebench/metrics/score_calibrator.h"
+#include "facebench/metrics/vertex_model.h"
 #include "metrics/metrics.h"
+#include "tables.h"
 
 namespace facebench {
 
@@ -19,6 +23,89 @@ void bind_calibration(py::module_& m) {
       ">>> from facebench.metrics import min_cllr\n"
       ">>> min_cllr([0.9, 0.8, 0.2, 0.1], [1, 1, 0, 0])\n"
       "0.0");
+  ResultClass<ScoreCalibrator> calibrator(m, "ScoreCalibrator",
+                                          "A rising map from scores to log likelihood ratios.");
+  calibrator.field("method", &ScoreCalibrator::method, "see calibration_methods")
+      .field("score", &ScoreCalibrator::score, "points, ascending")
+      .field("llr", &ScoreCalibrator::llr, "natural-logarithm likelihood ratio at each")
+      .field("slope", &ScoreCalibrator::slope, "beyond the first and the last point");
+  calibrator.cls().def(
+      "apply",
+      [](const ScoreCalibrator& c, const py::object& scores) {
+        std::vector<double> values = numbers(scores, "scores");
+        for (double& v : values) v = c.apply(v);
+        return to_numpy(std::move(values));
+      },
+      py::arg("scores"), "Natural-logarithm likelihood ratios of scores.");
+  m.def("calibration_methods",
+        [] { return table_list(calibration_methods(), "source", &CalibrationMethod::source); });
+  m.def(
+      "fit_calibrator",
+      [](const py::object& scores, const py::object& labels, const std::string& method) {
+        return fit_calibrator(*make_comparisons(scores, labels), method);
+      },
+      py::arg("scores"), py::arg("labels"), py::arg("method") = "logistic",
+      "A map from scores of any unit to log likelihood ratios, fitted to these comparisons.\n\n"
+      ">>> from facebench.metrics import fit_calibrator\n"
+      ">>> c = fit_calibrator([1., 2., 1., 0.], [1, 1, 0, 0])\n"
+      ">>> abs(round(float(c.apply([1.0])[0]), 6))\n"
+      "0.0");
+  m.def(
+      "expected_calibration_error",
+      [](const py::object& scores, const py::object& labels, double prior, int bins) {
+        return expected_calibration_error(*make_comparisons(scores, labels), prior, bins);
+      },
+      py::arg("scores"), py::arg("labels"), py::arg("prior") = 0.5, py::arg("bins") = 15,
+      "Mean distance of posteriors from shares of genuine comparisons, in bins; scores as cllr.\n\n"
+      ">>> from facebench.metrics import expected_calibration_error\n"
+      ">>> expected_calibration_error([0., 0.], [1, 0])\n"
+      "0.0");
+  ResultClass<RecommendedThreshold>(m, "RecommendedThreshold", "A threshold for a wanted FMR.")
+      .field("fmr", &RecommendedThreshold::fmr, "what was wanted")
+      .field("threshold", &RecommendedThreshold::threshold, "accept score >= threshold")
+      .field("false_matches", &RecommendedThreshold::false_matches, "there")
+      .field("expected_false_matches", &RecommendedThreshold::expected_false_matches, "")
+      .field("reliable", &RecommendedThreshold::reliable, "at least ten are expected")
+      .field("safe", &RecommendedThreshold::safe, "its FMR is bounded by what was wanted, or None")
+      .field("safe_false_matches", &RecommendedThreshold::safe_false_matches, "there")
+      .field("least_bound", &RecommendedThreshold::least_bound, "without a false match")
+      .field("level", &RecommendedThreshold::level, "of the bound, one-sided");
+  m.def(
+      "recommend_threshold",
+      [](const py::object& scores, const py::object& labels, const py::object& first,
+         const py::object& second, double fmr, const BootstrapOptions& options, int threads) {
+        const auto c = make_comparisons(scores, labels);
+        const auto a = whole_numbers<std::int32_t>(first, "first");
+        const auto b = whole_numbers<std::int32_t>(second, "second");
+        return with_job(threads, py::none(), [&](const Job& job) {
+          return recommend_threshold(c, {a, b, {}}, fmr, options, job);
+        });
+      },
+      py::arg("scores"), py::arg("labels"), py::arg("first"), py::arg("second"), py::arg("fmr"),
+      py::arg("options") = BootstrapOptions{}, py::arg("threads") = 0,
+      "The threshold for an FMR, and one whose FMR keeps to it by a one-sided bound.\n\n"
+      "first, second: numbers of the people behind each comparison.");
+  ResultClass<VertexModel>(m, "VertexModel", "What an error rate says when people are shared.")
+      .field("rate", &VertexModel::rate, "errors over comparisons")
+      .field("comparisons", &VertexModel::comparisons, "how many")
+      .field("people", &VertexModel::people, "behind them")
+      .field("shared", &VertexModel::shared, "ordered pairs of comparisons that share a person")
+      .field("correlation", &VertexModel::correlation, "of the errors of such two")
+      .field("effective", &VertexModel::effective, "independent comparisons that say as much");
+  m.def(
+      "fit_vertex_model",
+      [](const py::object& wrong, const py::object& first, const py::object& second) {
+        const auto w = whole_numbers<std::uint8_t>(wrong, "wrong");
+        return fit_vertex_model(w, whole_numbers<std::int32_t>(first, "first"),
+                                whole_numbers<std::int32_t>(second, "second"));
+      },
+      py::arg("wrong"), py::arg("first"), py::arg("second"),
+      "How errors of comparisons that share a person correlate.\n\n"
+      ">>> from facebench.metrics import fit_vertex_model\n"
+      ">>> fit_vertex_model([1, 1, 0, 0], [0, 0, 2, 3], [1, 4, 5, 6]).effective\n"
+      "2.6666666666666665");
+  m.def("people_for_all_pairs", &people_for_all_pairs, py::arg("effective"), py::arg("correlation"),
+        "People of whom every two are compared to count as so many independent comparisons.");
   m.def(
       "min_cllr_statistic",
       [](const std::shared_ptr<Comparisons>& c) { return min_cllr_statistic(c); },

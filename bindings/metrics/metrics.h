@@ -24,6 +24,7 @@ void bind_reject(py::module_& m);
 void bind_fixed_threshold(py::module_& m);
 void bind_paired(py::module_& m);
 void bind_group_rates(py::module_& m);
+void bind_discard(py::module_& m);
 
 std::shared_ptr<Comparisons> make_comparisons(const py::object& scores, const py::object& labels,
                                               const py::object& folds = py::none());

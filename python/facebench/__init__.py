@@ -53,6 +53,11 @@ _VERBS = {
     "groups": "reports",
     "check": "reports",
     "suite": "suites",
+    "quality": "_quality",
+    "threshold": "reports",
+    "calibrate": "reports",
+    "plan": "reports",
+    "inspect": "_inspect",
     "convert": "embedding",
 }
 

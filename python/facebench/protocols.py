@@ -511,6 +511,7 @@ def evaluate(
     root=None,
     lists=None,
     trials=None,
+    without=None,
     options=None,
     distance=False,
     columns=None,
@@ -530,7 +531,9 @@ def evaluate(
     (``first``, ``second``; or ``columns``, the headers of both and of the score), as
     :func:`write_pairs` makes it. ``distance``: low scores are alike, so their signs are turned.
 
-    Lists are looked for below ``root``, or in ``lists``, or given as ``trials``.
+    Lists are looked for below ``root``, or in ``lists``, or given as ``trials``. ``without``: a
+    list of people and samples whose comparisons are left out, as `facebench.inspect` writes it;
+    scores are then those of the comparisons that are left.
     Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ...
 
     >>> import pathlib, tempfile, numpy as np
@@ -553,6 +556,8 @@ def evaluate(
         if root is None and lists is None:
             raise ValueError("give root= (the data set) or lists= (the folder of its lists)")
         trials = read_trials(spec, root, lists, options.strict)
+    if without is not None:
+        trials = _eval.without(trials, os.fspath(without))
     if embeddings is not None:
         data, file = _embedding_set(embeddings, names, status)
         if data is None:

@@ -273,6 +273,29 @@ def test_groups_by_photograph(run, tmp_path):
     assert all(m["p"] is None for m in found.measures)
 
 
+def test_matched_impostors_are_of_one_group(run):
+    every, matched = run.groups(), run.groups(impostors="matched", threshold=0.5)
+    across = [c for c in every.fmr_cells if c["first"] != c["second"]]
+    unknown = [c for c in every.fmr_cells if c["first"] == c["second"] == "(unknown)"]
+    assert matched.not_matched == sum(c["comparisons"] for c in across + unknown) > 0
+    assert all(c["first"] == c["second"] != "(unknown)" for c in matched.fmr_cells)
+    assert matched.comparisons == every.comparisons - matched.not_matched
+    assert "Impostors are matched" in str(matched)
+    assert all(m["p"] is None for m in matched.measures)
+    # A threshold that is chosen on matched impostors gives them the FAR that was asked for.
+    own = run.groups(impostors="matched", far=0.2)
+    assert own.fmr <= 0.2
+
+
+def test_the_page_has_the_figures(run, tmp_path):
+    found = run.groups(out=tmp_path / "groups.html")
+    text = (tmp_path / "groups.html").read_text()
+    within = {c["first"] for c in found.fmr_cells if c["first"] == c["second"]}
+    for figure in ("grouprates", "fnmrfmr", "matrix"):
+        assert text.count(f'class="plot {figure}"') >= 1
+    assert "FMR by group" in text and all(name in text for name in within)
+
+
 def test_tables_that_say_nothing_are_refused(run, tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("person,sex\nNobody,male\n")

@@ -77,6 +77,15 @@ std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
   return result;
 }
 
+std::vector<PairedComparison> compare_paired(
+    const Replicates& r, std::span<const std::pair<std::size_t, std::size_t>> pairs, double level) {
+  std::vector<PairedComparison> result;
+  for (const auto& [a, b] : pairs)
+    result.push_back(
+        difference_of(r.points.at(a), r.points.at(b), r.values.at(a), r.values.at(b), r, level));
+  return result;
+}
+
 McNemar mcnemar(std::span<const std::uint8_t> wrong_a, std::span<const std::uint8_t> wrong_b) {
   if (wrong_a.size() != wrong_b.size())
     throw std::invalid_argument(fmt::format("{} comparisons of one system but {} of the other",

@@ -10,11 +10,9 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/text.h"
-#include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/tar_at_far.h"
-#include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/run_folder.h"
-#include "facebench/reports/table.h"
+#include "facebench/reports/escape.h"
+#include "reports/counted_list.h"
 
 namespace facebench {
 namespace {
@@ -22,56 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kUnknown = "(unknown)";
-
-// The comparisons of a list that a run counts, with the units behind them.
-struct CountedList {
-  std::vector<double> scores;
-  std::vector<std::uint8_t> labels;
-  std::vector<Comparison> units;
-  std::int64_t left_out = 0;
-};
-
-std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted) {
-  std::string known;
-  for (std::size_t t = 0; t < run.trials.tracks.size(); ++t) {
-    const std::string& name = run.trials.tracks[t].name;
-    if (wanted ? name == *wanted : run.trials.tracks.size() == 1) return t;
-    known += (known.empty() ? "" : ", ") + name;
-  }
-  throw std::invalid_argument(wanted
-                                  ? fmt::format("the run has no track '{}': {}", *wanted, known)
-                                  : fmt::format("the run has several tracks; give one: {}", known));
-}
-
-CountedList counted_list(const RunScores& run, std::size_t track, const fs::path& folder) {
-  const Track& t = run.trials.tracks[track];
-  const auto* trials = dynamic_cast<const ListedTrials*>(t.trials.get());
-  if (trials == nullptr || score_count(run.scores[track]) != trials->slots())
-    fail(folder.string(),
-         fmt::format("track '{}' is no list of comparisons with all scores", t.name),
-         "Groups are told apart in lists");
-  const std::span<const double> scores = list_scores(run.scores[track]);
-  const std::vector<std::uint8_t> left_out = left_out_units(run.options, run.trials, run.status);
-  const auto counts = [&](std::int32_t unit) {
-    return left_out.empty() || !left_out[static_cast<std::size_t>(unit)];
-  };
-  CountedList list;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const Comparison c = trials->comparisons[i];
-    if (!counts(c.first) || !counts(c.second)) {
-      ++list.left_out;
-      continue;
-    }
-    list.scores.push_back(scores[i]);
-    list.labels.push_back(trials->genuine[i]);
-    list.units.push_back(c);
-  }
-  return list;
-}
-
-std::string without_extension(const std::string& name) {
-  return fs::path(name).replace_extension().generic_string();
-}
 
 // A table of attributes, by who it names.
 class Attributes {
@@ -111,51 +59,9 @@ class Attributes {
   std::set<std::size_t> used_;
 };
 
-double threshold_at(const RunScores& run, std::size_t track, double far, const fs::path& folder) {
-  const CountedList list = counted_list(run, track, folder);
-  return tar_at_far(Comparisons(list.scores, list.labels), far, "exact").threshold;
-}
-
-double choose_threshold(const RunScores& run, std::size_t track, const fs::path& folder,
-                        const fs::path& other, const GroupReportOptions& options,
-                        std::string& from) {
-  if (options.threshold) {
-    if (!other.empty()) throw std::invalid_argument("give a threshold or another run, not both");
-    from = "It was given.";
-    return *options.threshold;
-  }
-  if (other.empty()) {
-    from = fmt::format("It gives a FAR of {} on these comparisons.", options.far);
-    return threshold_at(run, track, options.far, folder);
-  }
-  const RunScores chosen = read_scores(other / "scores.h5");
-  from = fmt::format("It gives a FAR of {} in the run {}.", options.far, other.filename().string());
-  std::optional<std::string> name;
-  if (chosen.trials.tracks.size() > 1) name = run.trials.tracks[track].name;
-  return threshold_at(chosen, track_of(chosen, name), options.far, other);
-}
-
-// Two significant digits of a small rate still say something: percent with four.
-std::string percent(double rate) {
-  return std::isnan(rate) ? "" : fmt::format("{:.4g}", 100 * rate);
-}
-
-std::string bounds(const Interval& i, double scale) {
-  if (std::isnan(i.low)) return "too few";
-  return fmt::format("[{:.3g}, {:.3g}]", scale * i.low, scale * i.high);
-}
-
 std::string count_text(const GroupCell& cell) {
   return fmt::format("{}{}", cell.errors, cell.few ? " *" : "");
 }
-
-Json interval_json(const Interval& i) {
-  return std::isnan(i.low)
-             ? Json()
-             : Json{{"low", i.low}, {"high", i.high}, {"level", i.level}, {"method", i.method}};
-}
-
-Json number_json(double x) { return std::isnan(x) ? Json() : Json(x); }
 
 Json cells_json(const std::vector<GroupCell>& cells, const std::vector<std::string>& groups) {
   Json list = Json::array();
@@ -181,6 +87,8 @@ void GroupReportOptions::describe(OptionsBuilder<GroupReportOptions>& o) {
   o.field("threshold", &GroupReportOptions::threshold,
           "accept scores of at least this; default: what gives the FAR", -1e300, 1e300);
   o.field("far", &GroupReportOptions::far, "FAR over all groups that sets the threshold", 0, 1);
+  o.choice("impostors", &GroupReportOptions::impostors,
+           "all, or matched: impostor comparisons within a group alone", {"all", "matched"});
 }
 
 GroupReport group_report(const fs::path& folder, const fs::path& attributes,
@@ -189,7 +97,7 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
   check_options(options);
   const RunScores run = read_scores(folder / "scores.h5");
   const std::size_t track = track_of(run, options.track);
-  const CountedList list = counted_list(run, track, folder);
+  CountedList list = counted_list(run, track, folder);
   Attributes table(attributes, options);
 
   // Groups in the order of their names, the unknown one last.
@@ -212,6 +120,14 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
     fail(attributes.string(), "no row names anybody of the run",
          fmt::format("Names are such as '{}' or '{}'", run.trials.identity_names.at(0),
                      run.trials.names.at(0)));
+  if (options.impostors == "matched")
+    list = list.only([&](std::size_t i) {
+      const Comparison pair = list.units[i];
+      const std::string& group = group_of.at(pair.first);
+      const bool matched = !group.empty() && group == group_of.at(pair.second);
+      report.not_matched += !list.labels[i] && !matched;
+      return list.labels[i] || matched;
+    });
   GroupedComparisons c{list.scores, list.labels, {}, {}, {}, {}, {names.begin(), names.end()}, -1};
   if (report.unknown > 0) {
     c.unknown = static_cast<std::int32_t>(c.groups.size());
@@ -220,13 +136,13 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
   std::map<std::string, std::int32_t> number;
   for (std::size_t g = 0; g < names.size(); ++g) number[c.groups[g]] = static_cast<std::int32_t>(g);
   number[""] = c.unknown;
-  std::vector<std::int32_t> people[2], groups[2];
-  for (const Comparison& pair : list.units)
-    for (const int side : {0, 1}) {
-      const std::int32_t unit = side == 0 ? pair.first : pair.second;
-      people[side].push_back(run.trials.unit_identity(unit));
-      groups[side].push_back(number.at(group_of.at(unit)));
-    }
+  const std::vector<std::int32_t> people[2] = {list.people(run.trials, 0),
+                                               list.people(run.trials, 1)};
+  std::vector<std::int32_t> groups[2];
+  for (const Comparison& pair : list.units) {
+    groups[0].push_back(number.at(group_of.at(pair.first)));
+    groups[1].push_back(number.at(group_of.at(pair.second)));
+  }
   c.first_person = people[0];
   c.second_person = people[1];
   c.first_group = groups[0];
@@ -238,9 +154,13 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
   report.comparisons = static_cast<std::int64_t>(list.scores.size());
   report.left_out = list.left_out;
   report.unused_rows = table.unused();
-  const double threshold =
-      choose_threshold(run, track, folder, other, options, report.threshold_from);
-  report.rates = group_rates(c, threshold, how, job);
+  const ChosenThreshold threshold =
+      choose_threshold(list, options.threshold, options.far, other, report.track);
+  report.threshold_from = threshold.from;
+  GroupRatesOptions rates = how;
+  // Other groups would have other impostors: what was left out cannot be dealt again.
+  if (options.impostors == "matched") rates.permutations = 0;
+  report.rates = group_rates(c, threshold.value, rates, job);
   return report;
 }
 
@@ -252,9 +172,15 @@ std::string group_report_text(const GroupReport& report) {
   std::string out = fmt::format(
       "## {} by {}\n\nThreshold {:.6g}. {} FMR {} %, FNMR {} % over all {} comparisons.\n\n",
       escape_markdown(report.protocol), escape_markdown(report.column), r.threshold,
-      report.threshold_from, percent(r.fmr), percent(r.fnmr), report.comparisons);
+      report.threshold_from, percent_text(r.fmr), percent_text(r.fnmr), report.comparisons);
   if (report.left_out > 0)
     out += fmt::format("{} comparisons with a failed enrolment are left out.\n\n", report.left_out);
+  if (report.not_matched > 0)
+    out += fmt::format(
+        "Impostors are matched: {} impostor comparisons of two groups are left out. FMR is that of "
+        "people of one group, and so is the FAR of a threshold that is chosen here. There is no "
+        "permutation test.\n\n",
+        report.not_matched);
   if (report.unknown > 0)
     out += fmt::format("{} people or photographs have no group: {}.\n\n", report.unknown, kUnknown);
   out +=
@@ -263,8 +189,8 @@ std::string group_report_text(const GroupReport& report) {
   const auto of = [](const std::vector<GroupCell>& cells, std::int32_t g) {
     for (const GroupCell& cell : cells)
       if (cell.first == g && cell.second == g)
-        return fmt::format(" {} | {} | {} of {} |", percent(cell.rate), bounds(cell.interval, 100),
-                           count_text(cell), cell.comparisons);
+        return fmt::format(" {} | {} | {} of {} |", percent_text(cell.rate),
+                           interval_text(cell.interval, 100), count_text(cell), cell.comparisons);
     return std::string(" | | 0 of 0 |");
   };
   for (std::size_t g = 0; g < r.groups.size(); ++g) {
@@ -276,15 +202,16 @@ std::string group_report_text(const GroupReport& report) {
   for (const GroupCell& cell : r.fmr_cells)
     if (cell.first != cell.second)
       out += fmt::format("| {} | {} | {} | {} | {} of {} |\n", name(cell.first), name(cell.second),
-                         percent(cell.rate), bounds(cell.interval, 100), count_text(cell),
-                         cell.comparisons);
+                         percent_text(cell.rate), interval_text(cell.interval, 100),
+                         count_text(cell), cell.comparisons);
   out +=
       "\n\\* fewer than ten errors are expected: too few to judge.\n\n"
       "| inequality | value | interval | p |\n|---|---|---|---|\n";
   for (const GroupMeasureResult& m : r.measures)
     out += fmt::format("| {} | {} | {} | {} |\n", group_measures().at(m.name).doc,
                        std::isnan(m.value) ? "undefined" : fmt::format("{:.4g}", m.value),
-                       bounds(m.interval, 1), std::isnan(m.p) ? "" : fmt::format("{:.3g}", m.p));
+                       interval_text(m.interval, 1),
+                       std::isnan(m.p) ? "" : fmt::format("{:.3g}", m.p));
   out +=
       "\np: the share of random assignments of the people to groups of these sizes that are at "
       "least as unequal. Below .05 the inequality is more than chance.\n";
@@ -308,6 +235,7 @@ Json group_report_json(const GroupReport& report) {
           {"threshold_from", report.threshold_from},
           {"comparisons", report.comparisons},
           {"left_out", report.left_out},
+          {"not_matched", report.not_matched},
           {"unknown", report.unknown},
           {"unused_rows", report.unused_rows},
           {"fmr", number_json(r.fmr)},

@@ -4,10 +4,23 @@
 ['markdown', 'csv', 'latex']
 """
 
+from facebench._eval import InspectionOptions
 from facebench.reports.beside import against, against_section
 from facebench.reports.claims import Claim, ClaimOptions, check_claim
 from facebench.reports.explanations import Explanation, explain
 from facebench.reports.group_reports import GroupReport, GroupReportOptions, groups
+from facebench.reports.operating_points import (
+    CalibrationOptions,
+    CalibrationReport,
+    PlanOptions,
+    PlanReport,
+    ThresholdReport,
+    ThresholdReportOptions,
+    calibrate,
+    plan,
+    read_calibrator,
+    threshold,
+)
 from facebench.reports.page import (
     image_section,
     report_html,
@@ -16,7 +29,16 @@ from facebench.reports.page import (
     write_html,
     write_text,
 )
-from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
+from facebench.reports.plots import (
+    cmc_svg,
+    det_svg,
+    discard_svg,
+    histogram_svg,
+    matrix_svg,
+    roc_svg,
+    tippett_svg,
+)
+from facebench.reports.quality_reports import QualityReport, quality_report
 from facebench.reports.ranking import holm_adjusted, rank_runs, why_not_comparable
 from facebench.reports.rate_plots import bars_svg, lines_svg, points_svg
 from facebench.reports.results import runs_section
@@ -33,21 +55,31 @@ from facebench.reports.runs import (
 )
 
 __all__ = [
+    "CalibrationOptions",
+    "CalibrationReport",
     "Claim",
     "ClaimOptions",
     "Explanation",
     "GroupReport",
     "GroupReportOptions",
+    "InspectionOptions",
+    "PlanOptions",
+    "PlanReport",
+    "QualityReport",
     "RunCheck",
+    "ThresholdReport",
+    "ThresholdReportOptions",
     "against",
     "against_section",
     "as_list",
     "bars_svg",
+    "calibrate",
     "check",
     "check_claim",
     "cmc_svg",
     "curves",
     "det_svg",
+    "discard_svg",
     "explain",
     "groups",
     "histogram_svg",
@@ -55,8 +87,11 @@ __all__ = [
     "image_section",
     "lines_svg",
     "matrix_svg",
+    "plan",
     "points_svg",
+    "quality_report",
     "rank_runs",
+    "read_calibrator",
     "read_rules",
     "read_run",
     "report_formats",
@@ -68,6 +103,8 @@ __all__ = [
     "table",
     "table_section",
     "text_section",
+    "threshold",
+    "tippett_svg",
     "verify_inputs",
     "verify_scores",
     "why_not_comparable",

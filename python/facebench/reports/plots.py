@@ -170,6 +170,57 @@ def det_svg(curves, x_title="false accept rate", y_title="false reject rate"):
     )
 
 
+def discard_svg(curves, start, limit, what):
+    """FNMR over the share of discards. ``curves``: ``(title, share, fnmr)`` each.
+
+    ``start``: the FNMR before anything is discarded, which random discards keep; ``limit``: the
+    largest share that is shown; ``what``: "comparisons" or "images".
+
+    >>> discard_svg([("one", [0, 0.5], [0.1, 0])], 0.1, 0.6, "images").count("polyline")
+    2
+    """
+    lines = [*curves, ("at random", [0, limit], [start, start])]
+    shown = [
+        (title, i, [*(s for s in shares if s <= limit), limit], [])
+        for i, (title, shares, _) in enumerate(lines)
+    ]
+    for (_, _, xs, ys), (_, _, errors) in zip(shown, lines, strict=True):
+        ys += _floats(errors)[: len(xs) - 1]
+        ys += ys[-1:]
+    y_axis = _numbers(0, max([*(y for c in shown for y in c[3]), 1e-6]))
+    y_axis.ticks = [(v, _percent(v)) for v, _ in y_axis.ticks]
+    x_axis = _numbers(0, limit)
+    x_axis.ticks = [(v, _percent(v)) for v, _ in x_axis.ticks]
+    return _chart(
+        "discard",
+        f"FNMR over the share of {what} discarded",
+        x_axis,
+        y_axis,
+        f"{what} discarded",
+        "false non-match rate",
+        shown,
+    )
+
+
+def tippett_svg(log10_lr, genuine, impostor):
+    """Tippett plot: the share of either class with at least a log10 likelihood ratio.
+
+    >>> tippett_svg([-1, 0, 1], [1, 1, 0.5], [1, 0.5, 0]).count("polyline")
+    2
+    """
+    xs = _floats(log10_lr)
+    return _chart(
+        "tippett",
+        "Tippett plot: share of comparisons over the likelihood ratio",
+        _numbers(xs[0], xs[-1]),
+        _rates(),
+        "log10 of the likelihood ratio",
+        "share with at least so much",
+        [("genuine", 0, xs, _floats(genuine)), ("impostor", 1, xs, _floats(impostor))],
+        kind="line",
+    )
+
+
 def cmc_svg(curves):
     """CMC curves. ``curves``: ``(title, rate)`` each, ``rate[k - 1]`` for rank k.
 
@@ -225,12 +276,12 @@ def histogram_svg(edges, genuine, impostor):
     )
 
 
-def matrix_svg(rows, columns, values, notes=None, title=""):
+def matrix_svg(rows, columns, values, notes=None, title="", texts=None):
     """A matrix as a heat map with its numbers; the higher, the stronger the colour.
 
     ``rows``, ``columns``: labels; ``values``: rows of numbers (None is undefined), the colour runs
     from 0 to 1 or to the highest of them; ``notes``: a small text below each number (its interval,
-    say), rows of text.
+    say), rows of text. ``texts`` stand in place of the numbers.
 
     >>> svg = matrix_svg(["young", "mature"], ["young", "mature"], [[0.5, 0.2], [0.3, 0.6]])
     >>> svg.count("<rect"), ">0.500<" in svg
@@ -257,10 +308,11 @@ def matrix_svg(rows, columns, values, notes=None, title=""):
                 f'height="{cell_height - 3}" rx="4" fill-opacity="{strength:.3f}"/>'
             )
             note = notes[i][j] if notes else ""
+            number = "undefined" if value is None else format(value, ".3f")
             middle, base = x + cell_width / 2 - 1.5, top + (38 if note else 48)
             out.append(
                 f'<text class="value" x="{middle:.1f}" y="{base}" text-anchor="middle">'
-                f"{'undefined' if value is None else format(value, '.3f')}</text>"
+                f"{_html.escape(texts[i][j]) if texts else number}</text>"
             )
             if note:
                 out.append(

@@ -13,6 +13,7 @@ from facebench.reports.plots import (
     _TOP,
     _WIDTH,
     _Axis,
+    _log_rates,
     _numbers,
     _open,
 )
@@ -277,4 +278,90 @@ def differences_svg(values, title, x_title):
                 f'M{high} {y - 5:.1f}v10"/>'
             )
         parts.append(f'<circle class="bar a0" cx="{x(value):.1f}" cy="{y:.1f}" r="6"/>')
+    return "".join(parts) + "</svg>"
+
+
+def group_rates_svg(values, title, x_title):
+    """Error rates of groups on a logarithmic axis, one below the other.
+
+    ``values``: (name, rate, interval or None, whether it rests on few errors) each. A rate of 0
+    lies on the left edge; what rests on few errors is hollow.
+
+    >>> svg = group_rates_svg([("a", 0.01, (0.005, 0.02), False), ("b", 0, None, True)], "t", "FMR")
+    >>> svg.count("circle"), svg.count("hollow")
+    (2, 1)
+    """
+    axis = _log_rates([v for _, rate, i, _ in values for v in (rate, *(i or ()))])
+    left, room = 170, 40
+    width, bottom = _WIDTH - left - _RIGHT, _TOP + room * len(values)
+
+    def x(value):
+        return left + width * axis(value)
+
+    parts = [_open("grouprates", title, bottom + 62)]
+    for value, label in axis.ticks:
+        at = f"{x(value):.1f}"
+        parts.append(f'<line class="grid" x1="{at}" y1="{_TOP}" x2="{at}" y2="{bottom}"/>')
+        place = f'{_WIDTH}" text-anchor="end' if value == 1 else f'{at}" text-anchor="middle'
+        parts.append(f'<text y="{bottom + 24}" x="{place}">{label}</text>')
+    parts.append(
+        f'<text x="{left + width / 2:.1f}" y="{bottom + 50}" text-anchor="middle">'
+        f"{_html.escape(x_title)}</text>"
+    )
+    for i, (name, rate, interval, few) in enumerate(values):
+        y = _TOP + room * (i + 0.5)
+        label = _html.escape(str(name)[:20])
+        parts.append(f'<text x="{left - 12}" y="{y + 5:.1f}" text-anchor="end">{label}</text>')
+        if interval:
+            low, high = (f"{x(v):.1f}" for v in interval)
+            parts.append(
+                f'<path class="whisker" d="M{low} {y:.1f}H{high}M{low} {y - 5:.1f}v10'
+                f'M{high} {y - 5:.1f}v10"/>'
+            )
+        parts.append(_point(x(rate), y, 0, few))
+    return "".join(parts) + "</svg>"
+
+
+def _point(x, y, number, few):
+    style = f"curve c{number % 8} hollow" if few else f"bar a{number % 8}"
+    return f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
+
+
+def fnmr_fmr_svg(values):
+    """FNMR against FMR of groups at one threshold, both logarithmic. ``values``: (name, FMR, FNMR).
+
+    >>> fnmr_fmr_svg([("a", 0.01, 0.1), ("b", 0.02, 0.2)]).count("circle")
+    2
+    """
+    x_axis, y_axis = (_log_rates([v[k] for v in values]) for k in (1, 2))
+    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    bottom = _TOP + height
+    parts = [_open("fnmrfmr", "FNMR against FMR of each group", _HEIGHT)]
+    for value, label in x_axis.ticks:
+        at = f"{_LEFT + width * x_axis(value):.1f}"
+        place = f'{_WIDTH}" text-anchor="end' if value == 1 else f'{at}" text-anchor="middle'
+        parts.append(
+            f'<line class="grid" x1="{at}" y1="{_TOP}" x2="{at}" y2="{bottom}"/>'
+            f'<text y="{bottom + 24}" x="{place}">{label}</text>'
+        )
+    for value, label in y_axis.ticks:
+        at = _TOP + height * (1 - y_axis(value))
+        parts.append(
+            f'<line class="grid" x1="{_LEFT}" y1="{at:.1f}" x2="{_WIDTH - _RIGHT}" y2="{at:.1f}"/>'
+            f'<text x="{_LEFT - 8}" y="{at + 5:.1f}" text-anchor="end">{label}</text>'
+        )
+    parts.append(
+        f'<text x="{_LEFT + width / 2:.1f}" y="{bottom + 50}" text-anchor="middle">FMR</text>'
+        f'<text transform="translate(22 {_TOP + height / 2:.1f}) rotate(-90)" '
+        'text-anchor="middle">FNMR</text>'
+    )
+    for i, (name, fmr, fnmr) in enumerate(values):
+        x, y = _LEFT + width * x_axis(fmr), _TOP + height * (1 - y_axis(fnmr))
+        parts.append(_point(x, y, i, False))
+        # Beside the point, on the side where there is room.
+        away, anchor = (-11, "end") if x > _WIDTH * 0.7 else (11, "start")
+        label = _html.escape(str(name)[:20])
+        parts.append(
+            f'<text x="{x + away:.1f}" y="{y + 5:.1f}" text-anchor="{anchor}">{label}</text>'
+        )
     return "".join(parts) + "</svg>"

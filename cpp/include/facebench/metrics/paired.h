@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "facebench/core/job.h"
@@ -29,6 +30,10 @@ struct PairedComparison {
 std::vector<PairedComparison> compare_paired(
     const Bootstrap& bootstrap_a, std::span<const Statistic> a, const Bootstrap& bootstrap_b,
     std::span<const Statistic> b, const BootstrapOptions& options = {}, const Job& job = {});
+// Pairs of statistics (their numbers) that were measured on the same replicates.
+std::vector<PairedComparison> compare_paired(
+    const Replicates& replicates, std::span<const std::pair<std::size_t, std::size_t>> pairs,
+    double level = 0.95);
 
 // McNemar's exact test: among the comparisons that only one of two systems decides wrongly, does
 // each system have half of them? It assumes independent comparisons and fixed thresholds, so if

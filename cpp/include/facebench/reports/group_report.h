@@ -18,6 +18,7 @@ struct GroupReportOptions {
   std::optional<std::string> track;   // unset: the run's only one
   std::optional<double> threshold;    // unset: that of `far`
   double far = 0.001;
+  std::string impostors = "all";
 
   static void describe(OptionsBuilder<GroupReportOptions>& o);
 };
@@ -27,6 +28,7 @@ struct GroupReport {
   std::string threshold_from;  // a sentence: where the threshold comes from
   std::int64_t comparisons = 0;
   std::int64_t left_out = 0;     // comparisons with a failed enrolment that the run leaves out
+  std::int64_t not_matched = 0;  // impostor comparisons that matching leaves out
   std::int64_t unknown = 0;      // people or samples of the track without an attribute
   std::int64_t unused_rows = 0;  // of the table: nobody of the track
   GroupRates rates;
@@ -37,8 +39,11 @@ struct GroupReport {
 // photograph to photograph. Who has no row or an empty cell belongs to the group "(unknown)". The
 // threshold is the one that gives `far` by the rule "exact" on all comparisons of the track, those
 // of the run `other` where it is not empty (a threshold chosen there is tested here), or
-// `threshold`. Throws Error where files cannot be read, the run's track is no list whose scores
-// were all kept, or no row of the table names anybody; std::invalid_argument for an unknown track.
+// `threshold`. With impostors "matched" impostor comparisons of two groups, or of an unknown one,
+// are left out, so that FMR and FAR are those of people who share a group; there is then no
+// permutation test. Throws Error where files cannot be read, the run's track is no list whose
+// scores were all kept, or no row of the table names anybody; std::invalid_argument for an unknown
+// track.
 GroupReport group_report(const std::filesystem::path& run, const std::filesystem::path& attributes,
                          const GroupReportOptions& options, const GroupRatesOptions& rates = {},
                          const std::filesystem::path& other = {}, const Job& job = {});

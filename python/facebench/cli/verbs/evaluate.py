@@ -22,6 +22,7 @@ from facebench.cli.verb import verb
             names=option("The names of an .npy file, one a line.", Path),
             distance=flag("--distance", "Low scores are alike (distances)."),
             lists=common.Lists,
+            without=option("A list of people and samples to leave out (facebench inspect).", Path),
             overwrite=common.Overwrite,
             threads=common.Threads,
         ),

@@ -20,6 +20,7 @@ def groups(
     run: argument("A run folder.", Path),
     attributes: option("CSV with a header: names, and a column of groups.", Path),
     threshold_from: option("Choose the threshold on this run instead.", Path) = None,
+    out: option("Also write a page with figures (.html).", Path) = None,
     threads: common.Threads = 0,
     **options,
 ):
@@ -28,6 +29,7 @@ def groups(
         run,
         attributes,
         threshold_from=threshold_from,
+        out=out,
         threads=threads,
         progress=make_progress(),
         **options,

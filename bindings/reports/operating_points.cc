@@ -1,0 +1,47 @@
+#include "arrays.h"
+#include "common.h"
+#include "facebench/reports/calibration_report.h"
+#include "facebench/reports/plan_report.h"
+#include "facebench/reports/threshold_report.h"
+#include "json.h"
+#include "modules.h"
+
+namespace facebench {
+
+void bind_operating_points(py::module_& m) {
+  bind_options<ThresholdReportOptions>(m);
+  bind_options<CalibrationOptions>(m);
+  bind_options<PlanOptions>(m);
+  m.def(
+      "threshold_report",
+      [](const std::filesystem::path& run, const std::filesystem::path& test,
+         const ThresholdReportOptions& options, int threads, const py::object& progress) {
+        const ThresholdReport r = with_job(threads, progress, [&](const Job& job) {
+          return threshold_report(run, test, options, job);
+        });
+        return py::make_tuple(threshold_report_text(r), json_to_python(threshold_report_json(r)));
+      },
+      py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def(
+      "calibration_report",
+      [](const std::filesystem::path& run, const std::filesystem::path& test,
+         const CalibrationOptions& options, int threads, const py::object& progress) {
+        const CalibrationReport r = with_job(threads, progress, [&](const Job& job) {
+          return calibration_report(run, test, options, job);
+        });
+        return py::make_tuple(calibration_report_text(r),
+                              json_to_python(calibration_report_json(r)),
+                              calibrator_json(r.calibrator).dump(2) + "\n");
+      },
+      py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def("read_calibrator", &read_calibrator, py::arg("path"));
+  m.def(
+      "plan_report",
+      [](const std::filesystem::path& run, const PlanOptions& options) {
+        const PlanReport r = plan_report(run, options);
+        return py::make_tuple(plan_report_text(r), json_to_python(plan_report_json(r)));
+      },
+      py::arg("run"), py::arg("options"));
+}
+
+}  // namespace facebench

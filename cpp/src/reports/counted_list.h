@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facebench/metrics/interval.h"
+#include "facebench/protocols/run_folder.h"
+
+// What the reports on lists of comparisons share.
+namespace facebench {
+
+// The comparisons of a list that a run counts, with the units behind them.
+struct CountedList {
+  std::vector<double> scores;
+  std::vector<std::uint8_t> labels;
+  std::vector<Comparison> units;
+  std::int64_t left_out = 0;  // comparisons with a failed enrolment that the run leaves out
+
+  // The comparisons of which keep(i) is true; it is called once for each, in order.
+  CountedList only(const std::function<bool(std::size_t)>& keep) const;
+  // Who is compared, one number a comparison: side 0 or 1.
+  std::vector<std::int32_t> people(const TrialSet& trials, int side) const;
+};
+
+// The number of the track of that name, or of the only one. Throws std::invalid_argument.
+std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted);
+// Comparisons with a failed enrolment are treated as the run says, or as `options` do. Throws Error
+// where the track is no list whose scores were all kept.
+CountedList counted_list(const RunScores& run, std::size_t track,
+                         const std::filesystem::path& folder, const EvaluationOptions& options);
+inline CountedList counted_list(const RunScores& run, std::size_t track,
+                                const std::filesystem::path& folder) {
+  return counted_list(run, track, folder, run.options);
+}
+// The threshold that gives `far` on the list by the rule "exact".
+double threshold_at(const CountedList& list, double far);
+
+// A threshold, and a sentence that says where it comes from.
+struct ChosenThreshold {
+  double value = 0;
+  std::string from;
+};
+// `given`, or what gives `far` on the run `other`, or (where that is empty) on the list itself.
+// Throws std::invalid_argument where both are given.
+ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> given, double far,
+                                 const std::filesystem::path& other, const std::string& track);
+
+std::string without_extension(const std::string& name);
+
+// What a report's text says of a number: percent with four digits, "" for NaN; an interval, "too
+// few" where it has no bounds.
+std::string percent_text(double rate);
+std::string interval_text(const Interval& interval, double scale);
+// The same for JSON: null where there is none.
+Json interval_json(const Interval& interval);
+Json number_json(double x);
+
+}  // namespace facebench

@@ -1,0 +1,237 @@
+#include "facebench/reports/threshold_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <stdexcept>
+
+#include "facebench/metrics/fixed_threshold.h"
+#include "facebench/reports/escape.h"
+#include "reports/counted_list.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// A track of a run: with failures left out, and with failures as the lowest score.
+struct BothLists {
+  CountedList made, all;
+  std::int64_t samples = 0, failed = 0;
+};
+
+BothLists both_lists(const RunScores& run, std::size_t track, const fs::path& folder) {
+  EvaluationOptions drop = run.options, keep = run.options;
+  drop.failed_enrolments = "drop";
+  keep.failed_enrolments = "lowest_score";
+  BothLists lists;
+  lists.made = counted_list(run, track, folder, drop);
+  lists.all = counted_list(run, track, folder, keep);
+  const std::vector<std::uint8_t> failed = left_out_units(drop, run.trials, run.status);
+  const auto has_failed = [&](std::int32_t unit) {
+    return !failed.empty() && failed[static_cast<std::size_t>(unit)];
+  };
+  std::set<std::int32_t> units;
+  for (std::size_t i = 0; i < lists.all.units.size(); ++i) {
+    const Comparison c = lists.all.units[i];
+    units.insert({c.first, c.second});
+    // Below every threshold.
+    if (has_failed(c.first) || has_failed(c.second))
+      lists.all.scores[i] = std::numeric_limits<double>::lowest();
+  }
+  lists.samples = static_cast<std::int64_t>(units.size());
+  lists.failed = std::ranges::count_if(units, has_failed);
+  return lists;
+}
+
+CountedRate rate_of(const CountedList& list, const TrialSet& trials, double threshold, bool genuine,
+                    const BootstrapOptions& how, const Job& job) {
+  CountedRate r;
+  r.rate = r.interval.low = r.interval.high = kNan;
+  const auto c = std::make_shared<const Comparisons>(list.scores, list.labels);
+  r.comparisons = genuine ? c->genuine() : c->impostor();
+  if (r.comparisons == 0) return r;
+  const FixedThreshold rates = rates_at(*c, threshold);
+  r.errors = genuine ? rates.false_non_matches : rates.false_matches;
+  r.rate = genuine ? rates.fnmr : rates.fmr;
+  const std::vector<std::int32_t> people[2] = {list.people(trials, 0), list.people(trials, 1)};
+  const Statistic statistic = genuine ? fnmr_statistic(c, threshold) : fmr_statistic(c, threshold);
+  r.interval = Bootstrap({people[0], people[1], {}}, Resampling::dyadic)
+                   .intervals({&statistic, 1}, how, job)
+                   .front();
+  return r;
+}
+
+TestedThreshold test_at(const BothLists& lists, const TrialSet& trials, double threshold,
+                        const BootstrapOptions& how, const Job& job) {
+  TestedThreshold t;
+  t.threshold = threshold;
+  if (!lists.made.scores.empty()) {
+    t.fmr = rate_of(lists.made, trials, threshold, false, how, job);
+    t.fnmr = rate_of(lists.made, trials, threshold, true, how, job);
+  } else {
+    t.fmr.rate = t.fnmr.rate = kNan;
+  }
+  t.gfar = rate_of(lists.all, trials, threshold, false, how, job);
+  t.gfrr = rate_of(lists.all, trials, threshold, true, how, job);
+  return t;
+}
+
+bool same_comparisons(const RunScores& a, const RunScores& b) {
+  return a.spec.id == b.spec.id && a.trials.names == b.trials.names;
+}
+
+Json rate_json(const CountedRate& r) {
+  return {{"errors", r.errors},
+          {"comparisons", r.comparisons},
+          {"rate", number_json(r.rate)},
+          {"interval", interval_json(r.interval)}};
+}
+
+Json tested_json(const TestedThreshold& t) {
+  return {{"threshold", t.threshold},
+          {"fmr", rate_json(t.fmr)},
+          {"fnmr", rate_json(t.fnmr)},
+          {"gfar", rate_json(t.gfar)},
+          {"gfrr", rate_json(t.gfrr)}};
+}
+
+std::string tested_rows(const std::string& name, const TestedThreshold& t) {
+  const auto row = [&](const char* rate, const CountedRate& r) {
+    return fmt::format("| {} | {:.6g} | {} | {} | {} | {} of {} |\n", name, t.threshold, rate,
+                       percent_text(r.rate),
+                       std::isnan(r.rate) ? "" : interval_text(r.interval, 100), r.errors,
+                       r.comparisons);
+  };
+  return row("FMR", t.fmr) + row("FNMR", t.fnmr) + row("GFAR", t.gfar) + row("GFRR", t.gfrr);
+}
+
+}  // namespace
+
+void ThresholdReportOptions::describe(OptionsBuilder<ThresholdReportOptions>& o) {
+  o.name("ThresholdReportOptions", "Which threshold is recommended, and where it is tested.");
+  o.field("fmr", &ThresholdReportOptions::fmr, "FMR that is wanted", 1e-12, 0.999);
+  o.field("track", &ThresholdReportOptions::track, "track of the runs; default: the only one");
+  o.field("same", &ThresholdReportOptions::same,
+          "test on the comparisons that the threshold is chosen on");
+  o.field("replicates", &ThresholdReportOptions::replicates, "resampled data sets", 20, 10'000'000);
+  o.field("level", &ThresholdReportOptions::level,
+          "confidence level, one-sided of the bound and two-sided of the intervals", 0.55, 0.9999);
+  o.field("seed", &ThresholdReportOptions::seed, "seed of the resampling", 0, 9e15);
+}
+
+ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
+                                 const ThresholdReportOptions& options, const Job& job) {
+  check_options(options);
+  if (test.empty() != options.same)
+    throw std::invalid_argument(
+        options.same
+            ? "a run to test on is given, and the same comparisons are asked for"
+            : "give another run to test the threshold on, or ask for the same comparisons");
+  const RunScores run = read_scores(folder / "scores.h5");
+  const std::size_t track = track_of(run, options.track);
+  const BothLists chosen = both_lists(run, track, folder);
+  ThresholdReport report;
+  report.protocol = run.spec.id;
+  report.track = run.trials.tracks[track].name;
+  report.same = options.same;
+  const BootstrapOptions how{options.replicates, options.level, options.seed};
+
+  const auto c = std::make_shared<const Comparisons>(chosen.made.scores, chosen.made.labels);
+  const std::vector<std::int32_t> people[2] = {chosen.made.people(run.trials, 0),
+                                               chosen.made.people(run.trials, 1)};
+  std::set<std::int32_t> distinct(people[0].begin(), people[0].end());
+  distinct.insert(people[1].begin(), people[1].end());
+  report.people = static_cast<std::int64_t>(distinct.size());
+  report.impostor = c->impostor();
+  report.recommended = recommend_threshold(c, {people[0], people[1], {}}, options.fmr, how, job);
+
+  const auto put = [&](const BothLists& lists, const TrialSet& trials, const fs::path& where) {
+    report.tested_on = where.filename().empty() ? where.parent_path().filename().string()
+                                                : where.filename().string();
+    report.samples = lists.samples;
+    report.failed = lists.failed;
+    report.at_threshold = test_at(lists, trials, report.recommended.threshold, how, job);
+    if (report.recommended.safe)
+      report.at_safe = test_at(lists, trials, *report.recommended.safe, how, job);
+  };
+  if (options.same) {
+    put(chosen, run.trials, folder);
+    return report;
+  }
+  const RunScores other = read_scores(test / "scores.h5");
+  if (same_comparisons(run, other))
+    throw std::invalid_argument(
+        "both runs hold the same comparisons, so nothing is tested; give a run on other data, or "
+        "ask for the same comparisons");
+  std::optional<std::string> name;
+  if (other.trials.tracks.size() > 1) name = report.track;
+  put(both_lists(other, track_of(other, name), test), other.trials, test);
+  return report;
+}
+
+std::string threshold_report_text(const ThresholdReport& report) {
+  const RecommendedThreshold& r = report.recommended;
+  std::string out = fmt::format(
+      "## A threshold for an FMR of {:g} %, from {}\n\n"
+      "**{:.6g}** has {} false matches among {} impostor comparisons of {} people{}.\n\n",
+      100 * r.fmr, escape_markdown(report.protocol), r.threshold, r.false_matches, report.impostor,
+      report.people, r.reliable ? "" : " (fewer than ten are expected: a weak choice)");
+  if (r.safe)
+    out += fmt::format(
+        "**{:.6g}** is safe: its FMR is not above {:g} % by a one-sided bound at {:g} % "
+        "({} false matches here).\n\n",
+        *r.safe, 100 * r.fmr, 100 * r.level, r.safe_false_matches);
+  else
+    out += fmt::format(
+        "No threshold is safe: even without a false match the FMR may be {} % (one-sided bound at "
+        "{:g} %). `facebench plan` says how many people it takes.\n\n",
+        percent_text(r.least_bound), 100 * r.level);
+  out += report.same
+             ? "Tested on **the comparisons that it was chosen on**: rates look better than they "
+               "are.\n\n"
+             : fmt::format("Tested on the run {}, on which it was not chosen.\n\n",
+                           escape_markdown(report.tested_on));
+  out += fmt::format(
+      "{} of {} samples could not be enrolled (failure to enrol and to acquire: {} %)."
+      "\n\n",
+      report.failed, report.samples,
+      percent_text(static_cast<double>(report.failed) /
+                   static_cast<double>(std::max<std::int64_t>(report.samples, 1))));
+  out += "| threshold | score | rate | % | interval | errors of |\n|---|---|---|---|---|---|\n";
+  out += tested_rows("recommended", report.at_threshold);
+  if (report.at_safe) out += tested_rows("safe", *report.at_safe);
+  out +=
+      "\nFMR and FNMR: of the comparisons that were made. GFAR and GFRR (ISO/IEC 19795-1): of all, "
+      "those with a failed sample rejected. Intervals draw people again.\n";
+  return out;
+}
+
+Json threshold_report_json(const ThresholdReport& report) {
+  const RecommendedThreshold& r = report.recommended;
+  return {{"protocol", report.protocol},
+          {"track", report.track},
+          {"fmr", r.fmr},
+          {"level", r.level},
+          {"threshold", r.threshold},
+          {"false_matches", r.false_matches},
+          {"expected_false_matches", r.expected_false_matches},
+          {"reliable", r.reliable},
+          {"safe", r.safe ? Json(*r.safe) : Json()},
+          {"least_bound", r.least_bound},
+          {"people", report.people},
+          {"impostor", report.impostor},
+          {"tested_on", report.tested_on},
+          {"same", report.same},
+          {"samples", report.samples},
+          {"failed", report.failed},
+          {"at_threshold", tested_json(report.at_threshold)},
+          {"at_safe", report.at_safe ? tested_json(*report.at_safe) : Json()}};
+}
+
+}  // namespace facebench

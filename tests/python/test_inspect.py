@@ -1,0 +1,294 @@
+"""Inspection of runs: worst pairs, influence of people, planted label errors, lists left out."""
+
+import csv
+import itertools
+import json
+from pathlib import Path
+
+import facebench
+import numpy as np
+import pytest
+from facebench import metrics, protocols
+from facebench.protocols import EmbeddingSet
+
+PEOPLE, IMAGES = 60, 4
+
+
+class Planted:
+    """All pairs within 60 people and as many impostors; 10 photographs show somebody else."""
+
+    def __init__(self, folder, errors=10, noise=0.35):
+        rng = np.random.default_rng(1)
+        names = [f"P{k // IMAGES:02}/{k % IMAGES}.jpg" for k in range(PEOPLE * IMAGES)]
+        pairs = [
+            (person * IMAGES + a, person * IMAGES + b, 1)
+            for person in range(PEOPLE)
+            for a, b in itertools.combinations(range(IMAGES), 2)
+        ]
+        strangers = rng.integers(0, len(names), (len(pairs), 2))
+        strangers = strangers[strangers[:, 0] // IMAGES != strangers[:, 1] // IMAGES]
+        pairs += [(a, b, 0) for a, b in strangers]
+        with open(folder / "pairs.csv", "w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["first", "second", "label"])
+            rows.writerows([names[a], names[b], same] for a, b, same in pairs)
+        # People are folders.
+        spec = (Path(__file__).resolve().parents[2] / "protocols/pairs.toml").read_text()
+        self.protocol = folder / "own.toml"
+        self.protocol.write_text(spec.replace("[reader]", '[reader]\nidentity = "folder"'))
+        self.folder, self.names = folder, names
+        person = np.arange(len(names)) // IMAGES
+        wrong = rng.choice(PEOPLE, errors, replace=False)
+        self.wrong = {names[p * IMAGES + rng.integers(IMAGES)] for p in wrong}
+        shown = person.copy()
+        for name in self.wrong:
+            i = names.index(name)
+            shown[i] = (person[i] + 1 + rng.integers(PEOPLE - 1)) % PEOPLE
+        centre = rng.normal(size=(PEOPLE, 16))
+        self.values = centre[shown] + noise * rng.normal(size=(len(names), 16))
+        self.run = self.evaluate(folder / "run")
+
+    def evaluate(self, out=None, values=None, **more):
+        data = EmbeddingSet(np.float32(self.values if values is None else values), self.names)
+        result = protocols.evaluate(self.protocol, data, root=self.folder, replicates=20, **more)
+        if out is not None:
+            result.save(out)
+        return out or result
+
+
+def compared(result):
+    """The names of each comparison's photographs."""
+    names = result._raw.trials.names
+    return [(names[a], names[b]) for a, b in result["pairs"].trials.comparisons]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    return Planted(tmp_path_factory.mktemp("planted"))
+
+
+def test_planted_label_errors_are_found(planted, tmp_path):
+    found = facebench.inspect(planted.run, far=0.01, suspects=tmp_path / "out.txt")
+    inspected = [name for s in found.suspects[:20] for name in s["samples"]]
+    recall = len(planted.wrong & set(inspected)) / len(planted.wrong)
+    assert recall >= 0.9
+    # The strongest are all wrong, and say why.
+    top = [s for s in found.suspects if s["evidence"] > found.suspects[0]["evidence"] / 2]
+    assert sum(set(s["samples"]) <= planted.wrong for s in top) >= 0.9 * len(top)
+    assert all(0 < s["against"] <= s["comparisons"] for s in found.suspects)
+    evidence = [s["evidence"] for s in found.suspects]
+    assert evidence == sorted(evidence, reverse=True)
+
+    # Without them the numbers are those of right labels.
+    before = planted.evaluate(interval="none")
+    after = planted.evaluate(interval="none", without=tmp_path / "out.txt")
+    assert after["pairs"].comparisons < before["pairs"].comparisons
+    assert after.eer.value < before.eer.value / 2
+    assert any("left out by a list" in note for note in after.notes)
+
+
+def test_right_labels_give_few_suspects(tmp_path):
+    clean = Planted(tmp_path, errors=0, noise=0.2)
+    found = facebench.inspect(clean.run)
+    assert sum(s["evidence"] > 1 for s in found.suspects) <= 1
+
+
+def test_without_by_hand(planted, tmp_path):
+    whole = planted.evaluate(interval="none")
+    gone = planted.names[5]
+    keep = [
+        not any(name == gone or name.startswith("P03/") for name in pair)
+        for pair in compared(whole)
+    ]
+    (tmp_path / "list.txt").write_text(f"# by hand\nsample\t{gone}\nperson\tP03\n")
+    part = planted.evaluate(tmp_path / "run", without=tmp_path / "list.txt")
+    scores, labels = whole["pairs"].labelled_scores()
+    saved = facebench.reports.read_run(part)["metrics"]["tracks"]["pairs"]
+    assert saved["comparisons"] == sum(keep)
+    assert saved["metrics"]["auc"]["value"] == metrics.auc(scores[keep], labels[keep])
+    assert facebench.verify(part).same
+    for text, message in (("person\tNobody\n", "names nobody"), ("P03\n", "is neither")):
+        (tmp_path / "list.txt").write_text(text)
+        with pytest.raises(facebench.Error, match=message):
+            planted.evaluate(without=tmp_path / "list.txt")
+
+
+def test_worst_pairs_are_sorted_and_filtered(planted, tmp_path):
+    whole = planted.evaluate(interval="none")["pairs"]
+    scores, labels = whole.labelled_scores()
+    found = facebench.inspect(planted.run, count=7)
+    assert [p["score"] for p in found.genuine_pairs] == sorted(scores[labels == 1])[:7]
+    assert [p["score"] for p in found.impostor_pairs] == sorted(scores[labels == 0])[::-1][:7]
+    one = facebench.inspect(planted.run, person=["P07"])
+    assert one.impostor_pairs
+    for p in one.genuine_pairs + one.impostor_pairs:
+        assert "P07" in (p["first_person"], p["second_person"])
+    table = tmp_path / "people.csv"
+    table.write_text("person,region\nP01,north\nP02,south\n")
+    north = facebench.inspect(planted.run, attributes=table, group="north")
+    assert {p["first_person"] for p in north.genuine_pairs} == {"P01"}
+    table.write_text("photo,q\n" + "".join(f"{n},{i}\n" for i, n in enumerate(planted.names)))
+    low = facebench.inspect(planted.run, qualities=table, quality_below=3)
+    assert {p["first_person"] for p in low.genuine_pairs} == {"P00"}
+    with pytest.raises(facebench.Error, match="no row is what"):
+        facebench.inspect(planted.run, qualities=table, quality_below=-1)
+    with pytest.raises(ValueError, match="give both"):
+        facebench.inspect(planted.run, group="north")
+
+
+def test_influence_equals_rates_without_each_person(planted):
+    found = facebench.inspect(planted.run, far=0.02, count=PEOPLE)
+    result = planted.evaluate(interval="none")
+    scores, labels = result["pairs"].labelled_scores()
+    people = [[name.split("/")[0] for name in pair] for pair in compared(result)]
+    wrong = (scores >= found.threshold) != (labels == 1)
+    moved = []
+    for p in found.influence:
+        rest = np.array([p["person"] not in pair for pair in people])
+        assert p["comparisons"] == np.sum(~rest) and p["errors"] == np.sum(wrong[~rest])
+        fmr, fnmr = (np.mean(wrong[rest & (labels == k)]) for k in (0, 1))
+        assert (p["fmr"], p["fnmr"]) == pytest.approx((fmr, fnmr), abs=1e-15)
+        moved.append(max(abs(fmr / found.fmr - 1), abs(fnmr / found.fnmr - 1)))
+    assert moved == sorted(moved, reverse=True)
+
+
+def test_disagreements_of_two_runs(planted, tmp_path):
+    rng = np.random.default_rng(2)
+    noisy = planted.values + 0.5 * rng.normal(size=planted.values.shape)
+    other = planted.evaluate(tmp_path / "other", noisy)
+    found = facebench.inspect(planted.run, against=other, far=0.02, count=10000)
+    a = planted.evaluate(interval="none")["pairs"].scores >= found.threshold
+    b = planted.evaluate(None, noisy, interval="none")["pairs"].scores >= found.other_threshold
+    assert len(found.disagreements) == np.sum(a != b) > 0
+    for p in found.disagreements:
+        assert (p["score"] >= found.threshold) != (p["other"] >= found.other_threshold)
+    short = tmp_path / "list.txt"
+    short.write_text("person\tP03\n")
+    part = planted.evaluate(tmp_path / "part", without=short)
+    with pytest.raises(facebench.Error, match="the same comparisons"):
+        facebench.inspect(planted.run, against=part)
+
+
+def test_quality_of_a_run(planted, tmp_path):
+    """From a CSV file, embeddings and arrays, against the metric on the same comparisons."""
+    names = planted.names
+    chance = np.random.default_rng(3).random(len(names))
+    table = tmp_path / "quality.csv"
+    with table.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["photo", "true", "bad", "note"])
+        for i, n in enumerate(names):
+            true = float(n not in planted.wrong) + chance[i] / 2
+            # Names without extension are known, too; one photograph has no quality.
+            rows.writerow([n.removesuffix(".jpg"), "" if i == 0 else true, -true, "x"])
+        rows.writerow([names[1].removesuffix(".jpg"), 99, 99, "of two rows the first counts"])
+    options = {"far": 0.02, "replicates": 20}
+    found = facebench.quality(
+        planted.run,
+        csv=table,
+        column=["true", "bad"],
+        qualities={"chance": (names, chance)},
+        reversed=["bad"],
+        out=tmp_path / "page.html",
+        **options,
+    )
+    whole = planted.evaluate(interval="none")
+    scores, labels = whole["pairs"].labelled_scores()
+    pairs = whole["pairs"].trials.comparisons
+    order = [whole._raw.trials.names.index(n) for n in names]
+    place = np.argsort(order)  # from a number of the trials to that of a name
+    first, second = place[pairs[:, 0]], place[pairs[:, 1]]
+    known = (first != 0) & (second != 0)
+    assert found.without_quality == np.sum(~known) > 0
+    true = np.array([float(n not in planted.wrong) for n in names]) + chance / 2
+    wanted = metrics.error_versus_discard(
+        scores[known],
+        labels[known],
+        first[known],
+        second[known],
+        np.arange(len(names)) // IMAGES,
+        {"true": true, "chance": chance},
+        metrics.DiscardOptions(**options),
+    )
+    assert found.fnmr == wanted.fnmr and found.threshold == wanted.threshold
+    for name, measure in (("true", 0), ("bad", 0), ("chance", 1)):
+        for a, b in zip(found[name]["areas"], wanted.measures[measure].areas, strict=True):
+            assert (a["value"], a["gain"]) == pytest.approx((b.value, b.gain))
+    assert found["true"]["areas"][1]["gain"] > 0.5 > found["chance"]["areas"][1]["gain"]
+    assert 'class="plot discard"' in (tmp_path / "page.html").read_text()
+    with pytest.raises(facebench.Error, match=r"quality\.csv.*note"):
+        facebench.quality(planted.run, csv=table, **options)
+    with pytest.raises(facebench.Error, match="colour"):
+        facebench.quality(planted.run, csv=table, column=["colour"], **options)
+    with pytest.raises(ValueError, match="no quality 'x'"):
+        facebench.quality(planted.run, csv=table, column=["bad"], reversed=["x"], **options)
+    with pytest.raises(facebench.Error, match="no comparison has all qualities"):
+        facebench.quality(planted.run, qualities={"q": (["nobody"], [1.0])}, **options)
+
+    from facebench.io import write_embeddings
+
+    file = tmp_path / "embeddings.h5"
+    write_embeddings(file, EmbeddingSet(np.float32(planted.values), names))
+    found = facebench.quality(
+        planted.run, embeddings=file, measure=["norm"], embedding_column=3, **options
+    )
+    assert [m["name"] for m in found.measures] == ["norm", "embedding 3"]
+    unit = planted.values / np.linalg.norm(planted.values, axis=1, keepdims=True)
+    write_embeddings(file, EmbeddingSet(np.float32(unit), names))
+    with pytest.raises(facebench.Error, match="the same length"):
+        facebench.quality(planted.run, embeddings=file, measure=["norm"], **options)
+
+
+def test_measures_of_samples_by_definition(tmp_path):
+    from facebench import datasets
+    from scipy.ndimage import laplace
+
+    faces = tmp_path / "faces"
+    few = datasets.SyntheticOptions(people=20, images=2, size=64)
+    datasets.write_synthetic_dataset(few, faces)
+    datasets.pack_dataset(datasets.read_dataset("lfw", faces), tmp_path / "pack.h5")
+    pack = datasets.Pack(tmp_path / "pack.h5")
+    grey = pack.images[5] @ np.array([0.299, 0.587, 0.114])
+    inside = laplace(grey)[1:-1, 1:-1]
+    assert datasets.measure_samples(pack, "sharpness")[5] == pytest.approx(inside.var())
+    # A pack without a detector has no boxes and no landmarks.
+    assert np.isnan(datasets.measure_samples(pack, "eye_distance")).all()
+    with pytest.raises(ValueError, match="did you mean 'sharpness'"):
+        datasets.measure_samples(pack, "sharpnes")
+
+
+def test_pages_and_sheets_show_the_crops(tmp_path):
+    from facebench import datasets, images
+
+    faces = tmp_path / "faces"
+    few = datasets.SyntheticOptions(people=40, images=2, size=48, pairs_per_fold=4)
+    datasets.write_synthetic_dataset(few, faces)
+    run = tmp_path / "run"
+
+    def colours(batch):
+        return batch[:, ::16, ::16].reshape(len(batch), -1)
+
+    facebench.run("lfw", model=colours, root=faces, detector="none", replicates=20, out=run)
+    page, sheet = tmp_path / "worst.html", tmp_path / "worst.png"
+    found = facebench.inspect(run, count=3, far=0.1, out=page, sheet=sheet)
+    assert len(found.genuine_pairs) == 3
+    text = page.read_text()
+    assert text.count("data:image/jpeg") >= 12 and "no crop" not in text
+    picture = images.read(sheet)
+    assert picture.shape == (2 * 116 + 8, 5 * 232, 3)
+    # The first crop of the sheet is that of the worst genuine pair.
+    pack = datasets.Pack(run / "pack.h5")
+    first = pack.images[pack.names.index(found.genuine_pairs[0]["first"])]
+    assert np.array_equal(picture[:112, :112], first)
+
+    from facebench.cli.app import app
+    from typer.testing import CliRunner
+
+    arguments = ["inspect", str(run), "--count", "2", "--json"]
+    done = CliRunner().invoke(app, arguments)
+    assert len(json.loads(done.stdout)["genuine_pairs"]) == 2
+
+    # The same run by quality.
+    arguments = ["quality", str(run), "--measure", "sharpness", "--far", "0.1", "--json"]
+    done = CliRunner().invoke(app, [*arguments, "--replicates", "20"])
+    assert [m["name"] for m in json.loads(done.stdout)["measures"]] == ["sharpness"]
