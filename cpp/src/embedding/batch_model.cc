@@ -27,8 +27,8 @@ BatchModelInfo info_of(const Model& model) {
 
 class NetworkModel : public BatchModel {
  public:
-  NetworkModel(const Model& model, std::int64_t batch)
-      : BatchModel(info_of(model)), network_(model.weights, batch) {}
+  NetworkModel(BatchModelInfo info, InferenceNetwork network)
+      : BatchModel(std::move(info)), network_(std::move(network)) {}
 
   at::Tensor embed(const at::Tensor& images) const override {
     const c10::InferenceMode inference;
@@ -57,7 +57,10 @@ InputView BatchModel::input_view(const ImageShape& images) const {
 }
 
 std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch) {
-  return std::make_unique<NetworkModel>(model, batch);
+  InferenceNetwork network(model.weights, batch);
+  BatchModelInfo info = info_of(model);
+  info.any_batch = network.any_batch(info.options.tap);
+  return std::make_unique<NetworkModel>(std::move(info), std::move(network));
 }
 
 }  // namespace facebench

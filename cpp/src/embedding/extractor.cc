@@ -81,14 +81,20 @@ class Extraction {
     set_.values.assign(set_.size() * static_cast<std::size_t>(dim), 0.0F);
   }
 
+  // Images that go through together; beyond `rows` the last one is repeated.
+  int in_batch(Rows rows) const {
+    return model_.info().any_batch ? static_cast<int>(rows.size()) : options_.micro_batch;
+  }
+
   at::Tensor batch(Rows rows, bool mirror) const {
     const ImageShape shape = view_.input();
+    const int count = in_batch(rows);
     const int channels = pixels_ ? pixels_->channels() : 3;
-    at::Tensor input = at::empty({options_.micro_batch, shape.height, shape.width, channels},
-                                 pixels_ ? at::kFloat : at::kByte);
+    at::Tensor input =
+        at::empty({count, shape.height, shape.width, channels}, pixels_ ? at::kFloat : at::kByte);
     const std::int64_t size = shape.bytes() / 3 * channels;
     std::vector<std::uint8_t> buffer;
-    for (int i = 0; i < options_.micro_batch; ++i) {
+    for (int i = 0; i < count; ++i) {
       const std::int64_t row = rows[std::min(static_cast<std::size_t>(i), rows.size() - 1)];
       const std::uint8_t* seen = view_.apply(images_.pixels(row), buffer);
       if (pixels_)
@@ -102,11 +108,12 @@ class Extraction {
 
   at::Tensor run(Rows rows, bool mirror) const {
     const at::Tensor output = model_.embed(batch(rows, mirror));
-    if (output.dim() != 2 || output.size(0) != options_.micro_batch || output.size(1) == 0 ||
+    const int count = in_batch(rows);
+    if (output.dim() != 2 || output.size(0) != count || output.size(1) == 0 ||
         output.scalar_type() != at::kFloat)
-      throw std::invalid_argument(fmt::format(
-          "the model '{}' gave the shape ({}) for {} images, expected ({}, D)", model_.info().name,
-          fmt::join(output.sizes(), ", "), options_.micro_batch, options_.micro_batch));
+      throw std::invalid_argument(
+          fmt::format("the model '{}' gave the shape ({}) for {} images, expected ({}, D)",
+                      model_.info().name, fmt::join(output.sizes(), ", "), count, count));
     return output.contiguous();
   }
 
@@ -156,17 +163,24 @@ EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
   }
   Extraction extraction(model, images, resolved, set);
 
-  const std::int64_t batch = resolved.micro_batch;
   const auto total = static_cast<std::int64_t>(rows.size());
+  const std::int64_t workers = job.workers();
+  std::int64_t batch = resolved.micro_batch;
+  // Few images: one share for each worker, or all workers on each image.
+  if (info.any_batch && total < batch * workers)
+    batch = total < workers ? std::max<std::int64_t>(total, 1) : (total + workers - 1) / workers;
+  const bool together = info.any_batch && total < workers;
   const std::int64_t batches = (total + batch - 1) / batch;
   Stage stage(job, "embed", batches, "batches");
   const auto embed = [&](std::int64_t b, int) {
     const auto count = static_cast<std::size_t>(std::min(batch, total - b * batch));
     extraction.embed(Rows(rows).subspan(static_cast<std::size_t>(b * batch), count));
   };
-  if (info.thread_safe && info.embedding_size > 0) {
+  if (info.thread_safe && info.embedding_size > 0 && !together) {
     torch_parallel_for(batches, job, embed, &stage);
   } else {
+    const TorchThreads threads =
+        together ? TorchThreads(static_cast<int>(workers)) : TorchThreads();
     for (std::int64_t b = 0; b < batches; ++b) {
       embed(b, 0);
       stage.update(b + 1);

@@ -5,8 +5,13 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
 
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "nn/inference/engine.h"
 
 namespace facebench {
 namespace {
@@ -26,6 +31,12 @@ using Scalars = c10::List<std::optional<at::Scalar>>;
 
 }  // namespace
 
+// Engines are made when a tap is first asked for; null: the graph has what they do not cover.
+struct InferenceNetwork::Engines {
+  std::mutex mutex;
+  std::map<int, std::unique_ptr<InferenceEngine>> by_node;
+};
+
 // One convolution with what follows it, or (pass_through) an activation that went into one.
 struct InferenceNetwork::PackedLayer {
   bool pass_through = false;
@@ -38,10 +49,13 @@ struct InferenceNetwork::PackedLayer {
 };
 
 InferenceNetwork::InferenceNetwork(const Network& network, std::int64_t batch)
-    : network_(fold_batch_norm(network)) {
+    : network_(fold_batch_norm(network)), engines_(std::make_unique<Engines>()) {
   network_.channels_last();
   packed_.resize(graph().nodes().size());
-  if (network_.device().is_cpu() && network_.dtype() == at::kFloat) pack(batch);
+  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) return;
+  for (const auto& [tap, node] : graph().taps())
+    if (tap == "embedding" && engine(node)) return;
+  pack(batch);
 }
 
 InferenceNetwork::~InferenceNetwork() = default;
@@ -85,8 +99,28 @@ void InferenceNetwork::pack(std::int64_t batch) {
   }
 }
 
+const InferenceEngine* InferenceNetwork::engine(int node) const {
+  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) return nullptr;
+  const std::lock_guard lock(engines_->mutex);
+  const auto [it, made] = engines_->by_node.try_emplace(node);
+  if (made) {
+    std::optional<Plan> plan =
+        make_plan(graph(), network_.layers_, node, inference_kernels().lanes);
+    if (plan) it->second = std::make_unique<InferenceEngine>(std::move(*plan));
+  }
+  return it->second.get();
+}
+
+bool InferenceNetwork::any_batch(std::string_view tap) const {
+  return engine(graph().tap_node(tap)) != nullptr;
+}
+
 at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view tap) const {
   const c10::NoGradGuard no_grad;
+  if (const InferenceEngine* planned = engine(graph().tap_node(tap))) {
+    network_.check_images(images);
+    return planned->run(images);
+  }
   static const auto convolution = find_operator("mkldnn::_convolution_pointwise");
   const int wanted = graph().tap_node(tap);
   const Network::Override packed = [&](int index, const std::vector<at::Tensor>& values) {

@@ -1,5 +1,6 @@
 #include "facebench/core/isa.h"
 #include "nn/head_kernels.h"
+#include "nn/inference/kernels.h"
 #include "nn/norm_kernels.h"
 
 namespace facebench {
@@ -22,6 +23,15 @@ const NormKernels& norm_kernels(bool bfloat16) {
   if (isa >= Isa::avx2) return kNormKernelsAvx2[bfloat16];
 #endif
   return kNormKernelsPlain[bfloat16];
+}
+
+const InferenceKernels& inference_kernels() {
+#if defined(__x86_64__)
+  const Isa isa = active_isa();
+  if (isa >= Isa::avx512) return kInferenceKernelsAvx512;
+  if (isa >= Isa::avx2) return kInferenceKernelsAvx2;
+#endif
+  return kInferenceKernelsPlain;
 }
 
 }  // namespace facebench

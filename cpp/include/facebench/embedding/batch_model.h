@@ -14,12 +14,15 @@ namespace facebench {
 
 // How batches for a model are made, and what its embeddings are.
 struct BatchModelInfo {
-  std::string name;                 // in messages and run folders
-  ModelOptions options;             // of its images and embeddings
-  ImageShape input;                 // of its input; a side that is 0 takes any size
-  bool raw_bytes = false;           // it takes RGB bytes; options.color, mean and std are not used
-  bool prepared = true;             // the options say how its images are detected and cropped
-  bool thread_safe = false;         // embed() may be called from several threads at once
+  std::string name;          // in messages and run folders
+  ModelOptions options;      // of its images and embeddings
+  ImageShape input;          // of its input; a side that is 0 takes any size
+  bool raw_bytes = false;    // it takes RGB bytes; options.color, mean and std are not used
+  bool prepared = true;      // the options say how its images are detected and cropped
+  bool thread_safe = false;  // embed() may be called from several threads at once
+  // A row's bits depend on its image alone, whatever the batch and torch's number of threads; and
+  // a batch of any size costs no more for each image than a larger one.
+  bool any_batch = false;
   std::int64_t embedding_size = 0;  // values of one embedding; 0: the first batch tells
   Json description;                 // for manifests
   std::filesystem::path file;       // where it was read from; may be empty

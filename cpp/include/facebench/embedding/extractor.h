@@ -28,7 +28,9 @@ struct ExtractOptions {
              "embeddings of unit length, or as they are (none); default: what the model says",
              {"unit", "none"});
     o.field("micro_batch", &ExtractOptions::micro_batch,
-            "images that go through the network together; decides the last bits", 1, 1024);
+            "images that go through the network together; decides the last bits of a model whose "
+            "operations are not all this library's own",
+            1, 1024);
   }
 };
 
@@ -37,10 +39,11 @@ struct ExtractOptions {
 // "concat". With unit normalisation each row is divided by its Euclidean norm (a row of zeros
 // stays); flips are joined before that.
 //
-// Images go through in micro-batches of fixed size, the last one filled up with its last image. A
-// network of ours gives the same bits for any number of threads (one thread of torch for each
-// batch), and for the same build, torch and instruction set; a model that is not thread-safe is
-// called on the calling thread. The manifest says what was computed with what.
+// Images go through in micro-batches, of fixed size (the last one filled up with its last image)
+// where the batch decides the bits (BatchModelInfo::any_batch). A network of ours gives the same
+// bits for any number of threads, and for the same build, torch and instruction set; a model that
+// is not thread-safe is called on the calling thread. The manifest says what was computed with
+// what.
 //
 // Throws std::invalid_argument where the images' size is not what the model takes or its output is
 // not (N, D), and Error naming the image for a number that is not finite, and where no image is ok

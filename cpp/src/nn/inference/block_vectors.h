@@ -1,0 +1,46 @@
+#pragma once
+
+// Vectors of a block's channels; for the kernels of inference alone. Every set of instructions has
+// its own, so all of it has internal linkage.
+
+#include "nn/inference/kernels.h"
+
+namespace facebench {
+namespace {
+
+constexpr int kLanes = FACEBENCH_LANES;
+// Sums that fit the registers (32 with AVX-512, else 16) beside what they are made of.
+constexpr bool kManyRegisters = FACEBENCH_LANES == 16;
+
+typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
+
+[[gnu::always_inline]] inline Floats load(const float* p) {
+  return *reinterpret_cast<const Floats*>(p);
+}
+[[gnu::always_inline]] inline void store(float* p, Floats v) { *reinterpret_cast<Floats*>(p) = v; }
+
+// Comparisons are such that a NaN stays one.
+[[gnu::always_inline]] inline Floats activate(Floats v, Activation kind, Floats slope) {
+  switch (kind) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      return v < 0 ? Floats{} : v;
+    case Activation::relu6:
+      v = v < 0 ? Floats{} : v;
+      return v > 6 ? Floats{} + 6 : v;
+    case Activation::prelu:
+      return v < 0 ? v * slope : v;
+  }
+  return v;
+}
+
+// The slopes of a block; anything where there are none.
+[[gnu::always_inline]] inline Floats slope_of(const ActivationStage& stage, long channel) {
+  return stage.kind == Activation::prelu ? load(stage.slope + channel) : Floats{};
+}
+
+[[gnu::always_inline]] inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
+
+}  // namespace
+}  // namespace facebench

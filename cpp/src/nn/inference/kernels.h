@@ -1,0 +1,138 @@
+#pragma once
+
+// Kernels of inference on values laid out in channel blocks: a value is blocks of `lanes` channels
+// (a vector register of floats), each block rows of pixels, each pixel its `lanes` channels. What
+// the last block has beyond the value's channels is zero. Included by files that are compiled for
+// several instruction sets, so it includes nothing (head_kernels.h says why).
+
+namespace facebench {
+
+// The first pixel of a value, and the floats between blocks of channels and between rows.
+struct BlockView {
+  float* data = nullptr;
+  long block = 0;
+  long row = 0;
+};
+
+// A window that slides over a value: its size, the floats between its taps, and its steps.
+struct Window {
+  int height = 1, width = 1;
+  long tap_row = 0, tap_column = 0;
+  int step_down = 1, step_right = 1;
+};
+
+enum class Activation : int { none, relu, relu6, prelu };
+
+// A vector of slopes is read for prelu alone.
+struct ActivationStage {
+  Activation kind = Activation::none;
+  const float* slope = nullptr;
+};
+
+// A convolution for one slab: 1 to 3 neighbouring blocks of output channels. With s the sum of bias
+// and products, the result is s, with the larger of two blocks taken, `residual` added and the
+// activation applied (which of both comes first is said); `affine` is the result times a scale plus
+// a shift, and an activation of its own.
+struct ConvWork {
+  BlockView in;  // the pixel under the first tap of the first output
+  int in_blocks = 0;
+  int last_channels = 0;  // of the last block
+  Window window;
+  const float* weights = nullptr;  // (in_blocks, window, channels, slab's blocks, lanes)
+  const float* bias = nullptr;
+  bool larger_of_two = false;  // of the slab's two blocks; the outputs have one
+  BlockView residual;          // data null: none
+  bool residual_first = true;
+  ActivationStage activation;
+  BlockView out;     // data null: not wanted
+  BlockView affine;  // data null: not wanted
+  const float* affine_scale = nullptr;
+  const float* affine_shift = nullptr;
+  ActivationStage affine_activation;
+  // Outputs in all, and in a row; the last row may be shorter.
+  long pixels = 0;
+  long width = 0;
+};
+
+// A 3x3 convolution by Winograd's F(2 x 2, 3 x 3): tiles of 4 x 4 inputs, of which the next begins
+// two pixels on, become 16 values each; 16 products of matrices; 16 sums become 2 x 2 outputs.
+// Source: Lavin & Gray, "Fast algorithms for convolutional neural networks", CVPR 2016,
+// section 4.1.
+struct WinogradWork {
+  BlockView in;  // the pixel under the first tap of the first output
+  int in_blocks = 0;
+  long across = 0;  // tiles in a row of them
+  // The values of some tiles, (16, in_blocks, tiles, lanes), and the sums of one slab, (16, blocks,
+  // tiles, lanes): the floats between their parts and blocks.
+  float* inputs = nullptr;
+  long inputs_part = 0, inputs_block = 0;
+  const float* sums = nullptr;
+  long sums_part = 0, sums_block = 0;
+  float* rows = nullptr;  // room for two rows of outputs of a slab
+};
+
+// A convolution of each channel with its own weights, for some blocks.
+struct DepthwiseWork {
+  BlockView in;
+  Window window;
+  const float* weights = nullptr;  // (blocks, window, lanes)
+  const float* bias = nullptr;
+  ActivationStage activation;
+  BlockView out;
+  long height = 0, width = 0;
+};
+
+// For each output row and column the range of input rows and columns in its window. The average is
+// the sum divided by the product of the divisors.
+struct PoolWork {
+  BlockView in, out;
+  long height = 0, width = 0;
+  const int* top = nullptr;
+  const int* bottom = nullptr;
+  const int* left = nullptr;
+  const int* right = nullptr;
+  const float* row_divisor = nullptr;  // null: the largest
+  const float* column_divisor = nullptr;
+};
+
+// out = activation(scale x + shift + residual); null: 1 and 0.
+struct PointwiseWork {
+  BlockView in, residual, out;
+  long height = 0, width = 0;
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  ActivationStage activation;
+};
+
+// What conv_kernels.cc and winograd_kernels.cc add to the others.
+struct ConvKernel {
+  // Rows [from, to) of one slab of `blocks` blocks.
+  void (*run)(const ConvWork& work, int blocks, long from, long to);
+};
+struct WinogradKernels {
+  // Tiles [from, to); theirs are the first of the inputs and sums.
+  void (*inputs)(const WinogradWork& work, long from, long to);
+  void (*outputs)(const WinogradWork& work, const ConvWork& conv, int blocks, long from, long to);
+};
+
+struct InferenceKernels {
+  int lanes;
+  const ConvKernel* conv;
+  const WinogradKernels* winograd;
+  // Blocks and rows [from, to).
+  void (*depthwise)(const DepthwiseWork& work, long from, long to, long row_from, long row_to);
+  // Blocks [from, to).
+  void (*pool)(const PoolWork& work, long from, long to);
+  void (*pointwise)(const PointwiseWork& work, long from, long to);
+  // The larger of x's and the residual's blocks.
+  void (*larger)(const PointwiseWork& work, long from, long to);
+};
+
+// Those of the instruction set in use (core/isa.h).
+const InferenceKernels& inference_kernels();
+
+extern const InferenceKernels kInferenceKernelsPlain;
+extern const InferenceKernels kInferenceKernelsAvx2;
+extern const InferenceKernels kInferenceKernelsAvx512;
+
+}  // namespace facebench

@@ -1,0 +1,169 @@
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "nn/inference/plan.h"
+
+namespace facebench {
+namespace {
+
+// Rows of weights (out, in, taps) in the order that a slab is read: for each block of input
+// channels and tap (or, of Winograd's parts, for each part and block) its channels, each with all
+// rows. A row below zero is zeros.
+void order_slab(const float* weights, long in, long taps, bool taps_first, long lanes,
+                const std::vector<long>& rows, float* to) {
+  const auto channels = [&](long first, long tap) {
+    for (long c = first; c < std::min(first + lanes, in); ++c)
+      for (const long row : rows) *to++ = row < 0 ? 0 : weights[(row * in + c) * taps + tap];
+  };
+  if (taps_first) {
+    for (long tap = 0; tap < taps; ++tap)
+      for (long first = 0; first < in; first += lanes) channels(first, tap);
+  } else {
+    for (long first = 0; first < in; first += lanes)
+      for (long tap = 0; tap < taps; ++tap) channels(first, tap);
+  }
+}
+
+// G g G^T of F(2 x 2, 3 x 3) (kernels.h): (out, in, 16) of (out, in, 3, 3).
+at::Tensor winograd_weights(const at::Tensor& weights) {
+  const at::Tensor g =
+      at::tensor({1.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5, -0.5, 0.5, 0.0, 0.0, 1.0}, at::kDouble)
+          .reshape({4, 3});
+  const at::Tensor flat = weights.to(at::kDouble).reshape({-1, 9});
+  return at::matmul(flat, at::kron(g, g).t())
+      .to(at::kFloat)
+      .reshape({weights.size(0), weights.size(1), 16});
+}
+
+// The output blocks of one group, two at a time and three where one would be left.
+std::vector<Slab> split_blocks(long blocks) {
+  std::vector<Slab> slabs;
+  for (long b = 0; b < blocks;) {
+    const long left = blocks - b;
+    const int count = left == 3 ? 3 : left == 1 ? 1 : 2;
+    Slab slab;
+    slab.first_block = b;
+    slab.blocks = count;
+    slabs.push_back(slab);
+    b += count;
+  }
+  return slabs;
+}
+
+// Each block with that of the other half of the channels.
+std::vector<Slab> pairs_of_halves(long count) {
+  std::vector<Slab> slabs(static_cast<std::size_t>(count));
+  for (std::size_t k = 0; k < slabs.size(); ++k) {
+    slabs[k].first_block = static_cast<long>(k);
+    slabs[k].blocks = 2;
+  }
+  return slabs;
+}
+
+void pack_conv(const at::Tensor& weights, const at::Tensor& bias, const ValueShape& in, long out,
+               long lanes, Step& step) {
+  const long of_group = out / step.groups;
+  const long blocks = (of_group + lanes - 1) / lanes;
+  const at::Tensor w =
+      (step.winograd ? winograd_weights(weights) : weights.flatten(2)).contiguous();
+  const long in_size = w.size(1), taps = w.size(2);
+  std::vector<std::vector<long>> rows;  // by slab
+  long weights_size = 0, bias_size = 0;
+  for (long g = 0; g < step.groups; ++g)
+    for (Slab slab : step.larger_of_two ? pairs_of_halves(blocks / 2) : split_blocks(blocks)) {
+      rows.emplace_back();
+      for (int k = 0; k < slab.blocks; ++k) {
+        const long block = slab.first_block + k * (step.larger_of_two ? blocks / 2 : 1);
+        for (long c = block * lanes; c < (block + 1) * lanes; ++c)
+          rows.back().push_back(c < of_group ? g * of_group + c : -1);
+      }
+      slab.weights = weights_size;
+      slab.bias = bias_size;
+      slab.first_block += g * blocks;
+      slab.first_in_block = g * (in.channels / step.groups) / lanes;
+      weights_size += static_cast<long>(rows.back().size()) * in_size * taps;
+      bias_size += static_cast<long>(rows.back().size());
+      step.slabs.push_back(slab);
+    }
+  step.weights = at::empty({weights_size}, at::kFloat);
+  step.bias = at::zeros({bias_size}, at::kFloat);
+  auto* const packed = step.weights.data_ptr<float>();
+  auto* const packed_bias = step.bias.data_ptr<float>();
+  const at::Tensor dense_bias = bias.contiguous();
+  const auto* const from_bias = dense_bias.const_data_ptr<float>();
+  const auto* const from = w.const_data_ptr<float>();
+  at::parallel_for(
+      0, static_cast<std::int64_t>(rows.size()), 1, [&](std::int64_t k, std::int64_t end) {
+        for (; k < end; ++k) {
+          const auto i = static_cast<std::size_t>(k);
+          order_slab(from, in_size, taps, step.winograd, lanes, rows[i],
+                     packed + step.slabs[i].weights);
+          for (std::size_t r = 0; r < rows[i].size(); ++r)
+            if (rows[i][r] >= 0)
+              packed_bias[step.slabs[i].bias + static_cast<long>(r)] = from_bias[rows[i][r]];
+        }
+      });
+}
+
+// (blocks, height, width, lanes) of (channels, 1, height, width).
+at::Tensor depthwise_weights(const at::Tensor& w, long lanes) {
+  const long channels = w.size(0), blocks = (channels + lanes - 1) / lanes;
+  at::Tensor filled = at::zeros({blocks * lanes, w.size(2), w.size(3)}, w.options());
+  filled.narrow(0, 0, channels).copy_(w.squeeze(1));
+  return filled.reshape({blocks, lanes, w.size(2), w.size(3)}).permute({0, 2, 3, 1}).contiguous();
+}
+
+// Weights (out, channels * height * width) of a layer that reads a value of that shape, as those of
+// a 1x1 convolution that reads its blocks, rows, columns and lanes.
+at::Tensor linear_weights(const at::Tensor& w, const ValueShape& in, long lanes) {
+  const long blocks = (in.channels + lanes - 1) / lanes;
+  at::Tensor filled = w.reshape({w.size(0), in.channels, in.height, in.width});
+  if (blocks * lanes != in.channels)
+    filled = at::constant_pad_nd(filled, {0, 0, 0, 0, 0, blocks * lanes - in.channels});
+  return filled.reshape({w.size(0), blocks, lanes, in.height, in.width})
+      .permute({0, 1, 3, 4, 2})
+      .reshape({w.size(0), blocks * in.height * in.width * lanes, 1, 1});
+}
+
+}  // namespace
+
+void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan, Step& step) {
+  const long lanes = plan.lanes;
+  const auto fill = [&](at::Tensor& t) {
+    if (!t.defined()) return;
+    const auto size = t.numel(), whole = (size + lanes - 1) / lanes * lanes;
+    t = at::constant_pad_nd(t.to(at::kFloat), {0, whole - size}).contiguous();
+  };
+  for (at::Tensor* t : {&step.slope, &step.scale, &step.shift, &step.affine_slope}) fill(*t);
+  if (step.kind != StepKind::conv && step.kind != StepKind::linear &&
+      step.kind != StepKind::depthwise)
+    return;
+
+  const std::vector<at::Tensor>& t = layers[static_cast<std::size_t>(step.node)];
+  const ValueShape& in = plan.values[static_cast<std::size_t>(step.in)];
+  at::Tensor w = t[0].detach();
+  const long out = w.size(0);
+  at::Tensor bias = t.size() > 1 ? t[1].detach() : at::zeros({out}, w.options());
+  if (step.factor != 1) {
+    w = w * step.factor;
+    bias = bias * step.factor;
+  }
+  if (step.kind == StepKind::depthwise) {
+    step.weights = depthwise_weights(w, lanes);
+    step.bias = bias;
+    fill(step.bias);
+    return;
+  }
+  if (step.kind == StepKind::linear) {
+    w = linear_weights(w, in, lanes);
+  } else if (w.size(1) * step.groups != in.channels) {  // reads patches: (columns, channels)
+    w = w.permute({0, 3, 1, 2}).reshape({out, in.channels, w.size(2), 1});
+  }
+  step.in_blocks = static_cast<int>((w.size(1) + lanes - 1) / lanes);
+  step.last_channels = static_cast<int>(w.size(1) - (step.in_blocks - 1) * lanes);
+  pack_conv(w, bias, in, out, lanes, step);
+}
+
+}  // namespace facebench
