@@ -47,6 +47,11 @@ __all__ = [
     "make_model",
 ]
 
+
+def __dir__():
+    return __all__
+
+
 _NETWORK_FIELDS = tuple(f["name"] for f in NetworkOptions.fields())
 
 

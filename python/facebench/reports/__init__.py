@@ -22,8 +22,10 @@ from facebench.reports.results import runs_section
 from facebench.reports.runs import (
     as_list,
     curves,
+    frame,
     read_run,
     report_formats,
+    rows,
     run_report,
     table,
     verify_inputs,
@@ -45,6 +47,7 @@ __all__ = [
     "curves",
     "det_svg",
     "explain",
+    "frame",
     "groups",
     "histogram_svg",
     "image_section",
@@ -54,6 +57,7 @@ __all__ = [
     "report_formats",
     "report_html",
     "roc_svg",
+    "rows",
     "run_report",
     "runs_section",
     "table",
@@ -64,3 +68,7 @@ __all__ = [
     "write_html",
     "write_text",
 ]
+
+
+def __dir__():
+    return __all__

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import core
+from facebench._progress import sink
 from facebench._torch import full as _full
 from facebench.engines import ENGINES, absent
 from facebench.engines.engine import needed_nodes
@@ -121,6 +122,7 @@ def bench_step(
         _full.build_graph(network, _full.NetworkOptions(**(network_options or {})))
     total = len(networks) * len(batches)
     rows, versions = [], {}
+    progress = sink(progress)
     if progress:
         progress.begin("timing", total, "measurements")
     try:
