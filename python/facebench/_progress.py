@@ -1,4 +1,4 @@
-"""How far a long call is: on a terminal, in a log, in a notebook, or as calls of one's own function.
+"""How far a long call is: on a terminal, in a log, in a notebook, or by calls of a function.
 
 The library calls ``begin(stage, total, unit)``, ``update(done, note)`` and ``end()`` of an object
 while it works; stages nest. :func:`sink` makes that object out of what ``progress=`` was given.
@@ -252,7 +252,7 @@ class NotebookProgress(Progress):
 
 
 class CallingProgress:
-    """Calls ``function(stage, done, total, unit)`` when a stage begins and whenever it has moved."""
+    """Calls ``function(stage, done, total, unit)`` when a stage begins and when it has moved."""
 
     def __init__(self, function: Callable[[str, int, int, str], object]):
         self._function = function

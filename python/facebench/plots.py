@@ -55,7 +55,7 @@ def plot_det(results, ax=None, **line):
 
 
 def plot_cmc(results, ax=None, **line):
-    """Identification rate over rank, of every search of a gallery; ValueError where there is none."""
+    """Identification rate over rank of every search; ValueError where there is none."""
     curves = [
         (label, track.cmc()) for label, track in _curves(results) if track.kind == "identification"
     ]

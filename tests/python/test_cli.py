@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 VERBS = [
     "demo",
     "list",
+    "show",
     "detect",
     "pack",
     "train",

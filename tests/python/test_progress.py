@@ -154,7 +154,7 @@ def test_a_function_hears_of_every_stage():
 
 
 def test_what_is_neither_says_what_it_may_be():
-    with pytest.raises(TypeError, match="must be True, False, a function of .* not int"):
+    with pytest.raises(TypeError, match=r"must be True, False, a function of .* not int"):
         all_pairs(3)
 
 

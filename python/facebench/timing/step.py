@@ -110,6 +110,8 @@ def bench_step(
         "limit": limit,
     }
     options = _full.StepOptions(**step)
+    # The same number for every engine: what each takes by itself depends on its environment.
+    options.threads = options.threads or core.available_processors()
     if iterations < 1 or rounds < 1 or skip < 0:
         raise ValueError("iterations and rounds are at least 1, skip is not negative")
     for name in engines:

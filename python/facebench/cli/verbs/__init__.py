@@ -15,6 +15,7 @@ from facebench.cli.verbs import (
     pairs,
     report,
     run,
+    show,
     train,
     verify,
 )
@@ -23,6 +24,7 @@ from facebench.cli.verbs.bench import steps, studies, throughput
 VERBS = {
     "demo": demo.demo,
     "list": listing.list_names,
+    "show": show.show,
     "detect": detect.detect,
     "pack": pack.pack,
     "train": train.train,

@@ -35,13 +35,14 @@ def run(
     """Pack, embed, evaluate and report in one. Defaults come from the model file."""
     common.parse_preparation(options)
     common.add_settings(options, setting)
+    out = common.out_path(out, "run", Path(protocol).stem)
     result = facebench.run(
         protocol,
         model=model,
         root=root,
-        out=common.out_path(out, "run", Path(protocol).stem),
+        out=out,
         progress=make_progress(),
         command=common.command_line(),
         **options,
     )
-    return common.result_answer(result)
+    return common.result_answer(result, out)
