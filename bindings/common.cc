@@ -108,6 +108,7 @@ class PythonJob::Sink : public ProgressSink {
 PythonJob::PythonJob(int threads, py::object progress) {
   if (threads < 0) throw std::invalid_argument("threads must be 0 (all) or more");
   job_.threads = threads;
+  progress = py::module_::import("facebench._progress").attr("sink")(progress);
   if (!progress.is_none()) {
     sink_ = std::make_unique<Sink>(*this, std::move(progress));
     job_.progress = sink_.get();

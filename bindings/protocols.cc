@@ -513,6 +513,7 @@ void bind_protocols(py::module_& m) {
   bind_protocol_tables(m);
   bind_synthetic_ijb(m);
   bind_published(m);
+  bind_pickled_result(m);
 }
 
 }  // namespace facebench

@@ -2,7 +2,14 @@
 # The documentation as a site in build/docs.
 source "$(dirname "$0")/common.sh"
 [ -x "$venv/bin/python" ] || scripts/environment.sh
-[ -x "$venv/bin/mkdocs" ] ||
-  step "Installing mkdocs" "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "mkdocs>=1.6,<2"
+command -v doxygen >/dev/null ||
+  die "doxygen is not there." "Install it: apt-get install doxygen"
+[ -d "$build/python/facebench" ] || die "the package is not built." "Build it: make build"
+"$venv/bin/python" -c "import material, mkdocstrings_handlers.python" 2>/dev/null || {
+  readarray -t list < <("$venv/bin/python" -c 'import tomllib
+print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"]))')
+  step "Installing mkdocs" "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "${list[@]}"
+}
+export PYTHONPATH=$build/python NO_MKDOCS_2_WARNING=1
 step "Documentation" "$venv/bin/mkdocs" build --strict --clean
 say "open build/docs/index.html"

@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# Format and lint, changing nothing: clang-format over the C++ side, ruff over the Python side.
+# Format and lint, changing nothing: clang-format over the C++ side, ruff over the Python side, mypy
+# and pyright over the programs that users would write.
 source "$(dirname "$0")/common.sh"
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 [ -n "$formatter" ] || die "clang-format is not there." "Install it: apt-get install clang-format-14"
 "$formatter" --version | grep -q ' 14\.' ||
   die "$("$formatter" --version) would format otherwise than clang-format 14." "Install it: apt-get install clang-format-14"
 [ -x "$venv/bin/python" ] || scripts/environment.sh
-ruff=$(sed -n 's/^lint = \["\(ruff==[0-9.]*\)"\]$/\1/p' pyproject.toml)
-"$venv/bin/ruff" --version 2>/dev/null | grep -qxF "ruff ${ruff#ruff==}" ||
-  step "Installing $ruff" "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$ruff"
+tools=$("$venv/bin/python" -c 'import tomllib
+print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["lint"]))')
+if [ "$(cat "$venv/facebench-lint" 2>/dev/null)" != "$tools" ]; then
+  readarray -t list <<<"$tools"
+  step "Installing ${#list[@]} tools" "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "${list[@]}"
+  printf '%s\n' "$tools" >"$venv/facebench-lint"
+fi
 
 failed=()
 say "clang-format"
@@ -17,5 +22,10 @@ say "ruff check"
 "$venv/bin/ruff" check . || failed+=("ruff check (mend: .venv/bin/ruff check --fix .)")
 say "ruff format"
 "$venv/bin/ruff" format --check . || failed+=("ruff format (mend: .venv/bin/ruff format .)")
+"$venv/bin/python" scripts/notebook_code.py build/notebooks
+say "mypy"
+"$venv/bin/mypy" || failed+=("mypy")
+say "pyright"
+"$venv/bin/pyright" || failed+=("pyright")
 [ ${#failed[@]} -eq 0 ] || die "not clean: ${failed[*]}." "The lines above name the places."
 say "lint: clean"

@@ -9,8 +9,40 @@ needs neither torch nor time.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from facebench import _arguments, _eval
+
+if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
+    from facebench import core as core
+    from facebench import crops as crops
+    from facebench import datasets as datasets
+    from facebench import detection as detection
+    from facebench import embedding as embedding
+    from facebench import images as images
+    from facebench import io as io
+    from facebench import losses as losses
+    from facebench import metrics as metrics
+    from facebench import nn as nn
+    from facebench import pipeline as pipeline
+    from facebench import plots as plots
+    from facebench import protocols as protocols
+    from facebench import reports as reports
+    from facebench import timing as timing
+    from facebench import training as training
+    from facebench._compare import compare as compare
+    from facebench._light import evaluate as evaluate
+    from facebench._light import report as report
+    from facebench._light import verify as verify
+    from facebench.detection import detect as detect
+    from facebench.embedding import convert as convert
+    from facebench.pipeline import demo as demo
+    from facebench.pipeline import embed as embed
+    from facebench.pipeline import pack as pack
+    from facebench.pipeline import run as run
+    from facebench.reports import explain as explain
+    from facebench.reports import groups as groups
+    from facebench.training import train as train
 
 _arguments.guard(_eval)  # before anything else takes a function out of it
 

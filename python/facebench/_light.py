@@ -82,10 +82,16 @@ def report(runs, *, against="", stated=None, nearest=10, format="markdown", titl
     :func:`facebench.reports.against` explains ``stated`` and ``nearest``. As csv and json that
     comparison is the whole output, one entry per printed value.
 
+    ``format="frame"``: a pandas DataFrame (the extra ``frame``), a row for each number of each run.
+
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
     """
     runs = reports.as_list(runs)
+    if format == "frame":
+        if against or out is not None:
+            raise ValueError("a frame is of runs alone and is returned; leave against and out away")
+        return reports.frame(runs, titles)
     if format != "html":
         parts = (
             [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
@@ -133,7 +139,7 @@ class Verification:
         return "\n".join([*lines, end])
 
 
-def verify(run, root="", *, threads=0, progress=None):
+def verify(run, root: str | os.PathLike = "", *, threads=0, progress=None):
     """Check a run folder: its numbers against its raw scores, every input against its hash.
 
     Where facebench was built with torch also the images, the pack and the embeddings that were

@@ -25,3 +25,7 @@ __all__ = [
     "supported_isa",
     "version",
 ]
+
+
+def __dir__():
+    return __all__

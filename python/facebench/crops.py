@@ -92,3 +92,7 @@ __all__ = [
     "fit_similarity",
     "resolve_crop",
 ]
+
+
+def __dir__():
+    return __all__

@@ -129,3 +129,7 @@ __all__ = [
     "synthetic_layouts",
     "write_synthetic_dataset",
 ]
+
+
+def __dir__():
+    return __all__

@@ -281,3 +281,7 @@ __all__ = [
     "select_face",
     "selection_rules",
 ]
+
+
+def __dir__():
+    return __all__

@@ -47,6 +47,11 @@ __all__ = [
     "make_model",
 ]
 
+
+def __dir__():
+    return __all__
+
+
 _NETWORK_FIELDS = tuple(f["name"] for f in NetworkOptions.fields())
 
 
@@ -120,7 +125,8 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
                 near = closest_name(str(value), list(known))
                 meant = f"; did you mean '{near}'?" if near else ""
                 raise ValueError(f"unknown {name} '{value}'{meant} (known: {', '.join(known)})")
-        setattr(target, name, value)
+        one_for_all = name in ("mean", "std") and isinstance(value, int | float)
+        setattr(target, name, [float(value)] if one_for_all else value)
 
 
 def convert(weights, *, network: str | None = None, out=None, drop=(), **options) -> Model:

@@ -140,3 +140,7 @@ __all__ = [
     "warp_affine",
     "write",
 ]
+
+
+def __dir__():
+    return __all__

@@ -21,6 +21,10 @@ losses = _full.losses
 __all__ = ["Head", "losses", "make_head"]
 
 
+def __dir__():
+    return __all__
+
+
 class Head(torch.nn.Module):
     """A loss and its parameters as a module: ``head(features, labels)`` -> (loss, logits).
 

@@ -201,3 +201,7 @@ __all__ = [
     "vertex_bootstrap",
     "wilson",
 ]
+
+
+def __dir__():
+    return __all__

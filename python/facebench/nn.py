@@ -40,6 +40,10 @@ __all__ = [
 ]
 
 
+def __dir__():
+    return __all__
+
+
 def build_graph(name: str, **options) -> Graph:
     """The graph of a network, for counts and summaries; no weights are made.
 

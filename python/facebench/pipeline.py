@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 
+def __dir__():
+    return __all__
+
+
 def _preparation(detector, detector_options, selection, crop, crop_size):
     def text(value):
         return str(value).lower() if isinstance(value, bool) else str(value)
@@ -136,7 +140,7 @@ def run(
     protocol,
     *,
     model,
-    root="",
+    root: str | os.PathLike = "",
     out=None,
     images=None,
     lists=None,

@@ -5,7 +5,11 @@ and saved as vector graphics: ``plot_roc(result).figure.savefig("roc.pdf")``. Fu
 those of matplotlib's ``plot``.
 """
 
-__all__ = ["plot_det", "plot_roc", "plot_scores"]
+__all__ = ["plot_cmc", "plot_det", "plot_roc", "plot_scores"]
+
+
+def __dir__():
+    return __all__
 
 
 def _axes(ax):
@@ -46,6 +50,21 @@ def plot_det(results, ax=None, **line):
     for label, far, tar in curves:
         ax.plot(far, [1 - t for t in tar], **{"label": label, "drawstyle": "steps-post", **line})
     ax.set(xscale="log", yscale="log", xlabel="false match rate", ylabel="false non-match rate")
+    ax.legend()
+    return ax
+
+
+def plot_cmc(results, ax=None, **line):
+    """Identification rate over rank of every search; ValueError where there is none."""
+    curves = [
+        (label, track.cmc()) for label, track in _curves(results) if track.kind == "identification"
+    ]
+    if not curves:
+        raise ValueError("no track is an identification; see plot_roc")
+    ax = _axes(ax)
+    for label, rates in curves:
+        ax.plot(range(1, len(rates) + 1), rates, **{"label": label, "marker": ".", **line})
+    ax.set(xlabel="rank", ylabel="identification rate")
     ax.legend()
     return ax
 

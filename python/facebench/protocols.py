@@ -10,6 +10,7 @@ True
 
 import html
 import os
+from typing import Any
 
 from facebench import _embedding_files, _eval, _pairs
 from facebench import plots as _plots
@@ -22,6 +23,17 @@ from facebench._eval import (
     TrialSet,
     write_synthetic_ijb,
 )
+from facebench._protocol_tables import (
+    blemish_rules,
+    convention_rules,
+    conventions,
+    failure_policies,
+    ijb_label,
+    ijb_scripts,
+    interval_methods,
+    protocol_metrics,
+    template_fusions,
+)
 from facebench._published import (
     Publication,
     PublishedTable,
@@ -29,6 +41,7 @@ from facebench._published import (
     list_published,
     load_published,
 )
+from facebench._rows import frame, rows_of
 
 __all__ = [
     "DataCheck",
@@ -47,19 +60,26 @@ __all__ = [
     "convention_rules",
     "conventions",
     "evaluate",
+    "failure_policies",
     "find_images",
     "find_published",
     "ijb_label",
     "ijb_scripts",
+    "interval_methods",
     "list_protocols",
     "list_published",
     "load_protocol",
     "load_published",
+    "protocol_metrics",
     "read_trials",
     "template_fusions",
     "write_pairs",
     "write_synthetic_ijb",
 ]
+
+
+def __dir__():
+    return __all__
 
 
 def list_protocols():
@@ -83,76 +103,6 @@ def list_protocols():
             }
         )
     return result
-
-
-def conventions():
-    """The named ways of computing published numbers: name, one line, and the rule of each metric.
-
-    ``accuracy``, ``tar_at_far``, ``identification``: a name in the table of that metric (see
-    `facebench.metrics.accuracy_conventions` and its like), "" where there is no rule; a protocol
-    that asks for that metric then refuses the convention, unless the metric gets a rule of its own
-    (``accuracy_convention``, ``tar_at_far_convention``, ``identification_convention``).
-
-    >>> next(c for c in conventions() if c["name"] == "ijb_1n")["identification"]
-    'ijb_1n'
-    """
-    return _eval.conventions()
-
-
-def convention_rules():
-    """The rules that single metrics can follow: option, name, and one line each.
-
-    ``option``: the field of `EvaluationOptions`, the option of ``facebench eval`` and the key in
-    the table [evaluation] of a protocol.
-
-    >>> [r["name"] for r in convention_rules() if r["option"] == "rank_ties"]
-    ['pessimistic', 'optimistic', 'expected']
-    """
-    tables = {
-        "accuracy_convention": _eval.accuracy_conventions(),
-        "tar_at_far_convention": _eval.tar_at_far_conventions(),
-        "identification_convention": _eval.identification_conventions(),
-        "rank_ties": _eval.rank_ties(),
-    }
-    return [
-        {"option": option, "name": rule["name"], "doc": rule["doc"]}
-        for option, rules in tables.items()
-        for rule in rules
-    ]
-
-
-def template_fusions():
-    """The ways in which the samples of a template become one embedding: name, one line and source.
-
-    >>> "mean_raw" in [f["name"] for f in template_fusions()]
-    True
-    """
-    return _eval.template_fusions()
-
-
-def ijb_scripts():
-    """The scripts for IJB-B and IJB-C that print labels such as N1D1F1, and what their N1 means."""
-    return _eval.ijb_scripts()
-
-
-def ijb_label(label, script):
-    """What a label such as N1D1F1 means in a script: ``fusion`` and ``flip``.
-
-    The letter N means the opposite in two families of scripts.
-
-    >>> ijb_label("N1D1F1", "eval_ijbc") == ijb_label("N0D1F1", "ijb_evals")
-    True
-    """
-    return _eval.ijb_label(label, script)
-
-
-def blemish_rules():
-    """What lists may have wrong and are evaluated all the same: name, what it is, and the rule.
-
-    >>> [r["rule"] for r in blemish_rules() if r["name"] == "repeated_pair"]
-    ['every row counts']
-    """
-    return _eval.blemish_rules()
 
 
 def load_protocol(name_or_path):
@@ -324,7 +274,7 @@ class TrackResult(_eval.TrackResult):
         self.metrics = {c.name: MetricResult(c) for c in self.cells}
         # A summary over tracks has no trials of its own.
         own = raw.trials.tracks[index : index + 1]
-        self.trials = own[0].trials if own else None
+        self.trials: Any = own[0].trials if own else None
 
     @property
     def scores(self):
@@ -351,12 +301,35 @@ class TrackResult(_eval.TrackResult):
             return metrics[name]
         raise AttributeError(f"track has no {name!r}; metrics: {', '.join(metrics)}")
 
+    def __dir__(self):
+        return [*super().__dir__(), *(name for name in self.metrics if name.isidentifier())]
+
+    def __reduce__(self):
+        return TrackResult, (self._raw, self._index)
+
     def roc(self, count=500):
         """``(far, tar)``: at most ``count`` exact points of the curve, ends included.
 
         Every comparison is in it, failed ones with the lowest score.
         """
         return _eval.roc_points(*self.labelled_scores(), count)
+
+    def cmc(self):
+        """Of an identification: the share of mated probes found at rank k or better, for each k.
+
+        ValueError for a track of another kind.
+        """
+        if self.kind != "identification":
+            raise ValueError(f"track {self.name} is no identification but {self.kind}")
+        searches = self.scores
+        if not isinstance(searches, _eval.Searches):
+            trials = self._raw.trials
+            identity = (trials.templates if len(trials.templates) else trials).identity
+            probes, gallery = (
+                identity[units] for units in (self.trials.probes, self.trials.gallery)
+            )
+            searches = _eval.Searches(searches, probes, gallery)
+        return _eval.cmc(searches, self._raw.options.rank_ties).rate
 
     def __repr__(self):
         lines = [
@@ -378,13 +351,19 @@ class Result:
         self.reused = []  # what a run took from its cache: "pack", "embeddings"
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
-    def __getitem__(self, name):
+    def __getitem__(self, name) -> Any:
         """A track by its name, or, of a protocol with one track, a metric."""
         if name in self.tracks:
             return self.tracks[name]
         if len(self.tracks) == 1:
             return next(iter(self.tracks.values()))[name]
         raise KeyError(f"{name!r}; tracks: {', '.join(self.tracks)}")
+
+    def __getstate__(self):
+        return self._raw, self._root, self._threads
+
+    def __setstate__(self, state):
+        self.__init__(*state)
 
     def __dir__(self):
         metrics = next(iter(self.tracks.values())).metrics if len(self.tracks) == 1 else {}
@@ -395,28 +374,11 @@ class Result:
 
         Of a matrix ``row`` and ``column`` say which of its numbers it is.
         """
-        rows = []
-        for track in self.tracks.values():
-            for m in track.metrics.values():
-                same = {"protocol": self.protocol.id, "track": track.name, "metric": m.name}
-                rest = {"level": m.level, "method": m.method}
-                if not m.is_matrix:
-                    rows.append({**same, "value": m.value, "low": m.low, "high": m.high, **rest})
-                    continue
-                for i, row in enumerate(m.rows):
-                    for j, column in enumerate(m.columns):
-                        of = {"value": m.value, "low": m.low, "high": m.high}
-                        numbers = {k: None if v is None else float(v[i, j]) for k, v in of.items()}
-                        rows.append({**same, "row": row, "column": column, **numbers, **rest})
-        return rows
+        return rows_of(self.to_dict())
 
     def to_frame(self):
         """`to_rows` as a pandas DataFrame (the extra ``frame``)."""
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("to_frame() needs pandas: pip install 'facebench[frame]'") from None
-        return pandas.DataFrame(self.to_rows())
+        return frame(self.to_rows())
 
     def plot_roc(self, ax=None, **line):
         """TAR over FAR of each track; see `facebench.plots.plot_roc`."""
@@ -425,6 +387,10 @@ class Result:
     def plot_det(self, ax=None, **line):
         """FNMR over FMR of each track; see `facebench.plots.plot_det`."""
         return _plots.plot_det(self, ax, **line)
+
+    def plot_cmc(self, ax=None, **line):
+        """Identification rate over rank of each search; see `facebench.plots.plot_cmc`."""
+        return _plots.plot_cmc(self, ax, **line)
 
     def plot_scores(self, ax=None, **line):
         """Histograms of genuine and impostor scores; see `facebench.plots.plot_scores`."""

@@ -60,6 +60,10 @@ __all__ = [
 ]
 
 
+def __dir__():
+    return __all__
+
+
 def _text(value) -> str:
     if value is None:
         return ""  # unsets an option that may be unset

@@ -19,7 +19,6 @@ import typer
 from facebench.cli.app import app
 from facebench.cli.common import give_back_names, out_path, parse_assignments
 from facebench.cli.options import fields
-from facebench.cli.progress import LineProgress
 from facebench.cli.verb import complete, report_errors
 from facebench.cli.verbs import VERBS as TABLE
 from facebench.cli.verbs import listing
@@ -28,6 +27,7 @@ from typer.testing import CliRunner
 VERBS = [
     "demo",
     "list",
+    "show",
     "detect",
     "pack",
     "train",
@@ -406,37 +406,6 @@ def test_a_device_that_nothing_below_knows_is_not_offered(verb, tmp_path):
     assert "mean=123.675,116.28,103.53" in " ".join(
         run(verb, "--help", cwd=tmp_path).stdout.split()
     )
-
-
-# --- progress -------------------------------------------------------------------------------------
-
-
-def test_line_progress_prints_rate_and_time_left(capsys):
-    now = iter([0.0, 1.0, 11.0, 20.0])
-    progress = LineProgress(clock=lambda: next(now))
-    progress.begin("pack", 100, "images")
-    progress.update(5, "")
-    progress.update(50, "face 50")
-    progress.end()
-    assert capsys.readouterr().err.splitlines() == [
-        "pack: 100 images",
-        "pack: 50/100 images, 4.5 images/s, 11 s left, face 50",
-        "pack: done in 20.0 s (2.5 images/s)",
-    ]
-
-
-def test_line_progress_nests(capsys):
-    progress = LineProgress(clock=lambda: 0.0)
-    progress.begin("train", 0, "epochs")
-    progress.begin("validate", 3, "images")
-    progress.end()
-    progress.end()
-    assert capsys.readouterr().err.splitlines() == [
-        "train ...",
-        "  validate: 3 images",
-        "  validate: done in 0.0 s",
-        "train: done in 0.0 s",
-    ]
 
 
 # --- list -----------------------------------------------------------------------------------------

@@ -50,6 +50,12 @@ std::string closest_name(std::string_view name, std::span<const std::string> kno
       best_distance = distance;
     }
   }
+  if (!best.empty() || name.size() < 3) return best;
+  // Typed half: the shortest of those that begin so.
+  for (const std::string& candidate : known)
+    if (lower_case(candidate).starts_with(lower_case(name)) &&
+        (best.empty() || candidate.size() < best.size()))
+      best = candidate;
   return best;
 }
 

@@ -20,7 +20,7 @@ def build(verbs: dict, **how) -> typer.Typer:
     built = typer.Typer(
         cls=VerbGroup,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=bool(how.get("name")),  # of the root alone
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -19,20 +19,22 @@ EXIT_STOPPED = 130
 
 Protocol = argument("See: facebench list protocols; or a TOML file.")
 DataSet = argument("See: facebench list datasets.")
-Json = flag("--json", "Print the result as JSON.")
+Json = flag("--json", "Print the result as JSON; an error, too, on the error stream.")
+Quiet = flag("--quiet", "Do not say how far it is.")
 Seed = option("Seed of everything that is random.", int, min=0)
 Threads = option("Worker threads; 0 = one for each processor.", int, min=0)
-Device = option("cpu, cuda or cuda:N.")
+Device = option("cpu, cuda or cuda:N.", metavar="DEVICE")
 Out = option("Where to write the result; default: runs/VERB-NAME-N.", Path)
-Root = option("The data set, as its authors distribute it.", Path)
-Images = option("The folder of images, where not found in --root.", Path)
-Lists = option("The folder of lists, where not found in --root.", Path)
-DetectorOption = option("NAME=VALUE, e.g. mode=facenet; may be repeated.", list[str])
+Root = option("The data set, as its authors distribute it.", Path, metavar="FOLDER")
+Images = option("The folder of images, where not found in --root.", Path, metavar="FOLDER")
+Lists = option("The folder of lists, where not found in --root.", Path, metavar="FOLDER")
+DetectorOption = option("For example mode=facenet; may be repeated.", list[str], metavar="NAME=VALUE")
 SkipDamaged = option("Go on past so many damaged entries of an archive, and list them.", int, min=0)
-Exclude = option("A list of people and samples to leave out (data overlap).", Path)
+Exclude = option("A list of people and samples to leave out (data overlap).", Path, metavar="FILE")
 Cache = option(
     "A folder where packs and embeddings are kept, and taken from when the same are needed again.",
     Path,
+    metavar="FOLDER",
 )
 Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")
@@ -46,7 +48,7 @@ PIXELS_HELP = (
 
 def setting(help: str) -> Any:
     """The annotation of ``--set NAME=VALUE``, which may be repeated."""
-    return option(help, list[str], "--set")
+    return option(help, list[str], "--set", metavar="NAME=VALUE")
 
 
 def preparation() -> list[inspect.Parameter]:
@@ -71,16 +73,27 @@ def complain(text: str) -> None:
     print(f"facebench: {shown(text)}", file=sys.stderr, flush=True)
 
 
+def complain_of_error(text: str, code: int, json: bool) -> None:
+    """What a verb ends with: a sentence, or as JSON ``{"error": ..., "exit_code": ...}``."""
+    if json:
+        print(shown(json_module.dumps({"error": text, "exit_code": code})), file=sys.stderr)
+    else:
+        complain(text)
+
+
 def shown(text: str) -> str:
     """What a terminal may show: names from files may hold its control characters."""
     return _eval.printable(text.encode("utf-8", "surrogateescape"))
 
 
-def result_answer(result: Any) -> Any:
-    """The answer of a verb that evaluates: 1 where nothing could be enrolled."""
+def result_answer(result: Any, out: Path) -> Any:
+    """The answer of a verb that evaluates into `out`: 1 where nothing could be enrolled."""
     from facebench.cli.verb import Answer
 
-    return Answer(result.to_dict(), str(result), EXIT_FAILED if result.all_failed else 0)
+    report = out / "report.html"
+    fields = {**result.to_dict(), "out": str(out), "report": str(report)}
+    text = f"{result}\nreport: {report}"
+    return Answer(fields, text, EXIT_FAILED if result.all_failed else 0)
 
 
 def print_json(value: Any) -> None:

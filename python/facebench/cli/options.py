@@ -3,6 +3,7 @@ library (name, help, range, default, choices), or the signature of a function.""
 
 import inspect
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,11 +18,17 @@ TYPES = {
     "texts": list[str],
 }
 # These stand last in a verb's help, in this order.
-LAST = ("strict", "discard", "out", "overwrite", "seed", "threads", "device", "json")
+LAST = ("strict", "discard", "out", "overwrite", "seed", "threads", "device", "quiet", "json")
+
+
+# What stands for a value in the help, where nothing better is said.
+METAVARS = {int: "N", float: "X", str: "TEXT", Path: "PATH", list[str]: "TEXT", list[int]: "N"}
 
 
 def option(help: str, type: Any = str, *flags: str, **more: Any) -> Any:
     """The annotation of an option: ``sheet: option("Also write a sheet.", Path) = None``."""
+    if type in METAVARS:
+        more.setdefault("metavar", METAVARS[type])
     return Annotated[type, typer.Option(*flags, help=help, **more)]
 
 
@@ -66,6 +73,9 @@ def _parameter(name: str, field: dict, default: Any) -> inspect.Parameter:
                 more[key] = type_(bound)
     if field["choices"]:
         more["metavar"] = f"[{'|'.join(field['choices'])}]"
+    elif type_ is not bool:
+        named = type_ is str and "see: facebench list" in field["doc"]
+        more["metavar"] = "NAME" if named else METAVARS.get(type_, "X")
     text = field["doc"][:1].upper() + field["doc"][1:] + "."
     flags = ["--" + name.replace("_", "-")]
     if type_ is bool and default:
@@ -91,6 +101,9 @@ def with_parameters(function: Callable, more: Iterable[inspect.Parameter]) -> Ca
     parameters: dict[str, inspect.Parameter] = {}
     for p in (*inspect.signature(function).parameters.values(), *more):
         if p.kind is not p.VAR_KEYWORD:
+            for said in getattr(p.annotation, "__metadata__", ()):
+                if isinstance(said, typer.models.ArgumentInfo):
+                    said.metavar = said.metavar or p.name.upper()
             parameters.setdefault(p.name, p.replace(kind=p.KEYWORD_ONLY))
     places = {name: place for place, name in enumerate(LAST, 1)}
     ordered = sorted(parameters.values(), key=lambda p: places.get(p.name, 0))

@@ -18,14 +18,16 @@ from facebench.cli.common import (
     EXIT_STOPPED,
     EXIT_USAGE,
     Json,
-    complain,
+    Quiet,
+    complain_of_error,
     give_back_names,
     print_json,
     shown,
 )
 from facebench.cli.options import keyword, with_parameters
+from facebench.cli.progress import be_quiet
 
-JSON = keyword("json", Json, False)
+ALWAYS = [keyword("quiet", Quiet, False), keyword("json", Json, False)]
 
 
 @dataclass
@@ -55,13 +57,15 @@ def verb(
 
         @functools.wraps(function)
         @report_errors
-        def wrapped(json: bool = False, **given):
+        def wrapped(json: bool = False, quiet: bool = False, **given):
+            if quiet:
+                be_quiet()
             show(function(**given, **({"json": json} if takes_json else {})), json)
 
         wrapped.described = described
         wrapped.several = several
         wrapped.epilog = f"Example: {example}"
-        return with_parameters(wrapped, [JSON])
+        return with_parameters(wrapped, ALWAYS)
 
     return decorate
 
@@ -89,20 +93,20 @@ def report_errors(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def wrapped(*args, **kwargs):
+        def ended(text: str, code: int) -> typer.Exit:
+            complain_of_error(text, code, bool(kwargs.get("json")))
+            return typer.Exit(code)
+
         try:
             return function(*args, **kwargs)
-        except KeyboardInterrupt:
-            complain("stopped")
-            raise typer.Exit(EXIT_STOPPED) from None
+        except KeyboardInterrupt as stop:
+            raise ended(f"stopped{''.join(f'; {a}' for a in stop.args)}", EXIT_STOPPED) from None
         except (facebench.Error, ImportError) as error:
-            complain(str(error))
-            raise typer.Exit(EXIT_FAILED) from None
+            raise ended(str(error), EXIT_FAILED) from None
         except (ValueError, IndexError) as error:
-            complain(str(error))
-            raise typer.Exit(EXIT_USAGE) from None
+            raise ended(str(error), EXIT_USAGE) from None
         except MemoryError:
-            complain("there is not enough memory")
-            raise typer.Exit(EXIT_FAILED) from None
+            raise ended("there is not enough memory", EXIT_FAILED) from None
         except BrokenPipeError:
             # The program that reads the output (head, less) has ended. Nothing more may be flushed
             # into the pipe.
@@ -111,15 +115,14 @@ def report_errors(function: Callable) -> Callable:
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             what = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
-            complain(f"{place}{what}")
-            raise typer.Exit(EXIT_FAILED) from None
+            raise ended(f"{place}{what}", EXIT_FAILED) from None
         except Exception as error:
             own = type(error).__module__.startswith(("typer", "click"))  # exits and wrong options
             if own or os.environ.get("FACEBENCH_TRACEBACK"):
                 raise
             what = " ".join(f"{type(error).__name__}: {error}".split())
-            complain(f"{what} (not foreseen: FACEBENCH_TRACEBACK=1 prints where)")
-            raise typer.Exit(EXIT_FAILED) from None
+            text = f"{what} (not foreseen: FACEBENCH_TRACEBACK=1 prints where)"
+            raise ended(text, EXIT_FAILED) from None
         finally:
             give_back_names()
 

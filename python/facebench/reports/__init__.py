@@ -46,8 +46,10 @@ from facebench.reports.rules import RunCheck, check, read_rules, rule_sets
 from facebench.reports.runs import (
     as_list,
     curves,
+    frame,
     read_run,
     report_formats,
+    rows,
     run_report,
     table,
     verify_inputs,
@@ -81,6 +83,7 @@ __all__ = [
     "det_svg",
     "discard_svg",
     "explain",
+    "frame",
     "groups",
     "histogram_svg",
     "holm_adjusted",
@@ -98,6 +101,7 @@ __all__ = [
     "report_html",
     "roc_svg",
     "rule_sets",
+    "rows",
     "run_report",
     "runs_section",
     "table",
@@ -111,3 +115,7 @@ __all__ = [
     "write_html",
     "write_text",
 ]
+
+
+def __dir__():
+    return __all__

@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any
 
 from facebench import _eval
 from facebench.reports.page import Section, table_block
@@ -10,7 +11,7 @@ from facebench.reports.runs import as_list
 
 def against(
     runs, publication="wang-guo-2019", stated=None, format=None, titles=None, *, nearest=10
-):
+) -> Any:
     """The numbers of run folders beside those of a published paper.
 
     A printed value is compared with a run's number if both have the same protocol, track, metric,

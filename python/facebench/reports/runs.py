@@ -2,7 +2,7 @@
 
 import os
 
-from facebench import _eval
+from facebench import _eval, _rows
 
 
 def report_formats():
@@ -22,6 +22,25 @@ def read_run(run):
 def table(runs, format="markdown", titles=None):
     """The numbers of one or more run folders side by side, as text."""
     return _eval.report_table(as_list(runs), format, list(titles or []))
+
+
+def rows(runs, titles=None):
+    """A dict for each number of each run: run, protocol, track, metric, value, low, high, ...
+
+    ``run``: the run's title, by default the folder's name.
+    """
+    runs = as_list(runs)
+    names = list(titles or []) or [os.path.basename(os.path.abspath(run)) for run in runs]
+    return [
+        {"run": name, **row}
+        for name, run in zip(names, runs, strict=True)
+        for row in _rows.rows_of(read_run(run)["metrics"])
+    ]
+
+
+def frame(runs, titles=None):
+    """:func:`rows` as a pandas DataFrame (the extra ``frame``)."""
+    return _rows.frame(rows(runs, titles))
 
 
 def run_report(run):

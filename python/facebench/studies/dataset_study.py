@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import datasets, training
+from facebench._progress import sink
 from facebench._torch import full as _full
 from facebench.studies.cases import (
     synthetic_protocols,
@@ -93,6 +94,7 @@ def bench_compare_datasets(
                 lists[name] = folder / f"left-out-{number}.txt"
                 lines = [f"person\t{p}\n" for p in found.dropped]
                 lists[name].write_text("".join(lines + [f"sample\t{s}\n" for s in samples]))
+        progress = sink(progress)
         if progress:
             progress.begin("trainings", seeds * len(packs), "trainings")
         try:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from facebench import training
+from facebench._progress import sink
 from facebench._torch import full as _full
 from facebench.studies.cases import synthetic_tests, synthetic_training, train_and_test
 from facebench.studies.seeds import everywhere, paired, seed_mean
@@ -87,6 +88,7 @@ def bench_factors(
             "after": after,
         }
         runs = {name: [] for name in variants}
+        progress = sink(progress)
         if progress:
             progress.begin("trainings", seeds * len(variants), "trainings")
         try:

@@ -65,3 +65,7 @@ __all__ = [
     "time_input",
     "write_bench",
 ]
+
+
+def __dir__():
+    return __all__

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import datasets, detection, images, metrics
+from facebench._progress import sink
 from facebench._torch import full as _full
 
 SIZES = {"250x250": (250, 250), "640x480": (640, 480), "1920x1080": (1920, 1080)}
@@ -204,6 +205,7 @@ def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progres
             repeats = max(1, int(seconds / rounds / max(once, 1e-6)))
             keys = dict(zip(columns, name if isinstance(name, tuple) else (name,), strict=True))
             going.append((keys, t, run, count, repeats, [], []))
+    progress = sink(progress)
     if progress:
         progress.begin("timing", rounds * len(going), "measurements")
     try:

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import facebench
+from facebench._progress import sink
 from facebench._torch import full as _full
 
 
@@ -58,6 +59,7 @@ def bench_scale(
     threads = options.threads or max(allowed // max(processes), 1)
     rows, times = [], []
     work = [(s, p) for s in scalings for p in processes]
+    progress = sink(progress)
     if progress:
         progress.begin("scaling", len(work), "measurements")
     try:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import core
+from facebench._progress import sink
 from facebench._torch import full as _full
 from facebench.engines import ENGINES, absent
 from facebench.engines.engine import needed_nodes
@@ -109,6 +110,8 @@ def bench_step(
         "limit": limit,
     }
     options = _full.StepOptions(**step)
+    # The same number for every engine: what each takes by itself depends on its environment.
+    options.threads = options.threads or core.available_processors()
     if iterations < 1 or rounds < 1 or skip < 0:
         raise ValueError("iterations and rounds are at least 1, skip is not negative")
     for name in engines:
@@ -121,6 +124,7 @@ def bench_step(
         _full.build_graph(network, _full.NetworkOptions(**(network_options or {})))
     total = len(networks) * len(batches)
     rows, versions = [], {}
+    progress = sink(progress)
     if progress:
         progress.begin("timing", total, "measurements")
     try:

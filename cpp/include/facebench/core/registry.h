@@ -9,8 +9,9 @@
 
 namespace facebench {
 
-// The known name nearest to `name` by edit distance without regard to case, or "" when none is near
-// enough to be meant (distance above a third of the longer length).
+// The known name nearest to `name` by edit distance without regard to case; where none is near
+// enough to be meant (distance above a third of the longer length), the shortest that begins with
+// `name` (of three letters or more); else "".
 std::string closest_name(std::string_view name, std::span<const std::string> known);
 
 // Text for an unknown name: `unknown protocol 'lwf'; did you mean 'lfw'? (known: lfw, ...)`.

@@ -20,6 +20,7 @@ from facebench.cli.verbs import (
     report,
     run,
     suite,
+    show,
     train,
     verify,
 )
@@ -28,6 +29,7 @@ from facebench.cli.verbs.bench import steps, studies, throughput
 VERBS = {
     "demo": demo.demo,
     "list": listing.list_names,
+    "show": show.show,
     "detect": detect.detect,
     "pack": pack.pack,
     "train": train.train,

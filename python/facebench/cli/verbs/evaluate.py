@@ -39,13 +39,14 @@ def evaluate(
     """Score and measure embeddings, or scores, from anywhere. Needs neither torch nor images."""
     if (options["embeddings"] is None) == (options["scores"] is None):
         raise ValueError("give either --embeddings or --scores")
+    out = common.out_path(out, "eval", Path(protocol).stem)
     result = facebench.evaluate(
         protocol,
         root=root,
-        out=common.out_path(out, "eval", Path(protocol).stem),
+        out=out,
         columns=columns.split(",") if columns else None,
         progress=make_progress(),
         command=common.command_line(),
         **options,
     )
-    return common.result_answer(result)
+    return common.result_answer(result, out)

@@ -108,6 +108,9 @@ KINDS = {
         for name in facebench.reports.rule_sets()
     ],
     "fusions": lambda: facebench.protocols.template_fusions(),
+    "intervals": lambda: facebench.protocols.interval_methods(),
+    "failures": lambda: facebench.protocols.failure_policies(),
+    "metrics": lambda: facebench.protocols.protocol_metrics(),
     "networks": _networks,
     "losses": lambda: facebench.losses.losses(),
     "recipes": _recipes,

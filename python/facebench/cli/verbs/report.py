@@ -5,7 +5,7 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
-from facebench.cli.verb import verb
+from facebench.cli.verb import Answer, verb
 
 
 @verb("facebench report runs/run-lfw-1 --against wang-guo-2019 --as loss=softmax")
@@ -29,10 +29,17 @@ def report(
         list[str],
     ) = None,
     out: option("The file to write, or the folder for html.", Path) = None,
+    json: common.Json = False,
 ):
     """Markdown, HTML, CSV, LaTeX and plots of one or several runs."""
     said = {k: str(v) for k, v in common.parse_assignments(stated).items()}
-    return facebench.report(
+    if json:
+        data = {"numbers": facebench.reports.rows(runs, title)}
+        if against:
+            data["against"] = facebench.reports.against(runs, against, said, titles=title)
+        if out is None:
+            return Answer(data, "")
+    written = facebench.report(
         runs,
         against=against,
         stated=said,
@@ -41,3 +48,4 @@ def report(
         titles=title,
         out=out,
     )
+    return Answer({**data, "path": str(written)}, "") if json else written

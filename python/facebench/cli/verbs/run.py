@@ -37,15 +37,16 @@ def run(
     """Pack, embed, evaluate and report in one. Defaults come from the model file."""
     common.parse_preparation(options)
     common.add_settings(options, setting)
+    out = common.out_path(out, "run", Path(protocol).stem)
     result = facebench.run(
         protocol,
         model=model,
         root=root,
-        out=common.out_path(out, "run", Path(protocol).stem),
+        out=out,
         progress=make_progress(),
         command=common.command_line(),
         **options,
     )
     if result.reused:
         print(f"taken from {options['cache']}: {', '.join(result.reused)}", file=sys.stderr)
-    return common.result_answer(result)
+    return common.result_answer(result, out)

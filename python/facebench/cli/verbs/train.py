@@ -71,23 +71,35 @@ def train(
     judge = None
     if validate and first:
         judge = training.validation(validate, validation_pack, root=root, lists=lists, **judging)
-    result = facebench.train(
-        training.load_recipe(recipe, **settings),
-        pack,
-        common.out_path(out, "train", Path(recipe).stem) if first else Path("runs"),
-        exclude=exclude,
-        validation=judge,
-        device=device,
-        progress=make_progress() if first else None,
-        on_start=_print_memory,
-        process_group=group,
-        **options,
-    )
+    folder = common.out_path(out, "train", Path(recipe).stem) if first else Path("runs")
+    try:
+        result = facebench.train(
+            training.load_recipe(recipe, **settings),
+            pack,
+            folder,
+            exclude=exclude,
+            validation=judge,
+            device=device,
+            progress=make_progress() if first else False,
+            on_start=_print_memory,
+            process_group=group,
+            **options,
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"to go on: {resuming(folder, out, options)}") from None
     if not first:
         return None
     lines = [f"{result['model']}: {result['epochs']} epochs, loss {result['loss']:.4g}"]
     if exclude:
         lines.append(f"left out by {exclude}: {result['excluded']} images")
     if result["best_score"] is not None:
-        lines.append(f"best epoch {result['best_epoch']}: score {result['best_score']:.6g}")
+        name = f"{Path(validate).stem} {judging['metric'] or 'score'}" if validate else "score"
+        lines.append(f"best epoch {result['best_epoch']}: {name} {result['best_score']:.6g}")
     return Answer(result, "\n".join(lines))
+
+
+def resuming(folder: Path, out: Path | None, options: dict) -> str:
+    """The command that goes on with a training that was stopped."""
+    command = common.command_line()
+    command += "" if out is not None else f" --out {folder}"
+    return command if options["resume"] else f"{command} --resume"

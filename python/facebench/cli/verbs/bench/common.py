@@ -7,7 +7,7 @@ from inspect import Parameter
 import facebench
 from facebench.cli import common
 from facebench.cli.options import keyword, option, with_parameters
-from facebench.cli.verb import JSON, Answer, verb
+from facebench.cli.verb import Answer, verb
 from facebench.cli.verbs.bench.terminal import show_tables
 
 Rounds = option("Repeats, in turns.", int, min=1)
@@ -32,7 +32,7 @@ def bench(example: str, described: Callable[[], Iterable[Parameter]] = list) -> 
         ending = [
             keyword("out", common.Out, None),
             keyword("overwrite", common.Overwrite, False),
-            JSON,
+            keyword("json", common.Json, False),
         ]
         return verb(example, described)(with_parameters(measured, ending))
 

@@ -1,0 +1,34 @@
+"""Results as rows of a table, for data frames and JSON."""
+
+
+def rows_of(metrics: dict) -> list[dict]:
+    """A dict for each number in what ``metrics.json`` holds: protocol, track, metric, value, low,
+    high, level, method. Of a matrix ``row`` and ``column`` say which of its numbers it is."""
+    rows = []
+    for track, measured in metrics["tracks"].items():
+        for name, cell in measured["metrics"].items():
+            same = {"protocol": metrics["protocol"]["id"], "track": track, "metric": name}
+            rest = {"level": cell["level"], "method": cell["method"]}
+            if "rows" not in cell:
+                rows.append({**same, **_numbers(cell["value"], cell["interval"]), **rest})
+                continue
+            for i, row in enumerate(cell["rows"]):
+                for j, column in enumerate(cell["columns"]):
+                    interval = cell["interval"] and cell["interval"][i][j]
+                    numbers = _numbers(cell["value"][i][j], interval)
+                    rows.append({**same, "row": row, "column": column, **numbers, **rest})
+    return rows
+
+
+def _numbers(value, interval) -> dict:
+    low, high = interval or (None, None)
+    return {"value": value, "low": low, "high": high}
+
+
+def frame(rows: list[dict]):
+    """The rows as a pandas DataFrame."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("a frame needs pandas: pip install 'facebench[frame]'") from None
+    return pandas.DataFrame(rows)

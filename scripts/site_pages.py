@@ -1,0 +1,89 @@
+"""Pages that mkdocs makes while it builds the site: the modules of the Python package, the command
+line, and the C++ headers by Doxygen. A hook of mkdocs.yml; needs the package that was built.
+"""
+
+import subprocess
+from pathlib import Path
+
+import facebench
+import typer
+from facebench.cli.app import app
+from facebench.cli.verb import complete
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def python_page() -> str:
+    """Every public module, with what mkdocstrings finds in its docstrings and stubs."""
+    lines = ["# Python", "", "The verbs of the command line are functions of the package:", ""]
+    for name, module in facebench._VERBS.items():
+        lines.append(f"- [`facebench.{name}`][facebench.{module}.{name}]")
+    for module in sorted({m for m in facebench._VERBS.values() if m.startswith("_")}):
+        verbs = [name for name, home in facebench._VERBS.items() if home == module]
+        lines += ["", f"::: facebench.{module}", f"    options: {{members: [{', '.join(verbs)}]}}"]
+    for module in facebench._MODULES:
+        lines += ["", f"## facebench.{module}", "", f"::: facebench.{module}"]
+        lines.append("    options: {heading_level: 3}")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _verb(name: str, command) -> list[str]:
+    """One verb: what it does, its example, its options."""
+    lines = [f"## facebench {name}", "", command.help or "", "", f"{command.epilog or ''}", ""]
+    lines += ["| option | what | default |", "|---|---|---|"]
+    for parameter in command.params:
+        if parameter.name == "help":
+            continue
+        names = ", ".join(parameter.opts + parameter.secondary_opts)
+        if parameter.param_type_name == "argument":
+            names = parameter.metavar
+        elif not parameter.is_flag:
+            names += f" {parameter.metavar or ''}".rstrip()
+        default = "required" if parameter.required else parameter.default
+        shown = "" if default in (None, False, "", [], ()) else str(default)
+        lines.append(f"| `{_cell(names)}` | {_cell(parameter.help or '')} | {_cell(shown)} |")
+    return [*lines, ""]
+
+
+def command_line_page() -> str:
+    """Every verb with the options that it has when it is called."""
+    lines = ["# Command line", ""]
+    root = typer.main.get_command(app)
+    for name, command in root.commands.items():
+        for inner, verb in getattr(command, "commands", {"": command}).items():
+            lines += _verb(f"{name} {inner}".strip(), complete(verb))
+    return "\n".join(lines) + "\n"
+
+
+CPP = """# C++
+
+The public headers, by floor: [classes and functions](../cpp/index.html).
+
+A program includes `facebench/FLOOR/NAME.h` and links `facebench::eval` (protocols and metrics, without
+torch) or `facebench::all`; see [where things are](../where-things-are.md).
+"""
+
+
+def on_files(files, config):
+    pages = {
+        "reference/python.md": python_page(),
+        "reference/command-line.md": command_line_page(),
+        "reference/cpp.md": CPP,
+    }
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    # The link to what Doxygen writes beside the pages is one that mkdocs can follow.
+    files.append(File.generated(config, "cpp/index.html", content=""))
+    return files
+
+
+def on_post_build(config):
+    """Doxygen's own pages, in the folder cpp of the site."""
+    settings = (ROOT / "docs/Doxyfile").read_text()
+    settings += f"OUTPUT_DIRECTORY = {config.site_dir}\nHTML_OUTPUT = cpp\n"
+    subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT, check=True)
