@@ -19,8 +19,8 @@ from facebench.cli.verbs import (
     quality,
     report,
     run,
-    suite,
     show,
+    suite,
     train,
     verify,
 )
