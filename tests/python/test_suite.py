@@ -286,7 +286,7 @@ def test_a_suite_keeps_what_is_whole_and_makes_what_is_not(description, tmp_path
 
 def test_processes_and_executors_and_a_process_that_dies(faces, models, tmp_path, monkeypatch):
     (tmp_path / "deadly.py").write_text("import os\ndef embed(batch):\n    os._exit(9)\n")
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(facebench.__file__).parent.parent}")
+    monkeypatch.syspath_prepend(tmp_path)
     dies = SuiteModel("dies", "deadly:embed", {"detector": "none"})
     lives = SuiteModel("lives", str(models / "net1.safetensors"), {"detector": "none"})
     sets = [SuiteSet("faces", "lfw", {"root": str(faces), "interval": "none"})]

@@ -11,7 +11,7 @@ import facebench
 from facebench import io
 from facebench.cli.common import EXIT_STOPPED, complain
 from facebench.cli.options import flag
-from facebench.cli.verb import VerbGroup
+from facebench.cli.verb import VerbCommand, VerbGroup
 from facebench.cli.verbs import GROUPS, VERBS
 
 
@@ -30,7 +30,7 @@ def build(verbs: dict, **how) -> typer.Typer:
         if isinstance(entry, dict):
             built.add_typer(build(entry, help=GROUPS[name]), name=name)
         else:
-            built.command(name, epilog=entry.epilog)(entry)
+            built.command(name, cls=VerbCommand, epilog=entry.epilog)(entry)
     return built
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import facebench
 from facebench.cli.common import (
@@ -138,7 +138,8 @@ def complete(command: Any) -> Any:
     whole = with_parameters(functools.wraps(function)(lambda **given: function(**given)), more)
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     names = {"help_option_names": ["-h", "--help"]}
-    app.command(command.name, epilog=function.epilog, context_settings=names)(whole)
+    how = {"cls": VerbCommand, "epilog": function.epilog, "context_settings": names}
+    app.command(command.name, **how)(whole)
     return typer.main.get_command(app)
 
 
@@ -159,11 +160,17 @@ def repeat_options(words: list[str], several: tuple[str, ...]) -> list[str]:
     return repeated
 
 
+class VerbCommand(TyperCommand):
+    """A verb as a command; some of its options take several words."""
+
+    def parse_args(self, ctx, args):
+        several = getattr(self.callback, "several", ())
+        return super().parse_args(ctx, repeat_options(args, several))
+
+
 class VerbGroup(TyperGroup):
     """A group that completes a verb's options when the verb is called for."""
 
     def resolve_command(self, ctx, args):
         name, command, rest = super().resolve_command(ctx, args)
-        function = getattr(command.callback, "__wrapped__", None) if command else None
-        rest = repeat_options(rest, getattr(function, "several", ()))
         return name, command and complete(command), rest

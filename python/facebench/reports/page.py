@@ -83,7 +83,7 @@ def _table_cell(value):
         more = {"href": value.href, "sort": value.sort, "strong": value.strong}
         return {
             "text": value.text,
-            "number": value.sort is not None,
+            "number": value.sort is not None or value.text == "–",
             "interval": value.below,
         } | more
     text, interval = value if isinstance(value, tuple) else (value, "")

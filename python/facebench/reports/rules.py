@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from facebench import _eval
+from facebench._arguments import brief
 from facebench.core import Error, closest_name
 from facebench.reports.runs import read_run, verify_inputs, verify_scores
 
@@ -82,13 +83,13 @@ def read_rules(name_or_path) -> dict:
         try:
             source = Path(text).read_text(encoding="utf-8")
         except OSError as e:
-            raise Error(f"{text}: {e.strerror}") from None
+            raise Error(f"{brief(text)}: {e.strerror}") from None
     elif text in rule_sets():
         source = files("facebench").joinpath(f"rules/{text}.toml").read_text(encoding="utf-8")
     else:
         near = closest_name(text, rule_sets())
         hint = f"did you mean '{near}'?" if near else f"there are {', '.join(rule_sets())}"
-        raise ValueError(f"'{text}' is no set of rules and no .toml file; {hint}")
+        raise ValueError(f"'{brief(text)}' is no set of rules and no .toml file; {hint}")
     try:
         said = tomllib.loads(source)
     except tomllib.TOMLDecodeError as e:

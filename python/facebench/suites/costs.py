@@ -1,12 +1,12 @@
 """What a model costs: parameters, multiply-accumulates, images a second, memory."""
 
-import multiprocessing
+import contextlib
+import json
 import os
-import resource
 import statistics
+import subprocess
+import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
@@ -21,23 +21,30 @@ def measure_cost(model, settings: dict, threads: int = 0) -> dict:
     ``model``, ``settings``: as a suite has them. ``parameters`` and ``macs`` (multiply-accumulates
     of convolutions and matrix products for one image, without mirroring) are None where the model
     does not show its network; ``images_per_second`` is the median of five rounds of 64 images, with
-    ``slowest`` and ``fastest``; ``memory_bytes`` is by how much loading and embedding raised the
-    peak of a process of its own, None for a Python object, which is measured in this one.
+    ``slowest`` and ``fastest``; ``memory_bytes`` is how far the peak of a process of its own
+    lies above what it took before loading, None for a Python object, measured in this process.
     """
     if not isinstance(model, (str, os.PathLike)):
         return _measure(model, settings, threads) | {"memory_bytes": None}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, context) as pool:
-        try:
-            return pool.submit(_measure, os.fspath(model), settings, threads).result()
-        except BrokenProcessPool:
-            return {"failed": "the process that measured it died"}
+    work = {"model": os.fspath(model), "settings": settings, "threads": threads}
+    done = subprocess.run(
+        [sys.executable, "-m", "facebench.suites.costs"],
+        input=json.dumps(work, default=str),
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        return {"failed": f"the process that measured it ended with {done.returncode}"}
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def _measure(model, settings, threads):
     from facebench import embedding
 
-    before = _peak()
+    before = _memory("VmRSS")
+    _forget_peak()
     pixels = {k: v for k, v in settings.items() if k in ("mean", "std", "color")}
     how = {k: v for k, v in settings.items() if k in ("flip", "normalization", "micro_batch")}
     try:
@@ -56,7 +63,7 @@ def _measure(model, settings, threads):
         "images_per_second": statistics.median(rates),
         "slowest": min(rates),
         "fastest": max(rates),
-        "memory_bytes": _peak() - before,
+        "memory_bytes": max(_memory("VmHWM") - before, 0),
     }
 
 
@@ -68,8 +75,19 @@ def _rate(embedder, images, options, threads):
     return len(images) / (time.perf_counter() - start)
 
 
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def _memory(name) -> int:
+    """A line of /proc/self/status in bytes: VmRSS (now), VmHWM (the peak)."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _forget_peak() -> None:
+    """Makes the peak of this process begin anew (proc(5), clear_refs); what imports took before is
+    no part of a model's memory."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def _size(embedder, settings):
@@ -126,3 +144,7 @@ def _onnx_size(path):
 
 def _count(weights):
     return int(sum(np.prod(dims) for dims in weights.values()))
+
+
+if __name__ == "__main__":  # the process of measure_cost()
+    print(json.dumps(_measure(**json.load(sys.stdin))))

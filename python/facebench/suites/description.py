@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from facebench import _eval
+from facebench._arguments import brief
 from facebench.core import Error, closest_name
 from facebench.protocols import EvaluationOptions
 
@@ -126,7 +127,7 @@ def read_suite(path) -> SuiteDescription:
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as e:
-        raise Error(f"{path}: {e.strerror}") from None
+        raise Error(f"{brief(path)}: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise Error(f"{path}: {e}") from None
     here = path.parent

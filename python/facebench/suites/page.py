@@ -15,7 +15,10 @@ from facebench.suites.tables import (
 def write_page(path, content: dict, circumstance: dict) -> None:
     """Writes the page; ``content``, ``circumstance``: as in ``suite.json``."""
     sections = [_overview(content)]
-    sections += [s for s in map(_order, content["sets"]) if s]
+    orders = [s for s in map(_order, content["sets"]) if s]
+    if any(part["ranking"] for part in content["sets"]):
+        orders[0].blocks.insert(0, {"kind": "text", "text": _how_ordered(content)})
+    sections += orders
     sections += [s for s in (_cost(content, circumstance), _failures(content)) if s]
     sections.append(_made_of(content))
     reports.write_html(path, content["title"], sections)
@@ -70,7 +73,6 @@ def _order(part):
     if ranking is None:
         why = part.get("no_ranking")
         return text_section(title, f"The order has no uncertainty to show: {why}") if why else None
-    level = f"{100 * part['runs'][0]['level']:g} %" if part["runs"][0]["level"] else "95 %"
     rows = [
         [
             Cell(run["model"]),
@@ -84,17 +86,10 @@ def _order(part):
     columns = ["model", part["title"], "first in", "ranks", "failed to enrol"]
     names = [run["model"] for run in part["runs"]]
     pairs = [_pair_row(part, names, pair) for pair in ranking["pairs"]]
-    note = (
-        "All models are measured in the same draws of people. “First in”: in how many of them a "
-        f"model is the best; “ranks”: where it stands in {level} of them. The p-values are of "
-        "paired tests over the same draws, two-sided, corrected for the "
-        f"{len(pairs)} pair{'s' if len(pairs) > 1 else ''} of this table by Holm's method."
-    )
     return Section(
         title,
         [
             table_block(columns, rows, sortable=True),
-            {"kind": "text", "text": note},
             table_block(
                 ["better", "worse", "difference", "p", "p corrected", "at 5 %"],
                 pairs,
@@ -102,6 +97,16 @@ def _order(part):
                 sortable=True,
             ),
         ],
+    )
+
+
+def _how_ordered(content):
+    level = f"{100 * content['comparisons']['level']:g} %"
+    return (
+        "For each set all models are measured in the same draws of people. “First in”: in how many "
+        f"of them a model is the best; “ranks”: where it stands in {level} of them. The p-values "
+        "are of paired tests over draws of people, two-sided; those called corrected hold for all "
+        "pairs of their table together (Holm)."
     )
 
 

@@ -76,7 +76,8 @@ def suite(
     tables. ``add``: a run folder from elsewhere, called ``name``, that is to stand in them too;
     `facebench.Error` says why where it is not comparable.
 
-    ``jobs``: runs at the same time, in processes of their own (models are then given by name).
+    ``jobs``: runs at the same time, in processes of their own (models are then given by name; a
+    script needs ``if __name__ == "__main__":`` around the call, as multiprocessing asks for).
     ``executor``: any `concurrent.futures.Executor` in place of them, for several machines that
     share ``out`` and the data: ``dask.distributed.Client(...).get_executor()``. ``cost``: measure
     what each model costs, once. ``say``: called with a line for each run. Returns a `Suite`.
