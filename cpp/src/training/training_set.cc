@@ -19,7 +19,7 @@ namespace {
 // that a set of millions begins to train within seconds.
 constexpr std::size_t kHashedImages = 4096;
 
-std::string content_hash(const Dataset& dataset) {
+std::string hash_of_images(const Dataset& dataset) {
   const std::size_t n = dataset.samples.size(), hashed = std::min(n, kHashedImages);
   Sha256 all;
   for (std::size_t k = 0; k < hashed; ++k)
@@ -81,7 +81,7 @@ TrainingSet training_set(const DecodedImages& images, const std::optional<Exclus
       if (found.out[i]) set.labels[i] = -1;
     set.excluded = found.json(*exclusion);
   }
-  set.content_hash = content_hash(dataset);
+  set.content_hash = hash_of_images(dataset);
   return set;
 }
 

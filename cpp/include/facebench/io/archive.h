@@ -43,7 +43,7 @@ struct ImageArchiveFormat {
   std::shared_ptr<const ImageArchive> (*open)(const std::filesystem::path& path);
 };
 
-// rec, bin, tar.
+// rec, bin, tar, lmdb, tfrecord, parquet, arrow (table_archive.h).
 const Table<ImageArchiveFormat>& image_archives();
 // The format of a path; null where it is none of them (a folder of images, say).
 const ImageArchiveFormat* find_image_archive(const std::filesystem::path& path);
