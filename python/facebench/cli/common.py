@@ -28,7 +28,9 @@ Out = option("Where to write the result; default: runs/VERB-NAME-N.", Path)
 Root = option("The data set, as its authors distribute it.", Path, metavar="FOLDER")
 Images = option("The folder of images, where not found in --root.", Path, metavar="FOLDER")
 Lists = option("The folder of lists, where not found in --root.", Path, metavar="FOLDER")
-DetectorOption = option("For example mode=facenet; may be repeated.", list[str], metavar="NAME=VALUE")
+DetectorOption = option(
+    "For example mode=facenet; may be repeated.", list[str], metavar="NAME=VALUE"
+)
 SkipDamaged = option("Go on past so many damaged entries of an archive, and list them.", int, min=0)
 Exclude = option("A list of people and samples to leave out (data overlap).", Path, metavar="FILE")
 Strict = flag("--strict", "Any failed enrolment is a failure.")
