@@ -63,10 +63,11 @@ def test_a_name_that_is_nowhere_gets_the_nearest():
     assert "nothing is called 'wang-guo'; did you mean 'wang-guo-2019'?" in result.stderr
 
 
-def test_an_error_is_json_where_json_is_asked_for(data):
+def test_an_error_is_json_where_json_is_asked_for(data, monkeypatch):
+    monkeypatch.chdir(data)
     result = invoke("eval", "lfv", "--scores", data / "scores.csv", "--root", data, "--json")
     assert result.exit_code == 2 and result.stdout == ""
-    said = json.loads(result.stderr)
+    said = json.loads(result.stderr.splitlines()[-1])
     assert said["exit_code"] == 2 and "did you mean 'lfw'?" in said["error"]
 
 
