@@ -91,7 +91,7 @@ def test_quiet_shows_nothing_on_the_error_stream(data, monkeypatch):
 
     monkeypatch.setattr(progress, "_quiet", False)
     assert evaluated(data, "--quiet").stderr == ""
-    assert progress.make_progress() is False
+    assert progress.make_progress() is None
 
 
 def test_a_training_that_was_stopped_names_the_command_that_goes_on(monkeypatch):

@@ -67,7 +67,7 @@ def train(
             exclude=exclude,
             validation=judge,
             device=device,
-            progress=make_progress() if first else False,
+            progress=make_progress() if first else None,
             process_group=group,
             **options,
         )
