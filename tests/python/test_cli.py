@@ -612,7 +612,10 @@ def test_eval_prints_the_metrics_file_as_json(trained, tmp_path):
     result = invoke(
         *("eval", "lfw", *arguments, "--replicates", 50, "--out", tmp_path / "run", "--json")
     )
-    assert json.loads(result.stdout) == json.loads((trained["run"] / "metrics.json").read_text())
+    answer = json.loads(result.stdout)
+    assert answer.pop("out") == str(tmp_path / "run")
+    assert answer.pop("report") == str(tmp_path / "run/report.html")
+    assert answer == json.loads((trained["run"] / "metrics.json").read_text())
     first, second = (p / "scores.h5" for p in (trained["run"], tmp_path / "run"))
     assert first.read_bytes() == second.read_bytes()
 
