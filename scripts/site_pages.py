@@ -64,8 +64,8 @@ CPP = """# C++
 
 The public headers, by floor: [classes and functions](../cpp/index.html).
 
-A program includes `facebench/FLOOR/NAME.h` and links `facebench::eval` (protocols and metrics, without
-torch) or `facebench::all`; see [where things are](../where-things-are.md).
+A program includes `facebench/FLOOR/NAME.h` and links `facebench::eval` (protocols and metrics,
+without torch) or `facebench::all`; see [where things are](../where-things-are.md).
 """
 
 

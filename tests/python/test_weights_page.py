@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
+import torch
 from facebench import embedding, nn
 from facebench.cli.app import app
 from facebench.cli.common import parse_assignments

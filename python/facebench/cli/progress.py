@@ -11,6 +11,6 @@ def be_quiet() -> None:
     _quiet = True
 
 
-def make_progress() -> _progress.Progress | bool:
+def make_progress() -> _progress.Progress | None:
     """A bar where the error stream is a terminal, plain lines otherwise; with --quiet nothing."""
-    return False if _quiet else _progress.terminal()
+    return None if _quiet else _progress.terminal()

@@ -80,7 +80,7 @@ def train(
             exclude=exclude,
             validation=judge,
             device=device,
-            progress=make_progress() if first else False,
+            progress=make_progress() if first else None,
             on_start=_print_memory,
             process_group=group,
             **options,

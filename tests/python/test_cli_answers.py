@@ -1,0 +1,119 @@
+"""What the command line answers: of one named thing, to machines, and at the end of a run."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import facebench
+import pytest
+from facebench.cli import common
+from facebench.cli.app import app
+from facebench.cli.verbs import train
+from typer.testing import CliRunner
+
+runner = CliRunner()
+
+
+def invoke(*args):
+    return runner.invoke(app, [str(a) for a in args])
+
+
+@pytest.fixture
+def data(tmp_path):
+    text = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tDan\t1\n"
+    (tmp_path / "pairs.txt").write_text(text)
+    (tmp_path / "scores.csv").write_text("score\n0.9\n0.1\n0.8\n0.2\n")
+    return tmp_path
+
+
+def evaluated(data, *more):
+    where = ("--scores", data / "scores.csv", "--root", data, "--out", data / "run")
+    return invoke("eval", "lfw", *where, "--replicates", 20, *more)
+
+
+@pytest.mark.parametrize("kind", ["intervals", "failures", "metrics"])
+def test_these_kinds_are_listed(kind):
+    named = json.loads(invoke("list", kind, "--json").stdout)
+    assert named and all(entry["doc"] for entry in named)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("lfw", "protocols", ["pairs.txt", "comparisons 6000", "Labeled Faces in the Wild"]),
+        ("mobilefacenet", "networks", ["parameters: 2,353,536", "input: 112, 112, 3", "width:"]),
+        ("arcface", "losses", ["m: 0.5", "Deng et al."]),
+        ("demo", "recipes", ["training:", "epochs"]),
+        ("arcface112", "crops", ["doc:"]),
+    ],
+)
+def test_a_thing_is_shown_with_what_is_known_of_it(name, kind, words):
+    pytest.importorskip("facebench._full")
+    text = invoke("show", name, "--kind", kind).stdout
+    assert text.startswith(f"{kind}:\n  name: {name}\n")
+    assert [word for word in words if word not in text] == []
+    assert json.loads(invoke("show", name, "--kind", kind, "--json").stdout)[kind]["name"] == name
+
+
+def test_a_name_that_is_nowhere_gets_the_nearest():
+    result = invoke("show", "wang-guo", "--kind", "published")
+    assert result.exit_code == 2
+    assert "nothing is called 'wang-guo'; did you mean 'wang-guo-2019'?" in result.stderr
+
+
+def test_an_error_is_json_where_json_is_asked_for(data, monkeypatch):
+    monkeypatch.chdir(data)
+    result = invoke("eval", "lfv", "--scores", data / "scores.csv", "--root", data, "--json")
+    assert result.exit_code == 2 and result.stdout == ""
+    said = json.loads(result.stderr.splitlines()[-1])
+    assert said["exit_code"] == 2 and "did you mean 'lfw'?" in said["error"]
+
+
+def test_the_last_line_says_where_the_report_is(data):
+    report = data / "run/report.html"
+    assert evaluated(data).stdout.splitlines()[-1] == f"report: {report}"
+    assert report.exists()
+    answer = json.loads(evaluated(data, "--overwrite", "--json").stdout)
+    assert answer["report"] == str(report) and answer["out"] == str(data / "run")
+
+
+def test_a_report_as_json_is_data(data):
+    evaluated(data)
+    numbers = json.loads(invoke("report", data / "run", "--json").stdout)["numbers"]
+    (eer,) = [row for row in numbers if row["metric"] == "eer"]
+    assert (eer["run"], eer["track"], eer["value"]) == ("run", "view2", 0)
+
+
+def test_quiet_shows_nothing_on_the_error_stream(data, monkeypatch):
+    from facebench.cli import progress
+
+    monkeypatch.setattr(progress, "_quiet", False)
+    assert evaluated(data, "--quiet").stderr == ""
+    assert progress.make_progress() is None
+
+
+def test_a_training_that_was_stopped_names_the_command_that_goes_on(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["facebench", "train", "demo", "--pack", "a b.h5"])
+    again = train.resuming(Path("runs/train-demo-1"), None, {"resume": False})
+    assert again == "facebench train demo --pack 'a b.h5' --out runs/train-demo-1 --resume"
+
+
+def test_what_stops_a_verb_may_say_how_to_go_on(capsys):
+    common.complain_of_error("stopped; to go on: X", 130, False)
+    assert capsys.readouterr().err == "facebench: stopped; to go on: X\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_there_is_completion_for_the_shell(shell):
+    folder = str(Path(facebench.__file__).absolute().parents[1])
+    environment = {"PYTHONPATH": folder, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    result = subprocess.run(
+        [sys.executable, "-m", "facebench", "--show-completion", shell],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert result.returncode == 0 and "facebench" in result.stdout, result.stderr
