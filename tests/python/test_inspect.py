@@ -35,7 +35,7 @@ class Planted:
         # People are folders.
         spec = (Path(__file__).resolve().parents[2] / "protocols/pairs.toml").read_text()
         self.protocol = folder / "own.toml"
-        self.protocol.write_text(spec.replace("[reader]", '[reader]\nidentity = "folder"'))
+        self.protocol.write_text(spec.replace('\nidentity = "genuine"', '\nidentity = "folder"'))
         self.folder, self.names = folder, names
         person = np.arange(len(names)) // IMAGES
         wrong = rng.choice(PEOPLE, errors, replace=False)
