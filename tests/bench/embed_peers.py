@@ -111,7 +111,9 @@ def race(name, settings):
 
             peers = [Contestant("ONNX Runtime", sized(onnx_setup), onnx)]
             if importlib.util.find_spec("openvino"):
-                peers.append(Contestant("OpenVINO", sized(openvino_setup), openvino, reference=True))
+                peers.append(
+                    Contestant("OpenVINO", sized(openvino_setup), openvino, reference=True)
+                )
             comparison = Comparison(
                 f"{name}, batch {batch}",
                 "images",
