@@ -6,11 +6,12 @@
 #   scripts/bench.sh listed --pairs 9    one comparison, arguments of tests/bench/metrics_peers.py
 #   scripts/bench.sh train --quick       training, arguments of tests/bench/train_peers.py
 #   scripts/bench.sh detect --pairs 9    MTCNN, arguments of tests/bench/detect.py
+#   scripts/bench.sh embed iresnet50     embedding, arguments of tests/bench/embed_peers.py
 source "$(dirname "$0")/common.sh"
 advice="The first line with 'error' above says why."
 step "Building the benchmarks" cmake --build "$build" --parallel "$jobs" --target facebench_bench
 
-peers=("faiss-cpu>=1.8" "scikit-learn>=1.4" requests tqdm pillow)
+peers=("faiss-cpu>=1.8" "scikit-learn>=1.4" requests tqdm pillow "onnx>=1.16" "onnxruntime>=1.18" openvino)
 # facenet-pytorch asks for an old torch, ncnn for an OpenCV that it does not need.
 alone=("facenet-pytorch==2.6.0" "ncnn>=1.0")
 bench=$root/.venv-bench
@@ -43,16 +44,17 @@ detect() {  # detect ARGUMENT...
   "$bench/bin/python" tests/bench/detect.py --limits "$program" --json "$build/bench/detect.json" "$@"
 }
 case ${1:-} in
-  train | detect)
+  train | embed | detect)
     what=$1
     shift
-    if [ "$what" = train ]; then peers train "$@"; else detect "$@"; fi
+    if [ "$what" = detect ]; then detect "$@"; else peers "$what" "$@"; fi
     exit
     ;;
 esac
 peers metrics "$@"
 [ $# -eq 0 ] || exit 0
 peers train
+peers embed
 if [ -d "${FACEBENCH_DATA:-}/lfw/images" ]; then
   detect
 else

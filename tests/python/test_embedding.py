@@ -67,8 +67,14 @@ def test_same_bits_for_any_threads_and_place(name, size):
     order = np.random.default_rng(1).permutation(11)
     moved = embedding.extract(model, images[order], options, threads=2).values
     assert moved.tobytes() == one[order].tobytes()
-    alone = embedding.extract(model, images[7:8], options, threads=1).values
-    assert alone.tobytes() == one[7:8].tobytes()
+    for threads in (1, 3):  # with three, all of them compute the one image
+        alone = embedding.extract(model, images[7:8], options, threads=threads).values
+        assert alone.tobytes() == one[7:8].tobytes()
+    # The networks that the inference engine covers do not depend on the micro-batch either.
+    for micro_batch in (1, 7, 64):
+        options = embedding.ExtractOptions(micro_batch=micro_batch)
+        values = embedding.extract(model, images, options, threads=2).values
+        assert values.tobytes() == one.tobytes()
 
 
 def test_failed_rows_are_zeros(model):
