@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // No batch norm, so that any number of processes gives the same up to rounding; batches of 9 and a
-// last one of 4, which neither 2 nor 4 processes share evenly.
+// last one of 6, which 2 or 4 processes do not share evenly.
 constexpr const char* kRecipe = R"(
 version = 1
 title = "for tests"
@@ -116,7 +116,7 @@ class SplitTraining : public ::testing::Test {
     return result;
   }
 
-  static constexpr std::int64_t kImages = 31;
+  static constexpr std::int64_t kImages = 33;
   fs::path folder_;
   std::vector<std::uint8_t> pixels_;
   std::vector<std::int64_t> labels_;
