@@ -34,7 +34,6 @@ title = "for tests"
 [network]
 name = "sphereface4"
 embedding = 8
-channel_multiplier = 0.125
 [loss]
 name = "cosface"
 s = 8
@@ -106,12 +105,13 @@ class SplitTraining : public ::testing::Test {
       std::memcpy(t.data_ptr(), info.bytes.data(), info.bytes.size());
       return t;
     };
-    for (const auto& [name, info] : SafetensorsFile(checkpoint).tensors())
-      result[name] = tensor(info);
-    for (const Json& part : read_checkpoint_state(checkpoint).parts)
-      for (const auto& [name, info] :
-           SafetensorsFile(checkpoint.parent_path() / part.at("file").get<std::string>()).tensors())
-        rows[name].push_back(tensor(info));
+    const SafetensorsFile file(checkpoint);
+    for (const auto& [name, info] : file.tensors()) result[name] = tensor(info);
+    const Json parts = read_checkpoint_state(checkpoint).parts;
+    for (const Json& part : parts) {
+      const SafetensorsFile own(checkpoint.parent_path() / part.at("file").get<std::string>());
+      for (const auto& [name, info] : own.tensors()) rows[name].push_back(tensor(info));
+    }
     for (const auto& [name, all] : rows) result[name] = at::cat(all);
     return result;
   }
