@@ -28,7 +28,6 @@ images = (20 * labels[:, None, None, None] + rng.integers(0, 30, (48, 16, 16, 3)
 recipe = training.load_recipe(
     "small4.cosface",
     network="sphereface4",
-    channel_multiplier=0.125,
     embedding=8,
     batch=16,
     lr=0.01,

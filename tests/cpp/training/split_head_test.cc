@@ -105,6 +105,7 @@ Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
 
 void expect_near(const at::Tensor& a, const at::Tensor& b, double tolerance, const char* what) {
   ASSERT_EQ(a.sizes(), b.sizes()) << what;
+  if (b.numel() == 0) return;  // a process without images
   const double largest = std::max(1.0, b.abs().max().item<double>());
   EXPECT_LT((a - b).abs().max().item<double>() / largest, tolerance) << what;
 }
@@ -310,7 +311,7 @@ TEST(PartialFc, KeepsTheBatchsClassesAndDrawsTheOthersEvenly) {
   const auto head = make_head("cosface", {}, shape);
   const at::Tensor labels = at::tensor({7, 59, 7, 0}, at::kLong), x = at::ones({4, 2});
   std::vector<int> drawn(60, 0);
-  constexpr int kDraws = 2000;
+  constexpr int kDraws = 500;
   for (int i = 0; i < kDraws; ++i) {
     head->loss(x, labels);
     const at::Tensor sampled = head->sampled_classes();
@@ -319,10 +320,10 @@ TEST(PartialFc, KeepsTheBatchsClassesAndDrawsTheOthersEvenly) {
       ++drawn[static_cast<std::size_t>(sampled[k].item<std::int64_t>())];
   }
   for (const int label : {0, 7, 59}) EXPECT_EQ(drawn[static_cast<std::size_t>(label)], kDraws);
-  // The other 57 share 15 places: 526 times each, with a deviation of 20.
+  // The other 57 share 15 places: 132 times each, with a deviation of 10.
   for (std::size_t j = 0; j < 60; ++j) {
     if (j == 0 || j == 7 || j == 59) continue;
-    EXPECT_NEAR(drawn[j], 526.3, 90) << j;
+    EXPECT_NEAR(drawn[j], 131.6, 50) << j;
   }
   // More true classes than the rate allows: all of them, and no others.
   head->loss(at::ones({30, 2}), at::arange(30, at::kLong));
