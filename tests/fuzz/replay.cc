@@ -1,5 +1,5 @@
-// Every target without libFuzzer, over its seeds: each as it is, cut at many lengths, and with bytes
-// changed, inserted and removed by a fixed sequence of random numbers.
+// Every target without libFuzzer, over its seeds: each as it is, cut at many lengths, and with
+// bytes changed, inserted and removed by a fixed sequence of random numbers.
 //
 //   fuzz_replay SEEDS CHANGES [TARGET...]    SEEDS holds a folder of seeds for each target
 #include <algorithm>
