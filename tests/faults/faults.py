@@ -2,10 +2,10 @@
 
     python tests/faults/faults.py [--verb VERB] [--sample N] [--shim fault.so]
 
-For each fault: the verb ends with its error or is killed; what stands at its --out is nothing or the
-whole result; where it said that it succeeded, the whole one; and a rerun gives the whole result and
-leaves no temporaries. Prints a table of faults by verb, and ends with exit code 1 where one of these
-did not hold. --sample takes N faults of each verb, evenly spaced.
+For each fault: the verb ends with its error or is killed; what stands at its --out is nothing or
+the whole result; where it said that it succeeded, the whole one; and a rerun gives the whole result
+and leaves no temporaries. Prints a table of faults by verb, and ends with exit code 1 where one of
+these did not hold. --sample takes N faults of each verb, evenly spaced.
 """
 
 import argparse

@@ -118,6 +118,15 @@ def metrics_altered():
     return ["report", "run"]
 
 
+@case("not a regular file")
+def metrics_that_never_end():
+    """A pipe in the place of a file: reading it waits for ever."""
+    run = saved_run()
+    (run / "metrics.json").unlink()
+    os.mkfifo(run / "metrics.json")
+    return ["report", "run"]
+
+
 @case("/protocol/title")
 def manifest_altered():
     run = saved_run()
