@@ -2,6 +2,7 @@
 
 import csv
 import os
+import zipfile
 from pathlib import Path
 
 from facebench import _eval
@@ -100,9 +101,9 @@ def _read_npz(where):
     import numpy as np
 
     try:
-        with np.load(where, allow_pickle=False) as file:
+        with open(where, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except (ValueError, OSError, KeyError) as error:
+    except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
         raise Error(
             f"{where}: is a zip archive, but no .npz of plain arrays ({brief(str(error))}). "
             f"{_KINDS}; names must be an array of text, not of objects"

@@ -107,6 +107,10 @@ def _read_foreign(path: Path) -> dict:
     if not isinstance(loaded, dict):
         raise Error(f"{path}: holds a {type(loaded).__name__}, expected a state dict")
     for name, value in loaded.items():
+        if not isinstance(name, str):
+            raise Error(
+                f"{path}: the name of a tensor is of type {type(name).__name__}, not a text"
+            )
         if not isinstance(value, torch.Tensor):
             raise Error(
                 f"{path}: '{name}' is a {type(value).__name__}, expected a tensor. Save the "

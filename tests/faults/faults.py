@@ -2,10 +2,10 @@
 
     python tests/faults/faults.py [--verb VERB] [--sample N] [--shim fault.so]
 
-For each fault: the verb ends with its error or is killed; what stands at its --out is absent, the
-old result, or the whole new one; where it said that it succeeded, the new one; and a rerun gives the
-whole result and leaves no temporaries. Prints a table of faults by verb, and ends with exit code 1
-where one did not hold. --sample takes N faults of each verb, evenly spaced.
+For each fault: the verb ends with its error or is killed; what stands at its --out is nothing or
+the whole result; where it said that it succeeded, the whole one; and a rerun gives the whole result
+and leaves no temporaries. Prints a table of faults by verb, and ends with exit code 1 where one of
+these did not hold. --sample takes N faults of each verb, evenly spaced.
 """
 
 import argparse
@@ -70,7 +70,7 @@ class Verb:
 
 
 VERBS = [
-    Verb("pack", "pack folder --root lfw/images --detector none --crop-size 32 --threads 1", "p.h5"),
+    Verb("pack", "pack folder --root lfw/images --detector none --crop-size 32", "p.h5"),
     Verb("embed", "embed model.safetensors pack.h5 --threads 1", "e.h5"),
     Verb("eval", "eval lfw --root lfw --embeddings run/embeddings.h5 --threads 1", "eval"),
     Verb(
@@ -91,8 +91,9 @@ VERBS = [
 
 
 def outcome_of(line, fault=None, shim=None):
-    """(exit code or minus the signal, what was said) of the command, in a forked process. `fault` is
-    (call, n, error)."""
+    """(exit code or minus the signal, what was said) of the command, in a forked process.
+
+    `fault` is (call, n, error)."""
     said, end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -254,7 +255,7 @@ def inject(options):
         make_inputs(inputs)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0, "the inputs could not be made"
-    import facebench.cli.app  # noqa: F401  (before the forks, so that each of them is quick)
+    import facebench.cli.app
     import facebench.pipeline  # noqa: F401
 
     os.chdir(inputs)

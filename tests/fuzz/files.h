@@ -25,9 +25,9 @@ class FuzzFolder {
  public:
   explicit FuzzFolder(const std::string& name) {
     const std::filesystem::path memory = "/dev/shm";
-    path_ = (std::filesystem::is_directory(memory) ? memory
-                                                   : std::filesystem::temp_directory_path()) /
-            ("facebench-fuzz-" + name + "-" + std::to_string(static_cast<long>(::getpid())));
+    path_ =
+        (std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path()) /
+        ("facebench-fuzz-" + name + "-" + std::to_string(static_cast<long>(::getpid())));
     std::filesystem::create_directories(path_);
   }
   ~FuzzFolder() {

@@ -25,8 +25,8 @@ inline void feed(const FuzzTarget& target, std::string_view bytes) {
   }
 }
 
-#define FACEBENCH_FUZZ_TARGET(name, bytes)                 \
-  static void read_fuzzed_##name(std::string_view bytes);  \
-  [[maybe_unused]] static const bool registered_##name =   \
+#define FACEBENCH_FUZZ_TARGET(name, bytes)                           \
+  static void read_fuzzed_##name(std::string_view bytes);            \
+  [[maybe_unused]] static const bool registered_##name =             \
       (fuzz_targets().push_back({#name, read_fuzzed_##name}), true); \
   static void read_fuzzed_##name(std::string_view bytes)

@@ -2,4 +2,6 @@
 
 #include "fuzz.h"
 
-FACEBENCH_FUZZ_TARGET(json, bytes) { facebench::canonical_json(facebench::parse_json(bytes, "fuzz")); }
+FACEBENCH_FUZZ_TARGET(json, bytes) {
+  facebench::canonical_json(facebench::parse_json(bytes, "fuzz"));
+}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import facebench
 import numpy as np
-from facebench import datasets, embedding, protocols, training
+from facebench import datasets, embedding, protocols
 from facebench import io as fio
 
 SOURCES = Path(__file__).parents[2]
@@ -88,7 +88,11 @@ def main(out):
     put("scores", "lfw.h5", (run / "scores.h5").read_bytes())
     put("hdf5", "scores.h5", (run / "scores.h5").read_bytes())
     put("embeddings", "small.h5", (work / "e.h5").read_bytes())
-    put("run_folder", "lfw", BETWEEN.join((run / n).read_bytes() for n in ("run.json", "metrics.json")))
+    put(
+        "run_folder",
+        "lfw",
+        BETWEEN.join((run / n).read_bytes() for n in ("run.json", "metrics.json")),
+    )
     put("lists", "lfw", BETWEEN.join([b"lfw", (work / "pairs.txt").read_bytes()]))
     for name, texts in LISTS.items():
         put("lists", name, BETWEEN.join([name.encode(), *(t.encode() for t in texts)]))
@@ -103,7 +107,9 @@ def main(out):
             if seed and len(seed) < 1 << 14:
                 put("lists", protocol, seed)
     for folder, target in (("", "protocol"), ("published", "published"), ("recipes", "recipe")):
-        files = sorted((SOURCES / "protocols" / folder).glob("*.toml"), key=lambda p: p.stat().st_size)
+        files = sorted(
+            (SOURCES / "protocols" / folder).glob("*.toml"), key=lambda p: p.stat().st_size
+        )
         for file in (files[0], files[len(files) // 2]):
             put(target, file.name, file.read_bytes())
     facebench.pack("folder", work / "vggface2", work / "p.h5", detector="none", crop_size=8)

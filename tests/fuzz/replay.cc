@@ -1,5 +1,5 @@
-// Every target without libFuzzer, over its seeds: each as it is, cut at many lengths, and with bytes
-// changed, inserted and removed by a fixed sequence of random numbers.
+// Every target without libFuzzer, over its seeds: each as it is, cut at many lengths, and with
+// bytes changed, inserted and removed by a fixed sequence of random numbers.
 //
 //   fuzz_replay SEEDS CHANGES [TARGET...]    SEEDS holds a folder of seeds for each target
 #include <algorithm>
@@ -39,7 +39,7 @@ std::string changed(std::string bytes, facebench::Random& random) {
 // How many inputs were tried.
 std::uint64_t replay(const FuzzTarget& target, const std::string& seed, std::uint64_t number,
                      std::uint64_t changes) {
-  target.read(seed);  // a seed is a whole file: refusing it is an error
+  feed(target, seed);
   for (std::uint64_t k = 0; k < changes; ++k)
     feed(target, std::string_view(seed).substr(0, k * seed.size() / changes));
   facebench::Random random(1, "fuzz", {number});

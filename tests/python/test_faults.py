@@ -13,6 +13,7 @@ pytest.importorskip("facebench._full")
 HARNESS = pathlib.Path(__file__).parents[1] / "faults/faults.py"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("cc"), reason="no compiler for the library to preload")
 def test_what_a_fault_leaves_is_whole_or_absent_and_a_rerun_succeeds():
     done = subprocess.run(

@@ -183,7 +183,8 @@ void ConfinedChild::receive(void* out, std::uint64_t size, const std::string& pl
   while (size > 0) {
     const std::int64_t left = deadline_ - now_ms();
     pollfd ready{socket_, POLLIN, 0};
-    const int count = left <= 0 ? 0 : poll(&ready, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
+    const int count =
+        left <= 0 ? 0 : poll(&ready, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
     if (count < 0 && errno != EINTR) lost(place);
     if (count == 0 && left <= 60'000)
       lost(place, fmt::format("was not read within {} s", limits_.seconds));

@@ -151,7 +151,8 @@ std::vector<std::string> read_variable_texts(const Opened& d, const std::string&
 }
 
 // Properties with which the library takes `image` for the file, where it lies. It asks for memory
-// and for copies by functions, and is given the image itself; opened for reading, it writes nothing.
+// and for copies by functions, and is given the image itself; opened for reading, it writes
+// nothing.
 Id image_access(std::span<const std::byte> image) {
   using Operation = H5FD_file_image_op_t;
   Id access = access_properties();

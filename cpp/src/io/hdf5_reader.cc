@@ -76,7 +76,7 @@ std::vector<std::string> H5Reader::read_texts(std::string_view name) const {
 Json H5Reader::read_json(std::string_view name) const {
   const std::vector<std::uint8_t> bytes = read<std::uint8_t>(name, 1);
   return parse_file_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                    hdf5::where(path_, name));
+                         hdf5::where(path_, name));
 }
 
 }  // namespace facebench

@@ -84,7 +84,9 @@ class TemplateListReader : public TrialReader {
           if (!fresh && at->second >= block_line)
             found.add(
                 BlemishKind::repeated_in_template, [&] { return text.at(line); },
-                [&, line_of = at->second] { return fmt::format("{}, as in line {}", name, line_of); });
+                [&, line_of = at->second] {
+                  return fmt::format("{}, as in line {}", name, line_of);
+                });
           else if (!fresh)
             ++shared;
           at->second = line.number;

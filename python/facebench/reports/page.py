@@ -102,9 +102,11 @@ def report_html(title, sections):
     text = files("facebench").joinpath("templates/report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     sortable = any(block.get("sortable") for s in sections for block in s.blocks)
-    return environment.from_string(text).render(
+    page = environment.from_string(text).render(
         title=title, sections=sections, version=_eval.version(), sortable=sortable
     )
+    # Markup is escaped by the template; names may hold control characters and marks of direction.
+    return _eval.printable(page.encode("utf-8", "surrogateescape"))
 
 
 def write_html(path, title, sections):

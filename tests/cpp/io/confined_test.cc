@@ -1,4 +1,5 @@
-// Readers whose parsers run in confined children: what a child may do, and that nothing else changes.
+// Readers whose parsers run in confined children: what a child may do, and that nothing else
+// changes.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -8,10 +8,10 @@ namespace facebench {
 
 // Whether what strangers wrote as HDF5, TOML or JSON is parsed from now on, anywhere in this
 // process, in child processes, one for each HDF5 file and for each text. The kernel lets such a
-// child answer its parent and use memory and time in proportion to the file, nothing else: it has no
-// file open and can open none. If a file makes a parser fail, only the child ends, and the reader
-// throws Error. Where the kernel cannot confine a process, every reader throws Error. Returns the
-// previous setting. Linux on x86-64 and AArch64.
+// child answer its parent and use memory and time in proportion to the file, nothing else: it has
+// no file open and can open none. If a file makes a parser fail, only the child ends, and the
+// reader throws Error. Where the kernel cannot confine a process, every reader throws Error.
+// Returns the previous setting. Linux on x86-64 and AArch64.
 bool confine_readers(bool on);
 
 // parse_json() for the text of a file: in a confined child where readers are confined.

@@ -24,8 +24,8 @@ namespace facebench {
 //
 // A reader checks signature, size, links, type, rank, extent and storage before it touches data, so
 // that a damaged file, or one with false sizes, is an Error and not a huge allocation. The HDF5
-// library itself may still fail on a malicious file: for files that are not trusted, confine_readers() (confine.h)
-// keeps the library out of this process.
+// library itself may still fail on a malicious file: for files that are not trusted,
+// confine_readers() (confine.h) keeps the library out of this process.
 
 enum class H5Type : std::uint8_t { uint8, int32, int64, uint64, float32, float64, text, other };
 
