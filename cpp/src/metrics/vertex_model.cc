@@ -55,6 +55,14 @@ VertexModel fit_vertex_model(std::span<const std::uint8_t> wrong,
   }
   m.people = static_cast<std::int64_t>(of_person.size());
   double products = 0;
+  // For each comparison those that share a person with it; the sum of the squares of that.
+  double neighbours = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    double mine = of_person[first[i]].count - 1;
+    if (second[i] != first[i])
+      mine += of_person[second[i]].count - of_two[std::minmax(first[i], second[i])].count;
+    neighbours += mine * mine;
+  }
   for (const auto& [person, s] : of_person) {
     m.shared += s.pairs();
     products += s.products();
@@ -64,9 +72,16 @@ VertexModel fit_vertex_model(std::span<const std::uint8_t> wrong,
     products -= s.products();
   }
   const double variance = m.rate * (1 - m.rate);
-  if (m.shared > 0 && variance > 0)
-    m.correlation = std::clamp(products / m.shared / variance, 0.0, 1.0);
   const auto count = static_cast<double>(n);
+  if (m.shared > 0 && variance > 0) {
+    // Deviations from the mean of the same comparisons: with few people their products, and the
+    // variance, are smaller than those from the true rate. Both expectations solved for r.
+    const double raw = products / m.shared / variance;
+    const double unbiased =
+        1 - 2 * neighbours / m.shared / count + (1 + raw) * m.shared / (count * count);
+    m.correlation =
+        unbiased > 0 ? std::clamp((raw * (1 - 1 / count) + 1 / count) / unbiased, 0.0, 1.0) : 1.0;
+  }
   m.effective = count / (1 + m.correlation * m.shared / count);
   return m;
 }
