@@ -1,6 +1,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "common.h"
+#include "facebench/nn/communicator.h"
 #include "facebench/nn/losses.h"
 #include "json.h"
 #include "modules.h"
@@ -34,6 +35,9 @@ void bind_losses(py::module_& m) {
       },
       "Every loss: name, doc, source, its options with their defaults, and as `fields` the\n"
       "description of each: name, type, default, doc, low, high, choices.");
+  py::class_<Communicator>(m, "Communicator", "Processes that train together.")
+      .def_property_readonly("rank", &Communicator::rank)
+      .def_property_readonly("size", &Communicator::size);
   py::class_<Head>(m, "Head", "A loss and its parameters; see facebench.losses.make_head.")
       .def_property_readonly("name", &Head::name)
       .def_property_readonly("options", [](const Head& h) { return json_to_python(h.options()); })

@@ -229,9 +229,6 @@ void bind_training_inputs(py::module_& m) {
 }
 
 void bind_training_runs(py::module_& m) {
-  py::class_<Communicator>(m, "Communicator", "Processes that train together.")
-      .def_property_readonly("rank", &Communicator::rank)
-      .def_property_readonly("size", &Communicator::size);
   m.def(
       "communicator",
       [](const c10::intrusive_ptr<c10d::ProcessGroup>& group, const std::string& device) {

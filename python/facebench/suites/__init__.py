@@ -26,3 +26,7 @@ __all__ = [
     "read_suite",
     "suite",
 ]
+
+
+def __dir__():
+    return __all__
