@@ -19,7 +19,8 @@ struct VertexModel {
 
 // wrong: 1 where a comparison is decided wrongly; first, second: who is behind it (equal for a
 // genuine one). The correlation is the mean product of deviations over all pairs of comparisons
-// that share a person, corrected for the mean being that of the same comparisons. Throws std::invalid_argument for lengths that differ and no comparison.
+// that share a person, corrected for the mean being that of the same comparisons. Throws
+// std::invalid_argument for lengths that differ and no comparison.
 VertexModel fit_vertex_model(std::span<const std::uint8_t> wrong,
                              std::span<const std::int32_t> first,
                              std::span<const std::int32_t> second);
