@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
@@ -63,11 +62,7 @@ void CalibrationOptions::describe(OptionsBuilder<CalibrationOptions>& o) {
 CalibrationReport calibration_report(const fs::path& folder, const fs::path& test,
                                      const CalibrationOptions& options, const Job& job) {
   check_options(options);
-  if (test.empty() != options.same)
-    throw std::invalid_argument(
-        options.same ? "a run to test on is given, and the same comparisons are asked for"
-                     : "give another run to test the calibration on, or ask for the same "
-                       "comparisons");
+  check_test_run(test, options.same, "the calibration");
   const RunScores run = read_scores(folder / "scores.h5");
   const std::size_t track = track_of(run, options.track);
   const CountedList made_on = counted_list(run, track, folder);

@@ -92,6 +92,13 @@ ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> 
           fmt::format("It gives a FAR of {} in the run {}.", far, other.filename().string())};
 }
 
+void check_test_run(const fs::path& test, bool same, std::string_view what) {
+  if (test.empty() == same) return;
+  throw std::invalid_argument(
+      same ? "a run to test on is given, and the same comparisons are asked for"
+           : fmt::format("give another run to test {} on, or ask for the same comparisons", what));
+}
+
 std::string without_extension(const std::string& name) {
   return fs::path(name).replace_extension().generic_string();
 }

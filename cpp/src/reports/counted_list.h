@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "facebench/metrics/interval.h"
@@ -48,6 +49,10 @@ struct ChosenThreshold {
 // Throws std::invalid_argument where both are given.
 ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> given, double far,
                                  const std::filesystem::path& other, const std::string& track);
+
+// Throws std::invalid_argument unless there is either a run to test on or the wish to test on the
+// same comparisons. what: what is tested, "the threshold".
+void check_test_run(const std::filesystem::path& test, bool same, std::string_view what);
 
 std::string without_extension(const std::string& name);
 

@@ -128,11 +128,7 @@ void ThresholdReportOptions::describe(OptionsBuilder<ThresholdReportOptions>& o)
 ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
                                  const ThresholdReportOptions& options, const Job& job) {
   check_options(options);
-  if (test.empty() != options.same)
-    throw std::invalid_argument(
-        options.same
-            ? "a run to test on is given, and the same comparisons are asked for"
-            : "give another run to test the threshold on, or ask for the same comparisons");
+  check_test_run(test, options.same, "the threshold");
   const RunScores run = read_scores(folder / "scores.h5");
   const std::size_t track = track_of(run, options.track);
   const BothLists chosen = both_lists(run, track, folder);

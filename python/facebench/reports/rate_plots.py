@@ -235,6 +235,19 @@ def _log_numbers(low, high):
     return _Axis(low, high, [(v, f"{v:g}") for v in marked], log=True)
 
 
+def _row(name, value, interval, few, x, left, y):
+    """A name, and right of it a value with its interval, if there is one."""
+    label = _html.escape(str(name)[:20])
+    parts = [f'<text x="{left - 12}" y="{y + 5:.1f}" text-anchor="end">{label}</text>']
+    if interval:
+        low, high = (f"{x(v):.1f}" for v in interval)
+        parts.append(
+            f'<path class="whisker" d="M{low} {y:.1f}H{high}M{low} {y - 5:.1f}v10'
+            f'M{high} {y - 5:.1f}v10"/>'
+        )
+    return "".join(parts) + _point(x(value), y, 0, few)
+
+
 def differences_svg(values, title, x_title):
     """Differences from zero as points with their intervals, one below the other.
 
@@ -268,16 +281,7 @@ def differences_svg(values, title, x_title):
         f'<text x="{middle}" y="{bottom + 50}" text-anchor="middle">{_html.escape(x_title)}</text>'
     )
     for i, (name, value, interval) in enumerate(values):
-        y = _TOP + room * (i + 0.5)
-        label = _html.escape(str(name)[:20])
-        parts.append(f'<text x="{left - 12}" y="{y + 5:.1f}" text-anchor="end">{label}</text>')
-        if interval:
-            low, high = (f"{x(v):.1f}" for v in interval)
-            parts.append(
-                f'<path class="whisker" d="M{low} {y:.1f}H{high}M{low} {y - 5:.1f}v10'
-                f'M{high} {y - 5:.1f}v10"/>'
-            )
-        parts.append(f'<circle class="bar a0" cx="{x(value):.1f}" cy="{y:.1f}" r="6"/>')
+        parts.append(_row(name, value, interval, False, x, left, _TOP + room * (i + 0.5)))
     return "".join(parts) + "</svg>"
 
 
@@ -309,16 +313,7 @@ def group_rates_svg(values, title, x_title):
         f"{_html.escape(x_title)}</text>"
     )
     for i, (name, rate, interval, few) in enumerate(values):
-        y = _TOP + room * (i + 0.5)
-        label = _html.escape(str(name)[:20])
-        parts.append(f'<text x="{left - 12}" y="{y + 5:.1f}" text-anchor="end">{label}</text>')
-        if interval:
-            low, high = (f"{x(v):.1f}" for v in interval)
-            parts.append(
-                f'<path class="whisker" d="M{low} {y:.1f}H{high}M{low} {y - 5:.1f}v10'
-                f'M{high} {y - 5:.1f}v10"/>'
-            )
-        parts.append(_point(x(rate), y, 0, few))
+        parts.append(_row(name, rate, interval, few, x, left, _TOP + room * (i + 0.5)))
     return "".join(parts) + "</svg>"
 
 
