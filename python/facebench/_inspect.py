@@ -159,7 +159,7 @@ def _write_page(path, found, crops):
 
     def scores(pair):
         other = "" if pair["other"] is None else f" / {pair['other']:.4f}"
-        return f"{pair['score']:.4f}{other}"
+        return f"{pair['score']:.4f}{other}: {pair['first']} and {pair['second']}"
 
     rates = (
         f"Threshold {found.threshold:.6g}. {found.threshold_from} "

@@ -274,6 +274,8 @@ def test_pages_and_sheets_show_the_crops(tmp_path):
     assert len(found.genuine_pairs) == 3
     text = page.read_text()
     assert text.count("data:image/jpeg") >= 12 and "no crop" not in text
+    worst = found.genuine_pairs[0]
+    assert f"{worst['score']:.4f}: {worst['first']} and {worst['second']}" in text
     picture = images.read(sheet)
     assert picture.shape == (2 * 116 + 8, 5 * 232, 3)
     # The first crop of the sheet is that of the worst genuine pair.
