@@ -1,12 +1,12 @@
 """Whether a run folder has what a journal or a challenge asks for: rules as data."""
 
 import os
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 
 from facebench import _eval
 from facebench._arguments import brief
+from facebench._toml import check_keys, read_toml
 from facebench.core import Error, closest_name
 from facebench.reports.runs import read_run, verify_inputs, verify_scores
 
@@ -80,21 +80,14 @@ def read_rules(name_or_path) -> dict:
     `facebench.Error` for a key that it does not know and a rule without exactly one test."""
     text = os.fspath(name_or_path)
     if text.endswith(".toml"):
-        try:
-            source = Path(text).read_text(encoding="utf-8")
-        except OSError as e:
-            raise Error(f"{brief(text)}: {e.strerror}") from None
+        said = read_toml(Path(text))
     elif text in rule_sets():
-        source = files("facebench").joinpath(f"rules/{text}.toml").read_text(encoding="utf-8")
+        said = read_toml(files("facebench").joinpath(f"rules/{text}.toml"))
     else:
         near = closest_name(text, rule_sets())
         hint = f"did you mean '{near}'?" if near else f"there are {', '.join(rule_sets())}"
         raise ValueError(f"'{brief(text)}' is no set of rules and no .toml file; {hint}")
-    try:
-        said = tomllib.loads(source)
-    except tomllib.TOMLDecodeError as e:
-        raise Error(f"{text}: {e}") from None
-    _check_keys(text, "the file", said, _GENERAL)
+    check_keys(text, "the file", said, _GENERAL)
     if not isinstance(said.get("id"), str) or not isinstance(said.get("version"), int):
         raise Error(f"{text}: id = a text and version = a number are needed")
     if not isinstance(said.get("rules"), list) or not said["rules"]:
@@ -104,20 +97,12 @@ def read_rules(name_or_path) -> dict:
     return said
 
 
-def _check_keys(where, what, table, known):
-    for key in table:
-        if key not in known:
-            near = closest_name(key, list(known))
-            hint = f"; did you mean '{near}'?" if near else ""
-            raise Error(f"{where}: {what} has no key '{key}'{hint}")
-
-
 def _check_rule(where, rule):
     name = rule.get("name")
     if not isinstance(name, str):
         raise Error(f"{where}: a rule has no name")
     what = f"rule '{name}'"
-    _check_keys(where, what, rule, ("name", "why", "value", "unless", "verified", "file", *_TESTS))
+    check_keys(where, what, rule, ("name", "why", "value", "unless", "verified", "file", *_TESTS))
     asked = [key for key in ("value", "verified", "file") if key in rule]
     if len(asked) != 1:
         raise Error(f"{where}: {what} needs one of value, verified and file")

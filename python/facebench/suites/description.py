@@ -2,13 +2,12 @@
 
 import os
 import re
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from facebench import _eval
-from facebench._arguments import brief
-from facebench.core import Error, closest_name
+from facebench._toml import check_keys, read_toml
+from facebench.core import Error
 from facebench.protocols import EvaluationOptions
 
 # What a model may say of its own images; keywords of `facebench.run`.
@@ -124,15 +123,10 @@ def read_suite(path) -> SuiteDescription:
     ('face', 'lfw')
     """
     path = Path(path)
-    try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise Error(f"{brief(path)}: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise Error(f"{path}: {e}") from None
+    said = read_toml(path)
     here = path.parent
     general = ("title", "replicates", "seed", "level")
-    _check_keys(path, "the file", said, (*general, "models", "sets"))
+    check_keys(path, "the file", said, (*general, "models", "sets"))
     models = [_read_model(path, here, table) for table in _tables(path, said, "models")]
     sets = [s for table in _tables(path, said, "sets") for s in _read_sets(path, here, table)]
     try:
@@ -148,16 +142,8 @@ def _tables(path, said, name):
     return tables
 
 
-def _check_keys(path, where, table, known):
-    for key in table:
-        if key not in known:
-            near = closest_name(key, list(known))
-            hint = f"; did you mean '{near}'?" if near else ""
-            raise Error(f"{path}: {where} has no key '{key}'{hint}")
-
-
 def _read_model(path, here, table):
-    _check_keys(path, "[[models]]", table, ("name", "model", *MODEL_SETTINGS))
+    check_keys(path, "[[models]]", table, ("name", "model", *MODEL_SETTINGS))
     model = table.get("model")
     if not isinstance(model, str):
         raise Error(f"{path}: [[models]] needs model = a file, or 'module:function'")
@@ -173,7 +159,7 @@ def _evaluation_keys():
 
 def _read_sets(path, here, table):
     own = ("name", "protocol", "track", "metric")
-    _check_keys(path, "[[sets]]", table, (*own, *SET_SETTINGS, *_evaluation_keys()))
+    check_keys(path, "[[sets]]", table, (*own, *SET_SETTINGS, *_evaluation_keys()))
     settings = {k: v for k, v in table.items() if k not in own}
     for place in ("root", "images", "lists"):
         if place in settings:
