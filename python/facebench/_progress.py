@@ -9,6 +9,7 @@ import html
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TextIO
 
@@ -105,7 +106,7 @@ class Stage:
         return f"{self.name}: done in {now - self.start:.1f} s" + (f" ({rate})" if rate else "")
 
 
-class Progress:
+class Progress(ABC):
     """Keeps the stages, and shows those that last longer than ``after`` seconds: a kind of display
     says what is done when a stage is announced, has moved and has ended."""
 
@@ -145,14 +146,17 @@ class Progress:
                     one.announced = True
                     self.announced(one)
 
+    @abstractmethod
     def announced(self, stage: Stage) -> None:
-        raise NotImplementedError
+        """A stage is worth showing."""
 
+    @abstractmethod
     def moved(self, stage: Stage, now: float) -> None:
-        raise NotImplementedError
+        """More of it is done."""
 
+    @abstractmethod
     def ended(self, stage: Stage, now: float) -> None:
-        raise NotImplementedError
+        """It is over."""
 
 
 class LineProgress(Progress):
