@@ -8,6 +8,7 @@
 #include "facebench/core/random.h"
 #include "facebench/datasets/exclusion.h"
 #include "facebench/io/file.h"
+#include "io/helpers.h"
 
 namespace facebench {
 namespace {
@@ -139,15 +140,7 @@ TEST(Overlap, NamesAloneAndFailedImages) {
 
 class OverlapFiles : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::path(testing::TempDir()) /
-        ("overlap_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(OverlapFiles, EmbeddingsTellPeopleByFolder) {

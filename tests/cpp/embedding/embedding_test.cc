@@ -12,6 +12,7 @@
 #include "facebench/embedding/convert.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/file.h"
+#include "io/helpers.h"
 
 namespace facebench {
 namespace {
@@ -72,7 +73,8 @@ TEST_F(EmbeddingTest, AMirroredImageHasTheSameSumOfFlips) {
 }
 
 TEST_F(EmbeddingTest, ModelFilesAreWholeOrRefused) {
-  const auto path = std::filesystem::temp_directory_path() / "facebench-embedding-test.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "model.safetensors";
   save_model(model, path);
   const Model loaded = load_model(path);
   EXPECT_EQ(model_description(loaded), model_description(model));
@@ -83,7 +85,6 @@ TEST_F(EmbeddingTest, ModelFilesAreWholeOrRefused) {
     write_file(path, std::string_view(bytes).substr(0, size));
     EXPECT_THROW(load_model(path), Error) << size;
   }
-  std::filesystem::remove(path);
 }
 
 // The first pixel of each image, as the model sees it.

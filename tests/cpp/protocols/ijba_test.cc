@@ -11,8 +11,8 @@
 #include "facebench/io/file.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/spec.h"
+#include "io/helpers.h"
 
-#include <unistd.h>
 
 namespace facebench {
 namespace {
@@ -24,19 +24,7 @@ namespace fs = std::filesystem;
 // A folder for as long as the object lives.
 class Place {
  public:
-  Place() {
-    static int number = 0;
-    root_ = fs::temp_directory_path() /
-            ("facebench-ijba-" + std::to_string(::getpid()) + "-" + std::to_string(number++));
-    fs::create_directories(root_);
-  }
-  ~Place() {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  const fs::path& root() const { return root_; }
+  const fs::path& root() const { return root_.path(); }
   void write(const std::string& name, const std::string& text) const {
     write_file(root_ / name, text);
   }
@@ -47,7 +35,7 @@ class Place {
   }
 
  private:
-  fs::path root_;
+  TemporaryFolder root_;
 };
 
 std::string refusal(const std::string& protocol, const Place& place) {

@@ -7,8 +7,7 @@
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
 #include "facebench/protocols/spec.h"
-
-#include <unistd.h>
+#include "io/helpers.h"
 
 namespace facebench {
 
@@ -16,23 +15,14 @@ namespace facebench {
 class TinyLfw {
  public:
   TinyLfw() {
-    static int number = 0;
-    root_ = std::filesystem::temp_directory_path() /
-            ("facebench-tiny-" + std::to_string(::getpid()) + "-" + std::to_string(number++));
     std::filesystem::create_directories(root_ / "protocol");
     write(
         "2\t2\n"
         "Ann\t1\t2\nBob\t1\t2\nAnn\t1\tBob\t1\nAnn\t2\tCat\t1\n"
         "Dan\t1\t2\nEve\t1\t2\nDan\t3\tEve\t3\nEve\t1\tFay\t2\n");
   }
-  ~TinyLfw() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-  TinyLfw(const TinyLfw&) = delete;
-  TinyLfw& operator=(const TinyLfw&) = delete;
 
-  const std::filesystem::path& root() const { return root_; }
+  const std::filesystem::path& root() const { return root_.path(); }
   ProtocolSpec spec() const { return load_protocol("lfw"); }
   std::string text() const { return read_file(root_ / "protocol/pairs.txt"); }
   void write(const std::string& text) const { write_file(root_ / "protocol/pairs.txt", text); }
@@ -56,7 +46,7 @@ class TinyLfw {
   }
 
  private:
-  std::filesystem::path root_;
+  TemporaryFolder root_;
 };
 
 }  // namespace facebench

@@ -14,6 +14,7 @@
 #include "facebench/timing/proc.h"
 #include "facebench/timing/process_meter.h"
 #include "facebench/timing/series.h"
+#include "io/helpers.h"
 
 namespace facebench {
 namespace {
@@ -179,9 +180,7 @@ TEST(Proc, CpuinfoThatSaysNothing) {
 }
 
 TEST(Machine, Caches) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / "facebench_timing_caches";
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder folder;
   const auto write = [&](const char* index, const char* file, const char* text) {
     std::filesystem::create_directories(folder / index);
     std::ofstream(folder / index / file) << text;
@@ -197,8 +196,7 @@ TEST(Machine, Caches) {
   write("index2", "size", "1K\n");
   write("index3", "level", "2\n");
   write("index3", "size", "99999999999999G\n");
-  const std::vector<CacheFacts> caches = read_caches(folder);
-  std::filesystem::remove_all(folder);
+  const std::vector<CacheFacts> caches = read_caches(folder.path());
   ASSERT_EQ(caches.size(), 2U);
   EXPECT_EQ(caches[0].bytes, 32768);
   EXPECT_EQ(caches[0].type, "Data");

@@ -19,6 +19,7 @@
 #include "facebench/io/safetensors.h"
 #include "facebench/training/checkpoint.h"
 #include "facebench/training/trainer.h"
+#include "io/helpers.h"
 #include "nn/thread_communicator.h"
 
 namespace facebench {
@@ -50,8 +51,6 @@ clip_norm = 1
 class SplitTraining : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("facebench_split_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
     Random random(1, "pictures");
     for (std::int64_t i = 0; i < kImages; ++i) {
       labels_.push_back(i % 7);
@@ -66,7 +65,6 @@ class SplitTraining : public ::testing::Test {
     options_.checkpoint_every = 5;
     options_.log_every = 1;
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void train_with(int processes, const std::string& name, bool resume = false) {
     TrainOptions options = options_;
@@ -117,7 +115,7 @@ class SplitTraining : public ::testing::Test {
   }
 
   static constexpr std::int64_t kImages = 33;
-  fs::path folder_;
+  TemporaryFolder folder_;
   std::vector<std::uint8_t> pixels_;
   std::vector<std::int64_t> labels_;
   std::optional<ImageArray> images_;

@@ -1,7 +1,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -21,6 +20,7 @@
 #include "facebench/training/sampler.h"
 #include "facebench/training/schedule.h"
 #include "facebench/training/trainer.h"
+#include "io/helpers.h"
 
 namespace facebench {
 namespace {
@@ -536,11 +536,6 @@ TEST(Recipe, MistakesNameTheLineAndWhatWasMeant) {
 // A file in a folder of its own.
 class RecipeFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("facebench_recipes_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& text) {
     write_file(folder_ / name, "version = 1\n" + text);
     return (folder_ / name).string();
@@ -553,7 +548,7 @@ class RecipeFiles : public ::testing::Test {
     }
     return "";
   }
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(RecipeFiles, LaterOnesChangeWhatTheyName) {
@@ -623,22 +618,16 @@ TEST(Recipe, OverridesByFullAndBareKey) {
 class Training : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        fs::temp_directory_path() /
-        ("facebench_training_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-         "_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
     set_.images = &pictures_;
     set_.labels = pictures_.labels;
     options_.threads = 1;
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   std::string model_bytes(const std::string& name) {
     return read_file(folder_ / name / "model.safetensors");
   }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
   Pictures pictures_{30, 4, {16, 16}};
   TrainingSet set_;
   Recipe recipe_ = parse_recipe(tiny_recipe, "tiny.toml");
