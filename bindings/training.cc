@@ -237,18 +237,20 @@ void bind_training_runs(py::module_& m) {
       py::arg("process_group"), py::arg("device"));
   m.def(
       "head_memory",
-      [](const Head& head, std::int64_t images) { return memory_dict(head_memory(head, images)); },
-      py::arg("head"), py::arg("images"));
-  py::class_<Sgd>(m, "Sgd", "See facebench.training.Sgd.")
+      [](const Head& head, std::int64_t images, const OptimizerOptions& optimizer) {
+        return memory_dict(head_memory(head, images, optimizer.moments()));
+      },
+      py::arg("head"), py::arg("images"), py::arg("optimizer"));
+  py::class_<Optimizer>(m, "Optimizer", "See facebench.training.Optimizer.")
       .def(py::init([](const std::map<std::string, at::Tensor>& parameters,
                        const OptimizerOptions& options) {
              std::vector<TrainedParameter> trained;
              for (const auto& [name, tensor] : parameters) trained.push_back({{{name, tensor}}});
-             return std::make_unique<Sgd>(trained, options);
+             return std::make_unique<Optimizer>(trained, options);
            }),
            py::arg("parameters"), py::arg("options"))
-      .def("zero_grad", &Sgd::zero_grad)
-      .def("step", &Sgd::step, py::arg("lr"), py::call_guard<py::gil_scoped_release>());
+      .def("zero_grad", &Optimizer::zero_grad)
+      .def("step", &Optimizer::step, py::arg("lr"), py::call_guard<py::gil_scoped_release>());
   m.def("training_views",
         [] { return table_list(training_views(), "source", &TrainingViewEntry::source); });
   m.def("recipe_names", &recipe_names, "The built-in recipes.");

@@ -25,6 +25,7 @@ def schedule(values):
         "multistep": f"x {s['gamma']:g} at {', '.join(f'{m:g}' for m in s['milestones'])} {unit}",
         "polynomial": f"(1 - t)^{s['power']:g}",
         "exponential": f"x {s['gamma']:g} each of the {unit}",
+        "inverse": f"(1 + {s['gamma']:g} p)^-{s['power']:g}, p in {unit}",
         "cosine": "half a cosine",
     }[s["policy"]]
     total = (
@@ -90,9 +91,10 @@ def solvers():
             biases += f", residual {o['residual_bias_lr_mult']:g}"
         kinds = {"biases": "decay_biases", "batch norm": "decay_norms", "slopes": "decay_slopes"}
         spared = [kind for kind, key in kinds.items() if not o[key]]
-        row = (o["momentum_rule"], biases, ", ".join(spared) or "none", *norm_cells(values))
+        rule = o["momentum_rule"] if o["name"] == "sgd" else o["name"]
+        row = (rule, biases, ", ".join(spared) or "none", *norm_cells(values))
         rows.setdefault(row, []).append(f"`{name}`")
-    heads = ["recipes", "momentum", "rate of biases", "not decayed", "batch norm's epsilon",
+    heads = ["recipes", "rule", "rate of biases", "not decayed", "batch norm's epsilon",
              "decay of its statistics"]  # fmt: skip
     return table(heads, [[", ".join(names), *row] for row, names in rows.items()])
 

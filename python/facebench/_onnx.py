@@ -80,6 +80,9 @@ class _Writer:
         bounds = [self._constant("low", np.float32(0)), self._constant("high", np.float32(6))]
         return self._emit("Clip", inputs + bounds)
 
+    def _sigmoid(self, inputs, tensors, o):
+        return self._emit("Sigmoid", inputs)
+
     def _pads(self, o):
         """Pads with which a pool that rounds down has as many windows as ours."""
         top, left, bottom, right = o["padding"]

@@ -96,7 +96,7 @@ def make_head(
     its own classes alone: the call and its backward pass are then collective, the loss is the mean
     over the images of all processes, and gradients of these parameters are not to be summed. With a
     ``sample_rate`` below 1 a step computes with that share of the classes (Partial FC): those
-    gradients are sparse, and `facebench.training.Sgd` changes the rows that they have.
+    gradients are sparse, and `facebench.training.Optimizer` changes the rows that they have.
 
     >>> from facebench import losses
     >>> [n for n, _ in losses.make_head("center", features=8, classes=5).named_buffers()]

@@ -37,10 +37,10 @@ training_views = _full.training_views
 __all__ = [
     "AugmentationOptions",
     "InputOptions",
+    "Optimizer",
     "OptimizerOptions",
     "Recipe",
     "ScheduleOptions",
-    "Sgd",
     "TrainOptions",
     "TrainingOptions",
     "Validation",
@@ -78,8 +78,9 @@ def load_recipe(name_or_path, **overrides) -> Recipe:
     """A recipe by name (see `recipe_names`) or from a ``.toml`` file, some values changed.
 
     ``overrides`` are keys of the recipe; a key that several tables have is written with its table
-    and two underscores (``loss__m=0.2``). The network and loss are chosen with ``network="..."``
-    and ``loss="..."``. None unsets an option. ValueError for an unknown key or a bad value.
+    and two underscores (``loss__m=0.2``). Network, loss and optimizer are chosen with
+    ``network="..."``, ``loss="..."`` and ``optimizer="..."``. None unsets an option. ValueError for
+    an unknown key or a bad value.
 
     >>> from facebench import training
     >>> training.load_recipe("small4.cosface", lr=0.05, loss__m=0.2).to_dict()["optimizer"]["lr"]
@@ -170,20 +171,21 @@ def torchrun_process_group(device="cpu"):
     return distributed.group.WORLD, device
 
 
-class Sgd:
+class Optimizer:
     """The optimizer of `train`, for a loop of your own: of a parameter with a sparse gradient it
     changes the rows alone that the gradient has, their momentum with them.
 
-    ``named_parameters`` as a module gives them; ``options`` are fields of `OptimizerOptions`.
+    ``named_parameters`` as a module gives them; ``options`` are fields of `OptimizerOptions`:
+    ``name`` is sgd, adam or adamw. ValueError where an option is another optimizer's.
 
     >>> from facebench import losses, training
     >>> import torch
     >>> half = {"split_classes": True, "sample_rate": 0.5}
     >>> head = losses.make_head("cosface", features=4, classes=8, **half)
-    >>> sgd = training.Sgd(head.named_parameters(), lr=0.1, weight_decay=0)
+    >>> optimizer = training.Optimizer(head.named_parameters(), lr=0.1, weight_decay=0)
     >>> before = head.weight.detach().clone()
     >>> head(torch.randn(2, 4), torch.tensor([3, 5]))[0].backward()
-    >>> sgd.step()
+    >>> optimizer.step()
     >>> changed = (head.weight != before).any(1).nonzero().flatten()
     >>> torch.equal(changed, head.sampled_classes)
     True
@@ -191,7 +193,7 @@ class Sgd:
 
     def __init__(self, named_parameters, **options):
         self.options = OptimizerOptions(**options)
-        self._core = _full.Sgd(dict(named_parameters), self.options)
+        self._core = _full.Optimizer(dict(named_parameters), self.options)
 
     def zero_grad(self) -> None:
         self._core.zero_grad()
@@ -201,16 +203,17 @@ class Sgd:
         self._core.step(self.options.lr if lr is None else lr)
 
 
-def head_memory(head, images: int) -> dict:
+def head_memory(head, images: int, optimizer: str = "sgd") -> dict:
     """The bytes that a loss takes in this process in a step with batches of ``images``, of all
-    processes: first_class, classes, parameters, momentum, gradients, logits, features, total.
+    processes: first_class, classes, parameters, momentum (of Adam both moments), gradients, logits,
+    features, total.
 
     >>> from facebench import losses, training
     >>> head = losses.make_head("arcface", features=512, classes=10_000)
     >>> training.head_memory(head, images=64)["parameters"]
     20480000
     """
-    return _full.head_memory(head._core, images)
+    return _full.head_memory(head._core, images, OptimizerOptions(name=optimizer))
 
 
 def train(

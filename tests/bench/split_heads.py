@@ -45,7 +45,7 @@ class Ours:
             sample_rate=rate,
         )
         options = {"momentum": MOMENTUM, "weight_decay": DECAY}
-        self.sgd = training.Sgd(self.head.named_parameters(), lr=LR, **options)
+        self.sgd = training.Optimizer(self.head.named_parameters(), lr=LR, **options)
         self.first, self.size = group.rank(), group.size()
 
     def weight(self):

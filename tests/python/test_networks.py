@@ -31,6 +31,7 @@ TORCHVISION = {
     "vgg16_bn": ("vgg16_bn", 64, {}),
     "resnet18": ("resnet18", 70, {}),
     "resnet50": ("resnet50", 70, {}),
+    "resnet101": ("resnet101", 70, {}),
     "resnet50_v1": ("resnet50", 72, {}),
     "resnet50_slim": ("resnet50", 72, {}),
     "densenet121": ("densenet121", 70, {}),
@@ -248,7 +249,7 @@ def test_activation_memory_is_what_autograd_keeps(name):
 
 # Deeper or wider brothers of others in the table.
 LARGE = {"vgg16", "vgg16_bn", "iresnet34", "iresnet50", "iresnet100", "inception_v3_slim"}
-LARGE |= {"resnet50_v1"}
+LARGE |= {"resnet50_v1", "resnet101"}
 LARGE |= {"sphereface36", "sphereface64"}
 
 
@@ -264,7 +265,11 @@ def test_folded_and_exported_networks_agree(name, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
     # Small, and where there is a choice of rounding, odd; AlexNet's poolings need their room.
-    side = {"alexnet_v1": 67, "alexnet_v2": 95, "alexnet_v2_slim": 99}.get(name, 107)
+    side = {"alexnet_v1": 67, "alexnet_v2": 95, "alexnet_v2_slim": 99, "alexnet_s": 95}.get(
+        name, 107
+    )
+    if "fcn" in name:
+        side = 11
     if any(t in name for t in ("sphereface", "iresnet", "lightcnn", "centerloss")):
         side = 64
     network = nn.build_network(name, height=side, width=side, embedding=32, initializer="msra")
@@ -322,6 +327,76 @@ def test_auxiliary_heads_train_with_the_rest():
     out = network.forward_taps(x, ["logits", "aux1", "aux2"])
     sum(F.cross_entropy(o, y) for o in out).backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in network.parameters())
+
+
+def conv_norm(x, state, layer, norm, **options):
+    x = F.conv2d(x, state[f"{layer}.weight"], **options)
+    statistics = [state[f"{norm}.{k}"] for k in ("running_mean", "running_var", "weight", "bias")]
+    return F.batch_norm(x, *statistics)
+
+
+def cifar_resnet20(x, state):
+    """He et al. 2016, section 4.2: 6n + 2 layers, n = 3, shortcuts of option A."""
+    x = F.relu(conv_norm(x, state, "conv1", "bn1", padding=1))
+    for stage, width in enumerate((16, 32, 64), 1):
+        for block in range(3):
+            name = f"layer{stage}.{block}"
+            stride = 2 if width != x.shape[1] else 1
+            y = F.relu(
+                conv_norm(x, state, f"{name}.conv1", f"{name}.bn1", padding=1, stride=stride)
+            )
+            y = conv_norm(y, state, f"{name}.conv2", f"{name}.bn2", padding=1)
+            new_channels = width - x.shape[1]
+            x = F.relu(y + F.pad(x[:, :, ::stride, ::stride], (0, 0, 0, 0, 0, new_channels)))
+    return F.linear(x.mean((2, 3)), state["fc.weight"], state["fc.bias"])
+
+
+def cuda_convnet(x, state):
+    """dlbench, tools/torch/Models/alexnet.lua."""
+
+    def conv(v, n):
+        return F.conv2d(v, state[f"conv{n}.weight"], state[f"conv{n}.bias"], padding=2)
+
+    x = F.relu(F.max_pool2d(conv(x, 1), 3, 2))
+    x = F.max_pool2d(F.relu(conv(x, 2)), 3, 2)
+    x = F.avg_pool2d(F.relu(conv(x, 3)), 3, 2)
+    return F.linear(x.flatten(1), state["fc1.weight"], state["fc1.bias"])
+
+
+def caffe_lenet(x, state):
+    """Caffe, examples/mnist/lenet.prototxt."""
+    for n in (1, 2):
+        x = F.max_pool2d(F.conv2d(x, state[f"conv{n}.weight"], state[f"conv{n}.bias"]), 2, 2)
+    x = F.relu(F.linear(x.flatten(1), state["ip1.weight"], state["ip1.bias"]))
+    return F.linear(x, state["ip2.weight"], state["ip2.bias"])
+
+
+def ffn5(x, state):
+    """dlbench, tools/torch/Models/ffn5.lua."""
+    x = x.flatten(1)
+    for layer in ("fc1", "fc2", "fc3"):
+        x = torch.sigmoid(F.linear(x, state[f"{layer}.weight"], state[f"{layer}.bias"]))
+    return F.linear(x, state["classifier.weight"], state["classifier.bias"])
+
+
+@pytest.mark.parametrize(
+    ("name", "channels", "definition"),
+    [
+        ("resnet20_cifar", 3, cifar_resnet20),
+        ("alexnet_r", 3, cuda_convnet),
+        ("lenet5", 1, caffe_lenet),
+        ("fcn_r", 1, ffn5),
+    ],
+)
+def test_networks_for_small_images_equal_their_definitions(name, channels, definition):
+    network = nn.build_network(name, channels=channels, classes=10, initializer="msra")
+    state = network.state_dict()
+    for key, tensor in state.items():  # statistics that show
+        if "running" in key:
+            tensor.uniform_(0.5, 1.5)
+    _, height, width = network.graph.input_shape
+    x = torch.randn(3, channels, height, width)
+    assert_near(network.infer(x, "logits"), definition(x, state))
 
 
 def test_local_response_normalisation_is_caffes():

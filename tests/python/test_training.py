@@ -275,25 +275,52 @@ def test_five_steps_equal_a_plain_loop(tmp_path):
     assert log[-1]["loss"] == pytest.approx(loss.item(), abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("name", "theirs"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)]
+)
+def test_adam_equals_torchs(name, theirs):
+    """Twenty steps in fp64."""
+    settings = {"lr": 0.02, "weight_decay": 0.1, "eps": 1e-6}
+    torch.manual_seed(3)
+    ours = [torch.randn(5, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
+    reference = [p.detach().clone().requires_grad_(True) for p in ours]
+    named = {str(i): p for i, p in enumerate(ours)}
+    optimizers = [
+        (training.Optimizer(named, name=name, beta1=0.8, beta2=0.99, **settings), ours),
+        (theirs(reference, betas=(0.8, 0.99), **settings), reference),
+    ]
+    for _ in range(20):
+        for optimizer, parameters in optimizers:
+            optimizer.zero_grad()
+            sum((p**4 - p).sum() for p in parameters).backward()
+            optimizer.step()
+    for a, b in zip(ours, reference, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-13)
+    with pytest.raises(ValueError, match="nesterov"):
+        training.Optimizer(named, name=name, nesterov=True)
+
+
 def tiny(**overrides):
     return training.load_recipe(
         "small4.cosface", epochs=3, batch=8, embedding=8, channel_multiplier=0.125, **overrides
     )
 
 
-def test_callbacks_stop_and_resume_to_the_bit(tmp_path):
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_callbacks_stop_and_resume_to_the_bit(optimizer, tmp_path):
     data = pictures()
-    whole = training.train(tiny(), data, tmp_path / "whole", threads=1)
+    recipe = tiny(optimizer=optimizer)
+    whole = training.train(recipe, data, tmp_path / "whole", threads=1)
 
     def stop(report, model):
         if report["epoch"] == 2:
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        training.train(tiny(), data, tmp_path / "parts", threads=1, on_epoch=stop)
+        training.train(recipe, data, tmp_path / "parts", threads=1, on_epoch=stop)
     seen = []
     parts = training.train(
-        tiny(),
+        recipe,
         data,
         tmp_path / "parts",
         resume=True,
@@ -303,9 +330,9 @@ def test_callbacks_stop_and_resume_to_the_bit(tmp_path):
     assert seen == [2, 3]
     assert Path(whole["model"]).read_bytes() == Path(parts["model"]).read_bytes()
     with pytest.raises(facebench.Error, match="already"):
-        training.train(tiny(), data, tmp_path / "parts", threads=1)
+        training.train(recipe, data, tmp_path / "parts", threads=1)
     with pytest.raises(facebench.Error, match="lr"):
-        training.train(tiny(lr=0.01), data, tmp_path / "parts", resume=True)
+        training.train(tiny(optimizer=optimizer, lr=0.01), data, tmp_path / "parts", resume=True)
 
 
 def test_progress_and_validation_score(tmp_path):

@@ -105,6 +105,8 @@ std::string_view op_name(Op op) {
       return "relu";
     case Op::relu6:
       return "relu6";
+    case Op::sigmoid:
+      return "sigmoid";
     case Op::max_pool:
       return "max_pool";
     case Op::avg_pool:
@@ -208,6 +210,7 @@ Shape Graph::infer(const Node& node) const {
     case Op::prelu:
     case Op::relu:
     case Op::relu6:
+    case Op::sigmoid:
     case Op::scale:
       return in(0);
   }
@@ -277,6 +280,7 @@ Value Graph::dropout(Value x, double p) {
 }
 Value Graph::flatten(Value x) { return append({"", Op::flatten, {x.node}, {}, NoOptions{}}); }
 Value Graph::lrn(Value x, const LrnOptions& o) { return append({"", Op::lrn, {x.node}, {}, o}); }
+Value Graph::sigmoid(Value x) { return append({"", Op::sigmoid, {x.node}, {}, NoOptions{}}); }
 Value Graph::mfm(Value x) { return append({"", Op::mfm, {x.node}, {}, NoOptions{}}); }
 
 void Graph::tap(std::string name, Value x) {

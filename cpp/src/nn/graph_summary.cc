@@ -66,6 +66,7 @@ Kept kept_by(const Graph& graph, const Node& node) {
     case Op::mfm:
       return {.input = true};
     case Op::relu:
+    case Op::sigmoid:
       return {.output = true};
     case Op::dropout:  // its mask
       return {.numbers =

@@ -304,6 +304,8 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
       return at::relu(in(0));
     case Op::relu6:
       return at::hardtanh(in(0), 0, 6);
+    case Op::sigmoid:
+      return at::sigmoid(in(0));
     case Op::max_pool:
       return run_max_pool(in(0), std::get<PoolOptions>(node.options));
     case Op::avg_pool: {

@@ -4,7 +4,7 @@
 
 namespace facebench {
 
-HeadMemory head_memory(const Head& head, std::int64_t images) {
+HeadMemory head_memory(const Head& head, std::int64_t images, int moments) {
   const HeadShape& shape = head.shape();
   const bool sampled = shape.sample_rate < 1;
   HeadMemory memory;
@@ -12,9 +12,9 @@ HeadMemory head_memory(const Head& head, std::int64_t images) {
   for (const PartialTensor& p : head.parameters()) {
     const auto bytes = static_cast<std::int64_t>(p.tensor.nbytes());
     memory.parameters += bytes;
-    memory.momentum += bytes;
+    memory.momentum += moments * bytes;
     // A sample's rows are gathered for the step; the update gathers them again, with the momentum.
-    const double copies = p.split() && sampled ? 4 * shape.sample_rate : 1;
+    const double copies = p.split() && sampled ? (3 + moments) * shape.sample_rate : 1;
     memory.gradients += std::llround(copies * static_cast<double>(bytes));
     if (!p.split()) continue;
     rows = p.tensor.size(0) * shape.classes / p.total;

@@ -223,10 +223,7 @@ std::vector<PartialTensor> Learner::state() const {
   for (const NamedTensor& t : model_.weights.buffers())
     tensors.push_back({{network_prefix + t.name, t.tensor}});
   for (NamedTensor& t : buffers_->tensors()) tensors.push_back({std::move(t)});
-  for (PartialTensor& t : optimizer_->momentum()) {
-    t.name = "momentum." + t.name;
-    tensors.push_back(std::move(t));
-  }
+  for (PartialTensor& t : optimizer_->state()) tensors.push_back(std::move(t));
   if (average_)
     for (const NamedTensor& t : average_->tensors())
       tensors.push_back({{"average." + t.name, t.tensor}});

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 namespace facebench {
@@ -34,13 +35,18 @@ bool is_decayed(const OptimizerOptions& o, ParameterKind kind) {
 }  // namespace
 
 void OptimizerOptions::describe(OptionsBuilder<OptimizerOptions>& o) {
-  o.name("OptimizerOptions", "Stochastic gradient descent with momentum.");
+  o.name("OptimizerOptions", "How the weights follow from the gradients.");
+  o.choice("name", &OptimizerOptions::name,
+           "sgd: gradient descent with momentum; adam: by moments, decay as part of the gradient; "
+           "adamw: decay apart from it",
+           {"sgd", "adam", "adamw"});
   o.field("lr", &OptimizerOptions::lr, "learning rate that the schedule starts from", 0, 1e3);
-  o.field("momentum", &OptimizerOptions::momentum, "share of the last step kept", 0, 1);
-  o.choice("momentum_rule", &OptimizerOptions::momentum_rule,
-           "torch: the rate multiplies the momentum, w -= lr v; caffe: the momentum holds steps, "
-           "v = momentum v + lr g",
-           {"torch", "caffe"});
+  o.field("momentum", &OptimizerOptions::momentum, "share of the last step kept (sgd)", 0, 1);
+  o.choice(
+      "momentum_rule", &OptimizerOptions::momentum_rule,
+      "sgd: torch: the rate multiplies the momentum, w -= lr v; caffe: the momentum holds steps, "
+      "v = momentum v + lr g",
+      {"torch", "caffe"});
   o.field("weight_decay", &OptimizerOptions::weight_decay, "factor of the squared norm's half", 0,
           1e3);
   o.field("decay_biases", &OptimizerOptions::decay_biases, "whether biases are decayed too");
@@ -54,9 +60,18 @@ void OptimizerOptions::describe(OptionsBuilder<OptimizerOptions>& o) {
           "the same for biases of convolutions with as many outputs as inputs; default: as other "
           "biases",
           0, 1e3);
-  o.field("nesterov", &OptimizerOptions::nesterov, "Nesterov's momentum");
+  o.field("nesterov", &OptimizerOptions::nesterov, "Nesterov's momentum (sgd)");
+  o.field("beta1", &OptimizerOptions::beta1, "share of the first moment kept (adam, adamw)", 0, 1);
+  o.field("beta2", &OptimizerOptions::beta2, "share of the second moment kept (adam, adamw)", 0, 1);
+  o.field("eps", &OptimizerOptions::eps, "added to the second moment's root (adam, adamw)", 0, 1);
   o.field("clip_norm", &OptimizerOptions::clip_norm,
           "largest Euclidean norm of all gradients together; 0: any", 0, 1e12);
+}
+
+void check_optimizer(const OptimizerOptions& options) {
+  if (options.is_adam() && (options.nesterov || options.momentum_rule != "torch"))
+    throw std::invalid_argument("nesterov and momentum_rule are options of sgd, not of " +
+                                options.name);
 }
 
 ParameterKind parameter_kind(const TensorSpec& spec) {
@@ -73,8 +88,9 @@ ParameterKind parameter_kind(const TensorSpec& spec) {
   }
 }
 
-Sgd::Sgd(std::span<const TrainedParameter> parameters, const OptimizerOptions& options)
-    : options_(options) {
+Optimizer::Optimizer(std::span<const TrainedParameter> parameters, const OptimizerOptions& options)
+    : options_(options), steps_(at::zeros({1}, at::kFloat)) {
+  check_optimizer(options);
   for (const TrainedParameter& p : parameters) {
     const double lr_mult = rate_multiplier(options, p.kind);
     if (lr_mult == 0) {
@@ -85,23 +101,24 @@ Sgd::Sgd(std::span<const TrainedParameter> parameters, const OptimizerOptions& o
     g.parameters.push_back(p);
     // Momentum from zeros makes the first step no special case: momentum * 0 + g = g.
     g.momentum.push_back(at::zeros_like(p.tensor));
+    if (options_.is_adam()) g.second.push_back(at::zeros_like(p.tensor));
   }
 }
 
-Sgd::Group& Sgd::group(double lr_mult, double weight_decay) {
+Optimizer::Group& Optimizer::group(double lr_mult, double weight_decay) {
   for (Group& g : groups_)
     if (g.lr_mult == lr_mult && g.weight_decay == weight_decay) return g;
   groups_.push_back({.lr_mult = lr_mult, .weight_decay = weight_decay});
   return groups_.back();
 }
 
-void Sgd::zero_grad() {
+void Optimizer::zero_grad() {
   for (Group& group : groups_)
     for (PartialTensor& p : group.parameters) p.tensor.mutable_grad() = at::Tensor();
   for (at::Tensor& t : frozen_) t.mutable_grad() = at::Tensor();
 }
 
-double Sgd::clip(Communicator& communicator) {
+double Optimizer::clip(Communicator& communicator) {
   if (options_.clip_norm <= 0) return 0;
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> whole, split;
@@ -129,61 +146,83 @@ double Sgd::clip(Communicator& communicator) {
   return norm;
 }
 
-void Sgd::step(double lr) {
+void Optimizer::step(double lr) {
   const at::NoGradGuard no_grad;
+  steps_ += 1;
   for (Group& group : groups_) {
     const double rate = lr * group.lr_mult;
-    std::vector<at::Tensor> values, gradients, momentum;
+    Tensors all;
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
       const at::Tensor& value = group.parameters[i].tensor;
       at::Tensor gradient = value.grad();
       if (!gradient.defined()) continue;
       if (gradient.is_sparse()) {
-        update_rows(group.parameters[i], group.momentum[i], rate, group.weight_decay);
+        update_rows(group, i, rate);
         continue;
       }
-      // The fused kernel walks raw memory: all three must be laid out alike.
+      // The fused kernel walks raw memory: all must be laid out alike.
       if (gradient.strides() != value.strides()) gradient = at::empty_like(value).copy_(gradient);
-      values.push_back(value);
-      gradients.push_back(gradient);
-      momentum.push_back(group.momentum[i]);
+      all.values.push_back(value);
+      all.gradients.push_back(gradient);
+      all.momentum.push_back(group.momentum[i]);
+      if (options_.is_adam()) all.second.push_back(group.second[i]);
     }
-    if (!values.empty()) update(values, gradients, momentum, rate, group.weight_decay);
+    if (!all.values.empty()) update(all, rate, group.weight_decay);
   }
 }
 
-void Sgd::update(std::vector<at::Tensor>& values, std::vector<at::Tensor>& gradients,
-                 std::vector<at::Tensor>& momentum, double rate, double decay) const {
+void Optimizer::update(Tensors& t, double rate, double decay) const {
+  if (options_.is_adam()) {
+    const std::vector<at::Tensor> steps(t.values.size(), steps_.to(t.values[0].device()));
+    if (options_.name == "adam")
+      at::_fused_adam_(t.values, t.gradients, t.momentum, t.second, {}, steps, rate, options_.beta1,
+                       options_.beta2, decay, options_.eps, /*amsgrad=*/false, /*maximize=*/false);
+    else
+      at::_fused_adamw_(t.values, t.gradients, t.momentum, t.second, {}, steps, rate,
+                        options_.beta1, options_.beta2, decay, options_.eps, /*amsgrad=*/false,
+                        /*maximize=*/false);
+    return;
+  }
   if (options_.momentum_rule == "caffe") {  // torch's rule with steps in place of gradients
-    at::_foreach_mul_(gradients, rate);
+    at::_foreach_mul_(t.gradients, rate);
     decay *= rate;
     rate = 1;
   }
-  at::_fused_sgd_(values, gradients, momentum, decay, options_.momentum, rate,
+  at::_fused_sgd_(t.values, t.gradients, t.momentum, decay, options_.momentum, rate,
                   /*dampening=*/0, options_.nesterov, /*maximize=*/false,
                   /*is_first_step=*/false);
 }
 
-void Sgd::update_rows(const PartialTensor& parameter, at::Tensor& momentum, double rate,
-                      double decay) const {
-  const at::Tensor gradient = parameter.tensor.grad().coalesce();
+void Optimizer::update_rows(Group& group, std::size_t i, double rate) const {
+  at::Tensor value = group.parameters[i].tensor;
+  const at::Tensor gradient = value.grad().coalesce();
   const at::Tensor index = gradient.indices()[0];
-  at::Tensor all_values = parameter.tensor;
-  std::vector<at::Tensor> values{all_values.index_select(0, index)},
-      gradients{gradient.values().contiguous()}, moments{momentum.index_select(0, index)};
-  update(values, gradients, moments, rate, decay);
-  all_values.index_copy_(0, index, values[0]);
-  momentum.index_copy_(0, index, moments[0]);
+  Tensors rows{{value.index_select(0, index)},
+               {gradient.values().contiguous()},
+               {group.momentum[i].index_select(0, index)},
+               {}};
+  if (options_.is_adam()) rows.second = {group.second[i].index_select(0, index)};
+  update(rows, rate, group.weight_decay);
+  value.index_copy_(0, index, rows.values[0]);
+  group.momentum[i].index_copy_(0, index, rows.momentum[0]);
+  if (options_.is_adam()) group.second[i].index_copy_(0, index, rows.second[0]);
 }
 
-std::vector<PartialTensor> Sgd::momentum() const {
+std::vector<PartialTensor> Optimizer::state() const {
   std::vector<PartialTensor> result;
+  const auto add = [&](const std::string& kind, const PartialTensor& parameter,
+                       const at::Tensor& tensor) {
+    PartialTensor kept = parameter;
+    kept.name = kind + "." + parameter.name;
+    kept.tensor = tensor;
+    result.push_back(std::move(kept));
+  };
   for (const Group& group : groups_)
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      PartialTensor momentum = group.parameters[i];
-      momentum.tensor = group.momentum[i];
-      result.push_back(std::move(momentum));
+      add(options_.is_adam() ? "first_moment" : "momentum", group.parameters[i], group.momentum[i]);
+      if (options_.is_adam()) add("second_moment", group.parameters[i], group.second[i]);
     }
+  if (options_.is_adam()) result.push_back({{"optimizer.steps", steps_}});
   return result;
 }
 

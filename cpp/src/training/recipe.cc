@@ -55,6 +55,7 @@ void check_recipe(const Recipe& recipe, std::string_view where) {
     resolve_network_options(recipe.network, recipe.network_options);
     make_pixel_input(recipe.input);
     check_augmentation(recipe.augmentation);
+    check_optimizer(recipe.optimizer);
   } catch (const std::invalid_argument& error) {
     fail(where, error.what());
   }
@@ -270,7 +271,7 @@ void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
     changed.loss_options = Json::object();
   } else {
     const std::vector<std::string> keys = recipe_keys(recipe);
-    std::string full(key);
+    std::string full(key == "optimizer" ? "optimizer.name" : key);
     if (key.find('.') == std::string_view::npos) {
       std::vector<std::string> matching;
       for (const std::string& k : keys)

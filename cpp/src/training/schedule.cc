@@ -9,10 +9,10 @@ void ScheduleOptions::describe(OptionsBuilder<ScheduleOptions>& o) {
   o.name("ScheduleOptions", "How the learning rate runs over a training.");
   o.choice("policy", &ScheduleOptions::policy, "rule of the learning rate",
            schedule_policies().names());
-  o.field("gamma", &ScheduleOptions::gamma, "factor of step, multistep and exponential", 0, 1);
+  o.field("gamma", &ScheduleOptions::gamma, "factor of step, multistep, exponential and inverse", 0, 1);
   o.field("step", &ScheduleOptions::step, "length of a step", 1e-9, 1e12);
   o.field("milestones", &ScheduleOptions::milestones, "ends of the steps of multistep", 0, 1e12);
-  o.field("power", &ScheduleOptions::power, "exponent of polynomial", 0, 100);
+  o.field("power", &ScheduleOptions::power, "exponent of polynomial and inverse", 0, 100);
   o.field("final_lr", &ScheduleOptions::final_lr, "where polynomial and cosine end", 0, 1e3);
   o.field("warmup", &ScheduleOptions::warmup, "length of the warm-up", 0, 1e12);
   o.field("warmup_start", &ScheduleOptions::warmup_start, "factor at the start of warm-up", 0, 1);
@@ -44,6 +44,10 @@ const Table<SchedulePolicy>& schedule_policies() {
            }},
           {"exponential", "falls by a factor in each unit, smoothly", "lr gamma^p",
            [](double lr, double p, double, Options o) { return lr * std::pow(o.gamma, p); }},
+          {"inverse", "falls as a power, Caffe's inv", "lr (1 + gamma p)^-power",
+           [](double lr, double p, double, Options o) {
+             return lr * std::pow(1 + o.gamma * p, -o.power);
+           }},
           {"cosine", "half a cosine down to final_lr", "final + (lr - final) (1 + cos(pi t)) / 2",
            [](double lr, double, double t, Options o) {
              return o.final_lr + (lr - o.final_lr) * (1 + std::cos(std::numbers::pi * t)) / 2;

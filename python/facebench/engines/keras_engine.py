@@ -191,6 +191,7 @@ _CALLS = {
     "prelu": _prelu,
     "relu": lambda i, n, s, w: _keras.layers.Activation("relu")(i[0]),
     "relu6": lambda i, n, s, w: _keras.layers.Activation("relu6")(i[0]),
+    "sigmoid": lambda i, n, s, w: _keras.layers.Activation("sigmoid")(i[0]),
     "max_pool": _max_pool,
     "avg_pool": _avg_pool,
     "adaptive_avg_pool": _adaptive_avg_pool,

@@ -112,6 +112,7 @@ LAYERS = {
     "prelu": lambda o, s: nn.PReLU(1 if o["shared"] else s[0][0]),
     "relu": lambda o, s: nn.ReLU(),
     "relu6": lambda o, s: nn.ReLU6(),
+    "sigmoid": lambda o, s: nn.Sigmoid(),
     "max_pool": _max_pool,
     "avg_pool": lambda o, s: nn.AvgPool2d(
         o["kernel"], o["stride"], o["padding"][:2], o["ceil_mode"], o["count_include_pad"]

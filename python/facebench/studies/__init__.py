@@ -9,5 +9,16 @@
 from facebench.studies.dataset_study import bench_compare_datasets
 from facebench.studies.factors import FACTORS, bench_factors
 from facebench.studies.seeds import paired, seed_interval
+from facebench.studies.sweep import Study, bench_sweep, load_study, study_names
 
-__all__ = ["FACTORS", "bench_compare_datasets", "bench_factors", "paired", "seed_interval"]
+__all__ = [
+    "FACTORS",
+    "Study",
+    "bench_compare_datasets",
+    "bench_factors",
+    "bench_sweep",
+    "load_study",
+    "paired",
+    "seed_interval",
+    "study_names",
+]

@@ -12,6 +12,7 @@ from facebench.timing.study_tables import (
     factor_plots,
     factor_tables,
 )
+from facebench.timing.sweep_tables import sweep_notes, sweep_plots, sweep_tables
 
 
 @dataclass(frozen=True)
@@ -361,4 +362,5 @@ KINDS = {
     "compare-datasets": Kind(
         "Training sets compared", dataset_tables, dataset_plots, dataset_notes
     ),
+    "sweep": Kind("Trainings with other settings", sweep_tables, sweep_plots, sweep_notes),
 }

@@ -172,6 +172,23 @@ TEST(Networks, CountToTheLastDigit) {
       {"googlenet", {.classes = 1000}, all, 6'624'904},
       {"googlenet", {.classes = 1000, .auxiliary = 1}, all, 13'004'888},
       {"inception_v3", {.classes = 1000, .auxiliary = 1}, all, 27'161'264},
+      {"resnet101", {.classes = 1000}, all, 44'549'160},
+      // He et al. 2016, table 6: .27 and .85 million.
+      {"resnet20_cifar", {.classes = 10}, all, 269'722},
+      {"resnet56_cifar", {.classes = 10}, all, 853'018},
+      // 20 (25 + 1), 50 (20 x 25 + 1), 500 (50 x 16 + 1), 10 (500 + 1).
+      {"lenet5", {.channels = 1, .classes = 10}, all, 520 + 25'050 + 400'500 + 5'010},
+      // 32 (25 + 1), 64 (32 x 25 + 1), 1024 (64 x 49 + 1), 10 (1024 + 1).
+      {"lenet5_tensorflow", {.channels = 1, .classes = 10}, all, 832 + 51'264 + 3'212'288 + 10'250},
+      // Shi et al. 2016. AlexNet-R: 32 x 76, 32 x 801, 64 x 801, 10 x 577, "85000" in dlbench.
+      // FCN-S: the paper's 55 million are its first layer.
+      {"alexnet_r", {.classes = 10}, all, 2'432 + 25'632 + 51'264 + 5'770},
+      {"alexnet_s", {.classes = 1000}, all, 61'100'840},
+      {"fcn_r", {.channels = 1, .classes = 10}, all, 1'607'680 + 8'392'704 + 4'195'328 + 10'250},
+      {"fcn_s",
+       {.channels = 1, .classes = 26'752},
+       all,
+       26'752LL * 2'048 + 2'048 + 3 * (2'048 * 2'048 + 2'048) + 2'048LL * 26'752 + 26'752},
       // Without a classifier, as their authors' code counts them (insightface has 512 more, the
       // scale that it keeps at 1).
       {"inception_resnet_v1", {}, all, 23'482'624},

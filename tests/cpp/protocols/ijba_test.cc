@@ -13,7 +13,6 @@
 #include "facebench/protocols/spec.h"
 #include "io/helpers.h"
 
-
 namespace facebench {
 namespace {
 

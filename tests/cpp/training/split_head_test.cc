@@ -67,7 +67,7 @@ struct Course {
 
 // Trains a head in this process, on every size()-th image of each batch.
 Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
-  Sgd sgd(trained(head), some_optimizer());
+  Optimizer optimizer(trained(head), some_optimizer());
   Course course;
   for (int step = 0; step < kSteps; ++step) {
     const Images images = images_of(step, type);
@@ -75,12 +75,12 @@ Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
     const at::Tensor x = images.features.slice(0, rank, std::nullopt, size).clone();
     const at::Tensor labels = images.labels.slice(0, rank, std::nullopt, size).contiguous();
     const at::Tensor features = x.requires_grad_(true);
-    sgd.zero_grad();
+    optimizer.zero_grad();
     const Head::Output out = head.loss(features, labels, {rank, size});
     EXPECT_EQ(out.images, images.labels.size(0));
     out.loss.backward();
-    sgd.clip(communicator);
-    sgd.step(0.1);
+    optimizer.clip(communicator);
+    optimizer.step(0.1);
     course.losses.push_back(out.loss.item<double>());
     at::Tensor correct = out.predicted.eq(labels).sum().view({1});
     communicator.all_reduce(std::span(&correct, 1));
@@ -91,7 +91,7 @@ Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
     communicator.all_reduce(std::span(&gradient, 1));
     course.gradients.push_back(gradient);
   }
-  const auto momentum = sgd.momentum();
+  const auto momentum = optimizer.state();
   for (std::size_t i = 0; i < head.parameters().size(); ++i) {
     const PartialTensor& p = head.parameters()[i];
     const auto all = [&](const at::Tensor& t) {
@@ -273,21 +273,21 @@ TEST(PartialFc, EqualsATranscriptionWithTheSameClasses) {
         own.split_classes = true;
         own.sample_rate = 0.4;
         const auto head = make_head("cosface", {{"s", 8}}, own);
-        Sgd sgd(trained(*head), some_optimizer());
+        Optimizer optimizer(trained(*head), some_optimizer());
         Transcription wanted{initial.clone(), at::zeros_like(initial), 0, {}};
         for (int step = 0; step < kSteps; ++step) {
           const Images images = images_of(step, type);
           const std::int64_t rank = communicator.rank();
           const at::Tensor x =
               images.features.slice(0, rank, std::nullopt, processes).clone().requires_grad_(true);
-          sgd.zero_grad();
+          optimizer.zero_grad();
           const at::Tensor loss =
               head->loss(x, images.labels.slice(0, rank, std::nullopt, processes).contiguous())
                   .loss;
           loss.backward();
           EXPECT_TRUE(head->parameters()[0].tensor.grad().is_sparse());
-          sgd.clip(communicator);
-          sgd.step(0.1);
+          optimizer.clip(communicator);
+          optimizer.step(0.1);
           const at::Tensor sampled = at::cat(communicator.all_gather(head->sampled_classes()));
           EXPECT_LT(sampled.size(0), kClasses);
           wanted.step({images.features.to(at::kDouble), images.labels}, sampled, 0.1);
@@ -301,7 +301,7 @@ TEST(PartialFc, EqualsATranscriptionWithTheSameClasses) {
           return t.slice(0, p.first, p.first + p.tensor.size(0));
         };
         expect_near(p.tensor.detach().to(at::kDouble), rows(wanted.weight), tolerance, "weight");
-        expect_near(sgd.momentum()[0].tensor.to(at::kDouble), rows(wanted.momentum), tolerance,
+        expect_near(optimizer.state()[0].tensor.to(at::kDouble), rows(wanted.momentum), tolerance,
                     "momentum");
       });
     }

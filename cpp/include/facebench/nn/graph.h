@@ -112,6 +112,7 @@ enum class Op : std::uint8_t {
   prelu,
   relu,
   relu6,
+  sigmoid,
   max_pool,
   avg_pool,
   adaptive_avg_pool,
@@ -171,7 +172,8 @@ class Graph {
   Value batch_norm(std::string name, Value x, const BatchNormOptions& options = {});
   Value prelu(std::string name, Value x, const PreluOptions& options = {});
   Value relu(Value x);
-  Value relu6(Value x);  // min(max(x, 0), 6)
+  Value relu6(Value x);    // min(max(x, 0), 6)
+  Value sigmoid(Value x);  // 1 / (1 + exp(-x))
   Value max_pool(Value x, const PoolOptions& options);
   Value avg_pool(Value x, const PoolOptions& options);
   Value adaptive_avg_pool(Value x, Size2 out);

@@ -10,7 +10,7 @@ namespace facebench {
 struct HeadMemory {
   std::int64_t first_class = 0, classes = 0;  // that the process holds
   std::int64_t parameters = 0;
-  std::int64_t momentum = 0;
+  std::int64_t momentum = 0;  // what the optimizer keeps; of Adam both moments
   // Of the classes of a step; where they are sampled, with their rows of parameters and momentum.
   std::int64_t gradients = 0;
   std::int64_t logits = 0;
@@ -19,7 +19,8 @@ struct HeadMemory {
   std::int64_t total() const { return parameters + momentum + gradients + logits + features; }
 };
 
-// Of batches of `images` images, of all processes.
-HeadMemory head_memory(const Head& head, std::int64_t images);
+// Of batches of `images` images, of all processes, with an optimizer that keeps so many moments of
+// each weight.
+HeadMemory head_memory(const Head& head, std::int64_t images, int moments = 1);
 
 }  // namespace facebench

@@ -89,7 +89,7 @@ class Learner {
   std::vector<std::string> taps_;  // "embedding", "aux1", ...
   std::vector<PartialTensor> parameters_;
   std::unique_ptr<HeadBuffers> buffers_;
-  std::optional<Sgd> optimizer_;
+  std::optional<Optimizer> optimizer_;
   std::unique_ptr<WeightAverage> average_;  // null: there is none
 };
 

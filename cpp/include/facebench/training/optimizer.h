@@ -13,14 +13,22 @@
 
 namespace facebench {
 
-// Stochastic gradient descent with momentum mu, rate lr and g = gradient + weight_decay w:
+// "sgd": stochastic gradient descent with momentum mu, rate lr and g = gradient + weight_decay w:
 //   momentum_rule "torch": v = mu v + g,     w -= lr (nesterov ? g + mu v : v);
 //   momentum_rule "caffe": v = mu v + lr g,  w -= nesterov ? lr g + mu v : v.
 // They are the same while the rate stays; where it falls, Caffe's momentum still holds steps of the
 // old one. Source: Caffe's sgd_solver.cpp, ComputeUpdateValue, and nesterov_solver.cpp.
+// "adam", in step t:
+//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,
+//   w -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps).
+// Source: Kingma & Ba, "Adam", ICLR 2015, algorithm 1.
+// "adamw": the same with g = gradient, and w *= 1 - lr weight_decay before.
+// Source: Loshchilov & Hutter, "Decoupled weight decay regularization", ICLR 2019, algorithm 2,
+// with PyTorch's decay, which the rate multiplies.
 //
 // lr_mult and decay_mult are Caffe's words for what each kind of parameter has of its own.
 struct OptimizerOptions {
+  std::string name = "sgd";
   double lr = 0.1;
   double momentum = 0.9;
   std::string momentum_rule = "torch";
@@ -31,9 +39,19 @@ struct OptimizerOptions {
   double bias_lr_mult = 1;
   std::optional<double> residual_bias_lr_mult;
   bool nesterov = false;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
   double clip_norm = 0;
+
+  bool is_adam() const { return name != "sgd"; }
+  // Numbers kept for each weight from step to step.
+  int moments() const { return is_adam() ? 2 : 1; }
   static void describe(OptionsBuilder<OptimizerOptions>& o);
 };
+
+// Throws std::invalid_argument where an option is set that another optimizer has.
+void check_optimizer(const OptimizerOptions& options);
 
 // What a parameter is, as far as the optimizer's options tell them apart.
 enum class ParameterKind : std::uint8_t {
@@ -51,12 +69,12 @@ struct TrainedParameter : PartialTensor {
 
 // All tensors with the same rate and decay are changed by one fused call. Tensors without gradient
 // are left alone; so are, of a tensor with a sparse gradient, the rows that it lacks: neither
-// decayed nor moved on by their momentum, which waits for them.
-class Sgd {
+// decayed nor moved on by their momentum, which waits for them. (Adam's t counts all steps.)
+class Optimizer {
  public:
   // `parameters` are shared, not copied; names must be unique. Those whose lr_mult is 0 keep their
   // values: they have no momentum, and their gradients do not count in clip().
-  Sgd(std::span<const TrainedParameter> parameters, const OptimizerOptions& options);
+  Optimizer(std::span<const TrainedParameter> parameters, const OptimizerOptions& options);
 
   void zero_grad();
   // Scales all gradients together so that their Euclidean norm is at most clip_norm (0 = never).
@@ -66,26 +84,30 @@ class Sgd {
   // Changes the gradients too where momentum_rule is "caffe".
   void step(double lr);
 
-  // The momentum of each parameter, under the parameter's name. Shared.
-  std::vector<PartialTensor> momentum() const;
+  // What goes on from step to step, shared: "momentum.NAME" for each parameter; of Adam
+  // "first_moment.NAME", "second_moment.NAME" and "optimizer.steps".
+  std::vector<PartialTensor> state() const;
 
  private:
   struct Group {
     double lr_mult = 1;
     double weight_decay = 0;
     std::vector<PartialTensor> parameters;
-    std::vector<at::Tensor> momentum;
+    std::vector<at::Tensor> momentum, second;  // Adam: the moments; else the latter is empty
   };
-  // One fused call; `gradients` may be changed.
-  void update(std::vector<at::Tensor>& values, std::vector<at::Tensor>& gradients,
-              std::vector<at::Tensor>& momentum, double rate, double decay) const;
-  void update_rows(const PartialTensor& parameter, at::Tensor& momentum, double rate,
-                   double decay) const;
+  // Tensors that are changed together, each with its gradient and what is kept of it.
+  struct Tensors {
+    std::vector<at::Tensor> values, gradients, momentum, second;
+  };
+  // One fused call; the gradients may be changed.
+  void update(Tensors& tensors, double rate, double decay) const;
+  void update_rows(Group& group, std::size_t i, double rate) const;
   Group& group(double lr_mult, double weight_decay);
 
   OptimizerOptions options_;
   std::vector<Group> groups_;
   std::vector<at::Tensor> frozen_;
+  at::Tensor steps_;  // taken so far; one float32
 };
 
 }  // namespace facebench

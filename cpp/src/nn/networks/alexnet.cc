@@ -25,7 +25,7 @@ static Graph build_alexnet_v1(const NetworkOptions& o) {
 }
 
 // "One weird trick": one column, no LRN; torchvision's layers, any input size through its pooling.
-static Graph build_alexnet_v2(const NetworkOptions& o) {
+static Graph alexnet_v2(const NetworkOptions& o, double dropout) {
   Graph g;
   Value x = g.input(o.channels, *o.height, *o.width);
   const auto pool = [&](Value v) { return g.max_pool(v, {.kernel = 3, .stride = 2}); };
@@ -39,10 +39,13 @@ static Graph build_alexnet_v2(const NetworkOptions& o) {
                                   {.fc6 = "classifier.1",
                                    .fc7 = "classifier.4",
                                    .classifier = "classifier.6",
-                                   .dropout_first = true},
+                                   .dropout_first = true,
+                                   .dropout = dropout},
                                   o);
   return g;
 }
+static Graph build_alexnet_v2(const NetworkOptions& o) { return alexnet_v2(o, 0.5); }
+static Graph build_alexnet_s(const NetworkOptions& o) { return alexnet_v2(o, 0); }
 
 // The same in slim: conv4 of 384, no padding where it is "VALID" there, fully connected layers as
 // convolutions (the weights are the same numbers).
@@ -74,6 +77,12 @@ std::vector<NetworkEntry> alexnet_networks() {
            .source = kAlexNetV2,
            .defaults = {.height = 224, .width = 224, .embedding = 4096},
            .build = build_alexnet_v2},
+          {.name = "alexnet_s",
+           .doc = "alexnet_v2 without dropout, for measuring time; fc7 behind its ReLU",
+           .source = "Shi et al., \"Benchmarking state-of-the-art deep learning software tools\", "
+                     "2016, table 2: AlexNet-S",
+           .defaults = {.height = 224, .width = 224, .embedding = 4096},
+           .build = build_alexnet_s},
           {.name = "alexnet_v2_slim",
            .doc = "TensorFlow slim's alexnet_v2: conv4 of 384, no padding at both ends; fc7 behind "
                   "its ReLU",

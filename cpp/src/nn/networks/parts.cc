@@ -55,14 +55,15 @@ void tap_auxiliary(Graph& g, int head, const std::string& name, Value features,
 
 void classifier_of_two_hidden_layers(Graph& g, Value x, const HiddenLayers& names,
                                      const NetworkOptions& o) {
-  if (names.dropout_first) x = g.dropout(x, 0.5);
+  const auto dropout = [&](Value v) { return names.dropout > 0 ? g.dropout(v, names.dropout) : v; };
+  if (names.dropout_first) x = dropout(x);
   x = g.relu(g.linear(names.fc6, x, {.out = kHidden}));
-  x = g.linear(names.fc7, g.dropout(x, 0.5), {.out = *o.embedding});
+  x = g.linear(names.fc7, dropout(x), {.out = *o.embedding});
   g.tap("fc7", x);
   x = g.relu(x);
   g.tap("fc7_relu", x);
   g.tap("embedding", x);
-  tap_logits(g, names.classifier, x, o, names.dropout_first ? 0 : 0.5);
+  tap_logits(g, names.classifier, x, o, names.dropout_first ? 0 : names.dropout);
 }
 
 }  // namespace facebench

@@ -37,6 +37,7 @@ void tap_auxiliary(Graph& g, int head, const std::string& name, Value features,
 struct HiddenLayers {
   std::string fc6, fc7, classifier;
   bool dropout_first = false;  // dropout before the two layers rather than after
+  double dropout = 0.5;
 };
 void classifier_of_two_hidden_layers(Graph& g, Value x, const HiddenLayers& names,
                                      const NetworkOptions& options);

@@ -79,6 +79,7 @@ Graph resnet(const NetworkOptions& o, const std::array<int, 4>& blocks, bool bot
 
 static Graph build_resnet18(const NetworkOptions& o) { return resnet(o, {2, 2, 2, 2}, false); }
 static Graph build_resnet50(const NetworkOptions& o) { return resnet(o, {3, 4, 6, 3}, true); }
+static Graph build_resnet101(const NetworkOptions& o) { return resnet(o, {3, 4, 23, 3}, true); }
 static Graph build_resnet50_v1(const NetworkOptions& o) {
   return resnet(o, {3, 4, 6, 3}, true, Flavour::msra);
 }
@@ -99,6 +100,11 @@ std::vector<NetworkEntry> resnet_networks() {
            .source = kResNet,
            .defaults = {.height = 224, .width = 224, .embedding = 2048},
            .build = build_resnet50},
+          {.name = "resnet101",
+           .doc = "resnet50 with 23 bottlenecks in the third stage, torchvision's; pooled features",
+           .source = kResNet,
+           .defaults = {.height = 224, .width = 224, .embedding = 2048},
+           .build = build_resnet101},
           {.name = "resnet50_v1",
            .doc = "its authors' in Caffe: the stride in the first 1x1, the first pool not padded; "
                   "pooled features",

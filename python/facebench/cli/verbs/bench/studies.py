@@ -1,4 +1,5 @@
-"""``facebench bench factors`` and ``compare-datasets``: comparisons of many small trainings."""
+"""``facebench bench factors``, ``compare-datasets`` and ``sweep``: comparisons of many small
+trainings."""
 
 from importlib import import_module
 from pathlib import Path
@@ -92,3 +93,27 @@ def compare_datasets(
         **options,
     )
     return result, ""
+
+
+@bench(
+    "facebench bench sweep wu2018_table16 --root MNIST --seeds 3",
+    lambda: keywords(
+        studies().bench_sweep,
+        root=option("Folder of MNIST or CIFAR-10; none: drawn images of that form.", Path),
+        work=option("Folder of the trainings; those that are there are kept.", Path),
+        seeds=option("Trainings of each point; none: as the study says.", int, min=1),
+        train=option("Drawn images to train on.", int, min=100),
+        test=option("Drawn images to test on.", int, min=10),
+        jobs=option("Trainings at a time.", int, min=1),
+    ),
+)
+def sweep(
+    study: argument("A built-in study, or a .toml file."),
+    setting: common.setting("KEY=VALUE of the recipe, for all points.") = None,
+    **options,
+):
+    """What settings do to accuracy, time and memory. A study file names the points."""
+    result = studies().bench_sweep(
+        study, settings=common.parse_assignments(setting), progress=make_progress(), **options
+    )
+    return result, Path(study).stem

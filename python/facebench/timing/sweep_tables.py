@@ -1,0 +1,134 @@
+"""What the report of a sweep shows."""
+
+from facebench.reports.rate_plots import bars_svg
+
+
+def _point(row, keys):
+    return [str(row["point"].get(k, "")) for k in keys]
+
+
+def _name(key):
+    return key.split(".")[-1]
+
+
+def _percent(share):
+    return f"{100 * share:.2f}"
+
+
+def _seconds(value):
+    return "" if value is None else f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def _accuracy(row):
+    interval = row["accuracy"]["interval"]
+    return _percent(row["accuracy"]["mean"]), " to ".join(map(_percent, interval or []))
+
+
+def sweep_tables(result):
+    """Accuracy and what it took, one row a point; what the paper prints; who was taken for whom."""
+    keys = result["options"]["keys"]
+    names = [_name(k) for k in keys]
+    rows = [
+        [
+            *_point(r, keys),
+            r["iterations"],
+            _accuracy(r),
+            _seconds(r["training_seconds"]),
+            _seconds(r["testing_seconds"]),
+            f"{r['loss']:.4g}",
+        ]
+        for r in result["rows"]
+    ]
+    used = [
+        [
+            *_point(r, keys),
+            _seconds(r["first_epoch_seconds"]),
+            _seconds(r["later_epoch_seconds"]),
+            _seconds(r["cpu_user"]),
+            _seconds(r["cpu_system"]),
+            _seconds(r["iowait"]),
+            round(r["peak_bytes"] / 2**20),
+        ]
+        for r in result["rows"]
+    ]
+    tables = [
+        (
+            result["options"]["title"],
+            [*names, "iterations", "accuracy, %", "training, s", "testing, s", "last loss"],
+            rows,
+        ),
+        (
+            "What it took",
+            [
+                *names,
+                "first epoch, s",
+                "later epochs, s",
+                "CPU user, s",
+                "CPU system, s",
+                "I/O wait, s",
+                "memory, MiB",
+            ],
+            used,
+        ),
+    ]
+    printed = list(dict.fromkeys(k for r in result["rows"] for k in r["published"]))
+    if printed:
+        cells = [
+            [*_point(r, keys), *(r["published"].get(k, "") for k in printed)]
+            for r in result["rows"]
+        ]
+        titles = {"accuracy": "accuracy, %", "training_seconds": "training, s"}
+        heads = [titles.get(k, k.replace("_seconds", ", s")) for k in printed]
+        tables.append(("What the paper prints", [*names, *heads], cells))
+    best = max(result["rows"], key=lambda r: r["accuracy"]["mean"])
+    at = ", ".join(f"{n} {v}" for n, v in zip(names, _point(best, keys), strict=True) if v)
+    classes = range(len(best["confusion"]))
+    tables.append(
+        (
+            f"Confusion matrix of the best point ({at})",
+            ["class", *(f"as {c}" for c in classes)],
+            [[c, *best["confusion"][c]] for c in classes],
+        )
+    )
+    return tables
+
+
+def sweep_plots(result):
+    """Accuracy and time of every point."""
+    keys = result["options"]["keys"]
+    groups = [" ".join(_point(r, keys)).strip() or "-" for r in result["rows"]]
+    cells = [r["accuracy"] for r in result["rows"]]
+    intervals = [c["interval"] and [100 * v for v in c["interval"]] for c in cells]
+    values = [100 * c["mean"] for c in cells]
+    seconds = [r["training_seconds"] for r in result["rows"]]
+    x_title = ", ".join(map(_name, keys))
+    return [
+        (
+            bars_svg(groups, [("accuracy", values, intervals)], "Accuracy", x_title, "%"),
+            "Accuracy on the test images, with 95 % intervals over seeds where there are several.",
+        ),
+        (
+            bars_svg(groups, [("training", seconds, [None] * len(seconds))], "Time", x_title, "s"),
+            "Time of a training, without reading the images and testing.",
+        ),
+    ]
+
+
+def sweep_notes(result):
+    """What the figures rest on."""
+    options = result["options"]
+    notes = []
+    if options["synthetic"]:
+        drawn = options["drawn"]
+        notes.append(
+            f"**Drawn images**: {drawn['train']} to train on, {drawn['test']} to test on, of the "
+            f"form of {options['images']}. Accuracies are not comparable with anybody's."
+        )
+    seeds = options["seeds"]
+    several = "mean over the seeds, with its interval (95 %, Student's t)"
+    notes.append(
+        f"Recipe {options['recipe']}, {seeds} seed{'s' * (seeds > 1)}, each training in a process "
+        f"of its own. Accuracy: {several if seeds > 1 else 'of one training, so without interval'}."
+        " I/O wait is the whole machine's; memory is the process's largest."
+    )
+    return [*notes, *options["notes"], *options["citations"]]
