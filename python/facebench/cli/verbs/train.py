@@ -41,7 +41,7 @@ def _print_memory(processes):
     ],
 )
 def train(
-    recipe: argument("A recipe's name or TOML file."),
+    recipe: argument("See: facebench list recipes; or a TOML file."),
     pack: option("The images to train on.", Path),
     setting: common.setting("KEY=VALUE of the recipe, e.g. lr=0.05 or network=small4.") = None,
     exclude: common.Exclude = None,
