@@ -76,8 +76,22 @@ def run_html_writer(out):
     return lambda folder: write_run_html(folder, name)
 
 
-def report(runs, *, against="", stated=None, nearest=10, format="markdown", titles=None, out=None):
+def report(
+    runs,
+    *,
+    against="",
+    stated=None,
+    nearest=10,
+    format="markdown",
+    titles=None,
+    rows="metrics",
+    out=None,
+    **paper,
+):
     """Run folders side by side as text (markdown, csv, latex) or as an HTML page.
+
+    ``rows="systems"``: a table for a paper, with a row for each system; ``paper`` are its keywords:
+    metrics, digits, interval, baseline, ... (see `facebench.reports.system_table`).
 
     ``against``: the name of a paper whose tables are built in (see ``protocols.list_published``),
     or your own TOML file. Its numbers are shown beside those of the runs;
@@ -94,6 +108,18 @@ def report(runs, *, against="", stated=None, nearest=10, format="markdown", titl
         if against or out is not None:
             raise ValueError("a frame is of runs alone and is returned; leave against and out away")
         return reports.frame(runs, titles)
+    if rows not in ("metrics", "systems"):
+        raise ValueError(f"rows is metrics or systems, not {rows!r}")
+    if paper and rows != "systems":
+        raise ValueError(f"{next(iter(paper))}: goes with rows='systems'")
+    if rows == "systems":
+        if against:
+            raise ValueError("against: goes with rows='metrics'")
+        text = reports.system_table(runs, format, titles, **paper)
+        if out is None:
+            return text
+        reports.write_text(out, text)
+        return Path(out)
     if format != "html":
         parts = (
             [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
@@ -101,6 +127,8 @@ def report(runs, *, against="", stated=None, nearest=10, format="markdown", titl
         if against:
             parts.append(reports.against(runs, against, stated, format, titles, nearest=nearest))
         text = "\n".join(parts)
+        if format == "markdown":
+            text = reports.align_tables(text)
         if out is None:
             return text
         reports.write_text(out, text)

@@ -29,6 +29,7 @@ from facebench.reports.page import (
     write_html,
     write_text,
 )
+from facebench.reports.paper import align_tables, system_table
 from facebench.reports.plots import (
     cmc_svg,
     det_svg,
@@ -73,6 +74,7 @@ __all__ = [
     "ThresholdReportOptions",
     "against",
     "against_section",
+    "align_tables",
     "as_list",
     "bars_svg",
     "calibrate",
@@ -104,6 +106,7 @@ __all__ = [
     "rule_sets",
     "run_report",
     "runs_section",
+    "system_table",
     "table",
     "table_section",
     "text_section",
