@@ -4,7 +4,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import protocols, reports
+from facebench import _eval, _inspect, protocols, reports
 
 
 def evaluate(
@@ -100,6 +100,8 @@ def report(
 
     ``format="frame"``: a pandas DataFrame (the extra ``frame``), a row for each number of each run.
 
+    As html the page links to the folders, and shows the worst pairs of runs that kept their crops.
+
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
     """
@@ -141,6 +143,9 @@ def report(
     sections = [reports.runs_section("Results", runs, titles)]
     if against:
         sections.append(reports.against_section(runs, against, stated, titles))
+    names = list(titles or _eval.run_titles([os.fspath(run) for run in runs]))
+    sections += filter(None, map(_inspect.worst_pairs, runs, names))
+    sections.append(reports.folders_section(runs, names, path.parent))
     reports.write_html(path, "facebench report", sections)
     return path
 

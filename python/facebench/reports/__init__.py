@@ -42,7 +42,7 @@ from facebench.reports.plots import (
 from facebench.reports.quality_reports import QualityReport, quality_report
 from facebench.reports.ranking import holm_adjusted, rank_runs, why_not_comparable
 from facebench.reports.rate_plots import bars_svg, lines_svg, points_svg
-from facebench.reports.results import runs_section
+from facebench.reports.results import folders_section, runs_section
 from facebench.reports.rules import RunCheck, check, read_rules, rule_sets
 from facebench.reports.runs import (
     as_list,
@@ -85,6 +85,7 @@ __all__ = [
     "det_svg",
     "discard_svg",
     "explain",
+    "folders_section",
     "frame",
     "groups",
     "histogram_svg",
