@@ -164,7 +164,7 @@ def test_disagreements_of_two_runs(planted, tmp_path):
         assert (p["score"] >= found.threshold) != (p["other"] >= found.other_threshold)
     short = tmp_path / "list.txt"
     short.write_text("person\tP03\n")
-    part = planted.evaluate(tmp_path / "part", without=short)
+    part = planted.evaluate(tmp_path / "part", exclude=short)
     with pytest.raises(facebench.Error, match="the same comparisons"):
         facebench.inspect(planted.run, against=part)
 

@@ -47,7 +47,7 @@ def train(
     exclude: common.Exclude = None,
     validate: option("Protocol that judges the model after each epoch.") = None,
     validation_pack: option("The images of its lists, packed.", Path) = None,
-    root: option("Its data set, as its authors unpack it.") = "",
+    root: option("Its data set, as its authors distribute it.") = "",
     lists: option("The folder of its lists, where not found in --root.") = "",
     out: common.Out = None,
     seed: option("The recipe's seed.", int, min=0) = None,
