@@ -44,14 +44,16 @@ def weights(result):
 
 def test_adaface_of_the_page_trains_as_the_one_built_in(adaface, tmp_path):
     """The same first weights give the same network, to rounding."""
-    built_in = training.train(tiny(loss="adaface"), pictures(), tmp_path / "ours", threads=1)
+    built_in = training.train(
+        tiny(loss="adaface", lr=1e-3), pictures(), tmp_path / "ours", threads=1
+    )
     module = adaface(features=8, classes=4)
     head = losses.make_head(
         "adaface", features=8, classes=4, seed=tiny().to_dict()["training"]["seed"]
     )
     with torch.no_grad():
         module.weight.copy_(head.weight)
-    own = training.train(tiny(), pictures(), tmp_path / "own", threads=1, loss=module)
+    own = training.train(tiny(lr=1e-3), pictures(), tmp_path / "own", threads=1, loss=module)
     assert own["loss"] == pytest.approx(built_in["loss"], rel=1e-4)
     assert own["accuracy"] == built_in["accuracy"]
     for name, tensor in weights(built_in).items():
