@@ -19,7 +19,8 @@
 #   make clean        removes the build folder (not .venv, not runs/)
 #
 #   PYTHON=python3.12   the interpreter that .venv is made from (3.11 or newer)
-#   TORCH=2.11.0        the version of torch; TORCH=none builds the light library alone
+#   TORCH=2.11.0        the version of torch; TORCH=cpu its build without CUDA, where the package
+#                       index has one; TORCH=none builds the light library alone
 PYTHON ?=
 TORCH ?= 2.11.0
 PREFIX ?=

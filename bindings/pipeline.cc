@@ -37,8 +37,11 @@ void bind_pipeline(py::module_& m) {
          const PreparationOptions& preparation, const PackOptions& pack,
          const ExtractOptions& extract, const EvaluationOptions& evaluation, bool discard,
          bool overwrite, const fs::path& cache, const py::object& reused,
-         const std::string& command, const py::object& more, int threads, py::object progress) {
+         const std::string& command, const py::object& more, const std::optional<fs::path>& exclude,
+         const std::optional<std::int64_t>& limit, int threads, py::object progress) {
         RunRequest request;
+        if (exclude) request.exclude = read_exclusion(*exclude);
+        request.limit = limit;
         request.protocol = protocol;
         request.places = {root, images, lists};
         request.preparation = preparation;
@@ -70,7 +73,8 @@ void bind_pipeline(py::module_& m) {
       py::arg("extract") = ExtractOptions{}, py::arg("evaluation") = EvaluationOptions{},
       py::arg("discard") = false, py::arg("overwrite") = false, py::arg("cache") = "",
       py::arg("reused") = py::none(), py::arg("command") = "", py::arg("more") = py::none(),
-      py::arg("threads") = 0, py::arg("progress") = py::none(), "See facebench.run.");
+      py::arg("exclude") = py::none(), py::arg("limit") = py::none(), py::arg("threads") = 0,
+      py::arg("progress") = py::none(), "See facebench.run.");
 
   m.def(
       "verify",

@@ -365,6 +365,10 @@ void bind_result(py::module_& m) {
           "add_note", [](EvaluationResult& r, std::string note) { r.notes.push_back(note); },
           py::arg("note"), "A sentence that stands with the notes about the lists.")
       .def(
+          "add_warning",
+          [](EvaluationResult& r, std::string text) { r.warnings.push_back(std::move(text)); },
+          py::arg("warning"), "A sentence that stands before the numbers.")
+      .def(
           "add_input",
           [](EvaluationResult& r, const std::string& role, const std::filesystem::path& path) {
             r.inputs.push_back({role, path, sha256_file(path)});
@@ -412,6 +416,8 @@ void bind_evaluation(py::module_& m) {
         return without(t, read_exclusion(path));
       },
       py::arg("trials"), py::arg("path"));
+  m.def("limited", &limited, py::arg("trials"), py::arg("limit"));
+  m.def("quick_look_warning", &quick_look_warning, py::arg("limit"));
   m.def(
       "evaluate_embeddings",
       [](const ProtocolSpec& s, const TrialSet& t, const EmbeddingSet& e,

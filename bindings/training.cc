@@ -18,6 +18,7 @@
 #include "json.h"
 #include "modules.h"
 #include "tables.h"
+#include "training/own_loss.h"
 
 namespace facebench {
 namespace {
@@ -115,26 +116,24 @@ py::dict memory_dict(const HeadMemory& m) {
 
 // What Python gives to a training in addition to recipe, data and options.
 struct TrainingContext {
-  py::object progress, on_start, on_epoch, on_step;
+  py::object loss, progress, on_start, on_epoch, on_step;
   const Validation* validation = nullptr;
   py::object process_group;
 };
-
-// What a callback raised, kept until the C++ call has ended.
-struct CallbackFailed : std::exception {};
 
 TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
                          const std::filesystem::path& out, const TrainOptions& options,
                          const TrainingContext& context) {
   TrainCallbacks callbacks;
   callbacks.validation = context.validation;
-  std::optional<py::error_already_set> raised;
+  PythonError raised;
+  if (!context.loss.is_none()) callbacks.loss = own_loss(context.loss, raised);
   const auto call = [&](const py::object& function, const auto&... arguments) {
     try {
       return py::object(function(arguments...));
     } catch (py::error_already_set& error) {
       raised = std::move(error);
-      throw CallbackFailed{};
+      throw PythonFailed{};
     }
   };
   if (!context.on_start.is_none())
@@ -168,7 +167,7 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
       return train(recipe, set, out, options, job, callbacks,
                    group ? *group : static_cast<Communicator&>(alone));
     });
-  } catch (const CallbackFailed&) {
+  } catch (const PythonFailed&) {
     throw std::move(*raised);
   }
 }
@@ -309,32 +308,34 @@ void bind_training_runs(py::module_& m) {
       "train_pack",
       [](const Recipe& recipe, const std::filesystem::path& pack,
          const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
-         const TrainOptions& options, const py::object& progress, const py::object& on_start,
-         const py::object& on_epoch, const py::object& on_step, const Validation* validation,
-         const py::object& group) {
+         const TrainOptions& options, const py::object& loss, const py::object& progress,
+         const py::object& on_start, const py::object& on_epoch, const py::object& on_step,
+         const Validation* validation, const py::object& group) {
         const OpenedTrainingSet opened = open_training_set(
             pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
             named_image_shape(recipe.input, recipe.network_options));
         return result_dict(
             run_training(recipe, opened.set, out, options,
-                         {progress, on_start, on_epoch, on_step, validation, group}));
+                         {loss, progress, on_start, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
-      py::arg("progress"), py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"),
-      py::arg("validation"), py::arg("process_group"));
+      py::arg("loss"), py::arg("progress"), py::arg("on_start"), py::arg("on_epoch"),
+      py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
-         const py::object& progress, const py::object& on_start, const py::object& on_epoch,
-         const py::object& on_step, const Validation* validation, const py::object& group) {
+         const py::object& loss, const py::object& progress, const py::object& on_start,
+         const py::object& on_epoch, const py::object& on_step, const Validation* validation,
+         const py::object& group) {
         const ImageArray source = array_images(images);
         const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
-        return result_dict(run_training(
-            recipe, set, out, options, {progress, on_start, on_epoch, on_step, validation, group}));
+        return result_dict(
+            run_training(recipe, set, out, options,
+                         {loss, progress, on_start, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
-      py::arg("out"), py::arg("options"), py::arg("progress"), py::arg("on_start"),
+      py::arg("out"), py::arg("options"), py::arg("loss"), py::arg("progress"), py::arg("on_start"),
       py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
 }
 

@@ -11,5 +11,9 @@ print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-
   step "Installing mkdocs" "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "${list[@]}"
 }
 export PYTHONPATH=$build/python NO_MKDOCS_2_WARNING=1
+# The notebooks' pages have outputs where the environment can run them.
+if "$venv/bin/python" -c "import nbclient, ipykernel, matplotlib" 2>/dev/null; then
+  step "Notebooks" "$venv/bin/python" scripts/run_notebooks.py "$build/notebooks_run"
+fi
 step "Documentation" "$venv/bin/mkdocs" build --strict --clean
 say "open build/docs/index.html"

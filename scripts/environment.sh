@@ -6,7 +6,9 @@ interpreter=$(scripts/python.sh) ||
   die "no Python of 3.11 or newer (${PYTHON:-python3.12, python3, python3.13, python3.11} tried)." \
     "Install one, or name it: make build PYTHON=/path/to/python3.12"
 
-torch="torch==$TORCH"
+local_version=
+[ "$TORCH" != cpu ] || TORCH=2.11.0 local_version=+cpu
+torch="torch==$TORCH$local_version"
 [ "$TORCH" != none ] || torch=
 
 # Run-time and test requirements stand in pyproject.toml, once.
@@ -52,6 +54,9 @@ fi
 
 pip() { "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$@"; }
 advice="Is the network there, and is there space on the disk? Then run the same command again."
+if [ -n "$local_version" ]; then
+  advice="Has your package index no CPU build of torch? Name one that has it in PIP_EXTRA_INDEX_URL (pytorch.org says which), or leave TORCH=cpu away."
+fi
 if [ -n "$torch" ]; then
   step "Installing $torch" pip "$torch"
 elif [ -d "$(echo "$venv"/lib/python3.*/site-packages/torch)" ]; then

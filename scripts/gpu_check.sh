@@ -23,7 +23,9 @@ make_bundle() {
   find "$bundle" -name __pycache__ -prune -exec rm -rf {} +
   local extensions=("$bundle"/python/facebench/*.so)
   needed "${extensions[@]}" | xargs -I{} cp -L {} "$bundle/lib/"
-  cp -L "$build"/cpp/libfacebench*.so "$build"/cpp/mtcnn.safetensors "$bundle/lib/"
+  find "$build/cpp" -maxdepth 1 \( -name 'libfacebench*.so.*' -o -name libfacebench_cuda.so \) \
+    -exec cp -L {} "$bundle/lib/" \;
+  cp "$build"/cpp/mtcnn.safetensors "$bundle/lib/"
   strip --strip-unneeded "$bundle"/lib/*.so* "${extensions[@]}"
   local size
   size=$(du -sm "$bundle" | cut -f1)

@@ -2,6 +2,7 @@
 line, and the C++ headers by Doxygen. A hook of mkdocs.yml; needs the package that was built.
 """
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -60,6 +61,32 @@ def command_line_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def notebook_page(path: Path) -> str:
+    """A notebook with its outputs, if `scripts/run_notebooks.py` has run it, else without."""
+    with_outputs = ROOT / "build/notebooks_run" / path.name
+    notebook = json.loads((with_outputs if with_outputs.exists() else path).read_text())
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        parts += filter(None, map(_output, cell["outputs"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _output(output: dict) -> str:
+    """An output of a cell as Markdown: a picture, a table, or text."""
+    data = output.get("data", {})
+    if "image/png" in data:
+        return f"![output of the cell](data:image/png;base64,{''.join(data['image/png']).strip()})"
+    if "text/html" in data:
+        return "".join(data["text/html"])
+    text = "".join(output.get("text", data.get("text/plain", "")))
+    return f"```text\n{text.rstrip()}\n```" if text.strip() else ""
+
+
 CPP = """# C++
 
 The public headers, by floor: [classes and functions](../cpp/index.html).
@@ -74,6 +101,10 @@ def on_files(files, config):
         "reference/python.md": python_page(),
         "reference/command-line.md": command_line_page(),
         "reference/cpp.md": CPP,
+        **{
+            f"notebooks/{path.stem}.md": notebook_page(path)
+            for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+        },
     }
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))

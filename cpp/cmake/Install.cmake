@@ -12,7 +12,8 @@ foreach(target facebench_eval facebench _eval _full facebench_cuda facebench_wei
 endforeach()
 foreach(target facebench_eval facebench facebench_cuda _eval _full)
   if(TARGET ${target})
-    install(TARGETS ${target} LIBRARY DESTINATION facebench COMPONENT python)
+    # A wheel cannot hold links: the library under the name that the modules ask for, once.
+    install(TARGETS ${target} LIBRARY DESTINATION facebench COMPONENT python NAMELINK_SKIP)
   endif()
 endforeach()
 
@@ -32,10 +33,45 @@ if(TARGET facebench)
   endif()
   # A wheel lies beside torch; a prefix lies anywhere, so its library has to name torch's folder.
   install(CODE "
-    file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libfacebench.so\"
+    file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libfacebench.so.${FACEBENCH_SOVERSION}\"
          NEW_RPATH \"$ORIGIN:${FACEBENCH_TORCH_DIR}/lib\")" COMPONENT cpp)
   install(EXPORT facebench_all_targets NAMESPACE facebench:: DESTINATION ${package_dir} COMPONENT cpp)
 endif()
+# One header for all of a component, and the version as macros.
+set(generated "${PROJECT_BINARY_DIR}/generated/facebench")
+function(umbrella_header component)
+  set(lines "// All headers of facebench::${component}.\n#pragma once\n\n#include \"facebench/version.h\"\n")
+  foreach(floor ${ARGN})
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/cpp/include"
+         "${PROJECT_SOURCE_DIR}/cpp/include/facebench/${floor}/*.h")
+    foreach(header ${headers})
+      string(APPEND lines "#include \"${header}\"\n")
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT "${generated}/${component}.h" CONTENT "${lines}" @ONLY)
+  install(FILES "${generated}/${component}.h" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/facebench
+          COMPONENT cpp)
+endfunction()
+umbrella_header(eval ${FACEBENCH_EVAL_FLOORS})
+if(TARGET facebench)
+  umbrella_header(all ${header_floors})
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cpp/cmake/version.h.in" "${generated}/version.h" @ONLY)
+install(FILES "${generated}/version.h" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/facebench COMPONENT cpp)
+
+# pkg-config, for those who do not build with CMake.
+set(torch_folder "${FACEBENCH_TORCH_DIR}")
+foreach(package eval all)
+  if(package STREQUAL "eval" OR TARGET facebench)
+    configure_file("${PROJECT_SOURCE_DIR}/cpp/cmake/facebench-${package}.pc.in"
+                   "${PROJECT_BINARY_DIR}/facebench-${package}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/facebench-${package}.pc"
+            DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT cpp)
+  endif()
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION ${CMAKE_INSTALL_DATADIR}/facebench
+        COMPONENT cpp PATTERN "*-example" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+
 foreach(floor ${header_floors})
   if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/facebench/${floor}")
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/facebench/${floor}"

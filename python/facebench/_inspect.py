@@ -4,6 +4,7 @@ import base64
 import csv
 import math
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ def inspect(
     ``group`` of ``attributes`` (a CSV file whose first column has names, ``column`` the groups), or
     with a photograph of which ``qualities`` (a CSV file, ``column`` its quality) are below
     ``quality_below``. ``out``: a page with the crops of ``pack`` (default: the run's own);
-    ``sheet``: the same pairs as a picture; ``suspects``: a list for ``without`` of
+    ``sheet``: the same pairs as a picture; ``suspects``: a list for ``exclude`` of
     :func:`facebench.evaluate`. Keywords: ``count``, ``track``, ``threshold``, ``far``.
 
     >>> found = inspect("runs/lfw", suspects="suspects.txt")  # doctest: +SKIP
@@ -150,17 +151,38 @@ class _Crops:
         return f"data:image/jpeg;base64,{base64.b64encode(bytes(data)).decode('ascii')}"
 
 
+def _item(crops, pair, text):
+    """A pair of a sheet."""
+    sides = [(crops.source(pair[side]), pair[side]) for side in ("first", "second")]
+    return {"images": sides, "caption": text}
+
+
+def _scores(pair):
+    other = "" if pair["other"] is None else f" / {pair['other']:.4f}"
+    return f"{pair['score']:.4f}{other}: {pair['first']} and {pair['second']}"
+
+
+def worst_pairs(run, title, count=6):
+    """The worst pairs of a run as a section of a page; None where its crops are not at hand, or its
+    comparisons are no list."""
+    pack = Path(run) / "pack.h5"
+    if find_spec("facebench._full") is None or not pack.is_file():
+        return None
+    try:
+        found = inspect(run, count=count)
+    except _eval.Error:
+        return None
+    crops = _Crops(pack)
+    section = Section(f"Worst pairs: {title}")
+    for heading, pairs in found.pairs():
+        section.blocks += [
+            {"kind": "heading", "text": heading},
+            {"kind": "sheet", "pairs": [_item(crops, p, _scores(p)) for p in pairs]},
+        ]
+    return section
+
+
 def _write_page(path, found, crops):
-    def item(pair, text):
-        return {
-            "images": [(crops.source(pair[side]), pair[side]) for side in ("first", "second")],
-            "caption": text,
-        }
-
-    def scores(pair):
-        other = "" if pair["other"] is None else f" / {pair['other']:.4f}"
-        return f"{pair['score']:.4f}{other}: {pair['first']} and {pair['second']}"
-
     rates = (
         f"Threshold {found.threshold:.6g}. {found.threshold_from} "
         f"FMR {_percent(found.fmr)} of {found.impostor} impostor comparisons, "
@@ -169,7 +191,9 @@ def _write_page(path, found, crops):
     sections = [Section("Rates", [{"kind": "text", "text": rates}])]
     for title, pairs in found.pairs():
         sections.append(
-            Section(title, [{"kind": "sheet", "pairs": [item(p, scores(p)) for p in pairs]}])
+            Section(
+                title, [{"kind": "sheet", "pairs": [_item(crops, p, _scores(p)) for p in pairs]}]
+            )
         )
     if found.influence:
         rows = [
@@ -182,7 +206,8 @@ def _write_page(path, found, crops):
         )
     if found.suspects:
         items = [
-            item(
+            _item(
+                crops,
                 s["worst"],
                 f"{' or '.join(s['samples'])}: 10^{s['evidence']:.1f} to 1 against the label, "
                 f"{s['against']} of {s['comparisons']} comparisons",

@@ -4,7 +4,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import protocols, reports
+from facebench import _eval, _inspect, protocols, reports
 
 
 def evaluate(
@@ -16,7 +16,8 @@ def evaluate(
     status=None,
     root=None,
     lists=None,
-    without=None,
+    exclude=None,
+    limit: int | None = None,
     distance=False,
     columns=None,
     out=None,
@@ -49,7 +50,8 @@ def evaluate(
         status=status,
         root=root,
         lists=lists,
-        without=without,
+        exclude=exclude,
+        limit=limit,
         distance=distance,
         columns=columns,
         threads=threads,
@@ -74,8 +76,22 @@ def run_html_writer(out):
     return lambda folder: write_run_html(folder, name)
 
 
-def report(runs, *, against="", stated=None, nearest=10, format="markdown", titles=None, out=None):
+def report(
+    runs,
+    *,
+    against="",
+    stated=None,
+    nearest=10,
+    format="markdown",
+    titles=None,
+    rows="metrics",
+    out=None,
+    **paper,
+):
     """Run folders side by side as text (markdown, csv, latex) or as an HTML page.
+
+    ``rows="systems"``: a table for a paper, with a row for each system; ``paper`` are its keywords:
+    metrics, digits, interval, baseline, ... (see `facebench.reports.system_table`).
 
     ``against``: the name of a paper whose tables are built in (see ``protocols.list_published``),
     or your own TOML file. Its numbers are shown beside those of the runs;
@@ -83,6 +99,8 @@ def report(runs, *, against="", stated=None, nearest=10, format="markdown", titl
     comparison is the whole output, one entry per printed value.
 
     ``format="frame"``: a pandas DataFrame (the extra ``frame``), a row for each number of each run.
+
+    As html the page links to the folders, and shows the worst pairs of runs that kept their crops.
 
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
@@ -92,6 +110,18 @@ def report(runs, *, against="", stated=None, nearest=10, format="markdown", titl
         if against or out is not None:
             raise ValueError("a frame is of runs alone and is returned; leave against and out away")
         return reports.frame(runs, titles)
+    if rows not in ("metrics", "systems"):
+        raise ValueError(f"rows is metrics or systems, not {rows!r}")
+    if paper and rows != "systems":
+        raise ValueError(f"{next(iter(paper))}: goes with rows='systems'")
+    if rows == "systems":
+        if against:
+            raise ValueError("against: goes with rows='metrics'")
+        text = reports.system_table(runs, format, titles, **paper)
+        if out is None:
+            return text
+        reports.write_text(out, text)
+        return Path(out)
     if format != "html":
         parts = (
             [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
@@ -99,6 +129,8 @@ def report(runs, *, against="", stated=None, nearest=10, format="markdown", titl
         if against:
             parts.append(reports.against(runs, against, stated, format, titles, nearest=nearest))
         text = "\n".join(parts)
+        if format == "markdown":
+            text = reports.align_tables(text)
         if out is None:
             return text
         reports.write_text(out, text)
@@ -111,6 +143,9 @@ def report(runs, *, against="", stated=None, nearest=10, format="markdown", titl
     sections = [reports.runs_section("Results", runs, titles)]
     if against:
         sections.append(reports.against_section(runs, against, stated, titles))
+    names = list(titles or _eval.run_titles([os.fspath(run) for run in runs]))
+    sections += filter(None, map(_inspect.worst_pairs, runs, names))
+    sections.append(reports.folders_section(runs, names, path.parent))
     reports.write_html(path, "facebench report", sections)
     return path
 

@@ -149,6 +149,8 @@ def run(
     selection=None,
     crop=None,
     crop_size=None,
+    exclude=None,
+    limit: int | None = None,
     discard=False,
     overwrite=False,
     cache=None,
@@ -159,7 +161,9 @@ def run(
 ):
     """From photographs to a result in one go: detect, crop, embed, evaluate, report.
 
-    ``protocol``: a name or a ``.toml`` file. ``model``: a model file of ours, an ``.onnx`` file,
+    ``protocol``: a name or a ``.toml`` file; or a list of them, which are run one after the other
+    on the same data set: ``out`` then holds a run folder for each, and the result is a dict by
+    name. ``model``: a model file of ours, an ``.onnx`` file,
     ``"module:function"`` or a callable (see `facebench.embedding.Embedder`). ``root``: the data set
     as its authors distribute it, or ``images`` and ``lists``. ``detector``, ``selection`` and
     ``crop`` are what the model says unless given; a model file of ours says it, and an ``.onnx``
@@ -170,6 +174,11 @@ def run(
     embeddings are kept by all that decides their bytes (docs/suite.md), for later runs to take. The
     result is the same to the byte, and its ``reused`` names what was taken. Embeddings of a Python
     function are not kept: nothing says what it computes.
+
+    ``exclude``: a list of people and samples to leave out (as for `pack`), for a data set that
+    cannot be changed; their images are not opened. ``limit``: for a quick look, at most so many
+    comparisons of a list, spread evenly, or so many images of a protocol without lists; the result
+    and its report say so.
 
     Returns a `facebench.protocols.Result`, which shows itself as a table in Jupyter.
 
@@ -183,6 +192,9 @@ def run(
     >>> result.tracks["view2"].comparisons
     80
     """
+    if isinstance(protocol, list | tuple):
+        given = {name: value for name, value in locals().items() if name not in ("options", "out")}
+        return _run_each(given.pop("protocol"), out, {**given, **options})
     pixels = _pixels(options)
     evaluation, extract, packing = _split(options, EvaluationOptions, ExtractOptions, PackOptions)
     reused = []
@@ -194,6 +206,8 @@ def run(
         "pack": packing,
         "extract": extract,
         "evaluation": evaluation,
+        "exclude": exclude,
+        "limit": limit,
         "overwrite": overwrite,
         "cache": cache or "",
         "reused": reused.append,
@@ -217,6 +231,17 @@ def run(
     result = Result(raw, str(root or ""), threads)
     result.reused = reused
     return result
+
+
+def _run_each(protocols, out, arguments):
+    """`run` of several protocols, by the name of each."""
+    names = [Path(p).stem for p in protocols]
+    if not names or len(set(names)) < len(names):
+        raise ValueError("protocol: give a protocol, or several with different names")
+    return {
+        name: run(protocol, out=None if out is None else Path(out) / name, **arguments)
+        for name, protocol in zip(names, protocols, strict=True)
+    }
 
 
 class Demo:

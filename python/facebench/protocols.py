@@ -477,7 +477,8 @@ def evaluate(
     root=None,
     lists=None,
     trials=None,
-    without=None,
+    exclude=None,
+    limit: int | None = None,
     options=None,
     distance=False,
     columns=None,
@@ -497,9 +498,11 @@ def evaluate(
     (``first``, ``second``; or ``columns``, the headers of both and of the score), as
     :func:`write_pairs` makes it. ``distance``: low scores are alike, so their signs are turned.
 
-    Lists are looked for below ``root``, or in ``lists``, or given as ``trials``. ``without``: a
+    Lists are looked for below ``root``, or in ``lists``, or given as ``trials``. ``exclude``: a
     list of people and samples whose comparisons are left out, as `facebench.inspect` writes it;
-    scores are then those of the comparisons that are left.
+    scores are then those of the comparisons that are left. ``limit``: for a quick look at
+    embeddings, at most so many comparisons of a list, spread evenly, or so many images of a
+    protocol without lists; the result and its report say so.
     Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ...
 
     >>> import pathlib, tempfile, numpy as np
@@ -522,8 +525,12 @@ def evaluate(
         if root is None and lists is None:
             raise ValueError("give root= (the data set) or lists= (the folder of its lists)")
         trials = read_trials(spec, root, lists, options.strict)
-    if without is not None:
-        trials = _eval.without(trials, os.fspath(without))
+    if limit is not None and scores is not None:
+        raise ValueError("limit: goes with embeddings; scores are those of every comparison")
+    if exclude is not None:
+        trials = _eval.without(trials, os.fspath(exclude))
+    if limit is not None:
+        trials = _eval.limited(trials, limit)
     if embeddings is not None:
         data, file = _embedding_set(embeddings, names, status)
         if data is None:
@@ -540,6 +547,8 @@ def evaluate(
         sample_status = [] if status is None else [int(s) for s in status]
         raw = _eval.evaluate_scores(spec, trials, scores, sample_status, options, threads, progress)
         role = "scores"
+    if limit is not None:
+        raw.add_warning(_eval.quick_look_warning(limit))
     if distance:
         raw.add_note("The scores given are distances: their signs were turned.")
     if file is not None:

@@ -16,6 +16,7 @@ from os import PathLike, environ, fspath, sched_getaffinity
 
 import numpy as np
 
+from facebench._own_loss import OwnLoss
 from facebench._torch import full as _full
 
 AugmentationOptions = _full.AugmentationOptions
@@ -221,6 +222,7 @@ def train(
     data,
     out,
     *,
+    loss=None,
     validation=None,
     on_start=None,
     on_epoch=None,
@@ -238,6 +240,13 @@ def train(
     not trained on. ``preparation`` says for a pair how the crops were made (detector, selection,
     crop) and goes into the model file. ``exclude``: a list of people and samples of a pack that are
     not trained on, as for `facebench.pack`.
+
+    ``loss``: one of your own in place of the recipe's, called with features (N, D) and labels (N):
+    a ``torch.nn.Module``, a class of them (made with ``features=`` and ``classes=``, so that its
+    first values follow the recipe's seed), or a function. It gives the mean loss, or (loss, logits)
+    so that accuracy can be measured. Its parameters and buffers are optimised, kept in checkpoints
+    and resumed to the bit; what it draws from torch's generator is not. It trains in one process,
+    and docs/training.md says what it costs.
 
     ``options`` are the fields of `TrainOptions`: resume, threads, data_threads, checkpoint_every,
     keep, log_every, device, deterministic.
@@ -263,7 +272,8 @@ def train(
     if isinstance(recipe, (str, PathLike)):
         recipe = _full.load_recipe(fspath(recipe))
     options = TrainOptions(**options)
-    rest = (out, options, progress, on_start, on_epoch, on_step, validation, process_group)
+    own = None if loss is None else OwnLoss(loss)
+    rest = (out, options, own, progress, on_start, on_epoch, on_step, validation, process_group)
     if process_group is not None and options.threads == 0 and not options.resume:
         local = int(environ.get("LOCAL_WORLD_SIZE", process_group.size()))
         options.threads = max(1, len(sched_getaffinity(0)) // local)

@@ -1,9 +1,6 @@
 // Uses what needs torch: builds a network and embeds an image with it.
 #include <ATen/ops/zeros.h>
-#include <facebench/core/version.h>
-#include <facebench/images/image.h>
-#include <facebench/nn/network.h>
-#include <facebench/nn/networks.h>
+#include <facebench/all.h>
 
 #include <cstdlib>
 #include <iostream>

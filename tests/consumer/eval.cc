@@ -2,12 +2,7 @@
 //
 //   consumer EMBEDDINGS.h5 PROTOCOL ROOT    prints metrics.json
 //   consumer                                the same on a data set of its own, and checks it
-#include <facebench/core/random.h>
-#include <facebench/core/version.h>
-#include <facebench/io/embeddings.h>
-#include <facebench/io/file.h>
-#include <facebench/protocols/evaluate.h>
-#include <facebench/protocols/spec.h>
+#include <facebench/eval.h>
 
 #include <unistd.h>
 
@@ -61,7 +56,8 @@ void write_data(const fs::path& root) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
+  if (facebench::version() != FACEBENCH_VERSION) return EXIT_FAILURE;
   if (argc == 4) {
     std::cout << evaluate_folder(argv[1], argv[2], argv[3]).dump(2) << "\n";
     return EXIT_SUCCESS;
@@ -78,4 +74,7 @@ int main(int argc, char** argv) {
     if (accuracy != 1.0) return EXIT_FAILURE;
   }
   return EXIT_SUCCESS;
+} catch (const facebench::Error& e) {
+  std::cerr << e.what() << "\n";
+  return EXIT_FAILURE;
 }

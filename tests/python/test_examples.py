@@ -16,12 +16,14 @@ LIGHT = {"evaluate_scores.py"}
 
 def test_both_languages_show_the_same_things():
     assert EXAMPLES == [
+        "compare_two_photographs.py",
         "evaluate_onnx_model.py",
         "evaluate_scores.py",
         "time_a_network.py",
         "train_with_a_loss.py",
     ]
     assert sorted(path.stem for path in (FOLDER / "cpp").glob("*.cc")) == [
+        "compare_two_photographs",
         "evaluate_own_model",
         "evaluate_scores",
         "time_a_network",

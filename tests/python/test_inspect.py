@@ -81,7 +81,7 @@ def test_planted_label_errors_are_found(planted, tmp_path):
 
     # Without them the numbers are those of right labels.
     before = planted.evaluate(interval="none")
-    after = planted.evaluate(interval="none", without=tmp_path / "out.txt")
+    after = planted.evaluate(interval="none", exclude=tmp_path / "out.txt")
     assert after["pairs"].comparisons < before["pairs"].comparisons
     assert after.eer.value < before.eer.value / 2
     assert any("left out by a list" in note for note in after.notes)
@@ -101,7 +101,7 @@ def test_without_by_hand(planted, tmp_path):
         for pair in compared(whole)
     ]
     (tmp_path / "list.txt").write_text(f"# by hand\nsample\t{gone}\nperson\tP03\n")
-    part = planted.evaluate(without=tmp_path / "list.txt")
+    part = planted.evaluate(exclude=tmp_path / "list.txt")
     scores, labels = whole["pairs"].labelled_scores()
     assert part["pairs"].comparisons == sum(keep)
     assert part.auc.value == metrics.auc(scores[keep], labels[keep])
@@ -110,7 +110,7 @@ def test_without_by_hand(planted, tmp_path):
     for text, message in (("person\tNobody\n", "names nobody"), ("group\tP03\n", "is neither")):
         (tmp_path / "list.txt").write_text(text)
         with pytest.raises(facebench.Error, match=message):
-            planted.evaluate(without=tmp_path / "list.txt")
+            planted.evaluate(exclude=tmp_path / "list.txt")
 
 
 def test_worst_pairs_are_sorted_and_filtered(planted, tmp_path):
@@ -164,7 +164,7 @@ def test_disagreements_of_two_runs(planted, tmp_path):
         assert (p["score"] >= found.threshold) != (p["other"] >= found.other_threshold)
     short = tmp_path / "list.txt"
     short.write_text("person\tP03\n")
-    part = planted.evaluate(tmp_path / "part", without=short)
+    part = planted.evaluate(tmp_path / "part", exclude=short)
     with pytest.raises(facebench.Error, match="the same comparisons"):
         facebench.inspect(planted.run, against=part)
 

@@ -1,11 +1,19 @@
 #include "facebench/pipeline/run.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+#include <span>
 #include <unordered_map>
 
 #include "facebench/core/error.h"
 #include "facebench/io/archive.h"
 #include "facebench/io/file.h"
+#include "facebench/io/hdf5.h"
+#include "facebench/io/manifest.h"
 #include "facebench/pipeline/content_cache.h"
+#include "facebench/protocols/without.h"
 #include "facebench/reports/save.h"
 
 namespace facebench {
@@ -23,6 +31,41 @@ OutsideFaces outside_faces(const Json& manifest) {
     outside.names = found->at("names").get<std::vector<std::string>>();
   }
   return outside;
+}
+
+// A warning where the manifest beside the model's file says that it was trained on images of the
+// pack; empty where it was not, or where no manifest of its training is there. Of a large training
+// the manifest names a part of the images, so this counts those that are sure.
+std::string trained_on_warning(const BatchModelInfo& model, const fs::path& pack) {
+  const fs::path path = model.file.parent_path() / "run.json";
+  std::error_code ignored;
+  if (model.file.empty() || model.options.training_run.empty() ||
+      !fs::is_regular_file(path, ignored))
+    return {};
+  Json training;
+  try {
+    training = read_manifest(path).content;
+  } catch (const Error&) {
+    return {};  // of something else, or damaged: it says nothing of this model
+  }
+  const Json::json_pointer named("/trained_images/sha256");
+  if (training.value("training_run", Json()) != model.options.training_run ||
+      !training.contains(named) || !training[named].is_array())
+    return {};
+  std::set<std::string> trained;
+  for (const Json& one : training[named])
+    if (one.is_string()) trained.insert(one.get<std::string>());
+  const auto hashes = H5Reader(pack).read<std::uint8_t>("/file_sha256", 2);
+  std::size_t both = 0, tested = hashes.size() / 32;
+  for (std::size_t i = 0; i < tested; ++i)
+    both +=
+        trained.count(fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * i, 8), "")));
+  if (both == 0) return {};
+  return fmt::format(
+      "The model was trained on images that it is tested on: {} of the {} images, going by {} of "
+      "its "
+      "training images.",
+      both, tested, trained.size());
 }
 
 }  // namespace
@@ -81,8 +124,10 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
   sources.insert(sources.begin() + 1,
                  {"data set", preparation_of(spec, find_lists(spec, request.places), sources)});
   const Preparation preparation = resolve_preparation(sources);
-  const TrialSet trials = read_trials(spec, request.places);
+  TrialSet trials = read_trials(spec, request.places);
   if (request.evaluation.strict) refuse_blemishes(trials, spec.id);
+  if (request.exclude) trials = without(trials, *request.exclude);
+  if (request.limit) trials = limited(trials, *request.limit);
   const fs::path images = find_images(spec, trials, request.places);
   const Dataset dataset = protocol_dataset(spec, trials, images);
 
@@ -127,6 +172,10 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
     if (from_cache && request.reused) request.reused(what);
 
   EvaluationResult result = evaluate(spec, trials, embeddings, request.evaluation, job);
+  if (request.limit)
+    result.warnings.insert(result.warnings.begin(), quick_look_warning(*request.limit));
+  if (std::string warning = trained_on_warning(model.info(), pack_path); !warning.empty())
+    result.warnings.insert(result.warnings.begin(), std::move(warning));
   if (std::string warning = outside_warning(outside_faces(packed)); !warning.empty())
     result.notes.push_back(std::move(warning));
   if (!model.info().file.empty())

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <unordered_map>
 
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
@@ -42,11 +41,11 @@ class FoldersReader : public TrialReader {
 
   TrialSet read(const fs::path& root) const override {
     TrialSet set;
-    const auto people = list(root, set);
+    People people = list(root, set);
+    leave_copies_out(root, people, set);
     if (people.size() < 2)
       fail(root.string(), fmt::format("{} people have images", people.size()),
            "Give each of at least two people a folder of their own.");
-    refuse_copies(root, people, set);
     TrialSetBuilder builder(set);
     DenseTrials pairs;
     pairs.triangle = true;
@@ -111,23 +110,53 @@ class FoldersReader : public TrialReader {
     return people;
   }
 
-  // The list's own hash covers names and bytes of all images, so a changed image is another list.
-  static void refuse_copies(const fs::path& root, const People& people, TrialSet& set) {
-    std::vector<std::string> names;
-    for (const auto& [person, images] : people)
-      names.insert(names.end(), images.begin(), images.end());
-    std::unordered_map<std::string, std::string> first;
-    Sha256 all;
-    for (const std::string& name : names) {
-      const std::string hash = sha256_file(root / name);
-      const auto [earlier, fresh] = first.try_emplace(hash, name);
-      if (!fresh)
-        fail((root / name).string(), fmt::format("is the same image as {}", earlier->second),
-             "An image compared with itself is no comparison; keep one of the two.");
-      all.update(name + " " + hash + "\n");
+  // An image compared with its copy is no comparison: of the copies below one person the first
+  // stays, and of those below several none, since nothing says whose it is. The list's own hash
+  // covers names and bytes of all images that stay, so a changed image is another list.
+  static void leave_copies_out(const fs::path& root, People& people, TrialSet& set) {
+    struct Image {
+      std::string name, person, sha256;
+    };
+    std::vector<Image> images;
+    std::map<std::string, std::vector<std::size_t>> copies;  // by hash
+    for (const auto& [person, names] : people)
+      for (const std::string& name : names) {
+        copies[sha256_file(root / name)].push_back(images.size());
+        images.push_back({name, person, {}});
+      }
+    std::vector<bool> goes(images.size(), false);
+    std::vector<std::size_t> first(images.size());
+    for (const auto& [hash, of] : copies) {
+      const bool one_person = std::ranges::all_of(
+          of, [&](std::size_t i) { return images[i].person == images[of.front()].person; });
+      for (const std::size_t i : of) {
+        images[i].sha256 = hash;
+        first[i] = i == of.front() ? of.back() : of.front();
+        goes[i] = of.size() > 1 && !(one_person && i == of.front());
+      }
     }
+    Sha256 all;
+    std::int64_t kept = 0, gone = 0;
+    std::string example;
+    people.clear();
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const Image& image = images[i];
+      if (goes[i]) {
+        if (gone++ == 0) example = image.name + " is " + images[first[i]].name;
+        continue;
+      }
+      people[image.person].push_back(image.name);
+      all.update(image.name + " " + image.sha256 + "\n");
+      ++kept;
+    }
+    if (gone > 0)
+      set.notes.push_back(
+          fmt::format("{} copies of images were left out: of one person's the first counts, of "
+                      "several people's "
+                      "none. First: {}.",
+                      gone, example));
     set.notes.push_back(
-        fmt::format("{} images, SHA-256 of their names and hashes: {}.", names.size(), all.hex()));
+        fmt::format("{} images, SHA-256 of their names and hashes: {}.", kept, all.hex()));
   }
 
   FoldersOptions options_;

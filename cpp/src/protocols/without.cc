@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/protocols/dense_trials.h"
+#include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
 
 namespace facebench {
@@ -23,39 +28,209 @@ std::vector<std::uint8_t> units_out(const TrialSet& trials, const Exclusion& exc
   return out;
 }
 
+// New numbers for those that are kept (1), -1 for the others.
+std::vector<std::int32_t> numbers_of_kept(const std::vector<std::uint8_t>& keep) {
+  std::vector<std::int32_t> number(keep.size(), -1);
+  std::int32_t next = 0;
+  for (std::size_t i = 0; i < keep.size(); ++i)
+    if (keep[i]) number[i] = next++;
+  return number;
+}
+
+template <class T>
+std::vector<T> kept_of(const std::vector<T>& values, const std::vector<std::uint8_t>& keep) {
+  std::vector<T> kept;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (keep[i]) kept.push_back(values[i]);
+  return kept;
+}
+
+using Numbers = std::span<const std::int32_t>;
+
+std::int32_t number_of(std::int32_t unit, Numbers number) {
+  return number[static_cast<std::size_t>(unit)];
+}
+
+std::vector<std::int32_t> renumbered(const std::vector<std::int32_t>& units, Numbers number) {
+  std::vector<std::int32_t> kept;
+  for (const std::int32_t u : units)
+    if (number_of(u, number) >= 0) kept.push_back(number_of(u, number));
+  return kept;
+}
+
+ListedTrials renumbered(const ListedTrials& list, Numbers number) {
+  ListedTrials kept;
+  for (std::size_t k = 0; k < list.comparisons.size(); ++k) {
+    const Comparison c{number_of(list.comparisons[k].first, number),
+                       number_of(list.comparisons[k].second, number)};
+    if (c.first < 0 || c.second < 0) continue;
+    kept.comparisons.push_back(c);
+    kept.genuine.push_back(list.genuine[k]);
+    if (!list.fold.empty()) kept.fold.push_back(list.fold[k]);
+  }
+  return kept;
+}
+
+DenseTrials renumbered(const DenseTrials& dense, Numbers number) {
+  DenseTrials kept;
+  kept.triangle = dense.triangle;
+  kept.rows = renumbered(dense.rows, number);
+  kept.columns = renumbered(dense.columns, number);
+  for (std::size_t k = 0; k < dense.mask.size(); ++k)
+    if (number_of(dense.rows[k / dense.columns.size()], number) >= 0 &&
+        number_of(dense.columns[k % dense.columns.size()], number) >= 0)
+      kept.mask.push_back(dense.mask[k]);
+  return kept;
+}
+
+IdentificationTrials renumbered(const IdentificationTrials& search, Numbers number) {
+  IdentificationTrials kept;
+  kept.gallery = renumbered(search.gallery, number);
+  kept.probes = renumbered(search.probes, number);
+  return kept;
+}
+
+// The trials with other numbers for the units, without those whose number is -1.
+std::shared_ptr<const Trials> renumbered(const Track& track, Numbers number,
+                                         const std::string& where) {
+  std::shared_ptr<const Trials> trials;
+  if (const auto* list = dynamic_cast<const ListedTrials*>(track.trials.get()))
+    trials = std::make_shared<ListedTrials>(renumbered(*list, number));
+  else if (const auto* dense = dynamic_cast<const DenseTrials*>(track.trials.get()))
+    trials = std::make_shared<DenseTrials>(renumbered(*dense, number));
+  else if (const auto* search = dynamic_cast<const IdentificationTrials*>(track.trials.get()))
+    trials = std::make_shared<IdentificationTrials>(renumbered(*search, number));
+  else
+    fail(where, fmt::format("track '{}' compares all of its people", track.name),
+         "Nobody can be left out of it");
+  if (trials->slots() == 0) fail(where, fmt::format("it leaves nothing of track '{}'", track.name));
+  return trials;
+}
+
+// The set with these units alone (1 per unit); of samples those that they need. `where` stands in
+// messages.
+TrialSet only_units(const TrialSet& trials, const std::vector<std::uint8_t>& keep,
+                    const std::string& where) {
+  TrialSet result = trials;
+  std::vector<std::uint8_t> keep_sample = keep;
+  if (const Templates& all = trials.templates; all.size() > 0) {
+    keep_sample.assign(trials.names.size(), 0);
+    const auto samples_of = [&](std::size_t t) {
+      const auto begin = static_cast<std::size_t>(all.begin[t]);
+      return std::pair(begin, static_cast<std::size_t>(all.begin[t + 1]));
+    };
+    for (std::size_t t = 0; t < all.size(); ++t)
+      if (keep[t])
+        for (auto [k, end] = samples_of(t); k < end; ++k)
+          keep_sample[static_cast<std::size_t>(all.sample[k])] = 1;
+    const std::vector<std::int32_t> sample = numbers_of_kept(keep_sample);
+    result.templates = {};
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      if (!keep[t]) continue;
+      result.templates.add(all.names[t], all.identity[t]);
+      for (auto [k, end] = samples_of(t); k < end; ++k) {
+        const std::int32_t s = sample[static_cast<std::size_t>(all.sample[k])];
+        if (all.score.empty())
+          result.templates.add_sample(s, all.medium[k]);
+        else
+          result.templates.add_sample(s, all.medium[k], all.score[k]);
+      }
+    }
+  }
+  result.names = kept_of(trials.names, keep_sample);
+  result.identity = kept_of(trials.identity, keep_sample);
+  const std::vector<std::int32_t> number = numbers_of_kept(keep);
+  for (Track& track : result.tracks) track.trials = renumbered(track, number, where);
+  return result;
+}
+
+// `count` of these numbers, spread evenly.
+void choose(const std::vector<std::int64_t>& from, std::int64_t count,
+            std::vector<std::int64_t>& chosen) {
+  const auto n = static_cast<std::int64_t>(from.size());
+  for (std::int64_t k = 0; k < count; ++k)
+    chosen.push_back(from[static_cast<std::size_t>(k * n / count)]);
+}
+
+// The numbers of at most `limit` comparisons of a list, ascending; of genuine and impostor ones the
+// shares that the list has, and one of each at least.
+std::vector<std::int64_t> chosen_comparisons(const TrialSet& set, const Trials& list,
+                                             std::int64_t limit) {
+  std::array<std::vector<std::int64_t>, 2> of;  // impostor, genuine
+  for (std::int64_t k = 0; k < list.slots(); ++k) of[list.genuine_at(set, k) ? 1 : 0].push_back(k);
+  const auto size = [&](int kind) {
+    return static_cast<std::int64_t>(of[static_cast<std::size_t>(kind)].size());
+  };
+  std::int64_t genuine = (2 * limit * size(1) + list.slots()) / (2 * list.slots());
+  genuine = std::clamp<std::int64_t>(genuine, std::min<std::int64_t>(size(1), 1),
+                                     std::max<std::int64_t>(limit - (size(0) > 0 ? 1 : 0), 1));
+  genuine = std::min(genuine, size(1));
+  std::vector<std::int64_t> chosen;
+  choose(of[1], genuine, chosen);
+  choose(of[0], std::min(limit - genuine, size(0)), chosen);
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
 }  // namespace
 
 TrialSet without(const TrialSet& trials, const Exclusion& exclusion) {
-  const std::vector<std::uint8_t> out = units_out(trials, exclusion);
-  const auto goes = [&](std::int32_t unit) { return out[static_cast<std::size_t>(unit)] != 0; };
+  std::vector<std::uint8_t> keep = units_out(trials, exclusion);
   const std::string where = exclusion.path.string();
-  TrialSet result = trials;
-  std::int64_t gone = 0, units = 0;
-  for (const std::uint8_t o : out) units += o;
-  if (units == 0)
+  if (std::ranges::count(keep, 1) == 0)
     fail(where, "the list names nobody of this protocol",
          fmt::format("Names are such as 'person\t{}' or 'sample\t{}'",
                      trials.identity_names.empty() ? "" : trials.identity_names.front(),
                      trials.units() > 0 ? trials.unit_name(0) : ""));
-  for (Track& track : result.tracks) {
-    const auto* list = dynamic_cast<const ListedTrials*>(track.trials.get());
-    if (list == nullptr)
-      fail(where, fmt::format("track '{}' is no list of comparisons", track.name),
-           "People can be left out of lists alone");
-    std::vector<std::int64_t> kept;
-    for (std::size_t i = 0; i < list->comparisons.size(); ++i)
-      if (!goes(list->comparisons[i].first) && !goes(list->comparisons[i].second))
-        kept.push_back(static_cast<std::int64_t>(i));
-    gone += list->slots() - static_cast<std::int64_t>(kept.size());
-    if (kept.empty()) fail(where, fmt::format("it leaves nothing of track '{}'", track.name));
-    track.trials = list->only(kept);
-  }
+  for (std::uint8_t& k : keep) k = 1 - k;
+  TrialSet result = only_units(trials, keep, where);
+  std::int64_t gone = 0;
+  for (std::size_t t = 0; t < trials.tracks.size(); ++t)
+    gone += trials.tracks[t].trials->size(trials).comparisons -
+            result.tracks[t].trials->size(result).comparisons;
   result.lists.push_back({"without", exclusion.path, exclusion.sha256, {}});
   result.notes.push_back(
       fmt::format("{} comparisons were left out by a list of {} people and {} samples: numbers are "
                   "not those of the whole protocol.",
                   gone, exclusion.people.size(), exclusion.samples.size()));
   return result;
+}
+
+TrialSet limited(const TrialSet& trials, std::int64_t limit) {
+  if (limit < 1) throw std::invalid_argument(fmt::format("limit is {}; it is 1 or more", limit));
+  const std::string where = fmt::format("limit {}", limit);
+  TrialSet result = trials;
+  bool cut = false;
+  std::vector<std::uint8_t> keep(trials.units(), 0);
+  for (Track& track : result.tracks) {
+    std::vector<std::int32_t> units = track.trials->units();
+    if (track.trials->only({})) {  // a list
+      if (track.trials->slots() > limit) {
+        track.trials = track.trials->only(chosen_comparisons(trials, *track.trials, limit));
+        units = track.trials->units();
+        cut = true;
+      }
+    } else if (static_cast<std::int64_t>(units.size()) > limit) {
+      std::ranges::sort(units);
+      units.resize(static_cast<std::size_t>(limit));
+      std::vector<std::int32_t> same(trials.units(), -1);
+      for (const std::int32_t u : units) same[static_cast<std::size_t>(u)] = u;
+      track.trials = renumbered(track, same, where);
+      cut = true;
+    }
+    for (const std::int32_t u : units) keep[static_cast<std::size_t>(u)] = 1;
+  }
+  if (!cut) return result;
+  result = only_units(result, keep, where);
+  result.notes.push_back(
+      fmt::format("A quick look: at most {} comparisons of each list, or {} images of another "
+                  "track, were taken.",
+                  limit, limit));
+  return result;
+}
+
+std::string quick_look_warning(std::int64_t limit) {
+  return fmt::format("A quick look (limit {}): these are not the protocol's numbers.", limit);
 }
 
 }  // namespace facebench

@@ -47,13 +47,13 @@ std::string markdown(const ReportTable& t) {
   return out;
 }
 
-// All digits, one line a number; empty where there is none.
+// One line a number, empty where there is none; 15 digits, so that .993 is not .9930000000000001.
 std::string csv(const ReportTable& t) {
   std::string out =
       spreadsheet_record({"protocol", "track", "metric", "row", "column", "run", "value", "low",
                           "high", "level", "method", "rate", "rate_target", "rate_achieved",
                           "errors", "expected_errors", "reliable", "count", "total"});
-  const auto text = [](double v) { return std::isnan(v) ? std::string() : fmt::format("{}", v); };
+  const auto text = [](double v) { return std::isnan(v) ? std::string() : fmt::format("{:.15g}", v); };
   for (const auto& row : t.rows)
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const auto& c = row.cells[i];
@@ -113,7 +113,7 @@ std::string latex(const ReportTable& t) {
 const Table<ReportFormat>& report_formats() {
   static const Table<ReportFormat> table("report format",
                                          {{"markdown", "a Markdown table", markdown},
-                                          {"csv", "one line a number, all digits", csv},
+                                          {"csv", "one line a number, 15 digits", csv},
                                           {"latex", "a LaTeX tabular (booktabs)", latex}});
   return table;
 }

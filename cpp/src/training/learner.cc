@@ -51,7 +51,8 @@ void move_to(const at::Tensor& tensor, at::Device device) {
 }  // namespace
 
 Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
-                 std::int64_t classes, at::Device device, Communicator& communicator)
+                 std::int64_t classes, at::Device device, Communicator& communicator,
+                 const HeadMaker& make_own_head)
     : recipe_(recipe),
       communicator_(communicator),
       model_(make_model(recipe.network, trained_network_options(recipe, shape), options,
@@ -63,10 +64,14 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
   const at::ScalarType dtype = precision_of(recipe.training.dtype).weights;
   const std::uint64_t seed = recipe.training.seed;
   const Graph& graph = model_.weights.graph();
-  head_ = make_head(
-      recipe.loss, recipe.loss_options,
-      {element_count(graph.shape({graph.tap_node(graph.classifier_input())})), classes, seed, dtype,
-       &communicator, recipe.training.split_classes, recipe.training.sample_rate});
+  const HeadShape head{element_count(graph.shape({graph.tap_node(graph.classifier_input())})),
+                       classes,
+                       seed,
+                       dtype,
+                       &communicator,
+                       recipe.training.split_classes,
+                       recipe.training.sample_rate};
+  head_ = make_own_head ? make_own_head(head) : make_head(recipe.loss, recipe.loss_options, head);
   taps_.emplace_back(graph.classifier_input());
   if (model_.network_options.auxiliary == 1) {
     auxiliary_weight_ =

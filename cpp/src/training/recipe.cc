@@ -8,6 +8,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
+#include "facebench/io/text.h"
 #include "facebench/io/toml.h"
 #include "facebench/nn/initializers.h"
 #include "facebench/nn/losses.h"
@@ -262,6 +263,19 @@ std::vector<std::string> recipe_keys(const Recipe& recipe) {
   return keys;
 }
 
+// Keys whose description has this word: 'loss.m' (angular margin) for "margin".
+static std::vector<std::string> keys_described_by(Recipe& recipe, const std::string& word) {
+  std::vector<std::string> found;
+  const auto look = [&](const std::string& table, const OptionsSchema& schema) {
+    for (const OptionField& field : schema.fields)
+      if (std::ranges::count(split_whitespace(field.doc), word) > 0)
+        found.push_back(fmt::format("'{}.{}' ({})", table, field.name, field.doc));
+  };
+  look("loss", *losses().at(recipe.loss).options);
+  for (const Part& part : aggregate_parts(recipe)) look(part.name, *part.schema);
+  return found;
+}
+
 void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
   Recipe changed = recipe;  // all or nothing
   if (key == "network" || key == "network.name") {
@@ -286,6 +300,10 @@ void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
       std::vector<std::string> known = keys;
       if (full.find('.') == std::string::npos)
         for (std::string& k : known) k = k.substr(k.find('.') + 1);
+      const std::vector<std::string> meant = keys_described_by(changed, full);
+      if (closest_name(full, known).empty() && !meant.empty())
+        throw std::invalid_argument(fmt::format("unknown recipe key '{}'; did you mean {}?", full,
+                                                fmt::join(meant, " or ")));
       throw std::invalid_argument(unknown_name_message("recipe key", full, known));
     }
     const std::string table = full.substr(0, full.find('.'));

@@ -5,15 +5,20 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/version.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <set>
+#include <span>
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/datasets/pack.h"
+#include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/sha256.h"
 #include "facebench/nn/torch_device.h"
@@ -78,6 +83,29 @@ std::vector<std::string> gathered_texts(Communicator& communicator, const std::s
   return texts;
 }
 
+// What the manifest says of the images that were trained on, so that a run can tell whether it
+// tests on them: {"images": how many, "sha256": the first 16 digits of the hashes of their files,
+// sorted; of more than 2,048 the lowest}. Null where no pack knows the files.
+Json trained_images(const TrainingSet& set) {
+  constexpr std::size_t named = 2048;
+  const auto* pack = dynamic_cast<const Pack*>(set.images);
+  if (pack == nullptr) return nullptr;
+  const H5Reader file(pack->path());
+  if (!file.has("/file_sha256")) return nullptr;
+  const auto hashes = file.read<std::uint8_t>("/file_sha256", 2);
+  if (static_cast<std::int64_t>(hashes.size()) != 32 * pack->size()) return nullptr;
+  std::set<std::string> lowest;
+  std::int64_t images = 0;
+  for (std::int64_t i = 0; i < pack->size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (set.labels[at] < 0 || pack->status(i) != SampleStatus::ok) continue;
+    ++images;
+    lowest.insert(fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * at, 8), "")));
+    if (lowest.size() > named) lowest.erase(std::prev(lowest.end()));
+  }
+  return {{"images", images}, {"sha256", lowest}};
+}
+
 // One training: what goes on from step to step, and its files.
 class Trainer {
  public:
@@ -93,7 +121,8 @@ class Trainer {
         classes_(training_classes(data)),
         sampler_(sampler_of(recipe.training, classes_)),
         learner_(recipe, trained_model_options(recipe, data), data.images->shape(), classes_.count,
-                 device, communicator),
+                 device, communicator,
+                 callbacks.loss ? callbacks.loss->make : Learner::HeadMaker()),
         split_(recipe.training.split_classes) {
     total_ = recipe.training.iterations > 0 ? recipe.training.iterations
                                             : sampler_->iterations(recipe.training.epochs);
@@ -111,10 +140,12 @@ class Trainer {
                  {"device", device.is_cuda() ? "cuda" : "cpu"},
                  {"deterministic", options.deterministic || device.is_cpu()},
                  {"torch", TORCH_VERSION}};
+    if (callbacks.loss) identity_["recipe"]["loss"] = callbacks.loss->description;
     if (callbacks.validation) identity_["validation"] = callbacks.validation->description();
     if (!data.excluded.is_null()) identity_["excluded"] = data.excluded;
     identity_.update(content_basics());
-    learner_.set_training_run(sha256_hex(canonical_json(identity_)));
+    training_run_ = sha256_hex(canonical_json(identity_));
+    learner_.set_training_run(training_run_);
   }
 
   // Every process starts with what rank 0 reads from the file, or without one with its fresh
@@ -164,6 +195,7 @@ class Trainer {
           started_at, total_);
       Stage stage(job, "training", total_, "steps");
       log_time_ = start;
+      images_before_ = progress_.log_sums.images;
       try {
         stage.update(started_at);
         if (writes() && !data_.excluded.is_null() && started_at == 0)
@@ -343,7 +375,9 @@ class Trainer {
 
   void log() {
     const TrainingSums& sums = progress_.log_sums;
-    const double rate = static_cast<double>(sums.images) / std::max(seconds_since(log_time_), 1e-9);
+    // After a resume the sums hold images of the run before, too.
+    const auto images = static_cast<double>(sums.images - images_before_);
+    const double rate = images / std::max(seconds_since(log_time_), 1e-9);
     note_ = fmt::format("loss {:.3f}, accuracy {:.3f}, {:.0f} images/s", sums.mean_loss(),
                         sums.accuracy(), rate);
     const auto left = static_cast<double>((total_ - progress_.iteration) * recipe_.training.batch);
@@ -357,6 +391,7 @@ class Trainer {
            {"images_per_second", rate},
            {"seconds_left", left / rate}});
     progress_.log_sums = {};
+    images_before_ = 0;
     log_time_ = Clock::now();
   }
 
@@ -367,6 +402,9 @@ class Trainer {
     Manifest manifest;
     manifest.content = identity_;
     manifest.content["kind"] = "training";
+    manifest.content["training_run"] = training_run_;
+    if (Json trained = trained_images(data_); !trained.is_null())
+      manifest.content["trained_images"] = std::move(trained);
     manifest.content["recipe_id"] = recipe_.id;
     manifest.content["preparation"] = data_.preparation;
     manifest.content["result"] = {{"model_sha256", sha256_file(result.model)},
@@ -399,13 +437,15 @@ class Trainer {
   Learner learner_;
   bool split_ = false;  // whether classes are split over processes
   Json identity_;
-  std::int64_t total_ = 0;  // steps
+  std::string training_run_;  // its hash, which model files name
+  std::int64_t total_ = 0;    // steps
 
   TrainingProgress progress_;
   std::int64_t saved_ = -1;  // iteration of the newest checkpoint
   bool in_step_ = false;
   double lr_ = 0;
   Clock::time_point log_time_;
+  std::int64_t images_before_ = 0;  // in progress_.log_sums before log_time_
   std::string note_;
   std::optional<TrainingLog> log_;
 };

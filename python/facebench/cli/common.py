@@ -32,11 +32,14 @@ DetectorOption = option(
     "For example mode=facenet; may be repeated.", list[str], metavar="NAME=VALUE"
 )
 SkipDamaged = option("Go on past so many damaged entries of an archive, and list them.", int, min=0)
-Exclude = option("A list of people and samples to leave out (data overlap).", Path, metavar="FILE")
-Cache = option(
-    "A folder where packs and embeddings are kept, and taken from when the same are needed again.",
-    Path,
-    metavar="FOLDER",
+Exclude = option(
+    "A list of people and samples to leave out (data overlap, inspect).", Path, metavar="FILE"
+)
+Limit = option(
+    "A quick look: at most so many comparisons of a list, or images of another protocol; the "
+    "result says so.",
+    int,
+    min=1,
 )
 Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")

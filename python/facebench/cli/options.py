@@ -2,6 +2,7 @@
 library (name, help, range, default, choices), or the signature of a function."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,10 +26,30 @@ LAST = ("strict", "discard", "out", "overwrite", "seed", "threads", "device", "q
 METAVARS = {int: "N", float: "X", str: "TEXT", Path: "PATH", list[str]: "TEXT", list[int]: "N"}
 
 
+Choices = Iterable[str] | Callable[[], Iterable[str]]
+
+
+def completion(help: str, choices: Choices = ()) -> dict[str, Any]:
+    """What a shell completes a value with: the choices, or the names of the list that the help
+    names ("facebench list losses")."""
+    listed = re.search(r"facebench list ([a-z-]+)", help)
+
+    def names(incomplete: str) -> list[str]:
+        known = list(choices() if callable(choices) else choices)
+        if listed:
+            from facebench.cli.verbs.listing import KINDS
+
+            known += [entry["name"] for entry in KINDS[listed[1]]()]
+        return [name for name in known if name.startswith(incomplete)]
+
+    return {"autocompletion": names} if listed or choices else {}
+
+
 def option(help: str, type: Any = str, *flags: str, **more: Any) -> Any:
     """The annotation of an option: ``sheet: option("Also write a sheet.", Path) = None``."""
     if type in METAVARS:
         more.setdefault("metavar", METAVARS[type])
+    more = {**completion(help), **more}
     return Annotated[type, typer.Option(*flags, help=help, **more)]
 
 
@@ -37,8 +58,8 @@ def flag(name: str, help: str, **more: Any) -> Any:
     return option(help, bool, name, **more)
 
 
-def argument(help: str, type: Any = str) -> Any:
-    return Annotated[type, typer.Argument(help=help)]
+def argument(help: str, type: Any = str, choices: Choices = ()) -> Any:
+    return Annotated[type, typer.Argument(help=help, **completion(help, choices))]
 
 
 def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -73,6 +94,7 @@ def _parameter(name: str, field: dict, default: Any) -> inspect.Parameter:
                 more[key] = type_(bound)
     if field["choices"]:
         more["metavar"] = f"[{'|'.join(field['choices'])}]"
+        more.update(completion("", field["choices"]))
     elif type_ is not bool:
         named = type_ is str and "see: facebench list" in field["doc"]
         more["metavar"] = "NAME" if named else METAVARS.get(type_, "X")

@@ -169,7 +169,24 @@ class VerbCommand(TyperCommand):
 
 
 class VerbGroup(TyperGroup):
-    """A group that completes a verb's options when the verb is called for."""
+    """A group that completes a verb's options when the verb is called for. With ``--json`` a wrong
+    option is JSON, too."""
+
+    def main(self, args=None, *rest, standalone_mode=True, **how):
+        words = sys.argv[1:] if args is None else list(args)
+        if not standalone_mode or "--json" not in words:
+            return super().main(args, *rest, standalone_mode=standalone_mode, **how)
+        try:
+            code = super().main(args, *rest, standalone_mode=False, **how)
+        except typer.Abort:
+            complain_of_error("stopped", EXIT_STOPPED, True)
+            sys.exit(EXIT_STOPPED)
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # not one of typer's
+                raise
+            complain_of_error(error.format_message(), error.exit_code, True)
+            sys.exit(error.exit_code)
+        sys.exit(code or 0)
 
     def resolve_command(self, ctx, args):
         name, command, rest = super().resolve_command(ctx, args)

@@ -29,6 +29,7 @@ from facebench.reports.page import (
     write_html,
     write_text,
 )
+from facebench.reports.paper import align_tables, system_table
 from facebench.reports.plots import (
     cmc_svg,
     det_svg,
@@ -41,7 +42,7 @@ from facebench.reports.plots import (
 from facebench.reports.quality_reports import QualityReport, quality_report
 from facebench.reports.ranking import holm_adjusted, rank_runs, why_not_comparable
 from facebench.reports.rate_plots import bars_svg, lines_svg, points_svg
-from facebench.reports.results import runs_section
+from facebench.reports.results import folders_section, runs_section
 from facebench.reports.rules import RunCheck, check, read_rules, rule_sets
 from facebench.reports.runs import (
     as_list,
@@ -73,6 +74,7 @@ __all__ = [
     "ThresholdReportOptions",
     "against",
     "against_section",
+    "align_tables",
     "as_list",
     "bars_svg",
     "calibrate",
@@ -83,6 +85,7 @@ __all__ = [
     "det_svg",
     "discard_svg",
     "explain",
+    "folders_section",
     "frame",
     "groups",
     "histogram_svg",
@@ -104,6 +107,7 @@ __all__ = [
     "rule_sets",
     "run_report",
     "runs_section",
+    "system_table",
     "table",
     "table_section",
     "text_section",

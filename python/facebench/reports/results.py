@@ -1,8 +1,11 @@
 """The part of a page that shows run folders: numbers, matrices, plots, failures, provenance."""
 
+import os
+from urllib.parse import quote
+
 from facebench import _eval
 from facebench.protocols import rests_on
-from facebench.reports.page import Section, table_block
+from facebench.reports.page import Cell, Section, table_block
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.runs import as_list, curves, read_run
 
@@ -56,6 +59,18 @@ def runs_section(title, runs, titles=None, notes=()):
         for title, text in warnings
     ]
     return section
+
+
+def folders_section(runs, titles, page_folder):
+    """Links from a page to run folders and their own pages."""
+    rows = []
+    for run, title in zip(as_list(runs), titles, strict=True):
+        folder = os.path.relpath(run, page_folder)
+        own = ("report.html", "report.md", "run.json", "metrics.json", "scores.h5")
+        there = [name for name in own if os.path.exists(os.path.join(run, name))]
+        links = [Cell(name, href=quote(f"{folder}/{name}")) for name in there]
+        rows.append([title, Cell(folder, href=quote(folder)), *links, *[""] * (5 - len(links))])
+    return Section("Run folders", [table_block(["run", "folder", "files", "", "", "", ""], rows)])
 
 
 def _protocol_blocks(runs):

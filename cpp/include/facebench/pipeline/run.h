@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "facebench/core/job.h"
@@ -10,6 +12,7 @@
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/embedding/model.h"
+#include "facebench/io/exclusion.h"
 #include "facebench/pipeline/preparation.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/spec.h"
@@ -24,6 +27,10 @@ struct RunRequest {
   PackOptions pack;
   ExtractOptions extract;
   EvaluationOptions evaluation;
+  // People and samples that are left out of the protocol (protocols/without.h).
+  std::optional<Exclusion> exclude;
+  // For a quick look, which the result then warns of: so many comparisons, or images (the same).
+  std::optional<std::int64_t> limit;
   bool discard = false;    // pack.h5 and embeddings.h5 are not kept
   bool overwrite = false;  // an existing run folder is replaced
   // A folder of packs and embeddings that earlier runs made (content_cache.h); empty: none. The

@@ -1,15 +1,26 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "facebench/io/exclusion.h"
 #include "facebench/protocols/trials.h"
 
 namespace facebench {
 
-// The trials without the comparisons of people and samples of a list (names of samples as the
-// protocol's lists have them, with or without extension; of templates theirs). What was left out
-// becomes a note, and the list one of the set's lists. Samples keep their numbers. Throws Error
-// where the list names nobody of the trials, where a track is no list of comparisons, and where
-// nothing is left of one.
+// The trials without the people and samples of a list (names of samples as the protocol's lists
+// have them, with or without extension; of templates theirs), so that their images are not needed.
+// What was left out becomes a note, and the list one of the set's lists. Throws Error where the
+// list names nobody of the trials, for a track of a kind that takes all of its people (matrix), and
+// where nothing is left of a track.
 TrialSet without(const TrialSet& trials, const Exclusion& exclusion);
+
+// For a quick look: of a list at most `limit` comparisons, spread evenly over the genuine and the
+// impostor ones; of other tracks those of its first `limit` units. Images that nothing needs any
+// more are left out of the set. Trials that are small enough already stay as they are. Throws as
+// above, and std::invalid_argument for a limit below 1.
+TrialSet limited(const TrialSet& trials, std::int64_t limit);
+// What a result of such trials warns of.
+std::string quick_look_warning(std::int64_t limit);
 
 }  // namespace facebench

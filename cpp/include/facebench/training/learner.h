@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,10 +27,14 @@ class WeightAverage;
 // argument.
 class Learner {
  public:
+  // Makes the head of a loss that is not the recipe's; empty: the recipe's.
+  using HeadMaker = std::function<std::unique_ptr<Head>(const HeadShape&)>;
+
   // `recipe` and `communicator` must outlive it; `options` is what the model files will say. Throws
   // std::invalid_argument for images that the network does not take, or a correction without decay.
   Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
-          std::int64_t classes, at::Device device, Communicator& communicator);
+          std::int64_t classes, at::Device device, Communicator& communicator,
+          const HeadMaker& make_own_head = {});
   ~Learner();
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "facebench/core/options.h"
 #include "facebench/embedding/model.h"
 #include "facebench/nn/communicator.h"
+#include "facebench/nn/head.h"
 #include "facebench/training/head_memory.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/step_phase.h"
@@ -55,7 +57,14 @@ struct StepReport {
   double gradient_norm = 0;  // before clipping; 0 where clipping is off
 };
 
+// A loss in place of the recipe's.
+struct OwnLoss {
+  Json description;  // what the manifest says of it; a resume refuses another one
+  std::function<std::unique_ptr<Head>(const HeadShape&)> make;
+};
+
 struct TrainCallbacks {
+  std::optional<OwnLoss> loss;
   // Where classes are split, before the first step in rank 0: what the head takes in each process,
   // by rank.
   std::function<void(const std::vector<HeadMemory>&)> on_start;

@@ -22,7 +22,7 @@ from facebench.cli.verb import verb
             pack=option("The crops. Default: the run's own.", Path),
             out=option("Also write a page with the crops (.html).", Path),
             sheet=option("Also write the pairs as a picture (.png, .jpg).", Path),
-            suspects=option("Write the suspects as a list for --without of eval.", Path),
+            suspects=option("Write the suspects as a list for --exclude of eval and run.", Path),
         ),
         *fields(facebench.reports.InspectionOptions),
     ],

@@ -123,7 +123,7 @@ KINDS = {
 
 
 @verb("facebench list networks --json")
-def list_names(kind: argument(f"One of: {', '.join(KINDS)}; none: the kinds.") = ""):
+def list_names(kind: argument(f"One of: {', '.join(KINDS)}; none: the kinds.", str, KINDS) = ""):
     """List what there is to choose from: name, one line, parameters."""
     if not kind:
         entries = [{"name": name} for name in KINDS]

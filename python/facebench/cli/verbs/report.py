@@ -4,7 +4,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, flag, option
+from facebench.cli.options import argument, completion, flag, option
 from facebench.cli.verb import Answer, verb
 
 
@@ -28,6 +28,27 @@ def report(
         "share one. Default: the folders' names.",
         list[str],
     ) = None,
+    rows: option(
+        "metrics, or systems: a table for a paper, a row for each --title, the best in bold.",
+        str,
+        metavar="[metrics|systems]",
+        **completion("", ("metrics", "systems")),
+    ) = "metrics",
+    metrics: option(
+        "With --rows systems: which numbers, as metrics.json names them, separated by commas; "
+        "default: all."
+    ) = "",
+    digits: option("With --rows systems: decimals, of rates in percent.", int, min=0) = None,
+    interval: option(
+        "With --rows systems: intervals in brackets, as ± (pm), or none.",
+        str,
+        metavar="[brackets|pm|none]",
+        **completion("", ("brackets", "pm", "none")),
+    ) = "brackets",
+    baseline: option(
+        "With --rows systems: the title of a system; the others get their difference to it, with "
+        "its p-value."
+    ) = None,
     out: option("The file to write, or the folder for html.", Path) = None,
     json: common.Json = False,
 ):
@@ -39,6 +60,12 @@ def report(
             data["against"] = facebench.reports.against(runs, against, said, titles=title)
         if out is None:
             return Answer(data, "")
+    paper = {}
+    if rows == "systems":
+        names = metrics.split(",") if metrics else ()
+        paper = {"metrics": names, "digits": digits, "interval": interval, "baseline": baseline}
+    elif metrics or baseline or digits is not None or interval != "brackets":
+        raise ValueError("--metrics, --digits, --interval and --baseline go with --rows systems")
     written = facebench.report(
         runs,
         against=against,
@@ -46,6 +73,8 @@ def report(
         nearest=None if all else 10,
         format=format,
         titles=title,
+        rows=rows,
         out=out,
+        **paper,
     )
     return Answer({**data, "path": str(written)}, "") if json else written

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import fields, flag, keywords, option
+from facebench.cli.options import argument, fields, flag, keywords, option
 from facebench.cli.progress import make_progress
-from facebench.cli.verb import verb
+from facebench.cli.verb import Answer, verb
 
 
 @verb(
@@ -15,38 +15,67 @@ from facebench.cli.verb import verb
     lambda: [
         *keywords(facebench.run, images=common.Images, lists=common.Lists),
         *common.preparation(),
-        *fields(facebench.embedding.ExtractOptions, "flip"),
+        *fields(
+            facebench.embedding.ExtractOptions,
+            "flip",
+            "micro_batch",
+            renamed={"micro_batch": "batch_size"},
+        ),
         *fields(facebench.protocols.EvaluationOptions),
         *keywords(
             facebench.run,
             discard=flag("--discard", "Do not keep pack.h5 and embeddings.h5."),
             overwrite=common.Overwrite,
-            cache=common.Cache,
+            exclude=common.Exclude,
+            limit=common.Limit,
             threads=common.Threads,
         ),
     ],
 )
 def run(
-    protocol: common.Protocol,
+    protocol: argument("See: facebench list protocols; or a TOML file. Or several.", list[str]),
     model: option("FILE.safetensors, FILE.onnx or module:function."),
     root: common.Root,
     setting: common.setting(common.PIXELS_HELP) = None,
+    cache: option(
+        "Where packs and embeddings are kept, and taken from when the same are needed again; "
+        "default: runs/cache, and none with --discard.",
+        Path,
+        metavar="FOLDER",
+    ) = None,
+    no_cache: flag("--no-cache", "Keep and take none.") = False,
     out: common.Out = None,
     **options,
 ):
-    """Pack, embed, evaluate and report in one. Defaults come from the model file."""
+    """Pack, embed, evaluate and report in one. Defaults come from the model file.
+
+    Several protocols of one data set may be given; --out then holds a run folder for each.
+    """
     common.parse_preparation(options)
     common.add_settings(options, setting)
-    out = common.out_path(out, "run", Path(protocol).stem)
-    result = facebench.run(
-        protocol,
-        model=model,
-        root=root,
-        out=out,
-        progress=make_progress(),
-        command=common.command_line(),
-        **options,
-    )
-    if result.reused:
-        print(f"taken from {options['cache']}: {', '.join(result.reused)}", file=sys.stderr)
-    return common.result_answer(result, out)
+    options["micro_batch"] = options.pop("batch_size")
+    if cache and no_cache:
+        raise ValueError("--cache and --no-cache are both given")
+    if cache is None and not no_cache and not options["discard"]:
+        cache = Path("runs") / "cache"
+    out = common.out_path(out, "run", "-".join(Path(p).stem for p in protocol))
+    answers = []
+    for one in protocol:
+        folder = out if len(protocol) == 1 else out / Path(one).stem
+        result = facebench.run(
+            one,
+            model=model,
+            root=root,
+            out=folder,
+            cache=cache,
+            progress=make_progress(),
+            command=common.command_line(),
+            **options,
+        )
+        if result.reused:
+            print(f"taken from {cache}: {', '.join(result.reused)}", file=sys.stderr)
+        answers.append(common.result_answer(result, folder))
+    if len(answers) == 1:
+        return answers[0]
+    fields = {Path(p).stem: a.fields for p, a in zip(protocol, answers, strict=True)}
+    return Answer(fields, "\n\n".join(a.text for a in answers), max(a.code for a in answers))

@@ -79,9 +79,13 @@ def _short(value) -> str:
     return f"{value:,}" if type(value) is int and abs(value) >= 10_000 else str(value)
 
 
+def _names() -> list[str]:
+    return [entry["name"] for kind in KINDS if kind != "devices" for entry in KINDS[kind]()]
+
+
 @verb("facebench show mobilefacenet")
 def show(
-    name: argument("What: a name of any of the lists (facebench list KIND)."),
+    name: argument("What: a name of any of the lists (facebench list KIND).", str, _names),
     kind: option("The list that it stands in, where several hold the name.") = "",
 ):
     """Show all that is known of a protocol, network, loss, recipe, crop, data set, ..."""

@@ -41,13 +41,13 @@ def _print_memory(processes):
     ],
 )
 def train(
-    recipe: argument("A recipe's name or TOML file."),
+    recipe: argument("See: facebench list recipes; or a TOML file."),
     pack: option("The images to train on.", Path),
     setting: common.setting("KEY=VALUE of the recipe, e.g. lr=0.05 or network=small4.") = None,
     exclude: common.Exclude = None,
     validate: option("Protocol that judges the model after each epoch.") = None,
     validation_pack: option("The images of its lists, packed.", Path) = None,
-    root: option("Its data set, as its authors unpack it.") = "",
+    root: option("Its data set, as its authors distribute it.") = "",
     lists: option("The folder of its lists, where not found in --root.") = "",
     out: common.Out = None,
     seed: option("The recipe's seed.", int, min=0) = None,

@@ -1,0 +1,79 @@
+"""A loss of the user's, as the trainer calls it (bindings/training/own_loss.cc)."""
+
+import hashlib
+import inspect
+
+import torch
+
+
+class OwnLoss:
+    """``given``: a module, a class of modules (made with ``features=`` and ``classes=``), or a
+    function. It is called with (features, labels) and gives the loss, or (loss, logits)."""
+
+    def __init__(self, given):
+        if not callable(given):
+            raise ValueError(f"loss: expected a module or a function, got {type(given).__name__}")
+        self._given = given
+        self._module = None
+
+    def description(self):
+        """What a manifest says of it. A resume refuses another one."""
+        what = self._given
+        if isinstance(what, torch.nn.Module):
+            what = type(what)
+        name = f"{what.__module__}.{getattr(what, '__qualname__', type(what).__name__)}"
+        try:
+            source = hashlib.sha256(inspect.getsource(what).encode()).hexdigest()
+        except (OSError, TypeError):  # typed at a prompt, or compiled
+            source = None
+        return {"name": "own", "python": name, "source_sha256": source}
+
+    def make(self, features, classes, seed, float64):
+        """Called once, before the first step. A class is made with torch's generator at ``seed``,
+        so that its first values are the same in each run."""
+        if isinstance(self._given, type):
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                self._given = self._given(features=features, classes=classes)
+        if isinstance(self._given, torch.nn.Module):
+            self._module = self._given.double() if float64 else self._given.float()
+
+    def parameters(self):
+        return self._tensors("named_parameters")
+
+    def buffers(self):
+        self._kept = self._tensors("named_buffers")
+        return self._kept
+
+    def _tensors(self, which):
+        return {} if self._module is None else dict(getattr(self._module, which)())
+
+    def __call__(self, features, labels, training):
+        if self._module is not None:
+            self._module.train(training)
+        result = self._given(features, labels)
+        loss, logits = result if isinstance(result, tuple) else (result, None)
+        if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or not loss.requires_grad:
+            raise ValueError(
+                "loss: expected a tensor of one number with a gradient, got "
+                + (
+                    f"{tuple(loss.shape)}"
+                    if isinstance(loss, torch.Tensor)
+                    else type(loss).__name__
+                )
+            )
+        if logits is not None and (logits.dim() != 2 or len(logits) != len(labels)):
+            raise ValueError(f"loss: expected logits (images, classes), got {tuple(logits.shape)}")
+        self._keep_buffers()
+        return loss.reshape(()), None if logits is None else logits.detach()
+
+    def _keep_buffers(self):
+        """A buffer that was replaced, not changed in place, goes back into the trainer's tensor."""
+        for name, tensor in self._kept.items():
+            owner, _, last = name.rpartition(".")
+            module = self._module.get_submodule(owner)
+            now = getattr(module, last)
+            if now is not tensor:
+                with torch.no_grad():
+                    tensor.copy_(now)
+                setattr(module, last, tensor)

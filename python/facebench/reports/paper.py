@@ -1,0 +1,288 @@
+"""Tables for papers: a row for each system, a column for each number."""
+
+import unicodedata
+
+from facebench import _eval
+from facebench.protocols import protocol_metrics
+from facebench.reports.ranking import holm_adjusted, rank_runs
+from facebench.reports.runs import as_list, read_run
+
+INTERVALS = ("none", "brackets", "pm")
+
+
+class _Column:
+    """A number of a protocol: its title, and the cell and run folder of each system."""
+
+    def __init__(self, protocol, title, track, metric):
+        self.protocol, self.title, self.track, self.metric = protocol, title, track, metric
+        self.cells, self.folders = {}, {}
+
+    def text(self, value, digits):
+        """A number as the field prints it: rates in percent."""
+        if value is None:
+            return "undefined"
+        if digits is None:
+            return _eval.metric_text(self.metric, value)
+        rate = _eval.metric_is_rate(self.metric)
+        return f"{100 * value if rate else value:.{digits}f}"
+
+    def best(self, digits):
+        """The systems whose printed number is the best; of one alone none is."""
+        values = {s: c["value"] for s, c in self.cells.items() if c["value"] is not None}
+        if len(values) < 2:
+            return set()
+        best = (min if _lower_is_better(self.metric) else max)(values.values())
+        return {s for s, v in values.items() if self.text(v, digits) == self.text(best, digits)}
+
+
+def _lower_is_better(metric):
+    entries = {m["name"]: m for m in protocol_metrics()}
+    return bool(entries.get(metric.partition("@")[0], {}).get("lower_is_better"))
+
+
+def _columns(folders, titles, metrics):
+    columns, found = {}, set()
+    for folder, system in zip(folders, titles, strict=True):
+        data = read_run(folder)
+        protocol = data["content"]["protocol"]
+        key = protocol["id"], protocol["version"]
+        tracks = data["metrics"]["tracks"]
+        for track, measured in tracks.items():
+            cells = measured["metrics"]
+            for metric in metrics or _eval.sorted_metrics(list(cells)):
+                if metric not in cells or isinstance(cells[metric]["value"], list):
+                    continue
+                found.add(metric)
+                title = protocol["title"] + (f", {track}" if len(tracks) > 1 else "")
+                new = _Column(key, title, track, metric)
+                column = columns.setdefault((key, track, metric), new)
+                if system in column.cells:
+                    raise ValueError(f"two runs of {protocol['id']} are titled '{system}'")
+                column.cells[system], column.folders[system] = cells[metric], folder
+    if missing := [m for m in metrics if m not in found]:
+        raise ValueError(f"no run has the number {missing[0]!r}; see facebench list metrics")
+    return list(columns.values())
+
+
+def _differences(column, baseline, how):
+    """Of each other system: its number less the baseline's, and the p-value, adjusted (Holm)."""
+    if baseline not in column.folders:
+        return {}
+    others = [s for s in column.folders if s != baseline]
+    pairs = []
+    for system in others:
+        two = [column.folders[system], column.folders[baseline]]
+        pairs += rank_runs(two, column.track, column.metric, **how)["pairs"]
+    adjusted = holm_adjusted(
+        [float("nan") if pair["p_value"] is None else pair["p_value"] for pair in pairs]
+    )
+    return {s: (q["difference"], p) for s, q, p in zip(others, pairs, adjusted, strict=True)}
+
+
+def _cell(column, system, style, notes):
+    cell = column.cells.get(system)
+    if cell is None:
+        return "–"
+    digits, interval = style["digits"], style["interval"]
+    text = column.text(cell["value"], digits)
+    if system in style["best"][id(column)]:
+        text = style["bold"](text)
+        notes["best"] = "Bold: the best of the column."
+    if cell.get("reliable") is False:
+        text += style["mark"]
+        notes["mark"] = (
+            f"{style['mark']} Fewer than ten errors were expected: a handful of comparisons "
+            "decides."
+        )
+    low, high = cell["interval"] or (None, None)
+    if interval != "none" and low is not None and high is not None:
+        level = f"{100 * cell['level']:g}{style['percent']}"
+        if interval == "brackets":
+            text += f" [{column.text(low, digits)}, {column.text(high, digits)}]"
+            notes["interval"] = f"In brackets: the {level} interval."
+        else:
+            half = max(high - cell["value"], cell["value"] - low)
+            text += f" {style['pm']} {column.text(half, digits)}"
+            notes["interval"] = f"{style['pm']}: the longer side of the {level} interval."
+    if found := style["differences"][id(column)].get(system):
+        difference, p = found
+        sign = "+" if difference >= 0 else style["minus"]
+        p_text = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
+        text += f" ({sign}{column.text(abs(difference), digits)}, p {p_text})"
+        notes["p"] = (
+            f"In parentheses: the difference to {style['escape'](style['baseline'])} on the same "
+            "draws of people, with its p-value (Holm, by column)."
+        )
+    return text
+
+
+def system_table(
+    runs,
+    format="markdown",
+    titles=None,
+    *,
+    metrics=(),
+    digits=None,
+    interval="brackets",
+    baseline=None,
+    **bootstrap,
+):
+    """Systems in rows, numbers in columns, as Markdown or LaTeX (booktabs): what a paper prints.
+
+    ``titles``: the system of each run; runs of one system under several protocols share one.
+    ``metrics``: which numbers, as ``metrics.json`` names them ("accuracy", "tar@far=0.001"); all
+    where it is empty. ``digits``: decimals, of rates in percent; None: two, and three of what is
+    no rate. ``interval``: "brackets", "pm" (the longer side) or "none". ``baseline``: a title;
+    every other number then has its difference to that system's, on the same draws of people, and
+    its p-value, adjusted by Holm over the column. ``bootstrap``: replicates, seed, ... of
+    `rank_runs`.
+
+    The best of a column is bold, marks are explained once below the table.
+
+    >>> import pathlib, tempfile, facebench
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
+    >>> _ = (folder / "pairs.txt").write_text(text)
+    >>> for name, last in (("mine", 0.2), ("theirs", 0.95)):
+    ...     scores = [0.9, 0.1, 0.8, last]
+    ...     _ = facebench.evaluate("lfw", scores=scores, root=folder, out=folder / name)
+    >>> runs = [folder / "mine", folder / "theirs"]
+    >>> print(system_table(runs, metrics=["auc"], interval="none").split("Bold")[0].strip())
+    | system | LFW View 2: AUC |
+    |--------|-----------------|
+    | mine   | **100.00**      |
+    | theirs | 50.00           |
+    """
+    if format not in ("markdown", "latex"):
+        raise ValueError(f"systems in rows are written as markdown or latex, not {format!r}")
+    if interval not in INTERVALS:
+        raise ValueError(f"interval is one of {', '.join(INTERVALS)}, not {interval!r}")
+    folders = as_list(runs)
+    titles = list(titles or _eval.run_titles(folders))
+    if len(titles) != len(folders):
+        raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
+    if baseline is not None and baseline not in titles:
+        raise ValueError(f"baseline {baseline!r} is no title of these: {', '.join(titles)}")
+    columns = _columns(folders, titles, list(metrics))
+    style = {
+        "digits": digits,
+        "interval": interval,
+        "baseline": baseline,
+        "best": {id(c): c.best(digits) for c in columns},
+        "differences": {
+            id(c): {} if baseline is None else _differences(c, baseline, bootstrap) for c in columns
+        },
+        **(_LATEX if format == "latex" else _MARKDOWN),
+    }
+    notes: dict[str, str] = {}
+    rows = [
+        [style["escape"](s), *(_cell(c, s, style, notes) for c in columns)]
+        for s in dict.fromkeys(titles)
+    ]
+    write = _latex if format == "latex" else _markdown
+    return write(columns, rows, [notes[k] for k in sorted(notes)])
+
+
+_MARKDOWN = {
+    "escape": _eval.escape_markdown,
+    "bold": lambda text: f"**{text}**",
+    "mark": "\\*",
+    "pm": "±",
+    "minus": "−",
+    "percent": " %",
+}
+_LATEX = {
+    "escape": _eval.escape_latex,
+    "bold": lambda text: rf"\textbf{{{text}}}",
+    "mark": r"$^{*}$",
+    "pm": r"$\pm$",
+    "minus": "$-$",
+    "percent": r"\,\%",
+}
+
+
+def _markdown(columns, rows, notes):
+    head = [f"{c.title}: {_eval.metric_title(c.metric)}" for c in columns]
+    lines = [["system", *map(_eval.escape_markdown, head)], ["---"] * (len(head) + 1), *rows]
+    table = align_tables("\n".join("| " + " | ".join(line) + " |" for line in lines))
+    return "\n".join([table, "", " ".join([*notes, "Rates in %."])]) + "\n"
+
+
+def _latex(columns, rows, notes):
+    escape = _eval.escape_latex
+    groups: list[list] = []  # (title, columns) side by side
+    for column in columns:
+        if groups and groups[-1][0] == column.title:
+            groups[-1][1] += 1
+        else:
+            groups.append([column.title, 1])
+    top, rules, at = [], [], 2
+    for title, count in groups:
+        top.append(rf"\multicolumn{{{count}}}{{c}}{{{escape(title)}}}")
+        rules.append(rf"\cmidrule(lr){{{at}-{at + count - 1}}}")
+        at += count
+    lines = [
+        "% needs booktabs",
+        rf"\begin{{tabular}}{{l{'c' * len(columns)}}}",
+        r"\toprule",
+        rf" & {' & '.join(top)} \\",
+        "".join(rules),
+        rf"system & {' & '.join(escape(_eval.metric_title(c.metric)) for c in columns)} \\",
+        r"\midrule",
+        *(" & ".join(row).replace("–", "--") + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    below = " ".join([*notes, r"Rates in \%."])
+    return "\n".join([*lines, rf"\par\smallskip{{\footnotesize {below}}}"]) + "\n"
+
+
+def align_tables(text):
+    """Markdown whose tables have columns of one width, to be read as text.
+
+    >>> print(align_tables("| a | b |\\n|---|---|\\n| long | 1 |"))
+    | a    | b |
+    |------|---|
+    | long | 1 |
+    """
+    lines, table = [], []
+    for line in [*text.split("\n"), ""]:
+        if line.startswith("|") and line.endswith("|"):
+            table.append(_cells_of(line))
+            continue
+        lines += _aligned(table)
+        table = []
+        lines.append(line)
+    return "\n".join(lines[:-1])
+
+
+def _cells_of(line):
+    cells, start = [], 1
+    for at in range(1, len(line)):
+        if line[at] == "|" and line[at - 1] != "\\":
+            cells.append(line[start:at].strip())
+            start = at + 1
+    return cells
+
+
+def _aligned(table):
+    if not table or len({len(row) for row in table}) != 1:
+        return ["| " + " | ".join(row) + " |" for row in table]
+
+    def is_rule(row):
+        return all(cell and set(cell) <= set("-: ") for cell in row)
+
+    cells = [row for row in table if not is_rule(row)] or table
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for row in table:
+        if is_rule(row):
+            lines.append("|" + "|".join("-" * (w + 2) for w in widths) + "|")
+        else:
+            padded = (c + " " * (w - _width(c)) for c, w in zip(row, widths, strict=True))
+            lines.append("| " + " | ".join(padded) + " |")
+    return lines
+
+
+def _width(text):
+    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
