@@ -69,7 +69,7 @@ def notebook_page(path: Path) -> str:
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            parts.append(source)
+            parts.append(source.replace(".ipynb)", ".md)"))  # links to other notebooks
             continue
         parts.append(f"```python\n{source}\n```")
         parts += filter(None, map(_output, cell["outputs"]))

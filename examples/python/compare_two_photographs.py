@@ -13,10 +13,10 @@ import numpy as np
 from facebench import crops, datasets, detection, embedding, images
 
 
-def embed_photograph(path, detector, model):
+def embed_photograph(path, detector: detection.Detector, model):
     """The embedding of the face in a photograph, of unit length."""
     photo = images.read(path)
-    faces = detection.detect(photo, detector)
+    faces = detector.detect(photo)
     face = detection.select_face(faces, photo.shape[1], photo.shape[0], "nearest_center")
     if face is None:
         raise SystemExit(f"{path}: no face")
@@ -35,9 +35,9 @@ def synthetic_photographs():
     return sorted((folder / "images").rglob("*.jpg"))[:2]
 
 
-def main(a=None, b=None, weights=None):
-    if a is None:
-        a, b = synthetic_photographs()
+def main(*words: str):
+    a, b = words[:2] if words else synthetic_photographs()
+    weights = words[2] if words else None
     model = embedding.load_model(weights) if weights else embedding.make_model("mobilefacenet")
     detector = detection.make_detector("mtcnn")
     first, second = (embed_photograph(path, detector, model) for path in (a, b))

@@ -137,6 +137,7 @@ __all__: list[str] = [
     "ijb_scripts",
     "inspect_run",
     "interval_methods",
+    "limited",
     "list_conditions",
     "list_erratum_kinds",
     "list_published_units",
@@ -160,6 +161,7 @@ __all__: list[str] = [
     "publication_names",
     "published_values",
     "quality_report",
+    "quick_look_warning",
     "rank_rate",
     "rank_rate_statistic",
     "rank_runs",
@@ -2438,6 +2440,11 @@ class EvaluationResult:
         A sentence that stands with the notes about the lists.
         """
 
+    def add_warning(self, warning: str) -> None:
+        """
+        A sentence that stands before the numbers.
+        """
+
     def labelled_scores(self, track: typing.SupportsInt = 0) -> tuple:
         """
         (scores, labels) of every comparison of a track.
@@ -3429,6 +3436,7 @@ def inspect_run(
     options: InspectionOptions,
 ) -> tuple: ...
 def interval_methods() -> list: ...
+def limited(trials: TrialSet, limit: typing.SupportsInt) -> TrialSet: ...
 def list_conditions() -> list: ...
 def list_erratum_kinds() -> list[str]: ...
 def list_published_units() -> list[str]: ...
@@ -3530,6 +3538,7 @@ def quality_report(
     threads: typing.SupportsInt,
     progress: typing.Any,
 ) -> tuple: ...
+def quick_look_warning(limit: typing.SupportsInt) -> str: ...
 def rank_rate(
     searches: Searches,
     rank: typing.SupportsInt,

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from facebench import _eval, _inspect, protocols, reports
+from facebench._arguments import brief
 
 
 def evaluate(
@@ -111,7 +112,7 @@ def report(
             raise ValueError("a frame is of runs alone and is returned; leave against and out away")
         return reports.frame(runs, titles)
     if rows not in ("metrics", "systems"):
-        raise ValueError(f"rows is metrics or systems, not {rows!r}")
+        raise ValueError(f"rows is metrics or systems, not {brief(rows)}")
     if paper and rows != "systems":
         raise ValueError(f"{next(iter(paper))}: goes with rows='systems'")
     if rows == "systems":

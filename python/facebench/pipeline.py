@@ -8,6 +8,7 @@ beside those that need no torch: ``facebench.evaluate``, ``facebench.report``, `
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from facebench import _compare, _foreign, _torch, datasets, embedding, reports
 from facebench._light import evaluate, report, run_html_writer, verify, write_run_html
@@ -150,7 +151,7 @@ def run(
     crop=None,
     crop_size=None,
     exclude=None,
-    limit: int | None = None,
+    limit: Any = None,
     discard=False,
     overwrite=False,
     cache=None,

@@ -117,3 +117,45 @@ def test_there_is_completion_for_the_shell(shell):
         check=False,
     )
     assert result.returncode == 0 and "facebench" in result.stdout, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("facebench list pro", ["protocols"]),
+        ("facebench show lfw_v", ["lfw_view1"]),
+        ("facebench eval calfw", ["calfw", "calfw_bin"]),
+        ("facebench eval lfw --convention insightface_", ["insightface_gui"]),
+    ],
+)
+def test_names_are_completed(words, found):
+    pytest.importorskip("facebench._full")
+    environment = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    environment["_FACEBENCH_COMPLETE"] = "complete_bash"
+    result = runner.invoke(app, [], env=environment, prog_name="facebench")
+    assert result.stdout.split() == found
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["evl", "--json"], "Did you mean 'eval'?"),
+        (["eval", "lfw", "--bogus", "--json"], "No such option: --bogus"),
+        (["eval", "--json"], "Missing argument 'PROTOCOL'"),
+        (
+            ["eval", "lfw", "--root", ".", "--replicates", "x", "--json"],
+            "Invalid value for '--replicates'",
+        ),
+    ],
+)
+def test_wrong_options_are_json_when_asked(words, text):
+    result = invoke(*words)
+    said = json.loads(result.stderr)
+    assert text in said["error"]
+    assert result.exit_code == said["exit_code"] == 2
+    assert invoke(*words[:-1]).stderr.startswith("Usage:")
+
+
+def test_json_is_json_when_it_goes_well():
+    assert json.loads(invoke("list", "intervals", "--json").stdout)
+    assert invoke("list", "intervals", "--json").exit_code == 0

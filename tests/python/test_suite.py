@@ -86,7 +86,7 @@ interval = "none"
 
 def test_docstring_examples():
     modules = [suites, suites.description, suites.tables, suites.exports, suites.running]
-    modules += [sys.modules["facebench.suites.suite"], reports.ranking, reports.rules, rate_plots]
+    modules += [sys.modules["facebench.suites.whole"], reports.ranking, reports.rules, rate_plots]
     for module in modules:
         result = doctest.testmod(module)
         assert not result.failed, module

@@ -53,7 +53,9 @@ std::string csv(const ReportTable& t) {
       spreadsheet_record({"protocol", "track", "metric", "row", "column", "run", "value", "low",
                           "high", "level", "method", "rate", "rate_target", "rate_achieved",
                           "errors", "expected_errors", "reliable", "count", "total"});
-  const auto text = [](double v) { return std::isnan(v) ? std::string() : fmt::format("{:.15g}", v); };
+  const auto text = [](double v) {
+    return std::isnan(v) ? std::string() : fmt::format("{:.15g}", v);
+  };
   for (const auto& row : t.rows)
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const auto& c = row.cells[i];

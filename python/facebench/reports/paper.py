@@ -3,6 +3,7 @@
 import unicodedata
 
 from facebench import _eval
+from facebench._arguments import brief
 from facebench.protocols import protocol_metrics
 from facebench.reports.ranking import holm_adjusted, rank_runs
 from facebench.reports.runs import as_list, read_run
@@ -60,7 +61,7 @@ def _columns(folders, titles, metrics):
                     raise ValueError(f"two runs of {protocol['id']} are titled '{system}'")
                 column.cells[system], column.folders[system] = cells[metric], folder
     if missing := [m for m in metrics if m not in found]:
-        raise ValueError(f"no run has the number {missing[0]!r}; see facebench list metrics")
+        raise ValueError(f"no run has the number {brief(missing[0])}; see facebench list metrics")
     return list(columns.values())
 
 
@@ -154,15 +155,15 @@ def system_table(
     | theirs | 50.00           |
     """
     if format not in ("markdown", "latex"):
-        raise ValueError(f"systems in rows are written as markdown or latex, not {format!r}")
+        raise ValueError(f"systems in rows are written as markdown or latex, not {brief(format)}")
     if interval not in INTERVALS:
-        raise ValueError(f"interval is one of {', '.join(INTERVALS)}, not {interval!r}")
+        raise ValueError(f"interval is one of {', '.join(INTERVALS)}, not {brief(interval)}")
     folders = as_list(runs)
     titles = list(titles or _eval.run_titles(folders))
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
     if baseline is not None and baseline not in titles:
-        raise ValueError(f"baseline {baseline!r} is no title of these: {', '.join(titles)}")
+        raise ValueError(f"baseline {brief(baseline)} is no title; there are: {', '.join(titles)}")
     columns = _columns(folders, titles, list(metrics))
     style = {
         "digits": digits,

@@ -13,7 +13,7 @@ from facebench.suites.description import (
     read_suite,
 )
 from facebench.suites.exports import model_card, model_index
-from facebench.suites.suite import Suite, suite
+from facebench.suites.whole import Suite, suite
 
 __all__ = [
     "Suite",

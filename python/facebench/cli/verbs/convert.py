@@ -27,7 +27,13 @@ def convert(
         weights, network=network, out=out, drop=drop or (), **common.parse_assignments(setting)
     )
     options = model.options.to_dict()
+    said = ("color", "mean", "std", "crop", "detector", "detector_mode", "flip", "normalization")
+    text = "\n".join(f"  {name}: {_short(options[name])}" for name in said)
     return Answer(
         {"path": str(out), "network": model.network, "options": options},
-        f"{out}: {model.network}, {model.options}",
+        f"{out}: {model.network}\n{text}",
     )
+
+
+def _short(value) -> str:
+    return ", ".join(f"{v:g}" for v in value) if isinstance(value, list) else str(value)
