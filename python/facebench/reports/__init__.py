@@ -33,6 +33,7 @@ from facebench.reports.plots import (
     cmc_svg,
     det_svg,
     discard_svg,
+    gallery_svg,
     histogram_svg,
     matrix_svg,
     roc_svg,
@@ -55,8 +56,10 @@ from facebench.reports.runs import (
     verify_inputs,
     verify_scores,
 )
+from facebench.reports.variance_budget import Budget, budget
 
 __all__ = [
+    "Budget",
     "CalibrationOptions",
     "CalibrationReport",
     "Claim",
@@ -75,6 +78,7 @@ __all__ = [
     "against_section",
     "as_list",
     "bars_svg",
+    "budget",
     "calibrate",
     "check",
     "check_claim",
@@ -84,6 +88,7 @@ __all__ = [
     "discard_svg",
     "explain",
     "frame",
+    "gallery_svg",
     "groups",
     "histogram_svg",
     "holm_adjusted",
