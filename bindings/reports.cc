@@ -214,11 +214,8 @@ void bind_run_texts(py::module_& m) {
       "roc_band",
       [](const EvaluationResult& r, std::size_t track, std::int64_t draws, int threads) {
         return far_low_high(with_job(threads, py::none(), [&](const Job& job) {
-          const Track& t = r.trials.tracks.at(track);
-          const ScoredTrials scored =
-              scored_trials(r.spec, r.options, r.trials, r.status, r.scores.at(track), t.name);
-          return roc_band(t.trials->measurable(scored, job).scores,
-                          {draws, r.options.level, r.options.seed}, job);
+          return roc_band(r.spec, r.options, r.trials, r.status, r.scores.at(track), track, draws,
+                          job);
         }));
       },
       py::arg("result"), py::arg("track"), py::arg("draws"), py::arg("threads") = 0);

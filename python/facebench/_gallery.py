@@ -94,8 +94,8 @@ def gallery(
     ``sizes`` people of a random order are the gallery (default: a sixteenth, an eighth, a quarter
     and half of them, so that a draw's galleries lie in each other and draws differ); their other
     images are mated searches, all images of everybody else non-mated ones. The threshold is that
-    whose FPIR is not above ``fpir``; a search is a miss where the mate is not first or lies below it
-    (ISO/IEC 19795-1). Failed enrolments are left out and counted.
+    whose FPIR is not above ``fpir``; a search is a miss where the mate is not first or lies below
+    it (ISO/IEC 19795-1). Failed enrolments are left out and counted.
 
     ``extrapolate``: larger sizes, by the straight line through log FNIR over log size of each draw
     (the form in which NIST's FRTE 1:N reports show it). It is no measurement, and is marked.
@@ -109,8 +109,8 @@ def gallery(
     sizes = sorted(sizes or {max(2, len(enrolled) // d) for d in (16, 8, 4, 2)})
     if not 2 <= sizes[0] <= sizes[-1] < len(enrolled):
         raise ValueError(
-            f"galleries of {sizes[0]} to {sizes[-1]} people; {len(enrolled)} people have two images "
-            "or more, and somebody must be left for non-mated searches"
+            f"galleries of {sizes[0]} to {sizes[-1]} people; {len(enrolled)} people have two "
+            "images or more, and somebody must be left for non-mated searches"
         )
     extrapolate = sorted(extrapolate or [])
     if extrapolate and (len(sizes) < 3 or extrapolate[0] <= sizes[-1]):
@@ -125,13 +125,11 @@ def gallery(
         scores = values @ values[order[: sizes[-1]]].T
         for n in sizes:
             searching = np.setdiff1d(np.arange(len(values)), order[:n])
-            searches = _eval.Searches(
-                scores[searching, :n], people[searching], people[order[:n]]
-            )
+            searches = _eval.Searches(scores[searching, :n], people[searching], people[order[:n]])
             counts[n].append((searches.mated, searches.non_mated))
             for f in fpir:
                 found[f, n].append(_eval.dir_at_fpir(searches, f).fnir)
-    points = []
+    points, too_few = [], []
     for f in fpir:
         measured = np.array([found[f, n] for n in sizes])
         for n, own in zip(sizes, measured, strict=True):
@@ -140,6 +138,9 @@ def gallery(
             points.append(_point(f, n, own, level, False, reliable=f * non_mated >= 10, **more))
         # Half an error more, so that a draw without any has a logarithm.
         mated = np.array([[m for m, _ in counts[n]] for n in sizes])
+        if extrapolate and np.min(np.mean(measured * mated, axis=1)) < 1:
+            too_few.append(f"{100 * f:g} %")
+            continue
         lines = np.polyfit(np.log(sizes), np.log((measured * mated + 0.5) / (mated + 1)), 1)
         for n in extrapolate:
             own = np.minimum(np.exp(lines[0] * math.log(n) + lines[1]), 1)
@@ -151,7 +152,9 @@ def gallery(
     )
     if any(not p["reliable"] for p in points if not p["extrapolated"]):
         note += " *: fewer than ten false positives are expected at this FPIR."
-    if extrapolate:
+    if too_few:
+        note += f" Nothing is extrapolated at an FPIR of {', '.join(too_few)}: too few misses."
+    if any(p["extrapolated"] for p in points):
         note += (
             " Extrapolated values continue the straight line of log FNIR over log size; nobody "
             "measured them."

@@ -316,8 +316,8 @@ class TrackResult(_eval.TrackResult):
 
     def roc_band(self, draws=200):
         """``(far, low, high)``: intervals of the TAR at eight FARs a decade, down to that of one
-        false accept; the threshold is chosen again in each draw. They are pointwise, at the level of
-        the result; empty arrays where it has no intervals.
+        false accept; the threshold is chosen again in each draw. They are pointwise, at the level
+        of the result; empty arrays where it has no intervals.
         """
         return _eval.roc_band(self._raw, self._index, draws)
 

@@ -168,8 +168,8 @@ def _numbered(bands):
 
 
 def det_svg(curves, x_title="false accept rate", y_title="false reject rate", bands=None):
-    """DET curves, both axes logarithmic. ``curves``: ``(title, x, y)`` each, error rates; ``bands``:
-    of each curve ``(x, low, high)`` or None.
+    """DET curves, both axes logarithmic. ``curves``: ``(title, x, y)`` each, error rates;
+    ``bands``: of each curve ``(x, low, high)`` or None.
 
     A rate of zero lies on the edge. With FPIR and FNIR it is the curve of open-set identification.
 

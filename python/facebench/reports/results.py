@@ -6,7 +6,6 @@ from facebench.reports.page import Section, table_block
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.runs import as_list, curves, read_run
 
-
 # Enough for the spread that a band shows; the numbers of the tables have draws of their own.
 _BAND_DRAWS = 200
 

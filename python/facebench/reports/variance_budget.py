@@ -14,7 +14,9 @@ from facebench.reports.runs import as_list, read_run
 _PARTS = {
     "detector": lambda content: content.get("preparation", {}).get("detector"),
     "crop": lambda content: [content.get("preparation", {}).get(k) for k in ("selection", "crop")],
-    "training": lambda content: content.get("embeddings", {}).get("manifest", {}).get("model_sha256"),
+    "training": lambda content: content.get("embeddings", {})
+    .get("manifest", {})
+    .get("model_sha256"),
 }
 _DOC = {
     "people": "other people, drawn again (dyadic bootstrap)",
@@ -52,8 +54,9 @@ class Budget(Fields):
             lines.append(f"| {s['name']} | {text(s['sd'])} | {share} | {s['what']} |")
         lines += [
             "",
-            "The draw of images is a part of that of people, so it is not added to the sum. A spread "
-            "of few runs is rough: of two it may be wrong by a factor of thirty, of five by three.",
+            "The draw of images is a part of that of people, so it is not added to the sum. The "
+            "spread of few runs is rough: of two it may be wrong by a factor of thirty, of five by "
+            "three.",
         ]
         return "\n".join(lines)
 

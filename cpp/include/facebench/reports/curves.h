@@ -8,7 +8,6 @@
 
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/summary.h"
-#include "facebench/protocols/measurable.h"
 #include "facebench/protocols/run_folder.h"
 
 namespace facebench {
@@ -32,10 +31,13 @@ struct BandPoint {
   double low = 0;
   double high = 0;
 };
-// Pointwise intervals along a ROC: eight FARs a decade, down to that of one false accept. They draw
-// what the track's intervals draw. Pointwise: at each FAR one holds with the options' level, all
-// together with less. Points whose interval is undefined are left out; empty without a way to draw.
-std::vector<BandPoint> roc_band(const Resampled<ScoreSet>& scores, const BootstrapOptions& options,
+// Intervals along the ROC of a track: eight FARs a decade, down to that of one false accept, from
+// `draws` draws of what the track's intervals draw, at their level. Pointwise: all together hold
+// less often than each. Points whose interval is undefined are left out; empty for a track without
+// a ROC and for options without intervals. `options` are resolved, `status` is per sample.
+std::vector<BandPoint> roc_band(const ProtocolSpec& spec, const EvaluationOptions& options,
+                                const TrialSet& trials, std::span<const SampleStatus> status,
+                                const KeptScores& scores, std::size_t track, std::int64_t draws,
                                 const Job& job = {});
 
 // A point of open-set identification at rank 1, chosen likewise.

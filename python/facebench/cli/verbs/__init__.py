@@ -58,6 +58,7 @@ VERBS = {
         "scan": data.scan,
         "convert": data.convert,
         "overlap": data.overlap,
+        "croissant": data.croissant,
     },
     "bench": {
         "step": steps.step,
