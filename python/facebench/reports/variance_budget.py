@@ -14,9 +14,7 @@ from facebench.reports.runs import as_list, read_run
 _PARTS = {
     "detector": lambda content: content.get("preparation", {}).get("detector"),
     "crop": lambda content: [content.get("preparation", {}).get(k) for k in ("selection", "crop")],
-    "training": lambda content: content.get("embeddings", {})
-    .get("manifest", {})
-    .get("model_sha256"),
+    "training": lambda content: _manifest(content).get("model_sha256"),
 }
 _DOC = {
     "people": "other people, drawn again (dyadic bootstrap)",
@@ -25,6 +23,10 @@ _DOC = {
     "detector": "other detectors",
     "crop": "other crops",
 }
+
+
+def _manifest(content):
+    return (content.get("embeddings") or {}).get("manifest") or {}
 
 
 class Budget(Fields):
