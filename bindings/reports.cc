@@ -183,11 +183,10 @@ void bind_run_texts(py::module_& m) {
       "run_curves",
       [](const fs::path& folder, std::size_t count, int bins, std::int64_t band_draws,
          int threads) {
-        const std::vector<TrackCurves> curves =
-            with_job(threads, py::none(), [&](const Job& job) {
-              return track_curves(read_scores(read_run(folder).folder / "scores.h5"), count, bins,
-                                  band_draws, job);
-            });
+        const std::vector<TrackCurves> curves = with_job(threads, py::none(), [&](const Job& job) {
+          return track_curves(read_scores(read_run(folder).folder / "scores.h5"), count, bins,
+                              band_draws, job);
+        });
         py::dict result;
         for (const TrackCurves& c : curves) {
           py::dict d;
