@@ -11,6 +11,7 @@
 #include "facebench/io/mat5.h"
 #include "facebench/io/safetensors.h"
 #include "facebench/io/sha256.h"
+#include "facebench/io/toml.h"
 #include "json.h"
 #include "modules.h"
 
@@ -215,6 +216,12 @@ void bind_io(py::module_& m) {
       });
 
   m.def("confine_readers", &confine_readers, py::arg("on"));
+  m.def(
+      "read_toml",
+      [](const py::bytes& text, const std::string& file) {
+        return json_to_python(parse_toml(std::string(text), file).json());
+      },
+      py::arg("text"), py::arg("file"));
   m.def("read_embeddings", &read_embeddings, py::arg("path"),
         py::call_guard<py::gil_scoped_release>());
   m.def("write_embeddings", &write_embeddings, py::arg("path"), py::arg("embeddings"),

@@ -43,6 +43,17 @@ py::tuple far_and_tar(const std::vector<RocPoint>& points) {
   return py::make_tuple(to_numpy(std::move(far)), to_numpy(std::move(tar)));
 }
 
+py::tuple far_low_high(const std::vector<BandPoint>& points) {
+  std::vector<double> far, low, high;
+  for (const BandPoint& p : points) {
+    far.push_back(p.far);
+    low.push_back(p.low);
+    high.push_back(p.high);
+  }
+  return py::make_tuple(to_numpy(std::move(far)), to_numpy(std::move(low)),
+                        to_numpy(std::move(high)));
+}
+
 void bind_runs(py::module_& m) {
   m.def(
       "check_claim",
@@ -170,12 +181,17 @@ void bind_run_texts(py::module_& m) {
       py::arg("run"));
   m.def(
       "run_curves",
-      [](const fs::path& folder, std::size_t count, int bins) {
+      [](const fs::path& folder, std::size_t count, int bins, std::int64_t band_draws,
+         int threads) {
+        const std::vector<TrackCurves> curves = with_job(threads, py::none(), [&](const Job& job) {
+          return track_curves(read_scores(read_run(folder).folder / "scores.h5"), count, bins,
+                              band_draws, job);
+        });
         py::dict result;
-        for (const TrackCurves& c :
-             track_curves(read_scores(read_run(folder).folder / "scores.h5"), count, bins)) {
+        for (const TrackCurves& c : curves) {
           py::dict d;
           if (!c.roc.empty()) d["roc"] = far_and_tar(c.roc);
+          if (!c.band.empty()) d["band"] = far_low_high(c.band);
           if (!c.cmc.empty()) d["cmc"] = c.cmc;
           if (!c.dir.empty()) {
             std::vector<double> fpir, dir;
@@ -191,7 +207,17 @@ void bind_run_texts(py::module_& m) {
         }
         return result;
       },
-      py::arg("run"), py::arg("count"), py::arg("bins"));
+      py::arg("run"), py::arg("count"), py::arg("bins"), py::arg("band_draws"),
+      py::arg("threads") = 0);
+  m.def(
+      "roc_band",
+      [](const EvaluationResult& r, std::size_t track, std::int64_t draws, int threads) {
+        return far_low_high(with_job(threads, py::none(), [&](const Job& job) {
+          return roc_band(r.spec, r.options, r.trials, r.status, r.scores.at(track), track, draws,
+                          job);
+        }));
+      },
+      py::arg("result"), py::arg("track"), py::arg("draws"), py::arg("threads") = 0);
   m.def(
       "roc_points",
       [](const std::vector<double>& scores, const std::vector<std::uint8_t>& labels,

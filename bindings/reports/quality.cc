@@ -2,6 +2,8 @@
 
 #include "arrays.h"
 #include "common.h"
+#include "facebench/core/error.h"
+#include "facebench/io/text.h"
 #include "json.h"
 #include "modules.h"
 
@@ -18,6 +20,19 @@ void bind_quality_report(py::module_& m) {
         return result;
       },
       py::arg("path"), py::arg("columns"), py::arg("key"));
+  m.def(
+      "read_column",
+      [](const std::filesystem::path& path, const std::optional<std::string>& column) {
+        const CsvTable table = read_csv(path);
+        if (table.columns().size() < 2)
+          fail(path.string(), "needs names and another column", "The first names the rows");
+        const std::size_t at = column ? table.column(*column) : 1;
+        std::vector<std::pair<std::string, std::string>> cells;
+        for (std::size_t row = 0; row < table.rows(); ++row)
+          cells.emplace_back(table.cell(row, 0), table.cell(row, at));
+        return cells;
+      },
+      py::arg("path"), py::arg("column"));
   m.def(
       "quality_report",
       [](const std::filesystem::path& run, const py::dict& qualities,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import timing as timing
     from facebench import training as training
     from facebench._compare import compare as compare
+    from facebench._gallery import gallery as gallery
     from facebench._inspect import inspect as inspect
     from facebench._light import evaluate as evaluate
     from facebench._light import report as report
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.pipeline import embed as embed
     from facebench.pipeline import pack as pack
     from facebench.pipeline import run as run
+    from facebench.reports import budget as budget
     from facebench.reports import calibrate as calibrate
     from facebench.reports import check as check
     from facebench.reports import explain as explain
@@ -97,6 +99,8 @@ _VERBS = {
     "threshold": "reports",
     "calibrate": "reports",
     "plan": "reports",
+    "gallery": "_gallery",
+    "budget": "reports",
     "inspect": "_inspect",
     "convert": "embedding",
 }

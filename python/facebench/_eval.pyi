@@ -142,6 +142,7 @@ __all__: list[str] = [
     "list_erratum_kinds",
     "list_published_units",
     "listed_pair_scores",
+    "listed_run",
     "load_protocol",
     "load_publication",
     "mcnemar",
@@ -168,6 +169,7 @@ __all__: list[str] = [
     "rank_ties",
     "rates_at",
     "read_calibrator",
+    "read_column",
     "read_embeddings",
     "read_h5_manifest",
     "read_manifest",
@@ -176,12 +178,14 @@ __all__: list[str] = [
     "read_run",
     "read_safetensors",
     "read_scores_csv",
+    "read_toml",
     "read_trials",
     "recommend_threshold",
     "refuse_blemishes",
     "report_format_names",
     "report_table",
     "roc",
+    "roc_band",
     "roc_points",
     "run_curves",
     "run_report",
@@ -2623,7 +2627,7 @@ class ThresholdReportOptions:
     Fields:
         fmr (number, default 0.001): FMR that is wanted
         track (text, optional): track of the runs; default: the only one
-        same (boolean, default false): test on the comparisons that the threshold is chosen on
+        same (boolean, default false): test on the comparisons that the threshold is made on
         replicates (integer, default 1000): resampled data sets
         level (number, default 0.95): confidence level, one-sided of the bound and two-sided of the intervals
         seed (integer, default 0): seed of the resampling
@@ -2658,7 +2662,7 @@ class ThresholdReportOptions:
     track: str | None
     "track of the runs; default: the only one"
     same: bool
-    "test on the comparisons that the threshold is chosen on"
+    "test on the comparisons that the threshold is made on"
     replicates: int
     "resampled data sets"
     level: float
@@ -2672,10 +2676,10 @@ class CalibrationOptions:
 
     Fields:
         method (text, default logistic): logistic (a line) or pav (rising steps)
-        track (text, optional): track of the runs; default: the only one
-        same (boolean, default false): test on the comparisons that the calibration is made on
         prior (number, default 0.5): share of genuine comparisons that errors assume
         bins (integer, default 15): of the calibration error
+        track (text, optional): track of the runs; default: the only one
+        same (boolean, default false): test on the comparisons that the calibration is made on
         replicates (integer, default 1000): resampled data sets
         level (number, default 0.95): confidence level of the intervals
         seed (integer, default 0): seed of the resampling
@@ -2693,10 +2697,10 @@ class CalibrationOptions:
         self,
         *,
         method: str = ...,
-        track: str | None = ...,
-        same: bool = ...,
         prior: float = ...,
         bins: int = ...,
+        track: str | None = ...,
+        same: bool = ...,
         replicates: int = ...,
         level: float = ...,
         seed: int = ...,
@@ -2709,14 +2713,14 @@ class CalibrationOptions:
         """
     method: str
     "logistic (a line) or pav (rising steps)"
-    track: str | None
-    "track of the runs; default: the only one"
-    same: bool
-    "test on the comparisons that the calibration is made on"
     prior: float
     "share of genuine comparisons that errors assume"
     bins: int
     "of the calibration error"
+    track: str | None
+    "track of the runs; default: the only one"
+    same: bool
+    "test on the comparisons that the calibration is made on"
     replicates: int
     "resampled data sets"
     level: float
@@ -3461,6 +3465,7 @@ def listed_pair_scores(
     [0.0, 0.707]
     """
 
+def listed_run(run: os.PathLike | str | bytes, track: str | None) -> dict: ...
 def load_protocol(name_or_path: str) -> ProtocolSpec: ...
 def load_publication(name_or_path: str) -> typing.Any: ...
 def mcnemar(wrong_a: typing.Any, wrong_b: typing.Any) -> McNemar:
@@ -3591,6 +3596,7 @@ def rates_at(
     """
 
 def read_calibrator(path: os.PathLike | str | bytes) -> ScoreCalibrator: ...
+def read_column(path: os.PathLike | str | bytes, column: str | None) -> list[tuple[str, str]]: ...
 def read_embeddings(path: os.PathLike | str | bytes) -> EmbeddingSet: ...
 def read_h5_manifest(path: os.PathLike | str | bytes) -> typing.Any: ...
 def read_manifest(path: os.PathLike | str | bytes) -> typing.Any: ...
@@ -3601,6 +3607,7 @@ def read_qualities(
 def read_run(folder: os.PathLike | str | bytes) -> dict: ...
 def read_safetensors(path: os.PathLike | str | bytes) -> tuple: ...
 def read_scores_csv(path: os.PathLike | str | bytes, trials: TrialSet) -> list[float]: ...
+def read_toml(text: bytes, file: str) -> typing.Any: ...
 def read_trials(
     protocol: ProtocolSpec, root: os.PathLike | str | bytes, lists: os.PathLike | str | bytes
 ) -> TrialSet: ...
@@ -3639,13 +3646,23 @@ def roc(comparisons: Comparisons, weights: typing.Any | None = None) -> RocCurve
 
 @typing.overload
 def roc(scores: typing.Any, labels: typing.Any, weights: typing.Any | None = None) -> RocCurve: ...
+def roc_band(
+    result: EvaluationResult,
+    track: typing.SupportsInt,
+    draws: typing.SupportsInt,
+    threads: typing.SupportsInt = 0,
+) -> tuple: ...
 def roc_points(
     scores: collections.abc.Sequence[typing.SupportsFloat],
     labels: collections.abc.Sequence[typing.SupportsInt],
     count: typing.SupportsInt,
 ) -> tuple: ...
 def run_curves(
-    run: os.PathLike | str | bytes, count: typing.SupportsInt, bins: typing.SupportsInt
+    run: os.PathLike | str | bytes,
+    count: typing.SupportsInt,
+    bins: typing.SupportsInt,
+    band_draws: typing.SupportsInt,
+    threads: typing.SupportsInt = 0,
 ) -> dict: ...
 def run_report(run: os.PathLike | str | bytes) -> str: ...
 def run_titles(runs: collections.abc.Sequence[os.PathLike | str | bytes]) -> list[str]: ...

@@ -1,7 +1,6 @@
 """The pairs, people and labels behind a run's error rates, with their crops."""
 
 import base64
-import csv
 import math
 import os
 from importlib.util import find_spec
@@ -98,14 +97,15 @@ def _among(person, attributes, column, group, qualities, below):
     if (qualities is None) != (below is None):
         raise ValueError("quality_below is of a table of qualities: give both")
     chosen = [] if person is None else [set(person)]
-    for path, keep in (
-        (attributes, lambda cell: cell == group),
-        (qualities, lambda cell: cell != "" and float(cell) < below),
-    ):
-        if path is not None:
-            chosen.append({name for name, cell in _cells(path, column) if keep(cell)})
-            if not chosen[-1]:
-                raise _eval.Error(f"{path}: no row is what was asked for")
+    if attributes is not None:
+        cells = _eval.read_column(os.fspath(attributes), column)
+        chosen.append(_some(attributes, {name for name, cell in cells if cell == group}))
+    if qualities is not None:
+        columns = [] if column is None else [column]
+        named = _eval.read_qualities(os.fspath(qualities), columns, None)
+        samples, values = next(iter(named.values()))
+        low = {name for name, value in zip(samples, values, strict=True) if value < below}
+        chosen.append(_some(qualities, low))
     if not chosen:
         return None
     names = set.intersection(*chosen)
@@ -114,14 +114,10 @@ def _among(person, attributes, column, group, qualities, below):
     return sorted(names)
 
 
-def _cells(path, column):
-    """(name, cell) of each row: the first column, and ``column`` or the second."""
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.reader(file))
-    if not rows or len(rows[0]) < 2 or (column is not None and column not in rows[0]):
-        raise _eval.Error(f"{path}: no column {column or 'beside the names'}")
-    at = 1 if column is None else rows[0].index(column)
-    return [(row[0], row[at]) for row in rows[1:] if len(row) > at]
+def _some(path, names):
+    if not names:
+        raise _eval.Error(f"{path}: no row is what was asked for")
+    return names
 
 
 class _Crops:

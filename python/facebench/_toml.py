@@ -1,19 +1,17 @@
 """TOML files that are read in Python: suites and rules."""
 
-import tomllib
-
+from facebench import _eval
 from facebench._arguments import brief
 from facebench.core import Error, closest_name
 
 
 def read_toml(path) -> dict:
-    """What a TOML file holds. Throws `facebench.Error` where it cannot be read."""
+    """What a TOML file holds; dates as text. Throws `facebench.Error` where it cannot be read, is
+    nested too deeply, or holds inf or nan."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return _eval.read_toml(path.read_bytes(), str(path))
     except OSError as e:
         raise Error(f"{brief(path)}: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise Error(f"{path}: {e}") from None
 
 
 def check_keys(path, where, table, known):

@@ -27,6 +27,7 @@ A data set of them, read back and packed without a detector:
 
 from facebench import _torch  # noqa: F401
 from facebench._audit import audit_sheet
+from facebench._croissant import write_croissant
 from facebench._full import (
     CheckOptions,
     ConvertOptions,
@@ -127,6 +128,7 @@ __all__ = [
     "sample_measures",
     "select_samples",
     "synthetic_layouts",
+    "write_croissant",
     "write_synthetic_dataset",
 ]
 

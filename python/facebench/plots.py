@@ -32,23 +32,34 @@ def _curves(results):
             yield label or track.name, track
 
 
-def plot_roc(results, ax=None, **line):
-    """TAR over FAR, the FAR on a logarithmic axis."""
-    curves = [(label, *track.roc()) for label, track in _curves(results)]
+def plot_roc(results, ax=None, *, bands=True, **line):
+    """TAR over FAR, the FAR on a logarithmic axis.
+
+    ``bands``: shaded, the interval of the TAR at each FAR (pointwise, over draws of people), where
+    the result has intervals.
+    """
+    curves = [(label, track, *track.roc()) for label, track in _curves(results)]
     ax = _axes(ax)
-    for label, far, tar in curves:
-        ax.plot(far, tar, **{"label": label, "drawstyle": "steps-post", **line})
+    for label, track, far, tar in curves:
+        (drawn,) = ax.plot(far, tar, **{"label": label, "drawstyle": "steps-post", **line})
+        if bands:
+            at, low, high = track.roc_band()
+            ax.fill_between(at, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
     ax.set(xscale="log", xlabel="false accept rate", ylabel="true accept rate")
     ax.legend()
     return ax
 
 
-def plot_det(results, ax=None, **line):
-    """FNMR over FMR, both on logarithmic axes."""
-    curves = [(label, *track.roc()) for label, track in _curves(results)]
+def plot_det(results, ax=None, *, bands=True, **line):
+    """FNMR over FMR, both on logarithmic axes. ``bands``: as of `plot_roc`."""
+    curves = [(label, track, *track.roc()) for label, track in _curves(results)]
     ax = _axes(ax)
-    for label, far, tar in curves:
-        ax.plot(far, [1 - t for t in tar], **{"label": label, "drawstyle": "steps-post", **line})
+    for label, track, far, tar in curves:
+        style = {"label": label, "drawstyle": "steps-post", **line}
+        (drawn,) = ax.plot(far, [1 - t for t in tar], **style)
+        if bands:
+            at, low, high = track.roc_band()
+            ax.fill_between(at, 1 - high, 1 - low, color=drawn.get_color(), alpha=0.2, linewidth=0)
     ax.set(xscale="log", yscale="log", xlabel="false match rate", ylabel="false non-match rate")
     ax.legend()
     return ax

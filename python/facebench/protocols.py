@@ -314,6 +314,13 @@ class TrackResult(_eval.TrackResult):
         """
         return _eval.roc_points(*self.labelled_scores(), count)
 
+    def roc_band(self, draws=200):
+        """``(far, low, high)``: intervals of the TAR at eight FARs a decade, down to that of one
+        false accept; the threshold is chosen again in each draw. They are pointwise, at the level
+        of the result; empty arrays where it has no intervals.
+        """
+        return _eval.roc_band(self._raw, self._index, draws)
+
     def cmc(self):
         """Of an identification: the share of mated probes found at rank k or better, for each k.
 
@@ -380,13 +387,13 @@ class Result:
         """`to_rows` as a pandas DataFrame (the extra ``frame``)."""
         return frame(self.to_rows())
 
-    def plot_roc(self, ax=None, **line):
+    def plot_roc(self, ax=None, *, bands=True, **line):
         """TAR over FAR of each track; see `facebench.plots.plot_roc`."""
-        return _plots.plot_roc(self, ax, **line)
+        return _plots.plot_roc(self, ax, bands=bands, **line)
 
-    def plot_det(self, ax=None, **line):
+    def plot_det(self, ax=None, *, bands=True, **line):
         """FNMR over FMR of each track; see `facebench.plots.plot_det`."""
-        return _plots.plot_det(self, ax, **line)
+        return _plots.plot_det(self, ax, bands=bands, **line)
 
     def plot_cmc(self, ax=None, **line):
         """Identification rate over rank of each search; see `facebench.plots.plot_cmc`."""

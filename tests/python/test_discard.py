@@ -1,11 +1,16 @@
 """Error versus discard against a literal transcription in numpy, and planted truths."""
 
 import itertools
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from facebench import metrics
 from facebench.metrics import DiscardOptions, error_versus_discard
+
+sys.path.insert(0, str(Path(__file__).parent))
+from planted_truths import wrong_pairs
 
 QUICK = {"replicates": 20}
 
@@ -140,20 +145,8 @@ def test_intervals_draw_people_and_differences_are_paired():
     assert difference.paired.interval.high < 0 and difference.paired.p_value < 0.05
 
 
-def planted(rng, people=400, rate=0.04):
-    """A genuine and an impostor pair of each person; images are in one genuine pair alone."""
-    person = np.repeat(np.arange(people), 2)
-    genuine = np.arange(people)
-    first = np.r_[2 * genuine, 2 * genuine]
-    second = np.r_[2 * genuine + 1, (2 * genuine + 2) % (2 * people)]
-    labels = np.r_[np.ones(people), np.zeros(people)].astype(np.uint8)
-    wrong = rng.permutation(people) < rate * people
-    scores = np.r_[np.where(wrong, 0.1, 0.9), np.full(people, 0.2)]
-    return scores, labels, first, second, person, wrong
-
-
 def test_the_true_order_of_errors_comes_to_the_oracle():
-    scores, labels, first, second, person, wrong = planted(np.random.default_rng(5))
+    scores, labels, first, second, person, wrong = wrong_pairs(np.random.default_rng(5))
     true = np.ones(len(person))
     true[first[:400]] = 1 - wrong  # one image of each wrong pair is the bad one
     true += np.random.default_rng(6).uniform(0, 0.5, len(true))
@@ -192,7 +185,7 @@ def test_the_oracle_of_images_takes_who_is_in_the_most_wrong_comparisons():
 
 
 def test_equal_qualities_go_together():
-    scores, labels, first, second, person, _ = planted(np.random.default_rng(7))
+    scores, labels, first, second, person, _ = wrong_pairs(np.random.default_rng(7))
     options = DiscardOptions(threshold=0.5, limits=[0.3], **QUICK)
     same = {"constant": np.ones(len(person))}
     (measure,) = error_versus_discard(scores, labels, first, second, person, same, options).measures

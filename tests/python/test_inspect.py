@@ -1,59 +1,18 @@
 """Inspection of runs: worst pairs, influence of people, planted label errors, lists left out."""
 
 import csv
-import itertools
 import json
+import sys
 from pathlib import Path
 
 import facebench
 import numpy as np
 import pytest
-from facebench import metrics, protocols
+from facebench import metrics
 from facebench.protocols import EmbeddingSet
 
-PEOPLE, IMAGES = 60, 4
-
-
-class Planted:
-    """All pairs within 60 people and as many impostors; 10 photographs show somebody else."""
-
-    def __init__(self, folder, errors=10, noise=0.35):
-        rng = np.random.default_rng(1)
-        names = [f"P{k // IMAGES:02}/{k % IMAGES}.jpg" for k in range(PEOPLE * IMAGES)]
-        pairs = [
-            (person * IMAGES + a, person * IMAGES + b, 1)
-            for person in range(PEOPLE)
-            for a, b in itertools.combinations(range(IMAGES), 2)
-        ]
-        strangers = rng.integers(0, len(names), (len(pairs), 2))
-        strangers = strangers[strangers[:, 0] // IMAGES != strangers[:, 1] // IMAGES]
-        pairs += [(a, b, 0) for a, b in strangers]
-        with open(folder / "pairs.csv", "w", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(["first", "second", "label"])
-            rows.writerows([names[a], names[b], same] for a, b, same in pairs)
-        # People are folders.
-        spec = (Path(__file__).resolve().parents[2] / "protocols/pairs.toml").read_text()
-        self.protocol = folder / "own.toml"
-        self.protocol.write_text(spec.replace('\nidentity = "genuine"', '\nidentity = "folder"'))
-        self.folder, self.names = folder, names
-        person = np.arange(len(names)) // IMAGES
-        wrong = rng.choice(PEOPLE, errors, replace=False)
-        self.wrong = {names[p * IMAGES + rng.integers(IMAGES)] for p in wrong}
-        shown = person.copy()
-        for name in self.wrong:
-            i = names.index(name)
-            shown[i] = (person[i] + 1 + rng.integers(PEOPLE - 1)) % PEOPLE
-        centre = rng.normal(size=(PEOPLE, 16))
-        self.values = centre[shown] + noise * rng.normal(size=(len(names), 16))
-        self.run = self.evaluate(folder / "run")
-
-    def evaluate(self, out=None, values=None, **more):
-        data = EmbeddingSet(np.float32(self.values if values is None else values), self.names)
-        result = protocols.evaluate(self.protocol, data, root=self.folder, replicates=20, **more)
-        if out is not None:
-            result.save(out)
-        return out or result
+sys.path.insert(0, str(Path(__file__).parent))
+from planted_truths import IMAGES, PEOPLE, WrongLabels
 
 
 def compared(result):
@@ -64,7 +23,7 @@ def compared(result):
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    return Planted(tmp_path_factory.mktemp("planted"))
+    return WrongLabels(tmp_path_factory.mktemp("planted"))
 
 
 def test_planted_label_errors_are_found(planted, tmp_path):
@@ -88,7 +47,7 @@ def test_planted_label_errors_are_found(planted, tmp_path):
 
 
 def test_right_labels_give_few_suspects(tmp_path):
-    clean = Planted(tmp_path, errors=0, noise=0.2)
+    clean = WrongLabels(tmp_path, errors=0, noise=0.2)
     found = facebench.inspect(clean.run)
     assert sum(s["evidence"] > 1 for s in found.suspects) <= 1
 

@@ -19,7 +19,10 @@ import pytest
 from facebench import datasets, embedding, reports, suites
 from facebench.reports import rate_plots
 from facebench.suites import SuiteDescription, SuiteModel, SuiteSet
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import norm
+
+sys.path.insert(0, str(Path(__file__).parent))
+from planted_truths import auc_and_variance, shifted_runs, write_pairs
 
 PEOPLE = {"people": 40, "images": 2, "size": 64, "pairs_per_fold": 4}
 
@@ -95,35 +98,6 @@ def test_docstring_examples():
 # --- the order of models --------------------------------------------------------------------------
 
 
-def write_pairs(folder, pairs):
-    """Half genuine, half impostor; nobody is in two of them, so comparisons are independent."""
-    lines = ["first,second,label"]
-    for i in range(pairs):
-        other = f"p{i}/2" if i < pairs // 2 else f"q{i}/1"
-        lines.append(f"p{i}/1.jpg,{other}.jpg,{int(i < pairs // 2)}")
-    folder.mkdir()
-    (folder / "pairs.csv").write_text("\n".join(lines) + "\n")
-
-
-def planted(folder, root, shifts, labels, random):
-    """A run for each shift: normal scores, the genuine ones higher by the shift."""
-    runs = []
-    for number, shift in enumerate(shifts):
-        scores = random.standard_normal(len(labels)) + shift * labels
-        runs.append(folder / str(number))
-        facebench.evaluate("pairs", scores=scores, root=root, interval="none", out=runs[-1])
-    return runs
-
-
-def auc_and_variance(shift, genuine, impostor):
-    """Of binormal scores: Hanley & McNeil, Radiology 1982, with the exact Q1 and Q2."""
-    auc = norm.cdf(shift / np.sqrt(2))
-    both = multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]])
-    q = both.cdf([shift / np.sqrt(2)] * 2)
-    spread = auc * (1 - auc) + (genuine + impostor - 2) * (q - auc**2)
-    return auc, spread / (genuine * impostor)
-
-
 def test_a_planted_margin_is_first_at_the_rate_of_theory(tmp_path):
     pairs, shifts, draws = 300, (1.3, 1.1), 60
     write_pairs(tmp_path / "lists", pairs)
@@ -131,7 +105,7 @@ def test_a_planted_margin_is_first_at_the_rate_of_theory(tmp_path):
     random = np.random.default_rng(5)
     first = []
     for number in range(draws):
-        runs = planted(tmp_path / f"d{number}", tmp_path / "lists", shifts, labels, random)
+        runs = shifted_runs(tmp_path / f"d{number}", tmp_path / "lists", shifts, labels, random)
         ranking = reports.rank_runs(runs, "pairs", "auc", replicates=100, seed=number)
         first.append(ranking["places"][0]["first"])
         assert sum(p["first"] for p in ranking["places"]) == pytest.approx(1)

@@ -153,8 +153,10 @@ Replicates Bootstrap::replicates_with_freedom(std::span<const Statistic> statist
   if (scheme_->groups == 0) return r;
   const Values left_out =
       evaluate_draws(*scheme_, statistics, scheme_->groups, scheme_->leave_out, job, nullptr);
-  for (std::size_t s = 0; s < statistics.size(); ++s)
+  for (std::size_t s = 0; s < statistics.size(); ++s) {
     r.freedom.push_back(degrees_of_freedom(statistics[s], left_out[s]));
+    r.acceleration.push_back(acceleration(left_out[s]));
+  }
   return r;
 }
 

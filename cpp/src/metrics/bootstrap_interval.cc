@@ -107,6 +107,34 @@ double degrees_of_freedom(const Statistic& statistic, std::span<const double> le
   return spread > 0 ? std::clamp(2 * second * second / spread, 3.0, std::max(most, 3.0)) : most;
 }
 
+double acceleration(std::span<const double> left_out) {
+  std::vector<double> values;
+  for (const double v : left_out)
+    if (!std::isnan(v)) values.push_back(v);
+  const double mean = moments(values).mean;
+  double second = 0, third = 0;
+  for (const double v : values) {
+    second += (mean - v) * (mean - v);
+    third += (mean - v) * (mean - v) * (mean - v);
+  }
+  return second > 0 ? third / (6 * std::pow(second, 1.5)) : 0;
+}
+
+double upper_bound_of(const Replicates& r, std::size_t s, const Statistic& statistic,
+                      double level) {
+  const Interval two_sided = interval_of(r, s, statistic, 2 * level - 1);
+  if (std::isnan(two_sided.high) || r.acceleration.empty() ||
+      !two_sided.method.starts_with(r.method + "_logit"))
+    return two_sided.high;
+  const double point = r.points[s];
+  std::vector<double> values = r.values[s];
+  for (double& v : values) v = std::isnan(v) ? v : transformed(statistic, v);
+  const double w = r.acceleration[s] + normal_quantile(level);
+  const double q = w / std::pow(1 - r.acceleration[s] * w, 2);
+  const double sd = std::sqrt(spread_of(values, r.opposed).variance);
+  return std::max(rounded_bound(logistic(transformed(statistic, point) + q * sd)), point);
+}
+
 Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statistic, double level) {
   const double upper = half_level(level);
   const double point = r.points[s];

@@ -45,5 +45,7 @@ ReplicateSpread spread_of(std::span<const double> replicates, bool opposed);
 
 // Of the variance of a statistic, by its values without each group of units.
 double degrees_of_freedom(const Statistic& statistic, std::span<const double> left_out);
+// Of a statistic, by the same values; 0 where no group moves it.
+double acceleration(std::span<const double> left_out);
 
 }  // namespace facebench

@@ -48,12 +48,10 @@ RecommendedThreshold recommend_threshold(const std::shared_ptr<const Comparisons
   result.false_matches = matches[at];
 
   const Bootstrap bootstrap(graph, Resampling::dyadic);
-  // The upper end of a two-sided interval, whose other end is not of interest.
-  BootstrapOptions two_sided = options;
-  two_sided.level = 2 * options.level - 1;
   const auto bound = [&](std::size_t k) {
     const Statistic rate = fmr_statistic(comparisons, thresholds[k]);
-    return bootstrap.intervals({&rate, 1}, two_sided, job).front().high;
+    const Replicates drawn = bootstrap.replicates_with_freedom({&rate, 1}, options, job);
+    return upper_bound_of(drawn, 0, rate, options.level);
   };
   result.least_bound = bound(0);
   if (result.least_bound > fmr) return result;

@@ -48,15 +48,10 @@ void CalibrationOptions::describe(OptionsBuilder<CalibrationOptions>& o) {
   o.name("CalibrationOptions", "How scores become likelihood ratios, and where that is tested.");
   o.choice("method", &CalibrationOptions::method, "logistic (a line) or pav (rising steps)",
            calibration_methods().names());
-  o.field("track", &CalibrationOptions::track, "track of the runs; default: the only one");
-  o.field("same", &CalibrationOptions::same,
-          "test on the comparisons that the calibration is made on");
   o.field("prior", &CalibrationOptions::prior, "share of genuine comparisons that errors assume",
           1e-9, 1 - 1e-9);
   o.field("bins", &CalibrationOptions::bins, "of the calibration error", 1, 1000);
-  o.field("replicates", &CalibrationOptions::replicates, "resampled data sets", 20, 10'000'000);
-  o.field("level", &CalibrationOptions::level, "confidence level of the intervals", 0.5, 0.9999);
-  o.field("seed", &CalibrationOptions::seed, "seed of the resampling", 0, 9e15);
+  describe_test(o, "calibration", "confidence level of the intervals", 0.5);
 }
 
 CalibrationReport calibration_report(const fs::path& folder, const fs::path& test,

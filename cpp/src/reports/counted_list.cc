@@ -28,6 +28,7 @@ CountedList CountedList::only(const std::function<bool(std::size_t)>& keep) cons
     if (!keep(i)) continue;
     kept.scores.push_back(scores[i]);
     kept.labels.push_back(labels[i]);
+    if (!folds.empty()) kept.folds.push_back(folds[i]);
     kept.units.push_back(units[i]);
   }
   return kept;
@@ -67,6 +68,7 @@ CountedList counted_list(const RunScores& run, std::size_t track, const fs::path
     }
     list.scores.push_back(scores[i]);
     list.labels.push_back(trials->genuine[i]);
+    if (!trials->fold.empty()) list.folds.push_back(trials->fold[i]);
     list.units.push_back(c);
   }
   return list;

@@ -18,6 +18,7 @@ namespace facebench {
 struct CountedList {
   std::vector<double> scores;
   std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> folds;
   std::vector<Comparison> units;
   std::int64_t left_out = 0;  // comparisons with a failed enrolment that the run leaves out
 
@@ -50,6 +51,17 @@ struct ChosenThreshold {
 ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> given, double far,
                                  const std::filesystem::path& other, const std::string& track);
 
+// The options of a report that is made on one run and tested on another.
+template <class Options>
+void describe_test(OptionsBuilder<Options>& o, std::string_view what, std::string_view level,
+                   double lowest_level) {
+  o.field("track", &Options::track, "track of the runs; default: the only one");
+  o.field("same", &Options::same,
+          "test on the comparisons that the " + std::string(what) + " is made on");
+  o.field("replicates", &Options::replicates, "resampled data sets", 20, 10'000'000);
+  o.field("level", &Options::level, std::string(level), lowest_level, 0.9999);
+  o.field("seed", &Options::seed, "seed of the resampling", 0, 9e15);
+}
 // Throws std::invalid_argument unless there is either a run to test on or the wish to test on the
 // same comparisons. what: what is tested, "the threshold".
 void check_test_run(const std::filesystem::path& test, bool same, std::string_view what);

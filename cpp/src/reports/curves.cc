@@ -92,7 +92,40 @@ std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {
   return points;
 }
 
-std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int bins) {
+std::vector<BandPoint> roc_band(const ProtocolSpec& spec, const EvaluationOptions& options,
+                                const TrialSet& trials, std::span<const SampleStatus> status,
+                                const KeptScores& kept, std::size_t track, std::int64_t draws,
+                                const Job& job) {
+  const IntervalMethod& intervals = interval_methods().at(*options.interval);
+  if (!intervals.any()) return {};
+  const Track& t = trials.tracks.at(track);
+  ScoredTrials scored = scored_trials(spec, options, trials, status, kept, t.name);
+  scored.intervals = &intervals;
+  const Resampled<ScoreSet> scores = t.trials->measurable(scored, job).scores;
+  if (!scores.data || !scores.bootstrap || scores.data->genuine() == 0) return {};
+  constexpr int kPerDecade = 8;
+  std::vector<BandPoint> points;
+  std::vector<Statistic> statistics;
+  for (int k = 0;; ++k) {
+    const double far = std::pow(10, -static_cast<double>(k) / kPerDecade);
+    if (far * static_cast<double>(scores.data->impostor()) < 1 - 1e-9) break;
+    if (!scores.data->reaches(far)) break;
+    points.push_back({far, 0, 0});
+    statistics.push_back(tar_at_far_statistic(scores.data, far));
+  }
+  const std::vector<Interval> found =
+      scores.bootstrap().intervals(statistics, {draws, options.level, options.seed}, job);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].low = found[i].low;
+    points[i].high = found[i].high;
+  }
+  std::erase_if(points, [](const BandPoint& p) { return std::isnan(p.low); });
+  std::ranges::reverse(points);
+  return points;
+}
+
+std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int bins,
+                                      std::int64_t band_draws, const Job& job) {
   std::vector<TrackCurves> curves;
   for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
     const Track& track = s.trials.tracks[t];
@@ -103,6 +136,8 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
     const Measurable m = track.trials->measurable(scored, {});
     if (m.searches.data)
       add_identification(*m.searches.data, s.options.rank_ties.value_or("pessimistic"), count, c);
+    if (band_draws > 0)
+      c.band = roc_band(s.spec, s.options, s.trials, s.status, s.scores[t], t, band_draws, job);
     // A matrix mixes groups that are not meant to be one population: it has no curve.
     if (m.scores.data && m.scores.data->tail()) {
       c.scores = coarser(m.scores.data->tail()->histogram, static_cast<std::size_t>(bins));

@@ -41,7 +41,12 @@ double tenth_of_genuine(const CountedList& list) {
   return *at;
 }
 
-std::string rounded(double count) { return fmt::format("{:.3g}", count); }
+// Three digits, never as a power of ten.
+std::string rounded(double count) {
+  const double unit = count < 1000 ? 1 : std::pow(10, std::floor(std::log10(count)) - 2);
+  return count < 1000 ? fmt::format("{:.3g}", count)
+                      : fmt::format("{:.0f}", std::round(count / unit) * unit);
+}
 
 Json model_json(const VertexModel& m) {
   return {{"rate", m.rate},

@@ -116,13 +116,8 @@ std::string tested_rows(const std::string& name, const TestedThreshold& t) {
 void ThresholdReportOptions::describe(OptionsBuilder<ThresholdReportOptions>& o) {
   o.name("ThresholdReportOptions", "Which threshold is recommended, and where it is tested.");
   o.field("fmr", &ThresholdReportOptions::fmr, "FMR that is wanted", 1e-12, 0.999);
-  o.field("track", &ThresholdReportOptions::track, "track of the runs; default: the only one");
-  o.field("same", &ThresholdReportOptions::same,
-          "test on the comparisons that the threshold is chosen on");
-  o.field("replicates", &ThresholdReportOptions::replicates, "resampled data sets", 20, 10'000'000);
-  o.field("level", &ThresholdReportOptions::level,
-          "confidence level, one-sided of the bound and two-sided of the intervals", 0.55, 0.9999);
-  o.field("seed", &ThresholdReportOptions::seed, "seed of the resampling", 0, 9e15);
+  describe_test(o, "threshold",
+                "confidence level, one-sided of the bound and two-sided of the intervals", 0.55);
 }
 
 ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,

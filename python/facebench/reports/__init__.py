@@ -34,6 +34,7 @@ from facebench.reports.plots import (
     cmc_svg,
     det_svg,
     discard_svg,
+    gallery_svg,
     histogram_svg,
     matrix_svg,
     roc_svg,
@@ -56,8 +57,10 @@ from facebench.reports.runs import (
     verify_inputs,
     verify_scores,
 )
+from facebench.reports.variance_budget import Budget, budget
 
 __all__ = [
+    "Budget",
     "CalibrationOptions",
     "CalibrationReport",
     "Claim",
@@ -77,6 +80,7 @@ __all__ = [
     "align_tables",
     "as_list",
     "bars_svg",
+    "budget",
     "calibrate",
     "check",
     "check_claim",
@@ -87,6 +91,7 @@ __all__ = [
     "explain",
     "folders_section",
     "frame",
+    "gallery_svg",
     "groups",
     "histogram_svg",
     "holm_adjusted",

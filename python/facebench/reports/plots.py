@@ -57,6 +57,12 @@ def _numbers(low, high):
     return _Axis(first * step, last * step, ticks)
 
 
+def _sizes(values):
+    low, high = min(values), max(values)
+    marked = [m * 10**e for e in range(9) for m in (1, 2, 5) if low <= m * 10**e <= high]
+    return _Axis(low, max(high, low + 1), [(n, str(n)) for n in marked], log=True)
+
+
 def _ranks(last):
     marked = [m * 10**e for e in range(7) for m in (1, 2, 5) if m * 10**e <= last]
     return _Axis(1, max(last, 2), [(r, str(r)) for r in marked], log=True)
@@ -69,8 +75,8 @@ def _open(name, title, height):
     )
 
 
-def _chart(name, title, x_axis, y_axis, x_title, y_title, curves, kind="step"):
-    """``curves``: (title, class number, xs, ys).
+def _chart(name, title, x_axis, y_axis, x_title, y_title, curves, kind="step", bands=()):
+    """``curves``: (title, class number, xs, ys); ``bands``: (class number, xs, lows, highs).
 
     ``kind``: step (y holds until the next x), line, or area (a step, filled down to zero).
     """
@@ -105,6 +111,11 @@ def _chart(name, title, x_axis, y_axis, x_title, y_title, curves, kind="step"):
         f'<text transform="translate(22 {_TOP + inner_height / 2:.1f}) rotate(-90)" '
         f'text-anchor="middle">{y_title}</text>'
     )
+    for number, xs, lows, highs in bands:
+        there = [f"{x(a):.1f},{y(b):.1f}" for a, b in zip(xs, highs, strict=True)]
+        back = [f"{x(a):.1f},{y(b):.1f}" for a, b in zip(xs, lows, strict=True)]
+        corners = " ".join([*there, *reversed(back)])
+        out.append(f'<polygon class="area a{number % 8}" points="{corners}"/>')
     for i, (label, number, xs, ys) in enumerate(curves):
         style = f'class="curve c{number % 8}" stroke-dasharray="{_DASHES[number % len(_DASHES)]}"'
         points, last = [], None
@@ -132,8 +143,9 @@ def _floats(values):
     return [float(v) for v in values]
 
 
-def roc_svg(curves):
-    """ROC curves with a logarithmic FAR axis. ``curves``: ``(title, far, tar)`` each.
+def roc_svg(curves, bands=None):
+    """ROC curves with a logarithmic FAR axis. ``curves``: ``(title, far, tar)`` each; ``bands``: of
+    each curve ``(far, low, high)`` or None.
 
     >>> roc_svg([("one", [0, 0.1, 1], [0, 0.8, 1])]).startswith("<svg")
     True
@@ -147,11 +159,17 @@ def roc_svg(curves):
         "false accept rate",
         "true accept rate",
         curves,
+        bands=_numbered(bands),
     )
 
 
-def det_svg(curves, x_title="false accept rate", y_title="false reject rate"):
-    """DET curves, both axes logarithmic. ``curves``: ``(title, x, y)`` each, error rates.
+def _numbered(bands):
+    return [(i, *map(_floats, band)) for i, band in enumerate(bands or []) if band is not None]
+
+
+def det_svg(curves, x_title="false accept rate", y_title="false reject rate", bands=None):
+    """DET curves, both axes logarithmic. ``curves``: ``(title, x, y)`` each, error rates;
+    ``bands``: of each curve ``(x, low, high)`` or None.
 
     A rate of zero lies on the edge. With FPIR and FNIR it is the curve of open-set identification.
 
@@ -167,6 +185,7 @@ def det_svg(curves, x_title="false accept rate", y_title="false reject rate"):
         x_title,
         y_title,
         curves,
+        bands=_numbered(bands),
     )
 
 
@@ -244,6 +263,26 @@ def cmc_svg(curves):
         "rank",
         "identified",
         curves,
+    )
+
+
+def gallery_svg(curves):
+    """FNIR over gallery size, both logarithmic. ``curves``: ``(title, sizes, fnir, low, high)``.
+
+    >>> gallery_svg([("one", [10, 20], [0.1, 0.2], [0.05, 0.1], [0.2, 0.3])]).count("polygon")
+    1
+    """
+    shown = [(t, i, _floats(n), _floats(fnir)) for i, (t, n, fnir, _, _) in enumerate(curves)]
+    return _chart(
+        "det",
+        "FNIR over people in the gallery",
+        _sizes([n for c in curves for n in c[1]]),
+        _log_rates([v for c in curves for v in [*c[2], *c[3]]]),
+        "people in the gallery",
+        "FNIR",
+        shown,
+        kind="line",
+        bands=_numbered([c[1:2] + c[3:] for c in curves]),
     )
 
 

@@ -9,6 +9,9 @@ from facebench.reports.page import Cell, Section, table_block
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.runs import as_list, curves, read_run
 
+# Enough for the spread that a band shows; the numbers of the tables have draws of their own.
+_BAND_DRAWS = 200
+
 
 class _Run:
     """A run folder with the title of its column."""
@@ -20,7 +23,8 @@ class _Run:
         self.protocol = self.metrics["protocol"]["id"]
         self.version = self.metrics["protocol"].get("version", 0)
         self.tracks = self.metrics["tracks"]
-        self.curves = curves(folder)
+        self.curves = curves(folder, band_draws=_BAND_DRAWS)
+        self.level = self.content["options"].get("level")
 
 
 def runs_section(title, runs, titles=None, notes=()):
@@ -180,10 +184,17 @@ def _plots(runs, track):
     plots = []
     roc, cmc, identification = having("roc"), having("cmc"), having("dir")
     if roc:
-        svg = roc_svg([(t, far, tar) for t, (far, tar) in roc])
-        plots.append({"svg": svg, "caption": f"ROC, track {track}"})
-        svg = det_svg([(t, far, [1 - v for v in tar]) for t, (far, tar) in roc])
-        plots.append({"svg": svg, "caption": f"DET, track {track}"})
+        bands = [r.curves[track].get("band") for r in runs if "roc" in r.curves.get(track, {})]
+        levels = {f"{100 * r.level:g} %" for r in runs if "band" in r.curves.get(track, {})}
+        note = f"; bands: {', '.join(sorted(levels))}, pointwise, over draws of people"
+        note = note if levels else ""
+        svg = roc_svg([(t, far, tar) for t, (far, tar) in roc], bands)
+        plots.append({"svg": svg, "caption": f"ROC, track {track}{note}"})
+        svg = det_svg(
+            [(t, far, [1 - v for v in tar]) for t, (far, tar) in roc],
+            bands=[b and (b[0], 1 - b[2], 1 - b[1]) for b in bands],
+        )
+        plots.append({"svg": svg, "caption": f"DET, track {track}{note}"})
     if cmc:
         plots.append({"svg": cmc_svg(cmc), "caption": f"CMC, track {track}"})
     if identification:

@@ -48,13 +48,16 @@ def run_report(run):
     return _eval.run_report(run)
 
 
-def curves(run, count=500, bins=60):
+def curves(run, count=500, bins=60, band_draws=0):
     """What can be plotted of a run, for each track a dict of what its kind has.
 
     ``roc``: (far, tar), at most ``count`` exact points; ``scores``: (edges, genuine, impostor), a
-    histogram; ``cmc``: rates by rank; ``dir``: (fpir, dir), points of open-set identification.
+    histogram; ``cmc``: rates by rank; ``dir``: (fpir, dir), points of open-set identification;
+    with ``band_draws`` (replicates) also ``band``: (far, low, high), pointwise intervals of the TAR
+    at the level of the run, the threshold chosen again in each draw. A run without intervals has
+    no band.
     """
-    return _eval.run_curves(run, count, bins)
+    return _eval.run_curves(run, count, bins, band_draws)
 
 
 def verify_scores(run, threads=0, progress=None):

@@ -26,7 +26,8 @@ struct RecommendedThreshold {
 };
 
 // `graph`: who is behind each comparison, in the order in which `comparisons` was made. The bound
-// draws people again (dyadic); without a false match it is Wilson's with the people as trials.
+// draws people again (dyadic, upper_bound_of()); without a false match it is Wilson's with the
+// people as trials.
 // Throws std::invalid_argument for an FMR outside (0, 1) and where there is no impostor comparison.
 RecommendedThreshold recommend_threshold(const std::shared_ptr<const Comparisons>& comparisons,
                                          const ComparisonGraph& graph, double fmr,

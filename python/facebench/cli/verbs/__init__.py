@@ -47,6 +47,8 @@ VERBS = {
     "threshold": operating_points.threshold,
     "calibrate": operating_points.calibrate,
     "plan": operating_points.plan,
+    "gallery": operating_points.gallery,
+    "budget": operating_points.budget,
     "inspect": inspect.inspect,
     "verify": verify.verify,
     "check": check.check,
@@ -56,6 +58,7 @@ VERBS = {
         "scan": data.scan,
         "convert": data.convert,
         "overlap": data.overlap,
+        "croissant": data.croissant,
     },
     "bench": {
         "step": steps.step,

@@ -201,3 +201,20 @@ def overlap(
     if out is not None:
         facebench.reports.write_text(out, found.exclusion)
     return found
+
+
+@verb("facebench data croissant faces.h5 --license 'research only' --out published")
+def croissant(
+    pack: argument("A pack.", Path),
+    name: option("The data set's name. Default: the pack's.") = None,
+    description: option("What it is. Default: the pack's data set, crop and numbers.") = None,
+    url: option("The data set's site.") = None,
+    license: option("The licence of the photographs, as their authors state it.") = None,
+    out: common.Out = None,
+):
+    """Describe a pack in Croissant's format. Writes croissant.json and faces.csv."""
+    folder = common.out_path(out, "data-croissant", pack.stem)
+    path = facebench.datasets.write_croissant(
+        pack, folder, name=name, description=description, url=url, license=license
+    )
+    return Answer({"path": str(path)}, f"{path}: metadata; publish {pack.name} beside it")

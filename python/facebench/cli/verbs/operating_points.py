@@ -1,10 +1,11 @@
-"""``facebench threshold``, ``calibrate`` and ``plan``: from a run to a decision."""
+"""``facebench threshold``, ``calibrate``, ``plan``, ``gallery`` and ``budget``: from a run to a
+decision."""
 
 from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, fields, option
+from facebench.cli.options import argument, fields, keywords, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
@@ -46,3 +47,42 @@ def calibrate(
 def plan(run: Run, **options):
     """What a run can show, and what more takes. In people and pairs."""
     return facebench.plan(run, **options)
+
+
+@verb(
+    "facebench gallery runs/run-lfw-1 --extrapolate 10000 --out gallery.html",
+    lambda: keywords(
+        facebench.gallery,
+        sizes=option("People in the gallery; may be repeated. Default: 1/16 to 1/2.", list[int]),
+        extrapolate=option("A larger size to extrapolate to; may be repeated.", list[int]),
+        level=option("Share of the draws that a range holds.", float, min=0.5, max=0.9999),
+        pack=option("The pack that says who is who. Default: the run's own.", Path),
+        embeddings=option("The embeddings. Default: the run's own.", Path),
+        out=option("Also write a page with a figure (.html).", Path),
+        seed=option("Seed of the draws.", int, min=0),
+    ),
+)
+def gallery(
+    run: Run,
+    fpir: option("The FPIRs, with commas between.") = "0.01,0.1",
+    draws: option("Draws of the gallery.", int, min=2, max=100000) = 50,
+    **options,
+):
+    """FNIR at an FPIR by gallery size. Draws of the gallery; extrapolation is marked."""
+    rates = [float(rate) for rate in fpir.split(",")]
+    return facebench.gallery(run, fpir=rates, draws=draws, **options)
+
+
+@verb("facebench budget runs/base runs/seed-2 runs/seed-3 runs/hog --metric auc")
+def budget(
+    runs: argument("Run folders; all but the first differ from it in one thing.", list[Path]),
+    metric: option("accuracy, auc, eer or tar@far=X. Default: the run's first.") = None,
+    track: option("Track of the runs. Default: their only one.") = None,
+    replicates: option("Resampled data sets.", int, min=20, max=10_000_000) = 1000,
+    seed: common.Seed = 0,
+    threads: common.Threads = 0,
+):
+    """Where a number's uncertainty comes from. People, images, training, detector, crop."""
+    return facebench.budget(
+        runs, metric, track=track, replicates=replicates, seed=seed, threads=threads
+    )
