@@ -178,7 +178,7 @@ def test_bad_blufr(tmp_path):
         "labels": ({"labels": np.ones((3, 1))}, "3 labels for 140 images"),
         "people": ({"labels": np.arange(140.0)[:, None]}, "P0 has the labels 0 and 1"),
         "same": ({"labels": np.ones((140, 1))}, "label 1 is both P0 and P1"),
-        "outside": ({"testIndex": divided([1, 2], [141])}, "141 is no place in the list of 140"),
+        "outside": ({"testIndex": divided([1, 141], [2])}, "141 is no place in the list of 140"),
         "half": ({"testIndex": divided([1.5], [2])}, "1.5 is no place"),
         "twice": ({"testIndex": divided([2, 2], [2])}, "image 2 is there twice"),
         "not": ({"galIndex": np.ones((2, 1))}, "galIndex: is not a cell array"),
