@@ -7,11 +7,13 @@
 #   scripts/bench.sh train --quick       training, arguments of tests/bench/train_peers.py
 #   scripts/bench.sh detect --pairs 9    MTCNN, arguments of tests/bench/detect.py
 #   scripts/bench.sh embed iresnet50     embedding, arguments of tests/bench/embed_peers.py
+#   scripts/bench.sh load rec tar        reading images, arguments of tests/bench/load_peers.py
 source "$(dirname "$0")/common.sh"
 advice="The first line with 'error' above says why."
 step "Building the benchmarks" cmake --build "$build" --parallel "$jobs" --target facebench_bench
 
-peers=("faiss-cpu>=1.8" "scikit-learn>=1.4" requests tqdm pillow "onnx>=1.16" "onnxruntime>=1.18" openvino)
+peers=("faiss-cpu>=1.8" "scikit-learn>=1.4" requests tqdm pillow "onnx>=1.16" "onnxruntime>=1.18" openvino
+  "pyarrow>=14" "lmdb>=1.4" "msgpack>=1" "webdataset>=0.2.86" "tfrecord>=1.14")
 # facenet-pytorch asks for an old torch, ncnn for an OpenCV that it does not need.
 alone=("facenet-pytorch==2.6.0" "ncnn>=1.0")
 bench=$root/.venv-bench
@@ -44,7 +46,7 @@ detect() {  # detect ARGUMENT...
   "$bench/bin/python" tests/bench/detect.py --limits "$program" --json "$build/bench/detect.json" "$@"
 }
 case ${1:-} in
-  train | embed | detect)
+  train | embed | detect | load)
     what=$1
     shift
     if [ "$what" = detect ]; then detect "$@"; else peers "$what" "$@"; fi

@@ -47,7 +47,10 @@ def measured(spec):
         fusions = docs_of(_eval.template_fusions())
         words.append(["template fusion", f"`{spec.fusion}`", fusions[spec.fusion]])
     if spec.summary != "none":
-        words.append(["over the tracks", f"`{spec.summary}`", "mean and standard deviation"])
+        meaning = "mean and standard deviation"
+        if spec.summary == "mean_less_sd":
+            meaning += ", and the mean less one of them"
+        words.append(["over the tracks", f"`{spec.summary}`", meaning])
     return [
         *table(["metric", "what", "source"], rows),
         "",

@@ -69,7 +69,7 @@ KINDS = {
     "lfw_view1": ("lfw_view1", "pairs", "umdfaces_listed", "ijba_1_1", "ijbb_1_1", "ijbc_1_1"),
     "lfw_search": (
         *("lfw_search", "ijba_1_n", "ijbb_1_n", "ijbb_1_n_pooled"),
-        *("ijbc_1_n", "ijbc_1_n_pooled", "tinyface"),
+        *("ijbc_1_n", "ijbc_1_n_pooled", "tinyface", "lfw_blufr_1_n"),
     ),
     "folders": ("folders",),
     "dfw": ("dfw",),

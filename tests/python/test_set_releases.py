@@ -107,6 +107,90 @@ def test_bad_tinyface(tmp_path):
         protocols.read_trials("tinyface", tmp_path / "none")
 
 
+# --- BLUFR ---
+# The authors' toolkit: blufr_lfw_config_readme.txt (variables), EvalROC.m, OpenSetROC.m (rules)
+
+
+def write_blufr(path, **changes):
+    """Two divisions of 40 people with 3 images and 20 with one; everything is random."""
+    random = np.random.default_rng(5)
+    images = [f"P{p}_{k:04}.jpg" for p in range(60) for k in range(1, 4 if p < 40 else 2)]
+    people = np.array([int(name[1:].split("_")[0]) for name in images])
+    lists = {name: np.empty((2, 1), object) for name in ("testIndex", "galIndex", "probIndex")}
+    for t in range(2):
+        test = np.flatnonzero(np.isin(people, random.permutation(60)[:50]))
+        enrolled = [q for q in np.unique(people[test]) if q < 40][:20]
+        gallery = np.array([test[people[test] == q][0] for q in enrolled])
+        for name, rows in (
+            ("testIndex", test),
+            ("galIndex", gallery),
+            ("probIndex", np.setdiff1d(test, gallery)),
+        ):
+            lists[name][t, 0] = rows[:, None] + 1.0
+    variables = {"imageList": cells(images), "labels": people[:, None] + 1.0, **lists, **changes}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scipy.io.savemat(path, variables, do_compression=True)
+    return images, people, lists
+
+
+def test_blufr(tmp_path):
+    images, people, lists = write_blufr(tmp_path / "config/lfw/blufr_lfw_config.mat")
+    random = np.random.default_rng(6)
+    values = random.normal(size=(60, 8))[people] + random.normal(size=(len(people), 8))
+    values = np.float32(values / np.linalg.norm(values, axis=1, keepdims=True))
+    names = [f"{name.split('_')[0]}/{name}" for name in images]
+    scores = np.float64(values) @ np.float64(values).T
+    means = {}
+    for protocol in ("lfw_blufr_1_1", "lfw_blufr_1_n"):
+        result = protocols.evaluate(protocol, values, names, root=tmp_path, replicates=20)
+        for t in range(2):
+            track = result[f"trial{t + 1}"]
+            test, gallery, probes = (np.int64(lists[n][t, 0].ravel()) - 1 for n in lists)
+            if protocol == "lfw_blufr_1_1":
+                part, below = scores[np.ix_(test, test)], np.tri(len(test), k=-1, dtype=bool)
+                same = people[test][:, None] == people[test]
+                genuine, impostor = part[same & below], np.sort(part[~same & below])[::-1]
+                wanted = np.mean(genuine >= impostor[int(0.01 * len(impostor)) - 1])
+                assert track["tar@far=0.01"].value == pytest.approx(wanted)
+                means.setdefault("tar@far=0.01", []).append(wanted)
+                continue
+            part = scores[np.ix_(gallery, probes)]
+            same = people[gallery][:, None] == people[probes]
+            mated = same.any(0)
+            highest = np.sort(part[:, ~mated].max(0))[::-1]
+            limit = highest[int(0.1 * len(highest)) - 1]
+            mate = np.where(same, part, -np.inf).max(0)[mated]
+            wanted = np.mean((mate >= limit) & (mate == part[:, mated].max(0)))
+            assert track["dir@fpir=0.1"].value == pytest.approx(wanted)
+            means.setdefault("dir@fpir=0.1", []).append(wanted)
+        cell = "tar@far=0.01" if protocol == "lfw_blufr_1_1" else "dir@fpir=0.1"
+        mean = result["mean"][cell]
+        assert mean.value == pytest.approx(np.mean(means[cell]))
+        less = np.mean(means[cell]) - np.std(means[cell], ddof=1)
+        assert mean.details["mean_less_sd"] == pytest.approx(less)
+
+
+def test_bad_blufr(tmp_path):
+    def divided(*rows):
+        return cells([np.array(r, float)[:, None] for r in rows])
+
+    bad = {
+        "labels": ({"labels": np.ones((3, 1))}, "3 labels for 140 images"),
+        "people": ({"labels": np.arange(140.0)[:, None]}, "P0 has the labels 0 and 1"),
+        "same": ({"labels": np.ones((140, 1))}, "label 1 is both P0 and P1"),
+        "outside": ({"testIndex": divided([1, 141], [2])}, "141 is no place in the list of 140"),
+        "half": ({"testIndex": divided([1.5], [2])}, "1.5 is no place"),
+        "twice": ({"testIndex": divided([2, 2], [2])}, "image 2 is there twice"),
+        "not": ({"galIndex": np.ones((2, 1))}, "galIndex: is not a cell array"),
+        "fewer": ({"galIndex": divided([1])}, "trial 1 has an image|no list for trial 2"),
+        "test": ({"testIndex": divided([1], [2])}, "not among its test images"),
+    }
+    for name, (change, wanted) in bad.items():
+        write_blufr(tmp_path / name / "blufr_lfw_config.mat", **change)
+        with pytest.raises(Error, match=wanted):
+            protocols.read_trials("lfw_blufr_1_n", tmp_path / name)
+
+
 # --- BFW ---
 # visionjo/facerec-bias-bfw: data/README.md (columns of the table)
 # zseljee/re-faircal: data/README.md (the same table as CSV)

@@ -124,9 +124,13 @@ bool has_end_marker(std::span<const std::uint8_t> b) {
 std::uint64_t count_scans(std::span<const std::uint8_t> b) {
   std::uint64_t scans = 0;
   for (std::size_t at = 2; at + 4 <= b.size();) {
+    const void* next = std::memchr(b.data() + at, 0xff, b.size() - at);
+    if (!next) break;
+    at = static_cast<std::size_t>(static_cast<const std::uint8_t*>(next) - b.data());
+    if (at + 4 > b.size()) break;
     const std::uint8_t code = b[at + 1];
     const bool alone = code == 0 || code == 1 || code == 0xff || (code >= 0xd0 && code <= 0xd8);
-    if (b[at] != 0xff || alone) {
+    if (alone) {
       ++at;
       continue;
     }

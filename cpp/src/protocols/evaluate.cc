@@ -263,8 +263,8 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
            "Take the metric out of the protocol.");
   }
   // One split alone has no mean.
-  if (spec.summary == "mean" && results.size() > 1)
-    results.push_back(mean_over_tracks(results, draws, options));
+  if (spec.summary != "none" && results.size() > 1)
+    results.push_back(mean_over_tracks(results, draws, options, spec.summary == "mean_less_sd"));
   return results;
 }
 

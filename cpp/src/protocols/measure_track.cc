@@ -168,7 +168,7 @@ MeasuredCells measure_cells(const ProtocolSpec& spec, const EvaluationOptions& o
 
 TrackResult mean_over_tracks(std::span<const TrackResult> tracks,
                              std::span<const std::vector<CellDraws>> draws,
-                             const EvaluationOptions& options) {
+                             const EvaluationOptions& options, bool less_sd) {
   TrackResult mean;
   mean.name = "mean";
   mean.kind = "summary";
@@ -193,6 +193,7 @@ TrackResult mean_over_tracks(std::span<const TrackResult> tracks,
     cell.details["tracks"] = m.count;
     const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
     cell.details["sd"] = number(m.sd);
+    if (less_sd) cell.details["mean_less_sd"] = number(m.mean - m.sd);
     cell.details["standard_error"] = number(m.sd / std::sqrt(static_cast<double>(m.count)));
     if (const auto d = mean_draws(cell.name, draws))
       cell.interval = interval_of(d->replicates, 0, d->statistic, options.level);

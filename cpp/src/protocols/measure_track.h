@@ -36,9 +36,10 @@ MeasuredCells measure_cells(const ProtocolSpec& spec, const EvaluationOptions& o
                             const Job& job);
 
 // Mean and standard deviation over tracks of every number that all of them have, with the interval
-// of the mean where the tracks' draws are of the same people (`draws` per track).
+// of the mean where the tracks' draws are of the same people (`draws` per track). `less_sd`: the
+// mean less one standard deviation too.
 TrackResult mean_over_tracks(std::span<const TrackResult> tracks,
                              std::span<const std::vector<CellDraws>> draws,
-                             const EvaluationOptions& options);
+                             const EvaluationOptions& options, bool less_sd);
 
 }  // namespace facebench

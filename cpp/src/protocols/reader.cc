@@ -4,6 +4,7 @@
 
 #include "protocols/agedb_splits.h"
 #include "protocols/bin_pairs.h"
+#include "protocols/blufr.h"
 #include "protocols/cfp_pairs.h"
 #include "protocols/dfw.h"
 #include "protocols/folders.h"
@@ -45,6 +46,8 @@ const Table<TrialReaderEntry>& trial_readers() {
         make_ijba_quality_reader},
        {"lfw_people", "LFW's people.txt: everybody with their number of images",
         make_lfw_people_reader},
+       {"blufr", "BLUFR's MAT file: random divisions of LFW, pairs or gallery and probes",
+        make_blufr_reader},
        {"lfw_pairs", "LFW's pairs.txt and pairsDevTest.txt: tab-separated names and numbers",
         make_lfw_pairs_reader},
        {"lfw_groups", "lists of pairs in LFW's form without a first line, one for each group",

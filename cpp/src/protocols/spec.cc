@@ -186,8 +186,9 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
     }
   if (evaluation.has("fusion")) s.fusion = word(evaluation, "fusion", template_fusions());
   s.summary = evaluation.text("summary", "none");
-  if (s.summary != "none" && s.summary != "mean")
-    evaluation.fail_at("summary", fmt::format("'{}' is neither 'none' nor 'mean'", s.summary));
+  if (s.summary != "none" && s.summary != "mean" && s.summary != "mean_less_sd")
+    evaluation.fail_at("summary",
+                       fmt::format("'{}' is not 'none', 'mean' or 'mean_less_sd'", s.summary));
   s.interval = word(evaluation, "interval", interval_methods());
   s.failed_enrolments = word(evaluation, "failed_enrolments", failure_policies());
 

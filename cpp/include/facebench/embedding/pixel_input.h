@@ -39,16 +39,24 @@ class PixelInput {
              bool interleaved, float* out) const;
 
  private:
-  template <class Value>
-  void write_values(const Value* rgb, const ImageShape& shape, const Placement& placement,
-                    bool interleaved, float* out) const;
-  float channel(const std::uint8_t* rgb, int c) const;
+  // Means and factors of the values of a row, as PixelKernels takes them.
+  struct Pattern {
+    std::array<float, 48> mean, factor;
+  };
+  enum class Way { multiply, divide, table };
+
+  void choose_way();
+  // `count` bytes of channel c, or of all channels in turn (c = channels()).
+  void scale(const std::uint8_t* bytes, std::int64_t count, int c, float* out) const;
   float channel(const float* rgb, int c) const;
 
   bool gray_ = false;
   std::array<int, 3> from_{0, 1, 2};  // which of R, G, B a channel is
   std::array<double, 3> mean_{}, std_{};
   std::array<std::array<float, 256>, 3> table_{};  // of all values of a byte
+  // How float arithmetic gives the table's numbers to the bit; if it does not, the table is used.
+  Way way_ = Way::table;
+  std::array<Pattern, 4> patterns_{};  // of each channel, then of all in turn
 };
 
 }  // namespace facebench

@@ -87,7 +87,7 @@ struct ProtocolSpec {
   std::vector<std::pair<std::string, std::string>> rules;
   std::string fusion;  // template_fusions(), "" for protocols without templates
   // "mean": a further result "mean" holds mean and standard deviation of each metric over the
-  // tracks (the splits of a protocol); else "none".
+  // tracks (a protocol's splits); "mean_less_sd": the mean less one deviation too; else "none".
   std::string summary;
   std::string interval;           // interval_methods()
   std::string failed_enrolments;  // failure_policies()
