@@ -10,21 +10,36 @@ command -v clang++ >/dev/null || die "clang is not there: libFuzzer comes with i
 fuzz=$root/build-fuzz
 advice="The first line with 'error' above says why."
 python=$(command -v "$venv/bin/python" || command -v python3)
-step "Configuring the fuzz targets" cmake --preset fuzz "-DPython_EXECUTABLE=$python"
+full=ON
+"$python" -c 'import importlib.util as u; raise SystemExit(not u.find_spec("torch"))' || full=OFF
+step "Configuring the fuzz targets" cmake --preset fuzz -DFACEBENCH_TESTS=OFF "-DFACEBENCH_FULL=$full" \
+  "-DPython_EXECUTABLE=$python"
+
+# Reader -> program, as tests/fuzz/CMakeLists.txt says.
+declare -A program_of
+while read -r name list; do
+  for reader in $list; do program_of[$reader]=$name; done
+done < <(tr '\n' ' ' <tests/fuzz/CMakeLists.txt | grep -oE 'set\((readers|picture_readers|full_readers) [^)]*' |
+  sed 's/set(readers/fuzz_light/; s/set(picture_readers/fuzz_pictures/; s/set(full_readers/fuzz_full/')
 readers=("$@")
 if [ ${#readers[@]} -eq 0 ]; then
-  for target in $(ninja -C "$fuzz" -t targets all | grep -oE '^fuzz_[a-z0-9_]+: phony' | cut -d: -f1); do
-    readers+=("${target#fuzz_}")
-  done
   # Those whose floors include torch take long to compile: name them.
-  for slow in recipe model checkpoint; do readers=("${readers[@]/$slow/}"); done
+  for reader in $(printf '%s\n' "${!program_of[@]}" | sort); do
+    case ${program_of[$reader]} in
+      fuzz_light) readers+=("$reader") ;;
+      fuzz_pictures) [ $full = OFF ] || readers+=("$reader") ;;
+    esac
+  done
 fi
+for name in $(for reader in "${readers[@]}"; do echo "${program_of[$reader]:?no reader $reader}"; done | sort -u); do
+  step "Building $name" ninja -C "$fuzz" "$name"
+done
 mkdir -p "$fuzz/found" "$fuzz/profiles"
+export LSAN_OPTIONS=suppressions=$root/tests/fuzz/leaks.txt:print_suppressions=0
 failed=()
 for reader in "${readers[@]}"; do
-  [ -n "$reader" ] || continue
-  step "Building fuzz_$reader" ninja -C "$fuzz" "fuzz_$reader"
-  program=$fuzz/tests/fuzz/fuzz_$reader
+  export FACEBENCH_FUZZ_READER=$reader
+  program=$fuzz/tests/fuzz/${program_of[$reader]}
   corpus=$fuzz/corpus/$reader
   mkdir -p "$corpus"
   dictionary=()
@@ -38,8 +53,10 @@ for reader in "${readers[@]}"; do
     "$corpus" "tests/fuzz/seeds/$reader" >"$log" 2>&1; then
     failed+=("$reader ($log)")
   fi
-  printf '%-14s %12s executions\n' "$reader" \
-    "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)"
+  # The last line of statistics: edges covered, size of the corpus.
+  printf '%-14s %12s executions %s\n' "$reader" \
+    "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)" \
+    "$(grep -oE 'cov: [0-9]+ .*corp: [0-9]+' "$log" | tail -n 1)"
 done
 if command -v llvm-profdata >/dev/null; then
   "$(dirname "$0")/fuzz_coverage.sh" "$fuzz"

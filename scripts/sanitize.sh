@@ -14,6 +14,7 @@ check() {  # check PRESET FOLDER CTEST-ARGUMENT...
 }
 # Leaks at exit are looked for too; children that are killed report none.
 export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
+export LSAN_OPTIONS=suppressions=$root/tests/fuzz/leaks.txt:print_suppressions=0
 # A confined child has a limit on its address space, which the sanitizers' shadow memory exceeds.
 check asan "$root/build-asan" -E '[Cc]onfined'
 check tsan "$root/build-tsan" -R '^core\.|^metrics\.' -E '[Cc]onfined'

@@ -11,6 +11,9 @@ needs neither torch nor time.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from facebench import _threads as _threads  # before anything that imports numpy
+
+# isort: split
 from facebench import _arguments, _eval
 
 if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers

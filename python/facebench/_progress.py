@@ -11,7 +11,10 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TextIO
+
+from facebench import _threads
 
 ANNOUNCED_AFTER = 1.0  # seconds: what is done sooner is not worth a line
 _SCALES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "bytes"))
@@ -121,7 +124,8 @@ class Progress(ABC):
             self._stages.append(made)
             made.timer = threading.Timer(self._after, self._announce, [made])
             made.timer.daemon = True
-            made.timer.start()
+            with suppress(RuntimeError):  # no thread may be started: the next update announces it
+                made.timer.start()
 
     def update(self, done: int, note: str = "") -> None:
         with self._lock:
@@ -198,14 +202,18 @@ class BarProgress(Progress):
 
         if self._shown is None:
             columns = (TextColumn("{task.description}"), BarColumn(bar_width=30))
-            self._shown = Progress(*columns, console=self._console, transient=True)
+            self._shown = Progress(
+                *columns, console=self._console, transient=True, auto_refresh=not _threads.few
+            )
             self._shown.start()
         # Without a total the bar moves to and fro.
         self._tasks[stage] = self._shown.add_task(self._text(stage), total=stage.total or None)
 
     def moved(self, stage, now):
         text = "  " * stage.depth + stage.line(now)
-        self._shown.update(self._tasks[stage], completed=stage.done, description=text)
+        self._shown.update(
+            self._tasks[stage], completed=stage.done, description=text, refresh=_threads.few
+        )
 
     def ended(self, stage, now):
         self._shown.remove_task(self._tasks.pop(stage))

@@ -15,7 +15,7 @@ if find_spec("facebench._full") is None:
 
 import torch
 
-from facebench import _arguments
+from facebench import _arguments, _threads
 from facebench import _full as full
 
 _arguments.guard(full)  # before anything else takes a function out of it
@@ -31,5 +31,8 @@ if _major_minor(torch.__version__) != _major_minor(full.torch_version):
         "installed. Install that torch, or reinstall facebench with pip install "
         "--no-build-isolation --force-reinstall --no-deps"
     )
+
+if _threads.few:  # of a torch that was imported before facebench, too
+    torch.set_num_threads(1)
 
 __all__ = ["full", "torch"]

@@ -17,11 +17,13 @@ inline std::vector<FuzzTarget>& fuzz_targets() {
   return targets;
 }
 
-// Runs a target; what is refused is no finding.
-inline void feed(const FuzzTarget& target, std::string_view bytes) {
+// Runs a target; what is refused is no finding. Returns whether it was accepted.
+inline bool feed(const FuzzTarget& target, std::string_view bytes) {
   try {
     target.read(bytes);
+    return true;
   } catch (const facebench::Error&) {
+    return false;
   }
 }
 

@@ -3,5 +3,6 @@
 #include "fuzz.h"
 
 FACEBENCH_FUZZ_TARGET(mat5, bytes) {
-  facebench::parse_mat5(std::as_bytes(std::span(bytes)), "fuzz");
+  for (const auto& [name, array] : facebench::parse_mat5(std::as_bytes(std::span(bytes)), "fuzz"))
+    if (array.kind == facebench::MatArray::Kind::cell) facebench::mat_text_rows(array, name);
 }

@@ -89,6 +89,13 @@ def toml_bytes_that_are_undefined():
     return ["eval", "odd.toml", "--root", ".", "--scores", "x.csv"]
 
 
+@case("a value, date or time is malformed")
+def toml_date_time_with_a_bracket():
+    """toml++ takes for granted that a digit follows the T; found by the fuzz target of TOML."""
+    write("date.toml", PROTOCOL + 'when = 1979-05-27T[07:32:00Z "lfw"\n')
+    return ["eval", "date.toml", "--root", ".", "--scores", "x.csv"]
+
+
 @case("lists and tables are nested deeper than 32")
 def toml_nested():
     write("nested.toml", "a = " + "[" * 100_000)

@@ -634,9 +634,12 @@ def test_files_of_strangers_give_the_same_numbers(trained, tmp_path, confinable)
     try:
         invoke("--untrusted", "embed", trained["model"], trained["pack"], "--out", embeddings)
         invoke("--untrusted", "eval", "lfw", "--embeddings", embeddings, *arguments)
-        invoke("--untrusted", "verify", out)
+        root = ("--root", trained["root"])
+        verified = invoke("--untrusted", "verify", out, *root, "--json", code=1)
     finally:
         assert fio.confine_readers(False)
+    checks = json.loads(verified.stdout)["checks"]
+    assert [c["name"] for c in checks if not c["same"]] == ["input embeddings"]  # outside the root
     assert embeddings.read_bytes() == trained["embeddings"].read_bytes()
     for name in ("scores.h5", "metrics.json"):
         assert (out / name).read_bytes() == (trained["run"] / name).read_bytes()

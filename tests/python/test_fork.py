@@ -1,13 +1,17 @@
 """Processes forked while other threads read HDF5 files, and too few threads."""
 
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import threading
 import warnings
 
+import facebench
 import facebench.io as fio
 import numpy as np
+import pytest
 
 
 def test_a_fork_while_hdf5_is_busy_can_read_too(tmp_path):
@@ -66,8 +70,6 @@ print(metrics.compare_paired.__name__)
 
 def test_without_further_threads_the_work_is_done_all_the_same():
     if os.getuid() != 0:
-        import pytest
-
         pytest.skip("needs root to become another user")
     said = []
     for how in ("many", "few"):
@@ -79,3 +81,63 @@ def test_without_further_threads_the_work_is_done_all_the_same():
         assert done.returncode == 0, done.stderr
         said.append(done.stdout)
     assert said[1] in (said[0], "threads may be started\n")
+
+
+def limited(most, folder, *words):
+    """The command as a user with at most so many processes and threads; it reads like root."""
+    for tool in ("setpriv", "prlimit"):
+        if os.getuid() != 0 or not shutil.which(tool):
+            pytest.skip("needs root, setpriv and prlimit")
+    drop = [f"--{kind}-caps=-all,+dac_override,+dac_read_search" for kind in ("inh", "ambient")]
+    folder.chmod(0o777)  # os.access() does not count what a user may do besides
+    user = ["setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", *drop]
+    limit = ["prlimit", f"--nproc={most}:{most}"]
+    return subprocess.run(
+        [*user, *limit, sys.executable, "-m", "facebench", *map(str, words)],
+        capture_output=True, text=True, timeout=120, cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(pathlib.Path(facebench.__file__).absolute().parents[1])},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def lists(tmp_path):
+    (tmp_path / "pairs.txt").write_text(
+        "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tDan\t1\n"
+    )
+    (tmp_path / "scores.csv").write_text("score\n0.9\n0.1\n0.8\n0.2\n")
+    return tmp_path
+
+
+def test_a_command_that_may_start_no_thread_says_so_and_works(lists):
+    words = ("eval", "lfw", "--root", ".", "--scores", "scores.csv", "--out")
+    done = limited(1, lists, *words, "few")
+    assert done.returncode == 0, done.stderr
+    assert "only 0 further threads may be started here" in done.stderr
+    done = limited(1, lists, "--untrusted", "report", "few")
+    assert done.returncode == 1
+    assert "no process to read it in" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [1, 2, 3, 5])
+def test_verbs_with_few_threads_give_the_same(tmp_path, most, monkeypatch):
+    pytest.importorskip("torch")
+    pytest.importorskip("facebench._full")
+    monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[1] / "faults")
+    from faults import make_inputs
+
+    make_inputs(tmp_path)
+    pack = ("pack", "folder", "--root", "lfw/images", "--detector", "none", "--crop-size", "32")
+    embed = ("embed", "model.safetensors")
+    train = ("train", "small4.softmax", "--set", "epochs=1", "--set", "batch=8", "--pack")
+    for limit, end in ((500, "many"), (most, "few")):
+        for words in (
+            (*pack, "--out", f"p-{end}.h5"),
+            (*embed, f"p-{end}.h5", "--out", f"e-{end}.h5"),
+            (*train, f"p-{end}.h5", "--out", f"t-{end}"),
+        ):
+            done = limited(limit, tmp_path, *words)
+            assert done.returncode == 0, done.stderr
+    for name in ("p-{}.h5", "e-{}.h5", "t-{}/model.safetensors"):
+        first, second = ((tmp_path / name.format(end)).read_bytes() for end in ("many", "few"))
+        assert first == second, name

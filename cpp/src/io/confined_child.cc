@@ -12,8 +12,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "facebench/core/utf8.h"
@@ -24,6 +26,8 @@
 // as many bytes.
 namespace facebench {
 namespace {
+
+namespace fs = std::filesystem;
 
 enum class Outcome : std::uint8_t { done, error, wrong_use };
 
@@ -102,11 +106,29 @@ void serve(int socket, const ConfinedLimits& limits, const ConfinedChild::Begin&
   }
 }
 
+// `path` has no links.
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty()) return false;
+  const fs::path base = fs::canonical(folder, error);
+  if (error) return false;
+  const auto [end, rest] = std::mismatch(base.begin(), base.end(), path.begin(), path.end());
+  return end == base.end();
+}
+
 }  // namespace
 
 bool confine_readers(bool on) { return confined.exchange(on); }
 
 bool readers_are_confined() { return confined; }
+
+bool may_open(const fs::path& path, std::initializer_list<fs::path> folders) {
+  if (!readers_are_confined()) return true;
+  std::error_code error;
+  const fs::path place = fs::weakly_canonical(fs::absolute(path, error), error);
+  return !error && std::ranges::any_of(
+                       folders, [&](const fs::path& folder) { return lies_in(place, folder); });
+}
 
 Json parse_file_json(std::string_view text, std::string_view where) {
   if (!confined) return parse_json(text, where);

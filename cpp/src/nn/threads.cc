@@ -2,11 +2,19 @@
 
 #include <ATen/Parallel.h>
 
+#include "facebench/core/startable_threads.h"
+
 namespace facebench {
 
 TorchThreads::TorchThreads() : before_(at::get_num_threads()) {}
 
-TorchThreads::TorchThreads(int threads) : TorchThreads() { at::set_num_threads(threads); }
+TorchThreads::TorchThreads(int threads) : TorchThreads() {
+  // OpenMP ends the process where it cannot start one. Others start some meanwhile: a loader of
+  // images, a display of progress.
+  constexpr int kOthers = 3;
+  const bool few = threads > 1 && startable_threads(threads + kOthers) < threads + kOthers;
+  at::set_num_threads(few ? 1 : threads);
+}
 
 TorchThreads::~TorchThreads() { at::set_num_threads(before_); }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "facebench/core/error.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
@@ -36,6 +37,14 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
   if (!expected.is_string()) return;
   fs::path folder = run.manifest.circumstance.value("images", "");
   if (!root.empty()) folder = find_images(scores.spec, scores.trials, {.root = root});
+  const auto reachable = [&](const fs::path& path) { return may_open(path, {run.folder, root}); };
+  if (!reachable(folder)) {
+    checks.push_back({"images", false,
+                      fmt::format("not read: under --untrusted only the run folder and --root are, "
+                                  "and they lay in {}",
+                                  folder.string())});
+    return;
+  }
   const std::vector<std::string>& names = scores.trials.names;
   const Dataset dataset = protocol_dataset(scores.spec, scores.trials, folder);
   std::vector<std::string> hashes(names.size(), std::string(kNoFile));
@@ -46,6 +55,7 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
         [&](std::int64_t i, int) {
           const auto k = static_cast<std::size_t>(i);
           const ImageLocation& image = dataset.samples[k].image;
+          if (!reachable(image.path())) return;  // a link out of the root: as if it were not there
           if (image.archive())
             hashes[k] = sha256_hex(image.read());
           else if (fs::is_regular_file(image.path()))

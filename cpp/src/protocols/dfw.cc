@@ -30,8 +30,9 @@ std::vector<std::string> read_names(const ListFile& text, Blemishes& found) {
     const auto where = [&] { return text.at(line); };
     names.push_back(sample_name(line.text, found, where));
     if (const auto [at, fresh] = lines.try_emplace(names.back(), line.number); !fresh)
-      found.add(BlemishKind::repeated_name, where,
-                [&] { return fmt::format("{}, as in line {}", names.back(), at->second); });
+      found.add(BlemishKind::repeated_name, where, [&, at = at] {
+        return fmt::format("{}, as in line {}", names.back(), at->second);
+      });
   }
   if (names.size() < 2) fail(text.name(), "fewer than two names");
   return names;

@@ -142,8 +142,9 @@ class Ijba11Reader : public IjbaReader {
       const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
       const auto [earlier, fresh] = line_of.try_emplace(key, csv.place(row).line);
       if (!fresh)
-        found.add(BlemishKind::repeated_pair, where,
-                  [&] { return fmt::format("{}, as in line {}", ids(), earlier->second); });
+        found.add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
+          return fmt::format("{}, as in line {}", ids(), earlier->second);
+        });
       trials.comparisons.push_back(c);
       trials.genuine.push_back(set.unit_identity(c.first) == set.unit_identity(c.second));
     }

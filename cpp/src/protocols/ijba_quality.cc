@@ -36,7 +36,9 @@ class Sets {
     else
       found_.add(
           BlemishKind::repeated_name, [&] { return where; },
-          [&] { return fmt::format("{}, as in {}", name, found_.place(earlier->second)); });
+          [&, earlier = earlier] {
+            return fmt::format("{}, as in {}", name, found_.place(earlier->second));
+          });
   }
 
   TrialSet finish() {

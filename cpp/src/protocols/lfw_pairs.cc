@@ -162,8 +162,9 @@ class LfwPairsParser {
     const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
     const auto [earlier, fresh] = lines_of_.try_emplace(key, line.number);
     if (!fresh)
-      found_.add(BlemishKind::repeated_pair, where,
-                 [&] { return fmt::format("{}, as in line {}", both(), earlier->second); });
+      found_.add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
+        return fmt::format("{}, as in line {}", both(), earlier->second);
+      });
   }
 
   const ListFile& text_;

@@ -70,7 +70,9 @@ std::vector<Person> read_people(const ListFile& text, Blemishes& found) {
       if (const auto [earlier, fresh] = line_of.try_emplace(name, line.number); !fresh)
         found.add(
             BlemishKind::repeated_name, [&] { return text.at(line); },
-            [&] { return fmt::format("{}, as in line {}", name, earlier->second); });
+            [&, earlier = earlier] {
+              return fmt::format("{}, as in line {}", name, earlier->second);
+            });
       else
         people.push_back({name, images});
     }

@@ -30,7 +30,7 @@ void PairCollector::add(std::string_view first, std::string_view second, bool ge
   const auto [low, high] = std::minmax(a, b);
   const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
   if (const auto [earlier, fresh] = seen_.try_emplace(key, position); !fresh)
-    found_->add(BlemishKind::repeated_pair, where, [&] {
+    found_->add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
       return fmt::format("{} and {}, as in {}", names_[a], names_[b],
                          found_->place(where_(earlier->second)));
     });

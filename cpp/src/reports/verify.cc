@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "facebench/core/error.h"
+#include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
 #include "facebench/io/json.h"
@@ -17,6 +18,10 @@ namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What a run folder may hold of data.
+constexpr const char* kOwnFiles[] = {"run.json", "scores.h5", "metrics.json", "pack.h5",
+                                     "embeddings.h5"};
 
 std::string text_or(const Json& object, const char* key, std::string fallback = "") {
   if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return fallback;
@@ -107,7 +112,8 @@ fs::path find_embeddings(const Run& run, const Job& job) {
   for (std::size_t i = 0; i < recorded.size() && places.is_array() && i < places.size(); ++i) {
     const fs::path path = text_or(places[i], "path");
     if (text_or(recorded[i], "role") == "embeddings" && path.extension() == ".h5" &&
-        fs::is_regular_file(path) && sha256_file(path, job) == text_or(recorded[i], "sha256"))
+        may_open(path, {run.folder}) && fs::is_regular_file(path) &&
+        sha256_file(path, job) == text_or(recorded[i], "sha256"))
       return path;
   }
   return {};
@@ -145,6 +151,10 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
 }  // namespace
 
 std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
+  for (const char* file : kOwnFiles)
+    if (!may_open(folder / file, {folder}))
+      fail((folder / file).string(), "is a link that leads out of the run folder",
+           "Nothing outside it is opened under --untrusted.");
   const Run run = read_changed_run(folder);
   std::vector<Check> checks;
   for (const char* file : {"scores.h5", "metrics.json"})
@@ -177,6 +187,11 @@ std::vector<Check> verify_inputs(const fs::path& folder, const fs::path& root, c
         !base.empty() && !below.empty() ? base / below : fs::path(text_or(place, "path"));
     if (path.empty())
       checks.push_back({name, false, "run.json does not say where it lay"});
+    else if (!may_open(path, {folder, base}))
+      checks.push_back({name, false,
+                        fmt::format("not read: under --untrusted only the run folder and --root "
+                                    "are, and it lay at {}",
+                                    path.string())});
     else
       checks.push_back(compare_hash(name, path, text_or(recorded[i], "sha256"), job));
   }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace facebench {
@@ -18,7 +19,10 @@ BatchLoader::BatchLoader(const ImageSource& images, const std::vector<std::int64
       ahead_(2 * std::int64_t{settings_.threads} + 1),
       claimed_(first),
       consumed_(first) {
-  for (int i = 0; i < settings_.threads; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < settings_.threads; ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {  // no more may be started: those that were do the work
+  }
 }
 
 BatchLoader::~BatchLoader() {

@@ -170,6 +170,8 @@ TEST(Toml, TextThatTheParserCannotBear) {
     EXPECT_NE(refusal(text).find("outside ASCII"), std::string::npos) << text;
   for (const char* text : {"[[ [d", "[ [a]]", "a = 1\n[[\t[d]]", "[.a]", "[]"})
     EXPECT_NE(refusal(text).find("does not begin with a name"), std::string::npos) << text;
+  for (const char* text : {"a = 1979-05-27T[7:32:00Z", "a = 1979-05-27T.7:32:00"})
+    EXPECT_NE(refusal(text).find("not valid TOML"), std::string::npos) << text;
   EXPECT_NE(refusal(std::string((8 << 20) + 1, '\n')).find("more than 8388608"), std::string::npos);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <initializer_list>
 #include <string_view>
 
 #include "facebench/io/json.h"
@@ -13,6 +15,11 @@ namespace facebench {
 // reader throws Error. Where the kernel cannot confine a process, every reader throws Error.
 // Returns the previous setting. Linux on x86-64 and AArch64.
 bool confine_readers(bool on);
+
+// Whether a path that a file names may be opened: where readers are confined only if it, with its
+// links followed, lies in one of the folders or is one of them; an empty folder holds nothing.
+bool may_open(const std::filesystem::path& path,
+              std::initializer_list<std::filesystem::path> folders);
 
 // parse_json() for the text of a file: in a confined child where readers are confined.
 Json parse_file_json(std::string_view text, std::string_view where);

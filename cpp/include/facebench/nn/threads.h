@@ -11,7 +11,7 @@ namespace facebench {
 class TorchThreads {
  public:
   TorchThreads();  // leaves it as it is, and undoes what others set meanwhile
-  explicit TorchThreads(int threads);
+  explicit TorchThreads(int threads);  // 1 where the system does not let so many be started
   ~TorchThreads();
   TorchThreads(const TorchThreads&) = delete;
   TorchThreads& operator=(const TorchThreads&) = delete;

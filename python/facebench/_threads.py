@@ -1,0 +1,51 @@
+"""What happens where this process may start only few threads (`ulimit -u`, a container's limit).
+
+Our own pools take what they get; OpenMP, under torch and numpy, ends the process.
+"""
+
+import os
+import threading
+import warnings
+
+_ENOUGH = 64
+
+
+def startable(wanted: int) -> int:
+    """How many threads, up to ``wanted``, can run at once beside this one."""
+    end = threading.Event()
+    started: list[threading.Thread] = []
+    try:
+        for _ in range(wanted):
+            thread = threading.Thread(target=end.wait)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:  # "can't start new thread"
+        pass
+    finally:
+        end.set()
+        for thread in started:
+            thread.join()
+    return len(started)
+
+
+def _few() -> bool:
+    """Whether OpenMP may have no threads of its own; says so, and keeps it from trying."""
+    # Two pools, a loader of images and a display of progress.
+    wanted = min(2 * (os.cpu_count() or 1) + 3, _ENOUGH)
+    found = startable(wanted)
+    if found == wanted:
+        return False
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = "1"
+    warnings.warn_explicit(
+        f"only {found} further threads may be started here (ulimit -u, or a container's limit on "
+        "processes): some steps use one thread and take longer",
+        RuntimeWarning,
+        "facebench",
+        1,
+    )
+    return True
+
+
+#: Found out once, before numpy or torch is imported.
+few = _few()
