@@ -2,6 +2,8 @@
 
 #include <ATen/Parallel.h>
 
+#include <atomic>
+
 #include "facebench/core/startable_threads.h"
 
 namespace facebench {
@@ -12,7 +14,9 @@ TorchThreads::TorchThreads(int threads) : TorchThreads() {
   // OpenMP ends the process where it cannot start one. Others start some meanwhile: a loader of
   // images, a display of progress.
   constexpr int kOthers = 3;
-  const bool few = threads > 1 && startable_threads(threads + kOthers) < threads + kOthers;
+  static std::atomic<int> known = 0;  // tried once: a call that embeds one image takes 1 ms
+  if (threads > 1 && known < threads + kOthers) known = startable_threads(threads + kOthers);
+  const bool few = threads > 1 && known < threads + kOthers;
   at::set_num_threads(few ? 1 : threads);
 }
 
