@@ -66,6 +66,9 @@ LIGHT = [
     "eval lfw --root X --scores s.csv", "report X", "report X --format html --out page",
     "explain X X", "explain run X", "groups X", "pairs lfw --root X --out p.csv", "pairs X.toml",
     "data check lfw --root X", "report run --against X.toml", "verify X",
+    "check run --rules X.toml", "threshold X --same", "calibrate X --same", "plan X", "inspect X",
+    "inspect run --qualities X --quality-below 1", "inspect run --attributes X --group a",
+    "budget run X",
 ]  # fmt: skip
 FULL = [
     "pack folder --root X --detector none --out p.h5", "embed X X --out e.h5", "detect X",
@@ -74,6 +77,7 @@ FULL = [
     "run lfw --model X --root here --out r", "compare X X --model X", "data scan folder --root X",
     "data convert X --out c.tar",
     "detect X --detector given --detector-option file=X", "data overlap X X",
+    "suite X.toml --out s", "gallery X", "quality X", "data croissant X --out c",
 ]  # fmt: skip
 
 

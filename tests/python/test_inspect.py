@@ -253,3 +253,12 @@ def test_pages_and_sheets_show_the_crops(tmp_path):
     arguments = ["quality", str(run), "--measure", "sharpness", "--far", "0.1", "--json"]
     done = CliRunner().invoke(app, [*arguments, "--replicates", "20"])
     assert [m["name"] for m in json.loads(done.stdout)["measures"]] == ["sharpness"]
+
+
+def test_tables_of_names_are_refused_with_their_line(planted, tmp_path):
+    table = tmp_path / "faces.csv"
+    table.write_text("name,score\na.jpg,0.5\nb.jpg,good\n")
+    with pytest.raises(facebench.Error, match=r"faces\.csv:3.*'good'"):
+        facebench.inspect(planted.run, qualities=table, quality_below=0.6)
+    with pytest.raises(facebench.Error, match=r"faces\.csv.*colour"):
+        facebench.inspect(planted.run, attributes=table, column="colour", group="red")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import facebench
 import pytest
-from facebench import reports
+from facebench import reports, suites
 
 HEAD = 'id = "mine"\nversion = 3\n'
 
@@ -112,3 +112,13 @@ def test_the_verb_prints_yes_and_no_and_its_exit_code(run, tmp_path):
     assert done.returncode == 1
     assert "yes draws: " in done.stdout and "NO  more: " in done.stdout
     assert json.loads(call("--json").stdout)["rules"] == {"id": "mine", "version": 3}
+
+
+def test_toml_of_a_stranger_ends_in_a_sentence(tmp_path):
+    """Deep nesting, at which Python's own reader ends in a RecursionError, and bad syntax."""
+    path = tmp_path / "theirs.toml"
+    for text in ("a = " + "[" * 5000 + "]" * 5000, 'id = "x"\nrules = [', "a = nan", "\udcff"):
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        for read in (reports.read_rules, suites.read_suite):
+            with pytest.raises(facebench.Error, match=r"theirs\.toml"):
+                read(path)
