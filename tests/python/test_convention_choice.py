@@ -71,7 +71,7 @@ KINDS = {
         *("lfw_search", "ijba_1_n", "ijbb_1_n", "ijbb_1_n_pooled"),
         *("ijbc_1_n", "ijbc_1_n_pooled", "tinyface", "lfw_blufr_1_n"),
     ),
-    "folders": ("folders",),
+    "folders": ("folders", "lfw_blufr_1_1"),
     "dfw": ("dfw",),
     "ijba_quality": ("ijba_quality",),
     "umdfaces": ("umdfaces",),
