@@ -15,6 +15,7 @@
 #   make lint         clang-format, ruff
 #   make docs         the documentation as a site in build/docs
 #   make wheel        a wheel in dist/
+#   make wheel-light PYTHONS="python3.11 python3.12"   wheels of the light package, facebench-eval
 #   make install PREFIX=/opt/facebench    the C++ library, headers and CMake package
 #   make clean        removes the build folder (not .venv, not runs/)
 #
@@ -26,7 +27,7 @@ TORCH ?= 2.11.0
 PREFIX ?=
 export PYTHON TORCH PREFIX
 
-.PHONY: demo test build test-slow fuzz sanitize faults bench bench-paper bench-paper-full engines lint docs wheel install clean
+.PHONY: demo test build test-slow fuzz sanitize faults bench bench-paper bench-paper-full engines lint docs wheel wheel-light install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -70,7 +71,11 @@ docs:
 	@scripts/docs.sh
 
 wheel: build
-	@scripts/wheel.sh
+	@scripts/wheel.sh full
+
+PYTHONS ?=
+wheel-light:
+	@scripts/wheel.sh light $(PYTHONS)
 
 install: build
 	@scripts/install.sh

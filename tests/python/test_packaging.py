@@ -1,11 +1,14 @@
 """The package as users get it: what is light stays light, and what is absent is named."""
 
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
+import check_wheel
 import facebench
 import numpy
 import pytest
@@ -79,6 +82,28 @@ def test_versions_agree():
     assert facebench.__version__ == version
     assert f"version: {version}" in (ROOT / "CITATION.cff").read_text()
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.skipif(not (shutil.which("nm") and shutil.which("readelf")), reason="no binutils")
+def test_the_light_library_exports_its_own_names_alone_and_is_bound_at_the_start():
+    maps = Path("/proc/self/maps").read_text()
+    library = Path(next(p for p in maps.split() if Path(p).name.startswith("libfacebench_eval.so")))
+    names = check_wheel.exports(library)
+    assert len(names) > 500
+    assert [name for name in names if "9facebench" not in name] == []
+    assert check_wheel.unprotected(library) == []
+
+
+def test_actions_are_pinned_by_commit():
+    lines = [
+        line.strip()
+        for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
+        for line in path.read_text().splitlines()
+        if "uses:" in line
+    ]
+    assert lines
+    pinned = re.compile(r"- uses: [\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+")
+    assert [line for line in lines if not pinned.fullmatch(line)] == []
 
 
 @pytest.mark.slow
