@@ -1,5 +1,6 @@
-// Preloaded into a process: after opened_start(log) every path that it opens, for reading or writing,
-// is a line of the file `log`. Children are left alone: the confined ones may open nothing.
+// Preloaded into a process: after opened_start(log) every path that it opens, for reading or
+// writing, is a line of the file `log`. Children are left alone: the confined ones may open
+// nothing.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

@@ -9,7 +9,8 @@ void ScheduleOptions::describe(OptionsBuilder<ScheduleOptions>& o) {
   o.name("ScheduleOptions", "How the learning rate runs over a training.");
   o.choice("policy", &ScheduleOptions::policy, "rule of the learning rate",
            schedule_policies().names());
-  o.field("gamma", &ScheduleOptions::gamma, "factor of step, multistep, exponential and inverse", 0, 1);
+  o.field("gamma", &ScheduleOptions::gamma, "factor of step, multistep, exponential and inverse", 0,
+          1);
   o.field("step", &ScheduleOptions::step, "length of a step", 1e-9, 1e12);
   o.field("milestones", &ScheduleOptions::milestones, "ends of the steps of multistep", 0, 1e12);
   o.field("power", &ScheduleOptions::power, "exponent of polynomial and inverse", 0, 100);

@@ -10,7 +10,7 @@ namespace facebench {
 // torch's number of threads (of one operation) while this lives; as before afterwards.
 class TorchThreads {
  public:
-  TorchThreads();  // leaves it as it is, and undoes what others set meanwhile
+  TorchThreads();                      // leaves it as it is, and undoes what others set meanwhile
   explicit TorchThreads(int threads);  // 1 where the system does not let so many be started
   ~TorchThreads();
   TorchThreads(const TorchThreads&) = delete;
