@@ -48,6 +48,7 @@ __all__: list[str] = [
     "MtcnnOptions",
     "Network",
     "NetworkOptions",
+    "Optimizer",
     "OptimizerOptions",
     "OutsideFaces",
     "OverlapOptions",
@@ -62,7 +63,6 @@ __all__: list[str] = [
     "Sample",
     "ScheduleOptions",
     "SeriesOptions",
-    "Sgd",
     "SheetOptions",
     "StepBench",
     "StepOptions",
@@ -1784,19 +1784,23 @@ class TrainingOptions:
 
 class OptimizerOptions:
     """
-    Stochastic gradient descent with momentum.
+    How the weights follow from the gradients.
 
     Fields:
+        name (text, default sgd): sgd: gradient descent with momentum; adam: by moments, decay as part of the gradient; adamw: decay apart from it
         lr (number, default 0.1): learning rate that the schedule starts from
-        momentum (number, default 0.9): share of the last step kept
-        momentum_rule (text, default torch): torch: the rate multiplies the momentum, w -= lr v; caffe: the momentum holds steps, v = momentum v + lr g
+        momentum (number, default 0.9): share of the last step kept (sgd)
+        momentum_rule (text, default torch): sgd: torch: the rate multiplies the momentum, w -= lr v; caffe: the momentum holds steps, v = momentum v + lr g
         weight_decay (number, default 0.0005): factor of the squared norm's half
         decay_biases (boolean, default true): whether biases are decayed too
         decay_norms (boolean, default true): whether batch norm's scale and shift are decayed too
         decay_slopes (boolean, default true): whether the slopes of PReLU are decayed too
         bias_lr_mult (number, default 1): factor of the learning rate for biases; 0: they keep their initial values
         residual_bias_lr_mult (number, optional): the same for biases of convolutions with as many outputs as inputs; default: as other biases
-        nesterov (boolean, default false): Nesterov's momentum
+        nesterov (boolean, default false): Nesterov's momentum (sgd)
+        beta1 (number, default 0.9): share of the first moment kept (adam, adamw)
+        beta2 (number, default 0.999): share of the second moment kept (adam, adamw)
+        eps (number, default 1e-08): added to the second moment's root (adam, adamw)
         clip_norm (number, default 0): largest Euclidean norm of all gradients together; 0: any
     """
 
@@ -1811,6 +1815,7 @@ class OptimizerOptions:
     def __init__(
         self,
         *,
+        name: str = ...,
         lr: float = ...,
         momentum: float = ...,
         momentum_rule: str = ...,
@@ -1821,6 +1826,9 @@ class OptimizerOptions:
         bias_lr_mult: float = ...,
         residual_bias_lr_mult: float | None = ...,
         nesterov: bool = ...,
+        beta1: float = ...,
+        beta2: float = ...,
+        eps: float = ...,
         clip_norm: float = ...,
     ) -> None: ...
     def __repr__(self) -> str: ...
@@ -1829,12 +1837,14 @@ class OptimizerOptions:
         """
         All fields as a dict.
         """
+    name: str
+    "sgd: gradient descent with momentum; adam: by moments, decay as part of the gradient; adamw: decay apart from it"
     lr: float
     "learning rate that the schedule starts from"
     momentum: float
-    "share of the last step kept"
+    "share of the last step kept (sgd)"
     momentum_rule: str
-    "torch: the rate multiplies the momentum, w -= lr v; caffe: the momentum holds steps, v = momentum v + lr g"
+    "sgd: torch: the rate multiplies the momentum, w -= lr v; caffe: the momentum holds steps, v = momentum v + lr g"
     weight_decay: float
     "factor of the squared norm's half"
     decay_biases: bool
@@ -1848,7 +1858,13 @@ class OptimizerOptions:
     residual_bias_lr_mult: float | None
     "the same for biases of convolutions with as many outputs as inputs; default: as other biases"
     nesterov: bool
-    "Nesterov's momentum"
+    "Nesterov's momentum (sgd)"
+    beta1: float
+    "share of the first moment kept (adam, adamw)"
+    beta2: float
+    "share of the second moment kept (adam, adamw)"
+    eps: float
+    "added to the second moment's root (adam, adamw)"
     clip_norm: float
     "largest Euclidean norm of all gradients together; 0: any"
 
@@ -1858,10 +1874,10 @@ class ScheduleOptions:
 
     Fields:
         policy (text, default cosine): rule of the learning rate
-        gamma (number, default 0.1): factor of step, multistep and exponential
+        gamma (number, default 0.1): factor of step, multistep, exponential and inverse
         step (number, default 1): length of a step
         milestones (numbers, default []): ends of the steps of multistep
-        power (number, default 1): exponent of polynomial
+        power (number, default 1): exponent of polynomial and inverse
         final_lr (number, default 0): where polynomial and cosine end
         warmup (number, default 0): length of the warm-up
         warmup_start (number, default 0.1): factor at the start of warm-up
@@ -1898,13 +1914,13 @@ class ScheduleOptions:
     policy: str
     "rule of the learning rate"
     gamma: float
-    "factor of step, multistep and exponential"
+    "factor of step, multistep, exponential and inverse"
     step: float
     "length of a step"
     milestones: collections.abc.Sequence[float]
     "ends of the steps of multistep"
     power: float
-    "exponent of polynomial"
+    "exponent of polynomial and inverse"
     final_lr: float
     "where polynomial and cosine end"
     warmup: float
@@ -2138,9 +2154,9 @@ class Recipe:
     @property
     def title(self) -> str: ...
 
-class Sgd:
+class Optimizer:
     """
-    See facebench.training.Sgd.
+    See facebench.training.Optimizer.
     """
 
     def __init__(
@@ -2633,7 +2649,7 @@ def fit_similarity(
         typing.Annotated[collections.abc.Sequence[typing.SupportsFloat], "FixedSize(2)"]
     ],
 ) -> numpy.typing.NDArray[numpy.float64]: ...
-def head_memory(head: Head, images: typing.SupportsInt) -> dict: ...
+def head_memory(head: Head, images: typing.SupportsInt, optimizer: OptimizerOptions) -> dict: ...
 def image_archive_writers() -> dict: ...
 def image_archives() -> dict: ...
 def initializers() -> list:
