@@ -363,7 +363,7 @@ def test_exports_say_what_the_runs_say(description, tmp_path):
     [
         (("crop =", "corp ="), "no key 'corp'; did you mean 'crop'"),
         (('protocol = "lfw"', 'protocl = "lfw"'), "did you mean 'protocol'"),
-        (("[[models]]", "[models]"), "Cannot|not a list of tables|overwrite"),
+        (("[[models]]", "[models]"), "suite.toml:[0-9]+: not valid TOML: .*cannot redefine"),
         (('name = "two"', 'name = "One"'), "two models are called 'one' and 'One'"),
     ],
 )

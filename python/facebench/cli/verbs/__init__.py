@@ -68,6 +68,7 @@ VERBS = {
         "eval": throughput.evaluate,
         "factors": studies.factors,
         "compare-datasets": studies.compare_datasets,
+        "sweep": studies.sweep,
     },
 }
 GROUPS = {
