@@ -63,6 +63,7 @@ VERBS = [
     "bench eval",
     "bench factors",
     "bench compare-datasets",
+    "bench sweep",
 ]
 runner = CliRunner()
 # The package under test, also where PYTHONPATH names it relative to another folder.
