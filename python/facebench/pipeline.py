@@ -159,7 +159,7 @@ def run(
     threads=0,
     progress=None,
     **options,
-):
+) -> Any:  # a Result, or of several protocols a dict of them
     """From photographs to a result in one go: detect, crop, embed, evaluate, report.
 
     ``protocol``: a name or a ``.toml`` file; or a list of them, which are run one after the other
