@@ -177,12 +177,10 @@ def bench_sweep(
 
 def _request(study, point, seed, work, root, drawn) -> dict:
     settings = study.settings | {k: v for k, v in point.items() if k not in _OWN}
-    recipe = training.load_recipe(study.recipe)
-    for key, value in settings.items():
-        recipe.set(key, _text(value))
+    recipe = training.load_recipe(study.recipe, **settings)
     request = {
         "recipe": study.recipe,
-        "settings": {k: _text(v) for k, v in settings.items()},
+        "settings": settings,
         "seed": seed,
         "threads": int(point.get("threads", 1)),
         "images": study.images,
@@ -192,10 +190,6 @@ def _request(study, point, seed, work, root, drawn) -> dict:
     content = {"facebench": facebench.__version__, "trained": recipe.to_dict(), **request}
     name = sha256_hex(canonical_json(content).encode())[:16]
     return request | {"folder": str(work / name)}
-
-
-def _text(value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _answer(request) -> dict:

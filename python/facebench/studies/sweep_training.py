@@ -59,9 +59,7 @@ def _iowait():
 def train_point(request: dict) -> dict:
     """Trains and tests as ``request`` says; returns the row's figures."""
     data = read_small_images(request["images"], request["root"], **request["drawn"])
-    recipe = training.load_recipe(request["recipe"])
-    for key, value in request["settings"].items():
-        recipe.set(key, value)
+    recipe = training.load_recipe(request["recipe"], **request["settings"])
     recipe.set("training.seed", str(request["seed"]))
     epochs, started = [], time.perf_counter()
     waited, before = _iowait(), resource.getrusage(resource.RUSAGE_SELF)
