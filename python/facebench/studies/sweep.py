@@ -19,6 +19,7 @@ from facebench.core import Error
 from facebench.io import canonical_json, sha256_hex
 from facebench.reports import write_text
 from facebench.studies.seeds import seed_mean
+from facebench.timing.workers import child_environment
 
 FOLDER = Path(__file__).with_name("sweeps")
 # Of a point, beside keys of recipes.
@@ -199,11 +200,9 @@ def _answer(request) -> dict:
         return json.loads(answer.read_text())
     asked = folder.with_suffix(".request.json")
     write_text(asked, json.dumps(request, indent=1, sort_keys=True) + "\n")
-    package = str(Path(facebench.__file__).parent.parent)
-    path = os.pathsep.join(p for p in (package, os.environ.get("PYTHONPATH", "")) if p)
     done = subprocess.run(
         [sys.executable, "-m", "facebench.studies.sweep_training", str(asked), str(answer)],
-        env=os.environ | {"PYTHONPATH": path},
+        env=child_environment(),
         capture_output=True,
         text=True,
     )

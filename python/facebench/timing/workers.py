@@ -17,6 +17,16 @@ import facebench
 _UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 
+def child_environment():
+    """The environment of a child process that measures: without what halves OpenBLAS, and with the
+    package itself, for an interpreter that has it not installed."""
+    environment = {k: v for k, v in os.environ.items() if k not in _UNSET}
+    package = str(Path(facebench.__file__).parent.parent)
+    path = [package, environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in path if p)
+    return environment
+
+
 class WorkerFailed(Exception):
     """An engine could not do what it was asked: ``kind`` is out_of_memory, timeout or failed."""
 
@@ -34,16 +44,12 @@ class Worker:
 
     def __init__(self, engine, threads=0, python=None):
         self.engine = engine
-        environment = {k: v for k, v in os.environ.items() if k not in _UNSET}
+        environment = child_environment()
         if threads:
             environment |= {
                 k: str(threads)
                 for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
             }
-        # The package itself, for an interpreter that has it not installed.
-        package = str(Path(facebench.__file__).parent.parent)
-        path = [package, environment.get("PYTHONPATH", "")]
-        environment["PYTHONPATH"] = os.pathsep.join(p for p in path if p)
         python = Path(python or sys.executable)
         if python.is_dir():
             python = python / "bin" / "python"
