@@ -1,15 +1,12 @@
 // Preloaded into a process: makes one call that changes files fail, or ends the process after it.
 //
-// fault_arm(call, n, error) arms it in the calling process: the n-th `call` (from 1) on a file below
-// the folder FACEBENCH_FAULT_ROOT fails with `error`, or, where error is 0, is made and then the
-// process gets SIGKILL. fault_count(call) is how many were made since. Calls: write, fsync, rename,
-// open (for writing, also mkdir). Armed with n = 0 it only counts.
+// fault_arm(call, n, error) arms it in the calling process: the n-th `call` (from 1) on a file
+// below the folder FACEBENCH_FAULT_ROOT fails with `error`, or, where error is 0, is made and then
+// the process gets SIGKILL. fault_count(call) is how many were made since. Calls: write, fsync,
+// rename, open (for writing, also mkdir). Armed with n = 0 it only counts.
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "../preload.h"
 
 enum { WRITE, FSYNC, RENAME, OPEN, CALLS };
 static const char* const names[CALLS] = {"write", "fsync", "rename", "open"};
@@ -62,7 +61,6 @@ static int fails(int call, int* after) {
   errno = armed_error;
   return 1;
 }
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #define GUARDED(call, relevant, result_type, failed, made) \
   do {                                                     \
     int after = 0;                                         \
@@ -103,14 +101,6 @@ int mkdir(const char* path, mode_t mode) {
   GUARDED(OPEN, path_counts(path), int, -1, REAL(mkdir)(path, mode));
 }
 #define WRITES(flags) (((flags) & (O_WRONLY | O_RDWR | O_CREAT)) != 0)
-#define MODE(flags)                                  \
-  mode_t mode = 0;                                   \
-  if ((flags) & (O_CREAT | O_TMPFILE)) {             \
-    va_list more;                                    \
-    va_start(more, flags);                           \
-    mode = va_arg(more, mode_t);                     \
-    va_end(more);                                    \
-  }
 int open(const char* path, int flags, ...) {
   MODE(flags)
   GUARDED(OPEN, WRITES(flags) && path_counts(path), int, -1, REAL(open)(path, flags, mode));

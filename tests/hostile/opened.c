@@ -3,17 +3,14 @@
 // nothing.
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../preload.h"
+
 static int log_fd = -1;
 static pid_t owner;
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 void opened_start(const char* path) {
   owner = getpid();
@@ -26,14 +23,6 @@ static void note(const char* path) {
   const int n = snprintf(line, sizeof line, "%s\n", path);
   if (write(log_fd, line, (size_t)n) != n) _exit(99);
 }
-#define MODE(flags)                      \
-  mode_t mode = 0;                       \
-  if ((flags) & (O_CREAT | O_TMPFILE)) { \
-    va_list more;                        \
-    va_start(more, flags);               \
-    mode = va_arg(more, mode_t);         \
-    va_end(more);                        \
-  }
 int open(const char* path, int flags, ...) {
   MODE(flags)
   note(path);
