@@ -53,7 +53,7 @@ RULES = {
     "insightface_gui": {"tar_at_far"},
 }
 # Metrics that are one rule: a threshold is that of its TAR.
-OF = {"threshold_at_far": "tar_at_far"}
+OF = {"threshold_at_far": "tar_at_far", "tpir20_at_fpir": "dir_at_fpir"}
 # Which transcription stands for a convention that takes over another project's rule.
 ACCURACY = {"cvlface": "insightface"}
 TAR = {"facexzoo": "ijb", "magface": "ijb", "insightface": "facenet"}
@@ -66,10 +66,18 @@ KINDS = {
         *("mlfw", "rfw", "sllfw", "talfw", "xqlfw", "bfw", "celeba_pairs"),
         *("hadrian_bin", "eclipse_bin", "nd_twins_bin"),
     ),
-    "lfw_view1": ("lfw_view1", "pairs", "umdfaces_listed", "ijba_1_1", "ijbb_1_1", "ijbc_1_1"),
+    "lfw_view1": (
+        "lfw_view1",
+        "pairs",
+        "umdfaces_listed",
+        "ijba_1_1",
+        "ijbb_1_1",
+        "ijbc_1_1",
+        "survface_1_1",
+    ),
     "lfw_search": (
         *("lfw_search", "ijba_1_n", "ijbb_1_n", "ijbb_1_n_pooled"),
-        *("ijbc_1_n", "ijbc_1_n_pooled", "tinyface", "lfw_blufr_1_n"),
+        *("ijbc_1_n", "ijbc_1_n_pooled", "tinyface", "lfw_blufr_1_n", "survface_1_n"),
     ),
     "folders": ("folders", "lfw_blufr_1_1"),
     "dfw": ("dfw",),

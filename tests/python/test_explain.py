@@ -8,6 +8,8 @@ import pytest
 from facebench import protocols, reports
 from facebench.io import write_embeddings
 from facebench.protocols import EmbeddingSet
+from facebench.suites import SuiteSet
+from facebench.suites.results import headline
 
 
 def pairs_text(folds=6, people=20):
@@ -358,3 +360,27 @@ def test_the_text_says_what_chance_means_and_names_the_correction(runs):
     assert "**chance**: the difference cannot be told from chance." in text
     tests = sum(n["paired"] is not None for n in e.numbers)
     assert f"number of comparisons made, {tests}, is below 0.05 (Bonferroni)" in text
+
+
+def test_an_entry_of_a_matrix_ranks_runs(tmp_path):
+    folders = [pose_run(tmp_path, name, noise) for name, noise in (("a", 0.5), ("b", 3.0))]
+    wanted = "dprime[frontal,profile]"
+    ranking = reports.rank_runs(folders, "pose", wanted, replicates=50)
+    for folder, place in zip(folders, ranking["places"], strict=True):
+        metrics = reports.read_run(folder)["metrics"]
+        assert place["value"] == metrics["tracks"]["pose"]["metrics"]["dprime"]["value"][0][2]
+        track, name, cell = headline(metrics)
+        assert (track, name, cell["value"]) == ("pose", wanted, place["value"])
+        assert len(cell["interval"]) == 2
+        asked = SuiteSet("", "", {}, "pose", "mean_similarity[profile,frontal]")
+        entry = metrics["tracks"]["pose"]["metrics"]["mean_similarity"]
+        assert headline(metrics, asked)[2]["value"] == entry["value"][2][0]
+    (explained,) = (
+        n["paired"]
+        for n in facebench.explain(*folders, replicates=50).numbers
+        if (n["metric"], n["row"], n["column"]) == ("dprime", "frontal", "profile")
+    )
+    assert ranking["pairs"][0]["p_value"] == explained["p_value"]
+    for name in ("dprime", "dprime[frontal,behind]", "accuracy[frontal,profile]", "dprime[frontal"):
+        with pytest.raises(ValueError, match="number"):
+            reports.rank_runs(folders, "pose", name)

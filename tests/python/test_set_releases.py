@@ -100,11 +100,86 @@ def test_bad_tinyface(tmp_path):
         with pytest.raises(Error, match=wanted):
             protocols.read_trials("tinyface", tmp_path / name)
     folder, _ = write_tinyface(tmp_path / "none", [3, 7], [3, 7], 0)
-    with pytest.raises(Error, match="no distractor"):
+    with pytest.raises(Error, match="Gallery_Distractor: there is no image"):
         protocols.read_trials("tinyface", tmp_path / "none")
     (folder / "Gallery_Distractor").rmdir()
     with pytest.raises(Error, match="missing: Gallery_Distractor"):
         protocols.read_trials("tinyface", tmp_path / "none")
+
+
+# --- QMUL-SurvFace ---
+# Public programs that load positive_pairs_names.mat, gallery_img_ID_pairs.mat (gallery_set,
+# gallery_ids) and mated_probe_img_ID_pairs.mat, and list the folder unmated_probe
+
+
+def write_survface(root, gallery, probes, others, lists="Face_Identification_Test_Set"):
+    folder = root / "QMUL-SurvFace" / "Face_Identification_Test_Set"
+    where = folder.parent / lists
+    where.mkdir(parents=True, exist_ok=True)
+    names = {}
+    for what, people in (("gallery", gallery), ("mated_probe", probes), ("unmated_probe", others)):
+        names[what] = [f"{p}_cam1_{k}.jpg" for k, p in enumerate(people, 1)]
+        (folder / what).mkdir(parents=True)
+        for name in names[what]:
+            (folder / what / name).write_bytes(b"not opened")
+        if what != "unmated_probe":
+            ids = np.array(people, np.uint16)[:, None]
+            variables = {f"{what}_set": cells(names[what]), f"{what}_ids": ids}
+            scipy.io.savemat(where / f"{what}_img_ID_pairs.mat", variables)
+    return [f"{what}/{name}" for what in names for name in names[what]]
+
+
+@pytest.mark.parametrize(
+    "lists", ["Face_Identification_Test_Set", "Face_Identification_Evaluation"]
+)
+def test_survface_search(tmp_path, lists):
+    random = np.random.default_rng(8)
+    gallery = [p for p in range(30) for _ in range(2)]
+    probes, others = list(random.integers(30, size=80)), list(range(100, 160))
+    names = write_survface(tmp_path, gallery, probes, others, lists)
+    centres = random.normal(size=(200, 5))
+    people = np.array([*gallery, *probes, *others])
+    values = centres[people] + random.normal(size=(len(people), 5))
+    values = np.float32(values / np.linalg.norm(values, axis=1, keepdims=True))
+    result = protocols.evaluate("survface_1_n", values, names, root=tmp_path, replicates=20)
+    # TPIR20 as the data set's page defines it, people in place of images.
+    scores = np.float64(values[60:]) @ np.float64(values[:60]).T
+    by_person = scores.reshape(len(scores), 30, 2).max(axis=2)
+    mated, non_mated = by_person[:80], np.sort(by_person[80:].max(axis=1))[::-1]
+    mate = mated[np.arange(80), probes]
+    rank = 1 + (mated > mate[:, None]).sum(axis=1)
+    assert (rank > 20).any()
+    for fpir in (0.3, 0.2, 0.1, 0.01):
+        allowed = int(fpir * len(non_mated) + 1e-9)
+        above = mate > non_mated[allowed]  # the lowest threshold lies just above that score
+        wanted = np.mean(above & (rank <= 20))
+        assert result["search"][f"tpir20@fpir={fpir:g}"].value == pytest.approx(wanted)
+    for k in (1, 20):
+        assert result["search"][f"rank@{k}"].value == pytest.approx(np.mean(rank <= k))
+
+
+def test_survface_pairs(tmp_path):
+    folder = tmp_path / "Face_Verification_Test_Set"
+    (folder / "verification_images").mkdir(parents=True)
+    same = [(f"{p}_a.jpg", f"{p}_b.jpg") for p in range(40)]
+    different = [(f"{p}_a.jpg", f"{(p + 7) % 40}_b.jpg") for p in range(40)]
+    for what, pairs in (("positive", same), ("negative", different)):
+        rows = np.empty((len(pairs), 2), dtype=object)
+        rows[:] = pairs
+        scipy.io.savemat(folder / f"{what}_pairs_names.mat", {f"{what}_pairs_names": rows})
+    track = protocols.read_trials("survface_1_1", tmp_path).tracks[0].trials
+    assert [int(g) for g in track.genuine] == [1] * 40 + [0] * 40
+    scores = np.r_[np.linspace(0.2, 1, 40), np.linspace(-1, 0.4, 40)]
+    result = facebench.evaluate("survface_1_1", scores=scores, root=tmp_path, replicates=20)
+    for far in (0.3, 0.1):
+        limit = np.sort(scores[40:])[::-1][int(far * 40 + 1e-9)]
+        wanted = np.mean(scores[:40] > limit)
+        assert result["pairs"][f"tar@far={far:g}"].value == pytest.approx(wanted)
+    rows = np.empty((2, 3), dtype=object)
+    rows[:] = "a.jpg"
+    scipy.io.savemat(folder / "negative_pairs_names.mat", {"negative_pairs_names": rows})
+    with pytest.raises(Error, match="2 rows of 3 columns"):
+        protocols.read_trials("survface_1_1", tmp_path)
 
 
 # --- BLUFR ---

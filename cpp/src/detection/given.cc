@@ -114,7 +114,9 @@ class Given final : public Detector {
   explicit Given(const GivenOptions& options) : options_(options) {
     check_options(options_);
     if (options_.file.empty())
-      throw std::invalid_argument("the detector 'given' needs its option file");
+      throw std::invalid_argument(
+          "the detector 'given' needs a table of faces: set its option file, or name another "
+          "detector (a model that was trained on given faces asks for it)");
     std::string bytes = read_file(options_.file);
     sha256_ = sha256_hex(bytes);
     read(read_cells(options_, std::move(bytes)));

@@ -1,6 +1,7 @@
 #include "facebench/metrics/template_fusion.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <stdexcept>
@@ -43,7 +44,7 @@ TemplateFusion script_fusion(std::string name, std::string_view remark, std::str
                    TemplateFusion::Medium::mean,
                    detector_scores,
                    std::move(flip)};
-  f.doc = fmt::format("{} ({})", fusion_switches(f), remark);
+  f.doc = fmt::format("{} ({})", fmt::join(fusion_switches(f), "; "), remark);
   return f;
 }
 
@@ -98,15 +99,16 @@ const Table<TemplateFusion>& template_fusions() {
   return table;
 }
 
-std::string fusion_switches(const TemplateFusion& f) {
+std::vector<std::string> fusion_switches(const TemplateFusion& f) {
   using Medium = TemplateFusion::Medium;
-  return fmt::format("{}; {}; {}{}", f.unit_samples ? "each sample of unit length" : "norms kept",
-                     f.detector_scores ? "times the detector score" : "no detector score",
-                     f.medium == Medium::ignored ? "mean over the samples"
-                     : f.medium == Medium::mean
-                         ? "mean within a medium, sum over the media"
-                         : "sum within a medium of unit length, sum over the media",
-                     f.flip.empty() ? "" : "; flip " + f.flip);
+  std::vector<std::string> out = {
+      f.unit_samples ? "each sample of unit length" : "norms kept",
+      f.detector_scores ? "times the detector score" : "no detector score",
+      f.medium == Medium::ignored ? "mean over the samples"
+      : f.medium == Medium::mean  ? "mean within a medium, sum over the media"
+                                  : "sum within a medium of unit length, sum over the media"};
+  if (!f.flip.empty()) out.push_back("flip " + f.flip);
+  return out;
 }
 
 const Table<IjbScript>& ijb_scripts() {

@@ -186,10 +186,11 @@ Statistics threshold_statistics(Scores s, double far, const Convention& conventi
   return {threshold_statistic(s, far)};
 }
 
-MetricCell dir_cell(const Searches& s, double fpir, const Convention& convention) {
-  const DirAtFpir d = dir_at_fpir(s, fpir, 1, convention.identification);
+MetricCell dir_cell(const Searches& s, double fpir, std::int64_t rank, std::string_view prefix,
+                    const Convention& convention) {
+  const DirAtFpir d = dir_at_fpir(s, fpir, rank, convention.identification);
   MetricCell cell;
-  cell.name = fmt::format("dir@fpir={}", fpir);
+  cell.name = fmt::format("{}{}", prefix, fpir);
   cell.value = d.value;
   cell.details = {{"convention", d.convention},
                   {"rank", d.rank},
@@ -203,6 +204,16 @@ MetricCell dir_cell(const Searches& s, double fpir, const Convention& convention
                   {"mated", d.mated},
                   {"non_mated", d.non_mated}};
   return cell;
+}
+
+// The identification rate within so many ranks.
+Rule<Searches> dir_rule(std::int64_t rank, std::string_view prefix) {
+  return {[=](const Searches& s, double fpir, const Convention& c) {
+            return dir_cell(s, fpir, rank, prefix, c);
+          },
+          [=](Probes s, double fpir, const Convention& c) {
+            return Statistics{dir_at_fpir_statistic(s, fpir, rank, c.identification)};
+          }};
 }
 
 MetricCell rank_cell(const Searches& s, double rank, const Convention& convention) {
@@ -289,11 +300,15 @@ const Table<Metric>& protocol_metrics() {
         .prefix = "dir@fpir=",
         .takes_targets = true,
         .convention = &Convention::identification,
-        .rule = Rule<Searches>{dir_cell,
-                               [](Probes s, double fpir, const Convention& c) {
-                                 return Statistics{
-                                     dir_at_fpir_statistic(s, fpir, 1, c.identification)};
-                               }}},
+        .rule = dir_rule(1, "dir@fpir=")},
+       {.name = "tpir20_at_fpir",
+        .title = "TPIR20 at FPIR",
+        .doc = "share of mated probes whose mate is above the threshold and among the first 20 "
+               "people, at given false positive identification rates",
+        .prefix = "tpir20@fpir=",
+        .takes_targets = true,
+        .convention = &Convention::identification,
+        .rule = dir_rule(20, "tpir20@fpir=")},
        {.name = "mean_similarity",
         .title = "mean similarity",
         .doc = "mean similarity of groups of the same subjects, a matrix",
@@ -313,11 +328,23 @@ const Table<Metric>& protocol_metrics() {
 }
 
 NamedMetric metric_of_cell(std::string_view cell) {
-  for (const Metric& m : protocol_metrics().entries()) {
-    if (m.takes_targets ? cell.starts_with(m.prefix) : cell == m.name)
-      return {&m, std::string(cell.substr(m.prefix.empty() ? cell.size() : m.prefix.size()))};
+  NamedMetric named;
+  std::string_view name = cell;
+  if (const std::size_t open = cell.find('['), comma = cell.find(',', open);
+      comma != std::string_view::npos && cell.ends_with(']')) {
+    named.row = cell.substr(open + 1, comma - open - 1);
+    named.column = cell.substr(comma + 1, cell.size() - comma - 2);
+    name = cell.substr(0, open);
   }
-  return {};
+  const auto& metrics = protocol_metrics().entries();
+  const auto found = std::ranges::find_if(metrics, [&](const Metric& m) {
+    if (!named.row.empty() && m.applies_to() != "matrix") return false;
+    return m.takes_targets ? name.starts_with(m.prefix) : name == m.name;
+  });
+  if (found == metrics.end()) return {};
+  named.metric = &*found;
+  if (found->takes_targets) named.target = name.substr(found->prefix.size());
+  return named;
 }
 
 }  // namespace facebench

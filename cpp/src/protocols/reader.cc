@@ -14,6 +14,7 @@
 #include "protocols/lfw_pairs.h"
 #include "protocols/lfw_people.h"
 #include "protocols/pairs.h"
+#include "protocols/survface.h"
 #include "protocols/template_list.h"
 #include "protocols/tinyface.h"
 #include "protocols/umdfaces.h"
@@ -64,7 +65,12 @@ const Table<TrialReaderEntry>& trial_readers() {
        {"template_list", "VGGFace2's lists of templates, blocks of images for each subject",
         make_template_list_reader},
        {"tinyface", "TinyFace's MAT lists of gallery and probes, and its folder of distractors",
-        make_tinyface_reader}});
+        make_tinyface_reader},
+       {"survface_pairs", "QMUL-SurvFace's MAT lists of genuine and impostor pairs",
+        make_survface_pairs_reader},
+       {"survface_search",
+        "QMUL-SurvFace's MAT lists of gallery and mated probes, and its folder of non-mated ones",
+        make_survface_search_reader}});
   return table;
 }
 

@@ -174,9 +174,13 @@ Claim check_claim(std::string_view printed, const ProtocolSpec* spec, const Clai
   c.printed = parse_printed(printed);
   c.metric = options.metric;
   std::int64_t genuine = options.genuine.value_or(0), impostor = options.impostor.value_or(0);
+  MeasureAddress measures;
   if (spec) {
     c.protocol = spec->id;
+    measures.protocol = spec->id;
+    measures.metric = c.metric;
     const ExpectedCounts& e = counts_of(*spec, options.track);
+    measures.track = e.track;
     genuine = given_or(options.genuine, e.of("genuine"));
     impostor = given_or(options.impostor, e.of("impostor"));
     c.folds = given_or(options.folds, e.of("folds"));
@@ -218,8 +222,11 @@ Claim check_claim(std::string_view printed, const ProtocolSpec* spec, const Clai
     const double far = far_of(c.metric);
     if (impostor > 0) c.far = far_support(far, impostor);
   }
+  if (!measures.empty()) c.sources = claim_sources(c.printed.value(), c.printed.step(), measures);
   if (!against.empty()) {
     c.against = parse_printed(against);
+    if (!measures.empty())
+      c.against_sources = claim_sources(c.against->value(), c.against->step(), measures);
     if (c.against->value() != c.printed.value())
       c.apart =
           sample_size(c.printed.value(), c.against->value(), people, options.level, options.power);
@@ -282,6 +289,7 @@ std::string claim_text(const Claim& c) {
                            : "Fewer than ten: the value rests on a handful of comparisons",
                        f.impostors_for_one, f.impostors_for_ten));
   }
+  out += claim_sources_text(c.sources);
   if (c.against) {
     const double points = 100 * std::abs(c.printed.value() - c.against->value());
     if (!c.apart) {
@@ -307,6 +315,8 @@ std::string claim_text(const Claim& c) {
                                 : "enough, if they share few people";
       line(fmt::format("There are {}: {}.", c.total, verdict));
     }
+    out += claim_sources_text(c.against_sources);
+    out += source_pairs_text(source_pairs(c.sources, c.against_sources));
   }
   return out;
 }
@@ -324,6 +334,7 @@ Json claim_json(const Claim& c) {
             {"above", c.above},
             {"left_out", c.left_out > 0 ? Json(c.left_out) : Json(nullptr)},
             {"far", nullptr},
+            {"printed_in", claim_sources_json(c.sources)},
             {"against", nullptr}};
   for (const Claim::Possible& p : c.possible)
     j["possible"][p.rounding] =
@@ -339,7 +350,9 @@ Json claim_json(const Claim& c) {
     j["against"] = {{"printed", c.against->text},
                     {"value", c.against->value()},
                     {"level", c.level},
-                    {"power", c.power}};
+                    {"power", c.power},
+                    {"printed_in", claim_sources_json(c.against_sources)},
+                    {"pairs", source_pairs_json(source_pairs(c.sources, c.against_sources))}};
     if (c.apart)
       j["against"].update({{"unpaired", c.apart->unpaired},
                            {"paired_nested", c.apart->paired_nested},

@@ -1,5 +1,7 @@
 #include "facebench/reports/escape.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "facebench/core/numbers.h"
@@ -62,7 +64,7 @@ std::string escape_latex(std::string_view text) {
 std::string spreadsheet_record(const std::vector<std::string>& fields) {
   std::vector<std::string> safe;
   for (const std::string& field : fields)
-    safe.push_back((is_formula(field) ? "'" : "") + on_one_line(field));
+    safe.push_back(fmt::format("{}{}", is_formula(field) ? "'" : "", on_one_line(field)));
   return csv_record(safe);
 }
 

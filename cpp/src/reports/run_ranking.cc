@@ -168,10 +168,11 @@ RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track
     runs.push_back(std::move(next.scores));
   }
 
-  const Metric* of = metric_of_cell(metric).metric;
+  const NamedMetric named = metric_of_cell(metric);
+  const Metric* of = named.metric;
   if (of == nullptr) throw std::invalid_argument(fmt::format("'{}' is no number", metric));
   const ProtocolSpec spec = only_metric(first.scores.spec, *of);
-  const NumberKey key{metric, "", ""};
+  const NumberKey key{named.row.empty() ? metric : of->name, named.row, named.column};
   const auto drawn = draw_track(runs, track, spec, options, job);
   std::vector<const Replicates*> replicates;
   RunRanking ranking;

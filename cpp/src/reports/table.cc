@@ -206,8 +206,9 @@ std::string metric_text(const std::string& metric, double value) {
 
 std::string metric_title(const std::string& metric) {
   if (metric == kFailureToEnrol) return "failures to enrol";
-  const auto [known, target] = metric_of_cell(metric);
+  const auto [known, target, row, column] = metric_of_cell(metric);
   if (!known) return metric;
+  if (!row.empty()) return fmt::format("{}, {} against {}", known->title, row, column);
   if (!known->takes_targets) return known->title;
   if (known->targets_are_ranks) return fmt::format("{} {}", known->title, target);
   const std::optional<double> number = number_of(target);
@@ -216,7 +217,7 @@ std::string metric_title(const std::string& metric) {
 
 bool metric_before(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& name) {
-    const auto [metric, target] = metric_of_cell(name);
+    const auto [metric, target, row, column] = metric_of_cell(name);
     // What is no number: by name.
     const std::optional<double> number =
         metric && metric->takes_targets ? number_of(target) : std::nullopt;

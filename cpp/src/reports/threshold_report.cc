@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // A track of a run: with failures left out, and with failures as the lowest score.
 struct BothLists {
   CountedList made, all;
@@ -52,7 +50,7 @@ BothLists both_lists(const RunScores& run, std::size_t track, const fs::path& fo
 CountedRate rate_of(const CountedList& list, const TrialSet& trials, double threshold, bool genuine,
                     const BootstrapOptions& how, const Job& job) {
   CountedRate r;
-  r.rate = r.interval.low = r.interval.high = kNan;
+  r.rate = r.interval.low = r.interval.high = std::nan("");
   const auto c = std::make_shared<const Comparisons>(list.scores, list.labels);
   r.comparisons = genuine ? c->genuine() : c->impostor();
   if (r.comparisons == 0) return r;
@@ -75,7 +73,7 @@ TestedThreshold test_at(const BothLists& lists, const TrialSet& trials, double t
     t.fmr = rate_of(lists.made, trials, threshold, false, how, job);
     t.fnmr = rate_of(lists.made, trials, threshold, true, how, job);
   } else {
-    t.fmr.rate = t.fnmr.rate = kNan;
+    t.fmr.rate = t.fnmr.rate = std::nan("");
   }
   t.gfar = rate_of(lists.all, trials, threshold, false, how, job);
   t.gfrr = rate_of(lists.all, trials, threshold, true, how, job);

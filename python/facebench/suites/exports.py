@@ -6,7 +6,7 @@ from pathlib import Path
 from facebench import _eval
 from facebench.reports import write_text
 from facebench.suites.description import slug
-from facebench.suites.tables import best_of, by_model, column_titles, number, percent, span
+from facebench.suites.tables import best_of, by_model, column_titles, number, p_value, percent, span
 
 
 def write_exports(out: Path, content: dict, circumstance: dict) -> None:
@@ -75,7 +75,7 @@ def _markdown_order(part):
             names[p["b"]],
             number(part, p["difference"]),
             span(part, p["interval"]),
-            "–" if p["adjusted_p"] is None else f"{p['adjusted_p']:.2g}",
+            p_value(p["adjusted_p"]),
         ]
         for p in part["ranking"]["pairs"]
     ]
@@ -194,18 +194,19 @@ def model_card(content: dict, circumstance: dict, model: str) -> str:
             continue
         run = part["runs"][names.index(model)]
         place = part["ranking"] and part["ranking"]["places"][names.index(model)]
+        unit = " %" if _eval.metric_is_rate(part["metric"]) else ""
         rows.append(
             [
                 escape(f"{part['name']} ({part['protocol']['title']})"),
                 escape(part["title"]),
-                number(part, run["value"]),
-                span(part, run["interval"]) or "none",
+                number(part, run["value"]) + unit,
+                (span(part, run["interval"]) or "none") + unit * bool(run["interval"]),
                 percent(run["failure_to_enrol_rate"]),
                 "{:g} – {:g} of {}".format(*place["rank_interval"], len(names)) if place else "–",
             ]
         )
         limits += [f"{part['name']}: {text}" for text in run["warnings"]]
-    columns = ["set", "number", "%", "interval, %", "failed to enrol", "rank"]
+    columns = ["set", "number", "value", "interval", "failed to enrol", "rank"]
     cost = (circumstance.get("costs") or {}).get(model) or {}
     lines = ["---", yaml({"model-index": model_index(content, model)}), "---", ""]
     lines += [f"# {escape(model)}", "", "## Numbers", "", *_table(columns, rows), ""]

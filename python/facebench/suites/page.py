@@ -7,6 +7,7 @@ from facebench.suites.tables import (
     by_model,
     column_titles,
     number,
+    p_value,
     percent,
     span,
 )
@@ -122,8 +123,8 @@ def _pair_row(part, names, pair):
         a,
         b,
         Cell(number(part, value), span(part, interval), sort=value),
-        Cell("–" if p is None else f"{p:.2g}", sort=p),
-        Cell("–" if adjusted is None else f"{adjusted:.2g}", sort=adjusted),
+        Cell(p_value(p), sort=p),
+        Cell(p_value(adjusted), sort=adjusted),
         "not tested" if adjusted is None else "significant" if adjusted < 0.05 else "not shown",
     ]
 
@@ -172,7 +173,8 @@ def _amount(value, unit, suffix, form="{:.2f}"):
 
 
 def _pareto(part, models, cells, costs):
-    sign = -100 if _lower(part) else 100
+    rate = _eval.metric_is_rate(part["metric"])
+    sign = (-1 if _lower(part) else 1) * (100 if rate else 1)
     points = []
     for model in models:
         run, cost = cells.get((model, part["name"])), costs.get(model)
@@ -182,7 +184,7 @@ def _pareto(part, models, cells, costs):
         points.append((model, cost["images_per_second"], sign * run["value"], interval))
     if len(points) < 2:
         return None
-    y_title = f"{'- ' if sign < 0 else ''}{part['title']}, %"
+    y_title = f"{'- ' if sign < 0 else ''}{part['title']}{', %' if rate else ''}"
     return {
         "svg": reports.points_svg(points, f"{part['name']}: cost", "images/s", y_title),
         "caption": f"{part['name']}: {part['title']} over images a second. The line joins the "

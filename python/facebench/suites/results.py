@@ -154,20 +154,23 @@ def reasons(differences: list[dict]) -> str:
 
 
 # What stands for a protocol in a table, the first that it has: a family of numbers.
-_HEADLINES = ("accuracy", "tar@far=", "dir@fpir=", "rank@1", "auc", "eer", "accuracy_at_")
+_HEADLINES = (
+    "accuracy",
+    "tar@far=",
+    "dir@fpir=",
+    "rank@1",
+    "auc",
+    "eer",
+    "accuracy_at_",
+    "dprime[",
+)
 
 
 def headline(metrics: dict, asked=None):
     """(track, metric, cell): the number asked for, else the first of a protocol's families; of TARs
-    that at the lowest FAR at which ten false accepts or more are expected."""
-    tracks = metrics["tracks"]
-    wanted = {asked.track: tracks.get(asked.track)} if asked and asked.track else tracks
-    cells = [
-        (track, name, cell)
-        for track, part in wanted.items()
-        for name, cell in (part or {"metrics": {}})["metrics"].items()
-        if not isinstance(cell["value"], list)
-    ]
+    that at the lowest FAR at which ten false accepts or more are expected, of d' that of the first
+    group against the last."""
+    cells = [c for c in _cells(metrics) if not (asked and asked.track) or c[0] == asked.track]
     if asked and asked.metric:
         return next((c for c in cells if c[1] == asked.metric), (asked.track, asked.metric, None))
     for family in _HEADLINES:
@@ -176,6 +179,21 @@ def headline(metrics: dict, asked=None):
         if found:
             return found[0]
     return cells[0] if cells else ("", "", None)
+
+
+def _cells(metrics: dict):
+    """(track, name, cell) of every number; a matrix gives one for each entry, named as
+    ``dprime[frontal,profile]``, the first group against the last before the others."""
+    for track, part in metrics["tracks"].items():
+        for name, cell in sorted(part["metrics"].items()):
+            if not isinstance(cell["value"], list):
+                yield track, name, cell
+                continue
+            for i, row in enumerate(cell["rows"]):
+                for j, column in reversed(list(enumerate(cell["columns"]))):
+                    interval = cell["interval"] and cell["interval"][i][j]
+                    entry = {**cell, "value": cell["value"][i][j], "interval": interval}
+                    yield track, f"{name}[{row},{column}]", entry
 
 
 def _target(name):
@@ -189,14 +207,6 @@ def _target(name):
 def _numbers(metrics):
     """Every single number with its interval, for exports."""
     return [
-        {
-            "track": track,
-            "metric": name,
-            "value": cell["value"],
-            "interval": cell["interval"],
-            "level": cell["level"],
-        }
-        for track, part in metrics["tracks"].items()
-        for name, cell in sorted(part["metrics"].items())
-        if not isinstance(cell["value"], list)
+        {"track": track, "metric": name, **{k: cell[k] for k in ("value", "interval", "level")}}
+        for track, name, cell in _cells(metrics)
     ]

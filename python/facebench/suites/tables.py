@@ -48,6 +48,15 @@ def percent(share) -> str:
     return f"{100 * share:.1f} %"
 
 
+def p_value(p) -> str:
+    """A p-value with two digits; below what a normal distribution's tail can still say, a bound.
+
+    >>> p_value(0.0123), p_value(0.0), p_value(None)
+    ('0.012', '< 1e-15', '–')
+    """
+    return "–" if p is None else "< 1e-15" if p < 1e-15 else f"{p:.2g}"
+
+
 def best_of(part: dict) -> set[str]:
     """The models with the best number of a set; of one alone none is the best."""
     runs = [r for r in part["runs"] if r["value"] is not None]

@@ -1,9 +1,12 @@
 #include "facebench/reports/claim.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <set>
 
 namespace facebench {
 namespace {
@@ -139,6 +142,58 @@ TEST(Claim, HowManyTellTwoApart) {
   // Two proportions by hand: (1.959964 sqrt(2 0.325 0.675) + 0.841621 sqrt(0.1875 + 0.24))^2 /
   // 0.15^2 = 151.87.
   EXPECT_EQ(sample_size(0.25, 0.40, 1, 0.95, 0.8).unpaired, 152);
+}
+
+// The lines of insightface's pull request 1364 by their labels (ijb_evals: N1 takes norms away):
+// two of them differ in as many switches as their labels differ in letters.
+TEST(Claim, LinesOfTheGoldenTableDifferAsTheirLabelsDo) {
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"N1D1F1", "0.96073"},  {"N1D1F0", "0.959145"}, {"N1D0F1", "0.958122"},
+      {"N1D0F0", "0.956486"}, {"N0D1F1", "0.962775"}, {"N0D1F0", "0.961037"},
+      {"N0D0F1", "0.962162"}};
+  const std::map<char, std::vector<std::string>> words = {
+      {'N', {"norms kept", "each sample of unit length"}},
+      {'D', {"no detector score", "times the detector score"}},
+      {'F', {"flip is none", "flip is sum"}}};
+  const ProtocolSpec ijbc = load_protocol("ijbc_1_1");
+  ClaimOptions o;
+  o.metric = "tar@far=1e-4";
+  for (const auto& [one, value] : lines)
+    for (const auto& [other, second] : lines) {
+      const Claim c = check_claim(value, &ijbc, o, second);
+      ASSERT_EQ(c.sources.size(), 1U) << one;
+      EXPECT_EQ(c.sources[0].value.row->name, one);
+      const std::vector<SourcePair> pairs = source_pairs(c.sources, c.against_sources);
+      if (one == other) {
+        EXPECT_TRUE(pairs.empty());
+        continue;
+      }
+      ASSERT_EQ(pairs.size(), 1U) << one << other;
+      std::size_t letters = 0;
+      for (std::size_t i = 0; i < one.size(); i += 2) {
+        if (one[i + 1] == other[i + 1]) continue;
+        const std::string& wanted = words.at(one[i]).at(one[i + 1] - '0');
+        EXPECT_NE(fmt::format("{}", fmt::join(pairs[0].differences, "; ")).find(wanted),
+                  std::string::npos)
+            << one << other << wanted;
+        ++letters;
+      }
+      EXPECT_EQ(pairs[0].differences.size(), letters) << one << other;
+    }
+}
+
+// 96.37 % is in four tables of the field, of several systems.
+TEST(Claim, OneNumberInSeveralTables) {
+  const ProtocolSpec ijbc = load_protocol("ijbc_1_1");
+  ClaimOptions o;
+  o.metric = "tar@far=0.0001";
+  const Claim c = check_claim("96.37", &ijbc, o);
+  std::set<std::string> rows;
+  for (const ClaimSource& s : c.sources) rows.insert(s.value.row->name);
+  EXPECT_EQ(rows, (std::set<std::string>{"iresnet100, ms1mv2", "iresnet50, ms1mv3"}));
+  EXPECT_NE(claim_text(c).find("Printed as 96.37 for iresnet50, ms1mv3"), std::string::npos);
+  o.metric = "tar@far=0.00001";
+  EXPECT_TRUE(check_claim("96.37", &ijbc, o).sources.empty());
 }
 
 TEST(Claim, WrongUse) {

@@ -32,9 +32,9 @@ struct TemplateFusion {
 // The switches by themselves, and scripts that people name by theirs ("eval_ijbc").
 const Table<TemplateFusion>& template_fusions();
 
-// The switches in words: "norms kept; times the detector score; mean within a medium, sum over the
-// media; flip sum".
-std::string fusion_switches(const TemplateFusion& fusion);
+// The switches in words: "norms kept", "times the detector score", "mean within a medium, sum over
+// the media", and "flip sum" where the fusion says something about it.
+std::vector<std::string> fusion_switches(const TemplateFusion& fusion);
 
 // Scripts for IJB-B and IJB-C print their switches as a label such as N1D1F1: norm, detector score,
 // flip. The letter N means the opposite in two families, so a label needs its script.

@@ -73,11 +73,13 @@ struct Metric {
 };
 const Table<Metric>& protocol_metrics();
 
-// The metric that a cell of that name comes from ("tar@far=0.001"), and the number in the name;
-// null for a name that is none of ours.
+// The metric that a number of that name comes from, and what else stands in the name:
+// "tar@far=0.001", or the entry of a matrix, "dprime[frontal,profile]". Null for a name that is
+// none of ours.
 struct NamedMetric {
   const Metric* metric = nullptr;
-  std::string target;  // "0.001"; empty without
+  std::string target;       // "0.001"; empty without
+  std::string row, column;  // of a matrix's entry; empty without
 };
 NamedMetric metric_of_cell(std::string_view cell);
 

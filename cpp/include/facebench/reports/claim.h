@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "facebench/protocols/spec.h"
+#include "facebench/reports/claim_sources.h"
 
 namespace facebench {
 
@@ -122,6 +123,8 @@ struct Claim {
   std::optional<PrintedNumber> against;
   std::optional<SampleSize> apart;  // none where both print the same
   double level = 0, power = 0;      // of `apart`
+  // Where the two are printed already, for the same protocol, track and metric.
+  std::vector<ClaimSource> sources, against_sources;
 
   bool exists(std::string_view rounding = "nearest") const;
 };

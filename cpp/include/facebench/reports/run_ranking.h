@@ -38,12 +38,12 @@ struct RunRanking {
   std::vector<Pair> pairs;
 };
 
-// Ranks runs of one protocol by the number `metric` of `track` ("tar@far=0.001"), each by its
-// own rules. All runs are measured in the same draws of people: half of the difference of two
-// opposed replicates (Resampling::dyadic) is what a draw does to every run, scaled so that the mean
-// variance of a difference of two runs is that of their paired comparison. Throws
-// std::invalid_argument for fewer than two runs and a number that they do not have, Error for runs
-// that are not comparable.
+// Ranks runs of one protocol by the number `metric` of `track` ("tar@far=0.001", or a matrix's
+// entry, "dprime[frontal,profile]"), each by its own rules. All runs are measured in the same draws
+// of people: half of the difference of two opposed replicates (Resampling::dyadic) is what a draw
+// does to every run, scaled so that the mean variance of a difference of two runs is that of their
+// paired comparison. Throws std::invalid_argument for fewer than two runs and a number that they do
+// not have, Error for runs that are not comparable.
 RunRanking rank_runs(std::span<const std::filesystem::path> runs, const std::string& track,
                      const std::string& metric, const BootstrapOptions& options = {},
                      const Job& job = {});

@@ -1,0 +1,147 @@
+#include "facebench/reports/claim_sources.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "facebench/core/numbers.h"
+#include "facebench/metrics/template_fusion.h"
+#include "facebench/protocols/published_json.h"
+
+namespace facebench {
+namespace {
+
+constexpr std::size_t kListed = 5;
+// Printed digits are no exact binary numbers.
+constexpr double kRounding = 1e-12;
+
+bool same_metric(std::string_view a, std::string_view b) {
+  const std::size_t at = a.find('='), bt = b.find('=');
+  if (at == std::string_view::npos || bt == std::string_view::npos) return a == b;
+  return a.substr(0, at) == b.substr(0, bt) &&
+         number_of(a.substr(at + 1)) == number_of(b.substr(bt + 1));
+}
+
+bool same_measure(const MeasureAddress& a, const MeasureAddress& b) {
+  return a.protocol == b.protocol && a.track == b.track && a.row == b.row && a.column == b.column &&
+         same_metric(a.metric, b.metric);
+}
+
+std::string condition_of(const PublishedRow& row, std::string_view name) {
+  for (const auto& [key, value] : row.conditions)
+    if (key == name) return value;
+  return "not stated";
+}
+
+// The switches in which two fusions differ; nothing where one of them has no name here.
+std::vector<std::string> fusion_differences(const std::string& a, const std::string& b) {
+  const TemplateFusion* one = template_fusions().find(a);
+  const TemplateFusion* other = template_fusions().find(b);
+  if (!one || !other) return {};
+  const std::vector<std::string> ones = fusion_switches(*one), others = fusion_switches(*other);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < std::min(ones.size(), others.size()); ++i)
+    if (ones[i] != others[i]) out.push_back(fmt::format("{}, not {}", ones[i], others[i]));
+  return out;
+}
+
+std::string conditions_text(const PublishedRow& row) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : row.conditions) parts.push_back(name + " " + value);
+  return parts.empty() ? "" : fmt::format(": {}", fmt::join(parts, ", "));
+}
+
+std::string left_out_text(std::size_t number) {
+  return number <= kListed
+             ? ""
+             : fmt::format("and {} more (the JSON output has all)\n", number - kListed);
+}
+
+}  // namespace
+
+std::vector<ClaimSource> claim_sources(double value, double step, const MeasureAddress& measures) {
+  std::vector<ClaimSource> out;
+  for (const std::string& name : publication_names()) {
+    const auto publication = std::make_shared<const Publication>(load_publication(name));
+    for (const PublishedValue& v : published_values(*publication)) {
+      if (!v.cell->value || !same_measure(v.column->measures, measures)) continue;
+      const double scale = published_units().at(v.column->unit).scale;
+      const double coarser = std::max(step / 2, v.cell->half_unit * scale);
+      if (std::abs(*v.cell->value * scale - value) <= coarser + kRounding)
+        out.push_back({publication, v});
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> condition_differences(const PublishedRow& a, const PublishedRow& b) {
+  std::vector<std::string> out;
+  for (const ConditionName& c : condition_names().entries()) {
+    const std::string one = condition_of(a, c.name), other = condition_of(b, c.name);
+    if (one == other) continue;
+    const std::vector<std::string> switches =
+        c.name == "fusion" ? fusion_differences(one, other) : std::vector<std::string>{};
+    if (switches.empty())
+      out.push_back(fmt::format("{} is {}, not {}", c.name, one, other));
+    else
+      out.insert(out.end(), switches.begin(), switches.end());
+  }
+  return out;
+}
+
+std::vector<SourcePair> source_pairs(const std::vector<ClaimSource>& ones,
+                                     const std::vector<ClaimSource>& others) {
+  std::vector<SourcePair> out;
+  for (const ClaimSource& a : ones)
+    for (const ClaimSource& b : others)
+      if (a.publication->id == b.publication->id && a.value.table->id == b.value.table->id &&
+          a.value.row->name != b.value.row->name)
+        out.push_back({&a, &b, condition_differences(*a.value.row, *b.value.row)});
+  return out;
+}
+
+std::string claim_sources_text(const std::vector<ClaimSource>& sources) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(sources.size(), kListed); ++i) {
+    const PublishedValue& v = sources[i].value;
+    out += fmt::format("Printed as {} for {} ({}, {}){}.\n", v.cell->printed, v.row->name,
+                       sources[i].publication->id, v.table->place, conditions_text(*v.row));
+  }
+  return out + left_out_text(sources.size());
+}
+
+std::string source_pairs_text(const std::vector<SourcePair>& pairs) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(pairs.size(), kListed); ++i) {
+    const SourcePair& p = pairs[i];
+    out += fmt::format("{} differs from {} ({}) in this: {}.\n", p.one->value.row->name,
+                       p.other->value.row->name, p.one->value.table->place,
+                       p.differences.empty() ? "nothing that is stated"
+                                             : fmt::format("{}", fmt::join(p.differences, "; ")));
+  }
+  return out + left_out_text(pairs.size());
+}
+
+Json claim_sources_json(const std::vector<ClaimSource>& sources) {
+  Json out = Json::array();
+  for (const ClaimSource& s : sources) {
+    Json entry = published_value_json(s.value);
+    entry["publication"] = s.publication->id;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+Json source_pairs_json(const std::vector<SourcePair>& pairs) {
+  Json out = Json::array();
+  for (const SourcePair& p : pairs)
+    out.push_back({{"one", p.one->value.row->name},
+                   {"other", p.other->value.row->name},
+                   {"place", p.one->value.table->place},
+                   {"differences", p.differences}});
+  return out;
+}
+
+}  // namespace facebench
