@@ -217,7 +217,8 @@ def points_svg(points, title, x_title, y_title):
             )
         dot = f'<circle class="bar a{i % 8}" cx="{{}}" cy="{{}}" r="6"/>'
         parts.append(dot.format(f"{at[0]:.1f}", f"{at[1]:.1f}"))
-        parts.append(f'<text x="{at[0] + 10:.1f}" y="{at[1] - 8:.1f}">{i + 1}</text>')
+        label_y = max(at[1] - 8, _TOP + 14)  # a point at the top has its number beside it
+        parts.append(f'<text x="{at[0] + 10:.1f}" y="{label_y:.1f}">{i + 1}</text>')
         row = _HEIGHT + _LINE * i + 10
         label = _html.escape(f"{i + 1}  {name}"[:56])
         parts.append(

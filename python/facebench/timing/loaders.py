@@ -4,6 +4,7 @@ Each reads the same JPEG files of one size, in random order, and makes batches o
 (x - 127.5) / 128. What they decode is compared with what we decode before anything is timed.
 """
 
+import importlib.util
 import time
 from pathlib import Path
 
@@ -58,6 +59,33 @@ class _OpenCvFiles(Dataset):
 
 
 OTHERS = {"torchvision, DataLoader": _TorchvisionFiles, "cv2, DataLoader": _OpenCvFiles}
+DALI = "DALI, CPU"
+
+
+def _made(paths):
+    return [(name, make(paths)) for name, make in OTHERS.items()]
+
+
+def dali_is_there():
+    """Whether NVIDIA's DALI can be imported; its CPU operators need no GPU."""
+    return importlib.util.find_spec("nvidia.dali") is not None
+
+
+def dali_pipeline(paths, batch, threads, shuffle):
+    """DALI's file reader, decoder and normalization on the CPU; ``run()[0]`` is a batch."""
+    from nvidia.dali import fn, pipeline_def, types
+
+    @pipeline_def(batch_size=batch, num_threads=threads, device_id=None)
+    def batches():
+        encoded, _ = fn.readers.file(files=[str(p) for p in paths], random_shuffle=shuffle)
+        pixels = fn.decoders.image(encoded, device="cpu", output_type=types.RGB)
+        return fn.crop_mirror_normalize(
+            pixels, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[128.0] * 3
+        )
+
+    pipeline = batches()
+    pipeline.build()
+    return pipeline
 
 
 def prepare(files, folder, size, most):
@@ -90,12 +118,16 @@ def check_equal(forms, most=64):
     facebench.Error for one above 2: libjpeg-turbo's versions differ by that much.
     """
     ours = datasets.DecodedImages(datasets.read_image_folder(forms["folder"]))
-    paths = [sample.path for sample in datasets.read_image_folder(forms["folder"]).samples]
+    paths = [sample.path for sample in datasets.read_image_folder(forms["folder"]).samples][:most]
+    theirs = {name: (made[k].numpy() for k in range(len(paths))) for name, made in _made(paths)}
+    if dali_is_there():
+        (batch,) = dali_pipeline(paths, len(paths), 1, shuffle=False).run()
+        theirs[DALI] = (np.asarray(batch[k]) for k in range(len(paths)))
     differences = {}
-    for name, make in OTHERS.items():
-        others, largest = make(paths), 0
-        for k in range(min(most, len(paths))):
-            pixels = others[k].numpy().transpose(1, 2, 0) * 128 + 127.5
+    for name, pictures in theirs.items():
+        largest = 0.0
+        for k, picture in enumerate(pictures):
+            pixels = picture.transpose(1, 2, 0) * 128 + 127.5
             largest = max(largest, float(np.abs(pixels - ours.pixels(k)).max()))
         if largest > 2.01:
             raise Error(f"{name}: its pixels differ from ours by {largest:.3g} of 255.")
@@ -123,6 +155,21 @@ def data_loader_work(name, paths, batch, threads):
         started = time.perf_counter()
         for _ in range(_TOGETHER * rounds):
             next(batches)
+        return time.perf_counter() - started
+
+    return run, _TOGETHER * batch
+
+
+def dali_work(paths, batch, threads):
+    """run(rounds) -> seconds of DALI's CPU reader with as many threads."""
+    pipeline = dali_pipeline(paths, batch, threads, shuffle=True)
+
+    def run(rounds):
+        for _ in range(_AHEAD):  # what its queue holds does not count
+            pipeline.run()
+        started = time.perf_counter()
+        for _ in range(_TOGETHER * rounds):
+            pipeline.run()
         return time.perf_counter() - started
 
     return run, _TOGETHER * batch

@@ -31,7 +31,7 @@ def bench_load(
     None: images of ``size`` in memory. ``threads``: numbers to try, 0: one a processor.
     ``seconds``: about this long for each measurement, in ``rounds`` rounds. ``race``: the same
     images out of files, ``.rec``, tar and a pack, beside torchvision and cv2 in torch's DataLoader
-    with as many workers; up to 2,000 of ``files``, brought to ``size``.
+    with as many workers, and DALI's CPU reader where it is installed; up to 2,000 of ``files``, brought to ``size``.
     """
     with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
         if files is None:
@@ -66,6 +66,8 @@ def _race(files, folder, size, batch, timed):
         work[form] = lambda t, s=source, p=path: _input_work(s, p, batch, size, size, t)
     for name in loaders.OTHERS:
         work[name] = lambda t, n=name: loaders.data_loader_work(n, paths, batch, t)
+    if loaders.dali_is_there():
+        work[loaders.DALI] = lambda t: loaders.dali_work(paths, batch, t)
     options = {"size": size, "batch": batch, "files": len(paths), "race": True}
     options["largest_difference"] = loaders.check_equal(forms)
     return _rates("load", "images", ["work"], work, *timed[:3], options, timed[3])
