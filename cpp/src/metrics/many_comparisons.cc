@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "facebench/metrics/comparisons.h"
@@ -133,28 +134,33 @@ void ManyComparisons::number_identities(std::span<const std::int32_t> row_identi
                                         const std::vector<std::uint8_t>& row_used,
                                         const std::vector<std::uint8_t>& column_used) {
   std::vector<std::int32_t>& known = people_;
-  // Each side of a list of millions has few people, so they are thinned out on the way.
-  const auto thin_out = [&] {
+  const auto each_used = [&](auto&& visit) {
+    for (std::size_t i = 0; i < row_identity.size(); ++i)
+      if (row_used[i]) visit(row_identity[i]);
+    for (std::size_t i = 0; i < column_identity.size(); ++i)
+      if (column_used[i]) visit(column_identity[i]);
+  };
+  // A list of millions names few people, mostly by small numbers: a table finds those.
+  std::int32_t lowest = std::numeric_limits<std::int32_t>::max(), highest = -1;
+  each_used([&](std::int32_t identity) {
+    lowest = std::min(lowest, identity);
+    highest = std::max(highest, identity);
+  });
+  const std::size_t sides = row_identity.size() + column_identity.size();
+  const bool small = lowest >= 0 && static_cast<std::size_t>(highest) < sides + (1 << 20);
+  std::vector<std::int32_t> place(small ? static_cast<std::size_t>(highest) + 1 : 0, -1);
+  if (small) {
+    each_used([&](std::int32_t identity) { place[static_cast<std::size_t>(identity)] = 0; });
+    for (std::size_t identity = 0; identity < place.size(); ++identity) {
+      if (place[identity] < 0) continue;
+      place[identity] = static_cast<std::int32_t>(known.size());
+      known.push_back(static_cast<std::int32_t>(identity));
+    }
+  } else {
+    each_used([&](std::int32_t identity) { known.push_back(identity); });
     std::ranges::sort(known);
     known.erase(std::unique(known.begin(), known.end()), known.end());
-  };
-  std::size_t limit = 1 << 20;
-  const auto add = [&](std::span<const std::int32_t> identity,
-                       const std::vector<std::uint8_t>& used) {
-    std::int32_t before = 0;
-    bool any = false;
-    for (std::size_t i = 0; i < identity.size(); ++i) {
-      if (!used[i] || (any && identity[i] == before)) continue;
-      known.push_back(before = identity[i]);
-      any = true;
-      if (known.size() < limit) continue;
-      thin_out();
-      limit = std::max(limit, 2 * known.size());
-    }
-  };
-  add(row_identity, row_used);
-  add(column_identity, column_used);
-  thin_out();
+  }
   identities_ = static_cast<std::int64_t>(known.size());
   const auto number = [&](std::span<const std::int32_t> identity,
                           const std::vector<std::uint8_t>& used, std::vector<std::int32_t>& out,
@@ -163,8 +169,9 @@ void ManyComparisons::number_identities(std::span<const std::int32_t> row_identi
     count.assign(known.size(), 0);
     for (std::size_t i = 0; i < identity.size(); ++i) {
       if (!used[i]) continue;
-      out[i] =
-          static_cast<std::int32_t>(std::ranges::lower_bound(known, identity[i]) - known.begin());
+      out[i] = small ? place[static_cast<std::size_t>(identity[i])]
+                     : static_cast<std::int32_t>(std::ranges::lower_bound(known, identity[i]) -
+                                                 known.begin());
       ++count[static_cast<std::size_t>(out[i])];
     }
   };
@@ -366,6 +373,35 @@ std::int64_t ManyComparisons::genuine_weight(std::size_t level,
   return sum;
 }
 
+std::pair<std::int64_t, std::int64_t> ManyComparisons::totals(
+    std::span<const Weight> weights) const {
+  std::int64_t genuine = 0, impostor = 0;
+  for (std::size_t l = 0; l < level_.size(); ++l) genuine += genuine_weight(l, weights);
+  if (by_identity_)
+    impostor = impostor_total(weights, 1, 0);
+  else
+    for (std::size_t s = 0; s + 1 < segment_begin_.size(); ++s)
+      impostor += segment_weight(s, weights);
+  return {genuine, impostor};
+}
+
+std::vector<std::pair<double, std::int64_t>> ManyComparisons::ends_of(
+    std::size_t segment, std::span<const Weight> weights) const {
+  std::pair<double, std::int64_t> highest{-std::numeric_limits<double>::infinity(), 0},
+      lowest{std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t k = segment_begin_[segment]; k < segment_begin_[segment + 1]; ++k) {
+    const std::int64_t w = impostor_weight(k, weights);
+    if (w == 0) continue;
+    const double score = impostor_score(k);
+    if (score > highest.first) highest = {score, 0};
+    if (score < lowest.first) lowest = {score, 0};
+    if (score == highest.first) highest.second += w;
+    if (score == lowest.first) lowest.second += w;
+  }
+  if (highest.first == lowest.first) return {highest};
+  return {highest, lowest};
+}
+
 std::vector<std::pair<double, std::int64_t>> ManyComparisons::drawn_scores(
     std::size_t segment, std::span<const Weight> weights) const {
   std::vector<std::pair<double, std::int64_t>> scores;
@@ -383,20 +419,13 @@ bool ManyComparisons::reaches(double far) const {
 RocCurve ManyComparisons::roc_near(double far, std::span<const Weight> weights) const {
   check_weights(weights);
   constexpr double inf = std::numeric_limits<double>::infinity();
-  std::int64_t genuine = 0, impostor = 0;
-  for (std::size_t l = 0; l < level_.size(); ++l) genuine += genuine_weight(l, weights);
-  if (by_identity_)
-    impostor = impostor_total(weights, 1, 0);
-  else
-    for (std::size_t s = 0; s + 1 < segment_begin_.size(); ++s)
-      impostor += segment_weight(s, weights);
-
+  const auto [genuine, impostor] = totals(weights);
   std::int64_t false_accepts = 0, genuine_accepted = 0;
   double last = inf;                  // the lowest accepted score
   std::optional<double> next;         // the highest rejected one
   std::optional<std::size_t> lowest;  // where `last` lies within a segment that is accepted whole
-  const auto fits = [&](std::int64_t more) {
-    return impostor > 0 && within_far(false_accepts + more, impostor, far);
+  const auto fits = [&, all = impostor](std::int64_t more) {
+    return all > 0 && within_far(false_accepts + more, all, far);
   };
   // Down the segments while the FAR stays within the target; then into the one where it leaves. If
   // the known scores end before that, the curve is not complete.
@@ -435,29 +464,48 @@ RocCurve ManyComparisons::roc_near(double far, std::span<const Weight> weights) 
     }
     break;
   }
-  if (lowest) last = drawn_scores(*lowest, weights).back().first;
+  if (lowest) last = ends_of(*lowest, weights).back().first;
   return points_around(genuine, impostor, genuine_accepted, false_accepts, last, next);
 }
 
-RocCurve ManyComparisons::full_roc(std::span<const Weight> weights) const {
+RocCurve ManyComparisons::roc_around(double far, std::span<const Weight> weights) const {
   check_weights(weights);
   if (!complete())
     throw std::invalid_argument("only the highest impostor scores are known, this needs all");
-  std::vector<double> scores;
-  std::vector<Weight> of_scores;
-  for (std::size_t k = 0; k < segment_begin_.back(); ++k) {
-    scores.push_back(impostor_score(k));
-    of_scores.push_back(static_cast<Weight>(impostor_weight(k, weights)));
-  }
-  std::vector<std::uint8_t> labels(scores.size(), 0);
-  for (std::size_t l = 0; l < level_.size(); ++l)
-    for (std::size_t k = level_begin_[l]; k < level_begin_[l + 1]; ++k) {
-      scores.push_back(level_[l]);
-      labels.push_back(1);
-      of_scores.push_back(
-          weights.empty() ? 1 : weights[static_cast<std::size_t>(genuine_identity_[k])]);
+  RocCurve curve;
+  std::tie(curve.genuine, curve.impostor) = totals(weights);
+  std::int64_t true_accepts = 0, false_accepts = 0;
+  const auto put = [&](double threshold) {
+    curve.threshold.push_back(threshold);
+    curve.true_accepts.push_back(true_accepts);
+    curve.false_accepts.push_back(false_accepts);
+  };
+  put(std::numeric_limits<double>::infinity());
+  // Rules round the count that a FAR allows in their own ways.
+  const double wanted = far * static_cast<double>(curve.impostor);
+  const auto near = [&](std::int64_t first, std::int64_t last) {
+    return static_cast<double>(first) <= wanted + 2 && static_cast<double>(last) >= wanted - 2;
+  };
+  for (std::size_t segment = 0; segment <= 2 * level_.size(); ++segment) {
+    const std::int64_t more = segment_weight(segment, weights);
+    if (segment % 2 == 1) {
+      const std::int64_t own = genuine_weight(segment / 2, weights);
+      true_accepts += own;
+      false_accepts += more;
+      if (own + more > 0) put(level_[segment / 2]);
+      continue;
     }
-  return Comparisons(scores, labels).roc(of_scores);
+    if (more == 0) continue;
+    const std::int64_t end = false_accepts + more;
+    const auto scores =
+        near(false_accepts, end) ? drawn_scores(segment, weights) : ends_of(segment, weights);
+    for (std::size_t k = 0; k < scores.size(); ++k) {
+      false_accepts += scores[k].second;
+      if (k + 1 == scores.size()) false_accepts = end;
+      if (k + 1 == scores.size() || scores[k + 1].first != scores[k].first) put(scores[k].first);
+    }
+  }
+  return curve;
 }
 
 }  // namespace facebench

@@ -212,7 +212,7 @@ TarAtFar tar_at_far(const ScoreSet& scores, double far, std::string_view convent
   const bool exact = rule.of_curve == exact_tar_at_far;
   TarAtFar cell = rule.of_folds ? rule.of_folds(*listed, listed->sorted_weights(weights), far)
                   : exact       ? exact_tar_at_far(scores.roc_near(far, weights), far)
-                                : rule.of_curve(scores.full_roc(weights), far);
+                                : rule.of_curve(scores.roc_around(far, weights), far);
   if (std::isnan(cell.value)) {
     if (!scores.reaches(far))
       throw std::invalid_argument(

@@ -75,33 +75,10 @@ ScoreHistogram coarser(const ScoreHistogram& fine, std::size_t bins) {
   return result;
 }
 
-}  // namespace
-
-std::vector<RocPoint> roc_points(std::span<const double> scores,
-                                 std::span<const std::uint8_t> labels, std::size_t count) {
-  return roc_points(Comparisons(scores, labels).roc(), count);
-}
-
-std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {
-  if (curve.genuine == 0 || curve.impostor == 0)
-    throw std::invalid_argument("a curve needs genuine and impostor comparisons");
-  const auto far = curve.fpr(), tar = curve.tpr();
-  std::vector<RocPoint> points;
-  for (const std::size_t i : spread(far, tar, 1 / static_cast<double>(curve.impostor), count))
-    points.push_back({far[i], tar[i]});
-  return points;
-}
-
-std::vector<BandPoint> roc_band(const ProtocolSpec& spec, const EvaluationOptions& options,
-                                const TrialSet& trials, std::span<const SampleStatus> status,
-                                const KeptScores& kept, std::size_t track, std::int64_t draws,
-                                const Job& job) {
-  const IntervalMethod& intervals = interval_methods().at(*options.interval);
-  if (!intervals.any()) return {};
-  const Track& t = trials.tracks.at(track);
-  ScoredTrials scored = scored_trials(spec, options, trials, status, kept, t.name);
-  scored.intervals = &intervals;
-  const Resampled<ScoreSet> scores = t.trials->measurable(scored, job).scores;
+// The band of a track whose `measurable` can be drawn again; else none.
+std::vector<BandPoint> band_of(const Measurable& measurable, const EvaluationOptions& options,
+                               std::int64_t draws, const Job& job) {
+  const Resampled<ScoreSet>& scores = measurable.scores;
   if (!scores.data || !scores.bootstrap || scores.data->genuine() == 0) return {};
   constexpr int kPerDecade = 8;
   std::vector<BandPoint> points;
@@ -124,6 +101,34 @@ std::vector<BandPoint> roc_band(const ProtocolSpec& spec, const EvaluationOption
   return points;
 }
 
+}  // namespace
+
+std::vector<RocPoint> roc_points(std::span<const double> scores,
+                                 std::span<const std::uint8_t> labels, std::size_t count) {
+  return roc_points(Comparisons(scores, labels).roc(), count);
+}
+
+std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {
+  if (curve.genuine == 0 || curve.impostor == 0)
+    throw std::invalid_argument("a curve needs genuine and impostor comparisons");
+  const auto far = curve.fpr(), tar = curve.tpr();
+  std::vector<RocPoint> points;
+  for (const std::size_t i : spread(far, tar, 1 / static_cast<double>(curve.impostor), count))
+    points.push_back({far[i], tar[i]});
+  return points;
+}
+
+std::vector<BandPoint> roc_band(const ProtocolSpec& spec, const EvaluationOptions& options,
+                                const TrialSet& trials, std::span<const SampleStatus> status,
+                                const KeptScores& kept, std::size_t track, std::int64_t draws,
+                                const Job& job) {
+  const IntervalMethod& intervals = interval_methods().at(*options.interval);
+  const Track& t = trials.tracks.at(track);
+  ScoredTrials scored = scored_trials(spec, options, trials, status, kept, t.name);
+  scored.intervals = intervals.any() ? &intervals : nullptr;
+  return band_of(t.trials->measurable(scored, job), options, draws, job);
+}
+
 std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int bins,
                                       std::int64_t band_draws, const Job& job) {
   std::vector<TrackCurves> curves;
@@ -131,13 +136,14 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
     const Track& track = s.trials.tracks[t];
     TrackCurves& c = curves.emplace_back();
     c.track = track.name;
-    const ScoredTrials scored =
+    ScoredTrials scored =
         scored_trials(s.spec, s.options, s.trials, s.status, s.scores[t], track.name);
-    const Measurable m = track.trials->measurable(scored, {});
+    const IntervalMethod& intervals = interval_methods().at(*s.options.interval);
+    if (band_draws > 0 && intervals.any()) scored.intervals = &intervals;
+    const Measurable m = track.trials->measurable(scored, job);
     if (m.searches.data)
       add_identification(*m.searches.data, s.options.rank_ties.value_or("pessimistic"), count, c);
-    if (band_draws > 0)
-      c.band = roc_band(s.spec, s.options, s.trials, s.status, s.scores[t], t, band_draws, job);
+    if (band_draws > 0) c.band = band_of(m, s.options, band_draws, job);
     // A matrix mixes groups that are not meant to be one population: it has no curve.
     if (m.scores.data && m.scores.data->tail()) {
       c.scores = coarser(m.scores.data->tail()->histogram, static_cast<std::size_t>(bins));

@@ -171,15 +171,77 @@ TEST(ManyComparisons, IntervalsOfAnyConventionAreNearThoseOfTheList) {
   }
 }
 
-TEST(ManyComparisons, TheFullCurveHoldsEveryScore) {
+// Every rule gives on the points around a FAR what it gives on all of them.
+TEST(ManyComparisons, PointsAroundAFarDecideEveryRule) {
   for (const Case& c : cases()) {
-    const RocCurve wanted = Comparisons(c.listed, c.labels).roc();
-    for (const auto& many : c.many()) {
-      const RocCurve got = many->full_roc();
-      EXPECT_EQ(wanted.threshold, got.threshold);
-      EXPECT_EQ(wanted.true_accepts, got.true_accepts);
-      EXPECT_EQ(wanted.false_accepts, got.false_accepts);
+    const Comparisons list(c.listed, c.labels);
+    const RocCurve all = list.roc();
+    std::vector<double> fars = {0, 1e-4, 1e-3, 0.01, 0.05, 0.3, 0.7, 1};
+    for (int k = 1; k <= 12; ++k)  // at whole counts and half way between two
+      fars.push_back(0.5 * k / static_cast<double>(all.impostor));
+    for (const auto& many : c.many())
+      for (const double far : fars) {
+        const RocCurve around = many->roc_around(far);
+        EXPECT_EQ(around.genuine, all.genuine);
+        EXPECT_EQ(around.impostor, all.impostor);
+        EXPECT_EQ(around.false_accepts.back(), all.impostor);
+        EXPECT_LE(around.size(), all.size());
+        for (const TarAtFarConvention& rule : tar_at_far_conventions().entries()) {
+          if (rule.needs_folds) continue;
+          const TarAtFar a = rule.of_curve(around, far), b = rule.of_curve(all, far);
+          const std::string where = rule.name + " at " + std::to_string(far);
+          expect_near_or_both_nan(a.value, b.value, where);
+          EXPECT_EQ(a.false_accepts, b.false_accepts) << where;
+          EXPECT_EQ(a.genuine_accepted, b.genuine_accepted) << where;
+        }
+      }
+  }
+}
+
+// Numbers of people too far apart for a table.
+TEST(ManyComparisons, PeopleOfAnyNumbers) {
+  Case c(1, 1000, false, false, false);
+  Case spread = c;
+  for (auto* sides : {&spread.first, &spread.second})
+    for (std::int32_t& person : *sides) person = 100'000'000 * (person / 3) - 300'000'000;
+  const auto of = [](const Case& k) {
+    return ManyComparisons(ListedScores{k.listed, k.labels, k.first, k.second});
+  };
+  const ManyComparisons near = of(c), far = of(spread);
+  ASSERT_EQ(near.identities(), far.identities());
+  EXPECT_LT(far.people().front(), 0);
+  std::vector<Weight> weights;
+  for (std::int64_t i = 0; i < near.identities(); ++i)
+    weights.push_back(static_cast<Weight>(i % 3));
+  EXPECT_EQ(near.roc(weights).false_accepts, far.roc(weights).false_accepts);
+  EXPECT_EQ(near.roc(weights).true_accepts, far.roc(weights).true_accepts);
+}
+
+// Weighted, against the list with each comparison as often as it is drawn.
+TEST(ManyComparisons, PointsAroundAFarUnderWeights) {
+  const Case c(1, 1000, false, false, false);
+  const auto list = Comparisons(c.listed, c.labels);
+  for (const auto& many : c.many()) {
+    Random random(9, "weights");
+    std::vector<Weight> people(static_cast<std::size_t>(many->identities()));
+    for (Weight& w : people) w = static_cast<Weight>(random.below(3));
+    std::vector<Weight> of_list;
+    for (std::size_t k = 0; k < c.listed.size(); ++k) {
+      const auto place = [&](std::int32_t person) {
+        return static_cast<std::size_t>(std::ranges::lower_bound(many->people(), person) -
+                                        many->people().begin());
+      };
+      const Weight one = people[place(c.first[k])], other = people[place(c.second[k])];
+      of_list.push_back(c.labels[k] ? one : one * other);
     }
+    const RocCurve all = list.roc(of_list);
+    for (const double far : {0.0, 0.001, 0.02, 0.2, 1.0})
+      for (const char* name : {"ijb", "pfe", "bob", "openbr", "fare", "exact"}) {
+        const TarAtFarConvention& rule = tar_at_far_conventions().at(name);
+        EXPECT_NEAR(rule.of_curve(many->roc_around(far, people), far).value,
+                    rule.of_curve(all, far).value, 1e-12)
+            << name << far;
+      }
   }
 }
 

@@ -78,7 +78,7 @@ class ManyComparisons final : public ScoreSet {
   // between two genuine ones are one step.
   RocCurve roc(std::span<const Weight> weights = {}) const override;
   RocCurve roc_near(double far, std::span<const Weight> weights = {}) const override;
-  RocCurve full_roc(std::span<const Weight> weights = {}) const override;
+  RocCurve roc_around(double far, std::span<const Weight> weights = {}) const override;
 
   // The curves of up to kLanes replicates at once; `weights` is (identities, kLanes). They may end
   // where every FPR is above `far_needed`.
@@ -120,6 +120,11 @@ class ManyComparisons final : public ScoreSet {
   double impostor_score(std::size_t k) const {
     return listed_.empty() ? impostor_score_[k] : listed_[impostor_at_[k]];
   }
+  // Genuine and impostor comparisons that are drawn.
+  std::pair<std::int64_t, std::int64_t> totals(std::span<const Weight> weights) const;
+  // Of the impostor scores of a segment that are drawn the highest and the lowest, with how often.
+  std::vector<std::pair<double, std::int64_t>> ends_of(std::size_t segment,
+                                                       std::span<const Weight> weights) const;
   // Impostor scores of a segment that are drawn at all, descending, with how often.
   std::vector<std::pair<double, std::int64_t>> drawn_scores(std::size_t segment,
                                                             std::span<const Weight> weights) const;

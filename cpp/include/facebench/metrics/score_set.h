@@ -34,8 +34,12 @@ class ScoreSet {
   virtual RocCurve roc_near(double /*far*/, std::span<const Weight> weights = {}) const {
     return roc(weights);
   }
-  // All points. Throws std::invalid_argument where not all scores were kept.
-  virtual RocCurve full_roc(std::span<const Weight> weights = {}) const { return roc(weights); }
+  // The points that decide any rule at a FAR: all of them around it and at every genuine score, of
+  // the impostor scores between two genuine ones farther away the highest and the lowest. Throws
+  // std::invalid_argument where not all scores were kept.
+  virtual RocCurve roc_around(double /*far*/, std::span<const Weight> weights = {}) const {
+    return roc(weights);
+  }
   // Whether the TAR at that FAR is known.
   virtual bool reaches(double /*far*/) const { return true; }
 
