@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/extension.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/images/image_folder.h"
 
@@ -46,13 +47,6 @@ Dataset read_people(std::string name, const fs::path& root) {
     fail(root.string(), "no folder with images",
          "Expected one folder for each person, with JPEG, PNG or PNM files in it.");
   return dataset;
-}
-
-std::string without_extension(std::string_view id) {
-  const std::size_t dot = id.rfind('.'), slash = id.rfind('/');
-  if (dot == std::string_view::npos || (slash != std::string_view::npos && dot < slash))
-    return std::string(id);
-  return std::string(id.substr(0, dot));
 }
 
 }  // namespace

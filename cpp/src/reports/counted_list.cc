@@ -101,10 +101,6 @@ void check_test_run(const fs::path& test, bool same, std::string_view what) {
            : fmt::format("give another run to test {} on, or ask for the same comparisons", what));
 }
 
-std::string without_extension(const std::string& name) {
-  return fs::path(name).replace_extension().generic_string();
-}
-
 std::string percent_text(double rate) {
   return std::isnan(rate) ? "" : fmt::format("{:.4g}", 100 * rate);
 }

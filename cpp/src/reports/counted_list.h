@@ -66,8 +66,6 @@ void describe_test(OptionsBuilder<Options>& o, std::string_view what, std::strin
 // same comparisons. what: what is tested, "the threshold".
 void check_test_run(const std::filesystem::path& test, bool same, std::string_view what);
 
-std::string without_extension(const std::string& name);
-
 // What a report's text says of a number: percent with four digits, "" for NaN; an interval, "too
 // few" where it has no bounds.
 std::string percent_text(double rate);

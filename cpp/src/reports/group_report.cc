@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/extension.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/reports/escape.h"

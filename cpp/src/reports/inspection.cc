@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/extension.h"
 #include "facebench/io/exclusion.h"
 #include "facebench/metrics/fixed_threshold.h"
 #include "facebench/metrics/score_calibrator.h"

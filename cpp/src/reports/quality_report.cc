@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/extension.h"
 #include "facebench/io/text.h"
 #include "facebench/reports/escape.h"
 #include "reports/counted_list.h"
