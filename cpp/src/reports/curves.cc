@@ -138,8 +138,9 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
     c.track = track.name;
     ScoredTrials scored =
         scored_trials(s.spec, s.options, s.trials, s.status, s.scores[t], track.name);
-    const IntervalMethod& intervals = interval_methods().at(*s.options.interval);
-    if (band_draws > 0 && intervals.any()) scored.intervals = &intervals;
+    if (band_draws > 0)
+      if (const auto& how = interval_methods().at(*s.options.interval); how.any())
+        scored.intervals = &how;
     const Measurable m = track.trials->measurable(scored, job);
     if (m.searches.data)
       add_identification(*m.searches.data, s.options.rank_ties.value_or("pessimistic"), count, c);
