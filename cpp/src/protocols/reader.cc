@@ -13,10 +13,10 @@
 #include "protocols/ijba_quality.h"
 #include "protocols/lfw_pairs.h"
 #include "protocols/lfw_people.h"
+#include "protocols/mat_search.h"
 #include "protocols/pairs.h"
 #include "protocols/survface.h"
 #include "protocols/template_list.h"
-#include "protocols/tinyface.h"
 #include "protocols/umdfaces.h"
 
 namespace facebench {

@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "facebench/protocols/identification_trials.h"
 #include "protocols/mat_image_list.h"
 #include "protocols/pair_collector.h"
 
@@ -55,59 +54,10 @@ class SurvfacePairs : public TrialReader {
   SurvfaceOptions options_;
 };
 
-class SurvfaceSearch : public TrialReader {
- public:
-  explicit SurvfaceSearch(SurvfaceOptions options) : options_(std::move(options)) {}
-
-  Json options() const override { return options_to_json(options_); }
-  std::vector<std::string> files() const override { return {kGalleryList, kProbeList}; }
-  std::vector<std::string> missing(const fs::path& lists) const override {
-    std::vector<std::string> absent = TrialReader::missing(lists);
-    std::error_code ignored;
-    if (!fs::is_directory(non_mated(lists), ignored)) absent.emplace_back(kNonMated);
-    return absent;
-  }
-
-  TrialSet read(const fs::path& lists) const override {
-    Blemishes found(lists);
-    TrialSet set;
-    TrialSetBuilder builder(set);
-    IdentificationTrials trials;
-    trials.gallery =
-        read_mat_image_list(lists, {kGalleryList, "gallery", "gallery"}, set, builder, found);
-    trials.probes =
-        read_mat_image_list(lists, {kProbeList, "mated_probe", "mated_probe"}, set, builder, found);
-    const std::vector<std::int32_t> others =
-        add_unlisted_images(non_mated(lists), kNonMated, "names of non-mated probes", set, builder);
-    trials.probes.insert(trials.probes.end(), others.begin(), others.end());
-    set.tracks.push_back({options_.track, std::move(trials)});
-    set.blemishes = found.found();
-    set.check();
-    return set;
-  }
-
- private:
-  static constexpr const char* kGalleryList = "gallery_img_ID_pairs.mat";
-  static constexpr const char* kProbeList = "mated_probe_img_ID_pairs.mat";
-  static constexpr const char* kNonMated = "unmated_probe";
-
-  static fs::path non_mated(const fs::path& lists) {
-    const fs::path beside = lists.parent_path() / "Face_Identification_Test_Set" / kNonMated;
-    std::error_code ignored;
-    return fs::is_directory(beside, ignored) ? beside : lists / kNonMated;
-  }
-
-  SurvfaceOptions options_;
-};
-
 }  // namespace
 
 std::unique_ptr<TrialReader> make_survface_pairs_reader(const TomlTable& table) {
   return std::make_unique<SurvfacePairs>(read_options<SurvfaceOptions>(table));
-}
-
-std::unique_ptr<TrialReader> make_survface_search_reader(const TomlTable& table) {
-  return std::make_unique<SurvfaceSearch>(read_options<SurvfaceOptions>(table));
 }
 
 }  // namespace facebench
