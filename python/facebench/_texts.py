@@ -12,8 +12,8 @@ def _counts(counts: dict) -> str:
 
 
 def _images(source) -> str:
-    height, width = source.shape
-    return f"{_count(len(source), 'image')} of {height}x{width}"
+    images, height, width, _ = source.shape
+    return f"{_count(images, 'image')} of {height}x{width}"
 
 
 def _graph(graph) -> str:

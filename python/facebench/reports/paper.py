@@ -240,10 +240,10 @@ def _latex(columns, rows, notes):
         at += count
     body = []
     for system, cells, differences in rows:
-        body.append([system, *cells])
+        body.append(" & ".join([system, *cells]) + r" \\")
         if any(differences):  # in a line of their own: five columns fit a page
             small = (rf"\scriptsize {d}" if d else "" for d in differences)
-            body.append(["", *small])
+            body.append(" & ".join(["", *small]) + r" \\[2pt]")
     lines = [
         "% needs booktabs; for a table* over both columns",
         r"{\small\setlength{\tabcolsep}{4pt}%",
@@ -253,7 +253,7 @@ def _latex(columns, rows, notes):
         "".join(rules),
         rf"system & {' & '.join(escape(_eval.metric_title(c.metric)) for c in columns)} \\",
         r"\midrule",
-        *(" & ".join(row).replace("–", "--") + r" \\" for row in body),
+        *(row.replace("–", "--") for row in body),
         r"\bottomrule",
         r"\end{tabular}}",
     ]
