@@ -176,7 +176,7 @@ def run(
     crop=None,
     crop_size=None,
     exclude=None,
-    limit: _Any = None,
+    limit=None,
     discard=False,
     overwrite=False,
     cache=None,

@@ -29,6 +29,7 @@ import numpy as _np
 
 from facebench._own_loss import OwnLoss as _OwnLoss
 from facebench._own_network import OwnNetwork as _OwnNetwork
+from facebench._toml import value_text as _value_text
 from facebench._torch import full as _full
 from facebench._torch import torch as _torch
 
@@ -78,16 +79,6 @@ def __dir__():
     return __all__
 
 
-def _text(value) -> str:
-    if value is None:
-        return ""  # unsets an option that may be unset
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_text(v) for v in value) + "]"
-    return str(value)
-
-
 def load_recipe(name_or_path, **overrides) -> Recipe:
     """A recipe by name (see `recipe_names`) or from a ``.toml`` file, some values changed.
 
@@ -103,7 +94,7 @@ def load_recipe(name_or_path, **overrides) -> Recipe:
     result = _full.load_recipe(_fspath(name_or_path))
     # The loss first: its options are known only then.
     for key in sorted(overrides, key=lambda k: k not in ("network", "loss")):
-        result.set(key.replace("__", "."), _text(overrides[key]))
+        result.set(key.replace("__", "."), _value_text(overrides[key]))
     return result
 
 
