@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "common.h"
+#include "facebench/embedding/extractor.h"
 #include "facebench/io/sha256.h"
 #include "facebench/nn/torch_device.h"
 #include "facebench/training/process_group.h"
@@ -19,6 +20,7 @@
 #include "modules.h"
 #include "tables.h"
 #include "training/own_loss.h"
+#include "training/own_network.h"
 
 namespace facebench {
 namespace {
@@ -116,7 +118,7 @@ py::dict memory_dict(const HeadMemory& m) {
 
 // What Python gives to a training in addition to recipe, data and options.
 struct TrainingContext {
-  py::object loss, progress, on_start, on_epoch, on_step;
+  py::object network, loss, progress, on_start, on_epoch, on_step;
   const Validation* validation = nullptr;
   py::object process_group;
 };
@@ -127,14 +129,10 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
   TrainCallbacks callbacks;
   callbacks.validation = context.validation;
   PythonError raised;
+  if (!context.network.is_none()) callbacks.network = own_network(context.network, raised);
   if (!context.loss.is_none()) callbacks.loss = own_loss(context.loss, raised);
   const auto call = [&](const py::object& function, const auto&... arguments) {
-    try {
-      return py::object(function(arguments...));
-    } catch (py::error_already_set& error) {
-      raised = std::move(error);
-      throw PythonFailed{};
-    }
+    return in_python(raised, [&] { return py::object(function(arguments...)); });
   };
   if (!context.on_start.is_none())
     callbacks.on_start = [&](const std::vector<HeadMemory>& memory) {
@@ -145,10 +143,9 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
     };
   if (!context.on_epoch.is_none())
     callbacks.on_epoch = [&](const EpochReport& report,
-                             const Model& model) -> std::optional<double> {
+                             const TrainedModel& model) -> std::optional<double> {
       const py::gil_scoped_acquire gil;
-      const py::object score = call(context.on_epoch, report_dict(report),
-                                    py::cast(&model, py::return_value_policy::reference));
+      const py::object score = call(context.on_epoch, report_dict(report), python_model(model));
       return score.is_none() ? std::nullopt : std::optional(score.cast<double>());
     };
   if (!context.on_step.is_none())
@@ -272,12 +269,20 @@ void bind_training_runs(py::module_& m) {
   py::class_<Validation>(m, "Validation", "See facebench.training.validation.")
       .def(
           "__call__",
-          [](const Validation& v, const Model& model, int threads) {
-            return value_dict(
-                with_job(threads, py::none(), [&](const Job& job) { return v(model, job); }));
+          [](const Validation& v, const py::object& model, int threads) {
+            const auto judge = [&](const BatchModel& batches) {
+              return value_dict(
+                  with_job(threads, py::none(), [&](const Job& job) { return v(batches, job); }));
+            };
+            if (py::isinstance<Model>(model))
+              return judge(
+                  *make_batch_model(model.cast<const Model&>(), ExtractOptions().micro_batch));
+            const py::object batches =
+                py::module_::import("facebench._foreign").attr("batch_model")(model);
+            return judge(batches.cast<const BatchModel&>());
           },
           py::arg("model"), py::arg("threads") = 0,
-          "Judge a model: dict of track, metric, value, score (higher is better), "
+          "Judge a model or an embedder: dict of track, metric, value, score (higher is better), "
           "failed_enrolments.")
       .def("to_dict", [](const Validation& v) { return json_to_python(v.description()); });
   m.def(
@@ -308,35 +313,36 @@ void bind_training_runs(py::module_& m) {
       "train_pack",
       [](const Recipe& recipe, const std::filesystem::path& pack,
          const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
-         const TrainOptions& options, const py::object& loss, const py::object& progress,
-         const py::object& on_start, const py::object& on_epoch, const py::object& on_step,
-         const Validation* validation, const py::object& group) {
+         const TrainOptions& options, const py::object& network, const py::object& loss,
+         const py::object& progress, const py::object& on_start, const py::object& on_epoch,
+         const py::object& on_step, const Validation* validation, const py::object& group) {
         const OpenedTrainingSet opened = open_training_set(
             pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
             named_image_shape(recipe.input, recipe.network_options));
-        return result_dict(
-            run_training(recipe, opened.set, out, options,
-                         {loss, progress, on_start, on_epoch, on_step, validation, group}));
+        return result_dict(run_training(
+            recipe, opened.set, out, options,
+            {network, loss, progress, on_start, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
-      py::arg("loss"), py::arg("progress"), py::arg("on_start"), py::arg("on_epoch"),
-      py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
+      py::arg("network"), py::arg("loss"), py::arg("progress"), py::arg("on_start"),
+      py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
-         const py::object& loss, const py::object& progress, const py::object& on_start,
-         const py::object& on_epoch, const py::object& on_step, const Validation* validation,
-         const py::object& group) {
+         const py::object& network, const py::object& loss, const py::object& progress,
+         const py::object& on_start, const py::object& on_epoch, const py::object& on_step,
+         const Validation* validation, const py::object& group) {
         const ImageArray source = array_images(images);
         const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
-        return result_dict(
-            run_training(recipe, set, out, options,
-                         {loss, progress, on_start, on_epoch, on_step, validation, group}));
+        return result_dict(run_training(
+            recipe, set, out, options,
+            {network, loss, progress, on_start, on_epoch, on_step, validation, group}));
       },
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
-      py::arg("out"), py::arg("options"), py::arg("loss"), py::arg("progress"), py::arg("on_start"),
-      py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
+      py::arg("out"), py::arg("options"), py::arg("network"), py::arg("loss"), py::arg("progress"),
+      py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"),
+      py::arg("process_group"));
 }
 
 }  // namespace

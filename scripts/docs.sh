@@ -11,6 +11,7 @@ print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-
   step "Installing mkdocs" "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "${list[@]}"
 }
 export PYTHONPATH=$build/python NO_MKDOCS_2_WARNING=1
+export PATH=$venv/bin:$PATH  # ruff, which breaks long signatures
 # The notebooks' pages have outputs where the environment can run them.
 if "$venv/bin/python" -c "import nbclient, ipykernel, matplotlib" 2>/dev/null; then
   step "Notebooks" "$venv/bin/python" scripts/run_notebooks.py "$build/notebooks_run"

@@ -3,7 +3,9 @@ line, and the C++ headers by Doxygen. A hook of mkdocs.yml; needs the package th
 """
 
 import json
+import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 import facebench
@@ -18,8 +20,10 @@ ROOT = Path(__file__).resolve().parents[1]
 def python_page() -> str:
     """Every public module, with what mkdocstrings finds in its docstrings and stubs."""
     lines = ["# Python", "", "The verbs of the command line are functions of the package:", ""]
+    lines += ["| function | does |", "|---|---|"]
     for name, module in facebench._VERBS.items():
-        lines.append(f"- [`facebench.{name}`][facebench.{module}.{name}]")
+        first = (getattr(facebench, name).__doc__ or "").split("\n\n")[0]
+        lines.append(f"| [`facebench.{name}`][facebench.{module}.{name}] | {_cell(first)} |")
     for module in sorted({m for m in facebench._VERBS.values() if m.startswith("_")}):
         verbs = [name for name, home in facebench._VERBS.items() if home == module]
         lines += ["", f"::: facebench.{module}", f"    options: {{members: [{', '.join(verbs)}]}}"]
@@ -35,7 +39,10 @@ def _cell(text: str) -> str:
 
 def _verb(name: str, command) -> list[str]:
     """One verb: what it does, its example, its options."""
-    lines = [f"## facebench {name}", "", command.help or "", "", f"{command.epilog or ''}", ""]
+    lines = [f"## facebench {name}", "", command.help or "", ""]
+    if command.epilog:
+        examples = command.epilog.removeprefix("Example: ").replace(" Or: ", "\n")
+        lines += ["```sh", examples, "```", ""]
     lines += ["| option | what | default |", "|---|---|---|"]
     for parameter in command.params:
         if parameter.name == "help":
@@ -95,6 +102,29 @@ A program includes `facebench/FLOOR/NAME.h` and links `facebench::eval` (protoco
 without torch) or `facebench::all`; see [where things are](../where-things-are.md).
 """
 
+# Doxygen's first page.
+CPP_START = """/** @mainpage C++ reference
+A program includes <code>facebench/FLOOR/NAME.h</code>, or all of a component by
+<code>facebench/eval.h</code> (protocols and metrics, without torch) or
+<code>facebench/all.h</code>, and links <code>facebench::eval</code> or <code>facebench::all</code>.
+
+- <a href="namespacefacebench.html">All functions</a>
+- <a href="annotated.html">All classes</a>
+- <a href="files.html">The headers, by floor</a>
+- <a href="../index.html">Back to the site</a>
+*/
+"""
+
+
+def on_page_markdown(markdown, **_):
+    """A bar in code in a table is escaped for GitHub; here the backslash would be shown."""
+
+    def plain(line: str) -> str:
+        return re.sub(r"`[^`]*`", lambda code: code[0].replace("\\|", "|"), line)
+
+    lines = markdown.split("\n")
+    return "\n".join(plain(line) if line.startswith("|") else line for line in lines)
+
 
 def on_files(files, config):
     pages = {
@@ -117,4 +147,8 @@ def on_post_build(config):
     """Doxygen's own pages, in the folder cpp of the site."""
     settings = (ROOT / "docs/Doxyfile").read_text()
     settings += f"OUTPUT_DIRECTORY = {config.site_dir}\nHTML_OUTPUT = cpp\n"
-    subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        start = Path(folder) / "start.h"
+        start.write_text(CPP_START)
+        settings += f"INPUT += {start}\n"
+        subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT, check=True)

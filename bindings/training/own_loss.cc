@@ -6,7 +6,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "json.h"
 
@@ -22,7 +21,7 @@ class PythonHead : public Head {
     if (shape.processes && shape.processes->size() > 1)
       throw std::invalid_argument("a loss in Python trains in one process");
     const py::gil_scoped_acquire gil;
-    in_python([&] {
+    in_python(raised_, [&] {
       loss_.attr("make")(shape.features, shape.classes, shape.seed, shape.dtype == at::kDouble);
       for (const auto& [name, value] : loss_.attr("parameters")().cast<py::dict>()) {
         const auto tensor = value.cast<at::Tensor>();
@@ -41,7 +40,7 @@ class PythonHead : public Head {
   Output compute(HeadInput& input) override {
     const py::gil_scoped_acquire gil;
     Output output;
-    in_python([&] {
+    in_python(raised_, [&] {
       const py::tuple result = loss_(input.features(), input.labels(), training());
       output.loss = result[0].cast<at::Tensor>();
       if (!result[1].is_none()) output.logits = result[1].cast<at::Tensor>();
@@ -52,16 +51,6 @@ class PythonHead : public Head {
   }
 
  private:
-  template <class Body>
-  void in_python(Body&& body) {
-    try {
-      body();
-    } catch (py::error_already_set& error) {
-      raised_ = std::move(error);
-      throw PythonFailed{};
-    }
-  }
-
   py::handle loss_;
   PythonError& raised_;
 };

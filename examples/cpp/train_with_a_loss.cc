@@ -51,7 +51,7 @@ int main(int argc, char** argv) try {
   facebench::set_recipe(recipe, "training.epochs", "2");
 
   facebench::TrainCallbacks callbacks;
-  callbacks.on_epoch = [](const facebench::EpochReport& report, const facebench::Model&) {
+  callbacks.on_epoch = [](const facebench::EpochReport& report, const facebench::TrainedModel&) {
     std::cout << "epoch " << report.epoch << ": loss " << report.loss << ", accuracy "
               << report.accuracy << "\n";
     return std::optional<double>();  // a number here would be a validation score

@@ -8,15 +8,15 @@ needs neither torch nor time.
 2
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+import typing as _typing
+from importlib import import_module as _import_module
 
 from facebench import _threads as _threads  # before anything that imports numpy
 
 # isort: split
-from facebench import _arguments, _eval
+from facebench import _arguments, _eval, _texts
 
-if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
+if _typing.TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import core as core
     from facebench import crops as crops
     from facebench import datasets as datasets
@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.suites import suite as suite
     from facebench.training import train as train
 
+_texts.give(_eval)
 _arguments.guard(_eval)  # before anything else takes a function out of it
 
 Error = _eval.Error
@@ -113,9 +114,9 @@ __all__ = ["Error", "__version__", *_MODULES, *_VERBS]
 
 def __getattr__(name):
     if name in _MODULES:
-        return import_module(f"facebench.{name}")
+        return _import_module(f"facebench.{name}")
     if name in _VERBS:
-        return getattr(import_module(f"facebench.{_VERBS[name]}"), name)
+        return getattr(_import_module(f"facebench.{_VERBS[name]}"), name)
     raise AttributeError(f"module 'facebench' has no attribute {name!r}")
 
 

@@ -33,6 +33,9 @@ class DataCheck:
             counts.append(text)
         return f"track {name}: " + ", ".join(counts)
 
+    def __repr__(self):
+        return f"DataCheck({self.listed - self.missing:,} of {self.listed:,} images)"
+
     def __str__(self):
         there = self.listed - self.missing
         lines = [

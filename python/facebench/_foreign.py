@@ -14,7 +14,7 @@ import numpy as np
 from facebench._arguments import brief, type_text
 from facebench._torch import full as _full
 from facebench.core import Error
-from facebench.io import sha256_file
+from facebench.io import read_safetensors, sha256_file, write_safetensors
 
 
 class Embedder(Protocol):
@@ -46,6 +46,10 @@ class _NetworkEmbedder:
 
     _assumed = ()  # which of mean, std and color nobody stated
 
+    def __repr__(self) -> str:
+        pixels = ", ".join(f"{name} {value}" for name, value in self._texts().items())
+        return f"{type(self).__name__}({self._title}: {pixels})"
+
     def _set_pixels(self, mean, std, color, known=False):
         """``known``: whether the options say already what is not given here."""
         given = {"mean": mean, "std": std, "color": color}
@@ -64,10 +68,7 @@ class _NetworkEmbedder:
         """
         if not self._assumed:
             return ""
-        values = {
-            k: ",".join(f"{x:g}" for x in v) if k != "color" else v
-            for k, v in self._pixels().items()
-        }
+        values = self._texts()
         said = [f"{name} {values[name]}" for name in self._assumed]
         return ", ".join(said if flip or self._options.flip != "none" else [*said, "no flip"])
 
@@ -80,6 +81,12 @@ class _NetworkEmbedder:
     def normalization(self) -> str:
         """What counts where `ExtractOptions` leaves it unset."""
         return self._options.normalization
+
+    def _texts(self) -> dict[str, str]:
+        return {
+            k: ",".join(f"{x:g}" for x in v) if k != "color" else v
+            for k, v in self._pixels().items()
+        }
 
     def _pixels(self) -> dict:
         o = self._options
@@ -205,12 +212,23 @@ class OnnxEmbedder(_NetworkEmbedder):
         return np.concatenate(parts)
 
 
+def first_output(output):
+    """Of a network with several outputs the first."""
+    return output[0] if isinstance(output, (tuple, list)) and output else output
+
+
+_OWN_MODEL = "facebench-own-model"
+
+
 class TorchEmbedder(_NetworkEmbedder):
     """A PyTorch module, or a `facebench.nn.Network`, as an `Embedder`, in evaluation mode.
 
     ``mean``, ``std`` and ``color`` as for `OnnxEmbedder`; what is left out is 127.5, 127.5 and rgb,
     and `facebench.run` says that it was assumed. Its output (N, ...) is flattened; of several
     outputs the first is taken. The module stays on its device.
+
+    ``weights``: a file that `facebench.train` or `save` wrote. Its numbers go into the module, and
+    what it says of pixels, crop and flip counts. facebench.Error where it does not fit.
 
     >>> import numpy as np, torch
     >>> from facebench import embedding
@@ -220,12 +238,77 @@ class TorchEmbedder(_NetworkEmbedder):
     (3, 12)
     """
 
-    def __init__(self, module, *, mean=None, std=None, color=None):
+    def __init__(self, module, *, mean=None, std=None, color=None, weights=None):
         self._module = module
         self._title = _name(module)
         self._options = _full.ModelOptions(mean=[127.5], std=[127.5])
-        self._set_pixels(mean, std, color)
+        if weights is not None:
+            self._load(Path(weights))
+        self._set_pixels(mean, std, color, known=weights is not None)
         self.description = {"torch": type(module).__qualname__} | self._pixels()
+
+    @classmethod
+    def _trained(cls, module, options, size):
+        """The network of a training: all of its ``options`` are known, and its input's ``size``."""
+        self = cls(module, mean=options.mean, std=options.std, color=options.color)
+        self._options, self._input, self._prepared = options, size, True
+        return self
+
+    def _load(self, path: Path):
+        import torch
+
+        tensors, metadata = read_safetensors(path)
+        if metadata.get("format") != _OWN_MODEL:
+            raise Error(
+                f"{path}: not a model that facebench.train saved of a network of your own. Load "
+                "other weights into the module with load_state_dict()"
+            )
+        size, self._options = _full.parse_model_description(metadata["model"], str(path), "model")
+        self._input, self._prepared = (size.height or 0, size.width or 0), True
+        try:
+            self._module.load_state_dict({n: torch.from_numpy(t) for n, t in tensors.items()})
+        except RuntimeError as error:
+            first = [line.strip() for line in str(error).splitlines()[1:2]]
+            raise Error(
+                f"{path}: its weights do not fit {self._title}: {brief(''.join(first) or error)}"
+            ) from None
+        self._file, self._sha256 = str(path), sha256_file(path)
+
+    def _model_description(self) -> str:
+        """What a file says of it, as `Model` does."""
+        height, width = (side or None for side in self._input)
+        size = _full.NetworkOptions(height=height, width=width)
+        said = {"network": self._title, "network_options": size.to_dict()}
+        return json.dumps(said | {"options": self._options.to_dict()}, sort_keys=True)
+
+    def save(self, path) -> None:
+        """Write the module's state dict, floats as float32, and what is known of its input, as
+        safetensors; to be read with ``TorchEmbedder(module, weights=path)``."""
+        tensors = {
+            name: (tensor.detach().float() if tensor.is_floating_point() else tensor)
+            .cpu()
+            .contiguous()
+            .numpy()
+            for name, tensor in self._module.state_dict().items()
+        }
+        said = {"format": _OWN_MODEL, "version": "1", "model": self._model_description()}
+        write_safetensors(path, tensors, said)
+
+    def _export_onnx(self, path) -> None:
+        if 0 in self._input:
+            raise ValueError(
+                "export_onnx: the size of its input is not known; that of a module which facebench "
+                "trained is (TorchEmbedder(module, weights=...)). For others: torch.onnx.export"
+            )
+        try:
+            from facebench import _onnx
+        except ImportError as e:
+            raise ImportError(
+                f"writing ONNX needs onnx: pip install 'facebench[onnx]' ({e})"
+            ) from None
+        shape = (1 if self._options.color == "gray" else 3, *self._input)
+        metadata = {"facebench": self._model_description()}
+        _onnx.write(_onnx.build_module(self._module, shape, metadata), path)
 
     def _run(self, x: np.ndarray) -> np.ndarray:
         import torch
@@ -240,8 +323,7 @@ class TorchEmbedder(_NetworkEmbedder):
                 out = module(images.to(first.device, first.dtype))
         finally:
             module.train(was_training)
-        if isinstance(out, (tuple, list)):
-            out = out[0]
+        out = first_output(out)
         return _rows(out.float().cpu().numpy(), len(x), f"{self._title}: its output")
 
 

@@ -2204,9 +2204,9 @@ class Validation:
     See facebench.training.validation.
     """
 
-    def __call__(self, model: Model, threads: typing.SupportsInt = 0) -> dict:
+    def __call__(self, model: typing.Any, threads: typing.SupportsInt = 0) -> dict:
         """
-        Judge a model: dict of track, metric, value, score (higher is better), failed_enrolments.
+        Judge a model or an embedder: dict of track, metric, value, score (higher is better), failed_enrolments.
         """
 
     def to_dict(self) -> typing.Any: ...
@@ -2929,6 +2929,7 @@ def train_arrays(
     preparation: dict,
     out: os.PathLike | str | bytes,
     options: TrainOptions,
+    network: typing.Any,
     loss: typing.Any,
     progress: typing.Any,
     on_start: typing.Any,
@@ -2943,6 +2944,7 @@ def train_pack(
     exclude: os.PathLike | str | bytes | None,
     out: os.PathLike | str | bytes,
     options: TrainOptions,
+    network: typing.Any,
     loss: typing.Any,
     progress: typing.Any,
     on_start: typing.Any,

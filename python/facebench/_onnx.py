@@ -1,9 +1,16 @@
-"""A network's graph in ONNX's operations, for `facebench.nn.export_onnx`."""
+"""A network's graph in ONNX's operations, for `facebench.nn.export_onnx`; PyTorch modules too."""
 
+import io
 import math
+import os
+import warnings
+from pathlib import Path
 
 import numpy as np
 import onnx
+import torch
+
+from facebench._foreign import first_output
 
 OPSET = 17
 
@@ -193,3 +200,47 @@ def build(network, taps, metadata: dict):
     )
     onnx.helper.set_model_props(model, {k: str(v) for k, v in metadata.items()})
     return model
+
+
+class _FirstOutput(torch.nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, images):
+        return first_output(self.module(images)).flatten(1)
+
+
+def build_module(module, shape, metadata: dict):
+    """A PyTorch module in evaluation mode, written by torch's exporter for images (N, *shape)."""
+    first = next(module.parameters(), torch.zeros(()))
+    images = torch.zeros(2, *shape, device=first.device, dtype=first.dtype)
+    whole, was_training, written = _FirstOutput(module), module.training, io.BytesIO()
+    whole.eval()
+    try:
+        with warnings.catch_warnings():
+            # The newer exporter needs onnxscript, which not everybody has.
+            warnings.simplefilter("ignore")
+            torch.onnx.export(
+                whole,
+                (images,),
+                written,
+                dynamo=False,
+                opset_version=OPSET,
+                input_names=["images"],
+                output_names=["embedding"],
+                dynamic_axes={"images": {0: "N"}, "embedding": {0: "N"}},
+            )
+    finally:
+        module.train(was_training)
+    model = onnx.load_from_string(written.getvalue())
+    onnx.helper.set_model_props(model, metadata)
+    return model
+
+
+def write(model, path) -> None:
+    """The whole file or nothing."""
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_bytes(model.SerializeToString())
+    os.replace(unfinished, path)

@@ -1,9 +1,8 @@
 """A loss of the user's, as the trainer calls it (bindings/training/own_loss.cc)."""
 
-import hashlib
-import inspect
-
 import torch
+
+from facebench import _own_module
 
 
 class OwnLoss:
@@ -17,24 +16,12 @@ class OwnLoss:
         self._module = None
 
     def description(self):
-        """What a manifest says of it. A resume refuses another one."""
-        what = self._given
-        if isinstance(what, torch.nn.Module):
-            what = type(what)
-        name = f"{what.__module__}.{getattr(what, '__qualname__', type(what).__name__)}"
-        try:
-            source = hashlib.sha256(inspect.getsource(what).encode()).hexdigest()
-        except (OSError, TypeError):  # typed at a prompt, or compiled
-            source = None
-        return {"name": "own", "python": name, "source_sha256": source}
+        return _own_module.description(self._given)
 
     def make(self, features, classes, seed, float64):
-        """Called once, before the first step. A class is made with torch's generator at ``seed``,
-        so that its first values are the same in each run."""
+        """Called once, before the first step."""
         if isinstance(self._given, type):
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(seed)
-                self._given = self._given(features=features, classes=classes)
+            self._given = _own_module.make(self._given, seed, features=features, classes=classes)
         if isinstance(self._given, torch.nn.Module):
             self._module = self._given.double() if float64 else self._given.float()
 
@@ -64,16 +51,5 @@ class OwnLoss:
             )
         if logits is not None and (logits.dim() != 2 or len(logits) != len(labels)):
             raise ValueError(f"loss: expected logits (images, classes), got {tuple(logits.shape)}")
-        self._keep_buffers()
+        _own_module.keep_buffers(self._module, self._kept)
         return loss.reshape(()), None if logits is None else logits.detach()
-
-    def _keep_buffers(self):
-        """A buffer that was replaced, not changed in place, goes back into the trainer's tensor."""
-        for name, tensor in self._kept.items():
-            owner, _, last = name.rpartition(".")
-            module = self._module.get_submodule(owner)
-            now = getattr(module, last)
-            if now is not tensor:
-                with torch.no_grad():
-                    tensor.copy_(now)
-                setattr(module, last, tensor)

@@ -32,3 +32,22 @@ def frame(rows: list[dict]):
     except ImportError:
         raise ImportError("a frame needs pandas: pip install 'facebench[frame]'") from None
     return pandas.DataFrame(rows)
+
+
+def rests_on(cell):
+    """The counts behind a number at a false accept (or false positive identification) rate, as
+    text.
+
+    ``cell``: the number as in ``metrics.json``; "" for numbers of another kind.
+
+    >>> from facebench._rows import rests_on
+    >>> rests_on({"far_achieved": 0.001, "false_accepts": 3})
+    'FAR 0.1 %, 3 false accepts'
+    """
+    for rate, achieved, errors in (
+        ("FAR", "far_achieved", "false_accepts"),
+        ("FPIR", "fpir_achieved", "false_positives"),
+    ):
+        if cell.get(achieved) is not None:
+            return f"{rate} {100 * cell[achieved]:.4g} %, {cell[errors]} {errors.replace('_', ' ')}"
+    return ""

@@ -1,4 +1,4 @@
-"""TOML files that are read in Python: suites and rules."""
+"""TOML in Python: files that are read (suites, rules), and values as text."""
 
 from facebench import _eval
 from facebench._arguments import brief
@@ -21,3 +21,19 @@ def check_keys(path, where, table, known):
             near = closest_name(key, list(known))
             hint = f"; did you mean '{near}'?" if near else ""
             raise Error(f"{path}: {where} has no key '{key}'{hint}")
+
+
+def value_text(value) -> str:
+    """A value as ``Recipe.set`` takes it. None unsets an option that may be unset.
+
+    >>> from facebench._toml import value_text
+    >>> value_text([1, True]), value_text(None)
+    ('[1, true]', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(value_text(v) for v in value) + "]"
+    return str(value)

@@ -8,13 +8,14 @@
 (5, 128)
 """
 
-import json
-from pathlib import Path
+import json as _json
+from pathlib import Path as _Path
 
-import numpy as np
+import numpy as _np
 
-from facebench import _foreign, nn
-from facebench._arguments import brief
+from facebench import _foreign
+from facebench import nn as _nn
+from facebench._arguments import brief as _brief
 from facebench._foreign import (
     CallableEmbedder,
     Embedder,
@@ -23,9 +24,18 @@ from facebench._foreign import (
     load_embedder,
 )
 from facebench._torch import full as _full
-from facebench.core import Error, closest_name
-from facebench.io import EmbeddingSet, read_safetensors, sha256_file
-from facebench.nn import NetworkOptions
+from facebench.core import Error as _Error
+from facebench.core import closest_name as _closest_name
+from facebench.io import (
+    EmbeddingSet as _EmbeddingSet,
+)
+from facebench.io import (
+    read_safetensors as _read_safetensors,
+)
+from facebench.io import (
+    sha256_file as _sha256_file,
+)
+from facebench.nn import NetworkOptions as _NetworkOptions
 
 ExtractOptions = _full.ExtractOptions
 Model = _full.Model
@@ -52,12 +62,12 @@ def __dir__():
     return __all__
 
 
-_NETWORK_FIELDS = tuple(f["name"] for f in NetworkOptions.fields())
+_NETWORK_FIELDS = tuple(f["name"] for f in _NetworkOptions.fields())
 
 
-def _split(options: dict) -> tuple[NetworkOptions, dict]:
+def _split(options: dict) -> tuple[_NetworkOptions, dict]:
     network = {k: options.pop(k) for k in _NETWORK_FIELDS if k in options}
-    return NetworkOptions(**network), options
+    return _NetworkOptions(**network), options
 
 
 def make_model(network: str, *, initializer: str = "torch", seed: int = 0, **options) -> Model:
@@ -87,17 +97,17 @@ def load_model(path) -> Model:
     return _full.load_model(path)
 
 
-def _read_foreign(path: Path) -> dict:
+def _read_foreign(path: _Path) -> dict:
     import torch
 
     if path.suffix == ".safetensors":
-        arrays, _ = read_safetensors(path)
+        arrays, _ = _read_safetensors(path)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
     try:
         # Nothing but tensors and plain containers is ever built: no code of the file runs.
         loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as e:
-        raise Error(
+        raise _Error(
             f"{path}: not weights that can be read without running code of the file "
             f"({str(e).splitlines()[0]}). Save its state_dict() with torch.save, or as safetensors"
         ) from None
@@ -105,14 +115,14 @@ def _read_foreign(path: Path) -> dict:
         if isinstance(loaded, dict) and isinstance(loaded.get(key), dict):
             loaded = loaded[key]
     if not isinstance(loaded, dict):
-        raise Error(f"{path}: holds a {type(loaded).__name__}, expected a state dict")
+        raise _Error(f"{path}: holds a {type(loaded).__name__}, expected a state dict")
     for name, value in loaded.items():
         if not isinstance(name, str):
-            raise Error(
+            raise _Error(
                 f"{path}: the name of a tensor is of type {type(name).__name__}, not a text"
             )
         if not isinstance(value, torch.Tensor):
-            raise Error(
+            raise _Error(
                 f"{path}: '{name}' is a {type(value).__name__}, expected a tensor. Save the "
                 "network's state_dict() alone"
             )
@@ -126,7 +136,7 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
         if name in ("crop", "detector"):
             known = _full.crops() if name == "crop" else {**_full.detectors(), "none": ""}
             if value not in known:
-                near = closest_name(str(value), list(known))
+                near = _closest_name(str(value), list(known))
                 meant = f"; did you mean '{near}'?" if near else ""
                 raise ValueError(f"unknown {name} '{value}'{meant} (known: {', '.join(known)})")
         one_for_all = name in ("mean", "std") and isinstance(value, int | float)
@@ -153,11 +163,11 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     >>> embedding.convert(path, network="mobilefacenet", **pixels).options.flip
     'sum'
     """
-    path = Path(weights)
-    if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
-        raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
+    path = _Path(weights)
+    if out is not None and _Path(out).suffix not in (".safetensors", ".onnx"):
+        raise ValueError(f"{_brief(out)}: a model file's name ends with .safetensors or .onnx")
     if not path.is_file():
-        raise Error(f"{brief(path)}: there is no such file")
+        raise _Error(f"{_brief(path)}: there is no such file")
     if network is None:
         if path.suffix != ".safetensors":
             raise ValueError(f"{path}: not a model file of ours, so the network must be named")
@@ -166,7 +176,7 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     else:
         network_options, rest = _split(options)
         model_options = _full.conversion_defaults(network)
-        sha256 = sha256_file(path)
+        sha256 = _sha256_file(path)
         model_options.origin = f"{path.name} sha256:{sha256}"
         _set_model_options(model_options, rest)
         model = _full.convert_weights(
@@ -174,18 +184,20 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
         )
         _full.require_pixels(network, sha256, list(rest), str(path))
     if out is not None:
-        if Path(out).suffix == ".onnx":
+        if _Path(out).suffix == ".onnx":
             export_onnx(model, out)
         else:
             model.save(out)
     return model
 
 
-def export_onnx(model: Model, path, *, fold: bool = True) -> None:
+def export_onnx(model, path, *, fold: bool = True) -> None:
     """Write a model as ONNX (the ``onnx`` extra): input ``images`` (N, C, H, W), one output.
 
-    The file carries the model's options (detector, crop, colour order, mean, std, flip, ...), and
-    `OnnxEmbedder` reads them there. ``fold``: batch norms go into the layers before them.
+    ``model`` is a `Model`, or a `TorchEmbedder` of a module that facebench trained, which torch's
+    own exporter then writes (whatever it raises is passed on). The file carries the model's options
+    (detector, crop, colour order, mean, std, flip, ...), and `OnnxEmbedder` reads them there.
+    ``fold``: batch norms go into the layers before them; of a module, torch decides.
 
     >>> import os, tempfile
     >>> from facebench import embedding
@@ -194,8 +206,11 @@ def export_onnx(model: Model, path, *, fold: bool = True) -> None:
     >>> embedding.load_embedder(path).flip
     'sum'
     """
-    metadata = {"facebench": json.dumps(model.description(), sort_keys=True)}
-    nn.export_onnx(model.weights, path, taps=[model.options.tap], fold=fold, metadata=metadata)
+    if isinstance(model, TorchEmbedder):
+        model._export_onnx(path)
+        return
+    metadata = {"facebench": _json.dumps(model.description(), sort_keys=True)}
+    _nn.export_onnx(model.weights, path, taps=[model.options.tap], fold=fold, metadata=metadata)
 
 
 def extract(
@@ -207,7 +222,7 @@ def extract(
     status=None,
     threads: int = 0,
     progress=None,
-) -> EmbeddingSet:
+) -> _EmbeddingSet:
     """One embedding for each image: an `facebench.io.EmbeddingSet`.
 
     ``model`` is a `Model`, an `Embedder` or what `load_embedder` takes; ``images`` an array uint8
@@ -231,7 +246,7 @@ def extract(
         return _full.extract(model, images, options, threads, progress)
     return _full.extract_array(
         model,
-        np.ascontiguousarray(images),
+        _np.ascontiguousarray(images),
         options,
         threads,
         progress,

@@ -7,17 +7,18 @@
 (4, 6)
 """
 
-import os
+import os as _os
 
-import numpy as np
+import numpy as _np
 
-from facebench._arguments import real_array, type_text
-from facebench._torch import full
+from facebench._arguments import real_array as _real_array
+from facebench._arguments import type_text as _type_text
+from facebench._torch import full as _full
 
-DecodeOptions = full.DecodeOptions
+DecodeOptions = _full.DecodeOptions
 
 
-def pixels(image) -> np.ndarray:
+def pixels(image) -> _np.ndarray:
     """The pixels of an array, a PIL image or a torch tensor: uint8 (height, width, 3) or
     (height, width).
 
@@ -36,16 +37,16 @@ def pixels(image) -> np.ndarray:
         image = image.numpy()
     elif hasattr(image, "getbands"):  # a PIL image
         grey = image.mode in ("1", "L")
-        image = np.asarray(image.convert("L" if grey else "RGB"))
-    if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
+        image = _np.asarray(image.convert("L" if grey else "RGB"))
+    if not isinstance(image, _np.ndarray) or image.dtype != _np.uint8:
         raise TypeError(
             "an image must be uint8 (height, width, 3) or (height, width), a PIL image or a "
-            f"tensor, not {type_text(image)}"
+            f"tensor, not {_type_text(image)}"
         )
-    return np.ascontiguousarray(image)
+    return _np.ascontiguousarray(image)
 
 
-def read(path: str | os.PathLike, **options) -> np.ndarray:
+def read(path: str | _os.PathLike, **options) -> _np.ndarray:
     """The pixels of a JPEG, PNG or PNM file, told apart by its first bytes.
 
     Options are those of `DecodeOptions`: `color`, `max_pixels`, `exif_orientation`. Raises
@@ -58,27 +59,27 @@ def read(path: str | os.PathLike, **options) -> np.ndarray:
     ...     images.read(f"{folder}/a.png").shape
     (2, 3, 3)
     """
-    return full.read_image(path, DecodeOptions(**options))
+    return _full.read_image(path, DecodeOptions(**options))
 
 
-def decode(data: bytes, where: str = "image", **options) -> np.ndarray:
+def decode(data: bytes, where: str = "image", **options) -> _np.ndarray:
     """As `read()`, for bytes at hand; `where` stands in messages."""
-    return full.decode_image(data, DecodeOptions(**options), where)
+    return _full.decode_image(data, DecodeOptions(**options), where)
 
 
 def write(
-    path: str | os.PathLike, image: np.ndarray, color: str = "rgb", jpeg_quality: int = 95
+    path: str | _os.PathLike, image: _np.ndarray, color: str = "rgb", jpeg_quality: int = 95
 ) -> None:
     """Writes the whole file or nothing; the format by extension (.jpg, .png, .ppm)."""
-    full.write_image(path, pixels(image), color, jpeg_quality)
+    _full.write_image(path, pixels(image), color, jpeg_quality)
 
 
-encode_jpeg = full.encode_jpeg
-encode_png = full.encode_png
-encode_pnm = full.encode_pnm
+encode_jpeg = _full.encode_jpeg
+encode_png = _full.encode_png
+encode_pnm = _full.encode_pnm
 
 
-def convert_color(image: np.ndarray, to: str, from_: str = "rgb") -> np.ndarray:
+def convert_color(image: _np.ndarray, to: str, from_: str = "rgb") -> _np.ndarray:
     """The picture in another order: 'rgb', 'bgr' or 'gray'.
 
     >>> import numpy as np
@@ -86,12 +87,12 @@ def convert_color(image: np.ndarray, to: str, from_: str = "rgb") -> np.ndarray:
     >>> images.convert_color(np.array([[[1, 2, 3]]], np.uint8), "bgr").tolist()
     [[[3, 2, 1]]]
     """
-    return full.convert_color(pixels(image), to, from_)
+    return _full.convert_color(pixels(image), to, from_)
 
 
 def resize(
-    image: np.ndarray, width: int, height: int, interpolation: str = "bilinear"
-) -> np.ndarray:
+    image: _np.ndarray, width: int, height: int, interpolation: str = "bilinear"
+) -> _np.ndarray:
     """The image at another size; `interpolations()` names the filters.
 
     >>> import numpy as np
@@ -99,10 +100,10 @@ def resize(
     >>> images.resize(np.zeros((10, 10, 3), np.uint8), 5, 4, "area").shape
     (4, 5, 3)
     """
-    return full.resize(pixels(image), width, height, interpolation)
+    return _full.resize(pixels(image), width, height, interpolation)
 
 
-def area_mean(image: np.ndarray, width: int, height: int) -> np.ndarray:
+def area_mean(image: _np.ndarray, width: int, height: int) -> _np.ndarray:
     """float32 means over rectangles of whole pixels: torch's interpolate(mode="area").
 
     >>> import numpy as np
@@ -110,19 +111,21 @@ def area_mean(image: np.ndarray, width: int, height: int) -> np.ndarray:
     >>> float(images.area_mean(np.full((3, 3, 3), 7, np.uint8), 2, 2)[0, 0, 0])
     7.0
     """
-    return full.area_mean(pixels(image), width, height)
+    return _full.area_mean(pixels(image), width, height)
 
 
-def warp_affine(image: np.ndarray, matrix, width: int, height: int, border: int = 0) -> np.ndarray:
+def warp_affine(
+    image: _np.ndarray, matrix, width: int, height: int, border: int = 0
+) -> _np.ndarray:
     """The image moved by a 2 x 3 matrix (source to target), bilinear, `border` outside."""
-    return full.warp_affine(
-        pixels(image), real_array(matrix, "matrix").tolist(), width, height, border
+    return _full.warp_affine(
+        pixels(image), _real_array(matrix, "matrix").tolist(), width, height, border
     )
 
 
 def interpolations() -> dict[str, str]:
     """Filter name -> one line about it."""
-    return full.interpolations()
+    return _full.interpolations()
 
 
 __all__ = [

@@ -12,7 +12,7 @@
 (4, 5)
 """
 
-import torch
+import torch as _torch
 
 from facebench._torch import full as _full
 
@@ -25,7 +25,7 @@ def __dir__():
     return __all__
 
 
-class Head(torch.nn.Module):
+class Head(_torch.nn.Module):
     """A loss and its parameters as a module: ``head(features, labels)`` -> (loss, logits).
 
     ``logits`` (N, C) have no margin and no gradient; they are for measuring accuracy. In training
@@ -55,7 +55,7 @@ class Head(torch.nn.Module):
         return self._core.options
 
     @property
-    def sampled_classes(self) -> torch.Tensor:
+    def sampled_classes(self) -> _torch.Tensor:
         """The classes that the last step of a split head computed with in this process."""
         return self._core.sampled_classes
 

@@ -11,11 +11,8 @@
 True
 """
 
-import os
-from pathlib import Path
-
 from facebench._torch import full as _full
-from facebench._torch import torch
+from facebench._torch import torch as _torch
 
 Graph = _full.Graph
 InferenceNetwork = _full.InferenceNetwork
@@ -75,7 +72,7 @@ def build_network(name: str, *, initializer: str = "torch", seed: int = 0, **opt
     return _full.build_network(name, NetworkOptions(**options), initializer, seed)
 
 
-class NetworkModule(torch.nn.Module):
+class NetworkModule(_torch.nn.Module):
     """A `Network` as a ``torch.nn.Module``, for code that wants one: containers, hooks, EMA, DDP.
 
     It shares the network's tensors under their names, so ``parameters``, ``state_dict`` and
@@ -103,12 +100,12 @@ class NetworkModule(torch.nn.Module):
             owner, last = self._owner(name)
             owner.register_buffer(last, tensor)
 
-    def _owner(self, name: str) -> tuple[torch.nn.Module, str]:
+    def _owner(self, name: str) -> tuple[_torch.nn.Module, str]:
         *path, last = name.split(".")
         owner = self
         for part in path:
             if part not in owner._modules:
-                owner.add_module(part, torch.nn.Module())
+                owner.add_module(part, _torch.nn.Module())
             owner = owner._modules[part]
         return owner, last
 
@@ -123,7 +120,7 @@ class NetworkModule(torch.nn.Module):
 
     def _apply(self, fn, recurse=True):
         # The network moves its tensors itself, and keeps the tensor objects.
-        probe = fn(torch.empty(0, device=self._network.device, dtype=self._network.dtype))
+        probe = fn(_torch.empty(0, device=self._network.device, dtype=self._network.dtype))
         self._network.to(probe.device, probe.dtype)
         return self
 
@@ -146,11 +143,10 @@ def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metad
     True
     """
     try:
-        from facebench._onnx import build
+        from facebench import _onnx
     except ImportError as e:
         raise ImportError(f"writing ONNX needs onnx: pip install 'facebench[onnx]' ({e})") from None
-    model = build(network.fold_batch_norm() if fold else network, list(taps), metadata or {})
-    path = Path(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_bytes(model.SerializeToString())
-    os.replace(unfinished, path)
+    _onnx.write(
+        _onnx.build(network.fold_batch_norm() if fold else network, list(taps), metadata or {}),
+        path,
+    )

@@ -5,17 +5,42 @@
 beside those that need no torch: ``facebench.evaluate``, ``facebench.report``, ``facebench.verify``.
 """
 
-import os
-import tempfile
-from pathlib import Path
-from typing import Any
+import os as _os
+import tempfile as _tempfile
+from pathlib import Path as _Path
+from typing import Any as _Any
 
-from facebench import _compare, _foreign, _torch, datasets, embedding, reports
-from facebench._light import evaluate, report, run_html_writer, verify, write_run_html
-from facebench.datasets import Pack, PackOptions
-from facebench.embedding import ExtractOptions
-from facebench.io import write_embeddings
-from facebench.protocols import EvaluationOptions, Result
+from facebench import (
+    _compare,
+    _foreign,
+    _torch,
+)
+from facebench import (
+    datasets as _datasets,
+)
+from facebench import (
+    embedding as _embedding,
+)
+from facebench import (
+    reports as _reports,
+)
+from facebench._light import (
+    evaluate,
+    report,
+    verify,
+)
+from facebench._light import (
+    run_html_writer as _run_html_writer,
+)
+from facebench._light import (
+    write_run_html as _write_run_html,
+)
+from facebench.datasets import Pack as _Pack
+from facebench.datasets import PackOptions as _PackOptions
+from facebench.embedding import ExtractOptions as _ExtractOptions
+from facebench.io import write_embeddings as _write_embeddings
+from facebench.protocols import EvaluationOptions as _EvaluationOptions
+from facebench.protocols import Result as _Result
 
 _full = _torch.full
 DemoOptions = _full.DemoOptions
@@ -96,10 +121,10 @@ def pack(
     left out, and the manifest lists them. ``options`` are fields of `PackOptions`. Returns a
     `PackSummary`: counts by status, failures with reasons, the tree hash.
     """
-    (packing,) = _split(options, PackOptions)
-    images = datasets.read_dataset(dataset, root, skip_damaged)
+    (packing,) = _split(options, _PackOptions)
+    images = _datasets.read_dataset(dataset, root, skip_damaged)
     return _full.prepare(
-        images if exclude is None else datasets.exclude(images, exclude),
+        images if exclude is None else _datasets.exclude(images, exclude),
         out,
         _preparation(detector, detector_options, selection, crop, crop_size),
         packing,
@@ -119,21 +144,21 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
     `facebench.embedding.load_embedder`).
     """
     pixels = _pixels(options)
-    (extract,) = _split(options, ExtractOptions)
-    embedder = embedding.load_embedder(model, **pixels)
+    (extract,) = _split(options, _ExtractOptions)
+    embedder = _embedding.load_embedder(model, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     source = pack
-    if isinstance(pack, (str, os.PathLike)):
-        if datasets.find_image_archive(pack) is not None:
-            source = datasets.DecodedImages(datasets.read_archive(pack))
-        elif not os.path.isdir(pack):
-            source = Pack(pack)
-    if isinstance(source, (str, os.PathLike)):
+    if isinstance(pack, (str, _os.PathLike)):
+        if _datasets.find_image_archive(pack) is not None:
+            source = _datasets.DecodedImages(_datasets.read_archive(pack))
+        elif not _os.path.isdir(pack):
+            source = _Pack(pack)
+    if isinstance(source, (str, _os.PathLike)):
         result = _compare.embed_folder(embedder, source, extract, threads)
     else:
-        result = embedding.extract(embedder, source, extract, threads=threads, progress=progress)
+        result = _embedding.extract(embedder, source, extract, threads=threads, progress=progress)
     if out is not None:
-        write_embeddings(out, result)
+        _write_embeddings(out, result)
     return result
 
 
@@ -141,7 +166,7 @@ def run(
     protocol,
     *,
     model,
-    root: str | os.PathLike = "",
+    root: str | _os.PathLike = "",
     out=None,
     images=None,
     lists=None,
@@ -151,7 +176,7 @@ def run(
     crop=None,
     crop_size=None,
     exclude=None,
-    limit: Any = None,
+    limit=None,
     discard=False,
     overwrite=False,
     cache=None,
@@ -159,7 +184,7 @@ def run(
     threads=0,
     progress=None,
     **options,
-) -> Any:  # a Result, or of several protocols a dict of them
+) -> _Any:  # a Result, or of several protocols a dict of them
     """From photographs to a result in one go: detect, crop, embed, evaluate, report.
 
     ``protocol``: a name or a ``.toml`` file; or a list of them, which are run one after the other
@@ -197,7 +222,9 @@ def run(
         given = {name: value for name, value in locals().items() if name not in ("options", "out")}
         return _run_each(given.pop("protocol"), out, {**given, **options})
     pixels = _pixels(options)
-    evaluation, extract, packing = _split(options, EvaluationOptions, ExtractOptions, PackOptions)
+    evaluation, extract, packing = _split(
+        options, _EvaluationOptions, _ExtractOptions, _PackOptions
+    )
     reused = []
     arguments = {
         "root": root or "",
@@ -216,31 +243,31 @@ def run(
         "threads": threads,
         "progress": progress,
     }
-    named = isinstance(model, (str, os.PathLike))
-    source = embedding.load_embedder(model, **pixels)
-    if not isinstance(source, embedding.Model):
+    named = isinstance(model, (str, _os.PathLike))
+    source = _embedding.load_embedder(model, **pixels)
+    if not isinstance(source, _embedding.Model):
         name = str(model) if named else getattr(model, "__name__", "")
         _foreign.warn_of_assumptions(source, extract.flip)
         source = _foreign.batch_model(source, name, extract.flip)
-    protocol = os.fspath(protocol)
+    protocol = _os.fspath(protocol)
     if out is None:
-        with tempfile.TemporaryDirectory() as folder:
-            raw = _full.run(protocol, source, Path(folder) / "run", discard=True, **arguments)
+        with _tempfile.TemporaryDirectory() as folder:
+            raw = _full.run(protocol, source, _Path(folder) / "run", discard=True, **arguments)
     else:
-        more = run_html_writer(out)
+        more = _run_html_writer(out)
         raw = _full.run(protocol, source, out, discard=discard, more=more, **arguments)
-    result = Result(raw, str(root or ""), threads)
+    result = _Result(raw, str(root or ""), threads)
     result.reused = reused
     return result
 
 
 def _run_each(protocols, out, arguments):
     """`run` of several protocols, by the name of each."""
-    names = [Path(p).stem for p in protocols]
+    names = [_Path(p).stem for p in protocols]
     if not names or len(set(names)) < len(names):
         raise ValueError("protocol: give a protocol, or several with different names")
     return {
-        name: run(protocol, out=None if out is None else Path(out) / name, **arguments)
+        name: run(protocol, out=None if out is None else _Path(out) / name, **arguments)
         for name, protocol in zip(names, protocols, strict=True)
     }
 
@@ -250,7 +277,7 @@ class Demo:
     folders by system), ``steps`` with times."""
 
     def __init__(self, raw):
-        self.folder = Path(raw["folder"])
+        self.folder = _Path(raw["folder"])
         self.report = self.folder / "report.html"
         self.runs = {}
         for run in raw["runs"]:
@@ -271,16 +298,16 @@ class Demo:
     def __repr__(self):
         lines = [f"{s['name']:<22} {s['seconds']:6.1f} s  {s['detail']}" for s in self.steps]
         runs = [(t, p) for systems in self.runs.values() for t, p in systems.items()]
-        table = reports.table([p for _, p in runs], "markdown", [t for t, _ in runs])
+        table = _reports.table([p for _, p in runs], "markdown", [t for t, _ in runs])
         return "\n".join([*lines, "", table.rstrip(), "", f"report: {self.report}"])
 
 
 def _demo_page(raw):
-    folder = Path(raw["folder"])
+    folder = _Path(raw["folder"])
     runs = [folder / run["folder"] for run in raw["runs"]]
     steps = [[s["name"], s["detail"], round(s["seconds"], 1)] for s in raw["steps"]]
     sections = [
-        reports.text_section(
+        _reports.text_section(
             "What this is",
             "The main job from end to end on faces that the project renders itself: no photograph "
             "and no learned weights but the detector's. Nobody is both trained and tested on. "
@@ -288,19 +315,19 @@ def _demo_page(raw):
             "and the crop's own pixels. Where two intervals do not overlap, the systems differ by "
             "more than chance explains.",
         ),
-        reports.image_section(
+        _reports.image_section(
             "Synthetic faces",
             folder / "sheet.png",
             "A row for each person, a column for each kind of photograph.",
         ),
-        reports.runs_section(
+        _reports.runs_section(
             "Unseen people, by protocol", runs, [run["title"] for run in raw["runs"]]
         ),
-        reports.table_section("Steps", ["step", "what came of it", "seconds"], steps),
+        _reports.table_section("Steps", ["step", "what came of it", "seconds"], steps),
     ]
     for run_folder in runs:
-        write_run_html(run_folder)
-    reports.write_html(folder / "report.html", "facebench demo", sections)
+        _write_run_html(run_folder)
+    _reports.write_html(folder / "report.html", "facebench demo", sections)
 
 
 def demo(out, *, threads=0, progress=None, **options):

@@ -8,9 +8,9 @@ True
 'LFW View 2'
 """
 
-import html
-import os
-from typing import Any
+import html as _html
+import os as _os
+from typing import Any as _Any
 
 from facebench import _embedding_files, _eval, _pairs
 from facebench import plots as _plots
@@ -41,7 +41,9 @@ from facebench._published import (
     list_published,
     load_published,
 )
-from facebench._rows import frame, rows_of
+from facebench._rows import frame as _frame
+from facebench._rows import rests_on as _rests_on
+from facebench._rows import rows_of as _rows_of
 
 __all__ = [
     "DataCheck",
@@ -111,7 +113,7 @@ def load_protocol(name_or_path):
     >>> load_protocol("lfw").convention
     'exact'
     """
-    return _eval.load_protocol(os.fspath(name_or_path))
+    return _eval.load_protocol(_os.fspath(name_or_path))
 
 
 def _spec(protocol):
@@ -146,24 +148,6 @@ def write_pairs(protocol, out, root=None, lists=None):
 def find_images(protocol, trials, root=None, images=None):
     """The image folder of a data set: the first that holds one of the samples."""
     return _eval.find_images(_spec(protocol), trials, root or "", images or "")
-
-
-def rests_on(cell):
-    """The counts behind a number at a false accept (or false positive identification) rate, as
-    text.
-
-    ``cell``: the number as in ``metrics.json``; "" for numbers of another kind.
-
-    >>> rests_on({"far_achieved": 0.001, "false_accepts": 3})
-    'FAR 0.1 %, 3 false accepts'
-    """
-    for rate, achieved, errors in (
-        ("FAR", "far_achieved", "false_accepts"),
-        ("FPIR", "fpir_achieved", "false_positives"),
-    ):
-        if cell.get(achieved) is not None:
-            return f"{rate} {100 * cell[achieved]:.4g} %, {cell[errors]} {errors.replace('_', ' ')}"
-    return ""
 
 
 def _is_number(value):
@@ -242,7 +226,7 @@ class MetricResult(_eval.MetricCell):
     @property
     def rests_on(self):
         """The error rate achieved and its number of errors; "" for other numbers."""
-        return rests_on(self.details)
+        return _rests_on(self.details)
 
     def rows_of_text(self):
         """(title, value, interval) of each number, rates in percent."""
@@ -274,7 +258,7 @@ class TrackResult(_eval.TrackResult):
         self.metrics = {c.name: MetricResult(c) for c in self.cells}
         # A summary over tracks has no trials of its own.
         own = raw.trials.tracks[index : index + 1]
-        self.trials: Any = own[0].trials if own else None
+        self.trials: _Any = own[0].trials if own else None
 
     @property
     def scores(self):
@@ -358,7 +342,7 @@ class Result:
         self.reused = []  # what a run took from its cache: "pack", "embeddings"
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
-    def __getitem__(self, name) -> Any:
+    def __getitem__(self, name) -> _Any:
         """A track by its name, or, of a protocol with one track, a metric."""
         if name in self.tracks:
             return self.tracks[name]
@@ -381,11 +365,11 @@ class Result:
 
         Of a matrix ``row`` and ``column`` say which of its numbers it is.
         """
-        return rows_of(self.to_dict())
+        return _rows_of(self.to_dict())
 
     def to_frame(self):
         """`to_rows` as a pandas DataFrame (the extra ``frame``)."""
-        return frame(self.to_rows())
+        return _frame(self.to_rows())
 
     def plot_roc(self, ax=None, *, bands=True, **line):
         """TAR over FAR of each track; see `facebench.plots.plot_roc`."""
@@ -441,17 +425,17 @@ class Result:
                 for title, value, interval in m.rows_of_text():
                     cells = (track.name, title, value, interval, m.rests_on, m.method)
                     rows.append(
-                        "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>"
+                        "<tr>" + "".join(f"<td>{_html.escape(c)}</td>" for c in cells) + "</tr>"
                     )
         failed = ", ".join(
             f"{t.name}: {len(t.failed)} failed enrolments ({100 * t.failure_to_enrol_rate:.2f} %)"
             for t in self.tracks.values()
         )
-        notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.notes)
-        warnings = "".join(f"<p><b>Warning:</b> {html.escape(w)}</p>" for w in self.warnings)
+        notes = "".join(f"<p>{_html.escape(n)}</p>" for n in self.notes)
+        warnings = "".join(f"<p><b>Warning:</b> {_html.escape(w)}</p>" for w in self.warnings)
         return (
-            f"{warnings}<p><b>{html.escape(self.protocol.title)}</b>, "
-            f"{html.escape(self._convention())}; {html.escape(failed)}</p>"
+            f"{warnings}<p><b>{_html.escape(self.protocol.title)}</b>, "
+            f"{_html.escape(self._convention())}; {_html.escape(failed)}</p>"
             "<table><tr><th>track</th><th>metric</th><th>%</th><th>interval</th>"
             "<th>rests on</th><th>method</th></tr>" + "".join(rows) + "</table>" + notes
         )
@@ -461,7 +445,7 @@ def _embedding_set(embeddings, names, status):
     """An EmbeddingSet, or the file to read it from."""
     if isinstance(embeddings, EmbeddingSet):
         return embeddings, None
-    if isinstance(embeddings, (str, os.PathLike)):
+    if isinstance(embeddings, (str, _os.PathLike)):
         if _embedding_files.is_ours(embeddings):
             return None, embeddings
         return _embedding_files.read(embeddings, names), embeddings
@@ -535,7 +519,7 @@ def evaluate(
     if limit is not None and scores is not None:
         raise ValueError("limit: goes with embeddings; scores are those of every comparison")
     if exclude is not None:
-        trials = _eval.without(trials, os.fspath(exclude))
+        trials = _eval.without(trials, _os.fspath(exclude))
     if limit is not None:
         trials = _eval.limited(trials, limit)
     if embeddings is not None:
@@ -546,7 +530,7 @@ def evaluate(
             raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
         role = "embeddings"
     else:
-        file = scores if isinstance(scores, (str, os.PathLike)) else None
+        file = scores if isinstance(scores, (str, _os.PathLike)) else None
         if file is not None:
             scores = _pairs.read_scores(file, trials, columns)
         if distance:

@@ -12,12 +12,26 @@
 2
 """
 
-from os import PathLike, environ, fspath, sched_getaffinity
+from os import (
+    PathLike as _PathLike,
+)
+from os import (
+    environ as _environ,
+)
+from os import (
+    fspath as _fspath,
+)
+from os import (
+    sched_getaffinity as _sched_getaffinity,
+)
 
-import numpy as np
+import numpy as _np
 
-from facebench._own_loss import OwnLoss
+from facebench._own_loss import OwnLoss as _OwnLoss
+from facebench._own_network import OwnNetwork as _OwnNetwork
+from facebench._toml import value_text as _value_text
 from facebench._torch import full as _full
+from facebench._torch import torch as _torch
 
 AugmentationOptions = _full.AugmentationOptions
 InputOptions = _full.InputOptions
@@ -65,16 +79,6 @@ def __dir__():
     return __all__
 
 
-def _text(value) -> str:
-    if value is None:
-        return ""  # unsets an option that may be unset
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_text(v) for v in value) + "]"
-    return str(value)
-
-
 def load_recipe(name_or_path, **overrides) -> Recipe:
     """A recipe by name (see `recipe_names`) or from a ``.toml`` file, some values changed.
 
@@ -87,14 +91,14 @@ def load_recipe(name_or_path, **overrides) -> Recipe:
     >>> training.load_recipe("small4.cosface", lr=0.05, loss__m=0.2).to_dict()["optimizer"]["lr"]
     0.05
     """
-    result = _full.load_recipe(fspath(name_or_path))
+    result = _full.load_recipe(_fspath(name_or_path))
     # The loss first: its options are known only then.
     for key in sorted(overrides, key=lambda k: k not in ("network", "loss")):
-        result.set(key.replace("__", "."), _text(overrides[key]))
+        result.set(key.replace("__", "."), _value_text(overrides[key]))
     return result
 
 
-def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[np.ndarray, list[dict]]:
+def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[_np.ndarray, list[dict]]:
     """The network's inputs made from `images` in an epoch of a training: to look at, or for your
     own loop.
 
@@ -110,14 +114,14 @@ def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[np.ndarray, list
     >>> inputs.shape, len(drawn[0]["window"])
     ((2, 3, 224, 224), 4)
     """
-    if isinstance(recipe, (str, PathLike)):
-        recipe = _full.load_recipe(fspath(recipe))
+    if isinstance(recipe, (str, _PathLike)):
+        recipe = _full.load_recipe(_fspath(recipe))
     return _full.training_inputs(recipe, _image_array(images), epoch)
 
 
-def _image_array(images) -> np.ndarray:
-    images = np.ascontiguousarray(images)
-    if images.dtype != np.uint8:
+def _image_array(images) -> _np.ndarray:
+    images = _np.ascontiguousarray(images)
+    if images.dtype != _np.uint8:
         raise ValueError(f"images: expected uint8, got {images.dtype}")
     return images
 
@@ -148,10 +152,10 @@ def validation(protocol, images, *, root="", lists="", **options) -> Validation:
     if isinstance(images, tuple):
         array, names = images
         return _full.array_validation(
-            fspath(protocol), root, lists, _image_array(array), list(names), options
+            _fspath(protocol), root, lists, _image_array(array), list(names), options
         )
-    path = images if isinstance(images, (str, PathLike)) else images.path
-    return _full.open_validation(fspath(protocol), root, lists, path, options)
+    path = images if isinstance(images, (str, _PathLike)) else images.path
+    return _full.open_validation(_fspath(protocol), root, lists, path, options)
 
 
 def torchrun_process_group(device="cpu"):
@@ -160,13 +164,13 @@ def torchrun_process_group(device="cpu"):
     Gloo on the CPU, NCCL on CUDA, where ``"cuda"`` becomes the device of the local rank. The group
     is torch's default one and stays.
     """
-    if "TORCHELASTIC_RUN_ID" not in environ:
+    if "TORCHELASTIC_RUN_ID" not in _environ:
         return None, device
     from torch import distributed
 
     on_cuda = str(device).startswith("cuda")
     if str(device) == "cuda":
-        device = f"cuda:{environ['LOCAL_RANK']}"
+        device = f"cuda:{_environ['LOCAL_RANK']}"
     if not distributed.is_initialized():
         distributed.init_process_group("nccl" if on_cuda else "gloo")
     return distributed.group.WORLD, device
@@ -196,6 +200,9 @@ class Optimizer:
         self.options = OptimizerOptions(**options)
         self._core = _full.Optimizer(dict(named_parameters), self.options)
 
+    def __repr__(self) -> str:
+        return f"Optimizer({self.options.name}, lr {self.options.lr:g})"
+
     def zero_grad(self) -> None:
         self._core.zero_grad()
 
@@ -222,6 +229,7 @@ def train(
     data,
     out,
     *,
+    network=None,
     loss=None,
     validation=None,
     on_start=None,
@@ -241,12 +249,20 @@ def train(
     crop) and goes into the model file. ``exclude``: a list of people and samples of a pack that are
     not trained on, as for `facebench.pack`.
 
+    ``network``: one of your own in place of the recipe's: a ``torch.nn.Module``, or a class or
+    function that makes one when it is called (so that its first values follow the recipe's seed).
+    It is called with float images (N, C, H, W), pixels as the recipe's input says, and gives
+    embeddings (N, D), or a tuple that begins with them. ``model.safetensors`` then holds its state
+    dict: ``embedding.TorchEmbedder(module, weights=path)`` reads it, `facebench.run` and
+    `embedding.export_onnx` take that. on_epoch is given such an embedder.
+
     ``loss``: one of your own in place of the recipe's, called with features (N, D) and labels (N):
     a ``torch.nn.Module``, a class of them (made with ``features=`` and ``classes=``, so that its
     first values follow the recipe's seed), or a function. It gives the mean loss, or (loss, logits)
-    so that accuracy can be measured. Its parameters and buffers are optimised, kept in checkpoints
-    and resumed to the bit; what it draws from torch's generator is not. It trains in one process,
-    and docs/training.md says what it costs.
+    so that accuracy can be measured. It trains in one process.
+
+    Parameters and buffers of both are kept in checkpoints and resumed to the bit, and so is what
+    they draw from torch's generators. docs/training.md says what own code costs.
 
     ``options`` are the fields of `TrainOptions`: resume, threads, data_threads, checkpoint_every,
     keep, log_every, device, deterministic.
@@ -269,19 +285,33 @@ def train(
     Returns a dict: model (path), iterations, epochs, classes, images, excluded (images), loss,
     accuracy, best_score, best_epoch, stopped_early, images_per_second.
     """
-    if isinstance(recipe, (str, PathLike)):
-        recipe = _full.load_recipe(fspath(recipe))
+    if isinstance(recipe, (str, _PathLike)):
+        recipe = _full.load_recipe(_fspath(recipe))
     options = TrainOptions(**options)
-    own = None if loss is None else OwnLoss(loss)
-    rest = (out, options, own, progress, on_start, on_epoch, on_step, validation, process_group)
+    own_network = None if network is None else _OwnNetwork(network)
+    own_loss = None if loss is None else _OwnLoss(loss)
+    calls = (progress, on_start, on_epoch, on_step, validation, process_group)
+    rest = (out, options, own_network, own_loss, *calls)
     if process_group is not None and options.threads == 0 and not options.resume:
-        local = int(environ.get("LOCAL_WORLD_SIZE", process_group.size()))
-        options.threads = max(1, len(sched_getaffinity(0)) // local)
-    if isinstance(data, tuple):
-        if exclude is not None:
-            raise ValueError("exclude: goes with a pack; in a pair, labels below zero leave out")
-        images, labels = data
-        labels = [int(label) for label in labels]
-        return _full.train_arrays(recipe, _image_array(images), labels, preparation or {}, *rest)
-    path = data if isinstance(data, (str, PathLike)) else data.path
-    return _full.train_pack(recipe, path, exclude, *rest)
+        local = int(_environ.get("LOCAL_WORLD_SIZE", process_group.size()))
+        options.threads = max(1, len(_sched_getaffinity(0)) // local)
+    # Own code draws from torch's generators, which the trainer sets. The caller's stay as they are.
+    foreign = network is not None or loss is not None
+    with _torch.random.fork_rng(enabled=foreign, devices=_cuda_devices(options.device)):
+        if isinstance(data, tuple):
+            if exclude is not None:
+                raise ValueError(
+                    "exclude: goes with a pack; in a pair, labels below zero leave out"
+                )
+            images, labels = data
+            labels = [int(label) for label in labels]
+            images = _image_array(images)
+            return _full.train_arrays(recipe, images, labels, preparation or {}, *rest)
+        path = data if isinstance(data, (str, _PathLike)) else data.path
+        return _full.train_pack(recipe, path, exclude, *rest)
+
+
+def _cuda_devices(device: str) -> list[int]:
+    if not device.startswith("cuda"):
+        return []
+    return [_torch.device(device).index or 0]

@@ -105,6 +105,8 @@ def test_every_verb_has_help_with_an_example_of_itself(name):
     result = runner.invoke(app, [*name.split(), "--help"])
     assert result.exit_code == 0
     assert f"Example: facebench {name} " in " ".join(result.output.split())
+    # As a person would write it: --out PATH, [0 to 1], not <str>, <list[Path]>, [0.0<=x<=1.0].
+    assert not re.search(r"<(?!=)|list\[|<=|>=|RANGE", result.output)
 
 
 @pytest.mark.parametrize("name", VERBS)

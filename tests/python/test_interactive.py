@@ -38,6 +38,38 @@ def test_a_module_shows_its_own_names_alone(name):
     module = importlib.import_module(f"facebench.{name}")
     assert dir(module) == sorted(module.__all__)
     assert all(hasattr(module, shown) for shown in dir(module))
+    # What the module imports for itself has other names; its own parts are there by import.
+    bound = {name for name in vars(module) if not name.startswith("_")} - set(module.__all__)
+    parts = {n.rpartition(".")[2] for n in sys.modules if n.startswith(f"facebench.{name}.")}
+    assert bound <= parts
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_an_object_says_what_it_is(name):
+    """Not `<facebench._full.Pack object at 0x7f...>`."""
+    if name not in ("core", "io", "metrics", "protocols", "reports", "plots"):
+        pytest.importorskip("facebench._full")
+    module = importlib.import_module(f"facebench.{name}")
+    shown = {n: getattr(module, n) for n in module.__all__ if n != "Embedder"}  # a Protocol
+    kinds = {n: kind for n, kind in shown.items() if isinstance(kind, type)}
+    assert [n for n, kind in kinds.items() if kind.__repr__ is object.__repr__] == []
+
+
+def test_texts_of_objects(tmp_path):
+    pytest.importorskip("facebench._full")
+    options = facebench.datasets.SyntheticOptions(people=20, images=2, size=64)
+    made = facebench.datasets.write_synthetic_dataset(options, tmp_path / "faces")
+    assert repr(made) == f"SyntheticSummary({tmp_path / 'faces'}: 40 images, 20 people)"
+    faces = facebench.datasets.read_dataset("lfw", tmp_path / "faces")
+    packed = facebench.datasets.pack_dataset(faces, tmp_path / "faces.h5")
+    assert repr(packed) == f"PackSummary({tmp_path / 'faces.h5'}: 40 ok)"
+    pack = facebench.datasets.Pack(tmp_path / "faces.h5")
+    assert repr(pack) == f"Pack({tmp_path / 'faces.h5'}: 40 images of 112x112)"
+    network = facebench.nn.build_network("small4")
+    text = f"{network.graph.count_parameters():,} parameters, input 3x64x64"
+    assert (repr(network.graph), repr(network)) == (f"Graph({text})", f"Network({text}, on cpu)")
+    model = facebench.embedding.make_model("small4")
+    assert repr(model) == "Model(small4, crop arcface112, 128 numbers a face)"
 
 
 def test_the_names_that_type_checkers_see_are_those_that_are_there():

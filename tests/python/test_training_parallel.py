@@ -18,11 +18,14 @@ from facebench import losses, training  # noqa: E402
 SCRIPT = """
 import json, os, sys
 import numpy as np
+import torch
 from facebench import training
 
 group, device = training.torchrun_process_group()
 images = np.load(sys.argv[1])
 settings = json.loads(sys.argv[3])
+layers = (torch.nn.Flatten(), torch.nn.Linear(768, 32), torch.nn.PReLU(), torch.nn.Linear(32, 8))
+own = torch.nn.Sequential(*layers) if settings.pop("own", False) else None
 seen = []
 result = training.train(
     training.load_recipe("small4.softmax", **settings),
@@ -33,6 +36,7 @@ result = training.train(
     checkpoint_every=7,
     resume="--resume" in sys.argv,
     process_group=group,
+    network=own,
     on_step=lambda r: seen.append(r["loss"]),
 )
 if os.environ["RANK"] == "1":
@@ -84,6 +88,17 @@ def compare(tmp_path, **settings):
         log_every=1,
     )
     return losses_of(tmp_path / "one"), losses_of(tmp_path / "two")
+
+
+def test_two_processes_train_a_network_of_the_users(tmp_path):
+    """Begun with different values, which become those of the first."""
+    images = np.random.default_rng(0).integers(0, 256, (40, 16, 16, 3), dtype=np.uint8)
+    np.save(tmp_path / "images.npy", images)
+    (tmp_path / "two.py").write_text(SCRIPT)
+    train_with_two(tmp_path, {"own": True, "iterations": 6})
+    first = json.loads((tmp_path / "two.rank1").read_text())
+    assert losses_of(tmp_path / "two") == first
+    assert first[-1] != first[0]
 
 
 def test_two_processes_equal_one(tmp_path):

@@ -131,6 +131,9 @@ Model load_model(const std::filesystem::path& path) {
     const auto it = metadata.find(key);
     return it == metadata.end() ? std::string() : it->second;
   };
+  if (entry("format") == "facebench-own-model")
+    fail(where, "the weights of a network of somebody's own, which facebench does not have",
+         "Open it in Python: facebench.embedding.TorchEmbedder(network, weights=FILE)");
   if (entry("format") != kFormat)
     fail(where, "a safetensors file, but not a facebench model",
          "Make one out of foreign weights with 'facebench convert'");

@@ -212,7 +212,7 @@ class StepBench::Step {
       frozen_.emplace(*network_, options_.batch / communicator_->size());
   }
 
-  Network& network() { return learner_ ? learner_->network() : *network_; }
+  Network& network() { return learner_ ? *learner_->network().ours() : *network_; }
 
   TorchThreads torch_threads() const {
     return TorchThreads(options_.threads > 0 ? options_.threads : available_processors());

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <stdexcept>
 
+#include "facebench/core/random.h"
 #include "facebench/nn/losses.h"
 #include "training/arithmetic.h"
 #include "training/head_buffers.h"
@@ -19,17 +19,6 @@ namespace facebench {
 namespace {
 
 const std::string network_prefix = "network.";
-
-// The network as it is trained: for the size of its input, without its own classifier (that belongs
-// to the loss), with auxiliary branches where the recipe wants them.
-NetworkOptions trained_network_options(const Recipe& recipe, const ImageShape& shape) {
-  NetworkOptions options = network_for_images(recipe.input, recipe.network_options, shape);
-  options.classes = 0;
-  if (!options.auxiliary)
-    options.auxiliary = networks().at(recipe.network).defaults.auxiliary.value_or(0);
-  if (recipe.training.aux_weight == 0) options.auxiliary = 0;
-  return options;
-}
 
 // The share of a new batch in batch norm's running statistics in forward pass number `pass`,
 // from 1. Caffe keeps sums of the batches' statistics that fade by `decay`, and divides them by the
@@ -52,51 +41,52 @@ void move_to(const at::Tensor& tensor, at::Device device) {
 
 Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
                  std::int64_t classes, at::Device device, Communicator& communicator,
-                 const HeadMaker& make_own_head)
+                 const OwnMakers& own)
     : recipe_(recipe),
       communicator_(communicator),
-      model_(make_model(recipe.network, trained_network_options(recipe, shape), options,
-                        recipe.training.initializer, recipe.training.seed)),
+      network_((own.network ? own.network : make_recipe_network)(recipe, options, shape)),
+      foreign_(own.network || own.head),
       buffers_(std::make_unique<HeadBuffers>()) {
   if (recipe.training.batch_norm_average == "corrected" && !recipe.training.batch_norm_decay)
     throw std::invalid_argument(
         "batch_norm_average is 'corrected', which needs a batch_norm_decay (Caffe's is 0.999)");
   const at::ScalarType dtype = precision_of(recipe.training.dtype).weights;
   const std::uint64_t seed = recipe.training.seed;
-  const Graph& graph = model_.weights.graph();
-  const HeadShape head{element_count(graph.shape({graph.tap_node(graph.classifier_input())})),
+  network_->to(device, dtype, recipe.training.channels_last);
+  const std::vector<TrainedNetwork::Output>& outputs = network_->outputs();
+  const HeadShape head{outputs.front().features,
                        classes,
                        seed,
                        dtype,
                        &communicator,
                        recipe.training.split_classes,
                        recipe.training.sample_rate};
-  head_ = make_own_head ? make_own_head(head) : make_head(recipe.loss, recipe.loss_options, head);
-  taps_.emplace_back(graph.classifier_input());
-  if (model_.network_options.auxiliary == 1) {
+  head_ = own.head ? own.head(head) : make_head(recipe.loss, recipe.loss_options, head);
+  if (outputs.size() > 1)
     auxiliary_weight_ =
         recipe.training.aux_weight.value_or(networks().at(recipe.network).aux_weight);
-    Json softmax = Json::object();  // they start as the main classifier does
-    if (recipe.loss_options.contains("init")) softmax["init"] = recipe.loss_options["init"];
-    for (const auto& [tap, node] : graph.taps()) {
-      if (!tap.starts_with("aux")) continue;
-      taps_.push_back(tap);
-      // Each head's weights are a random stream of their own.
-      auxiliary_.push_back(
-          {tap, make_head("softmax", softmax,
-                          {element_count(graph.shape({node})), classes,
-                           seed + (static_cast<std::uint64_t>(taps_.size()) << 32), dtype})});
-    }
-  }
+  Json softmax = Json::object();  // auxiliary heads start as the main classifier does
+  if (recipe.loss_options.contains("init")) softmax["init"] = recipe.loss_options["init"];
+  for (std::size_t i = 1; i < outputs.size(); ++i)
+    // Each head's weights are a random stream of their own.
+    auxiliary_.push_back({outputs[i].name, make_head("softmax", softmax,
+                                                     {outputs[i].features, classes,
+                                                      seed + ((i + 1) << 32), dtype})});
 
-  model_.weights.to(device, dtype);
-  model_.weights.channels_last(recipe.training.channels_last);
-  for (const NamedTensor& t : model_.weights.parameters())
-    parameters_.push_back({{network_prefix + t.name, t.tensor}});
+  std::vector<TrainedParameter> trained = network_->parameters();
+  for (TrainedParameter& p : trained) {
+    p.name = network_prefix + p.name;
+    parameters_.push_back(p);
+  }
   const std::size_t of_network = parameters_.size();
   add_head(*head_, "head.");
-  for (const AuxiliaryHead& a : auxiliary_) add_head(*a.head, a.tap + ".");
-  optimizer_.emplace(trained_parameters(of_network), recipe.optimizer);
+  for (const AuxiliaryHead& a : auxiliary_) add_head(*a.head, a.output + ".");
+  for (std::size_t i = of_network; i < parameters_.size(); ++i) {
+    const PartialTensor& p = parameters_[i];
+    const bool vector = p.tensor.dim() <= 1;  // of a head: its bias
+    trained.push_back({p, vector ? ParameterKind::bias : ParameterKind::weight});
+  }
+  optimizer_.emplace(trained, recipe.optimizer);
   if (recipe.training.ema > 0) {
     const std::vector<NamedTensor> averaged(
         parameters_.begin(), parameters_.begin() + static_cast<std::ptrdiff_t>(of_network));
@@ -106,22 +96,8 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
 
 Learner::~Learner() = default;
 
-std::vector<TrainedParameter> Learner::trained_parameters(std::size_t of_network) const {
-  std::vector<TrainedParameter> result;
-  for (const TensorSpec& spec : model_.weights.graph().tensors())
-    if (spec.trainable()) {
-      result.push_back({parameters_[result.size()], parameter_kind(spec)});
-    }
-  for (std::size_t i = of_network; i < parameters_.size(); ++i) {
-    const PartialTensor& p = parameters_[i];
-    const bool vector = p.tensor.dim() <= 1;  // of a head: its bias
-    result.push_back({p, vector ? ParameterKind::bias : ParameterKind::weight});
-  }
-  return result;
-}
-
 void Learner::add_head(Head& head, const std::string& prefix) {
-  const at::Device device = model_.weights.device();
+  const at::Device device = network_->device();
   for (PartialTensor t : head.parameters()) {
     move_to(t.tensor, device);
     t.name = prefix + t.name;
@@ -132,11 +108,14 @@ void Learner::add_head(Head& head, const std::string& prefix) {
 }
 
 Learner::Objective Learner::forward(const at::Tensor& pixels, const at::Tensor& labels,
-                                    BatchPlace place, std::int64_t images) {
+                                    BatchPlace place, const TrainingPass& pass,
+                                    std::int64_t images) {
+  // What code of the caller's draws from torch depends on the pass alone, too.
+  if (foreign_) at::manual_seed(Random(pass.seed, "torch", {pass.number}).next_u64());
   std::vector<at::Tensor> values;
   {
     const Autocast autocast(precision_of(recipe_.training.dtype).autocast, pixels.device().type());
-    values = model_.weights.forward(pixels, std::span<const std::string>(taps_));
+    values = network_->forward(pixels, pass);
   }
   const auto share_of = [&](std::int64_t n) {
     return static_cast<double>(n) / static_cast<double>(images);
@@ -166,7 +145,7 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   const auto enter = [&](StepPhase phase) {
     if (on_phase) on_phase(phase);
   };
-  const at::Device device = model_.weights.device();
+  const at::Device device = network_->device();
   const at::Tensor pixels = batch.images.to(device, precision_of(recipe_.training.dtype).weights);
   const at::Tensor labels = batch.labels.to(device);
 
@@ -182,17 +161,15 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
     }
     buffers_->begin_part();
     const std::int64_t first = n * part / parts, count = n * (part + 1) / parts - first;
-    model_.weights.set_batch_norm_share(
-        batch_norm_share(recipe_.training, iteration * recipe_.training.accumulate + part + 1));
-    // Other masks for each micro-batch and process; one of each: the iteration's number.
-    model_.weights.set_dropout(
+    // Another number for each micro-batch and process; one of each: the iteration's.
+    const std::int64_t micro_batch = iteration * recipe_.training.accumulate + part;
+    const TrainingPass pass{
         recipe_.training.seed,
-        static_cast<std::uint64_t>((iteration * recipe_.training.accumulate + part) *
-                                       communicator_.size() +
-                                   communicator_.rank()));
+        static_cast<std::uint64_t>(micro_batch * communicator_.size() + communicator_.rank()),
+        batch_norm_share(recipe_.training, micro_batch + 1)};
     const Objective objective = forward(
         pixels.narrow(0, first, count), labels.narrow(0, first, count),
-        {first * communicator_.size() + communicator_.rank(), communicator_.size()}, images);
+        {first * communicator_.size() + communicator_.rank(), communicator_.size()}, pass, images);
     buffers_->end_part(objective.own_share, objective.whole_share);
     enter(StepPhase::backward);
     objective.value.backward();
@@ -225,7 +202,7 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
 
 std::vector<PartialTensor> Learner::state() const {
   std::vector<PartialTensor> tensors = parameters_;
-  for (const NamedTensor& t : model_.weights.buffers())
+  for (const NamedTensor& t : network_->buffers())
     tensors.push_back({{network_prefix + t.name, t.tensor}});
   for (NamedTensor& t : buffers_->tensors()) tensors.push_back({std::move(t)});
   for (PartialTensor& t : optimizer_->state()) tensors.push_back(std::move(t));
@@ -235,26 +212,12 @@ std::vector<PartialTensor> Learner::state() const {
   return tensors;
 }
 
-Model Learner::snapshot() const {
-  NetworkOptions options = model_.network_options;
-  options.auxiliary = 0;
-  Graph graph = build_graph(model_.network, options);
-  std::map<std::string, at::Tensor> current;
-  for (const NamedTensor& t : model_.weights.tensors()) current[network_prefix + t.name] = t.tensor;
+std::unique_ptr<TrainedModel> Learner::snapshot() const {
+  std::vector<NamedTensor> averages;
   if (average_)
-    for (const NamedTensor& t : average_->tensors()) current[t.name] = t.tensor;
-  std::vector<NamedTensor> tensors;
-  for (const TensorSpec& spec : graph.tensors())
-    tensors.push_back({spec.name, current.at(network_prefix + spec.name)});
-  Model model{model_.network,
-              options,
-              model_.options,
-              Network(std::move(graph), tensors, model_.network),
-              {},
-              {}};
-  model.weights.channels_last(recipe_.training.channels_last);
-  model.weights.train(false);
-  return model;
+    for (const NamedTensor& t : average_->tensors())
+      averages.push_back({t.name.substr(network_prefix.size()), t.tensor});
+  return network_->snapshot(averages);
 }
 
 }  // namespace facebench

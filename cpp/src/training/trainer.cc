@@ -18,6 +18,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/datasets/pack.h"
+#include "facebench/embedding/extractor.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/sha256.h"
@@ -106,6 +107,13 @@ Json trained_images(const TrainingSet& set) {
   return {{"images", images}, {"sha256", lowest}};
 }
 
+Learner::OwnMakers own_makers(const TrainCallbacks& callbacks) {
+  Learner::OwnMakers own;
+  if (callbacks.network) own.network = callbacks.network->make;
+  if (callbacks.loss) own.head = callbacks.loss->make;
+  return own;
+}
+
 // One training: what goes on from step to step, and its files.
 class Trainer {
  public:
@@ -121,8 +129,7 @@ class Trainer {
         classes_(training_classes(data)),
         sampler_(sampler_of(recipe.training, classes_)),
         learner_(recipe, trained_model_options(recipe, data), data.images->shape(), classes_.count,
-                 device, communicator,
-                 callbacks.loss ? callbacks.loss->make : Learner::HeadMaker()),
+                 device, communicator, own_makers(callbacks)),
         split_(recipe.training.split_classes) {
     total_ = recipe.training.iterations > 0 ? recipe.training.iterations
                                             : sampler_->iterations(recipe.training.epochs);
@@ -140,12 +147,13 @@ class Trainer {
                  {"device", device.is_cuda() ? "cuda" : "cpu"},
                  {"deterministic", options.deterministic || device.is_cpu()},
                  {"torch", TORCH_VERSION}};
+    if (callbacks.network) identity_["recipe"]["network"] = callbacks.network->description;
     if (callbacks.loss) identity_["recipe"]["loss"] = callbacks.loss->description;
     if (callbacks.validation) identity_["validation"] = callbacks.validation->description();
     if (!data.excluded.is_null()) identity_["excluded"] = data.excluded;
     identity_.update(content_basics());
     training_run_ = sha256_hex(canonical_json(identity_));
-    learner_.set_training_run(training_run_);
+    learner_.network().set_training_run(training_run_);
   }
 
   // Every process starts with what rank 0 reads from the file, or without one with its fresh
@@ -189,7 +197,7 @@ class Trainer {
     {
       BatchLoader loader(
           *data_.images, classes_.labels, *sampler_,
-          {recipe_.augmentation, learner_.input_view(), make_pixel_input(recipe_.input),
+          {recipe_.augmentation, learner_.network().input_view(), make_pixel_input(recipe_.input),
            recipe_.training.seed, recipe_.training.channels_last, communicator_.rank(),
            communicator_.size(), options_.data_threads},
           started_at, total_);
@@ -201,7 +209,7 @@ class Trainer {
         if (writes() && !data_.excluded.is_null() && started_at == 0)
           log_->write({{"iteration", 0}, {"excluded", data_.excluded}});
         if (writes() && callbacks_.validation && started_at == 0)
-          log_validation(validate(learner_.snapshot(), job));
+          log_validation(validate(*learner_.snapshot(), job));
         // The last run may have been stopped while it reported an epoch.
         if (epochs_done() > progress_.reported()) end_epoch(job);
         while (going_on()) {
@@ -319,18 +327,18 @@ class Trainer {
                        std::nullopt};
     std::optional<double> score;
     if (writes() && (callbacks_.on_epoch || callbacks_.validation)) {
-      const Model model = learner_.snapshot();
+      const std::unique_ptr<TrainedModel> model = learner_.snapshot();
       if (callbacks_.validation &&
           (report.epoch % callbacks_.validation->every() == 0 || progress_.iteration == total_)) {
-        report.validation = validate(model, job);
+        report.validation = validate(*model, job);
         score = report.validation->score;
       }
       if (callbacks_.on_epoch)
-        if (const std::optional<double> own = callbacks_.on_epoch(report, model)) score = own;
+        if (const std::optional<double> own = callbacks_.on_epoch(report, *model)) score = own;
       if (report.validation) log_validation(*report.validation);
       if (score && progress_.judge(*score, report.epoch, recipe_.training.patience,
                                    recipe_.training.min_delta))
-        save_model(model, out_ / "best.safetensors");
+        model->save(out_ / "best.safetensors");
     }
     if (recipe_.training.patience > 0)
       progress_.stopped = shared_number(communicator_, progress_.stopped) != 0;
@@ -339,11 +347,11 @@ class Trainer {
     if (!options_.checkpoint_every) save();
   }
 
-  ValidationValue validate(const Model& model, const Job& job) const {
+  ValidationValue validate(const TrainedModel& model, const Job& job) const {
     Job own;  // its stages would interrupt the progress display of the training
     own.threads = at::get_num_threads();
     own.poll = job.poll;
-    return (*callbacks_.validation)(model, own);
+    return (*callbacks_.validation)(*model.batch_model(ExtractOptions().micro_batch), own);
   }
 
   void log_validation(const ValidationValue& v) {
@@ -396,7 +404,7 @@ class Trainer {
   }
 
   void finish(const TrainResult& result, std::int64_t started_at, double seconds) {
-    save_model(learner_.snapshot(), result.model);
+    learner_.snapshot()->save(result.model);
     Json epochs = Json::array();
     for (const TrainingProgress::Epoch& e : progress_.epochs) epochs.push_back(json_of(e));
     Manifest manifest;

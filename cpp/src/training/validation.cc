@@ -65,7 +65,7 @@ Validation open_validation(const std::string& protocol, const DataPlaces& places
   return {std::move(spec), std::move(trials), std::move(images), std::move(hash), options};
 }
 
-ValidationValue Validation::operator()(const Model& model, const Job& job) const {
+ValidationValue Validation::operator()(const BatchModel& model, const Job& job) const {
   EvaluationOptions evaluation;
   evaluation.interval = "none";
   const EvaluationResult result =

@@ -23,7 +23,7 @@ LAST = ("strict", "discard", "out", "overwrite", "seed", "threads", "device", "q
 
 
 # What stands for a value in the help, where nothing better is said.
-METAVARS = {int: "N", float: "X", str: "TEXT", Path: "PATH", list[str]: "TEXT", list[int]: "N"}
+METAVARS = {int: "N", float: "X", str: "NAME", Path: "PATH", list[str]: "NAME", list[int]: "N"}
 
 
 Choices = Iterable[str] | Callable[[], Iterable[str]]
@@ -96,8 +96,7 @@ def _parameter(name: str, field: dict, default: Any) -> inspect.Parameter:
         more["metavar"] = f"[{'|'.join(field['choices'])}]"
         more.update(completion("", field["choices"]))
     elif type_ is not bool:
-        named = type_ is str and "see: facebench list" in field["doc"]
-        more["metavar"] = "NAME" if named else METAVARS.get(type_, "X")
+        more["metavar"] = METAVARS.get(type_, "X")
     text = field["doc"][:1].upper() + field["doc"][1:] + "."
     flags = ["--" + name.replace("_", "-")]
     if type_ is bool and default:

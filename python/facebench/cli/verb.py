@@ -4,6 +4,7 @@ import errno
 import functools
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -160,8 +161,29 @@ def repeat_options(words: list[str], several: tuple[str, ...]) -> list[str]:
     return repeated
 
 
+def in_words(name: str, help: str) -> tuple[str, str]:
+    """A row of typer's help without names of Python types, and with ranges as people write them.
+
+    >>> in_words("RUNS <list[Path]>", "Level.  [default: 0.95; 0.5<=x<=0.9999]")
+    ('RUNS', 'Level.  [default: 0.95; 0.5 to 0.9999]')
+    """
+    number = r"(-?[\d.e+-]+)"
+    for typer_says, words in ((f"{number}<=x<={number}", "{} to {}"), (f"x>={number}", "from {}")):
+        help = re.sub(
+            typer_says,
+            lambda found, words=words: words.format(*(f"{float(n):.10g}" for n in found.groups())),
+            help,
+        )
+    return re.sub(r" <[^>]+>$", "", name), help
+
+
 class VerbCommand(TyperCommand):
     """A verb as a command; some of its options take several words."""
+
+    def format_options(self, ctx, formatter):
+        write = formatter.write_dl
+        formatter.write_dl = lambda rows, *how: write([in_words(*row) for row in rows], *how)
+        super().format_options(ctx, formatter)
 
     def parse_args(self, ctx, args):
         several = getattr(self.callback, "several", ())

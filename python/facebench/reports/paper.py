@@ -105,16 +105,22 @@ def _cell(column, system, style, notes):
             half = max(high - cell["value"], cell["value"] - low)
             text += f" {style['pm']} {column.text(half, digits)}"
             notes["interval"] = f"{style['pm']}: the longer side of the {level} interval."
-    if found := style["differences"][id(column)].get(system):
-        difference, p = found
-        sign = "+" if difference >= 0 else style["minus"]
-        p_text = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
-        text += f" ({sign}{column.text(abs(difference), digits)}, p {p_text})"
-        notes["p"] = (
-            f"In parentheses: the difference to {style['escape'](style['baseline'])} on the same "
-            "draws of people, with its p-value (Holm, by column)."
-        )
     return text
+
+
+def _difference(column, system, style, notes):
+    """A system's difference to the baseline as text; "" where there is none."""
+    found = style["differences"][id(column)].get(system)
+    if found is None:
+        return ""
+    difference, p = found
+    sign = "+" if difference >= 0 else style["minus"]
+    p_text = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
+    notes["p"] = (
+        f"In parentheses: the difference to {style['escape'](style['baseline'])} on the same "
+        "draws of people, with its p-value (Holm, by column)."
+    )
+    return f"({sign}{column.text(abs(difference), style['digits'])}, p {style['p'](p_text)})"
 
 
 def system_table(
@@ -177,7 +183,11 @@ def system_table(
     }
     notes: dict[str, str] = {}
     rows = [
-        [style["escape"](s), *(_cell(c, s, style, notes) for c in columns)]
+        (
+            style["escape"](s),
+            [_cell(c, s, style, notes) for c in columns],
+            [_difference(c, s, style, notes) for c in columns],
+        )
         for s in dict.fromkeys(titles)
     ]
     write = _latex if format == "latex" else _markdown
@@ -191,6 +201,7 @@ _MARKDOWN = {
     "pm": "±",
     "minus": "−",
     "percent": " %",
+    "p": str,
 }
 _LATEX = {
     "escape": _eval.escape_latex,
@@ -199,12 +210,17 @@ _LATEX = {
     "pm": r"$\pm$",
     "minus": "$-$",
     "percent": r"\,\%",
+    "p": lambda text: f"${text}$",
 }
 
 
 def _markdown(columns, rows, notes):
     head = [f"{c.title}: {_eval.metric_title(c.metric)}" for c in columns]
-    lines = [["system", *map(_eval.escape_markdown, head)], ["---"] * (len(head) + 1), *rows]
+    lines = [["system", *map(_eval.escape_markdown, head)], ["---"] * (len(head) + 1)]
+    for system, cells, differences in rows:
+        lines.append(
+            [system, *(f"{c} {d}".strip() for c, d in zip(cells, differences, strict=True))]
+        )
     table = align_tables("\n".join("| " + " | ".join(line) + " |" for line in lines))
     return "\n".join([table, "", " ".join([*notes, "Rates in %."])]) + "\n"
 
@@ -222,17 +238,24 @@ def _latex(columns, rows, notes):
         top.append(rf"\multicolumn{{{count}}}{{c}}{{{escape(title)}}}")
         rules.append(rf"\cmidrule(lr){{{at}-{at + count - 1}}}")
         at += count
+    body = []
+    for system, cells, differences in rows:
+        body.append(" & ".join([system, *cells]) + r" \\")
+        if any(differences):  # in a line of their own: five columns fit a page
+            small = (rf"\scriptsize {d}" if d else "" for d in differences)
+            body.append(" & ".join(["", *small]) + r" \\[2pt]")
     lines = [
-        "% needs booktabs",
+        "% needs booktabs; for a table* over both columns",
+        r"{\small\setlength{\tabcolsep}{4pt}%",
         rf"\begin{{tabular}}{{l{'c' * len(columns)}}}",
         r"\toprule",
         rf" & {' & '.join(top)} \\",
         "".join(rules),
         rf"system & {' & '.join(escape(_eval.metric_title(c.metric)) for c in columns)} \\",
         r"\midrule",
-        *(" & ".join(row).replace("–", "--") + r" \\" for row in rows),
+        *(row.replace("–", "--") for row in body),
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
     ]
     below = " ".join([*notes, r"Rates in \%."])
     return "\n".join([*lines, rf"\par\smallskip{{\footnotesize {below}}}"]) + "\n"

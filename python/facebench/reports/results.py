@@ -4,7 +4,7 @@ import os
 from urllib.parse import quote
 
 from facebench import _eval
-from facebench.protocols import rests_on
+from facebench._rows import rests_on
 from facebench.reports.page import Cell, Section, table_block
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.runs import as_list, curves, read_run

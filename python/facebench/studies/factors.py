@@ -10,6 +10,7 @@ from pathlib import Path
 
 from facebench import training
 from facebench._progress import sink
+from facebench._toml import value_text
 from facebench._torch import full as _full
 from facebench.studies.cases import synthetic_tests, synthetic_training, train_and_test
 from facebench.studies.seeds import everywhere, paired, seed_mean
@@ -138,16 +139,8 @@ def _recipes(before, after, settings):
         changes = [{}, {}]
     for recipe, own in zip(pair, changes, strict=True):
         for key, value in {**own, **settings}.items():
-            recipe.set(key, _text(value))
+            recipe.set(key, value_text(value))
     return pair
-
-
-def _text(value):
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_text(v) for v in value) + "]"
-    return str(value)
 
 
 def _flat(recipe):
@@ -189,11 +182,11 @@ def _exchanged(before, after, keys):
     recipe, values = before.copy(), _flat(after)
     for key in keys:
         if key.split(".")[0] in ("network", "loss") and key.endswith("name"):
-            recipe.set(key.split(".")[0], _text(values[key]))
+            recipe.set(key.split(".")[0], value_text(values[key]))
     known = set(recipe.keys())
     for key in keys:
         if key in known and key in values:
-            recipe.set(key, _text(values[key]))
+            recipe.set(key, value_text(values[key]))
     return recipe
 
 

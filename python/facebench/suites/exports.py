@@ -89,9 +89,13 @@ def _table(columns, rows):
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
+def _digits(value) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
 def csv_text(content: dict) -> str:
-    """All numbers of all runs, a line each, with all digits. A name that a spreadsheet would take
-    for a formula gets a ' before it."""
+    """All numbers of all runs, a line each, with 15 digits (.993 and not .9930000000000001). A name
+    that a spreadsheet would take for a formula gets a ' before it."""
     columns = ["set", "protocol", "version", "model", "track", "metric", "value", "low", "high"]
     lines = [_eval.spreadsheet_record([*columns, "level"])]
     for part in content["sets"]:
@@ -101,7 +105,7 @@ def csv_text(content: dict) -> str:
                 values = [n["value"], low, high, n["level"]]
                 protocol = part["protocol"]
                 fields = [part["name"], protocol["id"], protocol["version"], run["model"]]
-                fields += [n["track"], n["metric"], *("" if v is None else v for v in values)]
+                fields += [n["track"], n["metric"], *map(_digits, values)]
                 lines.append(_eval.spreadsheet_record([str(f) for f in fields]))
     return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 

@@ -712,8 +712,9 @@ TEST_F(Training, LearnsAndDescribesItself) {
   recipe_.training.epochs = 12;
   std::vector<EpochReport> reports;
   TrainCallbacks callbacks;
-  callbacks.on_epoch = [&](const EpochReport& report, const Model& model) -> std::optional<double> {
-    EXPECT_FALSE(model.weights.training());
+  callbacks.on_epoch = [&](const EpochReport& report,
+                           const TrainedModel& model) -> std::optional<double> {
+    EXPECT_FALSE(model.ours()->weights.training());
     reports.push_back(report);
     return report.epoch == 5 ? 1.0 : 0.5;
   };

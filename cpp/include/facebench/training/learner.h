@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "facebench/datasets/image_source.h"
-#include "facebench/embedding/model.h"
 #include "facebench/nn/communicator.h"
 #include "facebench/nn/head.h"
 #include "facebench/training/batch_loader.h"
 #include "facebench/training/optimizer.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/step_phase.h"
+#include "facebench/training/trained_network.h"
 #include "facebench/training/training_sums.h"
 
 namespace facebench {
@@ -27,14 +27,17 @@ class WeightAverage;
 // argument.
 class Learner {
  public:
-  // Makes the head of a loss that is not the recipe's; empty: the recipe's.
-  using HeadMaker = std::function<std::unique_ptr<Head>(const HeadShape&)>;
+  // Make the caller's own network and loss; empty: the recipe's.
+  struct OwnMakers {
+    NetworkMaker network;
+    std::function<std::unique_ptr<Head>(const HeadShape&)> head;
+  };
 
   // `recipe` and `communicator` must outlive it; `options` is what the model files will say. Throws
   // std::invalid_argument for images that the network does not take, or a correction without decay.
   Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
           std::int64_t classes, at::Device device, Communicator& communicator,
-          const HeadMaker& make_own_head = {});
+          const OwnMakers& own = {});
   ~Learner();
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
@@ -55,20 +58,15 @@ class Learner {
   // What the optimizer changes: "network.*", "head.*", and of auxiliary heads "aux1.*", ... Shared.
   const std::vector<PartialTensor>& parameters() const { return parameters_; }
   const Head& head() const { return *head_; }
-  Network& network() { return model_.weights; }
+  TrainedNetwork& network() { return *network_; }
 
   // The model as it stands (the average of its weights where there is one): a copy on the CPU, in
   // float32 and evaluation mode, without auxiliary heads.
-  Model snapshot() const;
-
-  // What the network sees of an image.
-  InputView input_view() const { return model_.input_view(); }
-  // What model files will name as the run that trained them.
-  void set_training_run(const std::string& hash) { model_.options.training_run = hash; }
+  std::unique_ptr<TrainedModel> snapshot() const;
 
  private:
   struct AuxiliaryHead {
-    std::string tap;
+    std::string output;
     std::unique_ptr<Head> head;
   };
 
@@ -80,18 +78,16 @@ class Learner {
     double own_share = 1, whole_share = 1;
   };
   Objective forward(const at::Tensor& pixels, const at::Tensor& labels, BatchPlace place,
-                    std::int64_t images);
+                    const TrainingPass& pass, std::int64_t images);
   void add_head(Head& head, const std::string& prefix);
-  // parameters_ with what each is; the first `of_network` are the network's, in its order.
-  std::vector<TrainedParameter> trained_parameters(std::size_t of_network) const;
 
   const Recipe& recipe_;
   Communicator& communicator_;
-  Model model_;
+  std::unique_ptr<TrainedNetwork> network_;
+  bool foreign_ = false;  // network or loss are not this library's
   std::unique_ptr<Head> head_;
   std::vector<AuxiliaryHead> auxiliary_;
   double auxiliary_weight_ = 0;
-  std::vector<std::string> taps_;  // "embedding", "aux1", ...
   std::vector<PartialTensor> parameters_;
   std::unique_ptr<HeadBuffers> buffers_;
   std::optional<Optimizer> optimizer_;

@@ -10,12 +10,12 @@
 
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
-#include "facebench/embedding/model.h"
 #include "facebench/nn/communicator.h"
 #include "facebench/nn/head.h"
 #include "facebench/training/head_memory.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/step_phase.h"
+#include "facebench/training/trained_network.h"
 #include "facebench/training/training_set.h"
 #include "facebench/training/validation.h"
 
@@ -57,13 +57,19 @@ struct StepReport {
   double gradient_norm = 0;  // before clipping; 0 where clipping is off
 };
 
-// A loss in place of the recipe's.
+// A loss or a network in place of the recipe's. The description is what the manifest says of it; a
+// resume refuses another one.
 struct OwnLoss {
-  Json description;  // what the manifest says of it; a resume refuses another one
+  Json description;
   std::function<std::unique_ptr<Head>(const HeadShape&)> make;
+};
+struct OwnNetwork {
+  Json description;
+  NetworkMaker make;
 };
 
 struct TrainCallbacks {
+  std::optional<OwnNetwork> network;
   std::optional<OwnLoss> loss;
   // Where classes are split, before the first step in rank 0: what the head takes in each process,
   // by rank.
@@ -74,7 +80,7 @@ struct TrainCallbacks {
   // After each epoch, with the model as it stands (evaluation mode, not to be changed). A value is
   // a score, higher is better, in place of the validation's. The model of the best score is kept as
   // `best.safetensors`. May throw to stop; the checkpoint of this moment is written first.
-  std::function<std::optional<double>(const EpochReport&, const Model&)> on_epoch;
+  std::function<std::optional<double>(const EpochReport&, const TrainedModel&)> on_epoch;
   // After each step. May throw to stop, as on_epoch may.
   std::function<void(const StepReport&)> on_step;
   // To time the parts of a step. Must not throw.
@@ -97,7 +103,8 @@ struct TrainResult {
 };
 
 // Trains `recipe` on `data` and fills the folder `out`:
-//   model.safetensors  the network, self-describing (embedding/model.h), when training is complete
+//   model.safetensors  the network, self-describing (embedding/model.h), when training is complete;
+//                      of a network of the caller's what its TrainedModel saves
 //   best.safetensors   the same of the epoch with the best score, where there were scores
 //   run.json           manifest: recipe, data, threads, library versions; and the result
 //   log.jsonl          every log_every steps: iteration, epoch, loss, accuracy, lr, images/s, time

@@ -9,7 +9,7 @@
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
 #include "facebench/datasets/image_source.h"
-#include "facebench/embedding/model.h"
+#include "facebench/embedding/batch_model.h"
 #include "facebench/io/json.h"
 #include "facebench/protocols/spec.h"
 
@@ -47,7 +47,7 @@ class Validation {
   // protocol has one, else of the first track. Throws std::invalid_argument for a track or metric
   // that the protocol does not have (did you mean), Error for data that do not fit, or where the
   // number is undefined.
-  ValidationValue operator()(const Model& model, const Job& job = {}) const;
+  ValidationValue operator()(const BatchModel& model, const Job& job = {}) const;
 
   // What decides its numbers.
   Json description() const;

@@ -11,7 +11,7 @@ from facebench.cli.verb import Answer, verb
 @verb("facebench check runs/run-lfw-1 --rules frte-1-1")
 def check(
     run: argument("Run folder.", Path),
-    rules: option("A TOML file, or a name: see facebench list rule-sets."),
+    rules: option("A TOML file, or a name: see facebench list rule-sets.", metavar="NAME|FILE"),
 ):
     """Whether a run has what a set of rules asks for, rule by rule; exit code 1 if not."""
     found = facebench.check(run, rules)

@@ -207,9 +207,13 @@ def overlap(
 def croissant(
     pack: argument("A pack.", Path),
     name: option("The data set's name. Default: the pack's.") = None,
-    description: option("What it is. Default: the pack's data set, crop and numbers.") = None,
-    url: option("The data set's site.") = None,
-    license: option("The licence of the photographs, as their authors state it.") = None,
+    description: option(
+        "What it is. Default: the pack's data set, crop and numbers.", metavar="TEXT"
+    ) = None,
+    url: option("The data set's site.", metavar="URL") = None,
+    license: option(
+        "The licence of the photographs, as their authors state it.", metavar="TEXT"
+    ) = None,
     out: common.Out = None,
 ):
     """Describe a pack in Croissant's format. Writes croissant.json and faces.csv."""

@@ -33,7 +33,9 @@ from facebench.cli.verb import verb
 def evaluate(
     protocol: common.Protocol,
     root: common.Root,
-    columns: option("With --scores: the headers of first, second and score, e.g. a,b,sim.") = None,
+    columns: option(
+        "With --scores: the headers of first, second and score, e.g. a,b,sim.", metavar="A,B,C"
+    ) = None,
     out: common.Out = None,
     **options,
 ):

@@ -19,9 +19,9 @@ from facebench.cli.verb import verb
 )
 def explain(
     runs: argument("Two run folders.", list[Path]) = None,
-    claim: option("A printed number (99.63 is percent) in place of runs.") = None,
+    claim: option("A printed number (99.63 is percent) in place of runs.", metavar="X") = None,
     protocol: option("The claim's protocol: a name or a TOML file.") = None,
-    against: option("A second claim, to be told apart from the first.") = "",
+    against: option("A second claim, to be told apart from the first.", metavar="X") = "",
     threads: common.Threads = 0,
     **options,
 ):

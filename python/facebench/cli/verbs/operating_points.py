@@ -64,7 +64,7 @@ def plan(run: Run, **options):
 )
 def gallery(
     run: Run,
-    fpir: option("The FPIRs, with commas between.") = "0.01,0.1",
+    fpir: option("The FPIRs, with commas between.", metavar="X,X") = "0.01,0.1",
     draws: option("Draws of the gallery.", int, min=2, max=100000) = 50,
     **options,
 ):

@@ -11,22 +11,27 @@ from facebench.cli.verb import Answer, verb
 @verb("facebench report runs/run-lfw-1 --against wang-guo-2019 --as loss=softmax")
 def report(
     runs: argument("Run folders.", list[Path]),
-    against: option("A paper's tables (facebench list published), or your own TOML file.") = "",
+    against: option(
+        "A paper's tables (facebench list published), or your own TOML file.", metavar="NAME|FILE"
+    ) = "",
     stated: option(
         "NAME=VALUE of what the runs do not record: loss, training_set, of embeddings from "
         "elsewhere also network, detector, crop, flip, fusion, as the paper's tables name them; "
         "only numbers of the same system, prepared alike, are compared.",
         list[str],
         "--as",
+        metavar="NAME=VALUE",
     ) = None,
     all: flag("--all", "With --against, list every printed value, not the ten nearest.") = False,
     format: option(
-        "markdown, csv, latex or html (json with --against); printed without --out."
+        "markdown, csv, latex or html (json with --against); printed without --out.",
+        metavar="FORMAT",
     ) = "markdown",
     title: option(
         "The column of each run, in their order; runs of one system under several protocols may "
         "share one. Default: the folders' names.",
         list[str],
+        metavar="TEXT",
     ) = None,
     rows: option(
         "metrics, or systems: a table for a paper, a row for each --title, the best in bold.",
@@ -36,7 +41,8 @@ def report(
     ) = "metrics",
     metrics: option(
         "With --rows systems: which numbers, as metrics.json names them, separated by commas; "
-        "default: all."
+        "default: all.",
+        metavar="NAME,NAME",
     ) = "",
     digits: option("With --rows systems: decimals, of rates in percent.", int, min=0) = None,
     interval: option(
@@ -47,7 +53,8 @@ def report(
     ) = "brackets",
     baseline: option(
         "With --rows systems: the title of a system; the others get their difference to it, with "
-        "its p-value."
+        "its p-value.",
+        metavar="TEXT",
     ) = None,
     out: option("The file to write, or the folder for html.", Path) = None,
     json: common.Json = False,

@@ -89,7 +89,8 @@ def train(
         raise KeyboardInterrupt(f"to go on: {resuming(folder, out, options)}") from None
     if not first:
         return None
-    lines = [f"{result['model']}: {result['epochs']} epochs, loss {result['loss']:.4g}"]
+    epochs = f"{result['epochs']} epoch{'s' * (result['epochs'] != 1)}"
+    lines = [f"{result['model']}: {epochs}, loss {result['loss']:.4g}"]
     if exclude:
         lines.append(f"left out by {exclude}: {result['excluded']} images")
     if result["best_score"] is not None:

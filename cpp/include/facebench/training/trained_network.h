@@ -1,0 +1,88 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "facebench/embedding/batch_model.h"
+#include "facebench/embedding/input_view.h"
+#include "facebench/embedding/model.h"
+#include "facebench/training/optimizer.h"
+#include "facebench/training/recipe.h"
+
+namespace facebench {
+
+// A network as it stands at one moment of a training, in evaluation mode: to be judged and stored.
+class TrainedModel {
+ public:
+  virtual ~TrainedModel() = default;
+
+  // For batches of `batch` images. It may refer to this object.
+  virtual std::unique_ptr<BatchModel> batch_model(std::int64_t batch) const = 0;
+  // Writes the whole file or nothing.
+  virtual void save(const std::filesystem::path& path) const = 0;
+  // The same where it is a network of this library, else null.
+  virtual const Model* ours() const { return nullptr; }
+};
+
+// What differs from one pass through a network in training to the next.
+struct TrainingPass {
+  std::uint64_t seed = 0;
+  std::uint64_t number = 0;                // other masks of dropout for each
+  std::optional<double> batch_norm_share;  // Network::set_batch_norm_share
+};
+
+// A network as the trainer sees it: of this library, or the caller's own.
+class TrainedNetwork {
+ public:
+  // A value that a loss is put on.
+  struct Output {
+    std::string name;           // "embedding"; of auxiliary classifiers "aux1", ...
+    std::int64_t features = 0;  // numbers for each image
+  };
+
+  virtual ~TrainedNetwork() = default;
+
+  // The first is the main one's.
+  virtual const std::vector<Output>& outputs() const = 0;
+  // Moves all tensors. Called once, before what follows.
+  virtual void to(at::Device device, at::ScalarType dtype, bool channels_last) = 0;
+  virtual at::Device device() const = 0;
+
+  // Leaf tensors that require gradients, and everything else that goes on from step to step.
+  // Shared: an optimizer changes them in place.
+  virtual std::vector<TrainedParameter> parameters() const = 0;
+  virtual std::vector<NamedTensor> buffers() const = 0;
+
+  // The outputs for images (N, C, H, W), (N, features) each or of another shape with as many
+  // numbers, with gradients.
+  virtual std::vector<at::Tensor> forward(const at::Tensor& images, const TrainingPass& pass) = 0;
+
+  // How its input is cut out of the images of the training.
+  virtual InputView input_view() const = 0;
+  // What model files will name as the run that trained it.
+  virtual void set_training_run(const std::string& hash) = 0;
+  // A copy on the CPU in float32, without auxiliary outputs; `instead`: values in place of those of
+  // the parameters of these names.
+  virtual std::unique_ptr<TrainedModel> snapshot(std::span<const NamedTensor> instead) const = 0;
+  // The same where it is a network of this library, else null.
+  virtual Network* ours() { return nullptr; }
+};
+
+// Makes the network of a training on images of that size. Draws nothing from torch's generator.
+using NetworkMaker = std::function<std::unique_ptr<TrainedNetwork>(
+    const Recipe& recipe, const ModelOptions& options, const ImageShape& images)>;
+
+// The recipe's. Throws std::invalid_argument for images that it does not take.
+std::unique_ptr<TrainedNetwork> make_recipe_network(const Recipe& recipe,
+                                                    const ModelOptions& options,
+                                                    const ImageShape& images);
+
+}  // namespace facebench

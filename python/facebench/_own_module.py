@@ -1,0 +1,37 @@
+"""Modules of the user's in a training: what losses and networks of their own have in common."""
+
+import hashlib
+import inspect
+
+import torch
+
+
+def description(given) -> dict:
+    """What a manifest says of a module, a class or a function. A resume refuses another one."""
+    what = type(given) if isinstance(given, torch.nn.Module) else given
+    name = f"{what.__module__}.{getattr(what, '__qualname__', type(what).__name__)}"
+    try:
+        source = hashlib.sha256(inspect.getsource(what).encode()).hexdigest()
+    except (OSError, TypeError):  # typed at a prompt, or compiled
+        source = None
+    return {"name": "own", "python": name, "source_sha256": source}
+
+
+def make(factory, seed, **arguments):
+    """``factory(**arguments)`` with torch's generator at ``seed``, so that first values are the
+    same in each run."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return factory(**arguments)
+
+
+def keep_buffers(module, kept: dict) -> None:
+    """A buffer that was replaced, not changed in place, goes back into the trainer's tensor."""
+    for name, tensor in kept.items():
+        owner, _, last = name.rpartition(".")
+        part = module.get_submodule(owner)
+        now = getattr(part, last)
+        if now is not tensor:
+            with torch.no_grad():
+                tensor.copy_(now)
+            setattr(part, last, tensor)

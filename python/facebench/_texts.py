@@ -1,0 +1,63 @@
+"""How objects of the compiled modules show themselves in a notebook: Pack(a.h5: 40 images)."""
+
+from types import ModuleType
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what if number == 1 else what + 's'}"
+
+
+def _counts(counts: dict) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
+
+
+def _images(source) -> str:
+    images, height, width, _ = source.shape
+    return f"{_count(images, 'image')} of {height}x{width}"
+
+
+def _graph(graph) -> str:
+    shape = "x".join(map(str, graph.input_shape))
+    return f"{_count(graph.count_parameters(), 'parameter')}, input {shape}"
+
+
+_TEXTS = {
+    "TrialSet": lambda x: f"{_count(len(x.names), 'name')}, {_count(len(x.tracks), 'track')}",
+    "DetectionSummary": lambda x: f"{_count(x.images, 'image')}, {_count(x.faces, 'face')}",
+    "Detector": lambda x: ", ".join(str(v) for v in x.description.values() if v),
+    "ConvertSummary": lambda x: f"{_count(x.images, 'image')}, {x.people:,} people",
+    "DatasetReport": lambda x: (
+        f"{_count(x.images, 'image')}, {_count(len(x.findings), 'finding')}"
+    ),
+    "DecodedImages": _images,
+    "FaceIdentity": lambda x: f"index {x.index}",
+    "ImageSource": _images,
+    "OutsideFaces": lambda x: _count(len(x.names), "image"),
+    "Pack": lambda x: f"{x.path}: {_images(x)}",
+    "PackFailure": lambda x: f"{x.id}: {x.reason}",
+    "PackSummary": lambda x: f"{x.path}: {_counts(x.counts)}",
+    "SyntheticFace": lambda x: f"{x.image.shape[0]}x{x.image.shape[1]}, yaw {x.yaw:.0f}",
+    "SyntheticSummary": lambda x: (f"{x.folder}: {_count(x.images, 'image')}, {x.people:,} people"),
+    "Graph": _graph,
+    "InferenceNetwork": lambda x: "",
+    "Network": lambda x: f"{_graph(x.graph)}, on {x.device}",
+    "Model": lambda x: f"{x.network}, crop {x.options.crop}, {x.embedding_size} numbers a face",
+    "Validation": lambda x: f"{x.to_dict()['protocol']['id']}",
+    "ProcessMeter": lambda x: "",
+    "StepBench": lambda x: _graph(x.graph),
+}
+
+
+def _text(kind: type, say):
+    def text(self) -> str:
+        return f"{kind.__name__}({say(self)})"
+
+    return text
+
+
+def give(module: ModuleType) -> None:
+    """Texts to those classes of a compiled module that have none of their own."""
+    for name, say in _TEXTS.items():
+        kind = getattr(module, name, None)
+        if kind is not None and kind.__repr__ is object.__repr__:
+            kind.__repr__ = _text(kind, say)  # type: ignore[method-assign]
