@@ -50,6 +50,10 @@ py::dict value_dict(const ValidationValue& v) {
   d["value"] = v.value;
   d["score"] = v.score;
   d["failed_enrolments"] = v.failed_enrolments;
+  if (v.interval) {
+    d["low"] = v.interval->low;
+    d["high"] = v.interval->high;
+  }
   return d;
 }
 
@@ -118,7 +122,7 @@ py::dict memory_dict(const HeadMemory& m) {
 
 // What Python gives to a training in addition to recipe, data and options.
 struct TrainingContext {
-  py::object network, loss, progress, on_start, on_epoch, on_step;
+  py::object network, loss, progress, on_start, on_epoch, on_step, on_checkpoint;
   const Validation* validation = nullptr;
   py::object process_group;
 };
@@ -152,6 +156,11 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
     callbacks.on_step = [&](const StepReport& report) {
       const py::gil_scoped_acquire gil;
       call(context.on_step, report_dict(report));
+    };
+  if (!context.on_checkpoint.is_none())
+    callbacks.on_checkpoint = [&] {
+      const py::gil_scoped_acquire gil;
+      call(context.on_checkpoint);
     };
   SingleProcess alone;
   std::unique_ptr<Communicator> group;
@@ -315,33 +324,39 @@ void bind_training_runs(py::module_& m) {
          const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
          const TrainOptions& options, const py::object& network, const py::object& loss,
          const py::object& progress, const py::object& on_start, const py::object& on_epoch,
-         const py::object& on_step, const Validation* validation, const py::object& group) {
+         const py::object& on_step, const py::object& on_checkpoint, const Validation* validation,
+         const py::object& group) {
         const OpenedTrainingSet opened = open_training_set(
             pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
             named_image_shape(recipe.input, recipe.network_options));
         return result_dict(run_training(
             recipe, opened.set, out, options,
-            {network, loss, progress, on_start, on_epoch, on_step, validation, group}));
+            {network, loss, progress, on_start, on_epoch, on_step, on_checkpoint, validation,
+             group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
       py::arg("network"), py::arg("loss"), py::arg("progress"), py::arg("on_start"),
-      py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"), py::arg("process_group"));
+      py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"), py::arg("validation"),
+      py::arg("process_group"));
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
          const py::object& network, const py::object& loss, const py::object& progress,
          const py::object& on_start, const py::object& on_epoch, const py::object& on_step,
+         const py::object& on_checkpoint,
          const Validation* validation, const py::object& group) {
         const ImageArray source = array_images(images);
         const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
         return result_dict(run_training(
             recipe, set, out, options,
-            {network, loss, progress, on_start, on_epoch, on_step, validation, group}));
+            {network, loss, progress, on_start, on_epoch, on_step, on_checkpoint, validation,
+             group}));
       },
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
       py::arg("out"), py::arg("options"), py::arg("network"), py::arg("loss"), py::arg("progress"),
-      py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"), py::arg("validation"),
+      py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"),
+      py::arg("validation"),
       py::arg("process_group"));
 }
 

@@ -2173,6 +2173,7 @@ class ValidationOptions:
         metric (text, optional): as it stands in metrics.json, e.g. tar@far=0.001; default: the track's first
         track (text, optional): track of the protocol; default: the mean over tracks where there is one, else the first
         every (integer, default 1): epochs between validations
+        steps (integer, optional): steps between further ones, which are logged and shown and choose no model
     """
 
     @staticmethod
@@ -2184,7 +2185,12 @@ class ValidationOptions:
     def __eq__(self, arg0: object) -> bool: ...
     def __getstate__(self) -> dict: ...
     def __init__(
-        self, *, metric: str | None = ..., track: str | None = ..., every: int = ...
+        self,
+        *,
+        metric: str | None = ...,
+        track: str | None = ...,
+        every: int = ...,
+        steps: int | None = ...,
     ) -> None: ...
     def __repr__(self) -> str: ...
     def __setstate__(self, arg0: dict) -> None: ...
@@ -2198,6 +2204,8 @@ class ValidationOptions:
     "track of the protocol; default: the mean over tracks where there is one, else the first"
     every: int
     "epochs between validations"
+    steps: int | None
+    "steps between further ones, which are logged and shown and choose no model"
 
 class Validation:
     """
@@ -2935,6 +2943,7 @@ def train_arrays(
     on_start: typing.Any,
     on_epoch: typing.Any,
     on_step: typing.Any,
+    on_checkpoint: typing.Any,
     validation: Validation,
     process_group: typing.Any,
 ) -> dict: ...
@@ -2950,6 +2959,7 @@ def train_pack(
     on_start: typing.Any,
     on_epoch: typing.Any,
     on_step: typing.Any,
+    on_checkpoint: typing.Any,
     validation: Validation,
     process_group: typing.Any,
 ) -> dict: ...

@@ -4,7 +4,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import _eval, _inspect, protocols, reports
+from facebench import _eval, _inspect, _rows, protocols, reports
 from facebench._arguments import brief
 
 
@@ -101,12 +101,21 @@ def report(
 
     ``format="frame"``: a pandas DataFrame (the extra ``frame``), a row for each number of each run.
 
+    Folders of trainings: what each reached, and as html their curves side by side; as csv and frame
+    a row for each logged step.
+
     As html the page links to the folders, and shows the worst pairs of runs that kept their crops.
 
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
     """
     runs = reports.as_list(runs)
+    if any(map(reports.is_training, runs)):
+        if against or rows != "metrics" or paper:
+            raise ValueError(
+                "trainings have no rows='systems', and no paper's tables to go against"
+            )
+        return _report_trainings(runs, format, titles, out)
     if format == "frame":
         if against or out is not None:
             raise ValueError("a frame is of runs alone and is returned; leave against and out away")
@@ -138,9 +147,7 @@ def report(
         return Path(out)
     if out is None:
         raise ValueError("an HTML report needs out=, the file or folder to write")
-    path = Path(out)
-    if path.suffix.lower() not in (".html", ".htm"):
-        path = path / "report.html"
+    path = _html_path(out)
     sections = [reports.runs_section("Results", runs, titles)]
     if against:
         sections.append(reports.against_section(runs, against, stated, titles))
@@ -149,6 +156,28 @@ def report(
     sections.append(reports.folders_section(runs, names, path.parent))
     reports.write_html(path, "facebench report", sections)
     return path
+
+
+def _report_trainings(folders, format, titles, out):
+    if format == "frame":
+        return _rows.frame(reports.training_rows(folders, titles))
+    if format == "html":
+        if out is None:
+            raise ValueError("an HTML report needs out=, the file or folder to write")
+        path = _html_path(out)
+        sections = reports.trainings_sections(folders, titles)
+        reports.write_html(path, "facebench report", sections)
+        return path
+    text = reports.trainings_table(folders, format, titles)
+    if out is None:
+        return text
+    reports.write_text(out, text)
+    return Path(out)
+
+
+def _html_path(out):
+    path = Path(out)
+    return path if path.suffix.lower() in (".html", ".htm") else path / "report.html"
 
 
 class Verification:

@@ -55,6 +55,21 @@ def rate_text(done: float, seconds: float, unit: str) -> str:
     return f"{_number(rate / scale, rate / scale >= 10)} {name}/s"
 
 
+def duration_text(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration_text(80), duration_text(4000), duration_text(200_000)
+    ('80 s', '67 min', '2 d 8 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 120:
+        return f"{minutes} min"
+    hours = round(seconds / 3600)
+    return f"{hours} h" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
 class Stage:
     """What is known of one stage."""
 
@@ -84,7 +99,7 @@ class Stage:
         done, seconds = self.done - self._base[1], now - self._base[0]
         if not self.total or done <= 0:
             return ""
-        return f"{seconds * (self.total - self.done) / done:.0f} s left"
+        return f"{duration_text(seconds * (self.total - self.done) / done)} left"
 
     def head(self) -> str:
         return (

@@ -32,6 +32,7 @@ from facebench._own_network import OwnNetwork as _OwnNetwork
 from facebench._toml import value_text as _value_text
 from facebench._torch import full as _full
 from facebench._torch import torch as _torch
+from facebench._training_pages import TrainingPages as _TrainingPages
 
 AugmentationOptions = _full.AugmentationOptions
 InputOptions = _full.InputOptions
@@ -133,7 +134,8 @@ def validation(protocol, images, *, root="", lists="", **options) -> Validation:
     ``lists``. ``images`` is a pack (its path, or an opened one) or a pair (array, names): uint8
     (N, H, W, 3) of the size that the model takes, and for each the name that the lists have.
     ``options`` are fields of `ValidationOptions`: metric (as in ``metrics.json``, e.g.
-    ``"tar@far=0.001"``; the track's first where it is left out), track, every (epochs).
+    ``"tar@far=0.001"``; the track's first where it is left out), track, every (epochs), steps
+    (between further validations, for the log alone).
 
     Calling it scores a model. The score is higher for the better model: the metric's value, or
     minus an error rate.
@@ -241,7 +243,8 @@ def train(
     process_group=None,
     **options,
 ) -> dict:
-    """Train; fills the folder `out` and returns a summary.
+    """Train; fills the folder `out` and returns a summary. Its ``report.html`` and ``training.csv``
+    show how it goes.
 
     ``recipe`` is a `Recipe`, the name of one, or a ``.toml`` file. ``data`` is a pack (its path, or
     an opened one), or a pair (images, labels): uint8 (N, H, W, 3) RGB and N integers, below zero =
@@ -273,6 +276,8 @@ def train(
     ``best.safetensors``. The model on_epoch is given is valid during the call only.
     ``on_step(report)`` is called after each step. What they raise stops the training; so does
     Ctrl-C. Both write a checkpoint first, and ``resume=True`` goes on from there to the same bits.
+    Where the loss or the weights are no longer finite, facebench.Error says what was seen last; the
+    checkpoint before stays.
 
     ``on_start(processes)`` is called before the first step in the first process, where classes are
     split: the bytes that the loss takes in each, as dicts of first_class, classes, parameters,
@@ -290,25 +295,36 @@ def train(
     options = TrainOptions(**options)
     own_network = None if network is None else _OwnNetwork(network)
     own_loss = None if loss is None else _OwnLoss(loss)
-    calls = (progress, on_start, on_epoch, on_step, validation, process_group)
+    pages = _TrainingPages(out)
+    calls = (progress, on_start, on_epoch, on_step, pages.update, validation, process_group)
     rest = (out, options, own_network, own_loss, *calls)
     if process_group is not None and options.threads == 0 and not options.resume:
         local = int(_environ.get("LOCAL_WORLD_SIZE", process_group.size()))
         options.threads = max(1, len(_sched_getaffinity(0)) // local)
     # Own code draws from torch's generators, which the trainer sets. The caller's stay as they are.
     foreign = network is not None or loss is not None
-    with _torch.random.fork_rng(enabled=foreign, devices=_cuda_devices(options.device)):
-        if isinstance(data, tuple):
-            if exclude is not None:
-                raise ValueError(
-                    "exclude: goes with a pack; in a pair, labels below zero leave out"
-                )
-            images, labels = data
-            labels = [int(label) for label in labels]
-            images = _image_array(images)
-            return _full.train_arrays(recipe, images, labels, preparation or {}, *rest)
+    devices = _cuda_devices(options.device)
+    try:
+        with _torch.random.fork_rng(enabled=foreign, devices=devices):
+            result = _run(recipe, data, exclude, preparation, rest)
+    except BaseException:
+        if pages.begun:
+            pages.update(last=True)
+        raise
+    if process_group is None or process_group.rank() == 0:
+        pages.update(last=True)
+    return result
+
+
+def _run(recipe, data, exclude, preparation, rest):
+    if not isinstance(data, tuple):
         path = data if isinstance(data, (str, _PathLike)) else data.path
         return _full.train_pack(recipe, path, exclude, *rest)
+    if exclude is not None:
+        raise ValueError("exclude: goes with a pack; in a pair, labels below zero leave out")
+    images, labels = data
+    labels = [int(label) for label in labels]
+    return _full.train_arrays(recipe, _image_array(images), labels, preparation or {}, *rest)
 
 
 def _cuda_devices(device: str) -> list[int]:

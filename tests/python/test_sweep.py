@@ -29,10 +29,13 @@ def study(points, **changes):
 def test_built_in_studies_name_recipes_and_their_keys(name):
     found = studies.load_study(name)
     assert len(found.points) == len(found.published) and found.citations
-    recipe = training.load_recipe(found.recipe)
+    recipe = training.load_recipe(found.recipe, **found.settings)
     for point in found.points:
         for key, value in point.items():
-            recipe.set(key, str(value))
+            if key == "threads":
+                assert value in (1, 2, 4, 8, 16, 32)
+            else:
+                recipe.set(key, str(value))
 
 
 def test_wu_table16_is_what_the_paper_prints():
@@ -202,6 +205,16 @@ def test_a_sweep_keeps_what_is_there(tmp_path, monkeypatch):
     folder = timing.write_bench(result, tmp_path / "report")
     page = (folder / "report.html").read_text()
     assert "Drawn images" in page and "Confusion matrix" in page
+
+
+def test_a_training_that_diverges_is_a_row(tmp_path):
+    points = [{"optimizer.lr": 0.01}, {"optimizer.lr": 1e30}]
+    asked = study(points, settings=QUICK | {"training.iterations": 4})
+    result = studies.bench_sweep(asked, work=tmp_path / "work", train=100, test=50)
+    assert [r["status"] for r in result["rows"]] == ["ok", "diverged"]
+    assert "not finite" in result["rows"][1]["message"]
+    page = (timing.write_bench(result, tmp_path / "report") / "report.html").read_text()
+    assert "diverged, 1 of 1: " in page
 
 
 def test_wrong_settings_are_refused_before_anything_is_trained(tmp_path):

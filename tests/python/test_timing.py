@@ -16,6 +16,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from facebench import timing  # noqa: E402
+from facebench.engines import libraries  # noqa: E402
 from facebench.engines import worker as worker_module  # noqa: E402
 from facebench.timing.results import markdown, sections  # noqa: E402
 from facebench.timing.workers import Worker, WorkerFailed  # noqa: E402
@@ -239,6 +240,43 @@ def test_inputs_from_files_and_packs(tmp_path):
     assert wrong["status"] == "failed" and "32x32" in wrong["message"]
     missing = small_step(input="pack", path=str(tmp_path / "none.h5"))["rows"][0]
     assert missing["status"] == "failed" and "none.h5" in missing["message"]
+
+
+def test_pytorch_is_fed_by_its_own_loader(tmp_path):
+    """Equations 7 and 8 of another engine: its DataLoader beside our reading of the same files."""
+    pytest.importorskip("torchvision")
+    options = facebench.datasets.SyntheticOptions(people=20, images=2, size=48)
+    facebench.datasets.write_synthetic_dataset(options, tmp_path / "set", 1)
+    files = {"input": "files", "path": str(tmp_path / "set/images"), "data_threads": 0}
+    rows = small_step(engines=["facebench", "pytorch"], **files)["rows"]
+    for row in rows:
+        assert row["status"] == "ok", row["message"]
+        model = row["model"]
+        compute = sum(row["phases"][p]["mean"] for p in ("forward", "backward", "update"))
+        assert model["sequential"] == pytest.approx(model["data_alone"] + compute)
+        assert row["phases"]["data"]["mean"] > 0 and model["data_alone"] > 0
+    pack = small_step(engines=["pytorch"], input="pack", path="a.h5")["rows"][0]
+    assert pack["status"] == "absent" and "no input 'pack'" in pack["message"]
+
+
+def test_several_numbers_of_threads_are_one_table(tmp_path):
+    """As Shi et al. print them; and the libraries that share the work are named."""
+    result = small_step(threads=[1, 2])
+    assert [r["threads"] for r in result["rows"]] == [1, 2] == result["options"]["threads"]
+    versions = result["versions"]["facebench"]
+    assert versions["blas"] and versions["thread_libraries"]
+    timing.write_bench(result, tmp_path / "run")
+    text = (tmp_path / "run" / "report.html").read_text()
+    assert "1 threads, ms" in text and "2 threads, ms" in text and "blas" in text
+
+
+def test_loaded_libraries():
+    maps = "7f r-xp 0 08:01 5 /x/libopenblas64_-4b.so\n7f r-xp 0 08:01 6 /x/libblasted.so\n8f rw-p"
+    found = libraries.loaded_libraries(maps + "\n7f r-xp 0 08:01 5 /x/libiomp5.so")
+    assert found == {
+        "thread_libraries": ["Intel OpenMP (libiomp5.so)"],
+        "blas": ["OpenBLAS (libopenblas64_-4b.so)"],
+    }
 
 
 def test_a_narrow_interval_takes_more_rounds():

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -18,7 +19,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Others becomes that of all processes. Returns the classes predicted.
+// Others becomes that of all processes, apart from its winners. Returns the classes predicted.
 at::Tensor over_processes(ClassTiles::Others& others, const TrueClass& own,
                           const ClassSplit& split) {
   std::vector<std::int64_t> winner(others.winner.begin(), others.winner.end());
@@ -28,6 +29,9 @@ at::Tensor over_processes(ClassTiles::Others& others, const TrueClass& own,
                             at::tensor(winner, at::TensorOptions(at::kLong))});
   const double* log_sum = all.log_sum.const_data_ptr<double>();
   others.log_sum.assign(log_sum, log_sum + all.log_sum.numel());
+  const at::Tensor highest = all.highest.to(at::kFloat).contiguous();
+  others.highest.assign(highest.const_data_ptr<float>(),
+                        highest.const_data_ptr<float>() + highest.numel());
   return split.predicted(own.without_margin.squeeze(1), all);
 }
 
@@ -83,8 +87,12 @@ class Function : public torch::autograd::Function<Function> {
     ctx->saved_data["unit_weights"] = unit_weights;
     ctx->saved_data["bfloat16"] = bfloat16;
     ctx->saved_data["cache"] = c10::IValue::make_capsule(*cache);
-    ctx->mark_non_differentiable({logits, predicted});
-    return {at::full({}, loss / static_cast<double>(n), rows.options()), logits, predicted};
+    const at::Tensor target = own.logit.squeeze(1).clone();
+    const at::Tensor highest = at::empty({n}, rows.options());
+    std::copy_n(others.highest.begin(), n, highest.data_ptr<float>());
+    ctx->mark_non_differentiable({logits, predicted, target, highest});
+    return {at::full({}, loss / static_cast<double>(n), rows.options()), logits, predicted, target,
+            highest};
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& outputs) {
@@ -173,7 +181,7 @@ ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& 
   const variable_list outputs =
       Function::apply(rows, scale, weight, given(bias), labels.contiguous(), &margin, given(norms),
                       unit_weights, bfloat16, split, &cache);
-  return {outputs[0], outputs[1], outputs[2]};
+  return {outputs[0], outputs[1], outputs[2], outputs[3], outputs[4]};
 }
 
 }  // namespace facebench

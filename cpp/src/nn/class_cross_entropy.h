@@ -18,6 +18,8 @@ struct ClassCrossEntropy {
   at::Tensor
       logits;  // (N, C) without margin and gradient; a view of memory that is laid out (C, N)
   at::Tensor predicted;  // (N) int64, the highest of them, the first of equals
+  // (N), without gradient: the target logit, and the highest of the others.
+  at::Tensor target, highest;
 };
 
 // Whether class_cross_entropy takes these: float32 on the CPU, densely stored.

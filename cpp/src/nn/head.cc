@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <stdexcept>
 
 #include "facebench/core/random.h"
@@ -108,6 +110,7 @@ Head::Output Head::loss(const at::Tensor& features, const at::Tensor& labels, Ba
     HeadInput input(features, labels, place);
     Output output = compute(input);
     output.images = features.size(0);
+    add_observed(input, output);
     return output;
   }
   const auto parts = batch_ == BatchUse::split ? GradientParts::summed : GradientParts::equal;
@@ -121,7 +124,42 @@ Head::Output Head::loss(const at::Tensor& features, const at::Tensor& labels, Ba
   Output output = compute(input);
   output.images = of_all.size(0);
   output.predicted = output.predicted.index_select(0, all.own);
+  add_observed(input, output);
+  for (at::Tensor* const t : {&output.cosine, &output.target, &output.highest})
+    if (t->defined()) *t = t->index_select(0, all.own);
   return output;
+}
+
+void Head::add_observed(const HeadInput& input, Output& output) const {
+  if (!observed_) {
+    output.target = output.highest = at::Tensor();
+    return;
+  }
+  const at::NoGradGuard no_grad;
+  if (centers_ > 0) output.cosine = target_cosines(input);
+  if (!output.target.defined() || output.highest.defined()) return;
+  const double none = -std::numeric_limits<double>::infinity();
+  output.highest = output.logits.detach().scatter(1, input.labels().unsqueeze(1), none).amax(1);
+}
+
+at::Tensor Head::target_cosines(const HeadInput& input) const {
+  const ClassRange own = own_classes();
+  const at::Tensor place = input.labels() - own.first;
+  const at::Tensor held = place.ge(0).logical_and(place.lt(own.count));
+  const at::Tensor rows = (place.clamp(0, own.count - 1).unsqueeze(1) * centers_ +
+                           at::arange(centers_, place.options()))
+                              .flatten();
+  const at::Tensor& x = input.features();
+  const at::Tensor weight = parameters_[class_weight_].tensor.index_select(0, rows);
+  const at::Tensor unit = normalize_rows(weight.to(x.scalar_type()));
+  at::Tensor cosine =
+      (unit.view({x.size(0), centers_, x.size(1)}) * normalize_rows(x).unsqueeze(1)).sum(2).amax(1);
+  if (description_.shape.split_classes && description_.shape.processes) {
+    // All but the holder add zeros, so that the sum is exact.
+    cosine = at::where(held, cosine, at::zeros({}, cosine.options()));
+    description_.shape.processes->all_reduce(std::span(&cosine, 1));
+  }
+  return cosine;
 }
 
 ClassSplit Head::split(const at::Tensor& labels) {
@@ -198,8 +236,12 @@ at::Tensor& Head::add_parameter(const std::string& name, std::vector<std::int64_
 
 at::Tensor& Head::add_class_parameter(const std::string& name, std::vector<std::int64_t> size,
                                       const std::string& init) {
-  if (!description_.shape.split_classes) return add_parameter(name, std::move(size), init);
   const std::int64_t each = size[0] / description_.shape.classes;
+  if (name == "weight") {
+    class_weight_ = parameters_.size();
+    centers_ = each;
+  }
+  if (!description_.shape.split_classes) return add_parameter(name, std::move(size), init);
   const ClassRange own = own_classes(), rows{own.first * each, own.count * each};
   parameters_.push_back({{name, draw(name, size, init, rows)}, rows.first, size[0]});
   return parameters_.back().tensor;

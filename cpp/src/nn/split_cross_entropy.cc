@@ -27,7 +27,7 @@ ClassCrossEntropy split_cross_entropy(const at::Tensor& rows, const at::Tensor& 
                                    given(norms), unit_weights, &split);
 
   const double share = 1 / static_cast<double>(rows.size(0));
-  at::Tensor value, predicted, by_logits, lost;  // the last two: gradients, of others and own
+  at::Tensor value, predicted, rival, by_logits, lost;  // the last two: gradients, others and own
   {
     const at::NoGradGuard no_grad;
     const double none = -std::numeric_limits<double>::infinity();
@@ -38,6 +38,7 @@ ClassCrossEntropy split_cross_entropy(const at::Tensor& rows, const at::Tensor& 
         {others.logsumexp(1), highest,
          at::where(highest.isinf(), at::full({}, -1, winner.options()), winner)});
     predicted = split.predicted(own.without_margin.squeeze(1), all);
+    rival = all.highest;
     const at::Tensor mine = own.logit.squeeze(1).to(at::kDouble);
     const at::Tensor total = at::logaddexp(all.log_sum, mine);
     // log(exp(a) + exp(b)) - b, which is far below a and b where training has gone well.
@@ -55,7 +56,8 @@ ClassCrossEntropy split_cross_entropy(const at::Tensor& rows, const at::Tensor& 
   if (bias.defined())
     carrier =
         carrier + (bias.index_select(0, own_rows) * lost.squeeze(1).index_select(0, images)).sum();
-  return {value + (carrier - carrier.detach()), logits.detach(), predicted};
+  return {value + (carrier - carrier.detach()), logits.detach(), predicted, own.logit.squeeze(1),
+          rival};
 }
 
 }  // namespace facebench

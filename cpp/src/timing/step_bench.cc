@@ -246,7 +246,8 @@ class StepBench::Step {
   // The loss of the step.
   double train_on(const Batch& batch, std::int64_t images, const PhaseObserver& on_phase) {
     const at::AutoGradMode gradients(true);
-    return learner_->step(batch, images, iteration_++, options_.lr, on_phase).sums.mean_loss();
+    return learner_->step(batch, images, iteration_++, options_.lr, /*observe=*/false, on_phase)
+        .sums.mean_loss();
   }
 
   StepOptions options_;

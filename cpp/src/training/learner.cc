@@ -1,6 +1,7 @@
 #include "facebench/training/learner.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "facebench/nn/losses.h"
 #include "training/arithmetic.h"
 #include "training/head_buffers.h"
+#include "training/observed_images.h"
 #include "training/sum_gradients.h"
 #include "training/weight_average.h"
 
@@ -109,7 +111,7 @@ void Learner::add_head(Head& head, const std::string& prefix) {
 
 Learner::Objective Learner::forward(const at::Tensor& pixels, const at::Tensor& labels,
                                     BatchPlace place, const TrainingPass& pass,
-                                    std::int64_t images) {
+                                    std::int64_t images, ObservedImages* observed) {
   // What code of the caller's draws from torch depends on the pass alone, too.
   if (foreign_) at::manual_seed(Random(pass.seed, "torch", {pass.number}).next_u64());
   std::vector<at::Tensor> values;
@@ -125,7 +127,10 @@ Learner::Objective Learner::forward(const at::Tensor& pixels, const at::Tensor& 
   };
   // Losses are computed outside of it: margins need float32. Features of bfloat16 stay what they
   // are; the heads multiply them with rounded weights, and do all else in float32.
-  const Head::Output main = head_->loss(values.front().flatten(1), labels, place);
+  const at::Tensor features = values.front().flatten(1);
+  head_->observe(observed != nullptr);
+  const Head::Output main = head_->loss(features, labels, place);
+  if (observed) observed->add(features.detach(), main);
   Objective objective;
   objective.own_share = share_of(labels.size(0));
   objective.whole_share = share_of(main.images);
@@ -141,7 +146,7 @@ Learner::Objective Learner::forward(const at::Tensor& pixels, const at::Tensor& 
 }
 
 Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_t iteration,
-                            double lr, const PhaseObserver& on_phase) {
+                            double lr, bool observe, const PhaseObserver& on_phase) {
   const auto enter = [&](StepPhase phase) {
     if (on_phase) on_phase(phase);
   };
@@ -153,6 +158,7 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   const std::int64_t parts = std::min(recipe_.training.accumulate, n);
   // Objective; loss, number right and number of images, summed over the latter.
   at::Tensor sums = at::zeros({4}, at::TensorOptions(at::kDouble).device(device));
+  ObservedImages images_observed;
   for (std::int64_t part = 0; part < parts; ++part) {
     enter(StepPhase::forward);
     if (part == 0) {
@@ -167,9 +173,10 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
         recipe_.training.seed,
         static_cast<std::uint64_t>(micro_batch * communicator_.size() + communicator_.rank()),
         batch_norm_share(recipe_.training, micro_batch + 1)};
-    const Objective objective = forward(
-        pixels.narrow(0, first, count), labels.narrow(0, first, count),
-        {first * communicator_.size() + communicator_.rank(), communicator_.size()}, pass, images);
+    const Objective objective =
+        forward(pixels.narrow(0, first, count), labels.narrow(0, first, count),
+                {first * communicator_.size() + communicator_.rank(), communicator_.size()}, pass,
+                images, observe ? &images_observed : nullptr);
     buffers_->end_part(objective.own_share, objective.whole_share);
     enter(StepPhase::backward);
     objective.value.backward();
@@ -192,12 +199,35 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   if (step.finite) {
     buffers_->end_step(communicator_);
     enter(StepPhase::update);
+    if (observe) {
+      step.observed = images_observed.summary(communicator_);
+      step.observed->gradient_norm = optimizer_->gradient_norm(communicator_);
+    }
     step.gradient_norm = optimizer_->clip(communicator_);
     optimizer_->step(lr);
     if (average_) average_->update(iteration);
   }
   enter(StepPhase::done);
   return step;
+}
+
+NonFinite Learner::non_finite() const {
+  const at::NoGradGuard no_grad;
+  const auto share = [](const std::vector<at::Tensor>& tensors) {
+    double bad = 0, all = 0;
+    for (const at::Tensor& t : tensors) {
+      const at::Tensor values = t.is_sparse() ? t.coalesce().values() : t;
+      bad += values.isfinite().logical_not().sum().item<double>();
+      all += static_cast<double>(values.numel());
+    }
+    return all > 0 ? bad / all : 0;
+  };
+  std::vector<at::Tensor> weights, gradients;
+  for (const PartialTensor& p : parameters_) {
+    weights.push_back(p.tensor);
+    if (p.tensor.grad().defined()) gradients.push_back(p.tensor.grad());
+  }
+  return {share(weights), share(gradients)};
 }
 
 std::vector<PartialTensor> Learner::state() const {

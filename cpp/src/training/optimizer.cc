@@ -118,32 +118,45 @@ void Optimizer::zero_grad() {
   for (at::Tensor& t : frozen_) t.mutable_grad() = at::Tensor();
 }
 
-double Optimizer::clip(Communicator& communicator) {
-  if (options_.clip_norm <= 0) return 0;
-  const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> whole, split;
-  for (Group& group : groups_)
-    for (PartialTensor& p : group.parameters) {
+Optimizer::Gradients Optimizer::gradients() const {
+  Gradients result;
+  for (const Group& group : groups_)
+    for (const PartialTensor& p : group.parameters) {
       if (!p.tensor.grad().defined()) continue;
       if (p.tensor.grad().is_sparse()) p.tensor.mutable_grad() = p.tensor.grad().coalesce();
       const at::Tensor& g = p.tensor.grad();
-      (p.split() ? split : whole).push_back(g.is_sparse() ? g.values() : g);
+      (p.split() ? result.split : result.whole).push_back(g.is_sparse() ? g.values() : g);
     }
-  if (whole.empty() && split.empty()) return 0;
-  const auto norm_of = [](const std::vector<at::Tensor>& gradients) {
-    return gradients.empty() ? 0.0 : at::stack(at::_foreach_norm(gradients)).norm().item<double>();
+  return result;
+}
+
+double Optimizer::norm(const Gradients& gradients, Communicator& communicator) {
+  const auto norm_of = [](const std::vector<at::Tensor>& tensors) {
+    return tensors.empty() ? 0.0 : at::stack(at::_foreach_norm(tensors)).norm().item<double>();
   };
-  double norm = norm_of(whole);
-  if (!split.empty()) {
-    at::Tensor square = at::full({1}, std::pow(norm_of(split), 2), at::TensorOptions(at::kDouble));
-    communicator.all_reduce(std::span(&square, 1));
-    norm = std::sqrt(norm * norm + square.item<double>());
+  const double norm = norm_of(gradients.whole);
+  if (gradients.split.empty()) return norm;
+  at::Tensor square =
+      at::full({1}, std::pow(norm_of(gradients.split), 2), at::TensorOptions(at::kDouble));
+  communicator.all_reduce(std::span(&square, 1));
+  return std::sqrt(norm * norm + square.item<double>());
+}
+
+double Optimizer::gradient_norm(Communicator& communicator) const {
+  const at::NoGradGuard no_grad;
+  return norm(gradients(), communicator);
+}
+
+double Optimizer::clip(Communicator& communicator) {
+  if (options_.clip_norm <= 0) return 0;
+  const at::NoGradGuard no_grad;
+  Gradients all = gradients();
+  const double before = norm(all, communicator);
+  if (before > options_.clip_norm) {
+    all.whole.insert(all.whole.end(), all.split.begin(), all.split.end());
+    at::_foreach_mul_(all.whole, options_.clip_norm / before);
   }
-  if (norm > options_.clip_norm) {
-    whole.insert(whole.end(), split.begin(), split.end());
-    at::_foreach_mul_(whole, options_.clip_norm / norm);
-  }
-  return norm;
+  return before;
 }
 
 void Optimizer::step(double lr) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/core/memory.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/hdf5.h"
@@ -212,12 +214,14 @@ class Trainer {
           log_validation(validate(*learner_.snapshot(), job));
         // The last run may have been stopped while it reported an epoch.
         if (epochs_done() > progress_.reported()) end_epoch(job);
+        validate_step(job);
         while (going_on()) {
           step(loader);
           if (epochs_done() > progress_.reported()) end_epoch(job);
+          validate_step(job);
           if (options_.checkpoint_every && progress_.iteration % *options_.checkpoint_every == 0)
             save();
-          stage.update(progress_.iteration, note_);
+          stage.update(progress_.iteration, note_ + validation_note_);
         }
       } catch (...) {
         // Between two steps everything is whole: nothing done so far is lost. (Within a step only
@@ -225,7 +229,7 @@ class Trainer {
         // the tensors may then be ahead of the counter, and the last checkpoint stands.)
         // Parts of a split head are written by all processes together, which only the ends of
         // steps that all of them reach allow.
-        if (!in_step_ && (!split_ || communicator_.size() == 1)) save();
+        if (!in_step_ && !diverged_ && (!split_ || communicator_.size() == 1)) save();
         throw;
       }
     }
@@ -302,19 +306,63 @@ class Trainer {
     lr_ = learning_rate(recipe_.optimizer.lr, recipe_.schedule,
                         {iteration, total_, sampler_->iterations_per_epoch()});
     in_step_ = true;
-    const Learner::Step done =
-        learner_.step(batch, sampler_->batch_size(iteration), iteration, lr_, callbacks_.on_phase);
-    if (!done.finite)
-      fail(out_.string(), fmt::format("the loss is not finite at iteration {}", iteration),
-           "A lower learning rate, a warm-up, or clip_norm usually helps");
+    const bool logged = (iteration + 1) % options_.log_every == 0 || iteration + 1 == total_;
+    const Learner::Step done = learner_.step(batch, sampler_->batch_size(iteration), iteration, lr_,
+                                             logged, callbacks_.on_phase);
+    if (!done.finite) diverged(fmt::format("the loss is not finite in step {}", iteration + 1));
+    last_loss_ = done.sums.mean_loss();
+    if (done.observed)
+      gradient_norm_ = {{"iteration", iteration + 1},
+                        {"value", finite_or_null(done.observed->gradient_norm)}};
     progress_.epoch_sums.add(done.sums);
     progress_.log_sums.add(done.sums);
     ++progress_.iteration;
     in_step_ = false;
-    if (progress_.iteration % options_.log_every == 0 || progress_.iteration == total_) log();
+    if (logged) log(*done.observed);
     if (callbacks_.on_step)
       callbacks_.on_step({progress_.iteration, total_, done.sums.mean_loss(), done.sums.accuracy(),
                           lr_, done.gradient_norm});
+  }
+
+  // Says so in the log too. `what` ends without a stop.
+  [[noreturn]] void diverged(const std::string& what) {
+    diverged_ = true;
+    const NonFinite bad = learner_.non_finite();
+    const auto known = [](const Json& number) {
+      return number.is_number() ? fmt::format("{:.4g}", number.get<double>()) : "not finite";
+    };
+    std::string seen = fmt::format("rate {:.4g}", lr_);
+    if (last_loss_) seen += fmt::format(", loss of the step before {:.4g}", *last_loss_);
+    if (!gradient_norm_.is_null())
+      seen += fmt::format(", gradient norm {} in step {}", known(gradient_norm_["value"]),
+                          gradient_norm_["iteration"].get<std::int64_t>());
+    seen += fmt::format("; not finite: {:.3g} % of the weights, {:.3g} % of the gradients",
+                        100 * bad.weights, 100 * bad.gradients);
+    if (log_) {
+      log_->write({{"iteration", progress_.iteration + 1},
+                   {"diverged", what},
+                   {"lr", lr_},
+                   {"last_loss", last_loss_ ? Json(*last_loss_) : Json()},
+                   {"gradient_norm", gradient_norm_},
+                   {"non_finite_weights", bad.weights},
+                   {"non_finite_gradients", bad.gradients}});
+      if (callbacks_.on_checkpoint) callbacks_.on_checkpoint();
+    }
+    const std::string kept = saved_ > 0 ? fmt::format("The checkpoint of step {} is kept", saved_)
+                                        : std::string("There was no checkpoint yet");
+    fail(out_.string(), fmt::format("the training diverged: {} ({})", what, seen),
+         kept +
+             ". Train anew in another folder with a lower rate (optimizer.lr), a warm-up "
+             "(schedule.warmup) or clipped gradients (optimizer.clip_norm)");
+  }
+
+  // The validation that falls due after a number of steps, where the epoch's was not made here.
+  void validate_step(const Job& job) {
+    if (!writes() || !callbacks_.validation || !callbacks_.validation->steps() ||
+        progress_.iteration == 0 || progress_.iteration % *callbacks_.validation->steps() != 0 ||
+        log_->validated() == progress_.iteration)
+      return;
+    log_validation(validate(learner_.snapshot(), job));
   }
 
   void end_epoch(const Job& job) {
@@ -355,17 +403,25 @@ class Trainer {
   }
 
   void log_validation(const ValidationValue& v) {
-    log_->write({{"iteration", progress_.iteration},
+    Json line = {{"iteration", progress_.iteration},
                  {"epoch", epochs_done()},
                  {"track", v.track},
                  {"metric", v.metric},
                  {"value", v.value},
-                 {"failed_enrolments", v.failed_enrolments}});
+                 {"failed_enrolments", v.failed_enrolments}};
+    if (v.interval && std::isfinite(v.interval->low) && std::isfinite(v.interval->high)) {
+      line["low"] = v.interval->low;
+      line["high"] = v.interval->high;
+    }
+    log_->write(line);
+    validation_note_ = fmt::format(", {} {:.4g}", v.metric, v.value);
   }
 
   // Collective where classes are split.
   void save() {
     if (saved_ == progress_.iteration || (!writes() && !split_)) return;
+    if (const auto bad = learner_.non_finite(); anywhere(bad.weights > 0))
+      diverged(fmt::format("weights are not finite after step {}", progress_.iteration));
     const fs::path folder = out_ / "checkpoints";
     TrainingState state{progress_.iteration, identity_, progress_.json()};
     const std::vector<PartialTensor> tensors = learner_.state();
@@ -379,25 +435,40 @@ class Trainer {
     if (!writes()) return;
     write_checkpoint(checkpoint_path(folder, progress_.iteration), state, tensors);
     remove_old_checkpoints(folder, options_.keep);
+    if (callbacks_.on_checkpoint) callbacks_.on_checkpoint();
   }
 
-  void log() {
+  // Collective where classes are split.
+  bool anywhere(bool here) const {
+    if (!split_) return here;
+    at::Tensor count = at::full({1}, here ? 1 : 0, at::TensorOptions(at::kLong));
+    communicator_.all_reduce(std::span(&count, 1));
+    return count.item<std::int64_t>() > 0;
+  }
+
+  void log(const Observation& observed) {
     const TrainingSums& sums = progress_.log_sums;
     // After a resume the sums hold images of the run before, too.
     const auto images = static_cast<double>(sums.images - images_before_);
     const double rate = images / std::max(seconds_since(log_time_), 1e-9);
-    note_ = fmt::format("loss {:.3f}, accuracy {:.3f}, {:.0f} images/s", sums.mean_loss(),
-                        sums.accuracy(), rate);
+    const std::int64_t memory = resident_memory();
+    note_ = fmt::format("loss {:.3f}, accuracy {:.3f}, rate {:.3g}, {:.0f} images/s, {:.0f} MB",
+                        sums.mean_loss(), sums.accuracy(), lr_, rate,
+                        static_cast<double>(memory) / 1e6);
     const auto left = static_cast<double>((total_ - progress_.iteration) * recipe_.training.batch);
-    if (log_)
-      log_->write(
-          {{"iteration", progress_.iteration},
-           {"epoch", static_cast<double>(progress_.iteration) / sampler_->iterations_per_epoch()},
-           {"loss", sums.mean_loss()},
-           {"accuracy", sums.accuracy()},
-           {"lr", lr_},
-           {"images_per_second", rate},
-           {"seconds_left", left / rate}});
+    if (log_) {
+      Json line = {
+          {"iteration", progress_.iteration},
+          {"epoch", static_cast<double>(progress_.iteration) / sampler_->iterations_per_epoch()},
+          {"loss", sums.mean_loss()},
+          {"accuracy", sums.accuracy()},
+          {"lr", lr_},
+          {"images_per_second", rate},
+          {"seconds_left", left / rate},
+          {"memory", memory}};
+      line.update(observed.json());
+      log_->write(line);
+    }
     progress_.log_sums = {};
     images_before_ = 0;
     log_time_ = Clock::now();
@@ -450,11 +521,13 @@ class Trainer {
 
   TrainingProgress progress_;
   std::int64_t saved_ = -1;  // iteration of the newest checkpoint
-  bool in_step_ = false;
+  bool in_step_ = false, diverged_ = false;
   double lr_ = 0;
   Clock::time_point log_time_;
-  std::int64_t images_before_ = 0;  // in progress_.log_sums before log_time_
-  std::string note_;
+  std::int64_t images_before_ = 0;      // in progress_.log_sums before log_time_
+  std::string note_, validation_note_;  // what the progress display says
+  std::optional<double> last_loss_;
+  Json gradient_norm_;  // the last that is known, and its iteration
   std::optional<TrainingLog> log_;
 };
 

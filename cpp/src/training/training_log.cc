@@ -18,6 +18,7 @@ TrainingLog::TrainingLog(const std::filesystem::path& path, std::int64_t iterati
           !line["iteration"].is_number_integer() || line["iteration"] > iteration)
         break;
       kept += text.substr(at, end - at + 1);
+      note(line);
     }
   }
   write_file(path, kept);
@@ -30,6 +31,11 @@ void TrainingLog::write(const Json& line) {
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
       std::fflush(file_.get()) != 0)
     fail(path_.string(), "cannot be written", "Is the disk full?");
+  note(line);
+}
+
+void TrainingLog::note(const Json& line) {
+  if (line.contains("metric")) validated_ = line.at("iteration").get<std::int64_t>();
 }
 
 }  // namespace facebench

@@ -18,13 +18,18 @@ class TrainingLog {
   TrainingLog(const std::filesystem::path& path, std::int64_t iteration);
   // Throws Error where the disk is full.
   void write(const Json& line);
+  // The iteration of the last validation in it; -1: there is none.
+  std::int64_t validated() const { return validated_; }
 
  private:
+  void note(const Json& line);
+
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, CloseFile> file_;
+  std::int64_t validated_ = -1;
 };
 
 }  // namespace facebench

@@ -37,6 +37,8 @@ void ValidationOptions::describe(OptionsBuilder<ValidationOptions>& o) {
       "track", &ValidationOptions::track,
       "track of the protocol; default: the mean over tracks where there is one, else the first");
   o.field("every", &ValidationOptions::every, "epochs between validations", 1, 1e6);
+  o.field("steps", &ValidationOptions::steps,
+          "steps between further ones, which are logged and shown and choose no model", 1, 1e12);
 }
 
 Validation::Validation(ProtocolSpec spec, TrialSet trials,
@@ -67,7 +69,7 @@ Validation open_validation(const std::string& protocol, const DataPlaces& places
 
 ValidationValue Validation::operator()(const BatchModel& model, const Job& job) const {
   EvaluationOptions evaluation;
-  evaluation.interval = "none";
+  evaluation.replicates = 200;
   const EvaluationResult result =
       evaluate(spec_, trials_, extract(model, *images_, {}, job), evaluation, job);
   const TrackResult& track = judged_track(result, options_.track);
@@ -80,9 +82,12 @@ ValidationValue Validation::operator()(const BatchModel& model, const Job& job) 
     fail(spec_.id, fmt::format("{} of track {} is undefined", cell.name, track.name),
          "Validate on another metric, or see that the images fit the lists");
   const Metric* metric = metric_of_cell(cell.name).metric;
-  return {track.name, cell.name, cell.value,
+  return {track.name,
+          cell.name,
+          cell.value,
           metric && metric->lower_is_better ? -cell.value : cell.value,
-          static_cast<std::int64_t>(track.failed.size())};
+          static_cast<std::int64_t>(track.failed.size()),
+          cell.interval};
 }
 
 Json Validation::description() const {
@@ -92,6 +97,7 @@ Json Validation::description() const {
   Json json = {{"metric", options_.metric.value_or("")},
                {"track", options_.track.value_or("")},
                {"every", options_.every}};
+  if (options_.steps) json["steps"] = *options_.steps;
   json["protocol"] = {{"id", spec_.id}, {"sha256", spec_.sha256}};
   json["lists"] = std::move(lists);
   json["images"] = images_hash_;

@@ -28,12 +28,21 @@ class EngineEntry:
     modes: tuple[str, ...] = MODES
     precisions: tuple[str, ...] = ("float32", "bfloat16")
     devices: tuple[str, ...] = ("cpu", "cuda")
+    inputs: tuple[str, ...] = ("synthetic",)  # this library's own engine reads all there are
 
 
 _ALL = (
     EngineEntry("facebench", "this library: LibTorch from C++", "facebench_engine", ("torch",)),
-    EngineEntry("pytorch", "PyTorch, eager", "pytorch_engine", ("torch",)),
-    EngineEntry("pytorch-compiled", "PyTorch, torch.compile", "pytorch_engine", ("torch",)),
+    EngineEntry(
+        "pytorch", "PyTorch, eager", "pytorch_engine", ("torch",), inputs=("synthetic", "files")
+    ),
+    EngineEntry(
+        "pytorch-compiled",
+        "PyTorch, torch.compile",
+        "pytorch_engine",
+        ("torch",),
+        inputs=("synthetic", "files"),
+    ),
     EngineEntry(
         "keras-tensorflow", "Keras 3 in TensorFlow", "keras_engine", ("keras", "tensorflow")
     ),

@@ -3,13 +3,15 @@
 import numpy as np
 
 from facebench.engines.engine import Engine as _Base
+from facebench.engines.libraries import torch_libraries
 
 
 def load(name: str, threads: int) -> dict:
     import facebench
     from facebench._torch import torch
 
-    return {"facebench": facebench.__version__, "torch": torch.__version__}
+    versions = {"facebench": facebench.__version__, "torch": torch.__version__}
+    return versions | torch_libraries()
 
 
 class Engine(_Base):

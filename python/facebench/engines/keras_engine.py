@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from facebench.engines.engine import SteppedEngine, needed_nodes, noise
+from facebench.engines.libraries import loaded_libraries, torch_libraries
 
 _keras = None
 
@@ -23,7 +24,8 @@ def load(name: str, threads: int) -> dict:
 
     _keras = keras
     keras.config.set_image_data_format("channels_last")
-    return {"keras": keras.__version__, backend: framework.__version__}
+    versions = {"keras": keras.__version__, backend: framework.__version__}
+    return versions | (torch_libraries() if backend == "torch" else loaded_libraries())
 
 
 def _pad(x, padding, value=0.0):

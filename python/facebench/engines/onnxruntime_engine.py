@@ -5,10 +5,11 @@ import os
 import onnxruntime
 
 from facebench.engines.engine import SteppedEngine, noise
+from facebench.engines.libraries import loaded_libraries
 
 
 def load(name: str, threads: int) -> dict:
-    return {"onnxruntime": onnxruntime.__version__}
+    return {"onnxruntime": onnxruntime.__version__} | loaded_libraries()
 
 
 class Engine(SteppedEngine):

@@ -8,6 +8,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from facebench.engines.engine import SteppedEngine, needed_nodes, noise
+from facebench.engines.libraries import torch_libraries
+from facebench.engines.torch_files import batches_of_files, files_alone
 
 
 def load(name: str, threads: int) -> dict:
@@ -16,7 +18,7 @@ def load(name: str, threads: int) -> dict:
     if threads:
         torch.set_num_threads(threads)
     torch.backends.cudnn.benchmark = True
-    return {"torch": torch.__version__}
+    return {"torch": torch.__version__} | torch_libraries()
 
 
 def _made(function):
@@ -198,12 +200,16 @@ class Engine(SteppedEngine):
         # Only what is timed is compiled; training is checked by its losses as well.
         self._embed = self._module if self._training else _made(self._module)
         self._batch = self._tensors(*noise(spec))
+        self._files = batches_of_files(spec) if spec["input"] == "files" else None
 
     def _tensors(self, images, labels):
-        images = torch.from_numpy(images).to(self._device).contiguous(memory_format=self._format)
+        return self._moved(torch.from_numpy(images), torch.from_numpy(labels.astype(np.int64)))
+
+    def _moved(self, images, labels):
+        images = images.to(self._device).contiguous(memory_format=self._format)
         if self._mixed and not self._training:
             images = images.to(torch.bfloat16)
-        return images, torch.from_numpy(labels.astype(np.int64)).to(self._device)
+        return images, labels.to(self._device)
 
     def _forward(self, images, labels):
         # The classifier in float32, as everywhere else.
@@ -248,13 +254,23 @@ class Engine(SteppedEngine):
         # On a GPU the parts overlap: only the whole iteration is timed.
         if self._device.type != "cpu":
             mark = _nothing
+        batch = self._batch
+        if self._files:
+            batch = self._moved(*next(self._files))
+            mark("data")
         if self._training:
-            self._train(*self._batch, mark)
+            self._train(*batch, mark)
         else:
             with torch.inference_mode():
-                self._embed(self._batch[0])
+                self._embed(batch[0])
             mark("forward")
         self._wait()
+
+    def extras(self):
+        found = super().extras()
+        if self._files:
+            found |= {"data_alone": files_alone(self.spec), "aggregate_alone": 0.0}
+        return found
 
 
 def _nothing(phase):

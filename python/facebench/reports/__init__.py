@@ -38,6 +38,7 @@ from facebench.reports.plots import (
     histogram_svg,
     matrix_svg,
     roc_svg,
+    steps_svg,
     tippett_svg,
 )
 from facebench.reports.quality_reports import QualityReport, quality_report
@@ -56,6 +57,15 @@ from facebench.reports.runs import (
     table,
     verify_inputs,
     verify_scores,
+)
+from facebench.reports.trainings import (
+    is_training,
+    read_training,
+    training_rows,
+    trainings_sections,
+    trainings_table,
+    write_training_page,
+    write_training_table,
 )
 from facebench.reports.variance_budget import Budget, budget
 
@@ -96,6 +106,7 @@ __all__ = [
     "histogram_svg",
     "holm_adjusted",
     "image_section",
+    "is_training",
     "lines_svg",
     "matrix_svg",
     "plan",
@@ -105,6 +116,7 @@ __all__ = [
     "read_calibrator",
     "read_rules",
     "read_run",
+    "read_training",
     "report_formats",
     "report_html",
     "roc_svg",
@@ -112,17 +124,23 @@ __all__ = [
     "rule_sets",
     "run_report",
     "runs_section",
+    "steps_svg",
     "system_table",
     "table",
     "table_section",
     "text_section",
     "threshold",
     "tippett_svg",
+    "training_rows",
+    "trainings_sections",
+    "trainings_table",
     "verify_inputs",
     "verify_scores",
     "why_not_comparable",
     "write_html",
     "write_text",
+    "write_training_page",
+    "write_training_table",
 ]
 
 

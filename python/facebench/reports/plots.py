@@ -286,6 +286,29 @@ def gallery_svg(curves):
     )
 
 
+def steps_svg(curves, title, y_title, bands=()):
+    """Curves over the steps of a training. ``curves``: ``(title, class number, steps, values)``;
+    ``bands``: ``(class number, steps, lows, highs)``.
+
+    >>> steps_svg([("one", 0, [20, 40], [3.2, 2.9])], "Loss", "loss").count("polyline")
+    1
+    """
+    steps = [float(s) for c in [*curves, *((0, *b) for b in bands)] for s in c[2]]
+    values = [float(v) for c in curves for v in c[3]]
+    values += [float(v) for b in bands for side in b[2:] for v in side]
+    return _chart(
+        "steps",
+        title,
+        _numbers(min(0.0, *steps), max(steps)),
+        _numbers(min(values), max(values)),
+        "step",
+        y_title,
+        curves,
+        kind="line",
+        bands=bands,
+    )
+
+
 def histogram_svg(edges, genuine, impostor):
     """Distributions of genuine and impostor scores, each as shares of its own comparisons.
 

@@ -227,6 +227,11 @@ _MEANS = (
 
 
 def _row(point, published, answers) -> dict:
+    diverged = [a["diverged"] for a in answers if "diverged" in a]
+    if diverged:
+        what = f"{len(diverged)} of {len(answers)}: {diverged[0]}"
+        return {"point": point, "published": published, "status": "diverged", "message": what}
+
     def mean(key):
         values = [a[key] for a in answers]
         return None if None in values else sum(values) / len(values)

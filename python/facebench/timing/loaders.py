@@ -14,37 +14,17 @@ from torch.utils.data import DataLoader, Dataset, RandomSampler
 
 from facebench import crops, datasets, images
 from facebench.core import Error
+from facebench.engines.torch_files import LabelledFiles
 
 _TOGETHER = 16  # batches that are timed together: one alone may be there already
 _AHEAD = 2  # batches that a worker of a DataLoader makes ahead: torch's own number
 
 
-class _TorchvisionFiles(Dataset):
-    """As torchvision's ImageFolder: PIL decodes, ToTensor and Normalize follow."""
-
-    def __init__(self, paths):
-        from torchvision import transforms
-
-        self.paths = paths
-        self.transform = transforms.Compose(
-            [transforms.ToTensor(), transforms.Normalize([0.5] * 3, [128 / 255] * 3)]
-        )
-
-    def __len__(self):
-        return len(self.paths)
-
-    def __getitem__(self, index):
-        from PIL import Image
-
-        with Image.open(self.paths[index]) as picture:
-            return self.transform(picture.convert("RGB"))
-
-
 class _OpenCvFiles(Dataset):
     """As the training scripts of the field: cv2 decodes, numpy scales."""
 
-    def __init__(self, paths):
-        self.paths = paths
+    def __init__(self, paths, labels):
+        self.paths, self.labels = paths, labels
 
     def __len__(self):
         return len(self.paths)
@@ -55,15 +35,16 @@ class _OpenCvFiles(Dataset):
         cv2.setNumThreads(0)
         picture = cv2.cvtColor(cv2.imread(str(self.paths[index])), cv2.COLOR_BGR2RGB)
         pixels = (picture.transpose(2, 0, 1).astype(np.float32) - 127.5) / 128
-        return torch.from_numpy(pixels)
+        return torch.from_numpy(pixels), self.labels[index]
 
 
-OTHERS = {"torchvision, DataLoader": _TorchvisionFiles, "cv2, DataLoader": _OpenCvFiles}
+OTHERS = {"torchvision, DataLoader": LabelledFiles, "cv2, DataLoader": _OpenCvFiles}
 DALI = "DALI, CPU"
 
 
-def _made(paths):
-    return [(name, make(paths)) for name, make in OTHERS.items()]
+def _pictures(make, paths):
+    made = make(paths, [0] * len(paths))
+    return (made[k][0].numpy() for k in range(len(paths)))
 
 
 def dali_is_there():
@@ -119,7 +100,7 @@ def check_equal(forms, most=64):
     """
     ours = datasets.DecodedImages(datasets.read_image_folder(forms["folder"]))
     paths = [sample.path for sample in datasets.read_image_folder(forms["folder"]).samples][:most]
-    theirs = {name: (made[k].numpy() for k in range(len(paths))) for name, made in _made(paths)}
+    theirs = {name: _pictures(make, paths) for name, make in OTHERS.items()}
     if dali_is_there():
         (batch,) = dali_pipeline(paths, len(paths), 1, shuffle=False).run()
         theirs[DALI] = (np.asarray(batch[k]) for k in range(len(paths)))
@@ -138,7 +119,7 @@ def check_equal(forms, most=64):
 def data_loader_work(name, paths, batch, threads):
     """run(rounds) -> seconds of one of ``OTHERS``, with as many workers; one: in this process."""
     workers = 0 if threads == 1 else threads
-    made = OTHERS[name](paths)
+    made = OTHERS[name](paths, [0] * len(paths))
     loader = DataLoader(
         made,
         batch_size=batch,

@@ -5,11 +5,13 @@ compared first, then the engines run their rounds in turns, so that other load o
 affects all of them. A batch that does not fit into memory is a row, and the next one runs.
 """
 
+import itertools
 import os
 import statistics
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +67,7 @@ def bench_step(
     *,
     batches=(16,),
     engines=("facebench",),
+    threads=0,
     iterations=64,
     rounds=5,
     skip=10,
@@ -80,14 +83,15 @@ def bench_step(
 ):
     """Time iterations of training or inference; returns a dict that `write_bench` writes.
 
-    ``networks``, ``batches``, ``engines``: a name (number) or several; all combinations are
-    measured. ``iterations``: of each of ``rounds`` rounds; the first ``skip`` come before them and
-    are reported apart. ``narrow``: go on, up to ten times as many rounds, until the mean's interval
-    is within this share of the mean (0: never). ``seconds``: about this long for the rounds of one
-    row, fewer iterations where they take longer (0: no limit). ``memory_limit``: bytes of address
-    space that an engine may take beyond what it holds once loaded (0: no limit). ``limit``: seconds
-    after which an engine that prepares is given up. ``pythons``: interpreters of engines that live
-    in an environment of their own, {engine: path}. ``step``: fields of `StepOptions`.
+    ``networks``, ``batches``, ``engines``, ``threads``: a name (number) or several; all
+    combinations are measured. 0 threads: one for each processor. ``iterations``: of each of
+    ``rounds`` rounds; the first ``skip`` come before them and are reported apart. ``narrow``: go
+    on, up to ten times as many rounds, until the mean's interval is within this share of the mean
+    (0: never). ``seconds``: about this long for the rounds of one row, fewer iterations where they
+    take longer (0: no limit). ``memory_limit``: bytes of address space that an engine may take
+    beyond what it holds once loaded (0: no limit). ``limit``: seconds after which an engine that
+    prepares is given up. ``pythons``: interpreters of engines that live in an environment of their
+    own, {engine: path}. ``step``: fields of `StepOptions`.
 
     The result's ``rows`` have a ``status``: ok, out_of_memory, timeout, failed, differs (the
     outputs are not those of this library; nothing was timed) or absent. ValueError for unknown
@@ -111,7 +115,7 @@ def bench_step(
     }
     options = _full.StepOptions(**step)
     # The same number for every engine: what each takes by itself depends on its environment.
-    options.threads = options.threads or core.available_processors()
+    numbers = list(dict.fromkeys(int(t) or core.available_processors() for t in _several(threads)))
     if iterations < 1 or rounds < 1 or skip < 0:
         raise ValueError("iterations and rounds are at least 1, skip is not negative")
     for name in engines:
@@ -122,23 +126,25 @@ def bench_step(
             raise ValueError(f"unknown engine '{name}'{guess} (known: {known})")
     for network in networks:
         _full.build_graph(network, _full.NetworkOptions(**(network_options or {})))
-    total = len(networks) * len(batches)
+    cases = list(itertools.product(networks, batches, numbers))
     rows, versions = [], {}
     progress = sink(progress)
     if progress:
-        progress.begin("timing", total, "measurements")
+        progress.begin("timing", len(cases), "measurements")
     try:
-        for i, (network, batch) in enumerate((n, b) for n in networks for b in batches):
+        for i, (network, batch, count) in enumerate(cases):
             job = {
                 **options.to_dict(),
+                "threads": count,
                 "network": network,
                 "batch": int(batch),
                 "network_options": dict(network_options or {}),
                 "loss_options": dict(loss_options or {}),
             }
-            rows += _measure(job, engines, settings, pythons or {}, versions)
+            measured = _measure(job, engines, settings, pythons or {}, versions)
+            rows += [row | {"threads": count} for row in measured]
             if progress:
-                progress.update(i + 1, f"{network}, batch {batch}")
+                progress.update(i + 1, f"{network}, batch {batch}, {count} threads")
     finally:
         if progress:
             progress.end()
@@ -146,6 +152,7 @@ def bench_step(
         "kind": "step",
         "options": {
             **{k: v for k, v in options.to_dict().items() if k not in ("network", "batch")},
+            "threads": numbers[0] if len(numbers) == 1 else numbers,
             "network_options": dict(network_options or {}),
             "loss_options": dict(loss_options or {}),
             "networks": networks,
@@ -175,8 +182,14 @@ def _why_not(engine, job, pythons):
     if engine != "facebench":
         if job["loss"] != "softmax" and job["mode"] == "training":
             return "trains with softmax alone"
-        if job["input"] != "synthetic":
-            return "reads the synthetic input alone"
+        if job["input"] not in entry.inputs:
+            return f"has no input '{job['input']}' (but {', '.join(entry.inputs)})"
+        if (
+            job["input"] == "files"
+            and engine.startswith("pytorch")
+            and not find_spec("torchvision")
+        ):
+            return "reads files with torchvision, which is not installed"
         if job["network_options"].get("auxiliary") == 1 and job["mode"] == "training":
             return "trains without auxiliary classifiers"
     missing = [] if engine in pythons else absent(engine)

@@ -24,6 +24,10 @@ def _accuracy(row):
     return _percent(row["accuracy"]["mean"]), " to ".join(map(_percent, interval or []))
 
 
+def _finished(result):
+    return [r for r in result["rows"] if r["status"] == "ok"]
+
+
 def sweep_tables(result):
     """Accuracy and what it took, one row a point; what the paper prints; who was taken for whom."""
     keys = result["options"]["keys"]
@@ -34,9 +38,12 @@ def sweep_tables(result):
             r["iterations"],
             _accuracy(r),
             _seconds(r["training_seconds"]),
+            _seconds(1e3 * r["training_seconds"] / r["iterations"]),
             _seconds(r["testing_seconds"]),
             f"{r['loss']:.4g}",
         ]
+        if r["status"] == "ok"
+        else [*_point(r, keys), "", f"diverged, {r['message']}", *[""] * 4]
         for r in result["rows"]
     ]
     used = [
@@ -49,12 +56,13 @@ def sweep_tables(result):
             _seconds(r["iowait"]),
             round(r["peak_bytes"] / 2**20),
         ]
-        for r in result["rows"]
+        for r in _finished(result)
     ]
+    columns = ["accuracy, %", "training, s", "an iteration, ms", "testing, s", "last loss"]
     tables = [
         (
             result["options"]["title"],
-            [*names, "iterations", "accuracy, %", "training, s", "testing, s", "last loss"],
+            [*names, "iterations", *columns],
             rows,
         ),
         (
@@ -80,7 +88,9 @@ def sweep_tables(result):
         titles = {"accuracy": "accuracy, %", "training_seconds": "training, s"}
         heads = [titles.get(k, k.replace("_seconds", ", s")) for k in printed]
         tables.append(("What the paper prints", [*names, *heads], cells))
-    best = max(result["rows"], key=lambda r: r["accuracy"]["mean"])
+    if not _finished(result):
+        return tables
+    best = max(_finished(result), key=lambda r: r["accuracy"]["mean"])
     at = ", ".join(f"{n} {v}" for n, v in zip(names, _point(best, keys), strict=True) if v)
     classes = range(len(best["confusion"]))
     tables.append(
@@ -95,12 +105,12 @@ def sweep_tables(result):
 
 def sweep_plots(result):
     """Accuracy and time of every point."""
-    keys = result["options"]["keys"]
-    groups = [" ".join(_point(r, keys)).strip() or "-" for r in result["rows"]]
-    cells = [r["accuracy"] for r in result["rows"]]
+    keys, rows = result["options"]["keys"], _finished(result)
+    groups = [" ".join(_point(r, keys)).strip() or "-" for r in rows]
+    cells = [r["accuracy"] for r in rows]
     intervals = [c["interval"] and [100 * v for v in c["interval"]] for c in cells]
     values = [100 * c["mean"] for c in cells]
-    seconds = [r["training_seconds"] for r in result["rows"]]
+    seconds = [r["training_seconds"] for r in rows]
     x_title = ", ".join(map(_name, keys))
     return [
         (

@@ -63,7 +63,7 @@ MAX_OVERHEAD = 0.005
 
 
 def _case(r):
-    return [r["network"], r["engine"], r["batch"]]
+    return [r["network"], r["engine"], r["batch"], r.get("threads")]
 
 
 def _time_row(r):
@@ -141,16 +141,48 @@ _OF_FINISHED_CASES = (
 
 def _step_tables(result):
     def table(title, row, columns, cases):
-        return title, ["network", "engine", "batch", *columns.split("|")], [row(r) for r in cases]
+        names = ["network", "engine", "batch", "threads", *columns.split("|")]
+        return title, names, [row(r) for r in cases]
 
     finished = [r for r in result["rows"] if r["status"] == "ok"]
     tables = [table(*_TIMES, result["rows"])]
+    if len(_thread_counts(result["rows"])) > 1:
+        tables.insert(0, _by_threads(result["rows"]))
     if finished:
         tables += [table(*t, finished) for t in _OF_FINISHED_CASES]
     return tables
 
 
+def _thread_counts(rows):
+    return list(dict.fromkeys(r.get("threads") for r in rows))
+
+
+def _by_threads(rows):
+    """As Shi et al. 2016 print it, table 7: a column for each number of threads."""
+    counts = _thread_counts(rows)
+    found = {(r["network"], r["engine"], r["batch"], r["threads"]): r for r in rows}
+
+    def cell(row):
+        if row["status"] != "ok":
+            return _STATUS[row["status"]]
+        interval = row["seconds"]["mean_interval"]
+        return f"{1e3 * row['seconds']['mean']:.4g}{_star(row)}", _between(
+            interval and [1e3 * v for v in interval]
+        )
+
+    cases = dict.fromkeys(case[:3] for case in found)
+    columns = ["network", "engine", "batch", *(f"{n} threads, ms" for n in counts)]
+    return (
+        "Time of an iteration by threads",
+        columns,
+        [[*case, *(cell(found[*case, n]) for n in counts)] for case in cases],
+    )
+
+
 def _step_plots(result):
+    counts = _thread_counts(result["rows"])
+    if len(counts) > 1:
+        return _thread_plots(result, counts)
     plots = []
     for network in result["options"]["networks"]:
         rows = [r for r in result["rows"] if r["network"] == network and r["status"] != "absent"]
@@ -186,6 +218,25 @@ def _step_plots(result):
                     f"{network}, {what}: images a second by batch size.",
                 )
             )
+    return plots
+
+
+def _thread_plots(result, counts):
+    """A plot for each network and batch: the engines' times by threads."""
+    rows = [r for r in result["rows"] if r["status"] != "absent"]
+    plots = []
+    for network, batch in dict.fromkeys((r["network"], r["batch"]) for r in rows):
+        engines = {}
+        for r in rows:
+            if (r["network"], r["batch"]) == (network, batch):
+                engines.setdefault(r["engine"], {})[r["threads"]] = r
+        times = [
+            (name, *_bars([own.get(n) for n in counts], _milliseconds))
+            for name, own in engines.items()
+        ]
+        title = f"{network}, batch {batch}: {result['options']['mode']}"
+        caption = f"{title}: time of an iteration; lines are the mean's 95 % intervals."
+        plots.append((bars_svg(counts, times, title, "threads", "ms an iteration"), caption))
     return plots
 
 

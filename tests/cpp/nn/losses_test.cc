@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -116,6 +118,50 @@ std::vector<Case> gradient_cases() {
 std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << c.name << " " << c.options.dump();
 }
+
+class Observed : public ::testing::TestWithParam<at::ScalarType> {};
+
+// The cosine by its definition; the true class's logit and the highest other, of which with the
+// logits the loss follows.
+TEST_P(Observed, AreWhatTheLossIsMadeOf) {
+  const at::Tensor x = random_tensor({kBatch, kFeatures}, "features", 1.5).to(GetParam());
+  const at::Tensor labels = some_labels();
+  const std::set<std::string> more{"center", "magface", "curricularface", "uniface"};  // terms
+  for (const LossEntry& entry : losses().entries()) {
+    SCOPED_TRACE(entry.name);
+    Json options = Json::object();
+    for (const OptionField& field : entry.options->fields)
+      if (field.name == "s") options["s"] = 8;
+    const auto head = make_head(entry.name, options, {kFeatures, kClasses, 3, GetParam()});
+    head->train(false);
+    const Head::Output plain = head->loss(x, labels);
+    EXPECT_FALSE(plain.cosine.defined() || plain.target.defined() || plain.highest.defined());
+    head->observe(true);
+    const Head::Output out = head->loss(x, labels);
+    EXPECT_TRUE(at::equal(out.loss, plain.loss));
+    EXPECT_EQ(out.cosine.defined(), entry.name != "triplet");
+    if (!out.cosine.defined()) continue;
+    const at::Tensor weight = head->parameters()[0].tensor.detach();
+    const at::Tensor cosines =
+        at::mm(x / x.norm(2, 1, true), (weight / weight.norm(2, 1, true)).t());
+    const std::int64_t centers = weight.size(0) / kClasses;
+    const at::Tensor nearest = std::get<0>(cosines.view({kBatch, kClasses, centers}).max(2));
+    const at::Tensor index = labels.unsqueeze(1);
+    EXPECT_TRUE(at::allclose(out.cosine, nearest.gather(1, index).squeeze(1), 1e-5, 1e-6));
+    const at::Tensor others = out.logits.scatter(1, index, -1e30);
+    EXPECT_TRUE(at::allclose(out.highest, others.amax(1)));
+    EXPECT_TRUE(out.target.le(out.logits.gather(1, index).squeeze(1) + 1e-5).all().item<bool>());
+    if (more.contains(entry.name)) continue;
+    const at::Tensor all = at::cat({others, out.target.unsqueeze(1)}, 1);
+    const at::Tensor loss = (all.logsumexp(1) - out.target).mean();
+    EXPECT_NEAR(loss.item<double>(), out.loss.item<double>(), 1e-5);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Observed, ::testing::Values(at::kFloat, at::kDouble),
+                         [](const auto& info) {
+                           return info.param == at::kFloat ? "float32" : "float64";
+                         });
 
 class Gradients : public ::testing::TestWithParam<Case> {};
 

@@ -61,6 +61,7 @@ std::vector<TrainedParameter> trained(const Head& head) {
 // the end parameters and momentum with all their rows.
 struct Course {
   std::vector<double> losses, correct;
+  std::vector<at::Tensor> observed;  // cosines, targets and the highest others, each in a row
   std::vector<at::Tensor> gradients;
   std::vector<at::Tensor> parameters, momentum;
 };
@@ -76,6 +77,7 @@ Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
     const at::Tensor labels = images.labels.slice(0, rank, std::nullopt, size).contiguous();
     const at::Tensor features = x.requires_grad_(true);
     optimizer.zero_grad();
+    head.observe(true);
     const Head::Output out = head.loss(features, labels, {rank, size});
     EXPECT_EQ(out.images, images.labels.size(0));
     out.loss.backward();
@@ -86,6 +88,11 @@ Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
     communicator.all_reduce(std::span(&correct, 1));
     course.correct.push_back(correct.item<double>());
     // Back into the order of the batch.
+    const std::vector<at::Tensor> seen{out.cosine, out.target, out.highest};
+    at::Tensor observed = at::zeros({3, images.labels.size(0)}, at::kDouble);
+    observed.slice(1, rank, std::nullopt, size).copy_(at::stack(seen));
+    communicator.all_reduce(std::span(&observed, 1));
+    course.observed.push_back(observed);
     at::Tensor gradient = at::zeros_like(images.features);
     gradient.slice(0, rank, std::nullopt, size).copy_(features.grad());
     communicator.all_reduce(std::span(&gradient, 1));
@@ -115,6 +122,7 @@ void expect_same(const Course& a, const Course& b, double tolerance) {
     EXPECT_NEAR(a.losses[i], b.losses[i], tolerance * std::max(1.0, b.losses[i])) << "step " << i;
     EXPECT_EQ(a.correct[i], b.correct[i]) << "step " << i;
     expect_near(a.gradients[i], b.gradients[i], tolerance, "features");
+    expect_near(a.observed[i], b.observed[i], 10 * tolerance, "observed");
   }
   ASSERT_EQ(a.parameters.size(), b.parameters.size());
   for (std::size_t i = 0; i < b.parameters.size(); ++i) {

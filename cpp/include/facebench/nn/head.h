@@ -103,6 +103,11 @@ class Head {
     at::Tensor logits;     // (N, C), without gradient and without margin, to measure accuracy with
     at::Tensor predicted;  // (N) int64, the class with the highest of them
     std::int64_t images = 0;  // that the loss is the mean over: N, or those of all processes
+
+    // While observe() is on; without gradient, undefined where the loss has no such thing. (N):
+    at::Tensor cosine;   // of the features and their class's weights (the nearest of its centres)
+    at::Tensor target;   // the true class's logit with its margin
+    at::Tensor highest;  // the highest of the other classes' logits
   };
   // What every head is made with: the loss's name, its options (all of them), and the shape.
   struct Description {
@@ -141,6 +146,10 @@ class Head {
   bool takes_whole_batch() const { return batch_ != BatchUse::own; }
   // The classes that the last step of a split head computed with here, (k) int64, ascending.
   at::Tensor sampled_classes() const;
+
+  // Whether loss() also gives what people watch (Output). It changes no other number, and costs a
+  // pass over the logits where they are not computed in tiles.
+  void observe(bool on) { observed_ = on; }
 
   void train(bool on = true) { training_ = on; }
   bool training() const { return training_; }
@@ -191,6 +200,8 @@ class Head {
   at::Tensor draw_classes(const at::Tensor& labels, std::uint64_t step) const;
   at::Tensor draw(const std::string& name, const std::vector<std::int64_t>& size,
                   const std::string& init, ClassRange rows) const;
+  void add_observed(const HeadInput& input, Output& output) const;
+  at::Tensor target_cosines(const HeadInput& input) const;
 
   Description description_;
   BatchUse batch_ = BatchUse::own;
@@ -198,7 +209,9 @@ class Head {
   std::vector<PartialTensor> parameters_;
   std::vector<HeadBuffer> buffers_;
   std::size_t first_buffer_ = 0;  // after those of the head itself
-  bool training_ = true;
+  std::size_t class_weight_ = 0;  // in parameters_
+  std::int64_t centers_ = 0;      // rows of it for each class; 0: there is none
+  bool training_ = true, observed_ = false;
 };
 
 // Rows of `x` (N, D) divided by their Euclidean norms. A norm below 1e-6 counts as 1e-6, so that

@@ -11,6 +11,7 @@
 #include "facebench/nn/communicator.h"
 #include "facebench/nn/head.h"
 #include "facebench/training/batch_loader.h"
+#include "facebench/training/observation.h"
 #include "facebench/training/optimizer.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/step_phase.h"
@@ -20,6 +21,7 @@
 namespace facebench {
 
 class HeadBuffers;
+class ObservedImages;
 class WeightAverage;
 
 // What a training changes (network, heads, momentum, average of the weights), and how one step
@@ -46,12 +48,17 @@ class Learner {
     TrainingSums sums;         // over the images of all processes
     bool finite = true;        // otherwise nothing was changed
     double gradient_norm = 0;  // before clipping; 0 where clipping is off
+    std::optional<Observation> observed;
   };
   // One step of gradient descent. `batch` is this process's share of a batch of `images` images.
-  // `on_phase` (may be empty) is told of each phase from `forward` on; `data` begins before, where
-  // the batch is waited for. Collective.
+  // `observe`: also what people watch, which changes nothing else. `on_phase` (may be empty) is
+  // told of each phase from `forward` on; `data` begins before, where the batch is waited for.
+  // Collective.
   Step step(const Batch& batch, std::int64_t images, std::int64_t iteration, double lr,
-            const PhaseObserver& on_phase = {});
+            bool observe = false, const PhaseObserver& on_phase = {});
+
+  // Of the weights as they are, and of the last step's gradients.
+  NonFinite non_finite() const;
 
   // Every tensor that goes on from step to step. Shared.
   std::vector<PartialTensor> state() const;
@@ -77,8 +84,9 @@ class Learner {
     at::Tensor value, loss, correct;
     double own_share = 1, whole_share = 1;
   };
+  // `observed` may be null.
   Objective forward(const at::Tensor& pixels, const at::Tensor& labels, BatchPlace place,
-                    const TrainingPass& pass, std::int64_t images);
+                    const TrainingPass& pass, std::int64_t images, ObservedImages* observed);
   void add_head(Head& head, const std::string& prefix);
 
   const Recipe& recipe_;

@@ -78,9 +78,11 @@ class Optimizer {
 
   void zero_grad();
   // Scales all gradients together so that their Euclidean norm is at most clip_norm (0 = never).
-  // Returns the norm before; 0 where clipping is off. Collective: of split parameters the other
-  // processes' rows count too.
+  // Returns the norm before; 0 where clipping is off. Collective, as gradient_norm() is.
   double clip(Communicator& communicator);
+  // The Euclidean norm of all gradients together. Collective: of split parameters the other
+  // processes' rows count too.
+  double gradient_norm(Communicator& communicator) const;
   // Changes the gradients too where momentum_rule is "caffe".
   void step(double lr);
 
@@ -99,6 +101,12 @@ class Optimizer {
   struct Tensors {
     std::vector<at::Tensor> values, gradients, momentum, second;
   };
+  // The gradients there are, of sparse ones the values.
+  struct Gradients {
+    std::vector<at::Tensor> whole, split;
+  };
+  Gradients gradients() const;
+  static double norm(const Gradients& gradients, Communicator& communicator);
   // One fused call; the gradients may be changed.
   void update(Tensors& tensors, double rate, double decay) const;
   void update_rows(Group& group, std::size_t i, double rate) const;

@@ -83,6 +83,8 @@ struct TrainCallbacks {
   std::function<std::optional<double>(const EpochReport&, const TrainedModel&)> on_epoch;
   // After each step. May throw to stop, as on_epoch may.
   std::function<void(const StepReport&)> on_step;
+  // After each checkpoint, and when a training diverged, in rank 0: what the log says is complete.
+  std::function<void()> on_checkpoint;
   // To time the parts of a step. Must not throw.
   PhaseObserver on_phase;
 };
@@ -108,7 +110,8 @@ struct TrainResult {
 //   best.safetensors   the same of the epoch with the best score, where there were scores
 //   run.json           manifest: recipe, data, threads, library versions; and the result
 //   log.jsonl          every log_every steps: iteration, epoch, loss, accuracy, lr, images/s, time
-//                      left; and each validation's values, and what a list left out
+//                      left, memory of this process, and of that step what Observation has; each
+//                      validation's values; what a list left out; where and how it diverged
 //   checkpoints/       the last `keep`
 // The same recipe, data and number of threads give the same bytes of model.safetensors, whatever
 // the number of data threads and wherever the training was interrupted and resumed. Without
@@ -117,7 +120,8 @@ struct TrainResult {
 //
 // Reports to job.progress and polls after each step; on Cancelled a checkpoint is written and
 // Cancelled passed on. job.threads is not used: see TrainOptions. Throws Error for data and files,
-// and where the loss is no longer finite.
+// and where the training diverges: where the loss is no longer finite, or where weights are not
+// when a checkpoint is due, which is then not written.
 TrainResult train(const Recipe& recipe, const TrainingSet& data, const std::filesystem::path& out,
                   const TrainOptions& options = {}, const Job& job = {},
                   const TrainCallbacks& callbacks = {});

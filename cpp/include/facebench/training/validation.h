@@ -11,6 +11,7 @@
 #include "facebench/datasets/image_source.h"
 #include "facebench/embedding/batch_model.h"
 #include "facebench/io/json.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/protocols/spec.h"
 
 namespace facebench {
@@ -19,6 +20,7 @@ struct ValidationOptions {
   std::optional<std::string> metric;
   std::optional<std::string> track;
   std::int64_t every = 1;
+  std::optional<std::int64_t> steps;
   static void describe(OptionsBuilder<ValidationOptions>& o);
 };
 
@@ -29,6 +31,7 @@ struct ValidationValue {
   double value = 0;
   double score = 0;                    // higher is better: the value, or minus an error rate
   std::int64_t failed_enrolments = 0;  // of what the track compares
+  std::optional<Interval> interval;    // of the value, at 95 %
 };
 
 // A protocol, the images of its lists, and the metric that scores a model.
@@ -41,12 +44,13 @@ class Validation {
              std::string images_hash, const ValidationOptions& options = {});
 
   std::int64_t every() const { return options_.every; }
+  std::optional<std::int64_t> steps() const { return options_.steps; }
 
-  // Embeds the images, evaluates the protocol without intervals, and picks the number: the metric
-  // asked for or the track's first, of the track asked for, else of the mean over tracks where the
-  // protocol has one, else of the first track. Throws std::invalid_argument for a track or metric
-  // that the protocol does not have (did you mean), Error for data that do not fit, or where the
-  // number is undefined.
+  // Embeds the images, evaluates the protocol (intervals of 200 draws), and picks the number: the
+  // metric asked for or the track's first, of the track asked for, else of the mean over tracks
+  // where the protocol has one, else of the first track. Throws std::invalid_argument for a track
+  // or metric that the protocol does not have (did you mean), Error for data that do not fit, or
+  // where the number is undefined.
   ValidationValue operator()(const BatchModel& model, const Job& job = {}) const;
 
   // What decides its numbers.

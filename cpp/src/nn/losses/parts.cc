@@ -13,13 +13,20 @@ struct Classifier {
   at::Tensor norms;
 };
 
+Head::Output output_of(const ClassCrossEntropy& r) {
+  Head::Output output{r.loss, r.logits, r.predicted};
+  output.target = r.target;
+  output.highest = r.highest;
+  return output;
+}
+
 // In passes over tiles of classes, where class_cross_entropy takes these tensors.
 Head::Output in_tiles(const c10::intrusive_ptr<MemoryCache>& cache, const Classifier& c,
                       const HeadInput& input, const at::Tensor& labels, const ClassSplit* split) {
   ClassCrossEntropy r = class_cross_entropy(
       c.rows, c.scale.expand({c.rows.size(0), 1}), c.weight, c.bias, labels, c.target, c.norms,
       /*unit_weights=*/c.target != nullptr, input.type() == at::kBFloat16, split, cache);
-  return {r.loss, r.logits, r.predicted};
+  return output_of(r);
 }
 
 // With the classes of other processes.
@@ -34,7 +41,7 @@ Head::Output over_processes(const c10::intrusive_ptr<MemoryCache>& cache, const 
   const ClassCrossEntropy r =
       split_cross_entropy(c.rows, c.scale, weight.to(type), bias.defined() ? bias.to(type) : bias,
                           c.target, c.norms, /*unit_weights=*/c.target != nullptr, split);
-  return {r.loss, r.logits, r.predicted};
+  return output_of(r);
 }
 
 }  // namespace
@@ -42,7 +49,9 @@ Head::Output over_processes(const c10::intrusive_ptr<MemoryCache>& cache, const 
 Head::Output cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
                            const at::Tensor& without_margin) {
   const at::Tensor plain = without_margin.detach();
-  return {at::cross_entropy_loss(logits, labels), plain, plain.argmax(1)};
+  Head::Output output{at::cross_entropy_loss(logits, labels), plain, plain.argmax(1)};
+  output.target = logits.detach().gather(1, labels.unsqueeze(1)).squeeze(1);
+  return output;
 }
 
 Head::Output cross_entropy(double s, const at::Tensor& others, const at::Tensor& target,

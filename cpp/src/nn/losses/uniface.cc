@@ -56,7 +56,9 @@ class UniFaceHead : public CosineHead {
     const at::Tensor own = softplus(bias - o.s * (cosine.gather(1, labels) - o.m));
     const at::Tensor others = o.l * softplus(o.s * cosine - bias);
     const at::Tensor plain = (o.s * cosine).detach();
-    return {others.scatter(1, labels, own).sum(1).mean(), plain, plain.argmax(1)};
+    Output output{others.scatter(1, labels, own).sum(1).mean(), plain, plain.argmax(1)};
+    output.target = (plain.gather(1, labels) - o.s * o.m).squeeze(1);
+    return output;
   }
 
  private:

@@ -10,7 +10,7 @@ from facebench.cli.verb import Answer, verb
 
 @verb("facebench report runs/run-lfw-1 --against wang-guo-2019 --as loss=softmax")
 def report(
-    runs: argument("Run folders.", list[Path]),
+    runs: argument("Run folders, or folders of trainings.", list[Path]),
     against: option(
         "A paper's tables (facebench list published), or your own TOML file.", metavar="NAME|FILE"
     ) = "",
@@ -59,9 +59,13 @@ def report(
     out: option("The file to write, or the folder for html.", Path) = None,
     json: common.Json = False,
 ):
-    """Markdown, HTML, CSV, LaTeX and plots of one or several runs."""
+    """Markdown, HTML, CSV, LaTeX and plots of one or several runs, or of trainings."""
     said = {k: str(v) for k, v in common.parse_assignments(stated).items()}
-    if json:
+    if json and any(map(facebench.reports.is_training, runs)):
+        data = {"steps": facebench.reports.training_rows(runs, title)}
+        if out is None:
+            return Answer(data, "")
+    elif json:
         data = {"numbers": facebench.reports.rows(runs, title)}
         if against:
             data["against"] = facebench.reports.against(runs, against, said, titles=title)

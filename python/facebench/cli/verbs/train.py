@@ -14,6 +14,7 @@ VALIDATION = {
     "validation_metric": "metric",
     "validation_track": "track",
     "validate_every": "every",
+    "validate_steps": "steps",
 }
 
 
@@ -96,6 +97,7 @@ def train(
     if result["best_score"] is not None:
         name = f"{Path(validate).stem} {judging['metric'] or 'score'}" if validate else "score"
         lines.append(f"best epoch {result['best_epoch']}: {name} {result['best_score']:.6g}")
+    lines.append(f"curves: {folder / 'report.html'}")
     return Answer(result, "\n".join(lines))
 
 

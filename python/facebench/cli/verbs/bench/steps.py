@@ -46,7 +46,7 @@ def step(
         "NAME=VALUE of the step: classes, loss, input, path, precision, ..."
     ) = None,
     seed: common.Seed = 0,
-    threads: common.Threads = 0,
+    threads: option("Worker threads: 1,2 or 1..32 by doubling; 0: one for each processor.") = "0",
     device: common.Device = "cpu",
     **options,
 ):
@@ -62,7 +62,7 @@ def step(
         memory_limit=byte_size(memory_limit),
         pythons={k: str(v) for k, v in common.parse_assignments(python).items()},
         seed=seed,
-        threads=threads,
+        threads=numbers(threads, "threads"),
         **options,
         **step_options(size, device, setting),
     )

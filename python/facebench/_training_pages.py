@@ -1,0 +1,66 @@
+"""What a training's folder shows while it is filled: training.csv, report.html, TensorBoard."""
+
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from facebench import reports
+
+# The page is not written again sooner, but at the end of the training always.
+_PAGE_EVERY = 10.0  # seconds
+
+
+class TrainingPages:
+    """Follows ``log.jsonl``, which is the truth: all else is made from it, so that a training that
+    was resumed has neither gaps nor doubles."""
+
+    def __init__(self, folder):
+        self._folder = Path(folder)
+        self._page_at = None
+        self._events = None
+        self.begun = False
+
+    def update(self, last=False):
+        """After a checkpoint; ``last``: nothing follows."""
+        self.begun = True
+        reports.write_training_table(self._folder)
+        now = time.monotonic()
+        if last or self._page_at is None or now - self._page_at >= _PAGE_EVERY:
+            reports.write_training_page(self._folder)
+            self._page_at = now
+        if self._events is None and find_spec("tensorboard") is not None:
+            self._events = _Events(self._folder / "tensorboard")
+        if self._events is not None:
+            self._events.add(reports.read_training(self._folder).rows)
+            if last:
+                self._events.close()
+
+
+class _Events:
+    """TensorBoard's event files, written by torch; those of an interrupted run are written anew."""
+
+    def __init__(self, folder):
+        from torch.utils.tensorboard import SummaryWriter
+
+        for old in folder.glob("events.out.tfevents.*"):
+            old.unlink()
+        self._writer = SummaryWriter(folder)
+        self._steps, self._validated = -1, -1
+
+    def add(self, rows):
+        """What the rows have beyond those of the last call."""
+        for row in rows:
+            step = row["iteration"]
+            if "metric" in row and step > self._validated:
+                tag = f"validation/{row['track']}/{row['metric']}"
+                self._writer.add_scalar(tag, row["value"], step)
+                self._validated = step
+            if "loss" in row and step > self._steps:
+                for key in reports.trainings.STEP_COLUMNS[1:]:
+                    if isinstance(row.get(key), (int, float)):
+                        self._writer.add_scalar(f"training/{key}", row[key], step)
+                self._steps = step
+        self._writer.flush()
+
+    def close(self):
+        self._writer.close()
