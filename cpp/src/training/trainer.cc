@@ -362,7 +362,7 @@ class Trainer {
         progress_.iteration == 0 || progress_.iteration % *callbacks_.validation->steps() != 0 ||
         log_->validated() == progress_.iteration)
       return;
-    log_validation(validate(learner_.snapshot(), job));
+    log_validation(validate(*learner_.snapshot(), job));
   }
 
   void end_epoch(const Job& job) {
