@@ -60,5 +60,6 @@ for python in "${pythons[@]}"; do
   made=$("$python" scripts/finish_wheel.py "$build"/wheel/repaired/*.whl dist)
   "$tools/bin/python" scripts/check_wheel.py "$made" || die "$made asks for too much, or is not protected." \
     "The lines above name the library."
+  scripts/smoke_wheel.sh "$made" "$kind" "$python"
   say "made $made"
 done
