@@ -1,9 +1,9 @@
 """Prints requirements of the environment, one a line.
 
-    requirements.py packages       what building, testing and running need, but for torch
-    requirements.py alone TORCH    what is installed without its own requirements, which could bring
-                                   another torch: the face detector's weights, and torchvision (the
-                                   tests' reference for networks) as it goes with TORCH
+requirements.py packages       what building, testing and running need, but for torch
+requirements.py alone TORCH    what is installed without its own requirements, which could bring
+                               another torch: the face detector's weights, and torchvision (the
+                               tests' reference for networks) as it goes with TORCH
 """
 
 import re

@@ -1,6 +1,6 @@
 """What a wheel does in an environment that holds nothing else (scripts/smoke_wheel.sh).
 
-    python wheel_smoke.py light|full
+python wheel_smoke.py light|full
 """
 
 import importlib.util
