@@ -11,14 +11,13 @@ while read -r name; do index+=("$name=${!name}"); done < <(compgen -e | grep -E 
 clean() { env -i HOME="$folder" PATH=/usr/bin:/bin "${index[@]}" "$@"; }
 
 smoke() (
-  cd "$folder" && clean "$python" -m venv empty || exit
+  cd "$folder" && clean "$python" -m venv empty &&
+    clean empty/bin/python -m pip install --disable-pip-version-check --no-input "$wheel" mypy || exit
   if [ "$kind" = full ]; then
     "$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
       >"$(echo empty/lib/python3.*/site-packages)/torch.pth"
   fi
   printf 'from facebench import metrics\nx: float = metrics.auc([0.9], [1])\n' >typed.py
-  clean empty/bin/python -m pip install --disable-pip-version-check --no-input "$wheel" mypy &&
-    clean empty/bin/python "$root/tests/wheel_smoke.py" "$kind" &&
-    clean empty/bin/mypy typed.py
+  clean empty/bin/python "$root/tests/wheel_smoke.py" "$kind" && clean empty/bin/mypy typed.py
 )
 step "Smoke test of $(basename "$wheel")" smoke

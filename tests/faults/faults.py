@@ -143,13 +143,15 @@ def outcome_of(line, fault=None, shim=None):
 
 
 def content(path):
-    """What has to be the same of two results: bytes, but for what a run's circumstance says."""
+    """What has to be the same of two results: bytes, but for what a run's circumstance says.
+
+    Temporaries, hidden files, are no result; that a rerun removes them is looked at apart."""
     if not path.exists():
         return None
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     found = {}
-    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+    for file in sorted(p for p in path.rglob("[!.]*") if p.is_file()):
         name = str(file.relative_to(path))
         if file.name in ("run.json", "training.json", "suite.json"):
             found[name] = json.loads(file.read_text()).get("content")
