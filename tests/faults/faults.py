@@ -25,6 +25,17 @@ from pathlib import Path
 CALLS = ("open", "write", "fsync", "rename")
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EMFILE": errno.EMFILE, "SIGKILL": 0}
 HERE = Path(__file__).parent
+SUITE = """
+replicates = 20
+[[models]]
+name = "small4"
+model = "model.safetensors"
+detector = "none"
+crop_size = 32
+[[sets]]
+protocol = "lfw"
+root = "lfw"
+"""
 
 
 def build_shim(folder):
@@ -56,6 +67,7 @@ def make_inputs(folder):
     for path in (folder / "lfw/images").rglob("*.png"):
         path.rename(path.with_suffix(".jpg"))  # the lists say so; decoders look at the bytes
     (folder / "lfw/pairs.txt").write_text("\n".join(lines) + "\n")
+    (folder / "suite.toml").write_text(SUITE)
     model = embedding.make_model("small4", height=32, width=32, crop="paper")
     model.save(folder / "model.safetensors")
     network = facebench.nn.build_network("small4")
@@ -63,9 +75,11 @@ def make_inputs(folder):
 
 
 class Verb:
-    """A command with the folder OUT, or file, that it makes."""
+    """A command with the folder OUT, or file, that it makes.
 
-    def __init__(self, name, line, out, resume=False):
+    `resume`: what a rerun adds, of a verb whose folder grows until it is done; else None."""
+
+    def __init__(self, name, line, out, resume=None):
         self.name, self.line, self.out, self.resume = name, line.split(), out, resume
 
 
@@ -83,10 +97,11 @@ VERBS = [
         "train small4.softmax --pack pack.h5 --set epochs=1 --set batch=8 --threads 1 "
         "--data-threads 0",
         "trained",
-        resume=True,
+        resume=["--resume"],
     ),
     Verb("convert", "convert foreign.pth --network small4 --set crop=paper", "made.safetensors"),
     Verb("report", "report run --format html", "page"),
+    Verb("suite", "suite suite.toml --no-cost --threads 1", "suite", resume=[]),
 ]
 
 
@@ -128,15 +143,17 @@ def outcome_of(line, fault=None, shim=None):
 
 
 def content(path):
-    """What has to be the same of two results: bytes, but for what a run's circumstance says."""
+    """What has to be the same of two results: bytes, but for what a run's circumstance says.
+
+    Temporaries, hidden files, are no result; that a rerun removes them is looked at apart."""
     if not path.exists():
         return None
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     found = {}
-    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+    for file in sorted(p for p in path.rglob("[!.]*") if p.is_file()):
         name = str(file.relative_to(path))
-        if name in ("run.json", "training.json"):
+        if file.name in ("run.json", "training.json", "suite.json"):
             found[name] = json.loads(file.read_text()).get("content")
         elif not name.endswith((".jsonl", ".html", ".log")):  # with times, or made of them
             found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -189,11 +206,11 @@ class Case:
             problems.append(f"exit code {code}")
         if code == 0 and found != self.whole:
             problems.append("success is claimed")
-        partial = self.verb.resume  # a training's folder holds checkpoints until it is done
+        partial = self.verb.resume is not None
         if not partial and found not in (None, self.whole):
             problems.append("half a result")
         if found != self.whole or partial:
-            code, again = self.run(None, ["--resume"] if partial and self.out.exists() else [])
+            code, again = self.run(None, self.verb.resume if partial and self.out.exists() else [])
             if code != 0 or content(self.out) != self.whole:
                 problems.append(f"the rerun failed ({code}): {again[-300:]}")
         if self.left_over():

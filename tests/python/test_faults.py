@@ -21,4 +21,4 @@ def test_what_a_fault_leaves_is_whole_or_absent_and_a_rerun_succeeds():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     verbs = [line.split()[0] for line in done.stdout.splitlines()[1:]]
-    assert verbs == ["pack", "embed", "eval", "run", "train", "convert", "report"]
+    assert verbs == ["pack", "embed", "eval", "run", "train", "convert", "report", "suite"]

@@ -12,6 +12,9 @@ import check_wheel
 import facebench
 import numpy
 import pytest
+import requirements
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LIGHT = ("core", "io", "metrics", "protocols", "reports")
@@ -92,6 +95,21 @@ def test_the_light_library_exports_its_own_names_alone_and_is_bound_at_the_start
     assert len(names) > 500
     assert [name for name in names if "9facebench" not in name] == []
     assert check_wheel.unprotected(library) == []
+
+
+def test_the_lock_holds_what_is_required_with_hashes():
+    # A package may be there twice: for older versions of Python, and for newer ones.
+    found = re.split(r"\n(?=\w)", (ROOT / "requirements.lock").read_text())
+    versions = {}
+    for entry in found:
+        name, version = re.match(r"([\w.-]+)==(\S+)", entry).groups()
+        versions.setdefault(canonicalize_name(name), []).append(version)
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), name
+    torch = versions["torch"][0]
+    for line in [*requirements.packages(), *requirements.alone(torch)]:
+        wanted = Requirement(line)
+        locked = versions[canonicalize_name(wanted.name)]
+        assert [v for v in locked if v not in wanted.specifier] == [], line
 
 
 def test_actions_are_pinned_by_commit():
