@@ -9,6 +9,8 @@
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/convert.h"
 #include "facebench/embedding/extractor.h"
+#include "facebench/embedding/graph_json.h"
+#include "facebench/embedding/imported_model.h"
 #include "json.h"
 #include "modules.h"
 
@@ -107,6 +109,17 @@ void bind_model(py::module_& m) {
       py::arg("drop"), py::arg("where"));
 }
 
+void bind_imported_model(py::module_& m) {
+  m.def(
+      "imported_model",
+      [](const std::string& graph, const std::map<std::string, at::Tensor>& tensors,
+         const ModelOptions& options, const std::string& where) {
+        return imported_model(parse_graph(parse_json(graph, where), where), named_tensors(tensors),
+                              options, where);
+      },
+      py::arg("graph"), py::arg("tensors"), py::arg("options"), py::arg("where"));
+}
+
 void bind_batch_model(py::module_& m) {
   py::class_<BatchModel>(m, "BatchModel", "A model as the extractor sees it.");
   py::class_<PythonModel, BatchModel>(m, "PythonModel", "A callable, batch in, batch out.")
@@ -162,6 +175,7 @@ void bind_embedding(py::module_& m) {
   bind_options<ModelOptions>(m);
   bind_options<ExtractOptions>(m);
   bind_model(m);
+  bind_imported_model(m);
   bind_batch_model(m);
   bind_extract<Model>(m);
   bind_extract<BatchModel>(m);

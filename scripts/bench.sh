@@ -8,6 +8,7 @@
 #   scripts/bench.sh detect --pairs 9    MTCNN, arguments of tests/bench/detect.py
 #   scripts/bench.sh embed iresnet50     embedding, arguments of tests/bench/embed_peers.py
 #   scripts/bench.sh load rec tar        reading images, arguments of tests/bench/load_peers.py
+#   scripts/bench.sh lfw --pairs 1       LFW from photographs, arguments of tests/bench/lfw_peers.py
 source "$(dirname "$0")/common.sh"
 advice="The first line with 'error' above says why."
 step "Building the benchmarks" cmake --build "$build" --parallel "$jobs" --target facebench_bench
@@ -46,7 +47,7 @@ detect() {  # detect ARGUMENT...
   "$bench/bin/python" tests/bench/detect.py --limits "$program" --json "$build/bench/detect.json" "$@"
 }
 case ${1:-} in
-  train | embed | detect | load)
+  train | embed | detect | load | lfw)
     what=$1
     shift
     if [ "$what" = detect ]; then detect "$@"; else peers "$what" "$@"; fi
@@ -59,6 +60,7 @@ peers train
 peers embed
 if [ -d "${FACEBENCH_DATA:-}/lfw/images" ]; then
   detect
+  peers lfw
 else
-  say "MTCNN is not compared: FACEBENCH_DATA names no folder with LFW's photographs in lfw/images"
+  say "MTCNN and LFW are not compared: FACEBENCH_DATA names no folder with LFW's photographs in lfw/images"
 fi

@@ -112,6 +112,7 @@ __all__: list[str] = [
     "head_memory",
     "image_archive_writers",
     "image_archives",
+    "imported_model",
     "initializers",
     "interpolations",
     "intersection_over_union",
@@ -2660,6 +2661,12 @@ def fit_similarity(
 def head_memory(head: Head, images: typing.SupportsInt, optimizer: OptimizerOptions) -> dict: ...
 def image_archive_writers() -> dict: ...
 def image_archives() -> dict: ...
+def imported_model(
+    graph: str,
+    tensors: collections.abc.Mapping[str, torch.Tensor],
+    options: ModelOptions,
+    where: str,
+) -> Model: ...
 def initializers() -> list:
     """
     Every initialiser: name, doc, source.

@@ -13,7 +13,7 @@ from pathlib import Path as _Path
 
 import numpy as _np
 
-from facebench import _foreign
+from facebench import _foreign, _onnx_import
 from facebench import nn as _nn
 from facebench._arguments import brief as _brief
 from facebench._foreign import (
@@ -143,6 +143,30 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
         setattr(target, name, [float(value)] if one_for_all else value)
 
 
+def _import_onnx(path: _Path, options: dict) -> Model:
+    """The network of an ONNX file as a model of ours."""
+    sizes = {k: options.pop(k) for k in ("height", "width", "output") if k in options}
+    imported = _onnx_import.read(path, **sizes)
+    exported = imported.metadata.get("facebench")
+    if exported is not None:
+        model_options = _full.parse_model_description(exported, str(path), "facebench")[1]
+        model_options.tap = "embedding"
+    else:
+        if missing := [name for name in ("color", "mean", "std") if name not in options]:
+            raise ValueError(
+                f"{path}: does not say what its pixels are; state {', '.join(missing)}"
+            )
+        model_options = ModelOptions()
+        if imported.unit:
+            model_options.normalization = "unit"
+    model_options.origin = f"{path.name} sha256:{_sha256_file(path)}"
+    _set_model_options(model_options, options)
+    import torch
+
+    tensors = {name: torch.from_numpy(numbers) for name, numbers in imported.tensors.items()}
+    return _full.imported_model(imported.graph, tensors, model_options, str(path))
+
+
 def convert(weights, *, network: str | None = None, out=None, drop=(), **options) -> Model:
     """Foreign weights as a model of ours, written to ``out`` (.safetensors, or .onnx) where given.
 
@@ -152,8 +176,12 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     not given is what is known about published weights of this network, or the plain default.
     Where weights of the network are published for different pixels, color, mean and std must be
     given (ValueError), unless the file is one that is known.
-    Without ``network`` the file is a model of ours, to be written as ONNX or with other options.
-    facebench.Error names the tensor that does not fit.
+    Without ``network`` the file is a model of ours, to be written as ONNX or with other options; or
+    an ``.onnx`` file whose operations are all known, which becomes a model of ours with the graph
+    in its file. It must say, or ``options`` must, what color, mean and std its pixels have;
+    ``output`` names the output to take (default: the first), and a last division by the length is
+    left to ``normalization``. facebench.Error names the tensor that does not fit, or the node
+    that cannot be computed.
 
     >>> import os, tempfile, torch
     >>> from facebench import embedding, nn
@@ -168,7 +196,11 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
         raise ValueError(f"{_brief(out)}: a model file's name ends with .safetensors or .onnx")
     if not path.is_file():
         raise _Error(f"{_brief(path)}: there is no such file")
-    if network is None:
+    if path.suffix == ".onnx":
+        if network is not None or drop:
+            raise ValueError(f"{path}: an ONNX file says itself what network it is")
+        model = _import_onnx(path, options)
+    elif network is None:
         if path.suffix != ".safetensors":
             raise ValueError(f"{path}: not a model file of ours, so the network must be named")
         model = load_model(path)

@@ -184,6 +184,27 @@ def few_faces(tmp_path_factory):
     return folder
 
 
+def test_crops_are_embedded_while_others_are_cut_out(few_faces, tmp_path):
+    """The same embeddings as those of the finished pack, for any number of threads."""
+    root = tmp_path / "faces"
+    shutil.copytree(few_faces, root)
+    names = list(facebench.protocols.read_trials("lfw", root).names)
+    (root / "images" / names[1]).write_text("this is no picture")
+    model = facebench.embedding.make_model("small4", height=64, width=64, flip="sum")
+    options = {"root": root, "detector": "none", "interval": "none", "micro_batch": 3}
+    for threads in (1, 2, 3, 4):
+        out = tmp_path / str(threads)
+        facebench.run("lfw", model=model, out=out, threads=threads, **options)
+        kept = io.read_embeddings(out / "embeddings.h5")
+        wanted = pipeline.embed(model, out / "pack.h5", threads=1)
+        assert list(kept.names) == names and kept.status[1] != kept.status[0]
+        assert np.array_equal(kept.values, wanted.values)
+    next(iter(model.weights.state_dict().values()))[:] = np.nan
+    for threads in (1, 3):  # a worker meets other images first
+        with pytest.raises(facebench.Error, match=re.escape(names[0])):
+            facebench.run("lfw", model=model, threads=threads, **options)
+
+
 @pytest.mark.parametrize(
     "preparation",
     [{"crop": name} for name in crops.crops()]

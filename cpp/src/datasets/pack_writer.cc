@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "facebench/core/error.h"
+#include "facebench/datasets/crop_receiver.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/detection/selection.h"
 #include "facebench/images/decode.h"
@@ -233,6 +234,14 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
                          std::string_view selection, const CropOptions& crop,
                          const PackOptions& options, const std::filesystem::path& out,
                          const Job& job) {
+  return pack_dataset(dataset, detector, selection, crop, options, out, job,
+                      {.stage = "pack", .take = {}});
+}
+
+PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
+                         std::string_view selection, const CropOptions& crop,
+                         const PackOptions& options, const std::filesystem::path& out,
+                         const Job& job, const CropReceiver& receiver) {
   check_options(options);
   check_options(crop);
   if (detector != nullptr) selection_rules().at(selection);
@@ -250,16 +259,19 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
   H5Writer writer(out);
   writer.create_dataset("/images", H5Type::uint8, {n, shape.height, shape.width, 3});
   {
-    Stage stage(job, "pack", n, "images");
+    Stage stage(job, receiver.stage, n, "images");
     std::mutex writing;
     parallel_for(
         n, job,
-        [&](std::int64_t i, int) {
+        [&](std::int64_t i, int worker) {
           Row row = cutter.cut_out(dataset.samples[i]);
           columns.set(static_cast<std::size_t>(i), row);
           if (row.image.empty()) row.image = Image(shape.width, shape.height);
-          const std::lock_guard lock(writing);
-          writer.write_rows<std::uint8_t>("/images", i, row.image.data);
+          {
+            const std::lock_guard lock(writing);
+            writer.write_rows<std::uint8_t>("/images", i, row.image.data);
+          }
+          if (receiver.take && row.status == SampleStatus::ok) receiver.take(i, row.image, worker);
         },
         &stage);
   }

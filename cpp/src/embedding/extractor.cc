@@ -1,6 +1,7 @@
 #include "facebench/embedding/extractor.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/embedding/crop_extractor.h"
 #include "facebench/embedding/pixel_input.h"
 #include "facebench/io/manifest.h"
 #include "facebench/nn/threads.h"
@@ -23,6 +25,7 @@ namespace facebench {
 namespace {
 
 using Rows = std::span<const std::int64_t>;
+using Images = std::span<const std::uint8_t* const>;  // the pixels of some
 
 ExtractOptions resolve(const ExtractOptions& options, const ModelOptions& model) {
   check_options(options);
@@ -48,23 +51,26 @@ void copy_bytes(const std::uint8_t* rgb, const ImageShape& shape, bool mirror, s
 // Batch after batch through a model, into the rows of a set.
 class Extraction {
  public:
-  Extraction(const BatchModel& model, const ImageSource& images, const ExtractOptions& options,
-             EmbeddingSet& set)
+  Extraction(const BatchModel& model, const ImageShape& shape, std::int64_t count,
+             const ExtractOptions& options)
       : model_(model),
-        images_(images),
-        options_(options),
-        view_(model.input_view(images.shape())),
-        pixels_(pixel_input(model.info())),
-        set_(set) {
+        options_(resolve(options, model.info().options)),
+        view_(model.input_view(shape)),
+        pixels_(pixel_input(model.info())) {
+    set_.names.resize(static_cast<std::size_t>(count));
     if (model.info().embedding_size > 0)
-      allocate(model.info().embedding_size * (options.flip == "concat" ? 2 : 1));
+      allocate(model.info().embedding_size * (options_.flip == "concat" ? 2 : 1));
   }
 
-  // Safe for several batches at once where the model is and says how long its embeddings are.
-  void embed(Rows rows) {
-    at::Tensor values = run(rows, false);
-    if (options_.flip == "sum") values = values + run(rows, true);
-    if (options_.flip == "concat") values = at::cat({values, run(rows, true)}, 1);
+  const ExtractOptions& options() const { return options_; }
+  EmbeddingSet& set() { return set_; }
+
+  // images[i] becomes row rows[i] of the set. Safe for several batches at once where the model is
+  // and says how long its embeddings are.
+  void embed(Rows rows, Images images) {
+    at::Tensor values = run(images, false);
+    if (options_.flip == "sum") values = values + run(images, true);
+    if (options_.flip == "concat") values = at::cat({values, run(images, true)}, 1);
     const std::int64_t dim = values.size(1);
     if (set_.dim == 0) allocate(dim);
     if (dim != set_.dim)
@@ -81,22 +87,22 @@ class Extraction {
     set_.values.assign(set_.size() * static_cast<std::size_t>(dim), 0.0F);
   }
 
-  // Images that go through together; beyond `rows` the last one is repeated.
-  int in_batch(Rows rows) const {
-    return model_.info().any_batch ? static_cast<int>(rows.size()) : options_.micro_batch;
+  // Images that go through together; beyond `images` the last one is repeated.
+  int in_batch(Images images) const {
+    return model_.info().any_batch ? static_cast<int>(images.size()) : options_.micro_batch;
   }
 
-  at::Tensor batch(Rows rows, bool mirror) const {
+  at::Tensor batch(Images images, bool mirror) const {
     const ImageShape shape = view_.input();
-    const int count = in_batch(rows);
+    const int count = in_batch(images);
     const int channels = pixels_ ? pixels_->channels() : 3;
     at::Tensor input =
         at::empty({count, shape.height, shape.width, channels}, pixels_ ? at::kFloat : at::kByte);
     const std::int64_t size = shape.bytes() / 3 * channels;
     std::vector<std::uint8_t> buffer;
     for (int i = 0; i < count; ++i) {
-      const std::int64_t row = rows[std::min(static_cast<std::size_t>(i), rows.size() - 1)];
-      const std::uint8_t* seen = view_.apply(images_.pixels(row), buffer);
+      const std::uint8_t* seen =
+          view_.apply(images[std::min(static_cast<std::size_t>(i), images.size() - 1)], buffer);
       if (pixels_)
         pixels_->write(seen, shape, {.mirror = mirror}, /*interleaved=*/true,
                        input.data_ptr<float>() + i * size);
@@ -106,9 +112,9 @@ class Extraction {
     return pixels_ ? input.permute({0, 3, 1, 2}) : input;
   }
 
-  at::Tensor run(Rows rows, bool mirror) const {
-    const at::Tensor output = model_.embed(batch(rows, mirror));
-    const int count = in_batch(rows);
+  at::Tensor run(Images images, bool mirror) const {
+    const at::Tensor output = model_.embed(batch(images, mirror));
+    const int count = in_batch(images);
     if (output.dim() != 2 || output.size(0) != count || output.size(1) == 0 ||
         output.scalar_type() != at::kFloat)
       throw std::invalid_argument(
@@ -132,11 +138,10 @@ class Extraction {
   }
 
   const BatchModel& model_;
-  const ImageSource& images_;
-  const ExtractOptions& options_;  // resolved
+  ExtractOptions options_;  // resolved
   InputView view_;
   std::optional<PixelInput> pixels_;  // nothing: the model takes bytes
-  EmbeddingSet& set_;
+  EmbeddingSet set_;
 };
 
 // What torch and the oneDNN in it may use of the processor: both choose their kernels by it, and
@@ -149,23 +154,75 @@ Json torch_instruction_sets() {
 
 }  // namespace
 
-EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
-                     const ExtractOptions& options, const Job& job) {
-  const BatchModelInfo& info = model.info();
-  const ExtractOptions resolved = resolve(options, info.options);
-  EmbeddingSet set;
+struct CropExtractor::State {
+  // Crops of one worker that wait until they are a batch.
+  struct Waiting {
+    std::vector<std::int64_t> rows;
+    std::vector<std::uint8_t> pixels;
+  };
+
+  State(const BatchModel& m, const ImageShape& s, std::int64_t count, const ExtractOptions& o,
+        int workers)
+      : model(m),
+        shape(s),
+        extraction(m, s, count, o),
+        done(static_cast<std::size_t>(count)),
+        waiting(static_cast<std::size_t>(workers)) {}
+
+  const BatchModel& model;
+  const ImageShape shape;
+  Extraction extraction;
+  std::vector<std::uint8_t> done;  // a row each, so that threads do not share them
+  std::vector<Waiting> waiting;    // by worker
+  TorchThreads threads_as_before;
+};
+
+CropExtractor::CropExtractor(const BatchModel& model, const ImageShape& shape, std::int64_t count,
+                             const ExtractOptions& options, int workers)
+    : state_(std::make_unique<State>(model, shape, count, options, workers)) {}
+
+CropExtractor::~CropExtractor() = default;
+
+void CropExtractor::add(std::int64_t row, const std::uint8_t* pixels, int worker) {
+  const BatchModelInfo& info = state_->model.info();
+  if (!info.any_batch || !info.thread_safe || info.embedding_size == 0) return;
+  State::Waiting& waiting = state_->waiting[static_cast<std::size_t>(worker)];
+  const std::int64_t size = state_->shape.bytes();
+  waiting.rows.push_back(row);
+  waiting.pixels.insert(waiting.pixels.end(), pixels, pixels + size);
+  const std::size_t count = waiting.rows.size();
+  if (count < static_cast<std::size_t>(state_->extraction.options().micro_batch)) return;
+  std::vector<const std::uint8_t*> images;
+  for (std::size_t i = 0; i < count; ++i)
+    images.push_back(waiting.pixels.data() + static_cast<std::int64_t>(i) * size);
+  if (at::get_num_threads() != 1) at::set_num_threads(1);
+  try {
+    state_->extraction.embed(waiting.rows, images);
+    for (const std::int64_t done : waiting.rows) state_->done[static_cast<std::size_t>(done)] = 1;
+  } catch (const Error&) {
+    // finish() meets it again, and names the same image for any number of threads.
+  }
+  waiting.rows.clear();
+  waiting.pixels.clear();
+}
+
+EmbeddingSet CropExtractor::finish(const ImageSource& images, const Job& job) {
+  const BatchModelInfo& info = state_->model.info();
+  Extraction& extraction = state_->extraction;
+  const ExtractOptions& options = extraction.options();
+  EmbeddingSet& set = extraction.set();
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < images.size(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
     const std::string name = images.name(i);
-    set.names.push_back(name.empty() ? std::to_string(i) : name);
+    set.names[row] = name.empty() ? std::to_string(i) : name;
     set.status.push_back(images.status(i));
-    if (set.status.back() == SampleStatus::ok) rows.push_back(i);
+    if (set.status.back() == SampleStatus::ok && !state_->done[row]) rows.push_back(i);
   }
-  Extraction extraction(model, images, resolved, set);
 
   const auto total = static_cast<std::int64_t>(rows.size());
   const std::int64_t workers = job.workers();
-  std::int64_t batch = resolved.micro_batch;
+  std::int64_t batch = options.micro_batch;
   // Few images: one share for each worker, or all workers on each image.
   if (info.any_batch && total < batch * workers)
     batch = total < workers ? std::max<std::int64_t>(total, 1) : (total + workers - 1) / workers;
@@ -174,7 +231,10 @@ EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
   Stage stage(job, "embed", batches, "batches");
   const auto embed = [&](std::int64_t b, int) {
     const auto count = static_cast<std::size_t>(std::min(batch, total - b * batch));
-    extraction.embed(Rows(rows).subspan(static_cast<std::size_t>(b * batch), count));
+    const Rows some = Rows(rows).subspan(static_cast<std::size_t>(b * batch), count);
+    std::vector<const std::uint8_t*> pixels;
+    for (const std::int64_t row : some) pixels.push_back(images.pixels(row));
+    extraction.embed(some, pixels);
   };
   if (info.thread_safe && info.embedding_size > 0 && !together) {
     torch_parallel_for(batches, job, embed, &stage);
@@ -195,8 +255,13 @@ EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
   set.manifest["torch_isa"] = torch_instruction_sets();
   set.manifest["model"] = info.description;
   set.manifest["model_sha256"] = info.sha256;
-  set.manifest["extract"] = options_to_json(resolved);
-  return set;
+  set.manifest["extract"] = options_to_json(options);
+  return std::move(set);
+}
+
+EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
+                     const ExtractOptions& options, const Job& job) {
+  return CropExtractor(model, images.shape(), images.size(), options, 0).finish(images, job);
 }
 
 EmbeddingSet extract(const Model& model, const ImageSource& images, const ExtractOptions& options,

@@ -11,6 +11,8 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/registry.h"
+#include "facebench/embedding/graph_json.h"
+#include "facebench/embedding/imported_model.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/safetensors.h"
 #include "facebench/io/sha256.h"
@@ -54,6 +56,17 @@ void check_model_options(const ModelOptions& options, const NetworkOptions& netw
                                             options.color, network.channels));
 }
 
+NetworkOptions options_of_imported(const Graph& graph) {
+  const Shape& input = graph.input_shape();
+  for (const std::int64_t side : input)
+    if (side > 4096) throw std::invalid_argument("the network's input is larger than 4096 a side");
+  NetworkOptions options;
+  options.channels = static_cast<int>(input[0]);
+  options.height = static_cast<int>(input[1]);
+  options.width = static_cast<int>(input[2]);
+  return options;
+}
+
 }  // namespace
 
 std::int64_t Model::embedding_size() const {
@@ -75,6 +88,15 @@ Model make_model(std::string_view network, const NetworkOptions& network_options
           Network(std::move(graph), initializer, seed),
           {},
           {}};
+}
+
+Model imported_model(Graph graph, std::span<const NamedTensor> tensors, const ModelOptions& options,
+                     std::string_view where) {
+  const NetworkOptions network_options = options_of_imported(graph);
+  check_model_options(options, network_options, graph);
+  Network weights(std::move(graph), tensors, where);
+  weights.train(false);
+  return {std::string(kImportedNetwork), network_options, options, std::move(weights), {}, {}};
 }
 
 Json model_description(const Model& model) {
@@ -117,10 +139,13 @@ void save_model(const Model& model, const std::filesystem::path& path) {
                        {static_cast<const std::byte*>(numbers.const_data_ptr()),
                         static_cast<std::size_t>(numbers.nbytes())}};
   }
-  write_safetensors(path, tensors,
-                    {{"format", kFormat},
-                     {"version", kVersion},
-                     {"model", canonical_json(model_description(model))}});
+  std::map<std::string, std::string> metadata = {
+      {"format", kFormat},
+      {"version", kVersion},
+      {"model", canonical_json(model_description(model))}};
+  if (model.network == kImportedNetwork)
+    metadata["graph"] = canonical_json(graph_json(model.weights.graph()));
+  write_safetensors(path, tensors, metadata);
 }
 
 Model load_model(const std::filesystem::path& path) {
@@ -146,8 +171,14 @@ Model load_model(const std::filesystem::path& path) {
       parse_model_description(entry("model"), where, "model");
   Graph graph;
   try {
-    network_options = resolve_network_options(network, network_options);
-    graph = build_graph(network, network_options);
+    if (network == kImportedNetwork) {
+      const std::string place = where + " (metadata 'graph')";
+      graph = parse_graph(parse_file_json(entry("graph"), place), place);
+      network_options = options_of_imported(graph);
+    } else {
+      network_options = resolve_network_options(network, network_options);
+      graph = build_graph(network, network_options);
+    }
     check_model_options(options, network_options, graph);
   } catch (const std::invalid_argument& e) {
     fail(where, e.what());

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <memory>
 #include <set>
 #include <span>
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/crops/crop.h"
+#include "facebench/datasets/crop_receiver.h"
+#include "facebench/embedding/crop_extractor.h"
 #include "facebench/io/archive.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
@@ -136,11 +140,20 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
   const fs::path pack_path = work.temporary() / "pack.h5";
   const ContentCache cache(request.cache);
   const bool caching = !request.cache.empty();
+  std::unique_ptr<CropExtractor> along;  // embeds the crops of a pack that is not in the cache
   const auto pack_entry = cache.take_or_make(
       "pack", caching ? pack_key(dataset, preparation, request.pack, job) : Json(), pack_path,
       [&] {
+        const CropOptions crop = resolve_crop(preparation.crop);
+        along = std::make_unique<CropExtractor>(
+            model, ImageShape{static_cast<int>(*crop.height), static_cast<int>(*crop.width)},
+            static_cast<std::int64_t>(dataset.samples.size()), request.extract, job.workers());
         pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
-                     request.pack, pack_path, job);
+                     request.pack, pack_path, job,
+                     {.stage = "pack and embed",
+                      .take = [&](std::int64_t i, const Image& image, int worker) {
+                        along->add(i, image.data.data(), worker);
+                      }});
       },
       job);
   const Pack pack(pack_path);
@@ -159,7 +172,8 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
       caching ? embeddings_key(model.info(), pack_entry.sha256, request.extract) : Json(),
       embeddings_path,
       [&] {
-        EmbeddingSet made = extract(model, pack, request.extract, job);
+        EmbeddingSet made =
+            along ? along->finish(pack, job) : extract(model, pack, request.extract, job);
         made.manifest["images_sha256"] = images_sha256;
         write_embeddings(embeddings_path, made);
       },

@@ -10,7 +10,7 @@ from facebench.cli.verb import Answer, verb
 
 @verb("facebench convert w.pt --network mobilefacenet --out m.safetensors")
 def convert(
-    weights: argument("A PyTorch state dict or safetensors file.", Path),
+    weights: argument("A PyTorch state dict, safetensors or ONNX file.", Path),
     out: option("What to write: .safetensors, or .onnx.", Path),
     network: option("See: facebench list networks. Not for our own files.") = None,
     setting: common.setting(
@@ -21,7 +21,8 @@ def convert(
     """Convert foreign weights into a model file. It says which input, crop and flip they expect.
 
     The file is read with torch.load(weights_only=True) and nothing else: no code in it is run.
-    Without --network it is a model file of ours, to be written as ONNX or with other settings.
+    Without --network it is a model file of ours, to be written as ONNX or with other settings; or
+    an ONNX file, whose network is taken over where all its operations are known.
     """
     model = facebench.convert(
         weights, network=network, out=out, drop=drop or (), **common.parse_assignments(setting)
