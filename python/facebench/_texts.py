@@ -57,7 +57,8 @@ def _text(kind: type, say):
 
 def give(module: ModuleType) -> None:
     """Texts to those classes of a compiled module that have none of their own."""
-    for name, say in _TEXTS.items():
-        kind = getattr(module, name, None)
-        if kind is not None and kind.__repr__ is object.__repr__:
-            kind.__repr__ = _text(kind, say)  # type: ignore[method-assign]
+    # All are found first: a class inherits the text that its base is given.
+    kinds = {kind: say for name, say in _TEXTS.items() if (kind := getattr(module, name, None))}
+    silent = [kind for kind in kinds if kind.__repr__ is object.__repr__]
+    for kind in silent:
+        kind.__repr__ = _text(kind, kinds[kind])  # type: ignore[method-assign]
