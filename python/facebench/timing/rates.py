@@ -31,7 +31,8 @@ def bench_load(
     None: images of ``size`` in memory. ``threads``: numbers to try, 0: one a processor.
     ``seconds``: about this long for each measurement, in ``rounds`` rounds. ``race``: the same
     images out of files, ``.rec``, tar and a pack, beside torchvision and cv2 in torch's DataLoader
-    with as many workers, and DALI's CPU reader where it is installed; up to 2,000 of ``files``, brought to ``size``.
+    with as many workers, and DALI's CPU reader where it is installed; up to 2,000 of ``files``,
+    brought to ``size``.
     """
     with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
         if files is None:
