@@ -4,7 +4,8 @@
 
 namespace facebench {
 
-// Bytes of memory that this process holds (its resident set); 0 where the system does not say.
+// Bytes of memory that this process holds (its resident set), pages shared with others among them;
+// 0 where the system does not say.
 std::int64_t resident_memory();
 
 }  // namespace facebench
