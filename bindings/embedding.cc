@@ -9,7 +9,6 @@
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/convert.h"
 #include "facebench/embedding/extractor.h"
-#include "facebench/embedding/graph_json.h"
 #include "facebench/embedding/imported_model.h"
 #include "json.h"
 #include "modules.h"

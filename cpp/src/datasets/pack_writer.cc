@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "facebench/core/error.h"
-#include "facebench/datasets/crop_receiver.h"
 #include "facebench/datasets/pack.h"
+#include "facebench/datasets/pack_writer.h"
 #include "facebench/detection/selection.h"
 #include "facebench/images/decode.h"
 #include "facebench/images/resize.h"

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "facebench/core/error.h"
-#include "facebench/embedding/crop_extractor.h"
 #include "facebench/embedding/pixel_input.h"
 #include "facebench/io/manifest.h"
 #include "facebench/nn/threads.h"

@@ -11,7 +11,6 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/registry.h"
-#include "facebench/embedding/graph_json.h"
 #include "facebench/embedding/imported_model.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/safetensors.h"

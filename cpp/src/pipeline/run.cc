@@ -10,8 +10,8 @@
 
 #include "facebench/core/error.h"
 #include "facebench/crops/crop.h"
-#include "facebench/datasets/crop_receiver.h"
-#include "facebench/embedding/crop_extractor.h"
+#include "facebench/datasets/pack_writer.h"
+#include "facebench/embedding/extractor.h"
 #include "facebench/io/archive.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"

@@ -1,4 +1,4 @@
-#include "facebench/embedding/graph_json.h"
+#include "facebench/embedding/imported_model.h"
 
 #include <fmt/format.h>
 
