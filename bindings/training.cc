@@ -329,10 +329,9 @@ void bind_training_runs(py::module_& m) {
         const OpenedTrainingSet opened = open_training_set(
             pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
             named_image_shape(recipe.input, recipe.network_options));
-        return result_dict(run_training(
-            recipe, opened.set, out, options,
-            {network, loss, progress, on_start, on_epoch, on_step, on_checkpoint, validation,
-             group}));
+        return result_dict(run_training(recipe, opened.set, out, options,
+                                        {network, loss, progress, on_start, on_epoch, on_step,
+                                         on_checkpoint, validation, group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
       py::arg("network"), py::arg("loss"), py::arg("progress"), py::arg("on_start"),
@@ -344,20 +343,17 @@ void bind_training_runs(py::module_& m) {
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
          const py::object& network, const py::object& loss, const py::object& progress,
          const py::object& on_start, const py::object& on_epoch, const py::object& on_step,
-         const py::object& on_checkpoint,
-         const Validation* validation, const py::object& group) {
+         const py::object& on_checkpoint, const Validation* validation, const py::object& group) {
         const ImageArray source = array_images(images);
         const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
-        return result_dict(run_training(
-            recipe, set, out, options,
-            {network, loss, progress, on_start, on_epoch, on_step, on_checkpoint, validation,
-             group}));
+        return result_dict(run_training(recipe, set, out, options,
+                                        {network, loss, progress, on_start, on_epoch, on_step,
+                                         on_checkpoint, validation, group}));
       },
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
       py::arg("out"), py::arg("options"), py::arg("network"), py::arg("loss"), py::arg("progress"),
       py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"),
-      py::arg("validation"),
-      py::arg("process_group"));
+      py::arg("validation"), py::arg("process_group"));
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ void Learner::add_head(Head& head, const std::string& prefix) {
 }
 
 Learner::Objective Learner::forward(const at::Tensor& pixels, const at::Tensor& labels,
-                                    BatchPlace place, const TrainingPass& pass,
-                                    std::int64_t images, ObservedImages* observed) {
+                                    BatchPlace place, const TrainingPass& pass, std::int64_t images,
+                                    ObservedImages* observed) {
   // What code of the caller's draws from torch depends on the pass alone, too.
   if (foreign_) at::manual_seed(Random(pass.seed, "torch", {pass.number}).next_u64());
   std::vector<at::Tensor> values;
