@@ -30,6 +30,17 @@ def items(texts):
     return [f"- {text}" for text in texts]
 
 
+_SITE = re.compile(r"(?<![\w/.@])((?:[\w-]+\.)+(?:org|com|io|edu|gov|net|uk|cn|hk)(?:/[\w./-]*\w)?)(?!\w)")
+_ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
+
+
+def linked(texts):
+    """Texts whose sites and preprints can be clicked."""
+    for text in texts:
+        text = _SITE.sub(r"[\1](https://\1)", text)
+        yield _ARXIV.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", text)
+
+
 def measured(spec):
     known = docs_of(_eval.protocol_metrics())
     ranks = [m["name"] for m in _eval.protocol_metrics() if m["targets_are_ranks"]]
@@ -129,13 +140,13 @@ def page(spec):
         "",
         *section("What is measured", measured(spec)),
         *section("Files", files(spec)),
-        *section("Where to get the data", items(spec.about["ask"])),
+        *section("Where to get the data", items(linked(spec.about["ask"]))),
         *section("Failed enrolments", failures(spec)),
         *section("Counts of the official lists", expected(spec)),
         *section("What papers report", items(spec.about["paper"])),
         *section("Notes", items(spec.about["notes"])),
         *section("Use", use(spec)),
-        *section("Sources", items(spec.citations)),
+        *section("Sources", items(linked(spec.citations))),
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 

@@ -120,6 +120,9 @@ class Stage:
         return ", ".join(filter(None, parts))
 
     def end_line(self, now: float) -> str:
+        if self.total and 0 < self.done < self.total:  # it was stopped
+            count = count_text(self.done, self.total, self.unit)
+            return f"{self.name}: {count} after {now - self.start:.1f} s"
         rate = self.rate(now) if self.done > 1 else ""
         return f"{self.name}: done in {now - self.start:.1f} s" + (f" ({rate})" if rate else "")
 

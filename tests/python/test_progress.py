@@ -33,7 +33,7 @@ def test_lines_say_rate_and_time_left():
     assert text().splitlines() == [
         "pack: 100 images",
         "pack: 50/100 images, 4.5 images/s, 11 s left, face 50",
-        "pack: done in 20.0 s (2.5 images/s)",
+        "pack: 50/100 images after 20.0 s",  # stopped
     ]
 
 
@@ -54,12 +54,13 @@ def test_the_stage_around_a_long_one_is_announced_before_it():
     clock.now = 2.0
     progress.update(1)
     clock.now = 4.9
+    progress.update(3)
     progress.end()
     progress.end()
     assert text().splitlines() == [
         "train ...",
         "  validate: 3 images",
-        "  validate: done in 4.0 s",
+        "  validate: done in 4.0 s (0.75 images/s)",
         "train: done in 4.9 s",
     ]
 

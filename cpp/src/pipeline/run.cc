@@ -140,20 +140,25 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
   const fs::path pack_path = work.temporary() / "pack.h5";
   const ContentCache cache(request.cache);
   const bool caching = !request.cache.empty();
-  std::unique_ptr<CropExtractor> along;  // embeds the crops of a pack that is not in the cache
+  // Embeds crops while others are cut out. Not with a cache: there the pack stands before anything
+  // is embedded, and who stops a long run does not detect again.
+  std::unique_ptr<CropExtractor> along;
   const auto pack_entry = cache.take_or_make(
       "pack", caching ? pack_key(dataset, preparation, request.pack, job) : Json(), pack_path,
       [&] {
+        const auto pack = [&](const auto&... receiver) {
+          pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
+                       request.pack, pack_path, job, receiver...);
+        };
+        if (caching) return pack();
         const CropOptions crop = resolve_crop(preparation.crop);
         along = std::make_unique<CropExtractor>(
             model, ImageShape{static_cast<int>(*crop.height), static_cast<int>(*crop.width)},
             static_cast<std::int64_t>(dataset.samples.size()), request.extract, job.workers());
-        pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
-                     request.pack, pack_path, job,
-                     {.stage = "pack and embed",
-                      .take = [&](std::int64_t i, const Image& image, int worker) {
-                        along->add(i, image.data.data(), worker);
-                      }});
+        pack(CropReceiver{.stage = "pack and embed",
+                          .take = [&](std::int64_t i, const Image& image, int worker) {
+                            along->add(i, image.data.data(), worker);
+                          }});
       },
       job);
   const Pack pack(pack_path);
