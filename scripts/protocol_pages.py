@@ -30,7 +30,9 @@ def items(texts):
     return [f"- {text}" for text in texts]
 
 
-_SITE = re.compile(r"(?<![\w/.@])((?:[\w-]+\.)+(?:org|com|io|edu|gov|net|uk|cn|hk)(?:/[\w./-]*\w)?)(?!\w)")
+_SITE = re.compile(
+    r"(?<![\w/.@])((?:[\w-]+\.)+(?:org|com|io|edu|gov|net|uk|cn|hk)(?:/[\w./-]*\w)?)(?!\w)"
+)
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 
 
