@@ -374,8 +374,13 @@ def test_exported_model_describes_itself(tmp_path, color):
     model.save(tmp_path / "m.safetensors")
     embedding.convert(tmp_path / "m.safetensors", out=tmp_path / "later.onnx")
     assert (tmp_path / "later.onnx").read_bytes() == (tmp_path / "m.onnx").read_bytes()
+    back = embedding.extract(embedding.convert(tmp_path / "m.onnx"), images)
+    np.testing.assert_allclose(back.values, ours.values, atol=1e-5)
+    with pytest.raises(ValueError, match="what network it is"):
+        embedding.convert(tmp_path / "m.onnx", network="small4")
+    (tmp_path / "m.npz").write_bytes(b"")
     with pytest.raises(ValueError, match="must be named"):
-        embedding.convert(tmp_path / "m.onnx")
+        embedding.convert(tmp_path / "m.npz")
     with pytest.raises(ValueError, match="takes 32 x 32"):
         embedding.extract(embedder, faces(1, 16))
     other = "rgb" if color == "gray" else "gray"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
+from facebench._arguments import brief
 from facebench.core import Error
 from facebench.reports.page import Section, table_block, write_html, write_text
 from facebench.reports.paper import align_tables
@@ -84,14 +85,14 @@ def is_training(folder) -> bool:
     >>> is_training(".")
     False
     """
-    return Path(folder, "log.jsonl").is_file()
+    return os.path.isfile(os.path.join(folder, "log.jsonl"))
 
 
 def read_training(folder, title=None) -> Training:
     """A training's folder; facebench.Error where there is none."""
     folder = Path(folder)
     if not is_training(folder):
-        raise Error(f"{folder}: not the folder of a training: it has no log.jsonl.")
+        raise Error(f"{brief(folder)}: not the folder of a training: it has no log.jsonl.")
     training = Training(title or os.path.basename(os.path.abspath(folder)))
     rows: dict[int, dict] = {}
     for number, text in enumerate((folder / "log.jsonl").read_text().splitlines(), 1):
@@ -289,7 +290,7 @@ def trainings_table(trainings, format="markdown", titles=None) -> str:
     if format == "csv":
         return _csv(["training", *TRAINING_COLUMNS], training_rows(trainings, titles))
     if format != "markdown":
-        raise ValueError(f"of trainings there is markdown, csv, html and frame, not {format}")
+        raise ValueError(f"of trainings there is markdown, csv, html and frame, not {brief(format)}")
     read = _read_all(trainings, titles)
     lines = ["| | " + " | ".join(t.title.replace("|", "\\|") for t in read) + " |"]
     lines.append("|---" * (len(read) + 1) + "|")
