@@ -290,7 +290,9 @@ def trainings_table(trainings, format="markdown", titles=None) -> str:
     if format == "csv":
         return _csv(["training", *TRAINING_COLUMNS], training_rows(trainings, titles))
     if format != "markdown":
-        raise ValueError(f"of trainings there is markdown, csv, html and frame, not {brief(format)}")
+        raise ValueError(
+            f"of trainings there is markdown, csv, html and frame, not {brief(format)}"
+        )
     read = _read_all(trainings, titles)
     lines = ["| | " + " | ".join(t.title.replace("|", "\\|") for t in read) + " |"]
     lines.append("|---" * (len(read) + 1) + "|")
