@@ -126,7 +126,10 @@ class FoldersReader : public TrialReader {
       }
     std::vector<bool> goes(images.size(), false);
     std::vector<std::size_t> first(images.size());
-    for (const auto& [hash, of] : copies) {
+    for (const auto& copied : copies) {
+      // Clang 14 takes no structured binding into a lambda.
+      const std::string& hash = copied.first;
+      const std::vector<std::size_t>& of = copied.second;
       const bool one_person = std::ranges::all_of(
           of, [&](std::size_t i) { return images[i].person == images[of.front()].person; });
       for (const std::size_t i : of) {
