@@ -8,7 +8,8 @@ objects=()
 for program in "$fuzz"/tests/fuzz/fuzz_*; do
   [ -x "$program" ] && [ ! -d "$program" ] && objects+=("-object=$program")
 done
-llvm-cov report "${objects[@]}" "-object=$fuzz/cpp/libfacebench_eval.so" \
+# The first file stands by itself; what is named -object alone is taken for a source.
+llvm-cov report "$fuzz/cpp/libfacebench_eval.so" "${objects[@]}" \
   "-instr-profile=$fuzz/profiles/all.profdata" cpp/src/io cpp/src/protocols cpp/src/images \
-  cpp/src/detection/given.cc cpp/src/datasets/pack.cc cpp/src/datasets/exclusion.cc 2>/dev/null |
+  cpp/src/detection/given.cc cpp/src/datasets/pack.cc cpp/src/datasets/exclusion.cc |
   awk 'NR > 2 && NF >= 10 { printf "%-46s %6s lines %8s\n", $1, $8, $10 }'
