@@ -145,8 +145,6 @@ def report(
             return text
         reports.write_text(out, text)
         return Path(out)
-    if out is None:
-        raise ValueError("an HTML report needs out=, the file or folder to write")
     path = _html_path(out)
     sections = [reports.runs_section("Results", runs, titles)]
     if against:
@@ -162,8 +160,6 @@ def _report_trainings(folders, format, titles, out):
     if format == "frame":
         return _rows.frame(reports.training_rows(folders, titles))
     if format == "html":
-        if out is None:
-            raise ValueError("an HTML report needs out=, the file or folder to write")
         path = _html_path(out)
         sections = reports.trainings_sections(folders, titles)
         reports.write_html(path, "facebench report", sections)
@@ -176,6 +172,8 @@ def _report_trainings(folders, format, titles, out):
 
 
 def _html_path(out):
+    if out is None:
+        raise ValueError("an HTML report needs out=, the file or folder to write")
     path = Path(out)
     return path if path.suffix.lower() in (".html", ".htm") else path / "report.html"
 

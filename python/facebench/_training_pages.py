@@ -23,15 +23,16 @@ class TrainingPages:
     def update(self, last=False):
         """After a checkpoint; ``last``: nothing follows."""
         self.begun = True
-        reports.write_training_table(self._folder)
+        training = reports.read_training(self._folder)
+        reports.write_training_table(training, self._folder)
         now = time.monotonic()
         if last or self._page_at is None or now - self._page_at >= _PAGE_EVERY:
-            reports.write_training_page(self._folder)
+            reports.write_training_page(training, self._folder)
             self._page_at = now
         if self._events is None and find_spec("tensorboard") is not None:
             self._events = _Events(self._folder / "tensorboard")
         if self._events is not None:
-            self._events.add(reports.read_training(self._folder).rows)
+            self._events.add(training.rows)
             if last:
                 self._events.close()
 

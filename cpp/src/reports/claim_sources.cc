@@ -8,6 +8,7 @@
 
 #include "facebench/core/numbers.h"
 #include "facebench/metrics/template_fusion.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/protocols/published_json.h"
 
 namespace facebench {
@@ -17,11 +18,11 @@ constexpr std::size_t kListed = 5;
 // Printed digits are no exact binary numbers.
 constexpr double kRounding = 1e-12;
 
+// "tar@far=1e-4" and "tar@far=0.0001" are one number.
 bool same_metric(std::string_view a, std::string_view b) {
-  const std::size_t at = a.find('='), bt = b.find('=');
-  if (at == std::string_view::npos || bt == std::string_view::npos) return a == b;
-  return a.substr(0, at) == b.substr(0, bt) &&
-         number_of(a.substr(at + 1)) == number_of(b.substr(bt + 1));
+  const NamedMetric one = metric_of_cell(a), other = metric_of_cell(b);
+  return one.metric && one.metric == other.metric &&
+         number_of(one.target) == number_of(other.target);
 }
 
 bool same_measure(const MeasureAddress& a, const MeasureAddress& b) {

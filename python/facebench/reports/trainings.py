@@ -1,7 +1,5 @@
 """Training folders: what ``log.jsonl`` says as rows, curves and a page."""
 
-import csv
-import io
 import json
 import os
 from contextlib import suppress
@@ -10,6 +8,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
+from facebench import _eval
 from facebench._arguments import brief
 from facebench.core import Error
 from facebench.reports.page import Section, table_block, write_html, write_text
@@ -143,15 +142,16 @@ def _read_all(folders, titles):
     titles = list(titles or [None] * len(folders))
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} trainings")
-    return [read_training(f, t) for f, t in zip(folders, titles, strict=True)]
+    return [
+        f if isinstance(f, Training) else read_training(f, t)
+        for f, t in zip(folders, titles, strict=True)
+    ]
 
 
 def _csv(columns, rows):
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(columns)
-    table.writerows([["" if row.get(c) is None else row[c] for c in columns] for row in rows])
-    return text.getvalue()
+    cells = ([row.get(c) for c in columns] for row in rows)
+    lines = [columns, *(["" if c is None else str(c) for c in row] for row in cells)]
+    return "".join(map(_eval.spreadsheet_record, lines))
 
 
 def _thinned(steps, values):
@@ -294,19 +294,18 @@ def trainings_table(trainings, format="markdown", titles=None) -> str:
             f"of trainings there is markdown, csv, html and frame, not {brief(format)}"
         )
     read = _read_all(trainings, titles)
-    lines = ["| | " + " | ".join(t.title.replace("|", "\\|") for t in read) + " |"]
+    lines = ["| | " + " | ".join(_eval.escape_markdown(t.title) for t in read) + " |"]
     lines.append("|---" * (len(read) + 1) + "|")
     lines += ["| " + " | ".join(row) + " |" for row in _fact_rows(read)]
     return align_tables("\n".join(lines) + "\n")
 
 
-def write_training_table(folder) -> None:
+def write_training_table(training: Training, folder) -> None:
     """Write ``training.csv`` into a training's folder."""
-    rows = read_training(folder).rows
-    write_text(Path(folder) / "training.csv", _csv(TRAINING_COLUMNS, rows))
+    write_text(Path(folder) / "training.csv", _csv(TRAINING_COLUMNS, training.rows))
 
 
-def write_training_page(folder) -> None:
+def write_training_page(training: Training, folder) -> None:
     """Write ``report.html`` into a training's folder."""
-    title = f"Training {os.path.basename(os.path.abspath(folder))}"
-    write_html(Path(folder) / "report.html", title, trainings_sections(folder))
+    sections = trainings_sections([training])
+    write_html(Path(folder) / "report.html", f"Training {training.title}", sections)
