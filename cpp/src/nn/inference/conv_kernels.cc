@@ -26,6 +26,14 @@ void tile(const ConvWork& w, long y, long x) {
   const float* weights = w.weights;
   for (int block = 0; block < w.in_blocks; ++block, in += w.in.block) {
     const int channels = block + 1 < w.in_blocks ? kLanes : w.last_channels;
+    if (block + 1 < w.in_blocks) {
+      // The next block lies elsewhere: no processor foresees it.
+#pragma GCC unroll 2
+      for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 14
+        for (int p = 0; p < kPixels; ++p)
+          __builtin_prefetch(in + w.in.block + r * row + p * kStep * kLanes);
+    }
     for (int ky = 0; ky < w.window.height; ++ky)
       for (int kx = 0; kx < w.window.width; ++kx) {
         const float* from = in + ky * w.window.tap_row + kx * w.window.tap_column;
