@@ -249,13 +249,14 @@ def export_onnx(model, path, *, fold: bool = True) -> None:
 def quantize(model: Model, images, *, count: int = 256, threads: int = 0, progress=None) -> Model:
     """Give a model what precision int8 needs: the range of numbers that each of its layers reads.
 
-    ``images``: an array uint8 (N, H, W, 3) RGB, or a source such as a pack, of crops like those to be embedded and other ones, of which
-    ``count`` are run (all where there are fewer; spread evenly). A range is the mean over them of
-    the least and of the largest number. Returns ``model``, its `input_ranges` set; a file that it
-    is saved to keeps them. Nothing else changes, and without ``precision="int8"`` the numbers are
-    as before. ValueError for ``count`` below 1; facebench.Error where no crop has a face.
+    ``images``: an array uint8 (N, H, W, 3) RGB, or a source such as a pack, of crops like those to
+    be embedded and other ones, of which ``count`` are run (all where there are fewer; spread
+    evenly). A range is the mean over them of the least and of the largest number. Returns
+    ``model``, its `input_ranges` set; a file that it is saved to keeps them. Nothing else changes,
+    and without ``precision="int8"`` the numbers are as before. ValueError for ``count`` below 1;
+    facebench.Error where no crop has a face.
 
-    >>> import os, tempfile, numpy as np
+    >>> import numpy as np
     >>> from facebench import embedding
     >>> faces = np.random.default_rng(0).integers(0, 256, (20, 32, 32, 3), np.uint8)
     >>> model = embedding.make_model("small4", height=32, width=32)

@@ -115,7 +115,9 @@ def race(name, settings):
             peers = [Contestant("ONNX Runtime", sized(onnx_setup), onnx)]
             if settings.precisions:
                 peers = [
-                    Contestant(f"facebench {p}", sized(functools.partial(ours_setup, precision=p)), ours)
+                    Contestant(
+                        f"facebench {p}", sized(functools.partial(ours_setup, precision=p)), ours
+                    )
                     for p in ("bfloat16", "int8")
                 ]
             elif importlib.util.find_spec("openvino"):

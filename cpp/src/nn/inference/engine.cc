@@ -146,6 +146,8 @@ class InferenceEngine::Pass {
     const ValueShape& s = shape(step.out);
     const long left = step.padding.left, taps = step.kernel.width;
     const long step_right = step.stride.width * channels, dilation = step.dilation.width * channels;
+    // What lies together in a row.
+    const long run = step.dilation.width == 1 ? taps * channels : channels;
     const long padded = std::max(
         left + width, (s.width - 1) * step.stride.width + (taps - 1) * step.dilation.width + 1);
     float* row = workspace_.floats(padded * channels);
@@ -157,10 +159,14 @@ class InferenceEngine::Pass {
         for (long x = 0; x < width; ++x)
           row[(left + x) * channels + c] = pixels[c * images_.stride(1) + x * images_.stride(3)];
       for (long x = 0; x < s.width; ++x)
-        for (long k = 0, j = 0; k < taps; ++k)
-          for (long c = 0; c < channels; ++c, ++j)
-            out.data[j / lanes * out.block + y * out.row + x * lanes + j % lanes] =
-                row[x * step_right + k * dilation + c];
+        for (long k = 0; k < taps * channels; k += run) {
+          const float* pixel = row + x * step_right + k / run * dilation;
+          for (long j = k, n = 0; j < k + run; j += n, pixel += n) {
+            n = std::min(k + run - j, lanes - j % lanes);
+            std::copy_n(pixel, n,
+                        out.data + j / lanes * out.block + y * out.row + x * lanes + j % lanes);
+          }
+        }
       for (long j = taps * channels; j % 4 != 0; ++j)  // that words are whole
         for (long x = 0; x < s.width; ++x)
           out.data[j / lanes * out.block + y * out.row + x * lanes + j % lanes] = 0;

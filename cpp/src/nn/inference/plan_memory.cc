@@ -222,7 +222,7 @@ void set_precision(const Graph& graph, InferencePrecision precision, const Input
   if (range == ranges.end())
     throw std::invalid_argument(
         fmt::format("precision int8: nothing says what numbers layer '{}' reads; calibrate the "
-                    "model on a pack of crops (facebench calibrate)",
+                    "model on a pack of crops (facebench quantize)",
                     node.name));
   step.bytes = bytes_of(range->second);
   step.winograd = false;
