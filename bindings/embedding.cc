@@ -10,6 +10,8 @@
 #include "facebench/embedding/convert.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/embedding/imported_model.h"
+#include "facebench/embedding/quantize.h"
+#include "input_ranges.h"
 #include "json.h"
 #include "modules.h"
 
@@ -70,6 +72,10 @@ void bind_model(py::module_& m) {
       .def_readwrite("options", &Model::options, "What it expects of images; see ModelOptions.")
       .def_readonly("weights", &Model::weights, "The Network.")
       .def_readonly("sha256", &Model::sha256, "Of the file it was loaded from, or ''.")
+      .def_property(
+          "input_ranges", [](const Model& model) { return pairs_of(model.input_ranges); },
+          [](Model& model, const RangePairs& ranges) { model.input_ranges = ranges_of(ranges); },
+          "What its layers read, (low, high) by layer, for precision int8; empty: unknown.")
       .def_property_readonly("embedding_size", &Model::embedding_size,
                              "Values of one embedding, before flips.")
       .def(
@@ -168,6 +174,25 @@ void bind_extract(py::module_& m) {
       py::arg("status") = std::vector<std::int64_t>{});
 }
 
+void bind_input_ranges(py::module_& m) {
+  const auto measure = [](const Model& model, const ImageSource& images, std::int64_t count,
+                          int threads, py::object progress) {
+    return pairs_of(with_job(threads, std::move(progress), [&](const Job& job) {
+      return measure_input_ranges(model, images, count, job);
+    }));
+  };
+  m.def("measure_input_ranges", measure, py::arg("model"), py::arg("images"), py::arg("count"),
+        py::arg("threads"), py::arg("progress"));
+  m.def(
+      "measure_input_ranges",
+      [measure](const Model& model, const Pixels& images, std::int64_t count, int threads,
+                py::object progress) {
+        return measure(model, array_source(images, {}, {}), count, threads, std::move(progress));
+      },
+      py::arg("model"), py::arg("images"), py::arg("count"), py::arg("threads"),
+      py::arg("progress"));
+}
+
 }  // namespace
 
 void bind_embedding(py::module_& m) {
@@ -178,6 +203,7 @@ void bind_embedding(py::module_& m) {
   bind_batch_model(m);
   bind_extract<Model>(m);
   bind_extract<BatchModel>(m);
+  bind_input_ranges(m);
   m.def(
       "parse_model_description",
       [](const std::string& text, const std::string& where, const std::string& key) {

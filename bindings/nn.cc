@@ -9,6 +9,7 @@
 #include "facebench/nn/network.h"
 #include "facebench/nn/networks.h"
 #include "facebench/nn/torch_device.h"
+#include "input_ranges.h"
 #include "modules.h"
 #include "tables.h"
 
@@ -151,7 +152,23 @@ void bind_inference_network(py::module_& m) {
                                "A network frozen for inference: batch norms folded, NHWC, packed "
                                "weights. Its numbers differ "
                                "from Network.infer by rounding alone.")
-      .def(py::init<const Network&, std::int64_t>(), py::arg("network"), py::arg("batch") = 8)
+      .def(py::init([](const Network& network, std::int64_t batch, const std::string& precision,
+                       const RangePairs& input_ranges) {
+             return InferenceNetwork(network, batch, inference_precisions().at(precision).precision,
+                                     ranges_of(input_ranges));
+           }),
+           py::arg("network"), py::arg("batch") = 8, py::arg("precision") = "float32",
+           py::arg("input_ranges") = RangePairs{})
+      .def(
+          "input_ranges",
+          [](const InferenceNetwork& n, const at::Tensor& images, const std::string& tap) {
+            std::vector<RangePairs> found;
+            for (const InputRanges& of_image : n.input_ranges(images, tap))
+              found.push_back(pairs_of(of_image));
+            return found;
+          },
+          py::arg("images"), py::arg("tap") = "embedding", py::call_guard<py::gil_scoped_release>(),
+          "For each image (low, high) of what the layers read of it, by layer.")
       .def(
           "infer",
           [](const InferenceNetwork& n, const at::Tensor& images, const std::string& tap) {

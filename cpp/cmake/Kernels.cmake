@@ -8,7 +8,7 @@ set(FACEBENCH_ISA_plain "Plain;4;")
 set(FACEBENCH_ISA_avx2 "Avx2;8;-mavx2;-mfma")
 set(FACEBENCH_ISA_avx512 "Avx512;16;-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl")
 set(FACEBENCH_ISA_avx512bf16
-  "Avx512Bf16;16;-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512bf16")
+  "Avx512Bf16;16;-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512bf16;-mavx512vnni")
 
 function(facebench_kernels target file)
   get_filename_component(path "${file}" ABSOLUTE)

@@ -140,7 +140,7 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
     ``model``: as for `run`. ``pack``: its path, or an opened one; or a folder of photographs,
     which need not be sorted by people: each is detected and cropped as the model says, and named by
     its path below the folder. ``options`` are fields of
-    `ExtractOptions`: flip, normalization, micro_batch; and mean, std, color (see
+    `ExtractOptions`: flip, normalization, micro_batch, precision; and mean, std, color (see
     `facebench.embedding.load_embedder`).
     """
     pixels = _pixels(options)

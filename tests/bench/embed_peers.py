@@ -1,5 +1,6 @@
 """Embedding: our networks against ONNX Runtime and, where it is installed, OpenVINO, which run the
-file that we export. Same weights and images, embeddings compared first."""
+file that we export. Same weights and images, embeddings compared first. With --precisions instead
+of them our own networks in lower precision."""
 
 import functools
 import importlib.util
@@ -41,13 +42,15 @@ def build(name):
     return network
 
 
-def ours_setup(name, batch, folder, threads):
+def ours_setup(name, batch, folder, threads, precision="float32"):
     import torch
     from facebench import nn
 
     torch.set_num_threads(threads)
     network = build(name)
-    return nn.InferenceNetwork(network, batch), torch.from_numpy(images(network, batch))
+    x = torch.from_numpy(images(network, batch))
+    ranges = nn.InferenceNetwork(network, 1).input_ranges(x[:1])[0] if precision == "int8" else {}
+    return nn.InferenceNetwork(network, batch, precision, ranges), x
 
 
 def ours(state):
@@ -88,11 +91,11 @@ def openvino(state):
     return next(iter(model([x]).values()))
 
 
-def same(mine, theirs):
+def same(mine, theirs, least=0.999998):
     mine, theirs = (v.reshape(len(v), -1).astype(np.float64) for v in (mine, theirs))
     norms = np.linalg.norm(mine, axis=1) * np.linalg.norm(theirs, axis=1)
     cosine = ((mine * theirs).sum(1) / norms).min()
-    assert cosine > 0.999998, f"cosine {cosine:.8f}"
+    assert cosine > least, f"cosine {cosine:.8f}"
 
 
 def race(name, settings):
@@ -110,7 +113,14 @@ def race(name, settings):
                 return functools.partial(setup, name, batch, folder)
 
             peers = [Contestant("ONNX Runtime", sized(onnx_setup), onnx)]
-            if importlib.util.find_spec("openvino"):
+            if settings.precisions:
+                peers = [
+                    Contestant(
+                        f"facebench {p}", sized(functools.partial(ours_setup, precision=p)), ours
+                    )
+                    for p in ("bfloat16", "int8")
+                ]
+            elif importlib.util.find_spec("openvino"):
                 peers.append(
                     Contestant("OpenVINO", sized(openvino_setup), openvino, reference=True)
                 )
@@ -118,8 +128,8 @@ def race(name, settings):
                 f"{name}, batch {batch}",
                 "images",
                 batch,
-                same,
-                goal=GOAL,
+                functools.partial(same, least=0.9) if settings.precisions else same,
+                goal=None if settings.precisions else GOAL,
                 limit=("fma", 2 * network.graph.count_macs()),
             )
             mine = Contestant("facebench", sized(ours_setup), ours)
@@ -129,6 +139,7 @@ def race(name, settings):
 
 def batches(parser):
     parser.add_argument("--batches", type=int, nargs="*", help="those of the networks' batches")
+    parser.add_argument("--precisions", action="store_true", help="ours in lower precision alone")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ VERBS = [
     "pack",
     "train",
     "convert",
+    "quantize",
     "embed",
     "pairs",
     "eval",

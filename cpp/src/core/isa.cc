@@ -44,7 +44,9 @@ Isa supported_isa() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-    return __builtin_cpu_supports("avx512bf16") ? Isa::avx512bf16 : Isa::avx512;
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni")
+               ? Isa::avx512bf16
+               : Isa::avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::avx2;
 #endif
   return Isa::plain;

@@ -56,9 +56,12 @@ InputView BatchModel::input_view(const ImageShape& images) const {
   return {o.view, o.view_fraction, o.interpolation, images, input};
 }
 
-std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch) {
-  InferenceNetwork network(model.weights, batch);
+std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch,
+                                             std::string_view precision) {
+  InferenceNetwork network(model.weights, batch, inference_precisions().at(precision).precision,
+                           model.input_ranges);
   BatchModelInfo info = info_of(model);
+  info.precision = precision;
   info.any_batch = network.any_batch(info.options.tap);
   return std::make_unique<NetworkModel>(std::move(info), std::move(network));
 }

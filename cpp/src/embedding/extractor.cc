@@ -26,8 +26,14 @@ namespace {
 using Rows = std::span<const std::int64_t>;
 using Images = std::span<const std::uint8_t* const>;  // the pixels of some
 
-ExtractOptions resolve(const ExtractOptions& options, const ModelOptions& model) {
+ExtractOptions resolve(const ExtractOptions& options, const BatchModelInfo& info) {
   check_options(options);
+  if (options.precision != info.precision)
+    throw std::invalid_argument(
+        fmt::format("precision {}: the model '{}' is computed in {}; other precisions are for "
+                    "networks of this library on the CPU",
+                    options.precision, info.name, info.precision));
+  const ModelOptions& model = info.options;
   ExtractOptions resolved = options;
   if (!resolved.flip) resolved.flip = model.flip;
   if (!resolved.normalization) resolved.normalization = model.normalization;
@@ -53,7 +59,7 @@ class Extraction {
   Extraction(const BatchModel& model, const ImageShape& shape, std::int64_t count,
              const ExtractOptions& options)
       : model_(model),
-        options_(resolve(options, model.info().options)),
+        options_(resolve(options, model.info())),
         view_(model.input_view(shape)),
         pixels_(pixel_input(model.info())) {
     set_.names.resize(static_cast<std::size_t>(count));
@@ -266,7 +272,8 @@ EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
 EmbeddingSet extract(const Model& model, const ImageSource& images, const ExtractOptions& options,
                      const Job& job) {
   check_options(options);
-  return extract(*make_batch_model(model, options.micro_batch), images, options, job);
+  return extract(*make_batch_model(model, options.micro_batch, options.precision), images, options,
+                 job);
 }
 
 }  // namespace facebench

@@ -66,6 +66,20 @@ NetworkOptions options_of_imported(const Graph& graph) {
   return options;
 }
 
+InputRanges parse_input_ranges(std::string_view text, std::string_view where) {
+  const Json json = parse_file_json(text, fmt::format("{} (metadata 'input_ranges')", where));
+  InputRanges ranges;
+  if (json.is_object())
+    for (const auto& [layer, range] : json.items())
+      if (range.is_array() && range.size() == 2 && range[0].is_number() && range[1].is_number() &&
+          range[0] <= range[1])
+        ranges[layer] = {range[0], range[1]};
+  if (ranges.empty() || ranges.size() != json.size())
+    fail(where, "metadata 'input_ranges' is not an object of pairs [low, high]",
+         "Make the file again with 'facebench quantize'");
+  return ranges;
+}
+
 }  // namespace
 
 std::int64_t Model::embedding_size() const {
@@ -86,6 +100,7 @@ Model make_model(std::string_view network, const NetworkOptions& network_options
           options,
           Network(std::move(graph), initializer, seed),
           {},
+          {},
           {}};
 }
 
@@ -95,7 +110,7 @@ Model imported_model(Graph graph, std::span<const NamedTensor> tensors, const Mo
   check_model_options(options, network_options, graph);
   Network weights(std::move(graph), tensors, where);
   weights.train(false);
-  return {std::string(kImportedNetwork), network_options, options, std::move(weights), {}, {}};
+  return {std::string(kImportedNetwork), network_options, options, std::move(weights), {}, {}, {}};
 }
 
 Json model_description(const Model& model) {
@@ -144,6 +159,11 @@ void save_model(const Model& model, const std::filesystem::path& path) {
       {"model", canonical_json(model_description(model))}};
   if (model.network == kImportedNetwork)
     metadata["graph"] = canonical_json(graph_json(model.weights.graph()));
+  if (!model.input_ranges.empty()) {
+    Json ranges = Json::object();
+    for (const auto& [layer, range] : model.input_ranges) ranges[layer] = {range.low, range.high};
+    metadata["input_ranges"] = canonical_json(ranges);
+  }
   write_safetensors(path, tensors, metadata);
 }
 
@@ -193,7 +213,11 @@ Model load_model(const std::filesystem::path& path) {
   }
   Network weights(std::move(graph), tensors, where);
   weights.train(false);
-  return {network, network_options, options, std::move(weights), path, sha256_file(path)};
+  InputRanges ranges;
+  if (const std::string text = entry("input_ranges"); !text.empty())
+    ranges = parse_input_ranges(text, where);
+  return {network, network_options,   options,          std::move(weights),
+          path,    sha256_file(path), std::move(ranges)};
 }
 
 }  // namespace facebench

@@ -4,10 +4,12 @@
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
+#include <fmt/format.h>
 
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -48,14 +50,36 @@ struct InferenceNetwork::PackedLayer {
   Scalars scalars;
 };
 
-InferenceNetwork::InferenceNetwork(const Network& network, std::int64_t batch)
-    : network_(fold_batch_norm(network)), engines_(std::make_unique<Engines>()) {
+const Table<InferencePrecisionEntry>& inference_precisions() {
+  static const Table<InferencePrecisionEntry> table(
+      "precision",
+      {{"float32", "as trained", InferencePrecision::float32},
+       {"bfloat16", "products of bfloat16, sums of float32", InferencePrecision::bfloat16},
+       {"int8", "products of bytes, in ranges seen in calibration", InferencePrecision::int8}});
+  return table;
+}
+
+InferenceNetwork::InferenceNetwork(const Network& network, std::int64_t batch,
+                                   InferencePrecision precision, InputRanges ranges)
+    : network_(fold_batch_norm(network)),
+      precision_(precision),
+      ranges_(std::move(ranges)),
+      engines_(std::make_unique<Engines>()) {
   network_.channels_last();
   packed_.resize(graph().nodes().size());
-  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) return;
+  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) {
+    if (precision != InferencePrecision::float32) refuse_precision("is not on the CPU in float32");
+    return;
+  }
   for (const auto& [tap, node] : graph().taps())
     if (tap == "embedding" && engine(node)) return;
   pack(batch);
+}
+
+void InferenceNetwork::refuse_precision(std::string_view why) const {
+  throw std::invalid_argument(
+      fmt::format("a network that {} has no precision but float32, not {}", why,
+                  inference_precisions().entries()[static_cast<std::size_t>(precision_)].name));
 }
 
 InferenceNetwork::~InferenceNetwork() = default;
@@ -105,14 +129,37 @@ const InferenceEngine* InferenceNetwork::engine(int node) const {
   const auto [it, made] = engines_->by_node.try_emplace(node);
   if (made) {
     std::optional<Plan> plan =
-        make_plan(graph(), network_.layers_, node, inference_kernels().lanes);
-    if (plan) it->second = std::make_unique<InferenceEngine>(std::move(*plan));
+        make_plan(graph(), network_.layers_, node, inference_kernels().lanes, precision_, ranges_);
+    if (plan)
+      it->second = std::make_unique<InferenceEngine>(std::move(*plan));
+    else if (precision_ != InferencePrecision::float32)
+      refuse_precision("has an operation that runs by torch (local response normalisation)");
   }
   return it->second.get();
 }
 
 bool InferenceNetwork::any_batch(std::string_view tap) const {
   return engine(graph().tap_node(tap)) != nullptr;
+}
+
+std::vector<InputRanges> InferenceNetwork::input_ranges(const at::Tensor& images,
+                                                        std::string_view tap) const {
+  const c10::NoGradGuard no_grad;
+  std::vector<InputRanges> ranges(static_cast<std::size_t>(images.size(0)));
+  const int wanted = graph().tap_node(tap);
+  const Network::Override observe = [&](int index, const std::vector<at::Tensor>& values) {
+    const Node& node = graph().nodes()[static_cast<std::size_t>(index)];
+    if (node.op == Op::conv || node.op == Op::linear) {
+      const at::Tensor x = values[static_cast<std::size_t>(node.inputs[0])].flatten(1);
+      const auto [low, high] = at::aminmax(x, 1);
+      for (std::size_t i = 0; i < ranges.size(); ++i)
+        ranges[i][node.name] = {low[static_cast<std::int64_t>(i)].item<float>(),
+                                high[static_cast<std::int64_t>(i)].item<float>()};
+    }
+    return at::Tensor();
+  };
+  network_.run(images, std::span<const int>(&wanted, 1), false, observe);
+  return ranges;
 }
 
 at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view tap) const {

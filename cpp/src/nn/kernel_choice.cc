@@ -28,6 +28,7 @@ const NormKernels& norm_kernels(bool bfloat16) {
 const InferenceKernels& inference_kernels() {
 #if defined(__x86_64__)
   const Isa isa = active_isa();
+  if (isa >= Isa::avx512bf16) return kInferenceKernelsAvx512Bf16;
   if (isa >= Isa::avx512) return kInferenceKernelsAvx512;
   if (isa >= Isa::avx2) return kInferenceKernelsAvx2;
 #endif

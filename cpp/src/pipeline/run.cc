@@ -108,7 +108,9 @@ EvaluationResult run(const RunRequest& request, const fs::path& model_path, cons
 EvaluationResult run(const RunRequest& request, const Model& model, const fs::path& out,
                      const Job& job) {
   check_options(request.extract);
-  return run(request, *make_batch_model(model, request.extract.micro_batch), out, job);
+  return run(request,
+             *make_batch_model(model, request.extract.micro_batch, request.extract.precision), out,
+             job);
 }
 
 EvaluationResult run(const RunRequest& request, const BatchModel& model, const fs::path& out,

@@ -46,7 +46,8 @@ def _measure(model, settings, threads):
     before = _memory("VmRSS")
     _forget_peak()
     pixels = {k: v for k, v in settings.items() if k in ("mean", "std", "color")}
-    how = {k: v for k, v in settings.items() if k in ("flip", "normalization", "micro_batch")}
+    fields = ("flip", "normalization", "micro_batch", "precision")
+    how = {k: v for k, v in settings.items() if k in fields}
     try:
         embedder = embedding.load_embedder(model, **pixels)
         shape = (IMAGES, *_size(embedder, settings), 3)

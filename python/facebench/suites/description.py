@@ -23,6 +23,7 @@ MODEL_SETTINGS = (
     "flip",
     "normalization",
     "micro_batch",
+    "precision",
 )
 # What a set may say of its images; its detector takes the place of a model's.
 SET_SETTINGS = (

@@ -6,26 +6,10 @@
 #include "facebench/core/isa.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/threads.h"
+#include "nn/inference_networks.h"
 
 namespace facebench {
 namespace {
-
-at::Tensor waves(std::int64_t n, const Graph& g) {
-  const Shape& s = g.input_shape();
-  return at::sin(at::arange(n * element_count(s), at::kFloat)).reshape({n, s[0], s[1], s[2]});
-}
-
-// Statistics and slopes that are not those of a fresh network.
-Network filled(const Graph& g) {
-  Network net(g, "xavier_uniform", 3);
-  for (const NamedTensor& t : net.tensors())
-    if (t.tensor.dim() == 1) {
-      at::Tensor values = t.tensor.detach();
-      values.copy_(0.6 + 0.3 * at::sin(at::arange(values.numel(), at::kFloat)));
-    }
-  net.train(false);
-  return net;
-}
 
 // Largest difference from torch in float64, relative to the largest value.
 double error(const Graph& g, std::int64_t batch = 3) {
@@ -39,13 +23,6 @@ double error(const Graph& g, std::int64_t batch = 3) {
   EXPECT_EQ(got.sizes(), expected.sizes());
   return ((got - expected).abs().max() / expected.abs().max()).item<double>();
 }
-
-// The instruction set for all kernels while this lives.
-struct WithIsa {
-  explicit WithIsa(Isa isa) : before(active_isa()) { force_isa(isa); }
-  ~WithIsa() { force_isa(before); }
-  Isa before;
-};
 
 constexpr double kRounding = 2e-6;
 
@@ -134,36 +111,27 @@ TEST(Inference, PoolsEqualTorch) {
               kRounding);
 }
 
-Graph small_network() {
-  Graph g;
-  Value x = g.input(3, 30, 28);
-  x = g.prelu("p0", g.conv("c0", x, {.out = 32, .kernel = 3, .stride = 2, .padding = 1}));
-  Value y = g.relu(g.conv("c1", x, {.out = 64}));
-  y = g.relu(g.conv("c2", y, {.out = 64, .kernel = 3, .padding = 1, .groups = 64}));
-  x = g.add(x, g.conv("c3", y, {.out = 32}));
-  x = g.conv("c4", g.batch_norm("b", x), {.out = 48, .kernel = 3, .padding = 1});
-  g.tap("embedding", g.linear("fc", g.flatten(g.max_pool(x, {})), {.out = 64}));
-  return g;
-}
-
 TEST(Inference, BitsDependOnTheImageAlone) {
   const TorchThreads restore;
   const Graph g = small_network();
   const Network net = filled(g);
-  const InferenceNetwork frozen(net, 8);
   const at::Tensor x = waves(21, g);
-  at::set_num_threads(1);
-  const at::Tensor expected = frozen.infer(x);
-  for (const int threads : {1, 2, 3})
-    for (const std::int64_t batch : {1, 2, 5, 21}) {
-      at::set_num_threads(threads);
-      for (std::int64_t first = 0; first + batch <= 21; first += batch)
-        EXPECT_TRUE(
-            at::equal(frozen.infer(x.narrow(0, first, batch)), expected.narrow(0, first, batch)))
-            << threads << " threads, images " << first << " to " << first + batch;
-    }
-  EXPECT_TRUE(at::equal(frozen.infer(x.contiguous(at::MemoryFormat::ChannelsLast)), expected));
-  EXPECT_EQ(frozen.infer(x.narrow(0, 0, 0)).size(0), 0);
+  for (const InferencePrecisionEntry& precision : inference_precisions().entries()) {
+    const InferenceNetwork frozen(net, 8, precision.precision, seen_ranges(net, x));
+    at::set_num_threads(1);
+    const at::Tensor expected = frozen.infer(x);
+    for (const int threads : {1, 2, 3})
+      for (const std::int64_t batch : {1, 2, 5, 21}) {
+        at::set_num_threads(threads);
+        for (std::int64_t first = 0; first + batch <= 21; first += batch)
+          EXPECT_TRUE(
+              at::equal(frozen.infer(x.narrow(0, first, batch)), expected.narrow(0, first, batch)))
+              << precision.name << ", " << threads << " threads, images " << first << " to "
+              << first + batch;
+      }
+    EXPECT_TRUE(at::equal(frozen.infer(x.contiguous(at::MemoryFormat::ChannelsLast)), expected));
+    EXPECT_EQ(frozen.infer(x.narrow(0, 0, 0)).size(0), 0);
+  }
 }
 
 TEST(Inference, EveryInstructionSetEqualsTorch) {

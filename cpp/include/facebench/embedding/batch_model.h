@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "facebench/embedding/model.h"
 #include "facebench/io/json.h"
@@ -23,10 +24,11 @@ struct BatchModelInfo {
   // A row's bits depend on its image alone, whatever the batch and torch's number of threads; and
   // a batch of any size costs no more for each image than a larger one.
   bool any_batch = false;
-  std::int64_t embedding_size = 0;  // values of one embedding; 0: the first batch tells
-  Json description;                 // for manifests
-  std::filesystem::path file;       // where it was read from; may be empty
-  std::string sha256;               // of that file; may be empty
+  std::string precision = "float32";  // of its products, as ExtractOptions has it
+  std::int64_t embedding_size = 0;    // values of one embedding; 0: the first batch tells
+  Json description;                   // for manifests
+  std::filesystem::path file;         // where it was read from; may be empty
+  std::string sha256;                 // of that file; may be empty
 };
 
 // A model as the extractor sees it: a batch of images in, one embedding for each out. Our own
@@ -52,7 +54,9 @@ class BatchModel {
 };
 
 // The network of a model, its weights folded and packed for batches of that size. Independent of
-// `model`.
-std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch);
+// `model`. Throws std::invalid_argument for a precision that is none of inference_precisions() or
+// that the network does not have (InferenceNetwork).
+std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch,
+                                             std::string_view precision = "float32");
 
 }  // namespace facebench

@@ -11,6 +11,7 @@
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/model.h"
 #include "facebench/io/embeddings.h"
+#include "facebench/nn/inference_network.h"
 
 namespace facebench {
 
@@ -19,6 +20,7 @@ struct ExtractOptions {
   std::optional<std::string> flip;
   std::optional<std::string> normalization;
   int micro_batch = 8;
+  std::string precision = "float32";
 
   static void describe(OptionsBuilder<ExtractOptions>& o) {
     o.name("ExtractOptions", "How images become embeddings.");
@@ -33,6 +35,11 @@ struct ExtractOptions {
             "images that go through the network together; decides the last bits of a model whose "
             "operations are not all this library's own",
             1, 1024);
+    o.choice(
+        "precision", &ExtractOptions::precision,
+        "numbers that the layers of a network of this library multiply: float32 as trained, or "
+        "bfloat16 with sums in float32, faster where the processor has AVX-512 BF16",
+        inference_precisions().names());
   }
 };
 
@@ -47,9 +54,9 @@ struct ExtractOptions {
 // is not thread-safe is called on the calling thread. The manifest says what was computed with
 // what.
 //
-// Throws std::invalid_argument where the images' size is not what the model takes or its output is
-// not (N, D), and Error naming the image for a number that is not finite, and where no image is ok
-// and the model does not say how long its embeddings are.
+// Throws std::invalid_argument where the images' size is not what the model takes, its output is
+// not (N, D) or it has not the precision asked for, and Error naming the image for a number that is
+// not finite, and where no image is ok and the model does not say how long its embeddings are.
 EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
                      const ExtractOptions& options = {}, const Job& job = {});
 EmbeddingSet extract(const Model& model, const ImageSource& images,

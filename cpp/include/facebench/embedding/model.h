@@ -10,6 +10,7 @@
 #include "facebench/core/options.h"
 #include "facebench/embedding/input_view.h"
 #include "facebench/io/json.h"
+#include "facebench/nn/inference_network.h"
 #include "facebench/nn/network.h"
 #include "facebench/nn/networks.h"
 
@@ -76,6 +77,7 @@ struct Model {
   Network weights;             // in evaluation mode when loaded
   std::filesystem::path file;  // that it was loaded from; empty otherwise
   std::string sha256;          // of that file
+  InputRanges input_ranges;    // for precision int8 (embedding/quantize.h); empty: none
 
   // The number of values of one embedding before flips.
   std::int64_t embedding_size() const;
@@ -107,7 +109,8 @@ ModelDescription parse_model_description(std::string_view text, std::string_view
                                          std::string_view key);
 
 // A model file is safetensors (float32, on the CPU, by the network's tensor names) whose metadata
-// has "format" = "facebench-model", "version" = "1" and "model" = model_description() as JSON. Same
+// has "format" = "facebench-model", "version" = "1" and "model" = model_description() as JSON; with
+// input ranges also "input_ranges" = {layer: [low, high], ...} as JSON. Same
 // model, same bytes. save_model writes the whole file or nothing. Throw Error naming the file and
 // what is wrong: not a model file, a newer version, an unknown network or option, a tensor that is
 // missing, unexpected, of another type or of another shape.

@@ -3,15 +3,49 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "facebench/core/registry.h"
 #include "facebench/nn/network.h"
 
 namespace facebench {
 
 class InferenceEngine;
+
+// The numbers that an InferenceNetwork multiplies; sums are of more digits, and what lies between
+// layers is float32.
+//   float32   as Network.
+//   bfloat16  weights and inputs of convolutions and linear layers are rounded to bfloat16 (8 bits
+//             of precision, nearest, ties to even); their products are exact and their sums are
+//             float32. Convolutions of each channel on its own stay float32. Twice as many
+//             multiply-adds a second where the processor has AVX-512 BF16; elsewhere the same
+//             arithmetic by other instructions, slower than float32.
+//   int8      convolutions multiply whole numbers: bytes 0 to 255, which divide the range that a
+//             layer's input has (InputRanges) evenly, and weights -127 to 127, evenly for each
+//             output channel; what lies outside of a range becomes its end. Sums are exact. Layers
+//             that read the images and linear layers are bfloat16. Up to four times as many
+//             multiply-adds a second where the processor has AVX-512 VNNI and BF16; much slower
+//             than float32 elsewhere.
+enum class InferencePrecision { float32, bfloat16, int8 };
+
+// The least and the largest number that a layer reads, by the layer's name.
+struct InputRange {
+  float low = 0;
+  float high = 0;
+};
+using InputRanges = std::map<std::string, InputRange, std::less<>>;
+
+struct InferencePrecisionEntry {
+  std::string name;
+  std::string doc;
+  InferencePrecision precision;
+};
+const Table<InferencePrecisionEntry>& inference_precisions();
 
 // A network frozen for inference. On the CPU in float32 it runs as a plan made once for each tap:
 // batch norms folded, weights in the order of reading, sums, activations and what follows in one
@@ -21,8 +55,13 @@ class InferenceEngine;
 // it was made of.
 class InferenceNetwork {
  public:
-  // `batch` is the batch size that weights for oneDNN are laid out for; others run too.
-  InferenceNetwork(const Network& network, std::int64_t batch);
+  // `batch` is the batch size that weights for oneDNN are laid out for; others run too. Throws
+  // std::invalid_argument where a precision other than float32 is asked of a network that is not on
+  // the CPU in float32, or has an operation that the plan does not cover, and where int8 has no
+  // range for a layer.
+  InferenceNetwork(const Network& network, std::int64_t batch,
+                   InferencePrecision precision = InferencePrecision::float32,
+                   InputRanges ranges = {});
   ~InferenceNetwork();
   InferenceNetwork(InferenceNetwork&&) noexcept;
   InferenceNetwork& operator=(InferenceNetwork&&) noexcept;
@@ -31,7 +70,12 @@ class InferenceNetwork {
   // Whether an image's numbers have the same bits in every batch and with any number of threads of
   // torch: where kernels of this library compute the tap, which is unless the graph has an
   // operation that they do not have (local response normalisation), on the CPU and in float32.
+  // Throws as the constructor where the tap cannot be computed in the precision.
   bool any_batch(std::string_view tap = "embedding") const;
+  // For each image what the convolutions and linear layers that the tap needs read of it, computed
+  // by torch in float32.
+  std::vector<InputRanges> input_ranges(const at::Tensor& images,
+                                        std::string_view tap = "embedding") const;
   // As Network::infer. Safe to call from several threads at once.
   at::Tensor infer(const at::Tensor& images, std::string_view tap = "embedding") const;
 
@@ -40,9 +84,12 @@ class InferenceNetwork {
   struct Engines;
 
   void pack(std::int64_t batch);
+  [[noreturn]] void refuse_precision(std::string_view why) const;
   const InferenceEngine* engine(int node) const;
 
   Network network_;
+  InferencePrecision precision_;
+  InputRanges ranges_;
   std::unique_ptr<Engines> engines_;
   std::vector<std::unique_ptr<PackedLayer>> packed_;  // by node; null: run as it is
 };

@@ -13,11 +13,18 @@ constexpr int kLanes = FACEBENCH_LANES;
 constexpr bool kManyRegisters = FACEBENCH_LANES == 16;
 
 typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
+typedef unsigned Bits __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
 
 [[gnu::always_inline]] inline Floats load(const float* p) {
   return *reinterpret_cast<const Floats*>(p);
 }
 [[gnu::always_inline]] inline void store(float* p, Floats v) { *reinterpret_cast<Floats*>(p) = v; }
+
+// The 32 bits at p, for all lanes.
+[[gnu::always_inline]] inline Bits read_word(const float* p) {
+  typedef unsigned Word __attribute__((may_alias));
+  return Bits{} + *reinterpret_cast<const Word*>(p);
+}
 
 // Comparisons are such that a NaN stays one.
 [[gnu::always_inline]] inline Floats activate(Floats v, Activation kind, Floats slope) {

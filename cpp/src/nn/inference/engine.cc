@@ -30,6 +30,8 @@ const float* floats_of(const at::Tensor& t) {
   return t.defined() ? t.const_data_ptr<float>() : nullptr;
 }
 
+const std::int32_t* words_of(const at::Tensor& t) { return t.const_data_ptr<std::int32_t>(); }
+
 }  // namespace
 
 struct InferenceEngine::Workspace {
@@ -103,6 +105,11 @@ class InferenceEngine::Pass {
   const Home& home(int value) const {
     return plan_.homes[at_index(plan_.places[at_index(value)].home)];
   }
+  const ConvKernel& kernel(const Step& step) const {
+    return *kernels_.conv[static_cast<int>(step.precision)];
+  }
+  // Of a block's pixel.
+  long words(const Step& step) const { return plan_.lanes / per_word(step.precision); }
   long blocks(int value) const { return (shape(value).channels + plan_.lanes - 1) / plan_.lanes; }
 
   BlockView view(int value, float* arena) const {
@@ -139,6 +146,8 @@ class InferenceEngine::Pass {
     const ValueShape& s = shape(step.out);
     const long left = step.padding.left, taps = step.kernel.width;
     const long step_right = step.stride.width * channels, dilation = step.dilation.width * channels;
+    // What lies together in a row.
+    const long run = step.dilation.width == 1 ? taps * channels : channels;
     const long padded = std::max(
         left + width, (s.width - 1) * step.stride.width + (taps - 1) * step.dilation.width + 1);
     float* row = workspace_.floats(padded * channels);
@@ -150,19 +159,27 @@ class InferenceEngine::Pass {
         for (long x = 0; x < width; ++x)
           row[(left + x) * channels + c] = pixels[c * images_.stride(1) + x * images_.stride(3)];
       for (long x = 0; x < s.width; ++x)
-        for (long k = 0, j = 0; k < taps; ++k)
-          for (long c = 0; c < channels; ++c, ++j)
-            out.data[j / lanes * out.block + y * out.row + x * lanes + j % lanes] =
-                row[x * step_right + k * dilation + c];
+        for (long k = 0; k < taps * channels; k += run) {
+          const float* pixel = row + x * step_right + k / run * dilation;
+          for (long j = k, n = 0; j < k + run; j += n, pixel += n) {
+            n = std::min(k + run - j, lanes - j % lanes);
+            std::copy_n(pixel, n,
+                        out.data + j / lanes * out.block + y * out.row + x * lanes + j % lanes);
+          }
+        }
+      for (long j = taps * channels; j % 4 != 0; ++j)  // that words are whole
+        for (long x = 0; x < s.width; ++x)
+          out.data[j / lanes * out.block + y * out.row + x * lanes + j % lanes] = 0;
     }
   }
 
-  Window window(const Step& step, const BlockView& in) const {
+  // Of `pixel` floats or words a pixel.
+  static Window window(const Step& step, const BlockView& in, long pixel) {
     Window w;
     w.height = static_cast<int>(step.kernel.height);
     w.width = static_cast<int>(step.kernel.width);
     w.tap_row = step.dilation.height * in.row;
-    w.tap_column = step.dilation.width * plan_.lanes;
+    w.tap_column = step.dilation.width * pixel;
     w.step_down = static_cast<int>(step.stride.height);
     w.step_right = static_cast<int>(step.stride.width);
     return w;
@@ -171,7 +188,7 @@ class InferenceEngine::Pass {
   static ConvWork conv_work(const Step& step) {
     ConvWork w;
     w.in_blocks = step.in_blocks;
-    w.last_channels = step.last_channels;
+    w.last_words = step.last_words;
     w.larger_of_two = step.larger_of_two;
     w.residual_first = step.residual_first;
     return w;
@@ -179,8 +196,12 @@ class InferenceEngine::Pass {
 
   // Points the work at one slab.
   void set_slab(ConvWork& w, const Step& step, const Slab& slab) const {
-    w.weights = floats_of(step.weights) + slab.weights;
-    w.bias = floats_of(step.bias) + slab.bias;
+    w.weights = words_of(step.weights) + slab.weights;
+    w.bias = floats_of(step.bias) + slab.vectors;
+    if (step.precision == InferencePrecision::int8) {
+      w.begin = words_of(step.begin) + slab.vectors;
+      w.scale = floats_of(step.sum_scale) + slab.vectors;
+    }
     const long c = slab.first_block * plan_.lanes;
     const auto from = [&](const at::Tensor& t) { return t.defined() ? floats_of(t) + c : nullptr; };
     w.activation = {step.activation, from(step.slope)};
@@ -206,22 +227,49 @@ class InferenceEngine::Pass {
       const long of_row = in_row * step.in_blocks * step.stride.height;
       chunk = std::clamp(kCacheFloats / of_row / 2 * 2, 2L, std::max(chunk, 2L));
     }
-    const auto rows_of = [&](const Slab& slab, float* arena, long from, long to) {
-      point(w, step, slab, arena);
-      kernels_.conv->run(w, slab.blocks, from, to);
-    };
     const bool by_chunk = chunk < ys.second - ys.first;
+    std::vector<BlockView> inputs(arenas.size());
+    const auto rows_of = [&](long k, std::size_t i, long from, long to) {
+      const Slab& slab = step.slabs[static_cast<std::size_t>(k)];
+      point(w, step, slab, arenas[i], inputs[i]);
+      kernel(step).run(w, slab.blocks, from, to);
+    };
     if (by_chunk) {
-      for (float* arena : arenas)
-        for (long y = ys.first; y < ys.second; y += chunk)
-          for (long k = slabs.first; k < slabs.second; ++k)
-            rows_of(step.slabs[static_cast<std::size_t>(k)], arena, y,
-                    std::min(y + chunk, ys.second));
+      for (std::size_t i = 0; i < arenas.size(); ++i)
+        for (long y = ys.first; y < ys.second; y += chunk) {
+          const long end = std::min(y + chunk, ys.second);
+          inputs[i] = input_rows(step, w, arenas[i], y, end, 0, 1);
+          for (long k = slabs.first; k < slabs.second; ++k) rows_of(k, i, y, end);
+        }
       return;
     }
+    for (std::size_t i = 0; i < arenas.size(); ++i)
+      inputs[i] = input_rows(step, w, arenas[i], ys.first, ys.second, i, arenas.size());
     for (long k = slabs.first; k < slabs.second; ++k)
-      for (float* arena : arenas)
-        rows_of(step.slabs[static_cast<std::size_t>(k)], arena, ys.first, ys.second);
+      for (std::size_t i = 0; i < arenas.size(); ++i) rows_of(k, i, ys.first, ys.second);
+  }
+
+  // The input of rows [from, to) of outputs, from the pixel under the first tap of the first row of
+  // all: where it lies, or its words, which go to scratch as those of image i of `images`.
+  BlockView input_rows(const Step& step, const ConvWork& w, float* arena, long from, long to,
+                       std::size_t i, std::size_t images) const {
+    const long lanes = plan_.lanes;
+    BlockView in = view(step.in, arena);
+    if (step.flat) in.row = w.width * lanes;
+    in.data -= step.padding.top * in.row + step.padding.left * lanes;
+    if (step.precision == InferencePrecision::float32) return in;
+    const long down = step.stride.height, row = in.row / lanes, pixel = words(step);
+    const long rows = (to - from - 1) * down + (step.kernel.height - 1) * step.dilation.height;
+    const long columns = step.flat ? std::min(w.pixels, to * w.width) - (to - 1) * w.width
+                                   : (w.width - 1) * step.stride.width +
+                                         (step.kernel.width - 1) * step.dilation.width + 1;
+    const long pixels = rows * row + columns, count = step.in_blocks * step.groups;
+    const long size = pixels * count * pixel;
+    float* out = workspace_.floats(static_cast<long>(images) * size) + static_cast<long>(i) * size;
+    for (long b = 0; b < count; ++b)
+      kernel(step).words(in.data + b * in.block + from * down * in.row, pixels, step.bytes,
+                         out + b * pixels * pixel);
+    return {out - from * down * row * pixel, pixels * pixel, row * pixel};
   }
 
   // Tiles of one image that are computed together with those of others.
@@ -263,7 +311,8 @@ class InferenceEngine::Pass {
     WinogradWork v;
     v.in_blocks = step.in_blocks;
     v.across = across;
-    v.inputs_block = v.sums_block = tiles * lanes;
+    v.inputs_block = tiles * words(step);
+    v.sums_block = tiles * lanes;
     // A line more, lest the parts compete for the same lines of the first cache.
     v.inputs_part = step.in_blocks * v.inputs_block + 16;
     v.sums_part = kMostBlocks * v.sums_block + 16;
@@ -275,10 +324,11 @@ class InferenceEngine::Pass {
     for (const Strip& s : strips) {
       v.in = view(step.in, s.arena);
       v.in.data -= step.padding.top * v.in.row + step.padding.left * lanes;
-      kernels_.winograd->inputs(v, s.from, s.to);
-      v.inputs += (s.to - s.from) * lanes;
+      kernels_.winograd->inputs[static_cast<int>(step.precision)](v, s.from, s.to);
+      v.inputs += (s.to - s.from) * words(step);
     }
     ConvWork product = conv_work(step);
+    product.window.tap_column = words(step);
     product.larger_of_two = false;
     product.bias = kZeros;
     product.pixels = product.width = tiles;
@@ -288,23 +338,24 @@ class InferenceEngine::Pass {
     for (long k = slabs.first; k < slabs.second; ++k) {
       const Slab& slab = step.slabs[static_cast<std::size_t>(k)];
       for (long p = 0; p < 16; ++p) {
-        product.weights = floats_of(step.weights) + slab.weights +
-                          p * step.in_blocks * lanes * slab.blocks * lanes;
+        product.weights = words_of(step.weights) + slab.weights +
+                          p * step.in_blocks * words(step) * slab.blocks * lanes;
         product.in = {inputs + p * v.inputs_part, v.inputs_block, 0};
         product.out = {sums + p * v.sums_part, v.sums_block, 0};
-        kernels_.conv->run(product, slab.blocks, 0, 1);
+        kernel(step).run(product, slab.blocks, 0, 1);
       }
       v.sums = sums;
       for (const Strip& s : strips) {
-        point(w, step, slab, s.arena);
+        point(w, step, slab, s.arena, {});
         kernels_.winograd->outputs(v, w, slab.blocks, s.from, s.to);
         v.sums += (s.to - s.from) * lanes;
       }
     }
   }
 
-  // Points the work at one slab of one image.
-  void point(ConvWork& w, const Step& step, const Slab& slab, float* arena) const {
+  // Points the work at one slab of one image, whose input is `in`.
+  void point(ConvWork& w, const Step& step, const Slab& slab, float* arena,
+             const BlockView& in) const {
     set_slab(w, step, slab);
     const auto of = [&](int value, long block) {
       BlockView v = view(value, arena);
@@ -313,9 +364,9 @@ class InferenceEngine::Pass {
       v.data += block * v.block;
       return v;
     };
-    w.in = of(step.in, slab.first_in_block);
-    w.window = window(step, w.in);
-    w.in.data -= step.padding.top * w.in.row + step.padding.left * plan_.lanes;
+    w.in = in;
+    w.in.data += slab.first_in_block * in.block;
+    w.window = window(step, in, words(step));
     w.residual = of(step.residual, slab.first_block);
     w.out = of(step.out, slab.first_block);
     w.affine = of(step.affine, slab.first_block);
@@ -326,8 +377,10 @@ class InferenceEngine::Pass {
     const long lanes = plan_.lanes, count = static_cast<long>(arenas.size());
     const ValueShape& in = shape(step.in);
     const long out_blocks = blocks(step.out);
-    float* gathered = workspace_.floats((step.in_blocks + out_blocks) * count * lanes);
-    float* results = gathered + step.in_blocks * count * lanes;
+    const long pixels = step.in_blocks * count;
+    float* gathered = workspace_.floats((2 * pixels + out_blocks * count) * lanes);
+    float* multiplied = gathered + pixels * lanes;
+    float* results = multiplied + pixels * lanes;
     for (long i = 0; i < count; ++i) {
       const BlockView v = view(step.in, arenas[static_cast<std::size_t>(i)]);
       float* to = gathered + i * lanes;
@@ -339,12 +392,16 @@ class InferenceEngine::Pass {
     ConvWork w = conv_work(step);
     w.pixels = w.width = count;
     w.in = {gathered, count * lanes, 0};
+    if (step.precision != InferencePrecision::float32) {
+      kernel(step).words(gathered, pixels, step.bytes, multiplied);
+      w.in = {multiplied, count * words(step), 0};
+    }
     const auto [from, to] = share_of(static_cast<long>(step.slabs.size()), part_, parts_);
     for (long k = from; k < to; ++k) {
       const Slab& slab = step.slabs[static_cast<std::size_t>(k)];
       set_slab(w, step, slab);
       w.out = {results + slab.first_block * count * lanes, count * lanes, 0};
-      kernels_.conv->run(w, slab.blocks, 0, 1);
+      kernel(step).run(w, slab.blocks, 0, 1);
       for (long i = 0; i < count; ++i) {
         const BlockView v = view(step.out, arenas[static_cast<std::size_t>(i)]);
         for (long b = 0; b < slab.blocks; ++b)
@@ -357,7 +414,7 @@ class InferenceEngine::Pass {
   void depthwise(const Step& step, float* arena) const {
     DepthwiseWork w;
     w.in = view(step.in, arena);
-    w.window = window(step, w.in);
+    w.window = window(step, w.in, plan_.lanes);
     w.in.data -= step.padding.top * w.in.row + step.padding.left * plan_.lanes;
     w.weights = floats_of(step.weights);
     w.bias = floats_of(step.bias);

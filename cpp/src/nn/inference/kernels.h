@@ -29,17 +29,33 @@ struct ActivationStage {
   const float* slope = nullptr;
 };
 
+// A convolution multiplies floats, or numbers of lower precision, of which a word of 32 bits holds
+// `per_word`: two bfloat16 or four bytes, neighbouring channels, the first in the lowest bits. What
+// a word has beyond the channels is zero in the weights.
+constexpr int kPrecisions = 3;  // float32, bfloat16, int8 (nn/precision.h)
+constexpr int kPerWord[kPrecisions] = {1, 2, 4};
+
+// A float x as a byte: x * scale + zero, rounded to nearest and limited to 0..255.
+struct ByteScale {
+  float scale = 1;
+  float zero = 0;  // a whole number
+};
+
 // A convolution for one slab: 1 to 3 neighbouring blocks of output channels. With s the sum of bias
 // and products, the result is s, with the larger of two blocks taken, `residual` added and the
 // activation applied (which of both comes first is said); `affine` is the result times a scale plus
 // a shift, and an activation of its own.
 struct ConvWork {
-  BlockView in;  // the pixel under the first tap of the first output
+  BlockView in;  // the pixel under the first tap of the first output; words, as the window's taps
   int in_blocks = 0;
-  int last_channels = 0;  // of the last block
+  int last_words = 0;  // of the last block
   Window window;
-  const float* weights = nullptr;  // (in_blocks, window, channels, slab's blocks, lanes)
+  const void* weights = nullptr;  // words: (in_blocks, window, words, slab's blocks, lanes)
   const float* bias = nullptr;
+  // Of bytes, whose sums are integers: what these begin with, and what they are multiplied by
+  // before the bias is added.
+  const int* begin = nullptr;
+  const float* scale = nullptr;
   bool larger_of_two = false;  // of the slab's two blocks; the outputs have one
   BlockView residual;          // data null: none
   bool residual_first = true;
@@ -64,7 +80,7 @@ struct WinogradWork {
   long across = 0;  // tiles in a row of them
   // The values of some tiles, (16, in_blocks, tiles, lanes), and the sums of one slab, (16, blocks,
   // tiles, lanes): the floats between their parts and blocks.
-  float* inputs = nullptr;
+  float* inputs = nullptr;  // or words of bfloat16
   long inputs_part = 0, inputs_block = 0;
   const float* sums = nullptr;
   long sums_part = 0, sums_block = 0;
@@ -104,20 +120,22 @@ struct PointwiseWork {
   ActivationStage activation;
 };
 
-// What conv_kernels.cc and winograd_kernels.cc add to the others.
+// What conv_kernels.cc, pair_kernels.cc, quad_kernels.cc and winograd_kernels.cc add to the others.
 struct ConvKernel {
   // Rows [from, to) of one slab of `blocks` blocks.
   void (*run)(const ConvWork& work, int blocks, long from, long to);
+  // The words of so many neighbouring pixels of one block; null for floats.
+  void (*words)(const float* in, long pixels, const ByteScale& bytes, void* out);
 };
 struct WinogradKernels {
-  // Tiles [from, to); theirs are the first of the inputs and sums.
-  void (*inputs)(const WinogradWork& work, long from, long to);
+  // Tiles [from, to); theirs are the first of the inputs and sums. By precision; null: none.
+  void (*inputs[kPrecisions])(const WinogradWork& work, long from, long to);
   void (*outputs)(const WinogradWork& work, const ConvWork& conv, int blocks, long from, long to);
 };
 
 struct InferenceKernels {
   int lanes;
-  const ConvKernel* conv;
+  const ConvKernel* conv[kPrecisions];
   const WinogradKernels* winograd;
   // Blocks and rows [from, to).
   void (*depthwise)(const DepthwiseWork& work, long from, long to, long row_from, long row_to);
@@ -134,5 +152,6 @@ const InferenceKernels& inference_kernels();
 extern const InferenceKernels kInferenceKernelsPlain;
 extern const InferenceKernels kInferenceKernelsAvx2;
 extern const InferenceKernels kInferenceKernelsAvx512;
+extern const InferenceKernels kInferenceKernelsAvx512Bf16;
 
 }  // namespace facebench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "facebench/nn/graph.h"
+#include "facebench/nn/inference_network.h"
 #include "nn/inference/kernels.h"
 
 namespace facebench {
@@ -17,6 +18,9 @@ namespace facebench {
 
 // The place of a node or value in a vector.
 inline std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
+
+// Numbers of a word of 32 bits that the kernels multiply.
+inline long per_word(InferencePrecision precision) { return kPerWord[static_cast<int>(precision)]; }
 
 // Channels, height and width of a value; of a vector height and width are 1.
 struct ValueShape {
@@ -43,10 +47,10 @@ struct Place {
 
 // Neighbouring blocks of output channels that one call of the kernel computes.
 struct Slab {
-  long first_block = 0;     // of the output
-  long first_in_block = 0;  // of the input, with groups
-  int blocks = 1;           // of sums
-  long weights = 0, bias = 0;
+  long first_block = 0;           // of the output
+  long first_in_block = 0;        // of the input, with groups
+  int blocks = 1;                 // of sums
+  long weights = 0, vectors = 0;  // where its own begin
 };
 
 enum class StepKind : std::uint8_t { patches, conv, depthwise, linear, pool, pointwise, larger };
@@ -63,13 +67,17 @@ struct Step {
   long groups = 1;
   bool larger_of_two = false, residual_first = true;
   Activation activation = Activation::none, affine_activation = Activation::none;
-  double factor = 1;  // of the sums
-  // Undefined where there are none; vectors are filled up with zeros to whole blocks.
+  double factor = 1;                                           // of the sums
+  InferencePrecision precision = InferencePrecision::float32;  // of what is multiplied
+  // Undefined where there are none; vectors are filled up with zeros to whole blocks. Weights of
+  // convolutions and linear layers are words (kernels.h) in integers.
+  ByteScale bytes;  // of int8's inputs
+  at::Tensor begin, sum_scale;
   at::Tensor weights, bias, slope, scale, shift, affine_slope;
   std::vector<Slab> slabs;
-  int in_blocks = 0, last_channels = 0;  // that a slab reads
-  bool winograd = false;                 // 3x3 by F(2 x 2, 3 x 3): the weights are (16, ...)
-  bool flat = false;                     // 1x1 on values without borders: rows do not matter
+  int in_blocks = 0, last_words = 0;  // that a slab reads
+  bool winograd = false;              // 3x3 by F(2 x 2, 3 x 3): the weights are (16, ...)
+  bool flat = false;                  // 1x1 on values without borders: rows do not matter
   // Pools: for each output row and column what its window covers (kernels.h).
   std::vector<int> rows_from, rows_to, columns_from, columns_to;
   std::vector<float> row_divisor, column_divisor;
@@ -89,9 +97,13 @@ struct Plan {
 };
 
 // `layers` holds each node's tensors (float32, on the CPU) as Network has them. Nothing where the
-// graph has an operation that the kernels do not cover.
+// graph has an operation that the kernels do not cover. `precision` is that of convolutions and
+// linear layers; convolutions of each channel on its own stay float32, and with int8 what reads the
+// images and linear layers are bfloat16. `ranges`, for int8, are of the graph's layers; throws
+// std::invalid_argument where one is missing.
 std::optional<Plan> make_plan(const Graph& graph, std::span<const std::vector<at::Tensor>> layers,
-                              int result, long lanes);
+                              int result, long lanes, InferencePrecision precision,
+                              const InputRanges& ranges);
 
 // The parts of make_plan. Chooses the steps; false where an operation is not covered.
 bool plan_steps(const Graph& graph, std::span<const std::vector<at::Tensor>> layers, int result,

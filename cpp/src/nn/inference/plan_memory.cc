@@ -1,8 +1,12 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "nn/inference/plan.h"
 
@@ -194,13 +198,49 @@ class MemoryPlanner {
 
 void plan_memory(const Graph& graph, Plan& plan) { MemoryPlanner(graph, plan).run(); }
 
+namespace {
+
+// The bytes 0 to 255 for what the range and zero span.
+ByteScale bytes_of(const InputRange& range) {
+  const float low = std::min(range.low, 0.0F), high = std::max(range.high, 0.0F);
+  if (!(high > low)) return {};
+  const float scale = 255 / (high - low);
+  return {scale, std::nearbyint(-low * scale)};
+}
+
+void set_precision(const Graph& graph, InferencePrecision precision, const InputRanges& ranges,
+                   Step& step) {
+  if (step.kind != StepKind::conv && step.kind != StepKind::linear) return;
+  step.precision = precision;
+  if (precision != InferencePrecision::int8) return;
+  const Node& node = graph.nodes()[at_index(step.node)];
+  if (step.kind == StepKind::linear || node.inputs[0] == 0) {
+    step.precision = InferencePrecision::bfloat16;
+    return;
+  }
+  const auto range = ranges.find(node.name);
+  if (range == ranges.end())
+    throw std::invalid_argument(
+        fmt::format("precision int8: nothing says what numbers layer '{}' reads; calibrate the "
+                    "model on a pack of crops (facebench quantize)",
+                    node.name));
+  step.bytes = bytes_of(range->second);
+  step.winograd = false;
+}
+
+}  // namespace
+
 std::optional<Plan> make_plan(const Graph& graph, std::span<const std::vector<at::Tensor>> layers,
-                              int result, long lanes) {
+                              int result, long lanes, InferencePrecision precision,
+                              const InputRanges& ranges) {
   const c10::NoGradGuard no_grad;
   Plan plan;
   plan.lanes = lanes;
   if (!plan_steps(graph, layers, result, plan)) return std::nullopt;
-  for (Step& step : plan.steps) pack_step(layers, plan, step);
+  for (Step& step : plan.steps) {
+    set_precision(graph, precision, ranges, step);
+    pack_step(layers, plan, step);
+  }
   plan_memory(graph, plan);
   return plan;
 }

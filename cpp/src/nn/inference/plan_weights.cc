@@ -1,23 +1,44 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <c10/util/BFloat16.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "nn/inference/plan.h"
 
 namespace facebench {
 namespace {
 
+// Up to kPerWord numbers, `apart` from each other, as the word that kernels multiply.
+std::int32_t word_of(const float* numbers, long count, long apart, InferencePrecision precision) {
+  if (precision == InferencePrecision::float32) return std::bit_cast<std::int32_t>(*numbers);
+  std::uint32_t word = 0;
+  for (long i = 0; i < count; ++i) {
+    const float number = numbers[i * apart];
+    if (precision == InferencePrecision::bfloat16)
+      word |= std::uint32_t{c10::BFloat16(number).x} << (16 * i);
+    else
+      word |= std::uint32_t{static_cast<std::uint8_t>(static_cast<std::int8_t>(number))} << (8 * i);
+  }
+  return static_cast<std::int32_t>(word);
+}
+
 // Rows of weights (out, in, taps) in the order that a slab is read: for each block of input
-// channels and tap (or, of Winograd's parts, for each part and block) its channels, each with all
+// channels and tap (or, of Winograd's parts, for each part and block) its words, each with all
 // rows. A row below zero is zeros.
-void order_slab(const float* weights, long in, long taps, bool taps_first, long lanes,
-                const std::vector<long>& rows, float* to) {
+void order_slab(const float* weights, long in, long taps, const Step& step, long lanes,
+                const std::vector<long>& rows, std::int32_t* to) {
+  const long each = per_word(step.precision);
   const auto channels = [&](long first, long tap) {
-    for (long c = first; c < std::min(first + lanes, in); ++c)
-      for (const long row : rows) *to++ = row < 0 ? 0 : weights[(row * in + c) * taps + tap];
+    const long end = std::min(first + lanes, in);
+    for (long c = first; c < end; c += each)
+      for (const long row : rows)
+        *to++ = row < 0 ? 0
+                        : word_of(weights + (row * in + c) * taps + tap, std::min(each, end - c),
+                                  taps, step.precision);
   };
-  if (taps_first) {
+  if (step.winograd) {
     for (long tap = 0; tap < taps; ++tap)
       for (long first = 0; first < in; first += lanes) channels(first, tap);
   } else {
@@ -35,6 +56,19 @@ at::Tensor winograd_weights(const at::Tensor& weights) {
   return at::matmul(flat, at::kron(g, g).t())
       .to(at::kFloat)
       .reshape({weights.size(0), weights.size(1), 16});
+}
+
+// Weights (out, in, taps) for int8: those of each output in units of which the largest is 127, and
+// what the sums of their products with bytes begin with and are multiplied by, so that the input's
+// own unit and zero do not show.
+at::Tensor byte_weights(const at::Tensor& weights, Step& step) {
+  const at::Tensor w = weights.to(at::kDouble);
+  at::Tensor unit = w.abs().amax(at::IntArrayRef{1, 2}) / 127;
+  unit = at::where(unit == 0, 1.0, unit);
+  const at::Tensor whole = at::round(w / unit.reshape({-1, 1, 1}));
+  step.begin = (whole.sum(at::IntArrayRef{1, 2}) * -step.bytes.zero).to(at::kInt);
+  step.sum_scale = (unit / step.bytes.scale).to(at::kFloat);
+  return whole.to(at::kFloat);
 }
 
 // The output blocks of one group, two at a time and three where one would be left.
@@ -66,11 +100,13 @@ void pack_conv(const at::Tensor& weights, const at::Tensor& bias, const ValueSha
                long lanes, Step& step) {
   const long of_group = out / step.groups;
   const long blocks = (of_group + lanes - 1) / lanes;
-  const at::Tensor w =
-      (step.winograd ? winograd_weights(weights) : weights.flatten(2)).contiguous();
+  at::Tensor w = step.winograd ? winograd_weights(weights) : weights.flatten(2).contiguous();
+  if (step.precision == InferencePrecision::int8) w = byte_weights(w, step);
   const long in_size = w.size(1), taps = w.size(2);
+  const long words = (step.in_blocks - 1) * lanes / per_word(step.precision) + step.last_words;
   std::vector<std::vector<long>> rows;  // by slab
-  long weights_size = 0, bias_size = 0;
+  std::vector<std::int64_t> all_rows;   // of all slabs; what is none of the output's: out
+  long weights_size = 0;
   for (long g = 0; g < step.groups; ++g)
     for (Slab slab : step.larger_of_two ? pairs_of_halves(blocks / 2) : split_blocks(blocks)) {
       rows.emplace_back();
@@ -80,29 +116,30 @@ void pack_conv(const at::Tensor& weights, const at::Tensor& bias, const ValueSha
           rows.back().push_back(c < of_group ? g * of_group + c : -1);
       }
       slab.weights = weights_size;
-      slab.bias = bias_size;
+      slab.vectors = static_cast<long>(all_rows.size());
       slab.first_block += g * blocks;
       slab.first_in_block = g * (in.channels / step.groups) / lanes;
-      weights_size += static_cast<long>(rows.back().size()) * in_size * taps;
-      bias_size += static_cast<long>(rows.back().size());
+      weights_size += static_cast<long>(rows.back().size()) * words * taps;
+      for (const long row : rows.back()) all_rows.push_back(row < 0 ? out : row);
       step.slabs.push_back(slab);
     }
-  step.weights = at::empty({weights_size}, at::kFloat);
-  step.bias = at::zeros({bias_size}, at::kFloat);
-  auto* const packed = step.weights.data_ptr<float>();
-  auto* const packed_bias = step.bias.data_ptr<float>();
-  const at::Tensor dense_bias = bias.contiguous();
-  const auto* const from_bias = dense_bias.const_data_ptr<float>();
+  step.weights = at::empty({weights_size}, at::kInt);
+  const at::Tensor order = at::tensor(all_rows, at::kLong);
+  const auto ordered = [&](const at::Tensor& vector) {
+    return at::constant_pad_nd(vector, {0, 1}).index_select(0, order);
+  };
+  step.bias = ordered(bias);
+  if (step.precision == InferencePrecision::int8) {
+    step.begin = ordered(step.begin);
+    step.sum_scale = ordered(step.sum_scale);
+  }
+  auto* const packed = step.weights.data_ptr<std::int32_t>();
   const auto* const from = w.const_data_ptr<float>();
   at::parallel_for(
       0, static_cast<std::int64_t>(rows.size()), 1, [&](std::int64_t k, std::int64_t end) {
         for (; k < end; ++k) {
           const auto i = static_cast<std::size_t>(k);
-          order_slab(from, in_size, taps, step.winograd, lanes, rows[i],
-                     packed + step.slabs[i].weights);
-          for (std::size_t r = 0; r < rows[i].size(); ++r)
-            if (rows[i][r] >= 0)
-              packed_bias[step.slabs[i].bias + static_cast<long>(r)] = from_bias[rows[i][r]];
+          order_slab(from, in_size, taps, step, lanes, rows[i], packed + step.slabs[i].weights);
         }
       });
 }
@@ -162,7 +199,8 @@ void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan
     w = w.permute({0, 3, 1, 2}).reshape({out, in.channels, w.size(2), 1});
   }
   step.in_blocks = static_cast<int>((w.size(1) + lanes - 1) / lanes);
-  step.last_channels = static_cast<int>(w.size(1) - (step.in_blocks - 1) * lanes);
+  const long last = w.size(1) - (step.in_blocks - 1) * lanes, each = per_word(step.precision);
+  step.last_words = static_cast<int>((last + each - 1) / each);
   pack_conv(w, bias, in, out, lanes, step);
 }
 

@@ -119,15 +119,19 @@ void larger_of_two(const PointwiseWork& w, long from, long to) {
 }  // namespace
 
 extern const ConvKernel FACEBENCH_FOR_ISA(kConvKernel);            // conv_kernels.cc
+extern const ConvKernel FACEBENCH_FOR_ISA(kPairKernel);            // pair_kernels.cc
+extern const ConvKernel FACEBENCH_FOR_ISA(kQuadKernel);            // quad_kernels.cc
 extern const WinogradKernels FACEBENCH_FOR_ISA(kWinogradKernels);  // winograd_kernels.cc
 
 extern const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels);
-const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels) = {kLanes,
-                                                               &FACEBENCH_FOR_ISA(kConvKernel),
-                                                               &FACEBENCH_FOR_ISA(kWinogradKernels),
-                                                               depthwise,
-                                                               pool,
-                                                               pointwise,
-                                                               larger_of_two};
+const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels) = {
+    kLanes,
+    {&FACEBENCH_FOR_ISA(kConvKernel), &FACEBENCH_FOR_ISA(kPairKernel),
+     &FACEBENCH_FOR_ISA(kQuadKernel)},
+    &FACEBENCH_FOR_ISA(kWinogradKernels),
+    depthwise,
+    pool,
+    pointwise,
+    larger_of_two};
 
 }  // namespace facebench

@@ -1,5 +1,6 @@
 // Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
 #include "nn/inference/conv_finish.h"
+#include "nn/inference/pair_words.h"
 
 namespace facebench {
 namespace {
@@ -13,7 +14,8 @@ namespace {
   d = h;
 }
 
-// The 16 sums of differences of each tile's 4 x 4 pixels.
+// The 16 sums of differences of each tile's 4 x 4 pixels, as words of `kPerWord` numbers.
+template <int kPerWord>
 void winograd_inputs(const WinogradWork& w, long from, long to) {
   for (int b = 0; b < w.in_blocks; ++b)
     for (long t = from; t < to; ++t) {
@@ -28,11 +30,14 @@ void winograd_inputs(const WinogradWork& w, long from, long to) {
       for (int i = 0; i < 4; ++i) spread(d[i][0], d[i][1], d[i][2], d[i][3]);
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) spread(d[0][j], d[1][j], d[2][j], d[3][j]);
-      float* out = w.inputs + b * w.inputs_block + (t - from) * kLanes;
+      float* out = w.inputs + b * w.inputs_block + (t - from) * (kLanes / kPerWord);
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i)
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) store(out + (i * 4 + j) * w.inputs_part, d[i][j]);
+        for (int j = 0; j < 4; ++j) {
+          float* part = out + (i * 4 + j) * w.inputs_part;
+          kPerWord == 1 ? store(part, d[i][j]) : store_pairs(part, d[i][j]);
+        }
     }
 }
 
@@ -76,6 +81,7 @@ void winograd_outputs(const WinogradWork& w, const ConvWork& conv, int blocks, l
 }  // namespace
 
 extern const WinogradKernels FACEBENCH_FOR_ISA(kWinogradKernels);
-const WinogradKernels FACEBENCH_FOR_ISA(kWinogradKernels) = {winograd_inputs, winograd_outputs};
+const WinogradKernels FACEBENCH_FOR_ISA(kWinogradKernels) = {
+    {winograd_inputs<1>, winograd_inputs<2>, nullptr}, winograd_outputs};
 
 }  // namespace facebench

@@ -4,24 +4,28 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument
+from facebench.cli.options import argument, fields
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
-@verb("facebench embed m.safetensors lfw.h5 --out lfw-m.h5")
+@verb(
+    "facebench embed m.safetensors lfw.h5 --out lfw-m.h5",
+    lambda: fields(facebench.embedding.ExtractOptions, "precision"),
+)
 def embed(
     model: argument("FILE.safetensors, FILE.onnx or module:function."),
     pack: argument("A pack, a .rec, .bin or .tar of crops, or a folder of photographs.", Path),
     setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
     out: common.Out = None,
     threads: common.Threads = 0,
+    **options,
 ):
     """Embed every face of a pack, or of a folder of photographs, with a model."""
-    settings = common.parse_assignments(setting)
+    common.add_settings(options, setting)
     path = common.out_path(out, "embed", Path(model).stem, ".h5")
     embeddings = facebench.embed(
-        model, pack, path, threads=threads, progress=make_progress(), **settings
+        model, pack, path, threads=threads, progress=make_progress(), **options
     )
     rows, dim = embeddings.values.shape
     return Answer(

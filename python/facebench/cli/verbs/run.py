@@ -19,6 +19,7 @@ from facebench.cli.verb import Answer, verb
             facebench.embedding.ExtractOptions,
             "flip",
             "micro_batch",
+            "precision",
             renamed={"micro_batch": "batch_size"},
         ),
         *fields(facebench.protocols.EvaluationOptions),

@@ -1,0 +1,101 @@
+#include "facebench/embedding/quantize.h"
+
+#include <ATen/core/Tensor.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "facebench/core/error.h"
+#include "facebench/embedding/extractor.h"
+
+namespace facebench {
+namespace {
+
+// Some rows of a source.
+class Rows : public ImageSource {
+ public:
+  Rows(const ImageSource& images, std::vector<std::int64_t> rows)
+      : images_(images), rows_(std::move(rows)) {}
+  std::int64_t size() const override { return static_cast<std::int64_t>(rows_.size()); }
+  ImageShape shape() const override { return images_.shape(); }
+  SampleStatus status(std::int64_t i) const override { return images_.status(row(i)); }
+  std::string name(std::int64_t i) const override { return images_.name(row(i)); }
+  const std::uint8_t* pixels(std::int64_t i) const override { return images_.pixels(row(i)); }
+
+ private:
+  std::int64_t row(std::int64_t i) const { return rows_.at(static_cast<std::size_t>(i)); }
+  const ImageSource& images_;
+  std::vector<std::int64_t> rows_;
+};
+
+float four_digits(double x) {
+  if (x == 0 || !std::isfinite(x)) return static_cast<float>(x);
+  const double unit = std::pow(10, std::floor(std::log10(std::abs(x))) - 3);
+  return static_cast<float>(std::round(x / unit) * unit);
+}
+
+// The model itself, which notes what its layers read.
+class RangeModel : public BatchModel {
+ public:
+  RangeModel(BatchModelInfo info, const Model& model)
+      : BatchModel(std::move(info)), network_(model.weights, 1) {}
+
+  at::Tensor embed(const at::Tensor& images) const override {
+    const std::string& tap = info().options.tap;
+    for (const InputRanges& of_image : network_.input_ranges(images, tap)) {
+      for (const auto& [layer, range] : of_image) {
+        sums_[layer].first += range.low;
+        sums_[layer].second += range.high;
+      }
+      ++count_;
+    }
+    return network_.infer(images, tap).flatten(1).contiguous();
+  }
+
+  InputRanges ranges() const {
+    const auto mean = [&](double sum) { return four_digits(sum / static_cast<double>(count_)); };
+    InputRanges result;
+    for (const auto& [layer, sums] : sums_) result[layer] = {mean(sums.first), mean(sums.second)};
+    return result;
+  }
+
+ private:
+  InferenceNetwork network_;
+  // extract() calls embed() on one thread, for the model does not say that it is thread-safe.
+  mutable std::map<std::string, std::pair<double, double>> sums_;
+  mutable std::int64_t count_ = 0;
+};
+
+std::vector<std::int64_t> evenly(const ImageSource& images, std::int64_t count) {
+  std::vector<std::int64_t> found, chosen;
+  for (std::int64_t i = 0; i < images.size(); ++i)
+    if (images.status(i) == SampleStatus::ok) found.push_back(i);
+  const auto total = static_cast<std::int64_t>(found.size());
+  const std::int64_t some = std::min(count, total);
+  for (std::int64_t k = 0; k < some; ++k)
+    chosen.push_back(found[static_cast<std::size_t>(k * total / some)]);
+  return chosen;
+}
+
+}  // namespace
+
+InputRanges measure_input_ranges(const Model& model, const ImageSource& images, std::int64_t count,
+                                 const Job& job) {
+  if (count < 1) throw std::invalid_argument(fmt::format("count {} is not positive", count));
+  const Rows rows(images, evenly(images, count));
+  if (rows.size() == 0) fail("crops for quantization", "none has a face");
+  BatchModelInfo info = make_batch_model(model, 1)->info();
+  info.thread_safe = false;
+  info.any_batch = true;
+  const RangeModel observed(std::move(info), model);
+  extract(observed, rows, {}, job);
+  return observed.ranges();
+}
+
+}  // namespace facebench
