@@ -242,10 +242,10 @@ void bind_training_runs(py::module_& m) {
       py::arg("process_group"), py::arg("device"));
   m.def(
       "head_memory",
-      [](const Head& head, std::int64_t images, const OptimizerOptions& optimizer) {
-        return memory_dict(head_memory(head, images, optimizer.moments()));
+      [](const Head& head, std::int64_t images, const OptimizerOptions& optimizer, bool early) {
+        return memory_dict(head_memory(head, images, optimizer.moments(), early));
       },
-      py::arg("head"), py::arg("images"), py::arg("optimizer"));
+      py::arg("head"), py::arg("images"), py::arg("optimizer"), py::arg("early"));
   py::class_<Optimizer>(m, "Optimizer", "See facebench.training.Optimizer.")
       .def(py::init([](const std::map<std::string, at::Tensor>& parameters,
                        const OptimizerOptions& options) {
@@ -255,6 +255,12 @@ void bind_training_runs(py::module_& m) {
            }),
            py::arg("parameters"), py::arg("options"))
       .def("zero_grad", &Optimizer::zero_grad)
+      .def(
+          "backward",
+          [](Optimizer& o, const at::Tensor& loss, Head& head, double lr) {
+            o.backward(loss, head, lr);
+          },
+          py::arg("loss"), py::arg("head"), py::arg("lr"), py::call_guard<py::gil_scoped_release>())
       .def("step", &Optimizer::step, py::arg("lr"), py::call_guard<py::gil_scoped_release>());
   m.def("training_views",
         [] { return table_list(training_views(), "source", &TrainingViewEntry::source); });

@@ -56,7 +56,7 @@ class Ours:
         self.sgd.zero_grad()
         own = features[self.first :: self.size].clone().requires_grad_(True)
         loss, _ = self.head(own, labels[self.first :: self.size].contiguous())
-        loss.backward()
+        self.sgd.backward(loss, self.head)
         self.sgd.step()
         gradient = torch.zeros_like(features)
         gradient[self.first :: self.size] = own.grad
@@ -140,7 +140,8 @@ def one_program(settings, program):
         Path("/proc/self/clear_refs").write_text("5")
     else:
         contestant = Ours(settings, float(program))
-        predicted = training.head_memory(contestant.head, settings.batch)["total"] / 1e6
+        memory = training.head_memory(contestant.head, settings.batch, early=True)
+        predicted = memory["total"] / 1e6
     times = []
     for features, labels in batches(settings, settings.steps):
         started = time.perf_counter()
@@ -169,13 +170,14 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="of each process")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--rates", type=float, nargs="*", default=[1.0, 0.1])
+    parser.add_argument("--rounds", type=int, default=1, help="of all programs, in turns")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     settings = parser.parse_args()
     run(settings, "compare")
     print("losses and gradients are those of torch\n")
     print("| program | process | predicted, MB | peak, MB | step, s |\n|---|---|---|---|---|")
     found = []
-    for program in [*(str(rate) for rate in settings.rates), "torch"]:
+    for program in [*(str(rate) for rate in settings.rates), "torch"] * settings.rounds:
         name = "torch, ColwiseParallel" if program == "torch" else f"facebench, rate {program}"
         for rank, predicted, peak, seconds in run(settings, program):
             shown = "" if predicted is None else f"{predicted:.0f}"

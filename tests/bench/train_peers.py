@@ -2,6 +2,7 @@
 of a network. `--quick` takes the smaller sizes."""
 
 import argparse
+import functools
 import sys
 from pathlib import Path
 
@@ -37,22 +38,27 @@ def head_inputs(batch: int, classes: int, threads: int):
     return x, torch.randint(0, classes, (batch,), generator=g), weight
 
 
+SGD = {"lr": 0.01, "momentum": 0.9, "weight_decay": 5e-4}
+
+
 def sgd(parameters, **how):
     import torch
 
-    return torch.optim.SGD(parameters, lr=0.01, momentum=0.9, weight_decay=5e-4, **how)
+    return torch.optim.SGD(parameters, **SGD, **how)
 
 
 def head_setup(name: str, batch: int, classes: int, threads: int):
     import torch
-    from facebench import losses
+    from facebench import losses, training
 
     x, y, weight = head_inputs(batch, classes, threads)
     options = {"sphereface": SPHEREFACE, "softmax": {"bias": False}}.get(name, {})
     head = losses.make_head(name, features=DIM, classes=classes, **options)
     with torch.no_grad():
         head.weight.copy_(weight)
-    return head, x, y, sgd(head.parameters(), fused=True)
+    # Made in the first step: momentum counts as memory beside the inputs, as PyTorch's does.
+    optimizer = functools.cache(lambda: training.Optimizer(head.named_parameters(), **SGD))
+    return head, x, y, optimizer
 
 
 def head_answer(loss, x, weight):
@@ -60,11 +66,12 @@ def head_answer(loss, x, weight):
 
 
 def head_ours(bfloat16: bool, state):
-    head, x, y, optimizer = state
+    head, x, y, made = state
+    optimizer = made()
     optimizer.zero_grad()
     x = (x.bfloat16() if bfloat16 else x.clone()).requires_grad_(True)
     loss, _ = head(x, y)
-    loss.backward()
+    optimizer.backward(loss, head)
     optimizer.step()
     return None if bfloat16 else head_answer(loss, x, head.weight)
 

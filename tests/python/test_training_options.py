@@ -302,3 +302,47 @@ def test_networks_and_losses_in_a_loop_of_ones_own():
     assert set(net.state_dict()) == {t for t, _ in net.named_parameters()} | {
         t for t, _ in net.named_buffers()
     }
+
+
+@pytest.mark.parametrize(("loss", "options"), [("softmax", {}), ("arcface", {"s": 8})])
+def test_update_in_the_backward_pass_is_pytorchs_sgd(loss, options):
+    """Float32 in tiles against float64 in torch's operations with torch.optim.SGD."""
+    how = {"features": 24, "classes": 300, "seed": 3} | options
+    ours = losses.make_head(loss, **how)
+    reference = losses.make_head(loss, float64=True, **how)
+    rates = {"lr": 0.2, "momentum": 0.9, "weight_decay": 0.01}
+    optimizer = training.Optimizer(ours.named_parameters(), **rates)
+    sgd = torch.optim.SGD(reference.parameters(), nesterov=False, **rates)
+    with torch.no_grad():
+        for a, b in zip(reference.parameters(), ours.parameters(), strict=True):
+            a.copy_(b)
+    random = torch.Generator().manual_seed(1)
+    for _ in range(10):
+        x = torch.randn(32, 24, generator=random)
+        y = torch.randint(0, 300, (32,), generator=random)
+        optimizer.zero_grad()
+        optimizer.backward(ours(x, y)[0], ours)
+        assert ours.weight.grad is None
+        optimizer.step()
+        sgd.zero_grad()
+        reference(x.double(), y)[0].backward()
+        sgd.step()
+    for a, b in zip(ours.parameters(), reference.parameters(), strict=True):
+        assert (a - b).abs().max() < 1e-5 * b.abs().max()
+
+
+def test_training_has_the_bits_of_one_that_stores_the_gradient(tmp_path):
+    """A clip_norm that is never reached needs the gradient; the log's norm is of all gradients."""
+    found = []
+    for clip in ("0", "1e9"):
+        recipe = training.load_recipe("small4.arcface")
+        recipe.set("optimizer.clip_norm", clip)
+        found.append(whole_batch(recipe, pictures(12), tmp_path / clip, 4))
+    (early_log, early), (plain_log, plain) = found
+    for a, b in zip(early, plain, strict=True):
+        assert a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+    norms = [
+        [line["gradient_norm"] for line in log if "loss" in line] for log in (early_log, plain_log)
+    ]
+    assert len(norms[0]) == 4
+    np.testing.assert_allclose(*norms, rtol=1e-5)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "nn/class_tiles.h"
@@ -35,6 +36,25 @@ at::Tensor over_processes(ClassTiles::Others& others, const TrueClass& own,
   return split.predicted(own.without_margin.squeeze(1), all);
 }
 
+struct SharedTileMemory : torch::CustomClassHolder {
+  explicit SharedTileMemory(TileMemory memory) : memory(std::move(memory)) {}
+  TileMemory memory;
+};
+
+// What becomes of the gradient of a tile of the weight; empty: it is stored.
+ClassTiles::TileUpdate update_of(RowUpdateSlot& slot, const at::Tensor& weight) {
+  if (!slot.update) return {};
+  if (slot.done)
+    throw std::logic_error(
+        "the backward pass reaches two losses of one head, each of which would change its weights; "
+        "use loss.backward() and the optimizer's step()");
+  slot.done = true;
+  return [&slot, features = weight.size(1)](std::int64_t first, std::int64_t count,
+                                            float* gradient) {
+    slot.update(first, at::from_blob(gradient, {count, features}, at::TensorOptions(at::kFloat)));
+  };
+}
+
 class Function : public torch::autograd::Function<Function> {
  public:
   static variable_list forward(AutogradContext* ctx, const at::Tensor& rows,
@@ -42,7 +62,7 @@ class Function : public torch::autograd::Function<Function> {
                                const at::Tensor& bias, const at::Tensor& labels,
                                const TargetLogit* margin, const at::Tensor& norms,
                                bool unit_weights, bool bfloat16, const ClassSplit* split,
-                               const c10::intrusive_ptr<MemoryCache>* cache) {
+                               const TileMemory* memory) {
     const std::int64_t n = rows.size(0), classes = weight.size(0);
     const TrueClass own =
         true_class(rows, scale, weight, bias, labels, *margin, norms, unit_weights, split);
@@ -51,7 +71,7 @@ class Function : public torch::autograd::Function<Function> {
                            weight.data_ptr<float>(),
                            bias.numel() ? bias.data_ptr<float>() : nullptr,
                            labels.data_ptr<std::int64_t>(), unit_weights, bfloat16);
-    const at::Tensor storage = MemoryCache::empty(*cache, {classes, tiles.padded_images()});
+    const at::Tensor storage = MemoryCache::empty(memory->cache, {classes, tiles.padded_images()});
     const at::Tensor inverse_norms = at::empty({classes}, rows.options());
     ClassTiles::Others others =
         tiles.forward(storage.data_ptr<float>(), inverse_norms.data_ptr<float>());
@@ -86,11 +106,13 @@ class Function : public torch::autograd::Function<Function> {
                             held});
     ctx->saved_data["unit_weights"] = unit_weights;
     ctx->saved_data["bfloat16"] = bfloat16;
-    ctx->saved_data["cache"] = c10::IValue::make_capsule(*cache);
+    ctx->saved_data["memory"] =
+        c10::IValue::make_capsule(c10::make_intrusive<SharedTileMemory>(*memory));
     const at::Tensor target = own.logit.squeeze(1).clone();
     const at::Tensor highest = at::empty({n}, rows.options());
     std::copy_n(others.highest.begin(), n, highest.data_ptr<float>());
     ctx->mark_non_differentiable({logits, predicted, target, highest});
+    ctx->set_materialize_grads(false);  // else backward() is given zeros as large as the logits
     return {at::full({}, loss / static_cast<double>(n), rows.options()), logits, predicted, target,
             highest};
   }
@@ -124,6 +146,7 @@ class Function : public torch::autograd::Function<Function> {
                             {},
                             {},
                             nullptr,
+                            {},
                             nullptr,
                             nullptr};
     g.share.assign(padded, 0);
@@ -136,10 +159,14 @@ class Function : public torch::autograd::Function<Function> {
     g.own.assign(own.data_ptr<float>(), own.data_ptr<float>() + n);
     at::Tensor by_rows, to_scale, by_weight, by_bias;
     if (ctx->needs_input_grad(2)) {
-      by_weight = MemoryCache::empty(
-          c10::static_intrusive_pointer_cast<MemoryCache>(ctx->saved_data["cache"].toCapsule()),
-          weight.sizes());
-      g.weight = by_weight.data_ptr<float>();
+      const TileMemory& memory = c10::static_intrusive_pointer_cast<SharedTileMemory>(
+                                     ctx->saved_data["memory"].toCapsule())
+                                     ->memory;
+      g.update = update_of(*memory.slot, weight);
+      if (!g.update) {
+        by_weight = MemoryCache::empty(memory.cache, weight.sizes());
+        g.weight = by_weight.data_ptr<float>();
+      }
     }
     if (bias.numel() && ctx->needs_input_grad(3)) {
       by_bias = at::empty_like(bias);
@@ -172,15 +199,14 @@ ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& 
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const at::Tensor& labels, const TargetLogit& margin,
                                       const at::Tensor& norms, bool unit_weights, bool bfloat16,
-                                      const ClassSplit* split,
-                                      const c10::intrusive_ptr<MemoryCache>& cache) {
+                                      const ClassSplit* split, const TileMemory& memory) {
   // A Function takes no undefined tensors.
   const auto given = [&](const at::Tensor& t) {
     return t.defined() ? t : at::empty({0}, weight.options());
   };
   const variable_list outputs =
       Function::apply(rows, scale, weight, given(bias), labels.contiguous(), &margin, given(norms),
-                      unit_weights, bfloat16, split, &cache);
+                      unit_weights, bfloat16, split, &memory);
   return {outputs[0], outputs[1], outputs[2], outputs[3], outputs[4]};
 }
 

@@ -2,8 +2,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
+
 #include "nn/class_split.h"
 #include "nn/memory_cache.h"
+#include "nn/row_update_slot.h"
 #include "nn/true_class.h"
 
 namespace facebench {
@@ -22,12 +25,18 @@ struct ClassCrossEntropy {
   at::Tensor target, highest;
 };
 
+// What a head has for the passes over its classes.
+struct TileMemory {
+  c10::intrusive_ptr<MemoryCache> cache;  // of the logits and the gradient of the weight
+  std::shared_ptr<RowUpdateSlot> slot;    // what the backward pass does with the latter
+};
+
 // Whether class_cross_entropy takes these: float32 on the CPU, densely stored.
 bool has_class_cross_entropy(const at::Tensor& rows, const at::Tensor& weight);
 
 // rows (N, D), scale (N, 1), weight (C, D), bias (C) or undefined, labels (N) int64 in [0, C),
 // norms (N, 1) or undefined: what the margin depends on besides, with a gradient of their own. See
-// class_tiles.h for the arithmetic. The logits and the gradient of the weight come from `cache`.
+// class_tiles.h for the arithmetic.
 // `split` (may be null): weight and bias are this process's, labels its rows_of_images(); the loss
 // is that of the classes of all processes, the gradients this process's part. Collective.
 // Equals the same made of torch's operations to float32 rounding, or with bfloat16 to the rounding
@@ -37,7 +46,6 @@ ClassCrossEntropy class_cross_entropy(const at::Tensor& rows, const at::Tensor& 
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const at::Tensor& labels, const TargetLogit& margin,
                                       const at::Tensor& norms, bool unit_weights, bool bfloat16,
-                                      const ClassSplit* split,
-                                      const c10::intrusive_ptr<MemoryCache>& cache);
+                                      const ClassSplit* split, const TileMemory& memory);
 
 }  // namespace facebench

@@ -41,6 +41,7 @@ struct ClassTiles::Scratch {
   std::vector<float> minus;     // the part of a class's gradient along its weight, which is removed
   std::vector<float> block;     // of products
   std::vector<float> rows;      // its part of the gradient of the rows, (images, padded_features)
+  std::vector<float> update;    // the gradient of the tile's weights, where it is not stored
 
   const void* along_groups() const {
     return along.empty() ? static_cast<const void*>(gradient.data()) : along.data();
@@ -173,10 +174,13 @@ void ClassTiles::backward(const Gradients& g) const {
     s.minus.resize(size(tile_));
     s.block.resize(size(k_.rows * width));
     if (g.rows) s.rows.resize(size(images_ * padded_features_));
+    if (g.update) s.update.resize(size(tile_ * features_));
     for (std::int64_t tile = first_tile; tile < last_tile; ++tile) {
       logit_gradients(g, tile, s);
-      if (g.weight) weight_gradients(g, tile, row_panels.data(), s);
       if (g.rows) row_gradients(tile, s);
+      if (g.weight || g.update) weight_gradients(g, tile, row_panels.data(), s);
+      if (g.update)  // the last to need the tile's weights as they were
+        g.update(tile * tile_, std::min(tile_, classes_ - tile * tile_), s.update.data());
     }
   });
 
@@ -226,15 +230,16 @@ void ClassTiles::weight_gradients(const Gradients& g, std::int64_t tile,
   const std::int64_t first = tile * tile_, count = std::min(tile_, classes_ - first);
   const std::int64_t width = k_.width, depth = groups(images_), stride = groups(padded_images_);
   const auto* gradient = static_cast<const std::uint32_t*>(s.along_groups());
+  float* out = g.update ? s.update.data() : g.weight + first * features_;
   for (std::int64_t f = 0; f < features_; f += width)
     each_part(count, k_.rows, [&](std::int64_t from, int rows) {
       k_.product_along(gradient + from * stride, stride, rows, row_panels + f * depth, depth,
                        s.block.data(), width, false);
       for (std::int64_t r = 0; r < rows; ++r) {
-        const std::int64_t at = (first + from + r) * features_ + f;
-        k_.minus(s.block.data() + r * width, weight_ + at,
+        const std::int64_t at = (from + r) * features_ + f;
+        k_.minus(s.block.data() + r * width, weight_ + first * features_ + at,
                  s.minus[static_cast<std::size_t>(from + r)], std::min(width, features_ - f),
-                 g.weight + at);
+                 out + at);
       }
     });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "nn/head_kernels.h"
@@ -37,15 +38,21 @@ class ClassTiles {
   // Fills logits (classes, padded_images) and inverse_norms (classes; 1 where not unit_weights).
   Others forward(float* logits, float* inverse_norms) const;
 
+  // Takes the gradient (count, features) of a tile's weights, the classes from `first` on; may
+  // overwrite it, and change these weights. Called by each thread for its own tiles.
+  using TileUpdate = std::function<void(std::int64_t first, std::int64_t count, float* gradient)>;
+
   struct Gradients {
     const float* logits;
     const float* inverse_norms;
     // Of each image: the gradient of logit j is share * exp(logit j - log_sum); that of the target
     // logit is `own`.
     std::vector<float> share, log_sum, own;
-    // Wanted ones not null: (classes, features), (classes), (images, features). The last is the sum
-    // over classes of the logit's gradient times the (unit) weights.
-    float *weight, *bias, *rows;
+    // Wanted ones not null. Of the weight: (classes, features), or given to `update`.
+    float* weight;
+    TileUpdate update;
+    float* bias;  // (classes)
+    float* rows;  // (images, features): over the classes, the logit's gradient times (unit) weights
   };
   void backward(const Gradients& g) const;
 

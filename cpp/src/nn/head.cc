@@ -12,8 +12,10 @@
 #include <stdexcept>
 
 #include "facebench/core/random.h"
+#include "nn/class_cross_entropy.h"
 #include "nn/class_split.h"
 #include "nn/gathered_rows.h"
+#include "nn/row_update_slot.h"
 
 namespace facebench {
 
@@ -38,7 +40,8 @@ const at::Tensor& HeadInput::norms() {
   return norms_;
 }
 
-Head::Head(Description description) : description_(std::move(description)) {
+Head::Head(Description description)
+    : description_(std::move(description)), slot_(std::make_shared<RowUpdateSlot>()) {
   const HeadShape& s = description_.shape;
   if (!(s.sample_rate > 0 && s.sample_rate <= 1))
     throw std::invalid_argument(
@@ -63,6 +66,21 @@ Head::Head(Description description) : description_(std::move(description)) {
 void Head::take_whole_batch() {
   refuse_split("the loss has no classes to split");
   batch_ = BatchUse::compared;
+}
+
+void Head::take_all_logits() {
+  refuse_split("it changes more than the true class's logit");
+  in_tiles_ = false;
+}
+
+at::Tensor Head::class_weight() const {
+  return centers_ > 0 ? parameters_[class_weight_].tensor : at::Tensor();
+}
+
+bool Head::updates_in_backward() const {
+  const at::Tensor weight = class_weight();
+  return in_tiles_ && weight.defined() && description_.shape.sample_rate == 1 &&
+         has_class_cross_entropy(weight, weight);
 }
 
 void Head::refuse_split(std::string_view why) const {

@@ -4,7 +4,7 @@
 
 namespace facebench {
 
-HeadMemory head_memory(const Head& head, std::int64_t images, int moments) {
+HeadMemory head_memory(const Head& head, std::int64_t images, int moments, bool early) {
   const HeadShape& shape = head.shape();
   const bool sampled = shape.sample_rate < 1;
   HeadMemory memory;
@@ -14,7 +14,8 @@ HeadMemory head_memory(const Head& head, std::int64_t images, int moments) {
     memory.parameters += bytes;
     memory.momentum += moments * bytes;
     // A sample's rows are gathered for the step; the update gathers them again, with the momentum.
-    const double copies = p.split() && sampled ? (3 + moments) * shape.sample_rate : 1;
+    double copies = p.split() && sampled ? (3 + moments) * shape.sample_rate : 1;
+    if (early && head.updates_in_backward() && p.tensor.is_same(head.class_weight())) copies = 0;
     memory.gradients += std::llround(copies * static_cast<double>(bytes));
     if (!p.split()) continue;
     rows = p.tensor.size(0) * shape.classes / p.total;

@@ -158,6 +158,8 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   const std::int64_t parts = std::min(recipe_.training.accumulate, n);
   // Objective; loss, number right and number of images, summed over the latter.
   at::Tensor sums = at::zeros({4}, at::TensorOptions(at::kDouble).device(device));
+  // The sums are then known, on all processes, before anything is changed.
+  const bool early = updates_in_backward();
   ObservedImages images_observed;
   for (std::int64_t part = 0; part < parts; ++part) {
     enter(StepPhase::forward);
@@ -178,17 +180,21 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
                 {first * communicator_.size() + communicator_.rank(), communicator_.size()}, pass,
                 images, observe ? &images_observed : nullptr);
     buffers_->end_part(objective.own_share, objective.whole_share);
-    enter(StepPhase::backward);
-    objective.value.backward();
     const auto scaled = static_cast<double>(count);
     sums += at::stack({objective.value.detach().to(at::kDouble),
                        objective.loss.to(at::kDouble) * scaled, objective.correct.to(at::kDouble),
                        at::full({}, scaled, sums.options())});
+    if (early) communicator_.all_reduce(std::span(&sums, 1));
+    enter(StepPhase::backward);
+    if (early && std::isfinite(sums[0].item<double>()))
+      optimizer_->backward(objective.value, *head_, lr, observe);
+    else
+      objective.value.backward();
   }
 
   if (communicator_.size() > 1) {
     enter(StepPhase::aggregate);
-    communicator_.all_reduce(std::span(&sums, 1));
+    if (!early) communicator_.all_reduce(std::span(&sums, 1));
     sum_gradients(parameters_, communicator_);
   }
   const at::Tensor total = sums.cpu();
@@ -209,6 +215,12 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
   }
   enter(StepPhase::done);
   return step;
+}
+
+bool Learner::updates_in_backward() const {
+  const bool own = communicator_.size() == 1 || head_->shape().split_classes;
+  return own && recipe_.training.accumulate == 1 && recipe_.optimizer.clip_norm <= 0 &&
+         head_->updates_in_backward();
 }
 
 NonFinite Learner::non_finite() const {

@@ -4,8 +4,12 @@
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
+
+#include "facebench/nn/update_in_backward.h"
 
 namespace facebench {
 namespace {
@@ -116,10 +120,56 @@ void Optimizer::zero_grad() {
   for (Group& group : groups_)
     for (PartialTensor& p : group.parameters) p.tensor.mutable_grad() = at::Tensor();
   for (at::Tensor& t : frozen_) t.mutable_grad() = at::Tensor();
+  early_square_ = std::nullopt;
+}
+
+void Optimizer::backward(const at::Tensor& loss, Head& head, double lr, bool measured) {
+  const at::Tensor weight = head.class_weight();
+  for (Group& group : groups_)
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+      if (!group.parameters[i].tensor.is_same(weight)) continue;
+      if (options_.clip_norm > 0 || !head.updates_in_backward() || weight.grad().defined())
+        continue;
+      update_in_backward(loss, head, group, i, lr, measured);
+      return;
+    }
+  loss.backward();
+}
+
+void Optimizer::update_in_backward(const at::Tensor& loss, Head& head, Group& group, std::size_t i,
+                                   double lr, bool measured) {
+  const PartialTensor& parameter = group.parameters[i];
+  const at::Tensor value = parameter.tensor.detach();
+  const at::Tensor steps = steps_ + 1;  // step() follows
+  const double rate = lr * group.lr_mult;
+  std::mutex mutex;
+  std::map<std::int64_t, double> squares;  // by row, so that their sum has the same bits each time
+  const UpdateInBackward early(head, [&](std::int64_t first, const at::Tensor& gradient) {
+    const at::NoGradGuard no_grad;
+    if (measured) {
+      const double norm = gradient.norm().item<double>();
+      const std::lock_guard lock(mutex);
+      squares[first] = norm * norm;
+    }
+    const auto rows = [&](const at::Tensor& t) { return t.narrow(0, first, gradient.size(0)); };
+    Tensors tile{{rows(value)}, {gradient}, {rows(group.momentum[i])}, {}};
+    if (options_.is_adam()) tile.second = {rows(group.second[i])};
+    update(tile, rate, group.weight_decay, steps);
+  });
+  loss.backward();
+  if (early.done() && parameter.tensor.grad().defined())
+    throw std::logic_error("the loss depends on " + parameter.name +
+                           " in another way than by the head's loss, so it cannot be changed in "
+                           "the backward pass; use loss.backward() and step()");
+  if (!measured || !early.done()) return;
+  early_square_ = 0;
+  for (const auto& [first, square] : squares) *early_square_ += square;
+  early_is_split_ = parameter.split();
 }
 
 Optimizer::Gradients Optimizer::gradients() const {
   Gradients result;
+  (early_is_split_ ? result.split_square : result.whole_square) = early_square_;
   for (const Group& group : groups_)
     for (const PartialTensor& p : group.parameters) {
       if (!p.tensor.grad().defined()) continue;
@@ -134,10 +184,12 @@ double Optimizer::norm(const Gradients& gradients, Communicator& communicator) {
   const auto norm_of = [](const std::vector<at::Tensor>& tensors) {
     return tensors.empty() ? 0.0 : at::stack(at::_foreach_norm(tensors)).norm().item<double>();
   };
-  const double norm = norm_of(gradients.whole);
-  if (gradients.split.empty()) return norm;
+  const double norm =
+      std::hypot(norm_of(gradients.whole), std::sqrt(gradients.whole_square.value_or(0)));
+  if (gradients.split.empty() && !gradients.split_square) return norm;
   at::Tensor square =
-      at::full({1}, std::pow(norm_of(gradients.split), 2), at::TensorOptions(at::kDouble));
+      at::full({1}, std::pow(norm_of(gradients.split), 2) + gradients.split_square.value_or(0),
+               at::TensorOptions(at::kDouble));
   communicator.all_reduce(std::span(&square, 1));
   return std::sqrt(norm * norm + square.item<double>());
 }
@@ -180,13 +232,13 @@ void Optimizer::step(double lr) {
       all.momentum.push_back(group.momentum[i]);
       if (options_.is_adam()) all.second.push_back(group.second[i]);
     }
-    if (!all.values.empty()) update(all, rate, group.weight_decay);
+    if (!all.values.empty()) update(all, rate, group.weight_decay, steps_);
   }
 }
 
-void Optimizer::update(Tensors& t, double rate, double decay) const {
+void Optimizer::update(Tensors& t, double rate, double decay, const at::Tensor& taken) const {
   if (options_.is_adam()) {
-    const std::vector<at::Tensor> steps(t.values.size(), steps_.to(t.values[0].device()));
+    const std::vector<at::Tensor> steps(t.values.size(), taken.to(t.values[0].device()));
     if (options_.name == "adam")
       at::_fused_adam_(t.values, t.gradients, t.momentum, t.second, {}, steps, rate, options_.beta1,
                        options_.beta2, decay, options_.eps, /*amsgrad=*/false, /*maximize=*/false);
@@ -215,7 +267,7 @@ void Optimizer::update_rows(Group& group, std::size_t i, double rate) const {
                {group.momentum[i].index_select(0, index)},
                {}};
   if (options_.is_adam()) rows.second = {group.second[i].index_select(0, index)};
-  update(rows, rate, group.weight_decay);
+  update(rows, rate, group.weight_decay, steps_);
   value.index_copy_(0, index, rows.values[0]);
   group.momentum[i].index_copy_(0, index, rows.momentum[0]);
   if (options_.is_adam()) group.second[i].index_copy_(0, index, rows.second[0]);

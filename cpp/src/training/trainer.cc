@@ -280,8 +280,8 @@ class Trainer {
   }
 
   void tell_memory() const {
-    const HeadMemory own =
-        head_memory(learner_.head(), recipe_.training.batch, recipe_.optimizer.moments());
+    const HeadMemory own = head_memory(learner_.head(), recipe_.training.batch,
+                                       recipe_.optimizer.moments(), learner_.updates_in_backward());
     const at::Tensor numbers = at::tensor({own.first_class, own.classes, own.parameters,
                                            own.momentum, own.gradients, own.logits, own.features},
                                           at::TensorOptions(at::kLong));

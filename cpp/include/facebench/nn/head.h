@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,11 @@
 namespace facebench {
 
 class ClassSplit;
+struct RowUpdateSlot;
+
+// Changes the rows of a parameter from `first` on by their gradient (rows, D), whose memory it may
+// overwrite. Called from several threads at once, for different rows.
+using RowUpdate = std::function<void(std::int64_t first, const at::Tensor& gradient)>;
 
 // What a head is made for.
 struct HeadShape {
@@ -144,6 +150,12 @@ class Head {
   // Whether the loss is that of the images of all processes in each of them: classes are split, or
   // the loss compares images with each other.
   bool takes_whole_batch() const { return batch_ != BatchUse::own; }
+  // The class weight; undefined where the loss has none.
+  at::Tensor class_weight() const;
+  // Whether a backward pass can change it piece by piece (UpdateInBackward): the loss goes by tiles
+  // of classes, and a step takes all of them.
+  bool updates_in_backward() const;
+  const std::shared_ptr<RowUpdateSlot>& row_update_slot() const { return slot_; }
   // The classes that the last step of a split head computed with here, (k) int64, ascending.
   at::Tensor sampled_classes() const;
 
@@ -183,6 +195,9 @@ class Head {
 
   // In the constructor of a loss that compares images with each other.
   void take_whole_batch();
+  // In the constructor of a loss that is not computed in tiles of classes, as it changes more than
+  // the true class's logit. Its classes cannot be split.
+  void take_all_logits();
   // In the constructor of a loss whose classes cannot be split. Throws std::invalid_argument where
   // they are to be; `why` ends the message.
   void refuse_split(std::string_view why) const;
@@ -209,6 +224,8 @@ class Head {
   std::vector<PartialTensor> parameters_;
   std::vector<HeadBuffer> buffers_;
   std::size_t first_buffer_ = 0;  // after those of the head itself
+  std::shared_ptr<RowUpdateSlot> slot_;
+  bool in_tiles_ = true;
   std::size_t class_weight_ = 0;  // in parameters_
   std::int64_t centers_ = 0;      // rows of it for each class; 0: there is none
   bool training_ = true, observed_ = false;

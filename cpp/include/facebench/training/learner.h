@@ -57,7 +57,12 @@ class Learner {
   Step step(const Batch& batch, std::int64_t images, std::int64_t iteration, double lr,
             bool observe = false, const PhaseObserver& on_phase = {});
 
-  // Of the weights as they are, and of the last step's gradients.
+  // Whether a step changes the head's class weights in the backward pass, without storing their
+  // gradient (Optimizer::backward): the gradient is this process's alone, of one micro-batch, and
+  // not clipped.
+  bool updates_in_backward() const;
+
+  // Of the weights as they are, and of the last step's gradients that are stored.
   NonFinite non_finite() const;
 
   // Every tensor that goes on from step to step. Shared.

@@ -77,6 +77,14 @@ class Optimizer {
   Optimizer(std::span<const TrainedParameter> parameters, const OptimizerOptions& options);
 
   void zero_grad();
+  // The backward pass of `loss`, in which the class weight of `head` is changed as step(lr) would
+  // change it, piece by piece while the gradient is in the cache; the gradient is stored nowhere.
+  // step(lr) then changes all other parameters. The same bits as loss.backward() and step(lr).
+  // A plain loss.backward() where that cannot be: not head.updates_in_backward(), the weight has a
+  // gradient already or is not among the parameters, clip_norm is set.
+  // `measured`: gradient_norm() will be asked for. Throws std::logic_error where `loss` depends on
+  // the weight in another way than by one head.loss().
+  void backward(const at::Tensor& loss, Head& head, double lr, bool measured = false);
   // Scales all gradients together so that their Euclidean norm is at most clip_norm (0 = never).
   // Returns the norm before; 0 where clipping is off. Collective, as gradient_norm() is.
   double clip(Communicator& communicator);
@@ -104,17 +112,23 @@ class Optimizer {
   // The gradients there are, of sparse ones the values.
   struct Gradients {
     std::vector<at::Tensor> whole, split;
+    std::optional<double> whole_square, split_square;  // of the one that is stored nowhere
   };
   Gradients gradients() const;
   static double norm(const Gradients& gradients, Communicator& communicator);
-  // One fused call; the gradients may be changed.
-  void update(Tensors& tensors, double rate, double decay) const;
+  // One fused call; the gradients may be changed. `steps`: with this one.
+  void update(Tensors& tensors, double rate, double decay, const at::Tensor& steps) const;
   void update_rows(Group& group, std::size_t i, double rate) const;
+  void update_in_backward(const at::Tensor& loss, Head& head, Group& group, std::size_t i,
+                          double lr, bool measured);
   Group& group(double lr_mult, double weight_decay);
 
   OptimizerOptions options_;
   std::vector<Group> groups_;
   std::vector<at::Tensor> frozen_;
+  // The squared norm of the gradient that backward() did not store, where it was measured.
+  std::optional<double> early_square_;
+  bool early_is_split_ = false;
   at::Tensor steps_;  // taken so far; one float32
 };
 

@@ -33,7 +33,7 @@ class CurricularFaceHead : public CosineHead {
  public:
   CurricularFaceHead(Description description, const CurricularFaceOptions& options)
       : CosineHead(std::move(description), options.init), options_(options) {
-    refuse_split("it changes more than the true class's logit");
+    take_all_logits();
     add_buffer("t", at::zeros({}, at::TensorOptions(shape().dtype)), BufferReduction::mean);
   }
 

@@ -21,21 +21,21 @@ Head::Output output_of(const ClassCrossEntropy& r) {
 }
 
 // In passes over tiles of classes, where class_cross_entropy takes these tensors.
-Head::Output in_tiles(const c10::intrusive_ptr<MemoryCache>& cache, const Classifier& c,
-                      const HeadInput& input, const at::Tensor& labels, const ClassSplit* split) {
+Head::Output in_tiles(const TileMemory& memory, const Classifier& c, const HeadInput& input,
+                      const at::Tensor& labels, const ClassSplit* split) {
   ClassCrossEntropy r = class_cross_entropy(
       c.rows, c.scale.expand({c.rows.size(0), 1}), c.weight, c.bias, labels, c.target, c.norms,
-      /*unit_weights=*/c.target != nullptr, input.type() == at::kBFloat16, split, cache);
+      /*unit_weights=*/c.target != nullptr, input.type() == at::kBFloat16, split, memory);
   return output_of(r);
 }
 
 // With the classes of other processes.
-Head::Output over_processes(const c10::intrusive_ptr<MemoryCache>& cache, const Classifier& c,
-                            const HeadInput& input, const ClassSplit& split) {
+Head::Output over_processes(const TileMemory& memory, const Classifier& c, const HeadInput& input,
+                            const ClassSplit& split) {
   const at::Tensor weight = split.rows(c.weight);
   const at::Tensor bias = c.bias.defined() ? split.rows(c.bias) : at::Tensor();
   if (has_class_cross_entropy(c.rows, weight))
-    return in_tiles(cache, {c.rows, c.scale, weight, bias, c.target, c.norms}, input,
+    return in_tiles(memory, {c.rows, c.scale, weight, bias, c.target, c.norms}, input,
                     split.rows_of_images(), &split);
   const auto type = c.rows.scalar_type();
   const ClassCrossEntropy r =
@@ -71,9 +71,9 @@ Head::Output LinearHead::classify(const HeadInput& input) {
       x, at::ones({1, 1}, x.options()), parameter(0), bias_ ? parameter(1) : at::Tensor(), nullptr,
       {}};
   if (shape().split_classes)
-    return over_processes(cache_, classifier, input, split(input.labels()));
+    return over_processes({cache_, row_update_slot()}, classifier, input, split(input.labels()));
   if (has_class_cross_entropy(x, parameter(0)))
-    return in_tiles(cache_, classifier, input, input.labels(), nullptr);
+    return in_tiles({cache_, row_update_slot()}, classifier, input, input.labels(), nullptr);
   const at::Tensor weight = parameter(0).to(x.scalar_type()).t();
   const at::Tensor logits =
       bias_ ? at::addmm(parameter(1).to(x.scalar_type()), x, weight) : at::mm(x, weight);
@@ -90,9 +90,9 @@ Head::Output CosineHead::classify(const HeadInput& input, const at::Tensor& unit
                                   const at::Tensor& norms) {
   const Classifier classifier{unit, scale, parameter(0), {}, target, norms};
   if (shape().split_classes)
-    return over_processes(cache_, classifier, input, split(input.labels()));
+    return over_processes({cache_, row_update_slot()}, classifier, input, split(input.labels()));
   if (has_class_cross_entropy(unit, parameter(0)))
-    return in_tiles(cache_, classifier, input, input.labels(), nullptr);
+    return in_tiles({cache_, row_update_slot()}, classifier, input, input.labels(), nullptr);
   // The true class's logit is replaced by adding the difference to it, so that the (N, C) matrix is
   // read and written once in each direction.
   const at::Tensor weight = normalize_rows(parameter(0).to(unit.scalar_type()));

@@ -66,8 +66,10 @@ class SphereFaceHead : public CosineHead {
  public:
   SphereFaceHead(Description description, const SphereFaceOptions& options)
       : CosineHead(std::move(description), options.init), options_(options) {
-    if (options.gradient == "caffe")
+    if (options.gradient == "caffe") {
       refuse_split("gradient = caffe normalises the weights of all classes in place");
+      take_all_logits();
+    }
     add_buffer("iteration", at::zeros({}, at::TensorOptions(at::kLong)),
                BufferReduction::broadcast);
   }
