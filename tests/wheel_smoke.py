@@ -57,6 +57,17 @@ def pictures_to_embeddings(folder):
     assert len(io.read_embeddings(folder / "pictures.h5").values) == 40
 
 
+def the_other_package_is_refused(kind):
+    """pip puts the other one over this one without a word; its entry stands for it here."""
+    other = {"light": "facebench", "full": "facebench_eval"}[kind]
+    entry = Path(facebench.__file__).parents[1] / f"{other}-0.dist-info"
+    entry.mkdir()
+    try:
+        assert "both facebench and facebench-eval are installed" in said("--version", code=1)
+    finally:
+        entry.rmdir()
+
+
 def main(kind):
     assert Path(facebench.__file__).is_relative_to(sys.prefix), facebench.__file__
     assert metrics.auc([0.9, 0.8, 0.1], [1, 1, 0]) == 1
@@ -68,6 +79,7 @@ def main(kind):
             assert "pip install torch" in said("detect", folder, code=1)
         else:
             pictures_to_embeddings(Path(folder))
+    the_other_package_is_refused(kind)
     print(f"{kind}: facebench {facebench.__version__}, Python {sys.version.split()[0]}: works")
 
 

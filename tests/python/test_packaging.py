@@ -13,6 +13,7 @@ import facebench
 import numpy
 import pytest
 import requirements
+from facebench import _one_package
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -67,6 +68,16 @@ def test_another_torch_than_the_one_built_with_is_refused():
     result = python("import torch; torch.__version__ = '1.0.0'\nimport facebench.nn")
     assert result.returncode != 0
     assert "torch 1.0.0" in result.stderr
+
+
+def test_two_packages_in_one_folder_are_refused(tmp_path):
+    for folder in ("facebench_eval-0.1.0.dist-info", "facebench_extension-1.0.dist-info"):
+        (tmp_path / folder).mkdir()
+    _one_package.refuse_two(tmp_path)
+    (tmp_path / "facebench-0.1.0.dist-info").mkdir()
+    with pytest.raises(ImportError, match="pip uninstall --yes facebench facebench-eval") as caught:
+        _one_package.refuse_two(tmp_path)
+    assert str(tmp_path) in str(caught.value)
 
 
 def test_every_module_and_verb_that_is_promised_is_there():
