@@ -11,8 +11,8 @@ def refuse_two(site: Path) -> None:
     found = [name for folder, name in _PACKAGES.items() if any(site.glob(f"{folder}-*.dist-info"))]
     if len(found) > 1:
         raise ImportError(
-            f"both {' and '.join(found)} are installed in {site}: they share the folder facebench, and "
-            "one has overwritten files of the other. facebench holds all of facebench-eval: "
+            f"both {' and '.join(found)} are installed in {site}: they share the folder facebench, "
+            "and one has overwritten files of the other. facebench holds all of facebench-eval: "
             "pip uninstall --yes facebench facebench-eval, then install the one that you want"
         )
 

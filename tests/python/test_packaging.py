@@ -96,6 +96,15 @@ def test_versions_agree():
     assert facebench.__version__ == version
     assert f"version: {version}" in (ROOT / "CITATION.cff").read_text()
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+    packaging = ROOT / "packaging"
+    assert f'version: "{version}"' in (packaging / "conda/recipe.yaml").read_text()
+    debian = packaging / "debian"
+    assert (debian / "changelog").read_text().startswith(f"facebench ({version}-")
+    # Debian calls a library's package by its SOVERSION.
+    library = f"libfacebench-eval{version.rpartition('.')[0]}"
+    assert (debian / f"{library}.install").exists()
+    control = (debian / "control").read_text()
+    assert set(re.findall(r"libfacebench-eval[\d.]+", control)) == {library}
 
 
 @pytest.mark.skipif(not (shutil.which("nm") and shutil.which("readelf")), reason="no binutils")
@@ -106,6 +115,15 @@ def test_the_light_library_exports_its_own_names_alone_and_is_bound_at_the_start
     assert len(names) > 500
     assert [name for name in names if "9facebench" not in name] == []
     assert check_wheel.unprotected(library) == []
+
+
+def test_a_file_that_names_its_build_folder_is_found(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/a.so").write_bytes(b"\x7fELF/home/me/facebench/build\0")
+    (tmp_path / "lib/b.so").write_bytes(b"\x7fELF$ORIGIN\0")
+    assert check_wheel.placed(tmp_path, Path("/home/me/facebench")) == [
+        "lib/a.so names /home/me/facebench"
+    ]
 
 
 def test_the_lock_holds_what_is_required_with_hashes():
