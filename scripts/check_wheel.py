@@ -1,11 +1,12 @@
 """What the libraries of a wheel ask of a system, and how they are protected.
 
-    check_wheel.py WHEEL [--glibc 2.36] [--glibcxx 3.4.30]
+    check_wheel.py WHEEL [--glibc 2.36] [--glibcxx 3.4.30] [--built-in FOLDER]
 
 For each library: the newest symbol version of glibc and of libstdc++ that it asks for, how many
 names it exports, and how many of those are not of the namespace facebench. Exit code 1 where a
 version is above its bound, or where a library of ours lacks read-only relocations bound at the
-start, has an executable stack, or exports the names of libraries that it was made with.
+start, has an executable stack, or exports the names of libraries that it was made with, or where a
+file names the folder in which it was built: in another one its bytes would be others.
 """
 
 import argparse
@@ -46,11 +47,20 @@ def unprotected(library: Path) -> list[str]:
     return missing
 
 
-def check(wheel: Path, bounds: dict[str, tuple[int, ...]]) -> list[str]:
+def placed(root: Path, folder: Path) -> list[str]:
+    """The files below `root` that name `folder`."""
+    named = str(folder).encode()
+    files = sorted(p for p in root.rglob("*") if p.is_file())
+    return [f"{p.relative_to(root)} names {folder}" for p in files if named in p.read_bytes()]
+
+
+def check(wheel: Path, bounds: dict[str, tuple[int, ...]], built_in: Path | None) -> list[str]:
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder)
+        if built_in is not None:
+            problems += placed(Path(folder), built_in)
         print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
         for library in sorted(p for p in Path(folder).rglob("*.so*") if p.is_file()):
             asked = {family: newest(library, family) for family in bounds}
@@ -75,6 +85,7 @@ if __name__ == "__main__":
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--glibc", type=version, default="2.36")
     parser.add_argument("--glibcxx", type=version, default="3.4.30")
+    parser.add_argument("--built-in", type=Path)
     given = parser.parse_args()
-    found = check(given.wheel, {"GLIBC": given.glibc, "GLIBCXX": given.glibcxx})
+    found = check(given.wheel, {"GLIBC": given.glibc, "GLIBCXX": given.glibcxx}, given.built_in)
     sys.exit("\n".join(found) or 0)

@@ -3,7 +3,8 @@
 # (package facebench) leaves out torch and CUDA, which must be those of the torch that is imported;
 # `light` (package facebench-eval: protocols, metrics, reports) needs no torch and is made for each
 # PYTHON named, else for .venv's. The same sources give the same bytes: times are those of the last
-# commit (SOURCE_DATE_EPOCH), folders are not in the code.
+# commit (SOURCE_DATE_EPOCH); folders are not in the code of the light one, and in that of the full
+# one only torch's.
 source "$(dirname "$0")/common.sh"
 kind=${1:-full}
 shift || true
@@ -50,7 +51,9 @@ for python in "${pythons[@]}"; do
   tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
   tools=$build/wheel/tools
   step "Tools for wheels ($tag)" make_tools "$python" "$tools"
+  place=()
   if [ "$kind" = light ]; then
+    place=(--built-in "$root")  # the full one holds places of torch's headers, which its checks name
     light_project "$build/light"
     step "Light wheel ($tag)" pip_wheel "$tools/bin/python" "$build/light" "$root/build-light" FACEBENCH_FULL=OFF
   else
@@ -58,8 +61,8 @@ for python in "${pythons[@]}"; do
   fi
   step "Wheel with its system libraries ($tag)" repair
   made=$("$python" scripts/finish_wheel.py "$build"/wheel/repaired/*.whl dist)
-  "$tools/bin/python" scripts/check_wheel.py "$made" || die "$made asks for too much, or is not protected." \
-    "The lines above name the library."
+  "$tools/bin/python" scripts/check_wheel.py "$made" "${place[@]}" ||
+    die "$made asks for too much, is not protected, or names its folder." "The lines above name the library."
   scripts/smoke_wheel.sh "$made" "$kind" "$python"
   say "made $made"
 done

@@ -11,6 +11,7 @@ needs neither torch nor time.
 import typing as _typing
 from importlib import import_module as _import_module
 
+from facebench import _one_package as _one_package  # before files of another version are read
 from facebench import _threads as _threads  # before anything that imports numpy
 
 # isort: split

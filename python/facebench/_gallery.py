@@ -9,10 +9,12 @@ import numpy as np
 from facebench import _eval, reports
 from facebench._fields import Fields
 from facebench.io import read_embeddings
+from facebench.reports.markdown import markdown_table
 from facebench.reports.page import Section, table_block, write_html
 
 # Scores that are held at once, float32: 2 GiB.
 _MOST_SCORES = 2**29
+_COLUMNS = ["FPIR", "people", "FNIR, %", "draws, %", "mated", "non-mated"]
 
 
 class GallerySizes(Fields):
@@ -26,14 +28,9 @@ class GallerySizes(Fields):
         super().__init__(fields)
 
     def __repr__(self):
-        lines = [
-            f"## FNIR by gallery size, {self.draws} draws of the gallery",
-            "",
-            "| FPIR | people | FNIR, % | draws, % | mated | non-mated |",
-            "|---|---|---|---|---|---|",
-        ]
-        lines += ["| " + " | ".join(map(str, row)) + " |" for row in self._rows()]
-        return "\n".join([*lines, "", self.note])
+        title = f"## FNIR by gallery size, {self.draws} draws of the gallery"
+        rows = [list(map(str, row)) for row in self._rows()]
+        return "\n".join([title, "", markdown_table(_COLUMNS, rows), "", self.note])
 
     _repr_markdown_ = __repr__
 
@@ -65,11 +62,10 @@ class GallerySizes(Fields):
                 for title, points in curves
             ]
         )
-        columns = ["FPIR", "people", "FNIR, %", "draws, %", "mated", "non-mated"]
         caption = "FNIR over people in the gallery; bands: draws of the gallery"
         blocks = [
             {"kind": "plots", "plots": [{"svg": svg, "caption": caption}]},
-            table_block(columns, list(self._rows())),
+            table_block(_COLUMNS, list(self._rows())),
             {"kind": "text", "text": self.note},
         ]
         write_html(path, "FNIR by gallery size", [Section("Searches", blocks)])

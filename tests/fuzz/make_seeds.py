@@ -17,6 +17,9 @@ from facebench import datasets, embedding, protocols
 from facebench import io as fio
 
 SOURCES = Path(__file__).parents[2]
+sys.path.insert(0, str(SOURCES / "tests"))
+from toy_lfw import write_toy_lfw  # noqa: E402
+
 BETWEEN = b"\n==>\n"  # files.h
 
 # Lists that no renderer writes: the files of each protocol, in the order in which it names them.
@@ -30,11 +33,7 @@ LISTS = {
 
 def run_folder(folder):
     """A small evaluation of lists with a failed enrolment."""
-    lists = ["2\t2"]
-    for fold in "AB":
-        lists += [f"{fold}{k}\t1\t2" for k in range(2)]
-        lists += [f"{fold}{k}\t1\t{fold}{k + 2}\t1" for k in range(2)]
-    (folder / "pairs.txt").write_text("\n".join(lists) + "\n")
+    write_toy_lfw(folder)
     trials = protocols.read_trials("lfw", folder)
     values = np.random.default_rng(2).normal(size=(len(trials.names), 2)).astype(np.float32)
     status = np.zeros(len(values), np.uint8)

@@ -13,6 +13,7 @@ import facebench
 import numpy
 import pytest
 import requirements
+from facebench import _one_package
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -69,6 +70,16 @@ def test_another_torch_than_the_one_built_with_is_refused():
     assert "torch 1.0.0" in result.stderr
 
 
+def test_two_packages_in_one_folder_are_refused(tmp_path):
+    for folder in ("facebench_eval-0.1.0.dist-info", "facebench_extension-1.0.dist-info"):
+        (tmp_path / folder).mkdir()
+    _one_package.refuse_two(tmp_path)
+    (tmp_path / "facebench-0.1.0.dist-info").mkdir()
+    with pytest.raises(ImportError, match="pip uninstall --yes facebench facebench-eval") as caught:
+        _one_package.refuse_two(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+
+
 def test_every_module_and_verb_that_is_promised_is_there():
     for name in facebench.__all__:
         assert getattr(facebench, name) is not None, name
@@ -85,6 +96,15 @@ def test_versions_agree():
     assert facebench.__version__ == version
     assert f"version: {version}" in (ROOT / "CITATION.cff").read_text()
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+    packaging = ROOT / "packaging"
+    assert f'version: "{version}"' in (packaging / "conda/recipe.yaml").read_text()
+    debian = packaging / "debian"
+    assert (debian / "changelog").read_text().startswith(f"facebench ({version}-")
+    # Debian calls a library's package by its SOVERSION.
+    library = f"libfacebench-eval{version.rpartition('.')[0]}"
+    assert (debian / f"{library}.install").exists()
+    control = (debian / "control").read_text()
+    assert set(re.findall(r"libfacebench-eval[\d.]+", control)) == {library}
 
 
 @pytest.mark.skipif(not (shutil.which("nm") and shutil.which("readelf")), reason="no binutils")
@@ -95,6 +115,15 @@ def test_the_light_library_exports_its_own_names_alone_and_is_bound_at_the_start
     assert len(names) > 500
     assert [name for name in names if "9facebench" not in name] == []
     assert check_wheel.unprotected(library) == []
+
+
+def test_a_file_that_names_its_build_folder_is_found(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/a.so").write_bytes(b"\x7fELF/home/me/facebench/build\0")
+    (tmp_path / "lib/b.so").write_bytes(b"\x7fELF$ORIGIN\0")
+    assert check_wheel.placed(tmp_path, Path("/home/me/facebench")) == [
+        "lib/a.so names /home/me/facebench"
+    ]
 
 
 def test_the_lock_holds_what_is_required_with_hashes():

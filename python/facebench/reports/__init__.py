@@ -9,6 +9,7 @@ from facebench.reports.beside import against, against_section
 from facebench.reports.claims import Claim, ClaimOptions, check_claim
 from facebench.reports.explanations import Explanation, explain
 from facebench.reports.group_reports import GroupReport, GroupReportOptions, groups
+from facebench.reports.markdown import align_tables
 from facebench.reports.operating_points import (
     CalibrationOptions,
     CalibrationReport,
@@ -29,7 +30,7 @@ from facebench.reports.page import (
     write_html,
     write_text,
 )
-from facebench.reports.paper import align_tables, system_table
+from facebench.reports.paper import system_table
 from facebench.reports.plots import (
     cmc_svg,
     det_svg,

@@ -1,10 +1,9 @@
 """Tables for papers: a row for each system, a column for each number."""
 
-import unicodedata
-
 from facebench import _eval
 from facebench._arguments import brief
 from facebench.protocols import protocol_metrics
+from facebench.reports.markdown import markdown_table
 from facebench.reports.ranking import holm_adjusted, rank_runs
 from facebench.reports.runs import as_list, read_run
 
@@ -216,12 +215,11 @@ _LATEX = {
 
 def _markdown(columns, rows, notes):
     head = [f"{c.title}: {_eval.metric_title(c.metric)}" for c in columns]
-    lines = [["system", *map(_eval.escape_markdown, head)], ["---"] * (len(head) + 1)]
-    for system, cells, differences in rows:
-        lines.append(
-            [system, *(f"{c} {d}".strip() for c, d in zip(cells, differences, strict=True))]
-        )
-    table = align_tables("\n".join("| " + " | ".join(line) + " |" for line in lines))
+    lines = [
+        [system, *(f"{c} {d}".strip() for c, d in zip(cells, differences, strict=True))]
+        for system, cells, differences in rows
+    ]
+    table = markdown_table(["system", *map(_eval.escape_markdown, head)], lines)
     return "\n".join([table, "", " ".join([*notes, "Rates in %."])]) + "\n"
 
 
@@ -259,54 +257,3 @@ def _latex(columns, rows, notes):
     ]
     below = " ".join([*notes, r"Rates in \%."])
     return "\n".join([*lines, rf"\par\smallskip{{\footnotesize {below}}}"]) + "\n"
-
-
-def align_tables(text):
-    """Markdown whose tables have columns of one width, to be read as text.
-
-    >>> print(align_tables("| a | b |\\n|---|---|\\n| long | 1 |"))
-    | a    | b |
-    |------|---|
-    | long | 1 |
-    """
-    lines, table = [], []
-    for line in [*text.split("\n"), ""]:
-        if line.startswith("|") and line.endswith("|"):
-            table.append(_cells_of(line))
-            continue
-        lines += _aligned(table)
-        table = []
-        lines.append(line)
-    return "\n".join(lines[:-1])
-
-
-def _cells_of(line):
-    cells, start = [], 1
-    for at in range(1, len(line)):
-        if line[at] == "|" and line[at - 1] != "\\":
-            cells.append(line[start:at].strip())
-            start = at + 1
-    return cells
-
-
-def _aligned(table):
-    if not table or len({len(row) for row in table}) != 1:
-        return ["| " + " | ".join(row) + " |" for row in table]
-
-    def is_rule(row):
-        return all(cell and set(cell) <= set("-: ") for cell in row)
-
-    cells = [row for row in table if not is_rule(row)] or table
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for row in table:
-        if is_rule(row):
-            lines.append("|" + "|".join("-" * (w + 2) for w in widths) + "|")
-        else:
-            padded = (c + " " * (w - _width(c)) for c, w in zip(row, widths, strict=True))
-            lines.append("| " + " | ".join(padded) + " |")
-    return lines
-
-
-def _width(text):
-    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)

@@ -11,8 +11,8 @@ from safetensors import SafetensorError, safe_open
 from facebench import _eval
 from facebench._arguments import brief
 from facebench.core import Error
+from facebench.reports.markdown import markdown_table
 from facebench.reports.page import Section, table_block, write_html, write_text
-from facebench.reports.paper import align_tables
 from facebench.reports.plots import steps_svg
 from facebench.reports.runs import as_list
 
@@ -294,10 +294,8 @@ def trainings_table(trainings, format="markdown", titles=None) -> str:
             f"of trainings there is markdown, csv, html and frame, not {brief(format)}"
         )
     read = _read_all(trainings, titles)
-    lines = ["| | " + " | ".join(_eval.escape_markdown(t.title) for t in read) + " |"]
-    lines.append("|---" * (len(read) + 1) + "|")
-    lines += ["| " + " | ".join(row) + " |" for row in _fact_rows(read)]
-    return align_tables("\n".join(lines) + "\n")
+    titles = [_eval.escape_markdown(t.title) for t in read]
+    return markdown_table(["", *titles], _fact_rows(read)) + "\n"
 
 
 def write_training_table(training: Training, folder) -> None:

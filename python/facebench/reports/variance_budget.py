@@ -8,6 +8,7 @@ import numpy as np
 
 from facebench import _eval
 from facebench._fields import Fields
+from facebench.reports.markdown import markdown_table
 from facebench.reports.runs import as_list, read_run
 
 # What a run may differ in from the first one, and what is recorded of it.
@@ -43,18 +44,16 @@ class Budget(Fields):
         def text(value):
             return _eval.metric_text(self.metric, value)
 
+        def share(value):
+            return "" if value is None else f"{100 * value:.0f} %"
+
+        rows = [[s["name"], text(s["sd"]), share(s["share"]), s["what"]] for s in self.sources]
         lines = [
             f"## Where the uncertainty of {_eval.metric_title(self.metric)} comes from",
             "",
             f"{self.protocol}, track {self.track}: {text(self.value)}.",
             "",
-            "| source | sd | share of variance | from |",
-            "|---|---|---|---|",
-        ]
-        for s in self.sources:
-            share = "" if s["share"] is None else f"{100 * s['share']:.0f} %"
-            lines.append(f"| {s['name']} | {text(s['sd'])} | {share} | {s['what']} |")
-        lines += [
+            markdown_table(["source", "sd", "share of variance", "from"], rows),
             "",
             "The draw of images is a part of that of people, so it is not added to the sum. The "
             "spread of few runs is rough: of two it may be wrong by a factor of thirty, of five by "

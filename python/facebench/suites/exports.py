@@ -5,6 +5,7 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench.reports import write_text
+from facebench.reports.markdown import markdown_table
 from facebench.suites.description import slug
 from facebench.suites.tables import best_of, by_model, column_titles, number, p_value, percent, span
 
@@ -42,9 +43,11 @@ def markdown(content: dict) -> str:
         return f"{text} [{interval}]" if interval else text
 
     lines = [f"# {escape(content['title'])}", ""]
-    lines += _table(
-        ["model", *map(escape, column_titles(content))],
-        [[escape(model), *row] for model, row in _grid(content, cell)],
+    lines.append(
+        markdown_table(
+            ["model", *map(escape, column_titles(content))],
+            [[escape(model), *row] for model, row in _grid(content, cell)],
+        )
     )
     lines += ["", "Bold: the best of its column. In brackets the interval over draws of people."]
     for part in content["sets"]:
@@ -52,7 +55,7 @@ def markdown(content: dict) -> str:
     if content["failures"]:
         lines += ["", "## Failures", ""]
         rows = [[escape(f[k]) for k in ("set", "model", "reason")] for f in content["failures"]]
-        lines += _table(["set", "model", "reason"], rows)
+        lines.append(markdown_table(["set", "model", "reason"], rows))
     return "\n".join(lines) + "\n"
 
 
@@ -80,13 +83,9 @@ def _markdown_order(part):
         for p in part["ranking"]["pairs"]
     ]
     title = f"## {escape(part['name'])}: the order, by {escape(part['title'])}"
-    order = _table(["model", "first in", "ranks"], rows)
-    return ["", title, "", *order, "", *_table(["a", "b", "a - b", "interval", "p (Holm)"], pairs)]
-
-
-def _table(columns, rows):
-    lines = [columns, ["---"] * len(columns), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]
+    order = markdown_table(["model", "first in", "ranks"], rows)
+    differences = markdown_table(["a", "b", "a - b", "interval", "p (Holm)"], pairs)
+    return ["", title, "", order, "", differences]
 
 
 def _digits(value) -> str:
@@ -213,7 +212,7 @@ def model_card(content: dict, circumstance: dict, model: str) -> str:
     columns = ["set", "number", "value", "interval", "failed to enrol", "rank"]
     cost = (circumstance.get("costs") or {}).get(model) or {}
     lines = ["---", yaml({"model-index": model_index(content, model)}), "---", ""]
-    lines += [f"# {escape(model)}", "", "## Numbers", "", *_table(columns, rows), ""]
+    lines += [f"# {escape(model)}", "", "## Numbers", "", markdown_table(columns, rows), ""]
     lines += [
         "The intervals are over draws of people; the ranks are among the models of the suite."
     ]

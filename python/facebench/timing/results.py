@@ -8,6 +8,7 @@ from pathlib import Path
 
 import facebench
 from facebench import reports
+from facebench.reports.markdown import markdown_table
 from facebench.reports.page import Section, table_block
 from facebench.timing.tables import KINDS
 
@@ -73,13 +74,11 @@ def markdown(result):
     for note in notes(result):
         parts += [note, ""]
     for title, columns, rows in kind.tables(result):
-        parts += [f"## {title}", "", _row(columns), _row(["---"] * len(columns))]
-        parts += [_row(r) for r in rows] + [""]
+        head, *cells = [
+            [cell_text(cell).replace("|", "\\|") for cell in row] for row in (columns, *rows)
+        ]
+        parts += [f"## {title}", "", markdown_table(head, cells), ""]
     return "\n".join(parts)
-
-
-def _row(cells):
-    return "| " + " | ".join(cell_text(c).replace("|", "\\|") for c in cells) + " |"
 
 
 def cell_text(value):
