@@ -14,6 +14,15 @@ from facebench import _onnx_file
 from facebench.core import Error
 
 
+# Numbers of a layer's result, and of a constant that nodes compute: a small file can join a value
+# with itself until no memory holds it.
+MOST_NUMBERS = 1 << 26
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 @dataclass
 class _Layer:
     """The result of a node of the graph."""
@@ -87,6 +96,8 @@ class _Importer:
             raise ValueError(f"{self.path}: takes images of any size; state height and width")
         if (height or shape[1], width or shape[2]) != shape[1:]:
             raise ValueError(f"{self.path}: takes images of {shape[1]} x {shape[2]}")
+        if math.prod(shape) > MOST_NUMBERS:
+            raise Error(f"{self.path}: its input is {shape}: more than {MOST_NUMBERS} numbers")
         self.nodes.append({"name": "input", "op": "input", "inputs": [], "shape": list(shape)})
         self.values[name] = _Layer(0, shape)
 
@@ -122,9 +133,13 @@ class _Importer:
 
     def refuse(self, why):
         raise Error(
-            f"{self.path}: the node '{self.node.name}' is a {self.node.op}, which cannot be "
-            f"converted: {why}. onnxruntime may still run the file as it is"
+            f"{self.path}: the node '{_short(self.node.name, 40)}' is a {_short(self.node.op, 30)}, "
+            f"which cannot be converted: {_short(why, 400)}. onnxruntime may still run the file as it is"
         )
+
+    def _bounded(self, count):
+        if count > MOST_NUMBERS:
+            self.refuse(f"its result has {count} numbers, more than {MOST_NUMBERS}")
 
     def _value(self, name):
         if not name:
@@ -162,6 +177,7 @@ class _Importer:
     def _append(self, op, inputs, shape, options=None, tensors=None) -> _Layer:
         """A layer with its tensors by the last part of their names; called as the file calls it,
         where that tells."""
+        self._bounded(math.prod(shape))
         stems = [n[:-7] for n in self.node.inputs if n.endswith(".weight")]
         name = stems[0] if stems and stems[0] not in self.names else f"{op}_{len(self.nodes)}"
         self.names.add(name)
@@ -405,6 +421,7 @@ class _Importer:
 
     def _Concat(self, *values):
         if all(isinstance(v, np.ndarray) for v in values):
+            self._bounded(sum(v.size for v in values))
             return np.concatenate([np.atleast_1d(v) for v in values])
         layers = [self._layer(v) for v in values]
         if self._attribute("axis") % (1 + len(layers[0].shape)) != 1:
@@ -498,9 +515,10 @@ class _Importer:
         return np.array([0, *self._layer(x).shape])
 
     def _Gather(self, x, index):
-        constant = self._constant(x, "its input")
-        found = np.take(constant, self._constant(index, "its index"), self._attribute("axis", 0))
-        return np.asarray(found)
+        constant, index = self._constant(x, "its input"), self._constant(index, "its index")
+        axis = self._attribute("axis", 0)
+        self._bounded(index.size * (constant.size // max(constant.shape[axis], 1)))
+        return np.asarray(np.take(constant, index, axis))
 
     def _ReduceL2(self, x, axes=None):
         axes = self._integers(self._attribute("axes") if axes is None else axes, "axes")

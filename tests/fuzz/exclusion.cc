@@ -1,3 +1,4 @@
+// Sources: cpp/src/io/exclusion.cc
 #include "facebench/datasets/exclusion.h"
 
 #include "fuzz.h"

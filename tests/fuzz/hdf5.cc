@@ -1,6 +1,9 @@
 // Everything that can be asked of an HDF5 file.
+// Sources: cpp/src/io/hdf5.cc cpp/src/io/hdf5_reader.cc cpp/src/io/hdf5_library_source.cc
+// Not of the reader: h5_type_size image_access open_image
 #include "facebench/io/hdf5.h"
 
+#include "ask.h"
 #include "fuzz.h"
 #include "memory_file.h"
 
@@ -8,15 +11,6 @@ namespace {
 
 using facebench::H5Reader;
 using facebench::H5Type;
-
-// Asks `what`, which may be refused.
-template <class Ask>
-void ask(Ask&& what) {
-  try {
-    what();
-  } catch (const facebench::Error&) {
-  }
-}
 
 void read_dataset(const H5Reader& file, const std::string& name) {
   ask([&] { file.dataset_offset(name); });
