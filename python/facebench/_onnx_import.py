@@ -14,9 +14,10 @@ from facebench import _onnx_file
 from facebench.core import Error
 
 
-# Numbers of a layer's result, and of a constant that nodes compute: a small file can join a value
-# with itself until no memory holds it.
+# Numbers of a layer's result, and of all constants that nodes compute: a small file can join a value
+# with itself until no memory holds it. Of all tensors: those that a node makes of one number count.
 MOST_NUMBERS = 1 << 26
+MOST_WEIGHTS = 1 << 30
 
 
 def _short(text: str, most: int) -> str:
@@ -86,6 +87,7 @@ class _Importer:
         self.nodes: list[dict] = []
         self.tensors: dict[str, np.ndarray] = {}
         self.names: set[str] = set()
+        self.numbers = self.weights = 0  # of computed constants, and of tensors, so far
         self.node = None  # of the file, in work
 
     def start(self, name, sides, height, width):
@@ -121,7 +123,11 @@ class _Importer:
             raise Error(f"{self.path}: its output '{output}' is nothing that was computed")
         graph = {"nodes": self.nodes, "taps": {"embedding": last.index}}
         unit = isinstance(last, _Unit)
-        return Imported(json.dumps(graph), self.tensors, self.file.metadata, unit)
+        try:
+            text = json.dumps(graph, allow_nan=False)
+        except ValueError:
+            raise Error(f"{self.path}: an attribute of a node is no finite number") from None
+        return Imported(text, self.tensors, self.file.metadata, unit)
 
     def _needed(self, output) -> list:
         wanted, needed = {output}, []
@@ -137,9 +143,14 @@ class _Importer:
             f"which cannot be converted: {_short(why, 400)}. onnxruntime may still run the file as it is"
         )
 
-    def _bounded(self, count):
-        if count > MOST_NUMBERS:
-            self.refuse(f"its result has {count} numbers, more than {MOST_NUMBERS}")
+    def _bounded(self, count, most=MOST_NUMBERS):
+        if count > most:
+            self.refuse(f"its result has {count} numbers, more than {most}")
+
+    def _computed(self, count):
+        """Counts the numbers of a constant before it is made."""
+        self.numbers += count
+        self._bounded(self.numbers)
 
     def _value(self, name):
         if not name:
@@ -186,6 +197,8 @@ class _Importer:
             node["options"] = options
         self.nodes.append(node)
         for part, numbers in (tensors or {}).items():
+            self.weights += np.size(numbers)
+            self._bounded(self.weights, MOST_WEIGHTS)
             self.tensors[f"{name}.{part}"] = np.array(numbers, np.float32, order="C")
         return _Layer(len(self.nodes) - 1, tuple(shape))
 
@@ -421,7 +434,7 @@ class _Importer:
 
     def _Concat(self, *values):
         if all(isinstance(v, np.ndarray) for v in values):
-            self._bounded(sum(v.size for v in values))
+            self._computed(sum(v.size for v in values))
             return np.concatenate([np.atleast_1d(v) for v in values])
         layers = [self._layer(v) for v in values]
         if self._attribute("axis") % (1 + len(layers[0].shape)) != 1:
@@ -517,7 +530,7 @@ class _Importer:
     def _Gather(self, x, index):
         constant, index = self._constant(x, "its input"), self._constant(index, "its index")
         axis = self._attribute("axis", 0)
-        self._bounded(index.size * (constant.size // max(constant.shape[axis], 1)))
+        self._computed(index.size * (constant.size // max(constant.shape[axis], 1)))
         return np.asarray(np.take(constant, index, axis))
 
     def _ReduceL2(self, x, axes=None):
