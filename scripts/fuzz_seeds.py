@@ -7,6 +7,7 @@ They are copied into tests/fuzz/seeds/READER as found-HASH, small inputs first.
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,21 @@ class Reader:
             if n > 0
         }
 
+    def of_new_edges(self, seeds, corpus):
+        """The inputs of the corpus, small first, that libFuzzer would add to the seeds."""
+        merged = self.work / "merged"
+        shutil.copytree(seeds, merged)
+        known = set(merged.iterdir())
+        subprocess.run(
+            [self.program, "-merge=1", "-use_counters=0", str(merged), str(corpus)],
+            env=os.environ
+            | {"FACEBENCH_FUZZ_READER": self.name, "LLVM_PROFILE_FILE": os.devnull},
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        return sorted(set(merged.iterdir()) - known, key=lambda p: (p.stat().st_size, p.name))
+
     def needed(self, files, known):
         """The files that add lines to `known`, which grows by them."""
         if not files:
@@ -72,14 +88,12 @@ def main():
         with tempfile.TemporaryDirectory() as work:
             reader = Reader(fuzz, name, program_of(fuzz, name), Path(work))
             known = reader.lines(sorted(seeds.iterdir()))
-            found = [p for p in (fuzz / "corpus" / name).iterdir() if p.stat().st_size <= LARGEST]
-            found.sort(key=lambda p: (p.stat().st_size, p.name))
-            kept = reader.needed(found, known)
-        for path in kept:
-            data = path.read_bytes()
+            found = reader.of_new_edges(seeds, fuzz / "corpus" / name)
+            found = [path for path in found if path.stat().st_size <= LARGEST]
+            kept = [path.read_bytes() for path in reader.needed(found, known)]
+        for data in kept:
             (seeds / f"found-{hashlib.sha256(data).hexdigest()[:12]}").write_bytes(data)
-        size = sum(path.stat().st_size for path in kept)
-        print(f"{name}: {len(kept)} of {len(found)} inputs kept, {size} bytes", flush=True)
+        print(f"{name}: {len(kept)} of {len(found)} kept, {sum(map(len, kept))} bytes", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 import gzip
 import io
+import pickle
 import struct
 import sys
 import tarfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
-from archive_files import MAGIC, classic, packed, record  # noqa: E402
+from archive_files import MAGIC, bins, classic, packed, record  # noqa: E402
 from list_seeds import BETWEEN  # noqa: E402
 
 IMAGES, LABELS = [b"abcd", MAGIC + b"efgh" + MAGIC, b""], [0, 0, 1]
@@ -48,6 +49,22 @@ def recs():
         "cut": rec(whole)[:150],
         "wrong_magic": b"abcd" * 8,
     }
+
+
+def pickles():
+    """The known forms of a .bin file, each cut at four places, and pickles of other things."""
+    whole = bins([b"abcd", b"e" * 300, b"f", b"g"], [True, False])
+    seeds = {f"{name}.bin": data for name, data in whole.items()}
+    for name, data in whole.items():
+        for k in range(1, 5):
+            seeds[f"{name}.cut{k}.bin"] = data[: len(data) * k // 5]
+    others = (([b"a", b"b"], [1]), ([b"a"], [True]), ([], []), ({"a": 1}, [True]), "text", 3, None,
+              ([b"a", "b"], [True]), ((b"a", b"b"), (0.0,)), ([b"a", b"b"], [2]), [[b"a"], [1], [2]])  # fmt: skip
+    for k, value in enumerate(others):
+        seeds[f"other{k}.bin"] = pickle.dumps(value, 2 + k % 3)
+    seeds["runs_code.bin"] = b"\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R."
+    seeds["memo.bin"] = b"\x80\x02]h\x07."
+    return seeds
 
 
 def tar_of(files):

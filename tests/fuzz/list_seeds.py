@@ -2,6 +2,7 @@
 ones, each with one thing that a reader has to refuse."""
 
 import io
+import re
 
 import numpy as np
 import scipy.io
@@ -14,6 +15,21 @@ def mat(**variables):
     file = io.BytesIO()
     scipy.io.savemat(file, {name: cells(v) for name, v in variables.items()}, do_compression=True)
     return file.getvalue()[:116] + bytes(8) + file.getvalue()[124:]  # without the time of day
+
+
+def mats():
+    """MAT-5 files with texts of every length in UTF-8, structures, and damage."""
+    whole = mat(texts=["a", "é", "€", "\U0001f600"], one={"a": 1.0, "b": {"c": "d"}}, none=np.zeros((0, 0)))
+    plain = io.BytesIO()
+    scipy.io.savemat(plain, {"names": cells(["Ann", "é"]), "n": np.arange(6.0).reshape(2, 3)})
+    data = plain.getvalue()[:116] + bytes(8) + plain.getvalue()[124:]
+    seeds = {"texts.mat": whole, "open.mat": data, "new.mat": data[:124] + b"\0\2IM" + data[128:]}
+    seeds["twice.mat"] = data + data[128:]
+    for k in range(24):
+        at = 128 + (len(data) - 128) * k // 24 // 4 * 4
+        seeds[f"cut{k}.mat"] = data[:at]
+        seeds[f"changed{k}.mat"] = data[:at] + bytes([data[at] ^ 7]) + data[at + 1 :]
+    return seeds
 
 
 def cells(value):
@@ -32,8 +48,8 @@ def column(*numbers):
 
 def seed(protocol, *files, **named):
     """One seed: the protocol, its files, then further ones by name."""
-    parts = [protocol, *files, *(f"{n.replace('__', '/')}\n" for n in named.get("empty", ()))]
-    parts += [name.encode() + b"\n" + data for name, data in named.get("more", {}).items()]
+    parts = [protocol, *files, *(f"@{n.replace('__', '/')}\n" for n in named.get("empty", ()))]
+    parts += [b"@" + name.encode() + b"\n" + data for name, data in named.get("more", {}).items()]
     return BETWEEN.join(p if isinstance(p, bytes) else p.encode() for p in parts)
 
 
@@ -93,6 +109,8 @@ match = "exact"
 convention = "exact"
 interval = "none"
 failed_enrolments = "lowest_score"
+[[metrics]]
+name = "auc"
 """
 
 
@@ -158,7 +176,7 @@ QUALITIES = "sample,quality\na/1.jpg,0.1\na/2.jpg,0.5\na/3.jpg,0.9\nb/1.jpg,0.2\
 def pairs_named(rule):
     """A list of pairs of which `rule` says who is on an image."""
     return seed(
-        PROTOCOL % f'name = "pairs"\npairs = "p.csv"\nidentity = "{rule}"',
+        PROTOCOL % f'name = "pairs"\nfile = "p.csv"\nidentity = "{rule}"',
         "first,second,label\nx/1_Ann_2.jpg,x/3_Ann_4.jpg,1\nx/1_Ann_2.jpg,x/5_Bob_6.jpg,0\n"
         "x/5_Bob_6.jpg,x/7_Bob_8.jpg,1\nx/12.jpg,x/Cat.jpg,0\n",
     )
@@ -181,6 +199,34 @@ def ijb(protocol):
     }
     more["ijbb_11_S1_S2_matches.csv"] = b"1,5\n1,6\n3,6\n2,7\n4,7\n"
     return seed(protocol, more=more)
+
+
+def blemished(seed):
+    """Name -> the same lists with what may be mended, or with an error."""
+    protocol, *files = seed.split(BETWEEN)
+    if not files or any(b"\0" in f or not f or f.startswith(b"@") for f in files):
+        return {}
+    last = files[-1].rstrip(b"\n").split(b"\n")
+    fields = re.split(rb"([\t, ])", last[-1])
+
+    def with_last(*lines):
+        return BETWEEN.join([protocol, *files[:-1], b"\n".join([*last[:-1], *lines, b""])])
+
+    changed = b"".join(fields[:-1] + [b"x\x01y"])
+    return {
+        "marked": BETWEEN.join(
+            [protocol, *(b"\xef\xbb\xbf" + f.replace(b"\n", b" \r\n\r\n") for f in files)]
+        ),
+        "blanks": BETWEEN.join([protocol, *(f.replace(b",", b" , ") + b"\n" for f in files)]),
+        "latin": BETWEEN.join([protocol, *(f.replace(b"A", b"\xc4") for f in files)]),
+        "twice": with_last(last[-1], last[-1]),
+        "cut": with_last(),
+        "word": with_last(changed),
+        "number": with_last(b"".join([b"9999999", *fields[1:]])),
+        "fields": with_last(last[-1] + b"\t7,8 9"),
+        "first": BETWEEN.join([protocol, *(b"7\t8\t9\t7\t1\n" + f for f in files)]),
+        "empty": BETWEEN.join([protocol, *files[:-1], b""]),
+    }
 
 
 def wrong():

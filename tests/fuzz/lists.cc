@@ -1,8 +1,8 @@
 // The lists of every protocol: the name of a protocol or a whole one in TOML, then its files in the
-// order of TrialReader::files(), a line "==>" between them. Further parts begin with the name of their
-// file.
+// order of TrialReader::files(), a line "==>" between them. A part that begins with "@NAME" is the file
+// of this name.
 // Sources: cpp/src/protocols/agedb_splits.cc cpp/src/protocols/bin_pairs.cc
-//   cpp/src/protocols/blufr.cc cpp/src/protocols/cfp_pairs.cc cpp/src/protocols/columns.h
+//   cpp/src/protocols/blufr.cc cpp/src/protocols/cfp_pairs.cc
 //   cpp/src/protocols/dfw.cc cpp/src/protocols/file_listing.cc cpp/src/protocols/folders.cc
 //   cpp/src/protocols/ijb.cc cpp/src/protocols/ijba.cc cpp/src/protocols/ijba_quality.cc
 //   cpp/src/protocols/lfw_pairs.cc cpp/src/protocols/lfw_people.cc cpp/src/protocols/list_file.cc
@@ -32,16 +32,21 @@ bool is_inside(std::string_view name) {
 void write_lists(const FuzzFolder& folder, const facebench::TrialReader& reader,
                  const std::vector<std::string_view>& parts) {
   const std::vector<std::string> files = reader.files();
+  std::size_t next = 0;
   for (std::size_t k = 1; k < parts.size() && k < 50; ++k) {
-    if (k <= files.size()) {
-      if (!is_inside(files[k - 1])) facebench::fail("fuzz", "no name of a file");
-      folder.write(files[k - 1], parts[k]);
-      continue;
+    std::string_view bytes = parts[k];
+    std::string name;
+    if (bytes.starts_with('@')) {
+      const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+      name = bytes.substr(1, end - 1);
+      bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    } else if (next < files.size()) {
+      name = files[next++];
+    } else {
+      break;
     }
-    const std::size_t end = std::min(parts[k].find('\n'), parts[k].size());
-    const std::string_view name = parts[k].substr(0, end);
     if (!is_inside(name)) facebench::fail("fuzz", "no name of a file");
-    folder.write(std::string(name), parts[k].substr(std::min(end + 1, parts[k].size())));
+    folder.write(name, bytes);
   }
 }
 

@@ -14,15 +14,19 @@ import tempfile
 from pathlib import Path
 
 import facebench
+import hdf5_seeds
 import numpy as np
+import onnx_seeds
 from facebench import datasets, embedding, protocols
 from facebench import io as fio
-from archive_seeds import folded, lmdbs, recs, tars, tfrecords
-from list_seeds import BETWEEN, releases, wrong
+from archive_seeds import folded, lmdbs, pickles, recs, tars, tfrecords
+from list_seeds import BETWEEN, blemished, mats, releases, wrong
 
 SOURCES = Path(__file__).parents[2]
 
 # Lists that no renderer writes: the files of each protocol, in the order in which it names them.
+BLEMISHED = ("lfw", "lfw_search", "pairs", "calfw", "cfp_ff", "dfw", "ijba_1_1", "ijbc_1_1", "ijbc_1_n",
+             "vggface2_pose", "umdfaces_listed", "ijba_quality", "rfw")  # fmt: skip
 LISTS = {
     "calfw": ["Ann_1.jpg 1\nAnn_2.jpg 1\nBob_1.jpg 0\nCat_1.jpg 0\n"],
     "cplfw": ["Ann_1.jpg 1\nAnn_2.jpg 1\nBob_1.jpg 0\nCat_1.jpg 0\n"],
@@ -61,6 +65,25 @@ TEXTS = {
         "nothing.csv": "name,score\na.jpg,1\n",
         "two.csv": "name,x0,y0,x1,y1,x0\na.jpg,1,2,3,4,1\n",
         "no_name.csv": "x0,y0,x1,y1\n1,2,3,4\n",
+    },
+    "toml": {
+        "kinds.toml": "a = 1\nb = -2.5\nc = true\nd = 'x'\ne = [1, 2]\nf = [0.5, 1]\ng = ['a']\n"
+        "h = [[1], ['a', {b = 1}]]\ni = 1979-05-27\nj = nan\nk = {l = {m = 2}}\nn = 9e99\n"
+        "[o.p]\nq = 1\n[[r]]\ns = 1\n[[r]]\ns = 2\n",
+        "deep.toml": "a" + ".a" * 40 + " = 1\n",
+        "nested.toml": "a = " + "[" * 40,
+        "outside.toml": "a = 1 # é\né = 2\n",
+    },
+    "rec_index": {
+        "order.idx": "0\t0\n1\t36\r\n2\t72\n",
+        "sparse.idx": "5\t0\n900000000\t36\n",
+        "below.idx": "900\t0\n1\t36\n",
+        "twice.idx": "1\t0\n1\t36\n",
+        "twice_sparse.idx": "900000000\t0\n1\t36\n900000000\t36\n",
+        "word.idx": "a\t0\n",
+        "one.idx": "1\n",
+        "large.idx": "99999999999999999999\t0\n",
+        "open.idx": "0\t0\n1\t36",
     },
     "text": {"long.txt": "a" * 5000, "nul.txt": "a\0b\n", "return.txt": "a\rb\n", "whole.txt": "7\n"},
 }
@@ -174,6 +197,7 @@ def archives(seeds):
     records = (seeds / "tfrecord/labelled.tfrecord").read_bytes()
     datums = (seeds / "lmdb/datums.mdb").read_bytes()
     return {
+        "bin": pickles(),
         "rec": recs(),
         "tar": tars(),
         "xz": folded(),
@@ -245,6 +269,11 @@ def main(out):
             seed = lists_of(protocol, made)
             if seed and len(seed) < 1 << 14:
                 put("lists", protocol, seed)
+    for name in BLEMISHED:
+        for kind, data in blemished((out / "lists" / name).read_bytes()).items():
+            put("lists", f"{name}.{kind}", data)
+    for name, data in mats().items():
+        put("mat5", name, data)
     for folder, target in (("", "protocol"), ("published", "published"), ("recipes", "recipe")):
         files = sorted(
             (SOURCES / "protocols" / folder).glob("*.toml"), key=lambda p: p.stat().st_size
@@ -262,6 +291,9 @@ def main(out):
     model.save(work / "m.safetensors")
     put("model", "small4.json", fio.read_safetensors(work / "m.safetensors")[1]["model"].encode())
     put("checkpoint", "small.safetensors", small_checkpoint(work / "c.safetensors"))
+    for target, made in (hdf5_seeds.all_of(out) | {"onnx": onnx_seeds.seeds()}).items():
+        for name, data in made.items():
+            put(target, name, data)
     shutil.rmtree(work)
 
 

@@ -50,6 +50,7 @@ void ask_table(const TomlTable& table) {
   table.where();
   table.path();
   table.file();
+  table.unread_keys();
   ask([&] { table.finish(); });
 }
 
