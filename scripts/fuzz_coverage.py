@@ -9,7 +9,8 @@ than read, the functions that do not, or those that do:
     // Not of the reader: write_json
     // Functions: parse_json
 
-Only those lines count, and only what the seeds of that target reach. --lines lists what they do not.
+Only those lines count, and only what the seeds of that target reach. --lines lists what they do
+not.
 """
 
 import argparse

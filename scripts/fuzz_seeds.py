@@ -50,8 +50,7 @@ class Reader:
         known = set(merged.iterdir())
         subprocess.run(
             [self.program, "-merge=1", "-use_counters=0", str(merged), str(corpus)],
-            env=os.environ
-            | {"FACEBENCH_FUZZ_READER": self.name, "LLVM_PROFILE_FILE": os.devnull},
+            env=os.environ | {"FACEBENCH_FUZZ_READER": self.name, "LLVM_PROFILE_FILE": os.devnull},
             check=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

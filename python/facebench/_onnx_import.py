@@ -13,9 +13,8 @@ import numpy as np
 from facebench import _onnx_file
 from facebench.core import Error
 
-
-# Numbers of a layer's result, and of all constants that nodes compute: a small file can join a value
-# with itself until no memory holds it. Of all tensors: those that a node makes of one number count.
+# Numbers of a layer's result, and of all constants that nodes compute: a small file can join a
+# value with itself until no memory holds it. Of all tensors: those made of one number count, too.
 MOST_NUMBERS = 1 << 26
 MOST_WEIGHTS = 1 << 30
 
@@ -138,9 +137,10 @@ class _Importer:
         return needed[::-1]
 
     def refuse(self, why):
+        name, op = _short(self.node.name, 40), _short(self.node.op, 30)
         raise Error(
-            f"{self.path}: the node '{_short(self.node.name, 40)}' is a {_short(self.node.op, 30)}, "
-            f"which cannot be converted: {_short(why, 400)}. onnxruntime may still run the file as it is"
+            f"{self.path}: the node '{name}' is a {op}, which cannot be "
+            f"converted: {_short(why, 400)}. onnxruntime may still run the file as it is"
         )
 
     def _bounded(self, count, most=MOST_NUMBERS):

@@ -9,8 +9,8 @@ import tarfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
-from archive_files import MAGIC, bins, classic, packed, record  # noqa: E402
-from list_seeds import BETWEEN  # noqa: E402
+from archive_files import MAGIC, bins, classic, packed, record
+from list_seeds import BETWEEN
 
 IMAGES, LABELS = [b"abcd", MAGIC + b"efgh" + MAGIC, b""], [0, 0, 1]
 
@@ -59,7 +59,8 @@ def pickles():
         for k in range(1, 5):
             seeds[f"{name}.cut{k}.bin"] = data[: len(data) * k // 5]
     others = (([b"a", b"b"], [1]), ([b"a"], [True]), ([], []), ({"a": 1}, [True]), "text", 3, None,
-              ([b"a", "b"], [True]), ((b"a", b"b"), (0.0,)), ([b"a", b"b"], [2]), [[b"a"], [1], [2]])  # fmt: skip
+              ([b"a", "b"], [True]), ((b"a", b"b"), (0.0,)), ([b"a", b"b"], [2]),
+              [[b"a"], [1], [2]])  # fmt: skip
     for k, value in enumerate(others):
         seeds[f"other{k}.bin"] = pickle.dumps(value, 2 + k % 3)
     seeds["runs_code.bin"] = b"\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R."
@@ -104,7 +105,7 @@ def folded():
         "zeros.gz": two + bytes(64),
         "garbage.gz": two + b"garbage",
         "cut.gz": two[:-20],
-        "large.gz": gzip.compress(bytes(80 << 20), mtime=0)[:1 << 17],
+        "large.gz": gzip.compress(bytes(80 << 20), mtime=0)[: 1 << 17],
     }
 
 

@@ -31,7 +31,8 @@ FACEBENCH_FUZZ_TARGET(faces, bytes) {
   ask([&] { read_faces({.file = path, .rename = {"name=FILE", "x0=X", "y0=Y"}}); });
   ask([&] { read_faces({.file = path, .separator = "blanks", .match = "stem", .scale = 0.5}); });
   ask([&] {
-    read_faces({.file = path, .columns = {"name", "x", "y", "width", "height"}, .separator = "tab"});
+    read_faces(
+        {.file = path, .columns = {"name", "x", "y", "width", "height"}, .separator = "tab"});
   });
   ask([&] {
     read_faces({.file = path, .columns = {"name", "x0", "y0", "x1", "y1"}, .separator = "blanks"});

@@ -19,7 +19,9 @@ def mat(**variables):
 
 def mats():
     """MAT-5 files with texts of every length in UTF-8, structures, and damage."""
-    whole = mat(texts=["a", "é", "€", "\U0001f600"], one={"a": 1.0, "b": {"c": "d"}}, none=np.zeros((0, 0)))
+    whole = mat(
+        texts=["a", "é", "€", "\U0001f600"], one={"a": 1.0, "b": {"c": "d"}}, none=np.zeros((0, 0))
+    )
     plain = io.BytesIO()
     scipy.io.savemat(plain, {"names": cells(["Ann", "é"]), "n": np.arange(6.0).reshape(2, 3)})
     data = plain.getvalue()[:116] + bytes(8) + plain.getvalue()[124:]
@@ -212,7 +214,7 @@ def blemished(seed):
     def with_last(*lines):
         return BETWEEN.join([protocol, *files[:-1], b"\n".join([*last[:-1], *lines, b""])])
 
-    changed = b"".join(fields[:-1] + [b"x\x01y"])
+    changed = b"".join([*fields[:-1], b"x\x01y"])
     return {
         "marked": BETWEEN.join(
             [protocol, *(b"\xef\xbb\xbf" + f.replace(b"\n", b" \r\n\r\n") for f in files)]

@@ -124,7 +124,8 @@ def seeds():
                 node("Clip", "p low", "q"), node("Expand", "q h", "r"), node("Div", "o r", "y"),
             ],
             [integers("s0", 0), integers("s1", 1), integers("s2", 2), integers("one", 1),
-             tensor("zero", [], struct.pack("<q", 0), INT64), integers("minus", -1), numbers("matrix", 64, 4),
+             tensor("zero", [], struct.pack("<q", 0), INT64), integers("minus", -1),
+             numbers("matrix", 64, 4),
              tensor("low", [], floats(1e-12))],
         ),
         "constants": model(
@@ -138,7 +139,8 @@ def seeds():
             ],
         ),
         "types": model(
-            [node("Add", "x half", "a"), node("Mul", "a double", "b"), node("Reshape", "b int", "y")],
+            [node("Add", "x half", "a"), node("Mul", "a double", "b"),
+             node("Reshape", "b int", "y")],
             [tensor("half", [1], more=field(5, 15360), kind=HALF),
              tensor("double", [1], more=field(10, struct.pack("<d", 0.5)), kind=DOUBLE),
              tensor("int", [2], more=field(7, varints(0, 128)), kind=INT64),

@@ -1,6 +1,7 @@
 """The reader of ONNX files against changed ones: it accepts them or says what is wrong, in one
 sentence, and a small file takes no more memory than its numbers."""
 
+import itertools
 import random
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ def doubled(value, times):
     names = [value, *(f"v{k}" for k in range(times))]
     joined = [
         node("Concat", f"{a} {a}", b, axis=1 if value == "x" else 0)
-        for a, b in zip(names, names[1:], strict=False)
+        for a, b in itertools.pairwise(names)
     ]
     return [*joined, node("Add", f"x {names[-1]}", "y")]
 
