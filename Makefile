@@ -6,7 +6,7 @@
 #   make build        environment in .venv, build and install there, nothing else
 #   make test-slow    the tests marked slow
 #   make fuzz SECONDS=60   every reader with libFuzzer (clang), so many seconds each
-#   make sanitize     C++ tests of the light library under ASan and UBSan, then under TSan
+#   make sanitize     C++ tests of the floors below torch under ASan and UBSan, then under TSan (clang)
 #   make faults       every verb that writes, with each of its writing calls failing in turn
 #   make bench        the benchmarks of tests/bench
 #   make bench-paper        time of a step in every installed framework, few steps (15 minutes)

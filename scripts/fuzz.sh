@@ -59,7 +59,7 @@ for reader in "${readers[@]}"; do
     "$(grep -oE 'cov: [0-9]+ .*corp: [0-9]+' "$log" | tail -n 1)"
 done
 if command -v llvm-profdata >/dev/null; then
-  "$(dirname "$0")/fuzz_coverage.sh" "$fuzz"
+  "$python" scripts/fuzz_coverage.py "$fuzz"
 fi
 [ ${#failed[@]} -eq 0 ] || die "ended by an input: ${failed[*]}." "The inputs are in $fuzz/found."
 say "no target was ended by an input"

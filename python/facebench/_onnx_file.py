@@ -16,6 +16,10 @@ import numpy as np
 from facebench.core import Error
 
 MOST_ELEMENTS = 1 << 31  # of a tensor
+MOST_SIDES = 16
+MOST_NODES = 20_000
+MOST_INTEGERS = 1 << 22  # of a list that keeps each by itself
+LONGEST_NAME = 512
 
 # TensorProto.DataType, and the field that holds its numbers where they are not raw bytes.
 _TYPES = {
@@ -110,6 +114,13 @@ def _text(wire: int, value) -> str:
         raise Malformed("a text is not UTF-8") from None
 
 
+def _name(wire: int, value) -> str:
+    text = _text(wire, value)
+    if len(text) > LONGEST_NAME:
+        raise Malformed(f"a name has {len(text)} characters; at most {LONGEST_NAME} are read")
+    return text
+
+
 def _signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
@@ -128,6 +139,8 @@ def _integers(wire: int, value) -> list[int]:
     while at < len(data):
         number, at = _varint(data, at)
         found.append(_signed(number))
+        if len(found) > MOST_INTEGERS:
+            raise Malformed(f"a list has more than {MOST_INTEGERS} whole numbers")
     return found
 
 
@@ -156,6 +169,8 @@ def _graph(data: memoryview, file: OnnxFile) -> None:
     for number, wire, value in _fields(data):
         if number == 1:
             file.nodes.append(_node(_bytes(wire, value)))
+            if len(file.nodes) > MOST_NODES:
+                raise Malformed(f"it has more than {MOST_NODES} nodes")
         elif number == 5:
             name, tensor = _tensor(_bytes(wire, value))
             file.tensors[name] = tensor
@@ -170,18 +185,18 @@ def _node(data: memoryview) -> OnnxNode:
     node = OnnxNode("", "", "", [], [], {})
     for number, wire, value in _fields(data):
         if number == 1:
-            node.inputs.append(_text(wire, value))
+            node.inputs.append(_name(wire, value))
         elif number == 2:
-            node.outputs.append(_text(wire, value))
+            node.outputs.append(_name(wire, value))
         elif number == 3:
-            node.name = _text(wire, value)
+            node.name = _name(wire, value)
         elif number == 4:
-            node.op = _text(wire, value)
+            node.op = _name(wire, value)
         elif number == 5:
             name, attribute = _attribute(_bytes(wire, value))
             node.attributes[name] = attribute
         elif number == 7:
-            node.domain = _text(wire, value)
+            node.domain = _name(wire, value)
     node.name = node.name or next(iter(node.outputs), "")
     return node
 
@@ -193,7 +208,7 @@ def _attribute(data: memoryview):
     floats: list[float] = []
     for number, wire, value in _fields(data):
         if number == 1:
-            name = _text(wire, value)
+            name = _name(wire, value)
         elif number == 2:
             if wire != 5:
                 raise Malformed("a floating-point number is cut")
@@ -221,7 +236,7 @@ def _tensor(data: memoryview) -> tuple[str, np.ndarray]:
         elif number == 2:
             kind = _integer(wire, value)
         elif number == 8:
-            name = _text(wire, value)
+            name = _name(wire, value)
         elif number == 9:
             raw = _bytes(wire, value)
         elif number == 13 or (number == 14 and _integer(wire, value) == 1):
@@ -234,7 +249,9 @@ def _tensor(data: memoryview) -> tuple[str, np.ndarray]:
     if kind not in _TYPES:
         raise Malformed(f"tensor '{name}' is of type {kind}, which is not read")
     dtype, numbers = _TYPES[kind]
-    if any(side < 0 for side in sides) or math.prod(sides) > MOST_ELEMENTS:
+    if len(sides) > MOST_SIDES or any(not 0 <= side <= MOST_ELEMENTS for side in sides):
+        raise Malformed(f"tensor '{name}' has an impossible shape {sides[:MOST_SIDES]}")
+    if math.prod(sides) > MOST_ELEMENTS:
         raise Malformed(f"tensor '{name}' has an impossible shape {sides}")
     if raw is not None:
         if len(raw) != math.prod(sides) * dtype.itemsize:
@@ -245,7 +262,10 @@ def _tensor(data: memoryview) -> tuple[str, np.ndarray]:
         raise Malformed(f"tensor '{name}' has {len(found)} numbers for the shape {sides}")
     if kind == 10:  # each half as a whole number of its bits
         return name, np.array(found, np.int64).astype("<u2").view("<f2").reshape(sides)
-    return name, np.array(found, dtype).reshape(sides)
+    try:
+        return name, np.array(found, dtype).reshape(sides)
+    except OverflowError:
+        raise Malformed(f"tensor '{name}' has a number that its type does not hold") from None
 
 
 def _value_info(data: memoryview) -> tuple[str, list]:
@@ -253,7 +273,7 @@ def _value_info(data: memoryview) -> tuple[str, list]:
     name, sides = "", []
     for number, wire, value in _fields(data):
         if number == 1:
-            name = _text(wire, value)
+            name = _name(wire, value)
         elif number == 2:
             for kind, kind_wire, tensor in _fields(_bytes(wire, value)):
                 if kind == 1:

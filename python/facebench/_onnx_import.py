@@ -13,6 +13,15 @@ import numpy as np
 from facebench import _onnx_file
 from facebench.core import Error
 
+# Numbers of a layer's result, and of all constants that nodes compute: a small file can join a
+# value with itself until no memory holds it. Of all tensors: those made of one number count, too.
+MOST_NUMBERS = 1 << 26
+MOST_WEIGHTS = 1 << 30
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
+
 
 @dataclass
 class _Layer:
@@ -77,6 +86,7 @@ class _Importer:
         self.nodes: list[dict] = []
         self.tensors: dict[str, np.ndarray] = {}
         self.names: set[str] = set()
+        self.numbers = self.weights = 0  # of computed constants, and of tensors, so far
         self.node = None  # of the file, in work
 
     def start(self, name, sides, height, width):
@@ -87,6 +97,8 @@ class _Importer:
             raise ValueError(f"{self.path}: takes images of any size; state height and width")
         if (height or shape[1], width or shape[2]) != shape[1:]:
             raise ValueError(f"{self.path}: takes images of {shape[1]} x {shape[2]}")
+        if math.prod(shape) > MOST_NUMBERS:
+            raise Error(f"{self.path}: its input is {shape}: more than {MOST_NUMBERS} numbers")
         self.nodes.append({"name": "input", "op": "input", "inputs": [], "shape": list(shape)})
         self.values[name] = _Layer(0, shape)
 
@@ -110,7 +122,11 @@ class _Importer:
             raise Error(f"{self.path}: its output '{output}' is nothing that was computed")
         graph = {"nodes": self.nodes, "taps": {"embedding": last.index}}
         unit = isinstance(last, _Unit)
-        return Imported(json.dumps(graph), self.tensors, self.file.metadata, unit)
+        try:
+            text = json.dumps(graph, allow_nan=False)
+        except ValueError:
+            raise Error(f"{self.path}: an attribute of a node is no finite number") from None
+        return Imported(text, self.tensors, self.file.metadata, unit)
 
     def _needed(self, output) -> list:
         wanted, needed = {output}, []
@@ -121,10 +137,20 @@ class _Importer:
         return needed[::-1]
 
     def refuse(self, why):
+        name, op = _short(self.node.name, 40), _short(self.node.op, 30)
         raise Error(
-            f"{self.path}: the node '{self.node.name}' is a {self.node.op}, which cannot be "
-            f"converted: {why}. onnxruntime may still run the file as it is"
+            f"{self.path}: the node '{name}' is a {op}, which cannot be "
+            f"converted: {_short(why, 400)}. onnxruntime may still run the file as it is"
         )
+
+    def _bounded(self, count, most=MOST_NUMBERS):
+        if count > most:
+            self.refuse(f"its result has {count} numbers, more than {most}")
+
+    def _computed(self, count):
+        """Counts the numbers of a constant before it is made."""
+        self.numbers += count
+        self._bounded(self.numbers)
 
     def _value(self, name):
         if not name:
@@ -162,6 +188,7 @@ class _Importer:
     def _append(self, op, inputs, shape, options=None, tensors=None) -> _Layer:
         """A layer with its tensors by the last part of their names; called as the file calls it,
         where that tells."""
+        self._bounded(math.prod(shape))
         stems = [n[:-7] for n in self.node.inputs if n.endswith(".weight")]
         name = stems[0] if stems and stems[0] not in self.names else f"{op}_{len(self.nodes)}"
         self.names.add(name)
@@ -170,6 +197,8 @@ class _Importer:
             node["options"] = options
         self.nodes.append(node)
         for part, numbers in (tensors or {}).items():
+            self.weights += np.size(numbers)
+            self._bounded(self.weights, MOST_WEIGHTS)
             self.tensors[f"{name}.{part}"] = np.array(numbers, np.float32, order="C")
         return _Layer(len(self.nodes) - 1, tuple(shape))
 
@@ -405,6 +434,7 @@ class _Importer:
 
     def _Concat(self, *values):
         if all(isinstance(v, np.ndarray) for v in values):
+            self._computed(sum(v.size for v in values))
             return np.concatenate([np.atleast_1d(v) for v in values])
         layers = [self._layer(v) for v in values]
         if self._attribute("axis") % (1 + len(layers[0].shape)) != 1:
@@ -498,9 +528,10 @@ class _Importer:
         return np.array([0, *self._layer(x).shape])
 
     def _Gather(self, x, index):
-        constant = self._constant(x, "its input")
-        found = np.take(constant, self._constant(index, "its index"), self._attribute("axis", 0))
-        return np.asarray(found)
+        constant, index = self._constant(x, "its input"), self._constant(index, "its index")
+        axis = self._attribute("axis", 0)
+        self._computed(index.size * (constant.size // max(constant.shape[axis], 1)))
+        return np.asarray(np.take(constant, index, axis))
 
     def _ReduceL2(self, x, axes=None):
         axes = self._integers(self._attribute("axes") if axes is None else axes, "axes")

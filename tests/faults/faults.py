@@ -155,7 +155,9 @@ def content(path):
         name = str(file.relative_to(path))
         if file.name in ("run.json", "training.json", "suite.json"):
             found[name] = json.loads(file.read_text()).get("content")
-        elif not name.endswith((".jsonl", ".html", ".log")):  # with times, or made of them
+        elif not name.endswith(
+            (".jsonl", ".html", ".log", "training.csv")
+        ):  # with times, or of them
             found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
         else:
             found[name] = None

@@ -1,3 +1,4 @@
+// Sources: cpp/src/training/checkpoint.cc
 #include "facebench/training/checkpoint.h"
 
 #include "fuzz.h"

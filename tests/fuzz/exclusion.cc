@@ -1,3 +1,5 @@
+// Sources: cpp/src/io/exclusion.cc
+// Not of the reader: exclusion_text
 #include "facebench/datasets/exclusion.h"
 
 #include "fuzz.h"

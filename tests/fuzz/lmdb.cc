@@ -1,9 +1,16 @@
-// An LMDB data file.
+// An LMDB data file; where there are further parts, lists of keys and labels beside it.
+// Sources: cpp/src/io/archives/lmdb.cc cpp/src/io/archives/lmdb_file.cc
+//   cpp/src/io/archives/message_pack.cc
+// Not of the reader: is_lmdb
 #include "archive_entries.h"
+#include "files.h"
 #include "fuzz.h"
-#include "memory_file.h"
 
 FACEBENCH_FUZZ_TARGET(lmdb, bytes) {
-  const MemoryFile file(bytes);
-  read_all_entries(*facebench::image_archives().at("lmdb").open(file.path()));
+  const FuzzFolder folder("lmdb");
+  const auto parts = parts_of(bytes);
+  const auto archive = folder.write("data.mdb", parts[0]);
+  for (std::size_t k = 1; k < parts.size() && k < 4; ++k)
+    folder.write(std::to_string(k) + "_kv.txt", parts[k]);
+  read_all_entries(*facebench::image_archives().at("lmdb").open(archive));
 }

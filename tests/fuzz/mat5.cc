@@ -1,3 +1,5 @@
+// Sources: cpp/src/io/mat5.cc
+// Not of the reader: read_mat5
 #include "facebench/io/mat5.h"
 
 #include "fuzz.h"

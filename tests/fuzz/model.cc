@@ -1,4 +1,5 @@
 // The description in a model file, and the graph of the network that it names.
+// Sources: cpp/src/embedding/model.cc
 #include "facebench/embedding/model.h"
 #include "facebench/nn/networks.h"
 #include "fuzz.h"

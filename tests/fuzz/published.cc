@@ -1,3 +1,5 @@
+// Sources: cpp/src/protocols/published.cc
+// Not of the reader: publication_names load_publication at table named
 #include "facebench/protocols/published.h"
 
 #include "fuzz.h"

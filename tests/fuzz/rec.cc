@@ -1,9 +1,15 @@
-// A .rec file without an index.
+// A .rec file; where there are further parts, its index and the file `property` beside it.
+// Sources: cpp/src/io/archives/rec.cc cpp/src/io/archives/recordio.cc
+// Not of the reader: append_part frame_record image_record is_rec
 #include "archive_entries.h"
+#include "files.h"
 #include "fuzz.h"
-#include "memory_file.h"
 
 FACEBENCH_FUZZ_TARGET(rec, bytes) {
-  const MemoryFile file(bytes);
-  read_all_entries(*facebench::image_archives().at("rec").open(file.path()));
+  const FuzzFolder folder("rec");
+  const auto parts = parts_of(bytes);
+  const auto archive = folder.write("a.rec", parts[0]);
+  if (parts.size() > 1) folder.write("a.idx", parts[1]);
+  if (parts.size() > 2) folder.write("property", parts[2]);
+  read_all_entries(*facebench::image_archives().at("rec").open(archive));
 }

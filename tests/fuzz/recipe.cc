@@ -1,3 +1,4 @@
+// Sources: cpp/src/training/recipe.cc
 #include "facebench/training/recipe.h"
 
 #include "fuzz.h"

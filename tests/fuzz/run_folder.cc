@@ -1,4 +1,8 @@
-// The files of a run folder that are text: run.json, then metrics.json, written into a report.
+// The files of a run folder: run.json, metrics.json, scores.h5. The texts as they are, written into
+// a report; then the whole folder with its hashes.
+// Sources: cpp/src/protocols/run_folder.cc cpp/src/io/manifest.cc
+// Functions: read_changed_run read_run check_output read_manifest read_manifest_as_it_is
+//   manifest_from_json check_content_hash content_hash is_run_folder
 #include "facebench/protocols/run_folder.h"
 
 #include "facebench/reports/run_report.h"
@@ -6,10 +10,12 @@
 #include "fuzz.h"
 
 FACEBENCH_FUZZ_TARGET(run_folder, bytes) {
-  static const FuzzFolder folder("run");
+  const FuzzFolder folder("run");
   const auto parts = parts_of(bytes);
   folder.write("run.json", parts[0]);
-  folder.write("metrics.json", parts.size() > 1 ? parts[1] : "{}");
-  const facebench::Run run = facebench::read_changed_run(folder.path());
-  facebench::run_report(run);
+  if (parts.size() > 1) folder.write("metrics.json", parts[1]);
+  if (parts.size() > 2) folder.write("scores.h5", parts[2]);
+  facebench::is_run_folder(folder.path());
+  facebench::run_report(facebench::read_changed_run(folder.path()));
+  facebench::read_run(folder.path());
 }

@@ -1,9 +1,16 @@
-// A tar file of samples.
+// A tar file of samples; where there are several parts, shards, of which one may be compressed.
+// Sources: cpp/src/io/archives/tar.cc cpp/src/io/archives/tar_format.cc
+// Not of the reader: header_block append_padded tar_member tar_end is_tar_path expand_braces
 #include "archive_entries.h"
+#include "files.h"
 #include "fuzz.h"
-#include "memory_file.h"
 
 FACEBENCH_FUZZ_TARGET(tar, bytes) {
-  const MemoryFile file(bytes);
-  read_all_entries(*facebench::image_archives().at("tar").open(file.path()));
+  const FuzzFolder folder("tar");
+  const auto parts = parts_of(bytes);
+  for (std::size_t k = 0; k < parts.size() && k < 10; ++k) {
+    const bool folded = parts[k].starts_with("\x1f\x8b");
+    folder.write("a-" + std::to_string(k) + (folded ? ".tar.gz" : ".tar"), parts[k]);
+  }
+  read_all_entries(*facebench::image_archives().at("tar").open(folder.path()));
 }

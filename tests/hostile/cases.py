@@ -134,6 +134,33 @@ def metrics_that_never_end():
     return ["report", "run"]
 
 
+def scores_altered():
+    """The first comparison of a run is called genuine or not as it suits."""
+    import h5py
+
+    run = saved_run()
+    with h5py.File(run / "scores.h5", "r+") as file:
+        next(iter(file["tracks"].values()))["score"][0] = -5
+    return run
+
+
+for verb in ("inspect run", "threshold run --same", "plan run", "calibrate run --same",
+             "budget run run", "explain run run"):  # fmt: skip
+
+    def of_altered_scores(verb=verb):
+        scores_altered()
+        return verb.split()
+
+    CASES[f"scores_altered_before_{verb.split()[0]}"] = Case(of_altered_scores, "another SHA-256")
+
+
+@case("No threshold is safe", code=0)
+def threshold_of_four_comparisons():
+    """So few people bound no rate: the bound is NaN, which is not below the FMR asked for."""
+    saved_run()
+    return ["threshold", "run", "--same"]
+
+
 @case("/protocol/title")
 def manifest_altered():
     run = saved_run()
@@ -224,6 +251,28 @@ def state_dict_whose_keys_are_no_names():
 
     torch.save({1: torch.ones(2), (2, "a"): torch.ones(2)}, "w.pth")
     return ["convert", "w.pth", "--network", "small4", "--out", "m.safetensors"]
+
+
+@case("numbers, more than", torch=True)
+def onnx_that_doubles_itself():
+    """Two kilobytes of nodes, each joining a value with itself: 2^60 channels."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+    from onnx_seeds import model, node
+
+    nodes = [node("Concat", f"{v} {v}", f"v{k}", axis=1)
+             for k, v in enumerate(["x", *(f"v{k}" for k in range(60))])]  # fmt: skip
+    write("m.onnx", model([*nodes, node("Relu", "v60", "y")], sides=(1, 3, 8, 8)))
+    return ["convert", "m.onnx", "--set", "color=rgb", "--out", "m.safetensors"]
+
+
+@case("is not UTF-8", torch=True)
+def names_of_files_that_are_no_text():
+    from facebench import images
+
+    Path("people/Ann").mkdir(parents=True)
+    images.write("people/Ann/1.png", np.zeros((8, 8, 3), np.uint8))
+    Path(os.fsdecode(b"people/Ann/\xff.png")).write_bytes(Path("people/Ann/1.png").read_bytes())
+    return ["data", "scan", "folder", "--root", "people"]
 
 
 @case("more than 64 files", torch=True)

@@ -393,6 +393,19 @@ def test_exported_model_describes_itself(tmp_path, color):
         embedding.load_embedder(tmp_path / "bad.onnx")
 
 
+def test_weights_in_other_files_are_hashed(tmp_path):
+    pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onnx")
+    embedding.export_onnx(embedding.make_model("small4", height=32, width=32), tmp_path / "m.onnx")
+    whole = onnx.load(tmp_path / "m.onnx")
+    onnx.save(whole, tmp_path / "n.onnx", save_as_external_data=True, location="n.bin")
+    got = embedding.extract(embedding.load_embedder(tmp_path / "n.onnx"), faces(1, 32))
+    known = {"n.bin": io.sha256_file(tmp_path / "n.bin")}
+    assert got.manifest["model"]["external_data"] == known
+    # What torch and oneDNN may use of the processor stands beside our own instruction set.
+    assert set(got.manifest["torch_isa"]) == {"torch", "onednn_max"}
+
+
 def test_an_exported_model_keeps_its_view(tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")

@@ -33,7 +33,8 @@ double frontality(const Pack& pack, std::int64_t index) {
 double sharpness(const Pack& pack, std::int64_t index) {
   const auto [height, width] = pack.shape();
   const std::uint8_t* pixels = pack.pixels(index);
-  const auto grey = [&](int x, int y) {
+  // Clang 14 takes no structured binding into a lambda by itself.
+  const auto grey = [pixels, width = width](int x, int y) {
     const std::uint8_t* p = pixels + 3 * (std::ptrdiff_t{y} * width + x);
     return 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2];
   };

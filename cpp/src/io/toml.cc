@@ -130,9 +130,9 @@ T get(TomlState& state, std::string_view key, T fallback) {
 
 std::shared_ptr<TomlState> child(TomlState& state, std::string_view key, std::size_t index,
                                  const TomlNode& node, std::string path) {
+  if (node.kind != TomlKind::table) wrong_type(state, key, node, "a table");
   std::shared_ptr<TomlState>& slot = state.children[{std::string(key), index}];
   if (!slot) {
-    if (node.kind != TomlKind::table) wrong_type(state, key, node, "a table");
     slot = std::make_shared<TomlState>();
     slot->document = state.document;
     slot->file = state.file;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -51,7 +52,8 @@ RecommendedThreshold recommend_threshold(const std::shared_ptr<const Comparisons
   const auto bound = [&](std::size_t k) {
     const Statistic rate = fmr_statistic(comparisons, thresholds[k]);
     const Replicates drawn = bootstrap.replicates_with_freedom({&rate, 1}, options, job);
-    return upper_bound_of(drawn, 0, rate, options.level);
+    const double upper = upper_bound_of(drawn, 0, rate, options.level);
+    return std::isnan(upper) ? 1.0 : upper;  // too few people to say anything
   };
   result.least_bound = bound(0);
   if (result.least_bound > fmr) return result;

@@ -133,13 +133,13 @@ Manifest read_manifest_as_it_is(const fs::path& path) {
 }
 
 // Throws Error where the file is not the one that the run wrote.
-void check_output(const Run& run, const char* file, const Job& job) {
-  const Json& outputs = run.manifest.content.at("outputs");
-  const std::string now = sha256_file(run.folder / file, job);
+void check_output(const fs::path& folder, const Manifest& manifest, const char* file,
+                  const Job& job) {
+  const Json& outputs = manifest.content.at("outputs");
+  const std::string now = sha256_file(folder / file, job);
   if (outputs.contains(file) && outputs[file] == now) return;
-  fail(
-      (run.folder / file).string(), "is not the file that the run wrote: another SHA-256",
-      fmt::format("It was changed; 'facebench verify {}' says what differs.", run.folder.string()));
+  fail((folder / file).string(), "is not the file that the run wrote: another SHA-256",
+       fmt::format("It was changed; 'facebench verify {}' says what differs.", folder.string()));
 }
 
 }  // namespace
@@ -231,7 +231,7 @@ Run read_run(const fs::path& folder, const Job& job) {
   check_content_hash(run.manifest, (folder / "run.json").string());
   std::error_code ignored;
   for (const char* file : kOutputs)
-    if (fs::exists(folder / file, ignored)) check_output(run, file, job);
+    if (fs::exists(folder / file, ignored)) check_output(folder, run.manifest, file, job);
   return run;
 }
 
@@ -280,6 +280,12 @@ RunScores read_scores(const fs::path& path) {
     fail(where, e.what(), "The file was changed; run the evaluation again.");
   }
   return r;
+}
+
+RunScores read_run_scores(const fs::path& folder, const Job& job) {
+  const Manifest manifest = read_manifest(folder / "run.json");
+  check_output(folder, manifest, "scores.h5", job);
+  return read_scores(folder / "scores.h5");
 }
 
 }  // namespace facebench

@@ -58,7 +58,7 @@ CalibrationReport calibration_report(const fs::path& folder, const fs::path& tes
                                      const CalibrationOptions& options, const Job& job) {
   check_options(options);
   check_test_run(test, options.same, "the calibration");
-  const RunScores run = read_scores(folder / "scores.h5");
+  const RunScores run = read_run_scores(folder);
   const std::size_t track = track_of(run, options.track);
   const CountedList made_on = counted_list(run, track, folder);
   CalibrationReport report;
@@ -98,7 +98,7 @@ CalibrationReport calibration_report(const fs::path& folder, const fs::path& tes
     measure(made_on, run.trials, folder);
     return report;
   }
-  const RunScores other = read_scores(test / "scores.h5");
+  const RunScores other = read_run_scores(test);
   std::optional<std::string> name;
   if (other.trials.tracks.size() > 1) name = report.track;
   measure(counted_list(other, track_of(other, name), test), other.trials, test);

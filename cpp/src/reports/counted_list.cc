@@ -87,7 +87,7 @@ ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> 
   if (other.empty())
     return {threshold_at(list, far),
             fmt::format("It gives a FAR of {} on these comparisons.", far)};
-  const RunScores run = read_scores(other / "scores.h5");
+  const RunScores run = read_run_scores(other);
   std::optional<std::string> name;
   if (run.trials.tracks.size() > 1) name = track;
   return {threshold_at(counted_list(run, track_of(run, name), other), far),

@@ -96,7 +96,7 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
                          const GroupReportOptions& options, const GroupRatesOptions& how,
                          const fs::path& other, const Job& job) {
   check_options(options);
-  const RunScores run = read_scores(folder / "scores.h5");
+  const RunScores run = read_run_scores(folder);
   const std::size_t track = track_of(run, options.track);
   CountedList list = counted_list(run, track, folder);
   Attributes table(attributes, options);

@@ -192,7 +192,7 @@ std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pa
 
 void add_disagreements(const CountedList& list, const Pairs& pairs, const RunScores& run,
                        const fs::path& other, const InspectionOptions& options, Inspection& out) {
-  const RunScores second = read_scores(other / "scores.h5");
+  const RunScores second = read_run_scores(other);
   std::optional<std::string> name;
   if (second.trials.tracks.size() > 1) name = out.track;
   const CountedList theirs = counted_list(second, track_of(second, name), other);
@@ -264,7 +264,7 @@ void InspectionOptions::describe(OptionsBuilder<InspectionOptions>& o) {
 Inspection inspect_run(const fs::path& folder, const std::set<std::string>& among,
                        const fs::path& other, const InspectionOptions& options) {
   check_options(options);
-  const RunScores run = read_scores(folder / "scores.h5");
+  const RunScores run = read_run_scores(folder);
   const std::size_t track = track_of(run, options.track);
   const CountedList list = counted_list(run, track, folder);
   const Pairs pairs(list, run.trials, among);

@@ -8,7 +8,7 @@
 namespace facebench {
 
 ListedRun listed_run(const std::filesystem::path& folder, const std::optional<std::string>& track) {
-  const RunScores run = read_scores(folder / "scores.h5");
+  const RunScores run = read_run_scores(folder);
   const std::size_t number = track_of(run, track);
   CountedList list = counted_list(run, number, folder);
   ListedRun result;

@@ -74,7 +74,7 @@ void PlanOptions::describe(OptionsBuilder<PlanOptions>& o) {
 
 PlanReport plan_report(const fs::path& folder, const PlanOptions& options) {
   check_options(options);
-  const RunScores run = read_scores(folder / "scores.h5");
+  const RunScores run = read_run_scores(folder);
   const std::size_t track = track_of(run, options.track);
   const CountedList list = counted_list(run, track, folder);
   const auto genuine = std::ranges::count(list.labels, 1);

@@ -91,7 +91,7 @@ QualityReport quality_report(const fs::path& folder, std::span<const NamedQualit
                              const std::optional<std::string>& track_name, DiscardOptions options,
                              const fs::path& other, const Job& job) {
   check_options(options);
-  const RunScores run = read_scores(folder / "scores.h5");
+  const RunScores run = read_run_scores(folder);
   const std::size_t track = track_of(run, track_name);
   CountedList list = counted_list(run, track, folder);
   QualityReport report;

@@ -122,7 +122,7 @@ ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
                                  const ThresholdReportOptions& options, const Job& job) {
   check_options(options);
   check_test_run(test, options.same, "the threshold");
-  const RunScores run = read_scores(folder / "scores.h5");
+  const RunScores run = read_run_scores(folder);
   const std::size_t track = track_of(run, options.track);
   const BothLists chosen = both_lists(run, track, folder);
   ThresholdReport report;
@@ -153,7 +153,7 @@ ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
     put(chosen, run.trials, folder);
     return report;
   }
-  const RunScores other = read_scores(test / "scores.h5");
+  const RunScores other = read_run_scores(test);
   if (same_comparisons(run, other))
     throw std::invalid_argument(
         "both runs hold the same comparisons, so nothing is tested; give a run on other data, or "

@@ -104,6 +104,9 @@ def report_errors(function: Callable) -> Callable:
             raise ended(f"stopped{''.join(f'; {a}' for a in stop.args)}", EXIT_STOPPED) from None
         except (facebench.Error, ImportError) as error:
             raise ended(str(error), EXIT_FAILED) from None
+        except UnicodeDecodeError as error:  # a name out of a folder, say
+            text = bytes(error.object[:200]).decode("utf-8", "backslashreplace")
+            raise ended(f"'{text}' is not UTF-8; give it another name", EXIT_FAILED) from None
         except (ValueError, IndexError) as error:
             raise ended(str(error), EXIT_USAGE) from None
         except MemoryError:

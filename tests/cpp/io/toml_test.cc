@@ -176,6 +176,15 @@ TEST(Toml, TextThatTheParserCannotBear) {
 }
 
 // Strings and comments may hold all that keys may not.
+TEST(Toml, WhatWasRefusedAsATableIsNoneLater) {
+  const TomlTable t = parse_toml("a = 1\nb = [2]\n", "x.toml");
+  EXPECT_THROW(t.table("a"), Error);
+  EXPECT_THROW(t.tables("b"), Error);
+  EXPECT_EQ(t.integer("a"), 1);
+  EXPECT_EQ(t.integers("b").size(), 1u);
+  t.finish();  // went through a table that was never made
+}
+
 TEST(Toml, StringsAndCommentsAreNotKeys) {
   const TomlTable t =
       parse_toml(R"(# ƙ [[ [ a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.....

@@ -21,7 +21,8 @@ struct RecommendedThreshold {
   // `level`; none where even the bound without a false match is above it.
   std::optional<double> safe;
   std::int64_t safe_false_matches = 0;
-  double least_bound = 0;  // the upper bound of the FMR without a false match
+  // The upper bound of the FMR without a false match; 1 where so few people bound nothing.
+  double least_bound = 0;
   double level = 0;
 };
 
