@@ -71,6 +71,26 @@ Shape with_width(Shape shape, std::int64_t width) {
   return shape;
 }
 
+Shape linear_shape(const std::string& name, const LinearOptions& o, const Shape& x) {
+  require_positive(name, "out", o.out);
+  if (x.size() == 3)
+    refuse_layer(name, fmt::format("linear takes a vector, its input is {}; flatten it first",
+                                   shape_text(x)));
+  return with_width(x, o.out);
+}
+
+Shape concat_shape(const std::string& name, const std::vector<Shape>& parts) {
+  Shape shape = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].size() != shape.size() ||
+        !std::equal(shape.begin() + 1, shape.end(), parts[i].begin() + 1))
+      refuse_layer(name, fmt::format("concat joins channels, {} does not match {}",
+                                     shape_text(parts[i]), shape_text(parts[0])));
+    shape[0] += parts[i][0];
+  }
+  return shape;
+}
+
 Shape attention_shape(const std::string& name, const AttentionOptions& o, const Shape& qkv) {
   require_positive(name, "heads", o.heads);
   if (qkv[1] % (3 * o.heads))
@@ -192,14 +212,8 @@ Shape Graph::infer(const Node& node) const {
       return node.shape;
     case Op::conv:
       return conv_shape(name, std::get<ConvOptions>(node.options), image());
-    case Op::linear: {
-      const auto& o = std::get<LinearOptions>(node.options);
-      require_positive(name, "out", o.out);
-      if (in(0).size() == 3)
-        refuse_layer(name, fmt::format("linear takes a vector, its input is {}; flatten it first",
-                                       shape_text(in(0))));
-      return with_width(in(0), o.out);
-    }
+    case Op::linear:
+      return linear_shape(name, std::get<LinearOptions>(node.options), in(0));
     case Op::batch_norm: {
       if (!(std::get<BatchNormOptions>(node.options).eps >= 0))
         refuse_layer(name, "eps is negative");
@@ -220,15 +234,10 @@ Shape Graph::infer(const Node& node) const {
                                        shape_text(in(0)), shape_text(in(1))));
       return in(0);
     case Op::concat: {
-      Shape shape = by_channels();
-      for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-        if (in(i).size() != shape.size() ||
-            !std::equal(shape.begin() + 1, shape.end(), in(i).begin() + 1))
-          refuse_layer(name, fmt::format("concat joins channels, {} does not match {}",
-                                         shape_text(in(i)), shape_text(in(0))));
-        shape[0] += in(i)[0];
-      }
-      return shape;
+      by_channels();
+      std::vector<Shape> parts;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) parts.push_back(in(i));
+      return concat_shape(name, parts);
     }
     case Op::dropout:
     case Op::drop_path:
