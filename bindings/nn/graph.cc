@@ -41,6 +41,8 @@ py::dict options_dict(const LrnOptions& o) {
 }
 py::dict options_dict(const DropoutOptions& o) { return py::dict("p"_a = o.p); }
 py::dict options_dict(const ScaleOptions& o) { return py::dict("factor"_a = o.factor); }
+py::dict options_dict(const LayerNormOptions& o) { return py::dict("eps"_a = o.eps); }
+py::dict options_dict(const AttentionOptions& o) { return py::dict("heads"_a = o.heads); }
 
 }  // namespace
 

@@ -64,7 +64,11 @@ class _Writer:
         )
 
     def _linear(self, inputs, tensors, o):
-        return self._emit("Gemm", inputs + self._learned(tensors), transB=1)
+        if len(self._in_shape) == 1:
+            return self._emit("Gemm", inputs + self._learned(tensors), transB=1)
+        weight = self._store(tensors[0], self._numbers(tensors[0]).T)
+        product = self._emit("MatMul", [*inputs, weight])
+        return self._emit("Add", [product, *self._learned(tensors[1:])]) if o["bias"] else product
 
     def _batch_norm(self, inputs, tensors, o):
         *learned, mean, variance = self._learned(tensors)
@@ -89,6 +93,9 @@ class _Writer:
 
     def _sigmoid(self, inputs, tensors, o):
         return self._emit("Sigmoid", inputs)
+
+    def _tanh(self, inputs, tensors, o):
+        return self._emit("Tanh", inputs)
 
     def _pads(self, o):
         """Pads with which a pool that rounds down has as many windows as ours."""
@@ -157,6 +164,41 @@ class _Writer:
 
     def _mfm(self, inputs, tensors, o):
         return self._emit("Max", self._emit("Split", inputs, outputs=2, axis=1))
+
+    def _reshaped(self, value, suffix, *shape):
+        """``shape`` is behind the batch."""
+        return self._emit("Reshape", [value, self._constant(suffix, np.int64([0, *shape]))])
+
+    def _tokens(self, inputs, tensors, o):
+        flat = self._reshaped(*inputs, "shape", self._in_shape[0], -1)
+        return self._emit("Transpose", [flat], perm=[0, 2, 1])
+
+    def _positions(self, inputs, tensors, o):
+        return self._emit("Add", inputs + self._learned(tensors))
+
+    def _layer_norm(self, inputs, tensors, o):
+        return self._emit(
+            "LayerNormalization", inputs + self._learned(tensors), epsilon=o["eps"], axis=-1
+        )
+
+    def _attention(self, inputs, tensors, o):
+        tokens, width = self.shapes[-1]
+        size = width // o["heads"]
+        split = self._reshaped(*inputs, "heads", tokens, 3, o["heads"], size)
+        queries, keys, values = self._emit(
+            "Split", [self._emit("Transpose", [split], perm=[2, 0, 3, 1, 4])], outputs=3, axis=0
+        )
+        keys = self._emit("Transpose", [keys], perm=[0, 1, 2, 4, 3])
+        factor = self._constant("factor", np.float32(size**-0.5))
+        queries = self._emit("Mul", [queries, factor])
+        weights = self._emit("Softmax", [self._emit("MatMul", [queries, keys])], axis=-1)
+        sums = self._emit("MatMul", [weights, values])
+        first = self._emit("Squeeze", [sums, self._constant("first", np.int64([0]))])
+        together = self._emit("Transpose", [first], perm=[0, 2, 1, 3])
+        return self._reshaped(together, "together", tokens, width)
+
+    def _drop_path(self, inputs, tensors, o):
+        return inputs[0]
 
 
 def _cells(size: int, cells: int) -> np.ndarray:

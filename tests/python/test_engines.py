@@ -21,7 +21,7 @@ from safetensors.numpy import load_file  # noqa: E402
 OTHER = os.environ.get("FACEBENCH_ENGINE_PYTHON")
 OTHERS = [name for name in ENGINES if name not in ("facebench", "pytorch-compiled")]
 # Large ones made of the same blocks as alexnet_v1 with resnet18, iresnet50 and sphereface36.
-LARGE = ("vgg16", "vgg16_bn", "resnet101", "alexnet_s", "iresnet100", "sphereface64")
+LARGE = ("vgg16", "vgg16_bn", "resnet101", "alexnet_s", "iresnet100", "sphereface64", "vit_b")
 NETWORKS = [
     pytest.param(n["name"], marks=pytest.mark.slow if n["name"] in LARGE else ())
     for n in nn.networks()

@@ -234,6 +234,7 @@ def saved_bytes(network, x, tap):
         "mobilefacenet",
         "centerloss",
         "inception_resnet_v1",
+        "vit_s",
     ],
 )
 def test_activation_memory_is_what_autograd_keeps(name):
@@ -250,7 +251,7 @@ def test_activation_memory_is_what_autograd_keeps(name):
 # Deeper or wider brothers of others in the table.
 LARGE = {"vgg16", "vgg16_bn", "iresnet34", "iresnet50", "iresnet100", "inception_v3_slim"}
 LARGE |= {"resnet50_v1", "resnet101"}
-LARGE |= {"sphereface36", "sphereface64"}
+LARGE |= {"sphereface36", "sphereface64", "vit_b"}
 
 
 @pytest.mark.parametrize(
@@ -270,6 +271,8 @@ def test_folded_and_exported_networks_agree(name, tmp_path):
     )
     if "fcn" in name:
         side = 11
+    if "vit" in name:
+        side = 40
     if any(t in name for t in ("sphereface", "iresnet", "lightcnn", "centerloss")):
         side = 64
     network = nn.build_network(name, height=side, width=side, embedding=32, initializer="msra")
@@ -371,6 +374,45 @@ def caffe_lenet(x, state):
     return F.linear(x, state["ip2.weight"], state["ip2.bias"])
 
 
+def torch_demo(x, state):
+    """torch/demos, train-a-digit-classifier/train-on-mnist.lua: "convnet"."""
+    x = torch.tanh(F.conv2d(x, state["conv1.weight"], state["conv1.bias"]))
+    x = F.max_pool2d(x, 3, 3, 1)
+    x = F.max_pool2d(torch.tanh(F.conv2d(x, state["conv2.weight"], state["conv2.bias"])), 2, 2)
+    assert x.shape[1:] == (64, 3, 3)
+    x = torch.tanh(F.linear(x.flatten(1), state["fc1.weight"], state["fc1.bias"]))
+    return F.linear(x, state["fc2.weight"], state["fc2.bias"])
+
+
+def theano_tutorial(x, state):
+    """Theano's tutorial, code/convolutional_mlp.py: the bias comes behind the pooling."""
+    for n in (1, 2):
+        x = F.max_pool2d(F.conv2d(x, state[f"conv{n}.weight"]), 2, 2)
+        x = torch.tanh(x + state[f"conv{n}.bias"][:, None, None])
+    x = torch.tanh(F.linear(x.flatten(1), state["fc1.weight"], state["fc1.bias"]))
+    return F.linear(x, state["fc2.weight"], state["fc2.bias"])
+
+
+def tensorflow_tutorial(x, state):
+    """tensorflow/models, tutorials/image/cifar10/cifar10.py; tf.nn.lrn's formula: depth_radius 4,
+    bias 1, alpha .001 / 9, beta .75."""
+
+    def norm(v):
+        total = sum(F.pad(v.square(), (0, 0, 0, 0, 4, 4))[:, k : k + v.shape[1]] for k in range(9))
+        return v / (1 + 0.001 / 9 * total) ** 0.75
+
+    def pool(v):  # SAME, of even sides: one pixel after the end
+        return F.max_pool2d(F.pad(v, (0, 1, 0, 1), value=-torch.inf), 3, 2)
+
+    x = F.relu(F.conv2d(x, state["conv1.weight"], state["conv1.bias"], padding=2))
+    x = norm(pool(x))
+    x = F.relu(F.conv2d(x, state["conv2.weight"], state["conv2.bias"], padding=2))
+    x = pool(norm(x)).flatten(1)
+    for layer in ("local3", "local4"):
+        x = F.relu(F.linear(x, state[f"{layer}.weight"], state[f"{layer}.bias"]))
+    return F.linear(x, state["softmax_linear.weight"], state["softmax_linear.bias"])
+
+
 def ffn5(x, state):
     """dlbench, tools/torch/Models/ffn5.lua."""
     x = x.flatten(1)
@@ -386,6 +428,9 @@ def ffn5(x, state):
         ("alexnet_r", 3, cuda_convnet),
         ("lenet5", 1, caffe_lenet),
         ("fcn_r", 1, ffn5),
+        ("lenet5_torch", 1, torch_demo),
+        ("lenet5_theano", 1, theano_tutorial),
+        ("cifar10_tensorflow", 3, tensorflow_tutorial),
     ],
 )
 def test_networks_for_small_images_equal_their_definitions(name, channels, definition):
@@ -395,7 +440,7 @@ def test_networks_for_small_images_equal_their_definitions(name, channels, defin
         if "running" in key:
             tensor.uniform_(0.5, 1.5)
     _, height, width = network.graph.input_shape
-    x = torch.randn(3, channels, height, width)
+    x = 30 * torch.randn(3, channels, height, width)  # response norms show
     assert_near(network.infer(x, "logits"), definition(x, state))
 
 

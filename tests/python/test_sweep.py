@@ -53,6 +53,58 @@ def test_wu_table16_is_what_the_paper_prints():
     ]
 
 
+def test_wu_tables_13_17_and_18_are_what_the_paper_prints():
+    """Batch, epochs of all the paper's training images, seconds, accuracy."""
+    tables = {
+        "wu2018_table13_cpu": (
+            50_000,
+            [(128, 2560, 219169.14, 86.90), (128, 256, 21673.81, 86.60)],
+        ),
+        "wu2018_table13_gpu": (50_000, [(128, 2560, 12477.05, 87.00), (128, 256, 1359.22, 86.40)]),
+        "wu2018_table17": (
+            60_000,
+            [
+                (10, 12, 9647.34, 99.24),
+                (100, 12, 3082.26, 98.86),
+                (1000, 12, 1853.41, 96.89),
+                (10000, 12, 2336.76, 83.61),
+            ],
+        ),
+        "wu2018_table18": (
+            50_000,
+            [(50, 178, 9594.97, 99.17), (500, 200, 11555.43, 99.08), (5000, 200, 10239.11, 98.61)],
+        ),
+    }
+    for name, (images, wanted) in tables.items():
+        found = studies.load_study(name)
+        rows = [
+            (
+                p["training.batch"],
+                p["training.batch"] * p["training.iterations"] / images,
+                q["training_seconds"],
+                q["accuracy"],
+            )
+            for p, q in zip(found.points, found.published, strict=True)
+        ]
+        assert rows == wanted, name
+
+
+@pytest.mark.parametrize(
+    ("recipe", "images"),
+    [("lenet5.torch", "mnist"), ("lenet5.theano", "mnist"), ("cifar10.tensorflow", "cifar10")],
+)
+def test_the_frameworks_recipes_train_on_their_images(recipe, images, tmp_path):
+    """Also where the network's input is larger or smaller than the images."""
+    asked = study(
+        [{"training.iterations": 2}],
+        recipe=recipe,
+        images=images,
+        settings={"training.batch": 10},
+    )
+    (row,) = studies.bench_sweep(asked, work=tmp_path / "work", train=40, test=20)["rows"]
+    assert row["status"] == "ok" and np.sum(row["confusion"]) == 20
+
+
 def test_axes_are_crossed(tmp_path):
     path = tmp_path / "a.toml"
     head = 'version = 1\ntitle = "t"\nrecipe = "lenet5.caffe"\nimages = "mnist"\n'

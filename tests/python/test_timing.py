@@ -242,21 +242,60 @@ def test_inputs_from_files_and_packs(tmp_path):
     assert missing["status"] == "failed" and "none.h5" in missing["message"]
 
 
-def test_pytorch_is_fed_by_its_own_loader(tmp_path):
-    """Equations 7 and 8 of another engine: its DataLoader beside our reading of the same files."""
-    pytest.importorskip("torchvision")
+# An engine's mode and where it is: None, this interpreter; else what FACEBENCH_ENGINE_PYTHON names.
+LOADED = [("pytorch", "training"), ("onnxruntime", "inference")]
+ELSEWHERE = [("keras-tensorflow", "training"), ("keras-jax", "inference")]
+
+
+@pytest.mark.parametrize(("engine", "mode"), [*LOADED, *ELSEWHERE])
+def test_engines_are_fed_by_their_own_loaders(engine, mode, tmp_path):
+    """Equations 7 and 8 of another engine: its loader beside our reading of the same files."""
+    other = os.environ.get("FACEBENCH_ENGINE_PYTHON")
+    if (engine, mode) in ELSEWHERE and not other:
+        pytest.skip(f"{engine} is in no environment here")
+    for package in ("torchvision", "PIL", "onnxruntime"):
+        pytest.importorskip(package)
     options = facebench.datasets.SyntheticOptions(people=20, images=2, size=48)
     facebench.datasets.write_synthetic_dataset(options, tmp_path / "set", 1)
     files = {"input": "files", "path": str(tmp_path / "set/images"), "data_threads": 0}
-    rows = small_step(engines=["facebench", "pytorch"], **files)["rows"]
+    pythons = {engine: other} if (engine, mode) in ELSEWHERE else {}
+    engines = ["facebench", engine]
+    rows = small_step(engines=engines, mode=mode, pythons=pythons, **files)["rows"]
     for row in rows:
         assert row["status"] == "ok", row["message"]
-        model = row["model"]
-        compute = sum(row["phases"][p]["mean"] for p in ("forward", "backward", "update"))
+        model, phases = row["model"], row["phases"]
+        parts = [phases[p]["mean"] for p in ("forward", "backward", "update") if p in phases]
+        compute = sum(parts) if parts else row["seconds"]["mean"] - phases["data"]["mean"]
         assert model["sequential"] == pytest.approx(model["data_alone"] + compute)
-        assert row["phases"]["data"]["mean"] > 0 and model["data_alone"] > 0
-    pack = small_step(engines=["pytorch"], input="pack", path="a.h5")["rows"][0]
-    assert pack["status"] == "absent" and "no input 'pack'" in pack["message"]
+        assert phases["data"]["mean"] > 0 and model["data_alone"] > 0
+    pack = small_step(engines=[engine], mode=mode, pythons=pythons, input="pack", path="a.h5")
+    assert pack["rows"][0]["status"] == "absent"
+    assert "no input 'pack'" in pack["rows"][0]["message"]
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_batches_of_files_are_the_folders_images(threads, tmp_path):
+    from facebench.engines.numpy_files import batches_of_files
+    from PIL import Image
+
+    options = facebench.datasets.SyntheticOptions(people=20, images=2, size=48)
+    facebench.datasets.write_synthetic_dataset(options, tmp_path / "set", 1)
+    known = set()
+    for path in (tmp_path / "set/images").rglob("*.*"):
+        pixels = np.asarray(Image.open(path).convert("RGB"), np.float32)
+        known.add(((pixels - 127.5) / 128).transpose(2, 0, 1).tobytes())
+    assert len(known) == 40
+    spec = {"path": str(tmp_path / "set/images"), "graph": {"input": [3, 48, 48]}}
+    spec |= {"batch": 200, "seed": 5, "data_threads": threads}
+    batches = batches_of_files(spec)
+    first, second = next(batches), next(batches)
+    batches.close()
+    assert first.shape == (200, 3, 48, 48)
+    assert {image.tobytes() for image in [*first, *second]} == known
+    again = next(batches_of_files(spec | {"data_threads": 0}))
+    assert np.array_equal(first, again)
+    with pytest.raises(FileNotFoundError, match="no images"):
+        next(batches_of_files(spec | {"path": str(tmp_path / "none")}))
 
 
 def test_several_numbers_of_threads_are_one_table(tmp_path):

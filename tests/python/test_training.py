@@ -275,19 +275,28 @@ def test_five_steps_equal_a_plain_loop(tmp_path):
     assert log[-1]["loss"] == pytest.approx(loss.item(), abs=1e-8)
 
 
+BETAS = ({"beta1": 0.8, "beta2": 0.99, "eps": 1e-6}, {"betas": (0.8, 0.99), "eps": 1e-6})
+
+
 @pytest.mark.parametrize(
-    ("name", "theirs"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)]
+    ("name", "theirs", "ours_only", "theirs_only"),
+    [
+        ("adam", torch.optim.Adam, *BETAS),
+        ("adamw", torch.optim.AdamW, *BETAS),
+        ("sgd", torch.optim.SGD, {"momentum": 0.9}, {"momentum": 0.9}),
+        ("sgd", torch.optim.SGD, {"momentum": 0.0}, {"momentum": 0.0}),
+    ],
 )
-def test_adam_equals_torchs(name, theirs):
+def test_optimizers_equal_torchs(name, theirs, ours_only, theirs_only):
     """Twenty steps in fp64."""
-    settings = {"lr": 0.02, "weight_decay": 0.1, "eps": 1e-6}
+    settings = {"lr": 0.02, "weight_decay": 0.1}
     torch.manual_seed(3)
     ours = [torch.randn(5, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
     reference = [p.detach().clone().requires_grad_(True) for p in ours]
     named = {str(i): p for i, p in enumerate(ours)}
     optimizers = [
-        (training.Optimizer(named, name=name, beta1=0.8, beta2=0.99, **settings), ours),
-        (theirs(reference, betas=(0.8, 0.99), **settings), reference),
+        (training.Optimizer(named, name=name, **ours_only, **settings), ours),
+        (theirs(reference, **theirs_only, **settings), reference),
     ]
     for _ in range(20):
         for optimizer, parameters in optimizers:
@@ -296,8 +305,9 @@ def test_adam_equals_torchs(name, theirs):
             optimizer.step()
     for a, b in zip(ours, reference, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-13)
-    with pytest.raises(ValueError, match="nesterov"):
-        training.Optimizer(named, name=name, nesterov=True)
+    if name != "sgd":
+        with pytest.raises(ValueError, match="nesterov"):
+            training.Optimizer(named, name=name, nesterov=True)
 
 
 def tiny(**overrides):

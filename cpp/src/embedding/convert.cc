@@ -43,6 +43,15 @@ const Table<ConversionEntry>& conversions() {
         .pixels = {{"deepinsight/insightface arcface_torch", "rgb", {127.5}, {127.5}},
                    {"IrvingMeng/MagFace", "bgr", {0}, {255}}}};
   };
+  // The token of masked patches is of training alone: --drop mask_token.
+  const auto insightface_vit = [&](const char* network) {
+    ConversionEntry entry = insightface(network);
+    entry.doc = "insightface's PyTorch vision transformer (arcface_torch), with --drop mask_token";
+    entry.renames = {{"pos_embed", "pos_embed.weight"}};
+    entry.ones = {};
+    entry.pixels.resize(1);
+    return entry;
+  };
   const std::vector<double> imagenet_mean = {123.675, 116.28, 103.53};
   const std::vector<double> imagenet_std = {58.395, 57.12, 57.375};
   static const Table<ConversionEntry> table(
@@ -52,6 +61,8 @@ const Table<ConversionEntry>& conversions() {
           insightface("iresnet34"),
           insightface("iresnet50"),
           insightface("iresnet100"),
+          insightface_vit("vit_s"),
+          insightface_vit("vit_b"),
           {.name = "mobilefacenet",
            .doc =
                "PyTorch MobileFaceNet with ReLU6, normalised by ImageNet's mean and deviation; our "

@@ -57,6 +57,8 @@ void each_field(LrnOptions& o, auto&& field) {
 }
 void each_field(DropoutOptions& o, auto&& field) { field("p", o.p); }
 void each_field(ScaleOptions& o, auto&& field) { field("factor", o.factor); }
+void each_field(LayerNormOptions& o, auto&& field) { field("eps", o.eps); }
+void each_field(AttentionOptions& o, auto&& field) { field("heads", o.heads); }
 
 NodeOptions options_of(Op op) {
   switch (op) {
@@ -76,40 +78,35 @@ NodeOptions options_of(Op op) {
     case Op::lrn:
       return LrnOptions{};
     case Op::dropout:
+    case Op::drop_path:
       return DropoutOptions{};
+    case Op::layer_norm:
+      return LayerNormOptions{};
+    case Op::attention:
+      return AttentionOptions{};
     case Op::scale:
       return ScaleOptions{};
     case Op::input:
     case Op::relu:
     case Op::relu6:
     case Op::sigmoid:
+    case Op::tanh:
     case Op::add:
     case Op::concat:
     case Op::flatten:
     case Op::mfm:
+    case Op::tokens:
+    case Op::positions:
       return NoOptions{};
   }
   throw std::logic_error("options_of");
 }
 
-constexpr std::array kOps = {Op::input,
-                             Op::conv,
-                             Op::linear,
-                             Op::batch_norm,
-                             Op::prelu,
-                             Op::relu,
-                             Op::relu6,
-                             Op::sigmoid,
-                             Op::max_pool,
-                             Op::avg_pool,
-                             Op::adaptive_avg_pool,
-                             Op::add,
-                             Op::scale,
-                             Op::concat,
-                             Op::dropout,
-                             Op::flatten,
-                             Op::lrn,
-                             Op::mfm};
+constexpr std::array kOps = {
+    Op::input, Op::conv,    Op::linear,    Op::batch_norm, Op::prelu,     Op::relu,
+    Op::relu6, Op::sigmoid, Op::tanh,      Op::max_pool,   Op::avg_pool,  Op::adaptive_avg_pool,
+    Op::add,   Op::scale,   Op::concat,    Op::dropout,    Op::flatten,   Op::lrn,
+    Op::mfm,   Op::tokens,  Op::positions, Op::layer_norm, Op::attention, Op::drop_path};
 
 template <class T>
 Json value_json(const T& v) {

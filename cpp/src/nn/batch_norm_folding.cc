@@ -12,7 +12,7 @@ FoldedGraph fold_batch_norm(const Graph& graph) {
   std::vector<bool> gone(nodes.size(), false);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
-    if (node.op == Op::dropout) gone[i] = true;
+    if (node.op == Op::dropout || node.op == Op::drop_path) gone[i] = true;
     if (node.op != Op::batch_norm) continue;
     const auto layer = static_cast<std::size_t>(node.inputs[0]);
     const bool linear = nodes[layer].op == Op::conv || nodes[layer].op == Op::linear;

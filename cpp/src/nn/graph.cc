@@ -65,6 +65,41 @@ Shape conv_shape(const std::string& name, const ConvOptions& o, const Shape& x) 
                        o.dilation.width, false)};
 }
 
+// A shape with another number of values in each token, or in the vector.
+Shape with_width(Shape shape, std::int64_t width) {
+  shape.back() = width;
+  return shape;
+}
+
+Shape linear_shape(const std::string& name, const LinearOptions& o, const Shape& x) {
+  require_positive(name, "out", o.out);
+  if (x.size() == 3)
+    refuse_layer(name, fmt::format("linear takes a vector, its input is {}; flatten it first",
+                                   shape_text(x)));
+  return with_width(x, o.out);
+}
+
+Shape concat_shape(const std::string& name, const std::vector<Shape>& parts) {
+  Shape shape = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].size() != shape.size() ||
+        !std::equal(shape.begin() + 1, shape.end(), parts[i].begin() + 1))
+      refuse_layer(name, fmt::format("concat joins channels, {} does not match {}",
+                                     shape_text(parts[i]), shape_text(parts[0])));
+    shape[0] += parts[i][0];
+  }
+  return shape;
+}
+
+Shape attention_shape(const std::string& name, const AttentionOptions& o, const Shape& qkv) {
+  require_positive(name, "heads", o.heads);
+  if (qkv[1] % (3 * o.heads))
+    refuse_layer(name, fmt::format("{} numbers in a token are not queries, keys and values of {} "
+                                   "heads",
+                                   qkv[1], o.heads));
+  return {qkv[0], qkv[1] / 3};
+}
+
 Shape pool_shape(const std::string& name, Op op, const PoolOptions& o, const Shape& x) {
   require_window(name, o.kernel, o.stride, o.padding, 1);
   if (!o.padding.symmetric() && op == Op::avg_pool)
@@ -107,6 +142,8 @@ std::string_view op_name(Op op) {
       return "relu6";
     case Op::sigmoid:
       return "sigmoid";
+    case Op::tanh:
+      return "tanh";
     case Op::max_pool:
       return "max_pool";
     case Op::avg_pool:
@@ -127,6 +164,16 @@ std::string_view op_name(Op op) {
       return "lrn";
     case Op::mfm:
       return "mfm";
+    case Op::tokens:
+      return "tokens";
+    case Op::positions:
+      return "positions";
+    case Op::layer_norm:
+      return "layer_norm";
+    case Op::attention:
+      return "attention";
+    case Op::drop_path:
+      return "drop_path";
   }
   throw std::logic_error("op_name");
 }
@@ -143,6 +190,18 @@ Shape Graph::infer(const Node& node) const {
                                      shape_text(in(0))));
     return in(0);
   };
+  const auto sequence = [&]() -> const Shape& {
+    if (in(0).size() != 2)
+      refuse_layer(name, fmt::format("{} takes a sequence (tokens x width), its input is {}",
+                                     op_name(node.op), shape_text(in(0))));
+    return in(0);
+  };
+  const auto by_channels = [&]() -> const Shape& {
+    if (in(0).size() == 2)
+      refuse_layer(name, fmt::format("{} takes images or vectors, its input is the sequence {}",
+                                     op_name(node.op), shape_text(in(0))));
+    return in(0);
+  };
   const bool many = node.op == Op::concat;
   const std::size_t arity = node.op == Op::input ? 0 : node.op == Op::add ? 2 : 1;
   if (many ? node.inputs.empty() : node.inputs.size() != arity)
@@ -153,18 +212,12 @@ Shape Graph::infer(const Node& node) const {
       return node.shape;
     case Op::conv:
       return conv_shape(name, std::get<ConvOptions>(node.options), image());
-    case Op::linear: {
-      const auto& o = std::get<LinearOptions>(node.options);
-      require_positive(name, "out", o.out);
-      if (in(0).size() != 1)
-        refuse_layer(name, fmt::format("linear takes a vector, its input is {}; flatten it first",
-                                       shape_text(in(0))));
-      return {o.out};
-    }
+    case Op::linear:
+      return linear_shape(name, std::get<LinearOptions>(node.options), in(0));
     case Op::batch_norm: {
       if (!(std::get<BatchNormOptions>(node.options).eps >= 0))
         refuse_layer(name, "eps is negative");
-      return in(0);
+      return by_channels();
     }
     case Op::max_pool:
     case Op::avg_pool:
@@ -181,19 +234,15 @@ Shape Graph::infer(const Node& node) const {
                                        shape_text(in(0)), shape_text(in(1))));
       return in(0);
     case Op::concat: {
-      Shape shape = in(0);
-      for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-        if (in(i).size() != shape.size() ||
-            !std::equal(shape.begin() + 1, shape.end(), in(i).begin() + 1))
-          refuse_layer(name, fmt::format("concat joins channels, {} does not match {}",
-                                         shape_text(in(i)), shape_text(in(0))));
-        shape[0] += in(i)[0];
-      }
-      return shape;
+      by_channels();
+      std::vector<Shape> parts;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) parts.push_back(in(i));
+      return concat_shape(name, parts);
     }
     case Op::dropout:
+    case Op::drop_path:
       if (const double p = std::get<DropoutOptions>(node.options).p; !(p >= 0 && p < 1))
-        refuse_layer(name, fmt::format("dropout with p = {}, expected 0 <= p < 1", p));
+        refuse_layer(name, fmt::format("{} with p = {}, expected 0 <= p < 1", op_name(node.op), p));
       return in(0);
     case Op::flatten:
       return {element_count(in(0))};
@@ -201,18 +250,30 @@ Shape Graph::infer(const Node& node) const {
       require_positive(name, "size", std::get<LrnOptions>(node.options).size);
       return image();
     case Op::mfm: {
-      Shape shape = in(0);
+      Shape shape = by_channels();
       if (shape[0] % 2)
         refuse_layer(name, fmt::format("mfm halves the channels, {} is odd", shape[0]));
       shape[0] /= 2;
       return shape;
     }
     case Op::prelu:
+      return by_channels();
     case Op::relu:
     case Op::relu6:
     case Op::sigmoid:
+    case Op::tanh:
     case Op::scale:
       return in(0);
+    case Op::tokens:
+      return {image()[1] * image()[2], image()[0]};
+    case Op::positions:
+      return sequence();
+    case Op::layer_norm:
+      if (!(std::get<LayerNormOptions>(node.options).eps >= 0))
+        refuse_layer(name, "eps is negative");
+      return sequence();
+    case Op::attention:
+      return attention_shape(name, std::get<AttentionOptions>(node.options), sequence());
   }
   throw std::logic_error("infer");
 }
@@ -281,7 +342,21 @@ Value Graph::dropout(Value x, double p) {
 Value Graph::flatten(Value x) { return append({"", Op::flatten, {x.node}, {}, NoOptions{}}); }
 Value Graph::lrn(Value x, const LrnOptions& o) { return append({"", Op::lrn, {x.node}, {}, o}); }
 Value Graph::sigmoid(Value x) { return append({"", Op::sigmoid, {x.node}, {}, NoOptions{}}); }
+Value Graph::tanh(Value x) { return append({"", Op::tanh, {x.node}, {}, NoOptions{}}); }
 Value Graph::mfm(Value x) { return append({"", Op::mfm, {x.node}, {}, NoOptions{}}); }
+Value Graph::tokens(Value x) { return append({"", Op::tokens, {x.node}, {}, NoOptions{}}); }
+Value Graph::positions(std::string name, Value x) {
+  return append({std::move(name), Op::positions, {x.node}, {}, NoOptions{}});
+}
+Value Graph::layer_norm(std::string name, Value x, const LayerNormOptions& o) {
+  return append({std::move(name), Op::layer_norm, {x.node}, {}, o});
+}
+Value Graph::attention(Value qkv, const AttentionOptions& o) {
+  return append({"", Op::attention, {qkv.node}, {}, o});
+}
+Value Graph::drop_path(Value x, double p) {
+  return append({"", Op::drop_path, {x.node}, {}, DropoutOptions{p}});
+}
 
 void Graph::tap(std::string name, Value x) {
   shape(x);
@@ -351,9 +426,9 @@ std::vector<TensorSpec> Graph::tensors(const Node& node) const {
     }
     case Op::linear: {
       const auto& o = std::get<LinearOptions>(node.options);
-      fan_in = in()[0];
+      fan_in = in().back();
       fan_out = o.out;
-      add(".weight", TensorRole::weight, {o.out, in()[0]});
+      add(".weight", TensorRole::weight, {o.out, in().back()});
       if (o.bias) add(".bias", TensorRole::bias, {o.out});
       break;
     }
@@ -369,6 +444,13 @@ std::vector<TensorSpec> Graph::tensors(const Node& node) const {
     case Op::prelu:
       add(".weight", TensorRole::slope,
           {std::get<PreluOptions>(node.options).shared ? 1 : in()[0]});
+      break;
+    case Op::positions:
+      add(".weight", TensorRole::position, {1, in()[0], in()[1]});
+      break;
+    case Op::layer_norm:
+      add(".weight", TensorRole::scale, {in()[1]});
+      add(".bias", TensorRole::shift, {in()[1]});
       break;
     default:
       break;

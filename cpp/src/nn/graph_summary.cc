@@ -16,7 +16,8 @@ bool counts_under(CountRule rule, const TensorSpec& t) {
       return t.trainable();
     case CountRule::caffe_first_blob:
       return t.role == TensorRole::weight || t.role == TensorRole::slope ||
-             t.role == TensorRole::scale || t.role == TensorRole::mean;
+             t.role == TensorRole::scale || t.role == TensorRole::mean ||
+             t.role == TensorRole::position;
     case CountRule::weights:
       return t.role == TensorRole::weight;
   }
@@ -24,8 +25,11 @@ bool counts_under(CountRule rule, const TensorSpec& t) {
 }
 
 std::int64_t node_macs(const Graph& graph, const Node& node) {
+  if (node.op == Op::attention)  // queries by keys, and their weights by values
+    return 2 * node.shape[0] * element_count(node.shape);
   if (node.op != Op::conv && node.op != Op::linear) return 0;
-  const std::int64_t positions = node.op == Op::conv ? node.shape[1] * node.shape[2] : 1;
+  const std::int64_t outputs = node.op == Op::conv ? node.shape[0] : node.shape.back();
+  const std::int64_t positions = element_count(node.shape) / outputs;
   return positions * element_count(graph.tensors(node).front().shape);
 }
 
@@ -67,10 +71,19 @@ Kept kept_by(const Graph& graph, const Node& node) {
       return {.input = true};
     case Op::relu:
     case Op::sigmoid:
+    case Op::tanh:
       return {.output = true};
     case Op::dropout:  // its mask
       return {.numbers =
                   std::get<DropoutOptions>(node.options).p > 0 ? element_count(node.shape) : 0};
+    case Op::drop_path:
+      return {.numbers = std::get<DropoutOptions>(node.options).p > 0 ? 1 : 0};
+    case Op::layer_norm:  // each token's mean and deviation
+      return {.input = true, .bytes = 8 * node.shape[0]};
+    case Op::attention:  // the logarithm of each query's denominator
+      return {.input = true,
+              .output = true,
+              .bytes = 4 * std::get<AttentionOptions>(node.options).heads * node.shape[0]};
     case Op::lrn: {  // the padded squares, the base and its power
       const std::int64_t n = element_count(in());
       const std::int64_t around = std::get<LrnOptions>(node.options).size - 1;
@@ -81,12 +94,15 @@ Kept kept_by(const Graph& graph, const Node& node) {
     case Op::scale:
     case Op::concat:
     case Op::flatten:
+    case Op::tokens:
+    case Op::positions:
       return {};
   }
   throw std::logic_error("kept_by");
 }
 
-bool makes_values(const Node& node) { return node.op != Op::input && node.op != Op::flatten; }
+bool is_view(const Node& node) { return node.op == Op::flatten || node.op == Op::tokens; }
+bool makes_values(const Node& node) { return node.op != Op::input && !is_view(node); }
 
 }  // namespace
 
@@ -129,7 +145,7 @@ std::int64_t training_activation_bytes(const Graph& graph, std::int64_t element)
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
     const auto input = node.inputs.empty() ? i : static_cast<std::size_t>(node.inputs[0]);
-    storage[i] = node.op == Op::flatten ? storage[input] : i;
+    storage[i] = is_view(node) ? storage[input] : i;
     const Kept k = kept_by(graph, node);
     if (k.input) kept[storage[input]] = true;
     if (k.output) kept[i] = true;

@@ -102,6 +102,22 @@ void fill_alexnet_slim(const TensorSpec& spec, std::uint64_t seed, Values values
     weights_xavier(spec, seed, values);
 }
 
+// The tutorial's first convolution alone starts with biases of 0.
+void fill_cifar10_tensorflow(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  if (spec.role == TensorRole::bias)
+    std::fill(values.begin(), values.end(), spec.of_images ? 0.0F : 0.1F);
+  else
+    fill_truncated(spec, seed, spec.op == Op::linear ? 0.04 : 0.05, values);
+}
+
+// timm's truncated normal cuts off at 2, a hundred deviations: a normal.
+constexpr double kTransformerDeviation = 0.02;
+
+void fill_transformer(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  if (spec.op != Op::linear) return fill_torch(spec, seed, values);
+  if (!fill_zero_bias(spec, values)) fill_normal(spec, seed, kTransformerDeviation, values);
+}
+
 using Fill = void (*)(const TensorSpec&, std::uint64_t, Values);
 
 // All weights by one rule, biases 0.
@@ -170,6 +186,13 @@ const Table<InitializerEntry>& initializers() {
            "at "
            "two deviations, biases 0.1",
            "tensorflow/models, research/slim/nets/alexnet.py", fill_alexnet_slim},
+          {"cifar10_tensorflow",
+           "convolutions normal with deviation 0.05, linear layers 0.04, both cut off at two "
+           "deviations; biases 0.1, of the first convolution 0",
+           "tensorflow/models, tutorials/image/cifar10/cifar10.py", fill_cifar10_tensorflow},
+          {"transformer",
+           "linear layers normal with deviation 0.02, their biases 0, convolutions as 'torch'",
+           "insightface's arcface_torch, backbones/vit.py", fill_transformer},
       });
   return table;
 }
@@ -190,6 +213,8 @@ void initialize(const TensorSpec& spec, std::string_view initializer, std::uint6
     case TensorRole::shift:
     case TensorRole::mean:
       return constant(0);
+    case TensorRole::position:
+      return fill_normal(spec, seed, kTransformerDeviation, values);
     case TensorRole::weight:
     case TensorRole::bias:
       break;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
@@ -97,8 +98,19 @@ at::Tensor run_lrn(const at::Tensor& x, const LrnOptions& o) {
   return x / (mean * o.alpha + o.k).pow(o.beta);
 }
 
-at::Tensor run_dropout(const at::Tensor& x, double p, Random random) {
-  at::Tensor mask = at::empty(x.sizes(), at::kFloat);
+// Queries, keys and values lie in the last dimension, each of all heads.
+at::Tensor run_attention(const at::Tensor& qkv, std::int64_t heads) {
+  const std::int64_t n = qkv.size(0), tokens = qkv.size(1), width = qkv.size(2) / 3;
+  const std::vector<at::Tensor> parts =
+      qkv.view({n, tokens, 3, heads, width / heads}).permute({2, 0, 3, 1, 4}).unbind(0);
+  return at::scaled_dot_product_attention(parts[0], parts[1], parts[2])
+      .transpose(1, 2)
+      .reshape({n, tokens, width});
+}
+
+// `shape` of the mask: x's own, or one number for each image.
+at::Tensor run_dropout(const at::Tensor& x, at::IntArrayRef shape, double p, Random random) {
+  at::Tensor mask = at::empty(shape, at::kFloat);
   const auto threshold = static_cast<std::uint64_t>(p * 4294967296.0);
   const auto kept = static_cast<float>(1 / (1 - p));
   float* m = mask.data_ptr<float>();
@@ -306,6 +318,8 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
       return at::hardtanh(in(0), 0, 6);
     case Op::sigmoid:
       return at::sigmoid(in(0));
+    case Op::tanh:
+      return at::tanh(in(0));
     case Op::max_pool:
       return run_max_pool(in(0), std::get<PoolOptions>(node.options));
     case Op::avg_pool: {
@@ -327,10 +341,14 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
       for (std::size_t i = 0; i < node.inputs.size(); ++i) parts.push_back(in(i));
       return at::cat(parts, 1);
     }
-    case Op::dropout: {
+    case Op::dropout:
+    case Op::drop_path: {
       const double p = std::get<DropoutOptions>(node.options).p;
       if (!training || !dropout_on_ || p == 0) return in(0);
-      return run_dropout(in(0), p, Random(dropout_seed_, "dropout/" + node.name, {dropout_step_}));
+      std::vector<std::int64_t> shape = in(0).sizes().vec();
+      if (node.op == Op::drop_path) std::fill(shape.begin() + 1, shape.end(), 1);
+      return run_dropout(in(0), shape, p,
+                         Random(dropout_seed_, "dropout/" + node.name, {dropout_step_}));
     }
     case Op::flatten:
       return in(0).flatten(1);
@@ -341,6 +359,15 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
       const std::vector<at::Tensor> halves = in(0).chunk(2, 1);
       return at::maximum(halves[0], halves[1]);
     }
+    case Op::tokens:
+      return in(0).flatten(2).transpose(1, 2).contiguous();
+    case Op::positions:
+      return in(0) + t[0];
+    case Op::layer_norm:
+      return at::layer_norm(in(0), {in(0).size(2)}, t[0], t[1],
+                            std::get<LayerNormOptions>(node.options).eps);
+    case Op::attention:
+      return run_attention(in(0), std::get<AttentionOptions>(node.options).heads);
   }
   throw std::logic_error("run_node");
 }

@@ -253,9 +253,11 @@ void Optimizer::update(Tensors& t, double rate, double decay, const at::Tensor& 
     decay *= rate;
     rate = 1;
   }
-  at::_fused_sgd_(t.values, t.gradients, t.momentum, decay, options_.momentum, rate,
-                  /*dampening=*/0, options_.nesterov, /*maximize=*/false,
-                  /*is_first_step=*/false);
+  // Without momentum torch takes no buffers; they stay at zero.
+  const std::vector<at::Tensor> none;
+  at::_fused_sgd_(t.values, t.gradients, options_.momentum > 0 ? t.momentum : none, decay,
+                  options_.momentum, rate, /*dampening=*/0, options_.nesterov,
+                  /*maximize=*/false, /*is_first_step=*/false);
 }
 
 void Optimizer::update_rows(Group& group, std::size_t i, double rate) const {

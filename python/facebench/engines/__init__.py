@@ -28,25 +28,36 @@ class EngineEntry:
     modes: tuple[str, ...] = MODES
     precisions: tuple[str, ...] = ("float32", "bfloat16")
     devices: tuple[str, ...] = ("cpu", "cuda")
-    inputs: tuple[str, ...] = ("synthetic",)  # this library's own engine reads all there are
+    # What its loader of files needs beside; this library's own engine reads every input there is.
+    file_needs: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("synthetic", "files")
 
 
 _ALL = (
     EngineEntry("facebench", "this library: LibTorch from C++", "facebench_engine", ("torch",)),
     EngineEntry(
-        "pytorch", "PyTorch, eager", "pytorch_engine", ("torch",), inputs=("synthetic", "files")
+        "pytorch", "PyTorch, eager", "pytorch_engine", ("torch",), file_needs=("torchvision",)
     ),
     EngineEntry(
         "pytorch-compiled",
         "PyTorch, torch.compile",
         "pytorch_engine",
         ("torch",),
-        inputs=("synthetic", "files"),
+        file_needs=("torchvision",),
     ),
     EngineEntry(
         "keras-tensorflow", "Keras 3 in TensorFlow", "keras_engine", ("keras", "tensorflow")
     ),
-    EngineEntry("keras-jax", "Keras 3 in JAX", "keras_engine", ("keras", "jax")),
+    EngineEntry(
+        "keras-jax",
+        "Keras 3 in JAX",
+        "keras_engine",
+        ("keras", "jax"),
+        file_needs=("tensorflow",),
+    ),
     EngineEntry(
         "onnxruntime",
         "ONNX Runtime",
@@ -54,6 +65,7 @@ _ALL = (
         ("onnxruntime",),
         modes=("inference",),
         precisions=("float32",),
+        file_needs=("PIL",),
     ),
 )
 ENGINES = {entry.name: entry for entry in _ALL}

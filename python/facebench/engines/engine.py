@@ -2,7 +2,8 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -73,11 +74,19 @@ class Engine(ABC):
 
 
 class SteppedEngine(Engine):
-    """An engine whose iterations are driven, and timed, from Python."""
+    """An engine whose iterations are driven, and timed, from Python. With the input "files",
+    ``self._files`` are the batches that its ``loader`` makes."""
+
+    loader: Callable[[dict], Iterator]  # of a spec: batches of files without end
+
+    def __init__(self, spec: dict, weights: dict[str, np.ndarray]):
+        super().__init__(spec, weights)
+        self._files = self.loader(spec) if spec["input"] == "files" else None
 
     @abstractmethod
     def step(self, mark: Callable[[str], None]) -> None:
-        """One iteration on the engine's own batch of noise, ended when its result is there."""
+        """One iteration on the engine's own batch of noise or the next of ``self._files``, ended
+        when its result is there."""
 
     def run(self, iterations: int) -> dict:
         phases = Phases()
@@ -86,6 +95,23 @@ class SteppedEngine(Engine):
             self.step(phases.mark)
             phases.end()
         return phases.to_dict()
+
+    def extras(self) -> dict:
+        found = super().extras()
+        if self._files:
+            alone = seconds_alone(self.loader(self.spec))
+            found |= {"data_alone": alone, "aggregate_alone": 0.0}
+        return found
+
+
+def seconds_alone(batches: Iterator, count: int = 8) -> float:
+    """Seconds that a loader takes for a batch where nothing else is done, without the batches that
+    wait already."""
+    next(batches)
+    started = time.perf_counter()
+    for _ in islice(batches, count):
+        pass
+    return (time.perf_counter() - started) / count
 
 
 def noise(spec: dict) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from facebench.engines.engine import SteppedEngine, needed_nodes, noise
+from facebench.engines.keras_files import batches_of_files
 from facebench.engines.libraries import loaded_libraries, torch_libraries
 
 _keras = None
@@ -181,6 +182,42 @@ def _mfm(inputs, n, shapes, w):
     return _fixed(None, lambda v: _keras.ops.maximum(v[..., :half], v[..., half:]), inputs[0])
 
 
+def _tokens(inputs, n, shapes, w):
+    return _keras.layers.Reshape(n["shape"])(inputs[0])
+
+
+def _positions(inputs, n, shapes, w):
+    class Positions(_keras.layers.Layer):
+        def build(self, shape):
+            self.table = self.add_weight(shape=(1, *shape[1:]), initializer=_BLANK)
+
+        def call(self, x):
+            return x + self.table
+
+    return _filled(Positions(), inputs[0], w)
+
+
+def _layer_norm(inputs, n, shapes, w):
+    layer = _keras.layers.LayerNormalization(epsilon=n["options"]["eps"])
+    return _filled(layer, inputs[0], w)
+
+
+def _attention(inputs, n, shapes, w):
+    (tokens, width), heads = n["shape"], n["options"]["heads"]
+
+    def attend(x):
+        parts = _keras.ops.split(_keras.ops.reshape(x, (-1, tokens, 3 * heads, width // heads)),
+                                 3, axis=2)  # fmt: skip
+        return _keras.ops.reshape(_keras.ops.dot_product_attention(*parts), (-1, tokens, width))
+
+    return _fixed(None, attend, inputs[0])
+
+
+def _drop_path(inputs, n, shapes, w):
+    noise = (None, *[1] * len(shapes[0]))
+    return _keras.layers.Dropout(n["options"]["p"], noise_shape=noise)(inputs[0])
+
+
 def _concat(inputs, n, shapes, w):
     return _keras.layers.Concatenate(axis=-1)(inputs) if len(inputs) > 1 else inputs[0]
 
@@ -194,6 +231,7 @@ _CALLS = {
     "relu": lambda i, n, s, w: _keras.layers.Activation("relu")(i[0]),
     "relu6": lambda i, n, s, w: _keras.layers.Activation("relu6")(i[0]),
     "sigmoid": lambda i, n, s, w: _keras.layers.Activation("sigmoid")(i[0]),
+    "tanh": lambda i, n, s, w: _keras.layers.Activation("tanh")(i[0]),
     "max_pool": _max_pool,
     "avg_pool": _avg_pool,
     "adaptive_avg_pool": _adaptive_avg_pool,
@@ -204,6 +242,11 @@ _CALLS = {
     "flatten": _flatten,
     "lrn": _lrn,
     "mfm": _mfm,
+    "tokens": _tokens,
+    "positions": _positions,
+    "layer_norm": _layer_norm,
+    "attention": _attention,
+    "drop_path": _drop_path,
 }
 
 
@@ -247,6 +290,8 @@ def build(graph: dict, weights: dict):
 class Engine(SteppedEngine):
     """Compiled as Keras does it (a TensorFlow graph, a jitted JAX function)."""
 
+    loader = staticmethod(batches_of_files)
+
     def __init__(self, spec, weights):
         super().__init__(spec, weights)
         keras = _keras
@@ -283,8 +328,12 @@ class Engine(SteppedEngine):
         return [float(self._model.train_on_batch(batch, labels)) for _ in range(steps)]
 
     def step(self, mark):
+        batch = self._batch
+        if self._files:
+            batch = next(self._files)
+            mark("data")
         if self._training:
-            self._model.train_on_batch(*self._batch)
+            self._model.train_on_batch(*batch)
         else:
-            self._embedder.predict_on_batch(self._batch[0])
+            self._embedder.predict_on_batch(batch[0])
             mark("forward")

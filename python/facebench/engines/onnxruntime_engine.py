@@ -6,6 +6,7 @@ import onnxruntime
 
 from facebench.engines.engine import SteppedEngine, noise
 from facebench.engines.libraries import loaded_libraries
+from facebench.engines.numpy_files import batches_of_files
 
 
 def load(name: str, threads: int) -> dict:
@@ -14,6 +15,8 @@ def load(name: str, threads: int) -> dict:
 
 class Engine(SteppedEngine):
     """A session on the file that the measuring process exported (``spec["onnx"]``)."""
+
+    loader = staticmethod(batches_of_files)
 
     def __init__(self, spec, weights):
         super().__init__(spec, weights)
@@ -32,5 +35,9 @@ class Engine(SteppedEngine):
         return self._session.run(["embedding"], {"images": images})[0]
 
     def step(self, mark):
-        self._session.run(["embedding"], {"images": self._batch})
+        batch = self._batch
+        if self._files:
+            batch = next(self._files)
+            mark("data")
+        self._session.run(["embedding"], {"images": batch})
         mark("forward")

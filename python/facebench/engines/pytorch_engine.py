@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from facebench.engines.engine import SteppedEngine, needed_nodes, noise
 from facebench.engines.libraries import torch_libraries
-from facebench.engines.torch_files import batches_of_files, files_alone
+from facebench.engines.torch_files import batches_of_files
 
 
 def load(name: str, threads: int) -> dict:
@@ -47,6 +47,44 @@ class Lrn(nn.Module):
 class Mfm(nn.Module):
     def forward(self, x):
         return torch.maximum(*x.chunk(2, 1))
+
+
+class Tokens(nn.Module):
+    def forward(self, x):
+        return x.flatten(2).transpose(1, 2)
+
+
+class Positions(nn.Module):
+    def __init__(self, tokens, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1, tokens, width))
+
+    def forward(self, x):
+        return x + self.weight
+
+
+class Attention(nn.Module):
+    def __init__(self, heads):
+        super().__init__()
+        self.heads = heads
+
+    def forward(self, x):
+        q, k, v = (
+            part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in x.chunk(3, dim=2)
+        )
+        return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+
+
+class DropPath(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x):
+        if not self.training or self.p == 0:
+            return x
+        kept = torch.rand(len(x), *[1] * (x.dim() - 1), device=x.device) >= self.p
+        return x * kept / (1 - self.p)
 
 
 class Add(nn.Module):
@@ -109,12 +147,13 @@ def _max_pool(o, shapes):
 
 LAYERS = {
     "conv": _conv,
-    "linear": lambda o, s: nn.Linear(s[0][0], o["out"], o["bias"]),
+    "linear": lambda o, s: nn.Linear(s[0][-1], o["out"], o["bias"]),
     "batch_norm": lambda o, s: BatchNorm(s[0][0], o),
     "prelu": lambda o, s: nn.PReLU(1 if o["shared"] else s[0][0]),
     "relu": lambda o, s: nn.ReLU(),
     "relu6": lambda o, s: nn.ReLU6(),
     "sigmoid": lambda o, s: nn.Sigmoid(),
+    "tanh": lambda o, s: nn.Tanh(),
     "max_pool": _max_pool,
     "avg_pool": lambda o, s: nn.AvgPool2d(
         o["kernel"], o["stride"], o["padding"][:2], o["ceil_mode"], o["count_include_pad"]
@@ -127,6 +166,11 @@ LAYERS = {
     "flatten": lambda o, s: nn.Flatten(),
     "lrn": lambda o, s: Lrn(o["size"], o["alpha"], o["beta"], o["k"]),
     "mfm": lambda o, s: Mfm(),
+    "tokens": lambda o, s: Tokens(),
+    "positions": lambda o, s: Positions(*s[0]),
+    "layer_norm": lambda o, s: nn.LayerNorm(s[0][1], o["eps"]),
+    "attention": lambda o, s: Attention(o["heads"]),
+    "drop_path": lambda o, s: DropPath(o["p"]),
 }
 
 
@@ -169,6 +213,8 @@ class GraphModule(nn.Module):
 class Engine(SteppedEngine):
     """Eager, or one compiled function for the forward pass and its gradient."""
 
+    loader = staticmethod(batches_of_files)
+
     def __init__(self, spec, weights):
         super().__init__(spec, weights)
         self._device = torch.device(spec["device"])
@@ -200,7 +246,6 @@ class Engine(SteppedEngine):
         # Only what is timed is compiled; training is checked by its losses as well.
         self._embed = self._module if self._training else _made(self._module)
         self._batch = self._tensors(*noise(spec))
-        self._files = batches_of_files(spec) if spec["input"] == "files" else None
 
     def _tensors(self, images, labels):
         return self._moved(torch.from_numpy(images), torch.from_numpy(labels.astype(np.int64)))
@@ -265,12 +310,6 @@ class Engine(SteppedEngine):
                 self._embed(batch[0])
             mark("forward")
         self._wait()
-
-    def extras(self):
-        found = super().extras()
-        if self._files:
-            found |= {"data_alone": files_alone(self.spec), "aggregate_alone": 0.0}
-        return found
 
 
 def _nothing(phase):

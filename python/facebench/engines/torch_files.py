@@ -1,8 +1,5 @@
 """How PyTorch is usually fed: torchvision decodes files, a DataLoader makes batches of them."""
 
-import time
-from itertools import islice
-
 import torch
 from torch.utils.data import DataLoader, Dataset, RandomSampler
 
@@ -47,13 +44,3 @@ def batches_of_files(spec: dict):
             num_workers=spec["data_threads"],
         )
     )
-
-
-def files_alone(spec: dict, count: int = 8) -> float:
-    """Seconds that a batch takes where nothing else is done; without those that wait already."""
-    batches = batches_of_files(spec)
-    next(batches)
-    started = time.perf_counter()
-    for _ in islice(batches, count):
-        pass
-    return (time.perf_counter() - started) / count

@@ -52,6 +52,10 @@ def image_section(title, path, caption=""):
     )
 
 
+# A text that stands for a number and is aligned as one.
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e-?\d+)?( %)?")
+
+
 @dataclass
 class Cell:
     """A cell of a table: a text, what stands below it, where it leads, what it is sorted by."""
@@ -67,11 +71,16 @@ def table_block(columns, rows, summary="", sortable=False):
     """A table inside a section, folded away under ``summary`` where one is given.
 
     A cell is a number, a text, a pair of texts (a value and its interval, which stands below it) or
-    a :class:`Cell`. ``sortable``: a click on a heading sorts the rows.
+    a :class:`Cell`. Columns of numbers, also as texts, are aligned at the right. ``sortable``: a
+    click on a heading sorts the rows.
     """
     cells = [[_table_cell(c) for c in row] for row in rows]
     heads = [
-        {"text": str(c), "number": bool(cells) and all(row[i]["number"] for row in cells)}
+        {
+            "text": str(c),
+            "number": any(row[i]["number"] for row in cells)
+            and all(row[i]["number"] or not row[i]["text"] for row in cells),
+        }
         for i, c in enumerate(columns)
     ]
     block = {"kind": "table", "columns": heads, "rows": cells, "summary": summary}
@@ -89,7 +98,7 @@ def _table_cell(value):
     text, interval = value if isinstance(value, tuple) else (value, "")
     return {
         "text": f"{text:.4g}" if isinstance(text, float) else str(text),
-        "number": isinstance(text, (int, float)),
+        "number": isinstance(text, (int, float)) or bool(_NUMBER.fullmatch(str(text))),
         "interval": interval,
         "sort": text if isinstance(text, (int, float)) else None,
     }

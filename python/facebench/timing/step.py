@@ -184,12 +184,9 @@ def _why_not(engine, job, pythons):
             return "trains with softmax alone"
         if job["input"] not in entry.inputs:
             return f"has no input '{job['input']}' (but {', '.join(entry.inputs)})"
-        if (
-            job["input"] == "files"
-            and engine.startswith("pytorch")
-            and not find_spec("torchvision")
-        ):
-            return "reads files with torchvision, which is not installed"
+        lacking = [n for n in entry.file_needs if not find_spec(n)]
+        if job["input"] == "files" and engine not in pythons and lacking:
+            return f"reads files with {', '.join(lacking)}, which is not installed"
         if job["network_options"].get("auxiliary") == 1 and job["mode"] == "training":
             return "trains without auxiliary classifiers"
     missing = [] if engine in pythons else absent(engine)
@@ -276,7 +273,10 @@ class _Reference:
         self.weights = str(folder / "weights.safetensors")
         self.training = job["mode"] == "training"
         nodes = self.graph["nodes"]
-        self.dropout = any(nodes[i]["op"] == "dropout" for i in needed_nodes(self.graph))
+        self.dropout = any(
+            nodes[i]["op"] in ("dropout", "drop_path") and nodes[i]["options"]["p"] > 0
+            for i in needed_nodes(self.graph)
+        )
         random = np.random.default_rng(job["seed"])
         # The batch that is timed, so that what is compiled for the check is not compiled again.
         count = min(job["batch"], 64)
@@ -431,7 +431,9 @@ def _sum_up(row, job, settings):
     }
     waited = {phase: p["mean"] for phase, p in result["phases"].items()}
     if "data_alone" in extras:
-        compute = sum(waited.get(p, 0.0) for p in ("forward", "backward", "update"))
+        parts = [waited[p] for p in ("forward", "backward", "update") if p in waited]
+        # An engine that runs them as one call: what is not waiting for data.
+        compute = sum(parts) if parts else summary["mean"] - waited.get("data", 0.0)
         result["model"] = {
             "data_alone": extras["data_alone"],
             "aggregate_alone": extras["aggregate_alone"],

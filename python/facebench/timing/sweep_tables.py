@@ -32,10 +32,12 @@ def sweep_tables(result):
     """Accuracy and what it took, one row a point; what the paper prints; who was taken for whom."""
     keys = result["options"]["keys"]
     names = [_name(k) for k in keys]
+    # A column of their own where they are not what is varied.
+    iterations = [] if "training.iterations" in keys else ["iterations"]
     rows = [
         [
             *_point(r, keys),
-            r["iterations"],
+            *(r[k] for k in iterations),
             _accuracy(r),
             _seconds(r["training_seconds"]),
             _seconds(1e3 * r["training_seconds"] / r["iterations"]),
@@ -43,7 +45,12 @@ def sweep_tables(result):
             f"{r['loss']:.4g}",
         ]
         if r["status"] == "ok"
-        else [*_point(r, keys), "", f"diverged, {r['message']}", *[""] * 4]
+        else [
+            *_point(r, keys),
+            *("" for _ in iterations),
+            f"diverged, {r['message']}",
+            *[""] * 4,
+        ]
         for r in result["rows"]
     ]
     used = [
@@ -62,7 +69,7 @@ def sweep_tables(result):
     tables = [
         (
             result["options"]["title"],
-            [*names, "iterations", *columns],
+            [*names, *iterations, *columns],
             rows,
         ),
         (
@@ -79,14 +86,19 @@ def sweep_tables(result):
             used,
         ),
     ]
-    printed = list(dict.fromkeys(k for r in result["rows"] for k in r["published"]))
+    titles = {
+        "accuracy": "accuracy, %",
+        "training_seconds": "training, s",
+        "testing_seconds": "testing, s",
+    }
+    found = dict.fromkeys(k for r in result["rows"] for k in r["published"])
+    printed = [k for k in titles if k in found] + [k for k in found if k not in titles]
     if printed:
         cells = [
-            [*_point(r, keys), *(r["published"].get(k, "") for k in printed)]
+            [*_point(r, keys), *(str(r["published"].get(k, "")) for k in printed)]
             for r in result["rows"]
         ]
-        titles = {"accuracy": "accuracy, %", "training_seconds": "training, s"}
-        heads = [titles.get(k, k.replace("_seconds", ", s")) for k in printed]
+        heads = [titles.get(k, k) for k in printed]
         tables.append(("What the paper prints", [*names, *heads], cells))
     if not _finished(result):
         return tables
@@ -115,11 +127,12 @@ def sweep_plots(result):
     return [
         (
             bars_svg(groups, [("accuracy", values, intervals)], "Accuracy", x_title, "%"),
-            "Accuracy on the test images, with 95 % intervals over seeds where there are several.",
+            f"Accuracy on the test images by {x_title}, with 95 % intervals over seeds where there "
+            "are several.",
         ),
         (
             bars_svg(groups, [("training", seconds, [None] * len(seconds))], "Time", x_title, "s"),
-            "Time of a training, without reading the images and testing.",
+            f"Time of a training by {x_title}, without reading the images and testing.",
         ),
     ]
 

@@ -42,6 +42,12 @@ TEST(Graph, InfersShapes) {
   EXPECT_EQ(g.shape(g.mfm(c)), (Shape{4, 57, 48}));
   EXPECT_EQ(g.shape(g.concat({c, c, c})), (Shape{24, 57, 48}));
   EXPECT_EQ(g.shape(g.flatten(c)), (Shape{8 * 57 * 48}));
+  const Value t = g.tokens(g.adaptive_avg_pool(c, {7, 6}));
+  EXPECT_EQ(g.shape(t), (Shape{42, 8}));
+  const Value qkv = g.linear("qkv", g.layer_norm("norm", g.positions("p", t)), {.out = 36});
+  EXPECT_EQ(g.shape(qkv), (Shape{42, 36}));
+  EXPECT_EQ(g.shape(g.attention(qkv, {.heads = 3})), (Shape{42, 12}));
+  EXPECT_EQ(g.shape(g.flatten(t)), (Shape{42 * 8}));
 }
 
 TEST(Graph, RefusesWhatDoesNotFitAndNamesTheLayer) {
@@ -61,6 +67,13 @@ TEST(Graph, RefusesWhatDoesNotFitAndNamesTheLayer) {
   EXPECT_NE(refusal([&] { g.relu(Value{99}); }).find("not a value"), std::string::npos);
   EXPECT_NE(refusal([&] { g.input(3, 8, 8); }).find("one input"), std::string::npos);
   EXPECT_NE(refusal([&] { g.dropout(c, 1.0); }).find("p < 1"), std::string::npos);
+  EXPECT_NE(refusal([&] { g.drop_path(c, -0.1); }).find("drop_path with p"), std::string::npos);
+  EXPECT_NE(refusal([&] { g.layer_norm("n", c); }).find("takes a sequence"), std::string::npos);
+  const Value t = g.tokens(c);
+  EXPECT_NE(refusal([&] { g.batch_norm("n", t); }).find("the sequence 64x5"), std::string::npos);
+  EXPECT_NE(refusal([&] { g.conv("n", t, {.out = 4}); }).find("takes images"), std::string::npos);
+  EXPECT_NE(refusal([&] { g.attention(t, {.heads = 1}); }).find("5 numbers in a token"),
+            std::string::npos);
   g.tap("embedding", c);
   EXPECT_NE(refusal([&] { g.tap("embedding", x); }).find("another tap"), std::string::npos);
   EXPECT_NE(refusal([&] { g.tap_node("embeding"); }).find("did you mean 'embedding'"),
@@ -90,6 +103,20 @@ TEST(Graph, NamesAndCountsTensors) {
   EXPECT_EQ(count_macs(g), 144 * 16 + 1280);
   EXPECT_EQ(count_activations(g), 3 * 128 + 10);
   EXPECT_EQ(peak_activations(g), 144 + 128 > 256 ? 144 + 128 : 256);
+}
+
+TEST(Graph, CountsWhatSequencesTake) {
+  Graph g;
+  Value t = g.positions(
+      "p", g.tokens(g.conv("c", g.input(3, 8, 8), {.out = 6, .kernel = 2, .stride = 2})));
+  t = g.attention(g.linear("qkv", g.layer_norm("n", t), {.out = 18}), {.heads = 2});
+  g.tap("embedding", g.flatten(t));
+  // 16 tokens of 6: convolution 6*12, positions 16*6, norm 6 + 6, linear 18*6 + 18.
+  EXPECT_EQ(count_parameters(g), 72 + 96 + 12 + 126);
+  EXPECT_EQ(count_parameters(g, CountRule::weights), 72 + 108);
+  // Each query with each key, 6 products, and as many for the values.
+  EXPECT_EQ(count_macs(g), 16 * 72 + 16 * 108 + 2 * 16 * 16 * 6);
+  EXPECT_EQ(count_activations(g), 16 * (6 + 6 + 6 + 18 + 6));
 }
 
 TEST(Graph, FoldsBatchNormsThatFollowOneLayerAlone) {
@@ -180,6 +207,11 @@ TEST(Networks, CountToTheLastDigit) {
       {"lenet5", {.channels = 1, .classes = 10}, all, 520 + 25'050 + 400'500 + 5'010},
       // 32 (25 + 1), 64 (32 x 25 + 1), 1024 (64 x 49 + 1), 10 (1024 + 1).
       {"lenet5_tensorflow", {.channels = 1, .classes = 10}, all, 832 + 51'264 + 3'212'288 + 10'250},
+      // 32 x 26, 64 x 801, 200 (64 x 9 + 1), 10 x 201; Theano's are Caffe's.
+      {"lenet5_torch", {.channels = 1, .classes = 10}, all, 832 + 51'264 + 115'400 + 2'010},
+      {"lenet5_theano", {.channels = 1, .classes = 10}, all, 520 + 25'050 + 400'500 + 5'010},
+      // TensorFlow's tutorial prints 1,068,298.
+      {"cifar10_tensorflow", {.classes = 10}, all, 1'068'298},
       // Shi et al. 2016. AlexNet-R: 32 x 76, 32 x 801, 64 x 801, 10 x 577, "85000" in dlbench.
       // FCN-S: the paper's 55 million are its first layer.
       {"alexnet_r", {.classes = 10}, all, 2'432 + 25'632 + 51'264 + 5'770},
@@ -195,6 +227,10 @@ TEST(Networks, CountToTheLastDigit) {
       {"iresnet50", {}, all, 43'590'848 - 512},
       {"iresnet100", {}, all, 65'156'160 - 512},
       {"mobilefacenet", {}, all, 999'936},
+      // By hand: 124928 of the patches, 73728 of the positions; in a block norms 2048, qkv 786432,
+      // projection 262656, 1050624 and 1049088; norm 1024, 37748736 + 1024, 262144 + 1024.
+      {"vit_s", {}, all, 198'656 + 12 * 3'150'848 + 1'024 + 37'749'760 + 263'168},
+      {"vit_b", {}, all, 198'656 + 24 * 3'150'848 + 1'024 + 37'749'760 + 263'168},
       // By hand: 1728 + 73728 + 294912 + 1179648 weights, 960 biases, 960 slopes, FC 512 x 42 x
       // 512.
       {"sphereface4", {}, all, 1550016 + 2 * 960 + 11010048 + 512},

@@ -46,8 +46,10 @@ Graph everything() {
       {g.max_pool(x, {.kernel = 3, .stride = 2, .padding = {0, 0, 1, 1}}),
        g.avg_pool(x, {.kernel = 3, .stride = 2, .ceil_mode = true, .count_include_pad = false})});
   x = g.mfm(g.relu(x));
-  x = g.dropout(g.flatten(g.adaptive_avg_pool(x, 2)), 0.5);
-  g.tap("embedding", g.linear("fc", x, {.out = 6}));
+  Value t = g.positions("positions", g.tokens(g.adaptive_avg_pool(x, 2)));
+  t = g.linear("qkv", g.layer_norm("norm", t, {.eps = 1e-3}), {.out = 24});
+  x = g.flatten(g.drop_path(g.tanh(g.attention(t, {.heads = 2})), 0.25));
+  g.tap("embedding", g.linear("fc", g.dropout(x, 0.5), {.out = 6}));
   return g;
 }
 
@@ -124,6 +126,24 @@ TEST(Network, DropoutDependsOnSeedStepAndLayerAlone) {
   EXPECT_TRUE(at::equal(net.infer(ones), ones));
 }
 
+// Stochastic depth: the whole value of an image, with the expectation kept.
+TEST(Network, DropPathDropsWholeImages) {
+  Graph g;
+  const Value x = g.input(1, 2, 3);
+  g.tap("embedding", g.drop_path(x, 0.25));
+  Network net(g);
+  net.set_dropout(7, 0);
+  const at::Tensor ones = at::ones({400, 1, 2, 3});
+  const at::Tensor y = net.forward(ones).reshape({400, 6});
+  EXPECT_TRUE(at::equal(y, y.slice(1, 0, 1).expand({400, 6})));
+  const at::Tensor kept = y.select(1, 0);
+  EXPECT_TRUE(((kept == 0).logical_or((kept - 4.0 / 3).abs() < 1e-6)).all().item<bool>());
+  EXPECT_NEAR((kept > 0).to(at::kDouble).mean().item<double>(), 0.75, 0.06);
+  EXPECT_FALSE(at::equal(net.forward(ones).reshape({400, 6}), y));
+  net.use_dropout(false);
+  EXPECT_TRUE(at::equal(net.forward(ones), ones));
+}
+
 TEST(Network, MovingKeepsATensorsIdentity) {
   Network net = build_network("small4", {.height = 16, .width = 16});
   at::Tensor held = net.parameters().front().tensor;
@@ -184,6 +204,8 @@ TEST(Initializers, HaveTheMomentsTheyPromise) {
       {"resnet_caffe", std::sqrt(2 / 288.0), 0},
       {"residual_caffe", 1 / std::sqrt(288.0), std::sqrt(3 / 288.0)},
       {"alexnet_slim", std::sqrt(2 / 864.0), std::sqrt(6 / 864.0)},
+      {"cifar10_tensorflow", 0.05 * 0.87962566, 0.1},
+      {"transformer", 1 / std::sqrt(3 * 288.0), 1 / std::sqrt(288.0)},
   };
   ASSERT_EQ(std::size(cases), initializers().entries().size());
   for (const Case& c : cases) {

@@ -42,7 +42,8 @@ struct Padding {
   bool operator==(const Padding&) const = default;
 };
 
-// The shape of one image's value, without the batch: {C, H, W} or {C}.
+// The shape of one image's value, without the batch: {C, H, W} of an image, {T, D} of a sequence (T
+// tokens of D numbers), {C} of a vector.
 using Shape = std::vector<std::int64_t>;
 std::string shape_text(const Shape& shape);  // "3x112x112"
 std::int64_t element_count(const Shape& shape);
@@ -57,7 +58,7 @@ struct ConvOptions {
   std::int64_t groups = 1;
   bool bias = false;
 };
-// y = W x + b. weight (out, in), bias (out).
+// y = W x + b, of a sequence token by token. weight (out, in), bias (out).
 struct LinearOptions {
   std::int64_t out = 0;
   bool bias = true;
@@ -95,7 +96,17 @@ struct LrnOptions {
   double beta = 0.75;
   double k = 1;
 };
-// In training each value is zero with probability p, the others are divided by 1 - p.
+// Each token by itself: (x - mean) / sqrt(variance + eps) * weight + bias.
+// Source: Ba et al., "Layer normalization", 2016, eq. 4.
+struct LayerNormOptions {
+  double eps = 1e-5;
+};
+// The width of a token is shared by the heads alike.
+struct AttentionOptions {
+  std::int64_t heads = 1;
+};
+// In training each value (drop_path: the value of a whole image) is zero with probability p, the
+// others are divided by 1 - p.
 struct DropoutOptions {
   double p = 0.5;
 };
@@ -113,6 +124,7 @@ enum class Op : std::uint8_t {
   relu,
   relu6,
   sigmoid,
+  tanh,
   max_pool,
   avg_pool,
   adaptive_avg_pool,
@@ -123,12 +135,17 @@ enum class Op : std::uint8_t {
   flatten,
   lrn,
   mfm,
+  tokens,
+  positions,
+  layer_norm,
+  attention,
+  drop_path,
 };
 std::string_view op_name(Op op);
 
-using NodeOptions =
-    std::variant<NoOptions, ConvOptions, LinearOptions, BatchNormOptions, PreluOptions, PoolOptions,
-                 AdaptivePoolOptions, LrnOptions, DropoutOptions, ScaleOptions>;
+using NodeOptions = std::variant<NoOptions, ConvOptions, LinearOptions, BatchNormOptions,
+                                 PreluOptions, PoolOptions, AdaptivePoolOptions, LrnOptions,
+                                 DropoutOptions, ScaleOptions, LayerNormOptions, AttentionOptions>;
 
 struct Node {
   std::string name;  // unique; tensors are called name + ".weight" etc.
@@ -139,7 +156,16 @@ struct Node {
 };
 
 // What a tensor is for; initialisers and counting rules go by it.
-enum class TensorRole : std::uint8_t { weight, bias, slope, scale, shift, mean, variance };
+enum class TensorRole : std::uint8_t {
+  weight,
+  bias,
+  slope,
+  scale,
+  shift,
+  mean,
+  variance,
+  position
+};
 
 // One parameter or buffer of a graph.
 struct TensorSpec {
@@ -174,6 +200,7 @@ class Graph {
   Value relu(Value x);
   Value relu6(Value x);    // min(max(x, 0), 6)
   Value sigmoid(Value x);  // 1 / (1 + exp(-x))
+  Value tanh(Value x);
   Value max_pool(Value x, const PoolOptions& options);
   Value avg_pool(Value x, const PoolOptions& options);
   Value adaptive_avg_pool(Value x, Size2 out);
@@ -187,6 +214,20 @@ class Graph {
   // Max-feature-map: the larger of the two halves of the channels, element by element.
   // Source: Wu et al., "A light CNN for deep face representation with noisy labels", eq. 1.
   Value mfm(Value x);
+
+  // The pixels of an image as a sequence, row by row: {C, H, W} -> {H*W, C}.
+  Value tokens(Value x);
+  // Adds a learned vector to each token: weight (1, T, D).
+  // Source: Dosovitskiy et al., "An image is worth 16x16 words", ICLR 2021, eq. 1.
+  Value positions(std::string name, Value x);
+  Value layer_norm(std::string name, Value x, const LayerNormOptions& options = {});
+  // Multi-head self-attention of what a linear layer made of each token: queries, keys and values,
+  // each of all heads. {T, 3 D} -> {T, D}, softmax(q k' / sqrt(D / heads)) v in every head.
+  // Source: Vaswani et al., "Attention is all you need", NeurIPS 2017, eq. 1 and section 3.2.2.
+  Value attention(Value qkv, const AttentionOptions& options);
+  // Stochastic depth: in training the value of an image is zero with probability p, else divided by
+  // 1 - p. Source: Huang et al., "Deep networks with stochastic depth", ECCV 2016.
+  Value drop_path(Value x, double p);
 
   // Names a value, so that the executor can be asked for it. "embedding" is the face descriptor,
   // "logits" the classifier's scores. Several names may stand for one value.

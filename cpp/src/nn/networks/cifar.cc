@@ -56,6 +56,26 @@ static Graph build_alexnet_r(const NetworkOptions& o) {
   return g;
 }
 
+// The network of TensorFlow's tutorial: two response norms, before and behind the pooling, two
+// hidden layers. TensorFlow's alpha of 0.001 / 9 is not divided by the 9 channels again.
+static Graph build_cifar10_tensorflow(const NetworkOptions& o) {
+  Graph g;
+  Value x = g.input(o.channels, *o.height, *o.width);
+  const LrnOptions norm{.size = 9, .alpha = 0.001};
+  const auto pool = [&](Value v) {
+    return g.max_pool(v, {.kernel = 3, .stride = 2, .padding = same_padding(g.shape(v), 3, 2)});
+  };
+  x = conv_relu(g, "conv1", x, {.out = 64, .kernel = 5, .padding = 2});
+  x = g.lrn(pool(x), norm);
+  x = conv_relu(g, "conv2", x, {.out = 64, .kernel = 5, .padding = 2});
+  x = pool(g.lrn(x, norm));
+  x = g.relu(g.linear("local3", g.flatten(x), {.out = 384}));
+  x = g.relu(g.linear("local4", x, {.out = *o.embedding}));
+  g.tap("embedding", x);
+  tap_logits(g, "softmax_linear", x, o);
+  return g;
+}
+
 std::vector<NetworkEntry> cifar_networks() {
   constexpr const char* kResNet =
       "He et al., \"Deep residual learning for image recognition\", CVPR 2016, section 4.2";
@@ -75,7 +95,15 @@ std::vector<NetworkEntry> cifar_networks() {
        .source = "Shi et al., \"Benchmarking state-of-the-art deep learning software tools\", "
                  "2016, table 3: AlexNet-R; the authors' dlbench, tools/torch/Models/alexnet.lua",
        .defaults = {.height = 32, .width = 32, .embedding = 576},
-       .build = build_alexnet_r}};
+       .build = build_alexnet_r},
+      {.name = "cifar10_tensorflow",
+       .doc =
+           "two 5x5 convolutions of 64 with response norms, two hidden layers; local4 behind its "
+           "ReLU",
+       .source = "TensorFlow's tutorial on convolutional neural networks, "
+                 "tensorflow/models, tutorials/image/cifar10; Wu et al. 2018, table V",
+       .defaults = {.height = 24, .width = 24, .embedding = 192},
+       .build = build_cifar10_tensorflow}};
 }
 
 }  // namespace facebench

@@ -30,6 +30,31 @@ static Graph build_lenet5_tensorflow(const NetworkOptions& o) {
   return g;
 }
 
+// Torch's demo: tanh, and a first pooling of 3x3; digits in 32 x 32.
+static Graph build_lenet5_torch(const NetworkOptions& o) {
+  Graph g;
+  Value x = g.input(o.channels, *o.height, *o.width);
+  x = g.tanh(g.conv("conv1", x, {.out = 32, .kernel = 5, .bias = true}));
+  x = g.max_pool(x, {.kernel = 3, .stride = 3, .padding = 1});
+  x = g.max_pool(g.tanh(g.conv("conv2", x, {.out = 64, .kernel = 5, .bias = true})), {});
+  x = g.tanh(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
+  g.tap("embedding", x);
+  tap_logits(g, "fc2", x, o);
+  return g;
+}
+
+// Theano's tutorial: Caffe's layers, with tanh behind each pooling and the hidden layer.
+static Graph build_lenet5_theano(const NetworkOptions& o) {
+  Graph g;
+  Value x = g.input(o.channels, *o.height, *o.width);
+  x = g.tanh(g.max_pool(g.conv("conv1", x, {.out = 20, .kernel = 5, .bias = true}), {}));
+  x = g.tanh(g.max_pool(g.conv("conv2", x, {.out = 50, .kernel = 5, .bias = true}), {}));
+  x = g.tanh(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
+  g.tap("embedding", x);
+  tap_logits(g, "fc2", x, o);
+  return g;
+}
+
 std::vector<NetworkEntry> lenet_networks() {
   return {{.name = "lenet5",
            .doc = "two 5x5 convolutions for digits (channels=1); ip1 behind its ReLU",
@@ -43,7 +68,20 @@ std::vector<NetworkEntry> lenet_networks() {
                      "\"Experimental characterizations and analysis of deep learning "
                      "frameworks\", 2018, table IV",
            .defaults = {.height = 28, .width = 28, .embedding = 1024},
-           .build = build_lenet5_tensorflow}};
+           .build = build_lenet5_tensorflow},
+          {.name = "lenet5_torch",
+           .doc = "two 5x5 convolutions of 32 and 64 with tanh for digits (channels=1); fc1 behind "
+                  "its tanh",
+           .source = "torch/demos, train-a-digit-classifier; Wu et al. 2018, table IV",
+           .defaults = {.height = 32, .width = 32, .embedding = 200},
+           .build = build_lenet5_torch},
+          {.name = "lenet5_theano",
+           .doc = "lenet5 with tanh behind each pooling for digits (channels=1); fc1 behind its "
+                  "tanh",
+           .source = "Theano's tutorial \"Convolutional neural networks (LeNet)\"; Wu et al. 2018, "
+                     "table IV",
+           .defaults = {.height = 28, .width = 28, .embedding = 500},
+           .build = build_lenet5_theano}};
 }
 
 }  // namespace facebench
