@@ -37,8 +37,9 @@ struct ExtractOptions {
             1, 1024);
     o.choice(
         "precision", &ExtractOptions::precision,
-        "numbers that the layers of a network of this library multiply: float32 as trained, or "
-        "bfloat16 with sums in float32, faster where the processor has AVX-512 BF16",
+        "what the layers of a network of this library multiply: float32 as trained, bfloat16, or "
+        "int8 of a model that 'facebench quantize' wrote; the lower, the faster where the "
+        "processor has AVX-512 BF16",
         inference_precisions().names());
   }
 };
