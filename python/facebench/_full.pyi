@@ -129,6 +129,7 @@ __all__: list[str] = [
     "make_model",
     "make_nuisance",
     "match_names",
+    "measure_input_ranges",
     "measure_samples",
     "mtcnn_modes",
     "name_words",
@@ -1439,10 +1440,25 @@ class InferenceNetwork:
     A network frozen for inference: batch norms folded, NHWC, packed weights. Its numbers differ from Network.infer by rounding alone.
     """
 
-    def __init__(self, network: Network, batch: typing.SupportsInt = 8) -> None: ...
+    def __init__(
+        self,
+        network: Network,
+        batch: typing.SupportsInt = 8,
+        precision: str = "float32",
+        input_ranges: collections.abc.Mapping[
+            str, tuple[typing.SupportsFloat, typing.SupportsFloat]
+        ] = {},
+    ) -> None: ...
     def infer(self, images: torch.Tensor, tap: str = "embedding") -> torch.Tensor:
         """
         The tapped value for images (N, C, H, W).
+        """
+
+    def input_ranges(
+        self, images: torch.Tensor, tap: str = "embedding"
+    ) -> list[dict[str, tuple[float, float]]]:
+        """
+        For each image (low, high) of what the layers read of it, by layer.
         """
 
 class Communicator:
@@ -1577,6 +1593,7 @@ class ExtractOptions:
         flip (text, optional): what becomes of the mirrored image's output: left out, added (sum) or appended (concat); default: what the model says
         normalization (text, optional): embeddings of unit length, or as they are (none); default: what the model says
         micro_batch (integer, default 8): images that go through the network together; decides the last bits of a model whose operations are not all this library's own
+        precision (text, default float32): what the layers of a network of this library multiply: float32 as trained, bfloat16, or int8 of a model that 'facebench quantize' wrote; the lower, the faster where the processor has AVX-512 BF16
     """
 
     @staticmethod
@@ -1588,7 +1605,12 @@ class ExtractOptions:
     def __eq__(self, arg0: object) -> bool: ...
     def __getstate__(self) -> dict: ...
     def __init__(
-        self, *, flip: str | None = ..., normalization: str | None = ..., micro_batch: int = ...
+        self,
+        *,
+        flip: str | None = ...,
+        normalization: str | None = ...,
+        micro_batch: int = ...,
+        precision: str = ...,
     ) -> None: ...
     def __repr__(self) -> str: ...
     def __setstate__(self, arg0: dict) -> None: ...
@@ -1602,6 +1624,8 @@ class ExtractOptions:
     "embeddings of unit length, or as they are (none); default: what the model says"
     micro_batch: int
     "images that go through the network together; decides the last bits of a model whose operations are not all this library's own"
+    precision: str
+    "what the layers of a network of this library multiply: float32 as trained, bfloat16, or int8 of a model that 'facebench quantize' wrote; the lower, the faster where the processor has AVX-512 BF16"
 
 class Model:
     """
@@ -1624,6 +1648,16 @@ class Model:
         Values of one embedding, before flips.
         """
 
+    @property
+    def input_ranges(self) -> dict[str, tuple[float, float]]:
+        """
+        What its layers read, (low, high) by layer, for precision int8; empty: unknown.
+        """
+
+    @input_ranges.setter
+    def input_ranges(
+        self, arg1: collections.abc.Mapping[str, tuple[typing.SupportsFloat, typing.SupportsFloat]]
+    ) -> None: ...
     @property
     def network(self) -> str:
         """
@@ -2740,6 +2774,22 @@ def make_nuisance(
 def match_names(
     first: collections.abc.Sequence[str], second: collections.abc.Sequence[str]
 ) -> list[tuple[str, str, str]]: ...
+@typing.overload
+def measure_input_ranges(
+    model: Model,
+    images: ImageSource,
+    count: typing.SupportsInt,
+    threads: typing.SupportsInt,
+    progress: typing.Any,
+) -> dict[str, tuple[float, float]]: ...
+@typing.overload
+def measure_input_ranges(
+    model: Model,
+    images: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8],
+    count: typing.SupportsInt,
+    threads: typing.SupportsInt,
+    progress: typing.Any,
+) -> dict[str, tuple[float, float]]: ...
 def measure_samples(
     pack: Pack, measure: str, threads: typing.SupportsInt = 0
 ) -> numpy.typing.NDArray[numpy.float64]:

@@ -26,7 +26,7 @@ def faces(n, seed=0):
 
 @pytest.fixture(scope="module")
 def model():
-    made = embedding.make_model("iresnet18", height=SIZE, width=SIZE, embedding=64, flip="sum")
+    made = embedding.make_model("small4", height=SIZE, width=SIZE, embedding=64, flip="sum")
     return embedding.quantize(made, faces(20, seed=1), count=8, threads=1)
 
 
@@ -83,7 +83,7 @@ def test_a_file_keeps_the_ranges(model, tmp_path):
 
 def test_what_has_no_lower_precision_says_so(model):
     images = faces(2)
-    plain = embedding.make_model("iresnet18", height=SIZE, width=SIZE)
+    plain = embedding.make_model("small4", height=SIZE, width=SIZE)
     with pytest.raises(ValueError, match="facebench quantize"):
         embed(plain, images, "int8")
     lrn = embedding.make_model("alexnet_v1", height=67, width=67)
@@ -114,12 +114,11 @@ def test_runs_say_it_and_do_not_take_each_others_embeddings(model, tmp_path):
 
 
 def test_the_command_line(tmp_path):
-    plain, ready, pack = (tmp_path / n for n in ("m.safetensors", "q.safetensors", "p.bin"))
+    plain, ready, pack = (tmp_path / n for n in ("m.safetensors", "q.safetensors", "p.h5"))
     embedding.make_model("small4", height=64, width=64).save(plain)
-    few = facebench.datasets.SyntheticOptions(people=8, images=2, size=64, pairs_per_fold=1)
+    few = facebench.datasets.SyntheticOptions(people=20, images=2, size=64, pairs_per_fold=1)
     facebench.datasets.write_synthetic_dataset(few, tmp_path / "faces")
-    pack = tmp_path / "p.h5"
-    facebench.pack(tmp_path / "faces" / "images", pack, detector="none", crop_size=64)
+    facebench.pack("lfw", tmp_path / "faces", pack, detector="none", crop_size=64)
     result = CliRunner().invoke(app, ["quantize", str(plain), str(pack), "--out", str(ready)])
     assert result.exit_code == 0 and "5 layers" in result.output, result.output
     assert len(embedding.load_model(ready).input_ranges) == 5
