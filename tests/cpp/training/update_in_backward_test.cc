@@ -80,7 +80,7 @@ void expect_same_bits(const Left& a, const Left& b) {
   for (std::size_t i = 0; i < a.tensors.size(); ++i)
     EXPECT_TRUE(a.tensors[i].equal(b.tensors[i])) << i;
   for (std::size_t i = 0; i < a.norms.size(); ++i)
-    EXPECT_NEAR(a.norms[i], b.norms[i], 1e-6 * b.norms[i]);
+    EXPECT_NEAR(a.norms[i], b.norms[i], 1e-5 * b.norms[i]);  // sums of floats in another order
 }
 
 OptimizerOptions rule(const std::string& name) {
