@@ -64,7 +64,9 @@ def main():
     for (start, before, _), (end, after, memory) in zip(marks, marks[1:], strict=False):
         rates.append((after - before) / (end - start))
         print(f"| {after} | {rates[-1]:.0f} | {memory / 1024:.0f} |")
-    print(f"last tenth to first: {rates[-1] / rates[0]:.3f}; rows {found.values.nbytes / 2**20:.0f} MiB")
+    print(
+        f"last tenth to first: {rates[-1] / rates[0]:.3f}; rows {found.values.nbytes / 2**20:.0f} MiB"
+    )
 
 
 if __name__ == "__main__":

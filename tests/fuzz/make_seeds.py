@@ -16,9 +16,9 @@ import facebench
 import hdf5_seeds
 import numpy as np
 import onnx_seeds
+from archive_seeds import folded, lmdbs, pickles, recs, tars, tfrecords
 from facebench import datasets, embedding, protocols
 from facebench import io as fio
-from archive_seeds import folded, lmdbs, pickles, recs, tars, tfrecords
 from list_seeds import BETWEEN, blemished, mats, releases, wrong
 
 SOURCES = Path(__file__).parents[2]
@@ -26,8 +26,21 @@ sys.path.insert(0, str(SOURCES / "tests"))
 from toy_lfw import write_toy_lfw  # noqa: E402
 
 # Lists that no renderer writes: the files of each protocol, in the order in which it names them.
-BLEMISHED = ("lfw", "lfw_search", "pairs", "calfw", "cfp_ff", "dfw", "ijba_1_1", "ijbc_1_1", "ijbc_1_n",
-             "vggface2_pose", "umdfaces_listed", "ijba_quality", "rfw")  # fmt: skip
+BLEMISHED = (
+    "lfw",
+    "lfw_search",
+    "pairs",
+    "calfw",
+    "cfp_ff",
+    "dfw",
+    "ijba_1_1",
+    "ijbc_1_1",
+    "ijbc_1_n",
+    "vggface2_pose",
+    "umdfaces_listed",
+    "ijba_quality",
+    "rfw",
+)
 LISTS = {
     "calfw": ["Ann_1.jpg 1\nAnn_2.jpg 1\nBob_1.jpg 0\nCat_1.jpg 0\n"],
     "cplfw": ["Ann_1.jpg 1\nAnn_2.jpg 1\nBob_1.jpg 0\nCat_1.jpg 0\n"],
@@ -86,7 +99,12 @@ TEXTS = {
         "large.idx": "99999999999999999999\t0\n",
         "open.idx": "0\t0\n1\t36",
     },
-    "text": {"long.txt": "a" * 5000, "nul.txt": "a\0b\n", "return.txt": "a\rb\n", "whole.txt": "7\n"},
+    "text": {
+        "long.txt": "a" * 5000,
+        "nul.txt": "a\0b\n",
+        "return.txt": "a\rb\n",
+        "whole.txt": "7\n",
+    },
 }
 
 
@@ -180,9 +198,7 @@ def other_scores(folder):
     for kind, protocol in (("vggface2", "vggface2_pose"), ("umdfaces", "umdfaces"), ("dfw", "dfw")):
         made = folder / f"of_{kind}"
         datasets.write_synthetic_dataset(
-            datasets.SyntheticOptions(
-                people=4, images=8, size=32, supersampling=1, protocol=kind
-            ),
+            datasets.SyntheticOptions(people=4, images=8, size=32, supersampling=1, protocol=kind),
             made,
         )
         add(protocol, made)

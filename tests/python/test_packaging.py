@@ -121,9 +121,7 @@ def test_a_file_that_names_its_build_folder_is_found(tmp_path):
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/a.so").write_bytes(b"\x7fELF/srv/facebench/build\0")
     (tmp_path / "lib/b.so").write_bytes(b"\x7fELF$ORIGIN\0")
-    assert check_wheel.placed(tmp_path, Path("/srv/facebench")) == [
-        "lib/a.so names /srv/facebench"
-    ]
+    assert check_wheel.placed(tmp_path, Path("/srv/facebench")) == ["lib/a.so names /srv/facebench"]
 
 
 def test_the_lock_holds_what_is_required_with_hashes():
