@@ -8,6 +8,7 @@ alone.
 """
 
 import argparse
+import itertools
 import tempfile
 import time
 from pathlib import Path
@@ -61,12 +62,11 @@ def main():
     assert len(found.names) == options.images
     print("| images | images/s | memory, MiB |\n|---|---|---|")
     rates = []
-    for (start, before, _), (end, after, memory) in zip(marks, marks[1:], strict=False):
+    for (start, before, _), (end, after, memory) in itertools.pairwise(marks):
         rates.append((after - before) / (end - start))
         print(f"| {after} | {rates[-1]:.0f} | {memory / 1024:.0f} |")
-    print(
-        f"last tenth to first: {rates[-1] / rates[0]:.3f}; rows {found.values.nbytes / 2**20:.0f} MiB"
-    )
+    size = found.values.nbytes / 2**20
+    print(f"last tenth to first: {rates[-1] / rates[0]:.3f}; embeddings {size:.0f} MiB")
 
 
 if __name__ == "__main__":

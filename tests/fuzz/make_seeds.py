@@ -2,8 +2,8 @@
 
     PYTHONPATH=build/python python tests/fuzz/make_seeds.py [tests/fuzz/seeds]
 
-A seed is a small whole file that its reader accepts, or one with an error that it has to name. Those
-of the parsers (toml, json, mat5, ...) are files of other programs, kept as they are.
+A seed is a small whole file that its reader accepts, or one with an error that it has to name.
+Those of the parsers (toml, json, mat5, ...) are files of other programs, kept as they are.
 """
 
 import json
