@@ -45,7 +45,8 @@ for reader in "${readers[@]}"; do
   dictionary=()
   [ ! -f "tests/fuzz/dictionaries/$reader.dict" ] || dictionary=("-dict=tests/fuzz/dictionaries/$reader.dict")
   # Coverage by the seeds alone.
-  LLVM_PROFILE_FILE=$fuzz/profiles/$reader.raw "$program" -runs=0 "tests/fuzz/seeds/$reader" \
+  LLVM_PROFILE_FILE=$fuzz/profiles/$reader.raw "$program" -runs=0 "-artifact_prefix=$fuzz/found/$reader-" \
+    "tests/fuzz/seeds/$reader" \
     >"$fuzz/profiles/$reader.log" 2>&1 || failed+=("$reader (seeds)")
   log=$fuzz/found/$reader.log
   if ! LLVM_PROFILE_FILE=/dev/null "$program" "-max_total_time=$seconds" -timeout=20 -rss_limit_mb=4096 \
