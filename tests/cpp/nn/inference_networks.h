@@ -48,7 +48,10 @@ inline Graph small_network() {
   Value y = g.relu(g.conv("c1", x, {.out = 64}));
   y = g.relu(g.conv("c2", y, {.out = 64, .kernel = 3, .padding = 1, .groups = 64}));
   x = g.add(x, g.conv("c3", y, {.out = 32}));
-  x = g.conv("c4", g.batch_norm("b", x), {.out = 48, .kernel = 3, .padding = 1});
+  y = g.conv("c4", g.batch_norm("b", x), {.out = 48, .kernel = 3, .padding = 1});
+  x = g.relu(g.conv("c5", x, {.out = 32, .kernel = {7, 1}, .padding = {3, 0}}));
+  x = g.relu(g.conv("c6", x, {.out = 32, .kernel = {1, 3}, .padding = {0, 1}}));
+  x = g.concat({y, g.conv("c7", x, {.out = 16, .kernel = 5, .padding = 2, .bias = true})});
   g.tap("embedding", g.linear("fc", g.flatten(g.max_pool(x, {})), {.out = 64}));
   return g;
 }

@@ -70,7 +70,7 @@ class InferenceEngine::Pass {
           patches(step, arenas[i], first + static_cast<std::int64_t>(i));
         break;
       case StepKind::conv:
-        step.winograd ? winograd(step, arenas) : conv(step, arenas);
+        step.winograd < 0 ? conv(step, arenas) : winograd(step, arenas);
         break;
       case StepKind::linear:
         linear(step, arenas);
@@ -280,7 +280,9 @@ class InferenceEngine::Pass {
 
   void winograd(const Step& step, const std::vector<float*>& arenas) {
     const ValueShape& out = shape(step.out >= 0 ? step.out : step.affine);
-    const long across = (out.width + 1) / 2, tiles = across * ((out.height + 1) / 2);
+    const WinogradForm& form = kWinogradForm[step.winograd];
+    const long across = (out.width + form.across.outputs - 1) / form.across.outputs;
+    const long tiles = across * ((out.height + form.down.outputs - 1) / form.down.outputs);
     std::pair<long, long> slabs{0, static_cast<long>(step.slabs.size())}, ts{0, tiles};
     // The inputs' values are computed by each thread where they share the outputs' channels.
     if (tiles < kTiles * parts_ && slabs.second >= parts_)
@@ -289,7 +291,11 @@ class InferenceEngine::Pass {
       ts = share_of(tiles, part_, parts_);
     std::vector<Strip> strips;
     long filled = 0;
-    const long most = std::clamp(kInputFloats / (step.in_blocks * plan_.lanes), kTiles, 2 * kTiles);
+    const long fit =
+        std::clamp(kInputFloats / (form.parts * step.in_blocks * plan_.lanes), kTiles, 2 * kTiles);
+    const long count = (ts.second - ts.first) * static_cast<long>(arenas.size());
+    const long passes = std::max(1L, (count + fit / 2) / fit);
+    const long most = (count + passes - 1) / passes;
     for (float* arena : arenas)
       for (long t = ts.first; t < ts.second;) {
         const long end = std::min(ts.second, t + most - filled);
@@ -308,6 +314,7 @@ class InferenceEngine::Pass {
                        std::pair<long, long> slabs, long across, long tiles) {
     const long lanes = plan_.lanes;
     const ValueShape& out = shape(step.out >= 0 ? step.out : step.affine);
+    const WinogradForm& form = kWinogradForm[step.winograd];
     WinogradWork v;
     v.in_blocks = step.in_blocks;
     v.across = across;
@@ -316,15 +323,15 @@ class InferenceEngine::Pass {
     // A line more, lest the parts compete for the same lines of the first cache.
     v.inputs_part = step.in_blocks * v.inputs_block + 16;
     v.sums_part = kMostBlocks * v.sums_block + 16;
-    float* inputs =
-        workspace_.floats(16 * (v.inputs_part + v.sums_part) + 4 * kMostBlocks * across * lanes);
-    float* sums = inputs + 16 * v.inputs_part;
-    v.rows = sums + 16 * v.sums_part;
+    const long rows = form.down.outputs * form.across.outputs * kMostBlocks * across * lanes;
+    float* inputs = workspace_.floats(form.parts * (v.inputs_part + v.sums_part) + rows);
+    float* sums = inputs + form.parts * v.inputs_part;
+    v.rows = sums + form.parts * v.sums_part;
     v.inputs = inputs;
     for (const Strip& s : strips) {
       v.in = view(step.in, s.arena);
       v.in.data -= step.padding.top * v.in.row + step.padding.left * lanes;
-      kernels_.winograd->inputs[static_cast<int>(step.precision)](v, s.from, s.to);
+      kernels_.winograd->inputs[step.winograd][static_cast<int>(step.precision)](v, s.from, s.to);
       v.inputs += (s.to - s.from) * words(step);
     }
     ConvWork product = conv_work(step);
@@ -337,7 +344,7 @@ class InferenceEngine::Pass {
     w.pixels = out.height * out.width;
     for (long k = slabs.first; k < slabs.second; ++k) {
       const Slab& slab = step.slabs[static_cast<std::size_t>(k)];
-      for (long p = 0; p < 16; ++p) {
+      for (long p = 0; p < form.parts; ++p) {
         product.weights = words_of(step.weights) + slab.weights +
                           p * step.in_blocks * words(step) * slab.blocks * lanes;
         product.in = {inputs + p * v.inputs_part, v.inputs_block, 0};
@@ -347,7 +354,7 @@ class InferenceEngine::Pass {
       v.sums = sums;
       for (const Strip& s : strips) {
         point(w, step, slab, s.arena, {});
-        kernels_.winograd->outputs(v, w, slab.blocks, s.from, s.to);
+        kernels_.winograd->outputs[step.winograd](v, w, slab.blocks, s.from, s.to);
         v.sums += (s.to - s.from) * lanes;
       }
     }
@@ -470,7 +477,7 @@ class InferenceEngine::Pass {
   // not come faster than 64 / kTiles bytes a cycle, at best so few that their values stay in the
   // second cache.
   static constexpr long kTiles = 56;
-  static constexpr long kInputFloats = 8192;
+  static constexpr long kInputFloats = 128L << 10;
   static constexpr long kFlatRow = 112;  // pixels; whole tiles of every instruction set's sizes
 
   const Plan& plan_;

@@ -70,21 +70,41 @@ struct ConvWork {
   long width = 0;
 };
 
-// A 3x3 convolution by Winograd's F(2 x 2, 3 x 3): tiles of 4 x 4 inputs, of which the next begins
-// two pixels on, become 16 values each; 16 products of matrices; 16 sums become 2 x 2 outputs.
-// Source: Lavin & Gray, "Fast algorithms for convolutional neural networks", CVPR 2016,
-// section 4.1.
+// Winograd's method along one axis: so many neighbouring outputs of a window of so many taps come
+// from the products of `values` = outputs + taps - 1 numbers, in place of outputs * taps.
+struct WinogradAxis {
+  int outputs = 1, taps = 1, values = 1;
+};
+struct WinogradForm {
+  WinogradAxis down, across;
+  int parts;  // values of a tile
+};
+constexpr int kWinogradForms = 7;
+constexpr WinogradForm kWinogradForm[kWinogradForms] = {
+    {{2, 3, 4}, {2, 3, 4}, 16},  // F(2 x 2, 3 x 3), the one that bfloat16 has too
+    {{4, 3, 6}, {4, 3, 6}, 36}, {{2, 5, 6}, {2, 5, 6}, 36}, {{}, {4, 3, 6}, 6},
+    {{4, 3, 6}, {}, 6},         {{}, {2, 7, 8}, 8},         {{2, 7, 8}, {}, 8}};
+// The points p at which the polynomials of an axis are taken, by pairs of them: p and -p, beside
+// zero and infinity. They are exact in few bits, and lie closer to each other in size than the
+// usual 1, 2 and 1/2, which halves the rounding errors.
+constexpr double kWinogradPoints[4][3] = {{}, {1}, {0.75, 1.5}, {0.5, 0.875, 1.5}};
+
+// A convolution of stride 1 by Winograd's method: each tile of inputs, of which the next begins as
+// many pixels on as there are outputs, becomes values; a product of matrices for each part of these
+// makes sums, which become outputs. Source: Lavin & Gray, "Fast algorithms for convolutional neural
+// networks", CVPR 2016, section 4.1; Barabasz et al., "Error analysis and improving the accuracy of
+// Winograd convolution for deep neural networks", 2020, on the points.
 struct WinogradWork {
   BlockView in;  // the pixel under the first tap of the first output
   int in_blocks = 0;
   long across = 0;  // tiles in a row of them
-  // The values of some tiles, (16, in_blocks, tiles, lanes), and the sums of one slab, (16, blocks,
-  // tiles, lanes): the floats between their parts and blocks.
+  // The values of some tiles, (parts, in_blocks, tiles, lanes), and the sums of one slab, (parts,
+  // blocks, tiles, lanes): the floats between their parts and blocks.
   float* inputs = nullptr;  // or words of bfloat16
   long inputs_part = 0, inputs_block = 0;
   const float* sums = nullptr;
   long sums_part = 0, sums_block = 0;
-  float* rows = nullptr;  // room for two rows of outputs of a slab
+  float* rows = nullptr;  // room for a tile's rows of outputs of a slab
 };
 
 // A convolution of each channel with its own weights, for some blocks.
@@ -128,9 +148,11 @@ struct ConvKernel {
   void (*words)(const float* in, long pixels, const ByteScale& bytes, void* out);
 };
 struct WinogradKernels {
-  // Tiles [from, to); theirs are the first of the inputs and sums. By precision; null: none.
-  void (*inputs[kPrecisions])(const WinogradWork& work, long from, long to);
-  void (*outputs)(const WinogradWork& work, const ConvWork& conv, int blocks, long from, long to);
+  // Tiles [from, to); theirs are the first of the inputs and sums. By form, and by precision; null:
+  // none.
+  void (*inputs[kWinogradForms][kPrecisions])(const WinogradWork& work, long from, long to);
+  void (*outputs[kWinogradForms])(const WinogradWork& work, const ConvWork& conv, int blocks,
+                                  long from, long to);
 };
 
 struct InferenceKernels {

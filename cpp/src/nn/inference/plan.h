@@ -76,7 +76,7 @@ struct Step {
   at::Tensor weights, bias, slope, scale, shift, affine_slope;
   std::vector<Slab> slabs;
   int in_blocks = 0, last_words = 0;  // that a slab reads
-  bool winograd = false;              // 3x3 by F(2 x 2, 3 x 3): the weights are (16, ...)
+  int winograd = -1;                  // the form (kernels.h): the weights are (parts, ...)
   bool flat = false;                  // 1x1 on values without borders: rows do not matter
   // Pools: for each output row and column what its window covers (kernels.h).
   std::vector<int> rows_from, rows_to, columns_from, columns_to;
@@ -108,6 +108,8 @@ std::optional<Plan> make_plan(const Graph& graph, std::span<const std::vector<at
 // The parts of make_plan. Chooses the steps; false where an operation is not covered.
 bool plan_steps(const Graph& graph, std::span<const std::vector<at::Tensor>> layers, int result,
                 Plan& plan);
+// The form of Winograd's method that a convolution is computed by; -1: directly.
+int choose_winograd(const Graph& graph, const Plan& plan, const Step& step);
 // Brings a step's weights and vectors into the order that the kernels read.
 void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan, Step& step);
 // Chooses where the values lie. May add steps that copy.

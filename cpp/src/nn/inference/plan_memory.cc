@@ -113,9 +113,11 @@ class MemoryPlanner {
                             long size) {
         return std::max(0L, (cells - 1) * stride + (kernel - 1) * dilation + 1 - before - size);
       };
-      // Winograd's tiles may reach beyond odd sizes.
-      const long rows = s.winograd ? (out.height + 1) / 2 * 2 : out.height;
-      const long columns = s.winograd ? (out.width + 1) / 2 * 2 : out.width;
+      // Winograd's tiles may reach beyond the outputs.
+      const WinogradForm tile = s.winograd < 0 ? WinogradForm{} : kWinogradForm[s.winograd];
+      const auto whole = [](long size, long of) { return (size + of - 1) / of * of; };
+      const long rows = whole(out.height, tile.down.outputs);
+      const long columns = whole(out.width, tile.across.outputs);
       h.bottom = std::max(h.bottom, after(rows, s.stride.height, s.kernel.height, s.dilation.height,
                                           s.padding.top, in.height));
       h.right = std::max(h.right, after(columns, s.stride.width, s.kernel.width, s.dilation.width,
@@ -225,7 +227,6 @@ void set_precision(const Graph& graph, InferencePrecision precision, const Input
                     "model on a pack of crops (facebench quantize)",
                     node.name));
   step.bytes = bytes_of(range->second);
-  step.winograd = false;
 }
 
 }  // namespace
@@ -239,6 +240,7 @@ std::optional<Plan> make_plan(const Graph& graph, std::span<const std::vector<at
   if (!plan_steps(graph, layers, result, plan)) return std::nullopt;
   for (Step& step : plan.steps) {
     set_precision(graph, precision, ranges, step);
+    step.winograd = choose_winograd(graph, plan, step);
     pack_step(layers, plan, step);
   }
   plan_memory(graph, plan);

@@ -7,6 +7,10 @@
 namespace facebench {
 namespace {
 
+// A larger form has more weights to read: with fewer tiles of an image than these, reading them
+// takes longer than the products that are saved.
+constexpr long kLeastTiles = 9;
+
 // A vector by channels in float64, one for each value that the graph's node has.
 at::Tensor vector_of(const at::Tensor& t) { return t.detach().to(at::kDouble).flatten(); }
 
@@ -243,9 +247,6 @@ class StepPlanner {
     else if (o.groups > 1 &&
              ((in.channels / o.groups) % plan_.lanes != 0 || (o.out / o.groups) % plan_.lanes != 0))
       return false;
-    step.winograd = step.kind == StepKind::conv && value(node(i).inputs[0]) != 0 && o.groups == 1 &&
-                    o.kernel == Size2(3) && o.stride == Size2(1) && o.dilation == Size2(1) &&
-                    in.channels % plan_.lanes == 0;
     return finish(std::move(step));
   }
 
@@ -331,6 +332,26 @@ class StepPlanner {
 bool plan_steps(const Graph& graph, std::span<const std::vector<at::Tensor>> layers, int result,
                 Plan& plan) {
   return StepPlanner(graph, layers, result, plan).run();
+}
+
+int choose_winograd(const Graph& graph, const Plan& plan, const Step& step) {
+  const ValueShape& in = plan.values[at_index(step.in)];
+  const ValueShape& out = plan.values[at_index(step.out >= 0 ? step.out : step.affine)];
+  if (step.kind != StepKind::conv || graph.nodes()[at_index(step.node)].inputs[0] == 0 ||
+      step.groups != 1 || step.stride != Size2(1) || step.dilation != Size2(1) ||
+      in.channels % plan.lanes != 0 || step.precision == InferencePrecision::int8)
+    return -1;
+  int chosen = -1;
+  for (int form = 0; form < kWinogradForms; ++form) {
+    const WinogradForm& f = kWinogradForm[form];
+    const bool half = step.precision == InferencePrecision::bfloat16;
+    if (step.kernel != Size2(f.down.taps, f.across.taps) || (half && form > 0)) continue;
+    const long tiles = (out.height + f.down.outputs - 1) / f.down.outputs *
+                       ((out.width + f.across.outputs - 1) / f.across.outputs);
+    if (chosen >= 0 && tiles < kLeastTiles) continue;
+    chosen = form;
+  }
+  return chosen;
 }
 
 }  // namespace facebench

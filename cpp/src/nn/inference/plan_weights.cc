@@ -38,7 +38,7 @@ void order_slab(const float* weights, long in, long taps, const Step& step, long
                         : word_of(weights + (row * in + c) * taps + tap, std::min(each, end - c),
                                   taps, step.precision);
   };
-  if (step.winograd) {
+  if (step.winograd >= 0) {
     for (long tap = 0; tap < taps; ++tap)
       for (long first = 0; first < in; first += lanes) channels(first, tap);
   } else {
@@ -47,15 +47,35 @@ void order_slab(const float* weights, long in, long taps, const Step& step, long
   }
 }
 
-// G g G^T of F(2 x 2, 3 x 3) (kernels.h): (out, in, 16) of (out, in, 3, 3).
-at::Tensor winograd_weights(const at::Tensor& weights) {
-  const at::Tensor g =
-      at::tensor({1.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5, -0.5, 0.5, 0.0, 0.0, 1.0}, at::kDouble)
-          .reshape({4, 3});
-  const at::Tensor flat = weights.to(at::kDouble).reshape({-1, 9});
-  return at::matmul(flat, at::kron(g, g).t())
-      .to(at::kFloat)
-      .reshape({weights.size(0), weights.size(1), 16});
+// G (values, taps) of one axis: the powers of each point, divided by the product of its differences
+// from the others (kernels.h). The points' order is that of the kernels: 0, p, -p, ..., infinity.
+at::Tensor winograd_matrix(const WinogradAxis& axis) {
+  if (axis.values == 1) return at::ones({1, 1}, at::kDouble);
+  const int pairs = axis.values / 2 - 1;
+  const double* const points = kWinogradPoints[pairs];
+  const at::Tensor g = at::zeros({axis.values, axis.taps}, at::kDouble);
+  auto rows = g.accessor<double, 2>();
+  rows[0][0] = 1;
+  for (int i = 0; i < pairs; ++i) {
+    const double p = points[i];
+    rows[0][0] /= -p * p;
+    double differences = 2 * p * p;
+    for (int j = 0; j < pairs; ++j)
+      if (j != i) differences *= p * p - points[j] * points[j];
+    double power = 1 / differences;
+    for (int t = 0; t < axis.taps; ++t, power *= p) {
+      rows[1 + 2 * i][t] = power;
+      rows[2 + 2 * i][t] = t % 2 == 0 ? power : -power;
+    }
+  }
+  rows[axis.values - 1][axis.taps - 1] = 1;
+  return g;
+}
+
+// G g G^T: (out, in, parts) of (out, in, down, across).
+at::Tensor winograd_weights(const at::Tensor& weights, const WinogradForm& form) {
+  const at::Tensor g = at::kron(winograd_matrix(form.down), winograd_matrix(form.across));
+  return at::matmul(weights.to(at::kDouble).flatten(2), g.t()).to(at::kFloat);
 }
 
 // Weights (out, in, taps) for int8: those of each output in units of which the largest is 127, and
@@ -100,7 +120,8 @@ void pack_conv(const at::Tensor& weights, const at::Tensor& bias, const ValueSha
                long lanes, Step& step) {
   const long of_group = out / step.groups;
   const long blocks = (of_group + lanes - 1) / lanes;
-  at::Tensor w = step.winograd ? winograd_weights(weights) : weights.flatten(2).contiguous();
+  at::Tensor w = step.winograd < 0 ? weights.flatten(2).contiguous()
+                                   : winograd_weights(weights, kWinogradForm[step.winograd]);
   if (step.precision == InferencePrecision::int8) w = byte_weights(w, step);
   const long in_size = w.size(1), taps = w.size(2);
   const long words = (step.in_blocks - 1) * lanes / per_word(step.precision) + step.last_words;
