@@ -54,7 +54,9 @@ def networks():
                 count(graph.count_parameters("caffe_first_blob")),
                 count(graph.count_macs()),
                 f"{graph.training_activation_bytes() / 2**20:.1f}",
-                f"{options.height} x {options.width}",
+                f"{options.words} words"
+                if graph.vocabulary
+                else f"{options.height} x {options.width}",
                 options.embedding,
                 entry["source"],
             ]

@@ -43,12 +43,19 @@ py::dict options_dict(const DropoutOptions& o) { return py::dict("p"_a = o.p); }
 py::dict options_dict(const ScaleOptions& o) { return py::dict("factor"_a = o.factor); }
 py::dict options_dict(const LayerNormOptions& o) { return py::dict("eps"_a = o.eps); }
 py::dict options_dict(const AttentionOptions& o) { return py::dict("heads"_a = o.heads); }
+py::dict options_dict(const WordsOptions& o) { return py::dict("vocabulary"_a = o.vocabulary); }
+py::dict options_dict(const LookupOptions& o) { return py::dict("width"_a = o.width); }
+py::dict options_dict(const LstmOptions& o) { return py::dict("out"_a = o.out); }
 
 }  // namespace
 
 void bind_nn_graph(py::module_& m) {
   py::class_<Graph>(m, "Graph", "A network as data: layers, shapes, taps. Read-only.")
-      .def_property_readonly("input_shape", &Graph::input_shape, "[C, H, W] of one image.")
+      .def_property_readonly("input_shape", &Graph::input_shape,
+                             "[C, H, W] of one image, [T] of a sequence of words.")
+      .def_property_readonly("vocabulary", &Graph::vocabulary,
+                             "How many words there are, of a graph that reads words; 0: it reads "
+                             "images.")
       .def_property_readonly(
           "taps",
           [](const Graph& g) {

@@ -1249,6 +1249,8 @@ class NetworkOptions:
         channel_multiplier (number, default 1): factor on the number of channels, where the network allows it
         auxiliary (integer, optional): auxiliary classifiers: 1 with, 0 without; default: the network's
         batch_norm_eps (number, optional): added to the variance in batch norm; default: what the network has
+        words (integer, optional): words of a sequence, where the network reads words
+        vocabulary (integer, optional): how many different words there are
     """
 
     @staticmethod
@@ -1270,6 +1272,8 @@ class NetworkOptions:
         channel_multiplier: float = ...,
         auxiliary: int | None = ...,
         batch_norm_eps: float | None = ...,
+        words: int | None = ...,
+        vocabulary: int | None = ...,
     ) -> None: ...
     def __repr__(self) -> str: ...
     def __setstate__(self, arg0: dict) -> None: ...
@@ -1293,6 +1297,10 @@ class NetworkOptions:
     "auxiliary classifiers: 1 with, 0 without; default: the network's"
     batch_norm_eps: float | None
     "added to the variance in batch norm; default: what the network has"
+    words: int | None
+    "words of a sequence, where the network reads words"
+    vocabulary: int | None
+    "how many different words there are"
 
 class Graph:
     """
@@ -1338,7 +1346,7 @@ class Graph:
     @property
     def input_shape(self) -> list[int]:
         """
-        [C, H, W] of one image.
+        [C, H, W] of one image, [T] of a sequence of words.
         """
 
     @property
@@ -1357,6 +1365,12 @@ class Graph:
     def tensors(self) -> dict:
         """
         Name -> shape of every parameter and buffer, in the order of the layers.
+        """
+
+    @property
+    def vocabulary(self) -> int:
+        """
+        How many words there are, of a graph that reads words; 0: it reads images.
         """
 
 class Network:
@@ -2315,8 +2329,8 @@ class StepOptions:
     Fields:
         network (text, default resnet50): see facebench list networks
         mode (text, default training): what an iteration does
-        batch (integer, default 16): images of an iteration, of all processes together
-        classes (integer, default 10575): classes of the loss, where the input does not say (WebFace has 10,575)
+        batch (integer, default 16): images (or sequences of words) of an iteration, of all processes together
+        classes (integer, default 10575): classes of the loss, where input or network do not say (WebFace has 10,575)
         loss (text, default softmax): see facebench list losses
         input (text, default synthetic): where images come from
         path (text, optional): a pack or a folder of images; unset where the input needs none
@@ -2370,9 +2384,9 @@ class StepOptions:
     mode: str
     "what an iteration does"
     batch: int
-    "images of an iteration, of all processes together"
+    "images (or sequences of words) of an iteration, of all processes together"
     classes: int
-    "classes of the loss, where the input does not say (WebFace has 10,575)"
+    "classes of the loss, where input or network do not say (WebFace has 10,575)"
     loss: str
     "see facebench list losses"
     input: str

@@ -50,7 +50,7 @@ class _Writer:
         return names[0] if outputs == 1 else names
 
     def _input(self, inputs, tensors, o):
-        return "images"
+        return "words" if "vocabulary" in o else "images"
 
     def _conv(self, inputs, tensors, o):
         return self._emit(
@@ -200,6 +200,21 @@ class _Writer:
     def _drop_path(self, inputs, tensors, o):
         return inputs[0]
 
+    def _lookup(self, inputs, tensors, o):
+        return self._emit("Gather", self._learned(tensors) + inputs, axis=0)
+
+    def _lstm(self, inputs, tensors, o):
+        out = o["out"]
+        # ONNX orders the gates input, output, forget, cell, ours input, forget, cell, output.
+        order = np.r_[0:out, 3 * out : 4 * out, out : 3 * out]
+        weights = [self._store(name, self._numbers(name)[order][None]) for name in tensors[:2]]
+        bias = np.concatenate([self._numbers(tensors[2])[order], np.zeros(4 * out, np.float32)])
+        weights.append(self._store(tensors[2], bias[None]))
+        steps_first = self._emit("Transpose", inputs, perm=[1, 0, 2])
+        states = self._emit("LSTM", [steps_first, *weights], hidden_size=out)
+        one_way = self._emit("Squeeze", [states, self._constant("direction", np.int64([1]))])
+        return self._emit("Transpose", [one_way], perm=[1, 0, 2])
+
 
 def _cells(size: int, cells: int) -> np.ndarray:
     """(cells, size): each row averages the positions of one cell of torch's adaptive pooling."""
@@ -211,7 +226,8 @@ def _cells(size: int, cells: int) -> np.ndarray:
 
 
 def build(network, taps, metadata: dict):
-    """The ONNX model of ``network``: input ``images``, one output for each tap, by its name."""
+    """The ONNX model of ``network``: input ``images``, or ``words``; one output for each tap, by its
+    name."""
     graph = network.graph
     wanted = {tap: graph.tap_node(tap) for tap in taps}
     nodes = graph.nodes
@@ -231,11 +247,14 @@ def build(network, taps, metadata: dict):
         writer.nodes.append(onnx.helper.make_node("Identity", [writer.values[i]], [tap], name=tap))
         shape = ["N", *nodes[i]["shape"]]
         outputs.append(onnx.helper.make_tensor_value_info(tap, onnx.TensorProto.FLOAT, shape))
-    images = onnx.helper.make_tensor_value_info(
-        "images", onnx.TensorProto.FLOAT, ["N", *graph.input_shape]
+    words = graph.vocabulary > 0
+    read = onnx.helper.make_tensor_value_info(
+        "words" if words else "images",
+        onnx.TensorProto.INT64 if words else onnx.TensorProto.FLOAT,
+        ["N", *graph.input_shape],
     )
     model = onnx.helper.make_model(
-        onnx.helper.make_graph(writer.nodes, "facebench", [images], outputs, writer.tensors),
+        onnx.helper.make_graph(writer.nodes, "facebench", [read], outputs, writer.tensors),
         opset_imports=[onnx.helper.make_opsetid("", OPSET)],
         producer_name="facebench",
         ir_version=8,

@@ -57,12 +57,14 @@ def check_networks(device, dry):
         network = nn.build_network(name)
         shape = network.graph.nodes[0]["shape"]
         images = torch.randn(2, *shape, generator=random)
+        if network.graph.vocabulary:
+            images = torch.randint(network.graph.vocabulary, (2, *shape), generator=random)
         results = []
         for where, dtype in (("cpu", torch.float64), (device, torch.float32)):
             # Batch norm of two images would amplify rounding: its running statistics are used.
             moved = network.clone().eval()
             moved.to(torch.device(where), dtype)
-            output = moved(images.to(where, dtype))
+            output = moved(images.to(where, dtype if images.is_floating_point() else None))
             output.square().mean().backward()
             first = next(p.grad for _, p in moved.named_parameters() if p.grad is not None)
             results.append((output, first))

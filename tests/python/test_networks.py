@@ -275,7 +275,9 @@ def test_folded_and_exported_networks_agree(name, tmp_path):
         side = 40
     if any(t in name for t in ("sphereface", "iresnet", "lightcnn", "centerloss")):
         side = 64
-    network = nn.build_network(name, height=side, width=side, embedding=32, initializer="msra")
+    words = nn.build_graph(name).vocabulary > 0
+    size = {"words": 9, "vocabulary": 30} if words else {"height": side, "width": side}
+    network = nn.build_network(name, **size, embedding=32, initializer="msra")
     generator = torch.Generator().manual_seed(0)
     for key, tensor in network.state_dict().items():
         if key.endswith("running_mean"):
@@ -283,6 +285,8 @@ def test_folded_and_exported_networks_agree(name, tmp_path):
         if key.endswith("running_var"):
             tensor.uniform_(0.5, 1.5, generator=generator)
     x = torch.randn(2, 3, side, side, generator=generator)
+    if words:
+        x = torch.randint(30, (2, 9), generator=generator)
     expected = network.infer(x)
     assert torch.isfinite(expected).all() and expected.std() > 1e-4
     scale = expected.abs().max().item()
@@ -293,7 +297,7 @@ def test_folded_and_exported_networks_agree(name, tmp_path):
     for fold in (True, False) if norms else (True,):
         nn.export_onnx(network, path, fold=fold)
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-        (got,) = session.run(None, {"images": x.numpy()})
+        (got,) = session.run(None, {"words" if words else "images": x.numpy()})
         assert np.abs(got - expected.numpy()).max() <= 1e-4 * scale
     assert [o.name for o in session.get_outputs()] == ["embedding"]
 

@@ -59,6 +59,9 @@ void each_field(DropoutOptions& o, auto&& field) { field("p", o.p); }
 void each_field(ScaleOptions& o, auto&& field) { field("factor", o.factor); }
 void each_field(LayerNormOptions& o, auto&& field) { field("eps", o.eps); }
 void each_field(AttentionOptions& o, auto&& field) { field("heads", o.heads); }
+void each_field(WordsOptions& o, auto&& field) { field("vocabulary", o.vocabulary); }
+void each_field(LookupOptions& o, auto&& field) { field("width", o.width); }
+void each_field(LstmOptions& o, auto&& field) { field("out", o.out); }
 
 NodeOptions options_of(Op op) {
   switch (op) {
@@ -86,6 +89,10 @@ NodeOptions options_of(Op op) {
       return AttentionOptions{};
     case Op::scale:
       return ScaleOptions{};
+    case Op::lookup:
+      return LookupOptions{};
+    case Op::lstm:
+      return LstmOptions{};
     case Op::input:
     case Op::relu:
     case Op::relu6:
@@ -103,10 +110,11 @@ NodeOptions options_of(Op op) {
 }
 
 constexpr std::array kOps = {
-    Op::input, Op::conv,    Op::linear,    Op::batch_norm, Op::prelu,     Op::relu,
-    Op::relu6, Op::sigmoid, Op::tanh,      Op::max_pool,   Op::avg_pool,  Op::adaptive_avg_pool,
-    Op::add,   Op::scale,   Op::concat,    Op::dropout,    Op::flatten,   Op::lrn,
-    Op::mfm,   Op::tokens,  Op::positions, Op::layer_norm, Op::attention, Op::drop_path};
+    Op::input,  Op::conv,    Op::linear,    Op::batch_norm, Op::prelu,     Op::relu,
+    Op::relu6,  Op::sigmoid, Op::tanh,      Op::max_pool,   Op::avg_pool,  Op::adaptive_avg_pool,
+    Op::add,    Op::scale,   Op::concat,    Op::dropout,    Op::flatten,   Op::lrn,
+    Op::mfm,    Op::tokens,  Op::positions, Op::layer_norm, Op::attention, Op::drop_path,
+    Op::lookup, Op::lstm};
 
 template <class T>
 Json value_json(const T& v) {

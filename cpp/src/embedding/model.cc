@@ -46,6 +46,8 @@ InputView model_view(const ModelOptions& options, const NetworkOptions& network)
 void check_model_options(const ModelOptions& options, const NetworkOptions& network,
                          const Graph& graph) {
   check_options(options);
+  if (graph.vocabulary() > 0)
+    throw std::invalid_argument("the network reads words, a model reads images");
   graph.tap_node(options.tap);
   model_view(options, network);
   check_per_channel(options.mean, "mean", network.channels);

@@ -174,6 +174,10 @@ std::string_view op_name(Op op) {
       return "attention";
     case Op::drop_path:
       return "drop_path";
+    case Op::lookup:
+      return "lookup";
+    case Op::lstm:
+      return "lstm";
   }
   throw std::logic_error("op_name");
 }
@@ -202,6 +206,9 @@ Shape Graph::infer(const Node& node) const {
                                      op_name(node.op), shape_text(in(0))));
     return in(0);
   };
+  if (vocabulary() > 0 && node.op != Op::lookup &&
+      std::find(node.inputs.begin(), node.inputs.end(), 0) != node.inputs.end())
+    refuse_layer(name, fmt::format("{} cannot read words; a lookup can", op_name(node.op)));
   const bool many = node.op == Op::concat;
   const std::size_t arity = node.op == Op::input ? 0 : node.op == Op::add ? 2 : 1;
   if (many ? node.inputs.empty() : node.inputs.size() != arity)
@@ -209,6 +216,8 @@ Shape Graph::infer(const Node& node) const {
 
   switch (node.op) {
     case Op::input:
+      if (const auto* words = std::get_if<WordsOptions>(&node.options))
+        require_positive(name, "vocabulary", words->vocabulary);
       return node.shape;
     case Op::conv:
       return conv_shape(name, std::get<ConvOptions>(node.options), image());
@@ -274,6 +283,18 @@ Shape Graph::infer(const Node& node) const {
       return sequence();
     case Op::attention:
       return attention_shape(name, std::get<AttentionOptions>(node.options), sequence());
+    case Op::lookup: {
+      if (vocabulary() == 0 || node.inputs[0] != 0)
+        refuse_layer(name, "lookup takes the words that the graph reads");
+      const std::int64_t width = std::get<LookupOptions>(node.options).width;
+      require_positive(name, "width", width);
+      return {in(0)[0], width};
+    }
+    case Op::lstm: {
+      const std::int64_t out = std::get<LstmOptions>(node.options).out;
+      require_positive(name, "out", out);
+      return {sequence()[0], out};
+    }
   }
   throw std::logic_error("infer");
 }
@@ -301,6 +322,9 @@ std::string Graph::fresh_name(Op op) const {
 
 Value Graph::input(std::int64_t channels, std::int64_t height, std::int64_t width) {
   return append({"input", Op::input, {}, {channels, height, width}, NoOptions{}});
+}
+Value Graph::words(std::int64_t steps, std::int64_t vocabulary) {
+  return append({"input", Op::input, {}, {steps}, WordsOptions{vocabulary}});
 }
 Value Graph::conv(std::string name, Value x, const ConvOptions& o) {
   return append({std::move(name), Op::conv, {x.node}, {}, o});
@@ -357,6 +381,12 @@ Value Graph::attention(Value qkv, const AttentionOptions& o) {
 Value Graph::drop_path(Value x, double p) {
   return append({"", Op::drop_path, {x.node}, {}, DropoutOptions{p}});
 }
+Value Graph::lookup(std::string name, Value words, const LookupOptions& o) {
+  return append({std::move(name), Op::lookup, {words.node}, {}, o});
+}
+Value Graph::lstm(std::string name, Value x, const LstmOptions& o) {
+  return append({std::move(name), Op::lstm, {x.node}, {}, o});
+}
 
 void Graph::tap(std::string name, Value x) {
   shape(x);
@@ -375,6 +405,12 @@ const Shape& Graph::shape(Value x) const {
 const Shape& Graph::input_shape() const {
   if (nodes_.empty()) throw std::invalid_argument("the graph is empty");
   return nodes_.front().shape;
+}
+
+std::int64_t Graph::vocabulary() const {
+  if (nodes_.empty()) return 0;
+  const auto* words = std::get_if<WordsOptions>(&nodes_.front().options);
+  return words ? words->vocabulary : 0;
 }
 
 std::string_view Graph::classifier_input() const {
@@ -452,6 +488,20 @@ std::vector<TensorSpec> Graph::tensors(const Node& node) const {
       add(".weight", TensorRole::scale, {in()[1]});
       add(".bias", TensorRole::shift, {in()[1]});
       break;
+    case Op::lookup:
+      add(".weight", TensorRole::weight,
+          {vocabulary(), std::get<LookupOptions>(node.options).width});
+      break;
+    case Op::lstm: {
+      const std::int64_t out = std::get<LstmOptions>(node.options).out;
+      fan_out = out;
+      fan_in = in()[1];
+      add(".weight_ih_l0", TensorRole::weight, {4 * out, fan_in});
+      fan_in = out;
+      add(".weight_hh_l0", TensorRole::weight, {4 * out, out});
+      add(".bias_ih_l0", TensorRole::bias, {4 * out});
+      break;
+    }
     default:
       break;
   }

@@ -27,6 +27,10 @@ bool counts_under(CountRule rule, const TensorSpec& t) {
 std::int64_t node_macs(const Graph& graph, const Node& node) {
   if (node.op == Op::attention)  // queries by keys, and their weights by values
     return 2 * node.shape[0] * element_count(node.shape);
+  if (node.op == Op::lstm) {
+    const std::vector<TensorSpec> t = graph.tensors(node);
+    return node.shape[0] * (element_count(t[0].shape) + element_count(t[1].shape));
+  }
   if (node.op != Op::conv && node.op != Op::linear) return 0;
   const std::int64_t outputs = node.op == Op::conv ? node.shape[0] : node.shape.back();
   const std::int64_t positions = element_count(node.shape) / outputs;
@@ -84,6 +88,10 @@ Kept kept_by(const Graph& graph, const Node& node) {
       return {.input = true,
               .output = true,
               .bytes = 4 * std::get<AttentionOptions>(node.options).heads * node.shape[0]};
+    case Op::lookup:  // the words
+      return {.bytes = 8 * node.shape[0]};
+    case Op::lstm:  // four gates and the cell of each step
+      return {.input = true, .output = true, .numbers = 5 * element_count(node.shape)};
     case Op::lrn: {  // the padded squares, the base and its power
       const std::int64_t n = element_count(in());
       const std::int64_t around = std::get<LrnOptions>(node.options).size - 1;

@@ -165,7 +165,7 @@ std::vector<InputRanges> InferenceNetwork::input_ranges(const at::Tensor& images
 at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view tap) const {
   const c10::NoGradGuard no_grad;
   if (const InferenceEngine* planned = engine(graph().tap_node(tap))) {
-    network_.check_images(images);
+    network_.check_input(images);
     return planned->run(images);
   }
   static const auto convolution = find_operator("mkldnn::_convolution_pointwise");

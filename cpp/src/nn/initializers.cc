@@ -48,7 +48,9 @@ double fan_in(const TensorSpec& spec) { return static_cast<double>(spec.fan_in);
 double fan_out(const TensorSpec& spec) { return static_cast<double>(spec.fan_out); }
 
 void fill_torch(const TensorSpec& spec, std::uint64_t seed, Values values) {
-  fill_uniform(spec, seed, 1 / std::sqrt(fan_in(spec)), values);
+  // torch.nn.LSTM goes by its cells everywhere.
+  const double inputs = spec.op == Op::lstm ? static_cast<double>(spec.shape[0]) / 4 : fan_in(spec);
+  fill_uniform(spec, seed, 1 / std::sqrt(inputs), values);
 }
 
 // --- weights alone; biases are set to zero around them
@@ -203,6 +205,7 @@ void initialize(const TensorSpec& spec, std::string_view initializer, std::uint6
   if (static_cast<std::int64_t>(values.size()) != element_count(spec.shape))
     throw std::invalid_argument(fmt::format("{} has {} numbers, not {}", spec.name,
                                             element_count(spec.shape), values.size()));
+  if (spec.op == Op::lookup) return fill_normal(spec, seed, 1, values);
   const auto constant = [&](float v) { std::fill(values.begin(), values.end(), v); };
   switch (spec.role) {
     case TensorRole::slope:

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <unordered_map>
 
 #include "facebench/core/error.h"
@@ -106,6 +107,14 @@ at::Tensor run_attention(const at::Tensor& qkv, std::int64_t heads) {
   return at::scaled_dot_product_attention(parts[0], parts[1], parts[2])
       .transpose(1, 2)
       .reshape({n, tokens, width});
+}
+
+// A second bias, which torch's operation wants, is zero.
+at::Tensor run_lstm(const at::Tensor& x, const std::vector<at::Tensor>& t, bool training) {
+  const at::Tensor none = at::zeros({1, x.size(0), t[1].size(1)}, x.options());
+  return std::get<0>(at::lstm(x, {none, none}, {t[0], t[1], t[2], at::zeros_like(t[2])},
+                              /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0, training,
+                              /*bidirectional=*/false, /*batch_first=*/true));
 }
 
 // `shape` of the mask: x's own, or one number for each image.
@@ -272,19 +281,24 @@ at::Device Network::device() const {
   return at::kCPU;
 }
 
-void Network::check_images(const at::Tensor& images) const {
+void Network::check_input(const at::Tensor& input) const {
   const Shape& s = graph_.input_shape();
-  if (!images.defined() || images.dim() != 4 || images.sizes().slice(1) != at::IntArrayRef(s))
-    throw std::invalid_argument(fmt::format("the network takes images of (N, {}), got {}",
-                                            fmt::join(s, ", "),
-                                            images.defined() ? sizes_text(images) : "no tensor"));
-  if (images.scalar_type() != dtype_)
+  const bool words = graph_.vocabulary() > 0;
+  if (!input.defined() || input.dim() != static_cast<std::int64_t>(s.size()) + 1 ||
+      input.sizes().slice(1) != at::IntArrayRef(s))
+    throw std::invalid_argument(fmt::format("the network takes {} of (N, {}), got {}",
+                                            words ? "words" : "images", fmt::join(s, ", "),
+                                            input.defined() ? sizes_text(input) : "no tensor"));
+  if (words && input.scalar_type() != at::kLong)
+    throw std::invalid_argument(fmt::format("words are numbers in int64, these are {}",
+                                            c10::toString(input.scalar_type())));
+  if (!words && input.scalar_type() != dtype_)
     throw std::invalid_argument(fmt::format("the network computes in {}, the images are {}",
                                             c10::toString(dtype_),
-                                            c10::toString(images.scalar_type())));
-  if (images.device() != device())
-    throw std::invalid_argument(fmt::format("the network is on {}, the images on {}",
-                                            device().str(), images.device().str()));
+                                            c10::toString(input.scalar_type())));
+  if (input.device() != device())
+    throw std::invalid_argument(
+        fmt::format("the network is on {}, its input on {}", device().str(), input.device().str()));
 }
 
 BatchNormOptions Network::batch_norm_options(int index) const {
@@ -368,13 +382,17 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
                             std::get<LayerNormOptions>(node.options).eps);
     case Op::attention:
       return run_attention(in(0), std::get<AttentionOptions>(node.options).heads);
+    case Op::lookup:
+      return at::embedding(t[0], in(0));
+    case Op::lstm:
+      return run_lstm(in(0), t, training);
   }
   throw std::logic_error("run_node");
 }
 
 std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const int> wanted,
                                      bool training, const Override& override) const {
-  check_images(images);
+  check_input(images);
   // Only what the wanted values depend on, each value dropped after its last use.
   const std::vector<Node>& nodes = graph_.nodes();
   std::vector<int> uses(nodes.size(), 0);
@@ -384,7 +402,8 @@ std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const i
       for (const int input : nodes[i].inputs) ++uses[static_cast<std::size_t>(input)];
 
   std::vector<at::Tensor> values(nodes.size());
-  values[0] = channels_last_ ? images.contiguous(at::MemoryFormat::ChannelsLast) : images;
+  const bool relaid = channels_last_ && images.dim() == 4;
+  values[0] = relaid ? images.contiguous(at::MemoryFormat::ChannelsLast) : images;
   // In training a chain runs as one at its last node, which it is looked up by; the others wait.
   std::vector<NormChain> chains(nodes.size());
   std::vector<bool> waits(nodes.size(), false);
@@ -440,6 +459,10 @@ at::Tensor Network::infer(const at::Tensor& images, std::string_view tap) const 
   const c10::NoGradGuard no_grad;
   const int wanted = graph_.tap_node(tap);
   return run(images, std::span<const int>(&wanted, 1), false).front();
+}
+
+at::Tensor input_on(const at::Tensor& input, at::Device device, at::ScalarType dtype) {
+  return input.is_floating_point() ? input.to(device, dtype) : input.to(device);
 }
 
 Network fold_batch_norm(const Network& network) {

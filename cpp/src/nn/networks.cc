@@ -35,6 +35,12 @@ NetworkOptions resolve_network_options(std::string_view name, const NetworkOptio
   if (!resolved.height) resolved.height = entry.defaults.height;
   if (!resolved.width) resolved.width = entry.defaults.width;
   if (!resolved.embedding) resolved.embedding = entry.defaults.embedding;
+  if (!resolved.words) resolved.words = entry.defaults.words;
+  if (!resolved.vocabulary) resolved.vocabulary = entry.defaults.vocabulary;
+  if (entry.defaults.words && (resolved.height || resolved.width))
+    throw std::invalid_argument(fmt::format("network '{}' reads words: it has no size", name));
+  if (!entry.defaults.words && (resolved.words || resolved.vocabulary))
+    throw std::invalid_argument(fmt::format("network '{}' reads images, not words", name));
   if (!entry.scalable && resolved.channel_multiplier != 1)
     throw std::invalid_argument(fmt::format("network '{}' has no channel_multiplier", name));
   const std::optional<int> heads = entry.defaults.auxiliary;

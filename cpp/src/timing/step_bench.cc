@@ -25,6 +25,11 @@ NetworkOptions without_classifier(const StepOptions& options, NetworkOptions net
   return resolve_network_options(options.network, network);
 }
 
+// Of a sequence each word has one.
+std::int64_t labels_of_one(const Graph& graph) {
+  return graph.vocabulary() > 0 ? graph.input_shape()[0] : 1;
+}
+
 // What is trained, as a recipe says it.
 Recipe recipe_of(const StepOptions& options, const NetworkOptions& network,
                  const Json& loss_options) {
@@ -49,10 +54,10 @@ void StepOptions::describe(OptionsBuilder<StepOptions>& o) {
   o.name("StepOptions", "What an iteration that is timed consists of.");
   o.field("network", &StepOptions::network, "see facebench list networks");
   o.choice("mode", &StepOptions::mode, "what an iteration does", {"training", "inference"});
-  o.field("batch", &StepOptions::batch, "images of an iteration, of all processes together", 1,
-          1e6);
+  o.field("batch", &StepOptions::batch,
+          "images (or sequences of words) of an iteration, of all processes together", 1, 1e6);
   o.field("classes", &StepOptions::classes,
-          "classes of the loss, where the input does not say (WebFace has 10,575)", 2, 1e8);
+          "classes of the loss, where input or network do not say (WebFace has 10,575)", 2, 1e8);
   o.field("loss", &StepOptions::loss, "see facebench list losses");
   o.choice("input", &StepOptions::input, "where images come from", step_inputs().names());
   o.field("path", &StepOptions::path,
@@ -74,8 +79,10 @@ void StepOptions::describe(OptionsBuilder<StepOptions>& o) {
 PredictedMemory predict_step_memory(const StepOptions& options, const NetworkOptions& network) {
   check_options(options);
   const Graph graph = build_graph(options.network, without_classifier(options, network));
-  std::int64_t width =
-      element_count(graph.nodes()[static_cast<std::size_t>(graph.tap_node("embedding"))].shape);
+  const Shape embedding = graph.shape({graph.tap_node("embedding")});
+  const bool words = graph.vocabulary() > 0;
+  std::int64_t width = words ? embedding.back() : element_count(embedding);
+  const std::int64_t classes = words ? graph.vocabulary() : options.classes;
   PredictedMemory m;
   m.parameters = 4 * count_parameters(graph);
   // Mixed precision halves what the operations keep and put out.
@@ -87,11 +94,11 @@ PredictedMemory predict_step_memory(const StepOptions& options, const NetworkOpt
   for (const auto& [tap, node] : graph.taps())
     if (tap.starts_with("aux"))  // each has a classifier of its own
       width += element_count(graph.shape({node}));
-  m.parameters += 4 * width * options.classes;
+  m.parameters += 4 * width * classes;
   m.gradients = m.parameters;
   m.optimizer = m.parameters;
   m.activations = options.batch * training_activation_bytes(graph, element);
-  m.head = 2 * 4 * options.batch * options.classes;
+  m.head = 2 * 4 * options.batch * labels_of_one(graph) * classes;
   return m;
 }
 
@@ -103,12 +110,15 @@ class StepBench::Step {
         communicator_(communicator ? std::move(communicator) : std::make_shared<SingleProcess>()),
         device_(torch_device(options.device)),
         recipe_(recipe_of(options, network_options, loss_options)) {
-    const int height = *recipe_.network_options.height, width = *recipe_.network_options.width;
+    const NetworkOptions& network = recipe_.network_options;
+    const int height = network.height.value_or(0), width = network.width.value_or(0);
     input_options_.source = options.input;
     input_options_.path = options.path.value_or("");
     input_options_.batch = options.batch;
     input_options_.height = height;
     input_options_.width = width;
+    input_options_.words = network.words.value_or(0);
+    input_options_.vocabulary = network.vocabulary.value_or(0);
     input_options_.classes = options.classes;
     input_options_.seed = options.seed;
     input_options_.channels_last = options.channels_last;
@@ -139,7 +149,7 @@ class StepBench::Step {
   at::Tensor infer(const at::Tensor& images) {
     const TorchThreads threads = torch_threads();
     const c10::InferenceMode inference;
-    return run_network(layout(images.to(device_, network().dtype()))).to(at::kCPU, at::kFloat);
+    return run_network(layout(images)).to(at::kCPU, at::kFloat);
   }
 
   std::vector<double> losses(const at::Tensor& images, const at::Tensor& labels,
@@ -218,13 +228,12 @@ class StepBench::Step {
     return TorchThreads(options_.threads > 0 ? options_.threads : available_processors());
   }
 
-  at::Tensor layout(const at::Tensor& images) const {
-    return images.contiguous(options_.channels_last ? at::MemoryFormat::ChannelsLast
-                                                    : at::MemoryFormat::Contiguous);
+  at::Tensor layout(const at::Tensor& images) {
+    return input_on(images, device_, network().dtype())
+        .contiguous(options_.channels_last && images.dim() == 4 ? at::MemoryFormat::ChannelsLast
+                                                                : at::MemoryFormat::Contiguous);
   }
-  Batch move(const Batch& batch) {
-    return {layout(batch.images.to(device_, network().dtype())), batch.labels.to(device_)};
-  }
+  Batch move(const Batch& batch) { return {layout(batch.images), batch.labels.to(device_)}; }
 
   at::Tensor run_network(const at::Tensor& images) {
     return frozen_ ? frozen_->infer(images) : network().infer(images);
@@ -246,7 +255,9 @@ class StepBench::Step {
   // The loss of the step.
   double train_on(const Batch& batch, std::int64_t images, const PhaseObserver& on_phase) {
     const at::AutoGradMode gradients(true);
-    return learner_->step(batch, images, iteration_++, options_.lr, /*observe=*/false, on_phase)
+    return learner_
+        ->step(batch, images * labels_of_one(graph()), iteration_++, options_.lr,
+               /*observe=*/false, on_phase)
         .sums.mean_loss();
   }
 

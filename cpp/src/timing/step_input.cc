@@ -31,18 +31,25 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// One batch of noise, made once (Liu et al. 2018).
+// One batch of noise, made once (Liu et al. 2018); of words, the next word is noise too.
 class SyntheticInput : public StepInput {
  public:
-  explicit SyntheticInput(const StepInputOptions& o) : classes_(o.classes) {
+  explicit SyntheticInput(const StepInputOptions& o)
+      : classes_(o.words > 0 ? o.vocabulary : o.classes) {
     at::Generator generator = at::detail::createCPUGenerator(o.seed);
     const std::int64_t n = o.batch / o.ranks;
+    const auto whole = at::TensorOptions(at::kLong);
+    if (o.words > 0) {
+      batch_.images = at::randint(classes_, {n, o.words}, generator, whole);
+      batch_.labels = at::randint(classes_, {n, o.words}, generator, whole);
+      return;
+    }
     batch_.images = at::rand({n, 3, o.height, o.width}, generator, at::TensorOptions(at::kFloat))
                         .mul_(2)
                         .sub_(1)
                         .contiguous(o.channels_last ? at::MemoryFormat::ChannelsLast
                                                     : at::MemoryFormat::Contiguous);
-    batch_.labels = at::randint(classes_, {n}, generator, at::TensorOptions(at::kLong));
+    batch_.labels = at::randint(classes_, {n}, generator, whole);
   }
   Batch next() override { return batch_; }
   std::int64_t classes() const override { return classes_; }
@@ -189,6 +196,9 @@ std::unique_ptr<StepInput> make_step_input(const StepInputOptions& o) {
   if (o.batch < 1 || o.ranks < 1 || o.batch % o.ranks != 0)
     throw std::invalid_argument(
         fmt::format("a batch of {} cannot be shared by {} processes", o.batch, o.ranks));
+  if (o.words > 0 && o.source != "synthetic")
+    throw std::invalid_argument(
+        fmt::format("input '{}' has images, the network reads words (synthetic)", entry.name));
   if (o.classes < 1) throw std::invalid_argument("an input needs at least one class");
   return entry.make(o);
 }

@@ -151,10 +151,13 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
     if (on_phase) on_phase(phase);
   };
   const at::Device device = network_->device();
-  const at::Tensor pixels = batch.images.to(device, precision_of(recipe_.training.dtype).weights);
+  const at::Tensor pixels =
+      input_on(batch.images, device, precision_of(recipe_.training.dtype).weights);
   const at::Tensor labels = batch.labels.to(device);
 
   const std::int64_t n = pixels.size(0);
+  const std::int64_t each =
+      labels.numel() / std::max<std::int64_t>(n, 1);  // of words, each has one
   const std::int64_t parts = std::min(recipe_.training.accumulate, n);
   // Objective; loss, number right and number of images, summed over the latter.
   at::Tensor sums = at::zeros({4}, at::TensorOptions(at::kDouble).device(device));
@@ -176,11 +179,11 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
         static_cast<std::uint64_t>(micro_batch * communicator_.size() + communicator_.rank()),
         batch_norm_share(recipe_.training, micro_batch + 1)};
     const Objective objective =
-        forward(pixels.narrow(0, first, count), labels.narrow(0, first, count),
-                {first * communicator_.size() + communicator_.rank(), communicator_.size()}, pass,
-                images, observe ? &images_observed : nullptr);
+        forward(pixels.narrow(0, first, count), labels.narrow(0, first, count).flatten(),
+                {first * each * communicator_.size() + communicator_.rank(), communicator_.size()},
+                pass, images, observe ? &images_observed : nullptr);
     buffers_->end_part(objective.own_share, objective.whole_share);
-    const auto scaled = static_cast<double>(count);
+    const auto scaled = static_cast<double>(count * each);
     sums += at::stack({objective.value.detach().to(at::kDouble),
                        objective.loss.to(at::kDouble) * scaled, objective.correct.to(at::kDouble),
                        at::full({}, scaled, sums.options())});

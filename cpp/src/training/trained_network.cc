@@ -1,8 +1,10 @@
 #include "facebench/training/trained_network.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "facebench/training/input.h"
@@ -34,46 +36,62 @@ class GraphModel : public TrainedModel {
   Model model_;
 };
 
+// What networks of this library have in common.
 class GraphNetwork : public TrainedNetwork {
  public:
-  GraphNetwork(const Recipe& recipe, const ModelOptions& options, const ImageShape& images)
+  const std::vector<Output>& outputs() const override { return outputs_; }
+
+  void to(at::Device device, at::ScalarType dtype, bool channels_last) override {
+    ours()->to(device, dtype);
+    ours()->channels_last(channels_last);
+    channels_last_ = channels_last;
+  }
+  at::Device device() const override { return weights().device(); }
+
+  std::vector<TrainedParameter> parameters() const override {
+    std::vector<ParameterKind> kinds;
+    for (const TensorSpec& spec : weights().graph().tensors())
+      if (spec.trainable()) kinds.push_back(parameter_kind(spec));
+    std::vector<TrainedParameter> result;
+    for (const NamedTensor& t : weights().parameters())
+      result.push_back({{{t.name, t.tensor}}, kinds[result.size()]});
+    return result;
+  }
+  std::vector<NamedTensor> buffers() const override { return weights().buffers(); }
+
+  std::vector<at::Tensor> forward(const at::Tensor& images, const TrainingPass& pass) override {
+    ours()->set_batch_norm_share(pass.batch_norm_share);
+    ours()->set_dropout(pass.seed, pass.number);
+    return ours()->forward(images, std::span<const std::string>(taps_));
+  }
+
+ protected:
+  virtual const Network& weights() const = 0;
+  bool channels_last() const { return channels_last_; }
+  void add_output(const std::string& tap, std::int64_t features) {
+    outputs_.push_back({tap, features});
+    taps_.push_back(tap);
+  }
+
+ private:
+  std::vector<Output> outputs_;
+  std::vector<std::string> taps_;
+  bool channels_last_ = false;
+};
+
+class ImageNetwork : public GraphNetwork {
+ public:
+  ImageNetwork(const Recipe& recipe, const ModelOptions& options, const ImageShape& images)
       : model_(make_model(recipe.network, trained_network_options(recipe, images), options,
                           recipe.training.initializer, recipe.training.seed)) {
     const Graph& graph = model_.weights.graph();
     const auto add = [&](const std::string& tap) {
-      outputs_.push_back({tap, element_count(graph.shape({graph.tap_node(tap)}))});
-      taps_.push_back(tap);
+      add_output(tap, element_count(graph.shape({graph.tap_node(tap)})));
     };
     add(std::string(graph.classifier_input()));
     if (model_.network_options.auxiliary == 1)
       for (const auto& [tap, node] : graph.taps())
         if (tap.starts_with("aux")) add(tap);
-  }
-
-  const std::vector<Output>& outputs() const override { return outputs_; }
-
-  void to(at::Device device, at::ScalarType dtype, bool channels_last) override {
-    model_.weights.to(device, dtype);
-    model_.weights.channels_last(channels_last);
-    channels_last_ = channels_last;
-  }
-  at::Device device() const override { return model_.weights.device(); }
-
-  std::vector<TrainedParameter> parameters() const override {
-    std::vector<ParameterKind> kinds;
-    for (const TensorSpec& spec : model_.weights.graph().tensors())
-      if (spec.trainable()) kinds.push_back(parameter_kind(spec));
-    std::vector<TrainedParameter> result;
-    for (const NamedTensor& t : model_.weights.parameters())
-      result.push_back({{{t.name, t.tensor}}, kinds[result.size()]});
-    return result;
-  }
-  std::vector<NamedTensor> buffers() const override { return model_.weights.buffers(); }
-
-  std::vector<at::Tensor> forward(const at::Tensor& images, const TrainingPass& pass) override {
-    model_.weights.set_batch_norm_share(pass.batch_norm_share);
-    model_.weights.set_dropout(pass.seed, pass.number);
-    return model_.weights.forward(images, std::span<const std::string>(taps_));
   }
 
   InputView input_view() const override { return model_.input_view(); }
@@ -95,18 +113,56 @@ class GraphNetwork : public TrainedNetwork {
                 Network(std::move(graph), tensors, model_.network),
                 {},
                 {}};
-    model.weights.channels_last(channels_last_);
+    model.weights.channels_last(channels_last());
     model.weights.train(false);
     return std::make_unique<GraphModel>(std::move(model));
   }
 
   Network* ours() override { return &model_.weights; }
 
+ protected:
+  const Network& weights() const override { return model_.weights; }
+
  private:
   Model model_;
-  std::vector<Output> outputs_;
-  std::vector<std::string> taps_;
-  bool channels_last_ = false;
+};
+
+// Each word has a row of the output, and a label.
+class WordNetwork : public GraphNetwork {
+ public:
+  explicit WordNetwork(const Recipe& recipe)
+      : name_(recipe.network),
+        weights_(build_network(recipe.network, recipe.network_options, recipe.training.initializer,
+                               recipe.training.seed)) {
+    const Graph& graph = weights_.graph();
+    const std::string tap(graph.classifier_input());
+    add_output(tap, graph.shape({graph.tap_node(tap)}).back());
+  }
+
+  std::vector<at::Tensor> forward(const at::Tensor& words, const TrainingPass& pass) override {
+    std::vector<at::Tensor> values = GraphNetwork::forward(words, pass);
+    for (at::Tensor& v : values) v = v.flatten(0, 1);
+    return values;
+  }
+
+  InputView input_view() const override { refuse(); }
+  void set_training_run(const std::string&) override {}
+  std::unique_ptr<TrainedModel> snapshot(std::span<const NamedTensor>) const override { refuse(); }
+  Network* ours() override { return &weights_; }
+
+ protected:
+  const Network& weights() const override { return weights_; }
+
+ private:
+  [[noreturn]] void refuse() const {
+    throw std::invalid_argument(
+        fmt::format("network '{}' reads words, a training reads images; 'facebench bench step' "
+                    "times its steps",
+                    name_));
+  }
+
+  std::string name_;
+  Network weights_;
 };
 
 }  // namespace
@@ -114,7 +170,8 @@ class GraphNetwork : public TrainedNetwork {
 std::unique_ptr<TrainedNetwork> make_recipe_network(const Recipe& recipe,
                                                     const ModelOptions& options,
                                                     const ImageShape& images) {
-  return std::make_unique<GraphNetwork>(recipe, options, images);
+  if (networks().at(recipe.network).defaults.words) return std::make_unique<WordNetwork>(recipe);
+  return std::make_unique<ImageNetwork>(recipe, options, images);
 }
 
 }  // namespace facebench

@@ -45,10 +45,11 @@ def recording_seconds(times: int = 2000) -> float:
 class Engine(ABC):
     """One network in one framework, ready to be iterated.
 
-    ``spec`` is what is to be timed: name, mode, batch, classes, graph (nodes, embedding, input),
-    threads, device, precision, lr, momentum, weight_decay, seed. ``weights``: numpy arrays,
-    "network." and "head." (weight, bias). Training is softmax cross-entropy of a linear layer on
-    the embedding, SGD with momentum.
+    ``spec`` is what is to be timed: name, mode, batch, classes, graph (nodes, embedding, input,
+    vocabulary: 0 where it reads images), threads, device, precision, lr, momentum, weight_decay,
+    seed. ``weights``: numpy arrays, "network." and "head." (weight, bias). Training is softmax
+    cross-entropy of a linear layer on the embedding (of words: of each, and their mean), SGD with
+    momentum.
     """
 
     def __init__(self, spec: dict, weights: dict[str, np.ndarray]):
@@ -56,7 +57,8 @@ class Engine(ABC):
 
     @abstractmethod
     def infer(self, images: np.ndarray) -> np.ndarray:
-        """Embeddings (N, D) of images (N, 3, H, W) float32, in evaluation mode."""
+        """Embeddings (N, D) of images (N, 3, H, W) float32, in evaluation mode; of words (N, T),
+        (N, T, D)."""
 
     def losses(self, images: np.ndarray, labels: np.ndarray, steps: int) -> list[float]:
         """The losses of the first training iterations on one batch, as they are timed. It moves the
@@ -114,12 +116,22 @@ def seconds_alone(batches: Iterator, count: int = 8) -> float:
     return (time.perf_counter() - started) / count
 
 
-def noise(spec: dict) -> tuple[np.ndarray, np.ndarray]:
-    """The batch that is iterated on: images (N, 3, H, W) in -1 to 1, labels (N)."""
-    random = np.random.default_rng(spec["seed"])
-    channels, height, width = spec["graph"]["input"]
-    images = random.random((spec["batch"], channels, height, width), np.float32) * 2 - 1
-    return images, random.integers(0, spec["classes"], spec["batch"])
+def noise(spec: dict, count: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The batch that is iterated on, or ``count`` of it: images (N, 3, H, W) in -1 to 1 with labels
+    (N), or words (N, T) with one label each.
+
+    >>> spec = {"seed": 1, "batch": 4, "classes": 9, "graph": {"input": [3, 8, 8], "vocabulary": 0}}
+    >>> [part.shape for part in noise(spec)]
+    [(4, 3, 8, 8), (4,)]
+    >>> [part.shape for part in noise(spec | {"graph": {"input": [5], "vocabulary": 9}}, 2)]
+    [(2, 5), (2, 5)]
+    """
+    random, graph = np.random.default_rng(spec["seed"]), spec["graph"]
+    shape = (count or spec["batch"], *graph["input"])
+    if graph["vocabulary"]:
+        return tuple(random.integers(0, graph["vocabulary"], shape) for _ in range(2))
+    images = random.random(shape, np.float32) * 2 - 1
+    return images, random.integers(0, spec["classes"], shape[0])
 
 
 def needed_nodes(graph: dict) -> list[int]:

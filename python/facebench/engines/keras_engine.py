@@ -218,6 +218,21 @@ def _drop_path(inputs, n, shapes, w):
     return _keras.layers.Dropout(n["options"]["p"], noise_shape=noise)(inputs[0])
 
 
+def _lookup(inputs, n, shapes, w):
+    layer = _keras.layers.Embedding(*w[0].shape, embeddings_initializer=_BLANK)
+    return _filled(layer, inputs[0], w)
+
+
+def _lstm(inputs, n, shapes, w):
+    layer = _keras.layers.LSTM(
+        n["options"]["out"],
+        return_sequences=True,
+        kernel_initializer=_BLANK,
+        recurrent_initializer=_BLANK,
+    )
+    return _filled(layer, inputs[0], [w[0].T, w[1].T, w[2]])
+
+
 def _concat(inputs, n, shapes, w):
     return _keras.layers.Concatenate(axis=-1)(inputs) if len(inputs) > 1 else inputs[0]
 
@@ -247,6 +262,8 @@ _CALLS = {
     "layer_norm": _layer_norm,
     "attention": _attention,
     "drop_path": _drop_path,
+    "lookup": _lookup,
+    "lstm": _lstm,
 }
 
 
@@ -271,10 +288,10 @@ def _cells(size, cells):
 
 
 def build(graph: dict, weights: dict):
-    """The functional model from images (N, H, W, 3) to the embedding."""
+    """The functional model from images (N, H, W, 3), or words (N, T), to the embedding."""
     keras = _keras
-    channels, height, width = graph["input"]
-    images = keras.Input((height, width, channels))
+    channels, *sides = graph["input"]
+    images = keras.Input((*sides, channels), dtype="int32" if graph["vocabulary"] else None)
     nodes, values = graph["nodes"], {0: images}
     for i in needed_nodes(graph):
         node = nodes[i]
@@ -285,6 +302,11 @@ def build(graph: dict, weights: dict):
         inputs = [values[k] for k in node["inputs"]]
         values[i] = _CALLS[node["op"]](inputs, node, shapes, learned)
     return keras.Model(images, values[graph["embedding"]])
+
+
+def _laid_out(images):
+    """Images in NHWC; words as they are."""
+    return np.ascontiguousarray(images.transpose(0, 2, 3, 1)) if images.ndim == 4 else images
 
 
 class Engine(SteppedEngine):
@@ -302,7 +324,7 @@ class Engine(SteppedEngine):
         self._embedder = build(spec["graph"], weights)
         self._training = spec["mode"] == "training"
         images, labels = noise(spec)
-        self._batch = (np.ascontiguousarray(images.transpose(0, 2, 3, 1)), labels)
+        self._batch = (_laid_out(images), labels)
         # XLA on the CPU takes minutes to compile what a TensorFlow graph runs as fast.
         jit = keras.backend.backend() == "jax"
         self._embedder.compile(jit_compile=jit)
@@ -320,11 +342,10 @@ class Engine(SteppedEngine):
         )
 
     def infer(self, images):
-        batch = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
-        return np.asarray(self._embedder.predict_on_batch(batch), np.float32)
+        return np.asarray(self._embedder.predict_on_batch(_laid_out(images)), np.float32)
 
     def losses(self, images, labels, steps):
-        batch = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
+        batch = _laid_out(images)
         return [float(self._model.train_on_batch(batch, labels)) for _ in range(steps)]
 
     def step(self, mark):

@@ -29,15 +29,16 @@ class Engine(SteppedEngine):
             if provider not in onnxruntime.get_available_providers():
                 raise RuntimeError("this ONNX Runtime has no CUDA")
         self._session = onnxruntime.InferenceSession(spec["onnx"], options, providers=[provider])
+        self._input = self._session.get_inputs()[0].name
         self._batch = noise(spec)[0]
 
     def infer(self, images):
-        return self._session.run(["embedding"], {"images": images})[0]
+        return self._session.run(["embedding"], {self._input: images})[0]
 
     def step(self, mark):
         batch = self._batch
         if self._files:
             batch = next(self._files)
             mark("data")
-        self._session.run(["embedding"], {"images": batch})
+        self._session.run(["embedding"], {self._input: batch})
         mark("forward")

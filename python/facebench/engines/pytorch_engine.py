@@ -87,6 +87,18 @@ class DropPath(nn.Module):
         return x * kept / (1 - self.p)
 
 
+class Lstm(nn.LSTM):
+    """With one bias: torch's second is zero and stays so."""
+
+    def __init__(self, width, out):
+        super().__init__(width, out, batch_first=True)
+        nn.init.zeros_(self.bias_hh_l0)
+        self.bias_hh_l0.requires_grad_(False)
+
+    def forward(self, x):
+        return super().forward(x)[0]
+
+
 class Add(nn.Module):
     def forward(self, a, b):
         return a + b
@@ -171,6 +183,8 @@ LAYERS = {
     "layer_norm": lambda o, s: nn.LayerNorm(s[0][1], o["eps"]),
     "attention": lambda o, s: Attention(o["heads"]),
     "drop_path": lambda o, s: DropPath(o["p"]),
+    "lookup": lambda o, s: nn.Embedding(o["vocabulary"], o["width"]),
+    "lstm": lambda o, s: Lstm(s[0][1], o["out"]),
 }
 
 
@@ -186,7 +200,8 @@ class GraphModule(nn.Module):
             if node["op"] == "input":
                 continue
             shapes = [nodes[k]["shape"] for k in node["inputs"]]
-            layer = LAYERS[node["op"]](node["options"], shapes)
+            options = {"vocabulary": graph["vocabulary"], **node["options"]}
+            layer = LAYERS[node["op"]](options, shapes)
             self._fill(layer, node["tensors"], weights)
             # Values that are not read again are freed.
             later = {k for j in needed if j > i for k in nodes[j]["inputs"]}
@@ -236,7 +251,7 @@ class Engine(SteppedEngine):
             self._head.bias.data.copy_(torch.from_numpy(np.array(weights["head.bias"])))
             self._head.to(self._device)
             self._optimizer = torch.optim.SGD(
-                [*self._module.parameters(), *self._head.parameters()],
+                [p for m in (self._module, self._head) for p in m.parameters() if p.requires_grad],
                 spec["lr"],
                 spec["momentum"],
                 weight_decay=spec["weight_decay"],
@@ -251,8 +266,10 @@ class Engine(SteppedEngine):
         return self._moved(torch.from_numpy(images), torch.from_numpy(labels.astype(np.int64)))
 
     def _moved(self, images, labels):
-        images = images.to(self._device).contiguous(memory_format=self._format)
-        if self._mixed and not self._training:
+        images = images.to(self._device)
+        if images.dim() == 4:
+            images = images.contiguous(memory_format=self._format)
+        if self._mixed and not self._training and images.is_floating_point():
             images = images.to(torch.bfloat16)
         return images, labels.to(self._device)
 
@@ -260,7 +277,7 @@ class Engine(SteppedEngine):
         # The classifier in float32, as everywhere else.
         features = self._module(images).float()
         with torch.autocast(self._device.type, enabled=False):
-            return F.cross_entropy(self._head(features), labels)
+            return F.cross_entropy(self._head(features).flatten(0, -2), labels.flatten())
 
     def _amp(self):
         if not (self._mixed and self._training):

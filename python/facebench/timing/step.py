@@ -20,7 +20,7 @@ from facebench import core
 from facebench._progress import sink
 from facebench._torch import full as _full
 from facebench.engines import ENGINES, absent
-from facebench.engines.engine import needed_nodes
+from facebench.engines.engine import needed_nodes, noise
 from facebench.timing.workers import Worker, WorkerFailed
 
 PHASES = ("data", "forward", "backward", "aggregate", "update")
@@ -199,6 +199,7 @@ def _graph(job):
     )
     return {
         "input": list(graph.input_shape),
+        "vocabulary": graph.vocabulary,
         "nodes": [
             {**n, "shape": list(n["shape"]), "inputs": list(n["inputs"])} for n in graph.nodes
         ],
@@ -277,13 +278,11 @@ class _Reference:
             nodes[i]["op"] in ("dropout", "drop_path") and nodes[i]["options"]["p"] > 0
             for i in needed_nodes(self.graph)
         )
-        random = np.random.default_rng(job["seed"])
         # The batch that is timed, so that what is compiled for the check is not compiled again.
-        count = min(job["batch"], 64)
+        batch = noise({**job, "graph": self.graph}, min(job["batch"], 64))
         self.images, self.labels = str(folder / "images.npy"), str(folder / "labels.npy")
-        images = random.random((count, *self.graph["input"]), np.float32) * 2 - 1
-        np.save(self.images, images)
-        np.save(self.labels, random.integers(0, job["classes"], count))
+        for path, array in zip((self.images, self.labels), batch, strict=True):
+            np.save(path, array)
         self.onnx = str(folder / "network.onnx")
         worker.ask("load", threads=job["threads"])
         worker.ask("prepare", spec={**job, "input": "synthetic"}, weights=None)

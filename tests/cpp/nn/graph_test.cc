@@ -69,6 +69,10 @@ TEST(Graph, RefusesWhatDoesNotFitAndNamesTheLayer) {
   EXPECT_NE(refusal([&] { g.dropout(c, 1.0); }).find("p < 1"), std::string::npos);
   EXPECT_NE(refusal([&] { g.drop_path(c, -0.1); }).find("drop_path with p"), std::string::npos);
   EXPECT_NE(refusal([&] { g.layer_norm("n", c); }).find("takes a sequence"), std::string::npos);
+  EXPECT_NE(refusal([&] { g.lstm("n", c, {.out = 2}); }).find("takes a sequence"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { g.lookup("n", c, {.width = 2}); }).find("lookup takes the words"),
+            std::string::npos);
   const Value t = g.tokens(c);
   EXPECT_NE(refusal([&] { g.batch_norm("n", t); }).find("the sequence 64x5"), std::string::npos);
   EXPECT_NE(refusal([&] { g.conv("n", t, {.out = 4}); }).find("takes images"), std::string::npos);
@@ -216,6 +220,10 @@ TEST(Networks, CountToTheLastDigit) {
       // FCN-S: the paper's 55 million are its first layer.
       {"alexnet_r", {.classes = 10}, all, 2'432 + 25'632 + 51'264 + 5'770},
       {"alexnet_s", {.classes = 1000}, all, 61'100'840},
+      // 10,000 x 256, twice 512 x 1,024 + 1,024, 10,000 x 257, as in dlbench; the paper's 13
+      // million
+      // would be cells that read 10,000 inputs each themselves.
+      {"lstm", {.classes = 10'000}, all, 2'560'000 + 2 * 525'312 + 2'570'000},
       {"fcn_r", {.channels = 1, .classes = 10}, all, 1'607'680 + 8'392'704 + 4'195'328 + 10'250},
       {"fcn_s",
        {.channels = 1, .classes = 26'752},
@@ -260,11 +268,20 @@ TEST(Networks, EveryEntryIsDocumentedAndBuilds) {
   for (const NetworkEntry& e : networks().entries()) {
     EXPECT_FALSE(e.doc.empty() || e.source.empty()) << e.name;
     const Graph g = build_graph(e.name, {.classes = 7});
-    EXPECT_EQ(g.shape({g.tap_node("embedding")}), (Shape{*e.defaults.embedding})) << e.name;
-    EXPECT_EQ(g.shape({g.tap_node("logits")}), (Shape{7})) << e.name;
+    EXPECT_EQ(g.vocabulary() > 0, e.defaults.words.has_value()) << e.name;
+    // A network that reads words has a row for each of them.
+    const auto of = [&](std::int64_t width, std::int64_t words) {
+      return g.vocabulary() > 0 ? Shape{words, width} : Shape{width};
+    };
+    const int steps = e.defaults.words.value_or(0);
+    EXPECT_EQ(g.shape({g.tap_node("embedding")}), of(*e.defaults.embedding, steps)) << e.name;
+    EXPECT_EQ(g.shape({g.tap_node("logits")}), of(7, steps)) << e.name;
     EXPECT_NE(summary(g).find("tap logits"), std::string::npos);
-    const Graph other = build_graph(e.name, {.height = 160, .width = 144, .embedding = 24});
-    EXPECT_EQ(other.shape({other.tap_node("embedding")}), (Shape{24})) << e.name;
+    const NetworkOptions size = g.vocabulary() > 0
+                                    ? NetworkOptions{.embedding = 24, .words = 9}
+                                    : NetworkOptions{.height = 160, .width = 144, .embedding = 24};
+    const Graph other = build_graph(e.name, size);
+    EXPECT_EQ(other.shape({other.tap_node("embedding")}), of(24, 9)) << e.name;
     for (const auto& [tap, node] : other.taps()) EXPECT_NE(tap, "logits") << e.name;
   }
   EXPECT_NE(refusal([] { build_graph("spherface20"); }).find("did you mean 'sphereface20'"),

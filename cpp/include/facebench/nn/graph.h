@@ -43,7 +43,7 @@ struct Padding {
 };
 
 // The shape of one image's value, without the batch: {C, H, W} of an image, {T, D} of a sequence (T
-// tokens of D numbers), {C} of a vector.
+// tokens of D numbers), {C} of a vector, {T} of T words.
 using Shape = std::vector<std::int64_t>;
 std::string shape_text(const Shape& shape);  // "3x112x112"
 std::int64_t element_count(const Shape& shape);
@@ -113,6 +113,20 @@ struct DropoutOptions {
 struct ScaleOptions {
   double factor = 1;
 };
+// Word numbers from 0 to vocabulary - 1.
+struct WordsOptions {
+  std::int64_t vocabulary = 0;
+};
+// Numbers of a word's vector. weight (vocabulary, width).
+struct LookupOptions {
+  std::int64_t width = 0;
+};
+// Cells. weight_ih_l0 (4 out, in), weight_hh_l0 (4 out, out), bias_ih_l0 (4 out): as torch names
+// and orders them (input, forget, cell and output gate), with one bias, where torch has two that
+// are added.
+struct LstmOptions {
+  std::int64_t out = 0;
+};
 struct NoOptions {};
 
 enum class Op : std::uint8_t {
@@ -140,12 +154,15 @@ enum class Op : std::uint8_t {
   layer_norm,
   attention,
   drop_path,
+  lookup,
+  lstm,
 };
 std::string_view op_name(Op op);
 
-using NodeOptions = std::variant<NoOptions, ConvOptions, LinearOptions, BatchNormOptions,
-                                 PreluOptions, PoolOptions, AdaptivePoolOptions, LrnOptions,
-                                 DropoutOptions, ScaleOptions, LayerNormOptions, AttentionOptions>;
+using NodeOptions =
+    std::variant<NoOptions, ConvOptions, LinearOptions, BatchNormOptions, PreluOptions, PoolOptions,
+                 AdaptivePoolOptions, LrnOptions, DropoutOptions, ScaleOptions, LayerNormOptions,
+                 AttentionOptions, WordsOptions, LookupOptions, LstmOptions>;
 
 struct Node {
   std::string name;  // unique; tensors are called name + ".weight" etc.
@@ -190,8 +207,10 @@ struct Value {
 
 class Graph {
  public:
-  // Exactly one, first: images of `channels` x `height` x `width`.
+  // Exactly one of the two, first: images of `channels` x `height` x `width`, or sequences of
+  // `steps` words, {T}, which only lookup() reads.
   Value input(std::int64_t channels, std::int64_t height, std::int64_t width);
+  Value words(std::int64_t steps, std::int64_t vocabulary);
 
   Value conv(std::string name, Value x, const ConvOptions& options);
   Value linear(std::string name, Value x, const LinearOptions& options);
@@ -229,6 +248,13 @@ class Graph {
   // 1 - p. Source: Huang et al., "Deep networks with stochastic depth", ECCV 2016.
   Value drop_path(Value x, double p);
 
+  // A learned vector for each word: {T} -> {T, width}.
+  Value lookup(std::string name, Value words, const LookupOptions& options);
+  // What a layer of LSTM cells puts out at each step, from a state of zeros: {T, D} -> {T, out}.
+  // i, f, o = sigmoid, g = tanh of their rows of W_ih x + W_hh h + b; c = f c + i g; h = o tanh(c).
+  // Source: Zaremba et al., "Recurrent neural network regularization", 2014, section 3.1.
+  Value lstm(std::string name, Value x, const LstmOptions& options);
+
   // Names a value, so that the executor can be asked for it. "embedding" is the face descriptor,
   // "logits" the classifier's scores. Several names may stand for one value.
   void tap(std::string name, Value x);
@@ -236,6 +262,8 @@ class Graph {
   const std::vector<Node>& nodes() const { return nodes_; }
   const Shape& shape(Value x) const;
   const Shape& input_shape() const;
+  // How many words there are, of a graph that reads words; 0: it reads images.
+  std::int64_t vocabulary() const;
   const std::vector<std::pair<std::string, int>>& taps() const { return taps_; }
   // What a classifier behind this network reads: the tap "classifier_input" where there is one (the
   // embedding behind a dropout), else "embedding".

@@ -11,12 +11,13 @@
 namespace facebench {
 
 // How the weights of convolutions and fully connected layers start. Batch norm starts at scale 1,
-// shift 0, mean 0, variance 1 and PReLU slopes at 0.25 with all of them.
+// shift 0, mean 0, variance 1, PReLU slopes at 0.25 and vectors of words normal
+// (torch.nn.Embedding) with all of them.
 struct InitializerEntry {
   std::string name;
   std::string doc;
   std::string source;
-  // Fills a weight or a bias of a convolution or linear layer.
+  // Fills a weight or a bias of a convolution, linear or LSTM layer.
   void (*fill)(const TensorSpec& spec, std::uint64_t seed, std::span<float> values);
 };
 

@@ -81,8 +81,9 @@ class Network {
   at::Device device() const;
   at::ScalarType dtype() const { return dtype_; }
 
-  // images: (N, C, H, W) of the network's type and device, as input_shape() says. Returns the
-  // tapped values, (N, ...). Throws std::invalid_argument for another shape, type or device.
+  // images: (N, C, H, W) of the network's type and device, as input_shape() says; of a graph that
+  // reads words (N, T) int64. Returns the tapped values, (N, ...). Throws std::invalid_argument for
+  // another shape, type or device.
   at::Tensor forward(const at::Tensor& images, std::string_view tap = "embedding");
   std::vector<at::Tensor> forward(const at::Tensor& images, std::span<const std::string> taps);
 
@@ -104,7 +105,7 @@ class Network {
   at::Tensor run_node(int index, const std::vector<at::Tensor>& values, bool training) const;
   // The node's options, with the running statistics' share that was set.
   BatchNormOptions batch_norm_options(int index) const;
-  void check_images(const at::Tensor& images) const;
+  void check_input(const at::Tensor& input) const;
 
   Graph graph_;
   std::vector<NamedTensor> parameters_;
@@ -119,6 +120,9 @@ class Network {
   std::uint64_t dropout_seed_ = 0;
   std::uint64_t dropout_step_ = 0;
 };
+
+// What a network reads, moved to `device`: images in the type `dtype`, words as they are.
+at::Tensor input_on(const at::Tensor& input, at::Device device, at::ScalarType dtype);
 
 // A network for inference with its batch norms folded (nn/batch_norm_folding.h); its outputs differ
 // from the original's in evaluation mode by rounding alone.

@@ -29,6 +29,10 @@ struct NetworkOptions {
   std::optional<int> auxiliary;
   // What is added to the variance in every batch norm.
   std::optional<double> batch_norm_eps;
+  // Of a network that reads sequences of words in place of images (it has no height and width): how
+  // many words a sequence has, and how many there are.
+  std::optional<int> words;
+  std::optional<int> vocabulary;
 
   static void describe(OptionsBuilder<NetworkOptions>& o) {
     o.name("NetworkOptions", "What a network is built for; unset: its own default.");
@@ -44,6 +48,10 @@ struct NetworkOptions {
             "auxiliary classifiers: 1 with, 0 without; default: the network's", 0, 1);
     o.field("batch_norm_eps", &NetworkOptions::batch_norm_eps,
             "added to the variance in batch norm; default: what the network has", 1e-12, 1);
+    o.field("words", &NetworkOptions::words, "words of a sequence, where the network reads words",
+            1, 65536);
+    o.field("vocabulary", &NetworkOptions::vocabulary, "how many different words there are", 1,
+            100'000'000);
   }
 };
 
@@ -51,8 +59,8 @@ struct NetworkEntry {
   std::string name;
   std::string doc;
   std::string source;
-  // height, width, embedding; auxiliary: unset where the network has no auxiliary classifiers, else
-  // whether it has them where nothing is said.
+  // embedding; height and width, or words and vocabulary; auxiliary: unset where the network has no
+  // auxiliary classifiers, else whether it has them where nothing is said.
   NetworkOptions defaults;
   // The factor of each auxiliary classifier's loss in training, by the network's authors or the
   // library whose flavour it is.

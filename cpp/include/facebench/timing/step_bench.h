@@ -71,8 +71,8 @@ class StepBench {
   const Graph& graph() const;
   // "network." and "head." tensors, shared.
   std::vector<NamedTensor> tensors() const;
-  // Embeddings of images (N, 3, H, W) in evaluation mode, as float32 on the CPU: what engines are
-  // compared by.
+  // Embeddings of images (N, 3, H, W), or of words (N, T), in evaluation mode, as float32 on the
+  // CPU: what engines are compared by.
   at::Tensor infer(const at::Tensor& images);
   // The losses of `steps` training iterations on one batch, dropout off: what training is compared
   // by. It moves the weights.

@@ -18,6 +18,8 @@ struct StepInputOptions {
   std::int64_t batch = 16;
   int height = 112;
   int width = 112;
+  int words = 0;                // of each sequence, in place of images; 0: images
+  int vocabulary = 0;           // of the words, and of their labels
   std::int64_t classes = 1000;  // labels of images that have none of their own
   std::uint64_t seed = 0;
   bool channels_last = true;
@@ -30,7 +32,7 @@ struct StepInputOptions {
 class StepInput {
  public:
   virtual ~StepInput() = default;
-  // A batch on the CPU; images scaled to about -1 to 1. Throws Error as the files do.
+  // A batch on the CPU; images scaled to about -1 to 1, or words. Throws Error as the files do.
   virtual Batch next() = 0;
   // The number of classes that its labels need.
   virtual std::int64_t classes() const = 0;
@@ -46,8 +48,8 @@ struct StepInputEntry {
 };
 // synthetic, preloaded, pack, files.
 const Table<StepInputEntry>& step_inputs();
-// Throws std::invalid_argument for an unknown source (did you mean), a path that is missing, or a
-// pack of another size; Error as the files do.
+// Throws std::invalid_argument for an unknown source (did you mean), a path that is missing, words
+// of a source that has images alone, or a pack of another size; Error as the files do.
 std::unique_ptr<StepInput> make_step_input(const StepInputOptions& options);
 
 // Seconds of each of `batches` batches, made while nothing else runs, after two that are not

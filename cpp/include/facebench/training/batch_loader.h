@@ -17,8 +17,8 @@
 namespace facebench {
 
 struct Batch {
-  at::Tensor images;  // (N, C, H, W) float32, laid out NHWC with channels_last
-  at::Tensor labels;  // (N) int64
+  at::Tensor images;  // (N, C, H, W) float32, laid out NHWC with channels_last; words (N, T) int64
+  at::Tensor labels;  // (N) int64; of words (N, T)
 };
 
 // Makes the batches of a training ahead of the step that needs them, on threads of its own. What a

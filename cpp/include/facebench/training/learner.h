@@ -50,7 +50,8 @@ class Learner {
     double gradient_norm = 0;  // before clipping; 0 where clipping is off
     std::optional<Observation> observed;
   };
-  // One step of gradient descent. `batch` is this process's share of a batch of `images` images.
+  // One step of gradient descent. `batch` is this process's share of a batch of `images` images; of
+  // words, each with its label, `images` is how many words there are.
   // `observe`: also what people watch, which changes nothing else. `on_phase` (may be empty) is
   // told of each phase from `forward` on; `data` begins before, where the batch is waited for.
   // Collective.

@@ -45,7 +45,7 @@ class TrainedNetwork {
   // A value that a loss is put on.
   struct Output {
     std::string name;           // "embedding"; of auxiliary classifiers "aux1", ...
-    std::int64_t features = 0;  // numbers for each image
+    std::int64_t features = 0;  // numbers for each image, or word
   };
 
   virtual ~TrainedNetwork() = default;
@@ -62,7 +62,7 @@ class TrainedNetwork {
   virtual std::vector<NamedTensor> buffers() const = 0;
 
   // The outputs for images (N, C, H, W), (N, features) each or of another shape with as many
-  // numbers, with gradients.
+  // numbers, with gradients; for words (N, T) a row for each of them, (N * T, features).
   virtual std::vector<at::Tensor> forward(const at::Tensor& images, const TrainingPass& pass) = 0;
 
   // How its input is cut out of the images of the training.
@@ -80,7 +80,8 @@ class TrainedNetwork {
 using NetworkMaker = std::function<std::unique_ptr<TrainedNetwork>(
     const Recipe& recipe, const ModelOptions& options, const ImageShape& images)>;
 
-// The recipe's. Throws std::invalid_argument for images that it does not take.
+// The recipe's. Throws std::invalid_argument for images that it does not take. A network that reads
+// words takes part in steps, but has no view of images and no snapshot: both throw the same.
 std::unique_ptr<TrainedNetwork> make_recipe_network(const Recipe& recipe,
                                                     const ModelOptions& options,
                                                     const ImageShape& images);

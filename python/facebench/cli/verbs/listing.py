@@ -22,7 +22,9 @@ def _networks() -> list[dict]:
                 "parameters": graph.count_parameters(),
                 "parameters_caffe_first_blob": graph.count_parameters("caffe_first_blob"),
                 "macs": graph.count_macs(),
-                "input": [options.height, options.width, options.channels],
+                "input": [options.words]
+                if graph.vocabulary
+                else [options.height, options.width, options.channels],
                 "embedding": options.embedding,
                 "source": entry["source"],
                 "doc": entry["doc"],
