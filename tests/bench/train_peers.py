@@ -56,7 +56,7 @@ def head_setup(name: str, batch: int, classes: int, threads: int):
     head = losses.make_head(name, features=DIM, classes=classes, **options)
     with torch.no_grad():
         head.weight.copy_(weight)
-    # Made in the first step: momentum counts as memory beside the inputs, as PyTorch's does.
+    # Made in the first step, as PyTorch's momentum is.
     optimizer = functools.cache(lambda: training.Optimizer(head.named_parameters(), **SGD))
     return head, x, y, optimizer
 
@@ -141,6 +141,7 @@ def head(name: str, batch: int, classes: int, goal: float, settings):
             same_head,
             goal=goal,
             limit=("fma", 6 * DIM * classes),
+            late_inputs=4 * DIM * classes,
         ),
         Contestant("facebench", setup, Call(head_ours, False)),
         [
@@ -161,71 +162,93 @@ HEADS = [
 ]
 
 
-# Losses that do not go by tiles of classes, beside their definitions in plain PyTorch. Images are
-# of 16 people, so that there are triplets.
-UNFUSED = ("curricularface", "subcenter_arcface", "uniface", "triplet")
+# Losses that make more of the other classes than a softmax, or have none, beside their definitions
+# in plain PyTorch. Images of the triplets are of 16 people.
+DEFINED = [
+    *((name, 64, 10_575) for name in ("curricularface", "subcenter_arcface", "uniface", "triplet")),
+    ("curricularface", 128, 85_742),
+]
+ROWS = {"subcenter_arcface": 3, "triplet": 0}  # of the weight for each class
 
 
-def unfused_setup(name: str, batch: int, classes: int, threads: int):
-    from facebench import losses
+def defined_setup(ours: bool, name: str, batch: int, classes: int, threads: int):
+    from facebench import losses, training
 
     x, y, _ = head_inputs(batch, classes, threads)
     options = {"margin": 2.0, "pick": "nearest"} if name == "triplet" else {}
     head = losses.make_head(name, features=DIM, classes=classes, **options)
-    parameters = list(head.parameters())
-    return head, x, y % 16, sgd(parameters, fused=True) if parameters else None
+    parameters = head.named_parameters()
+
+    def optimizer():
+        if not list(head.parameters()):
+            return None
+        return training.Optimizer(parameters, **SGD) if ours else sgd(head.parameters(), fused=True)
+
+    return head, x, y % 16 if name == "triplet" else y, functools.cache(optimizer)
 
 
-def unfused_run(loss_of, state):
-    head, x, y, optimizer = state
+def defined_ours(state):
+    head, x, y, made = state
+    optimizer = made()
+    x = x.clone().requires_grad_(True)
+    loss, _ = head(x, y)
+    if not optimizer:
+        loss.backward()
+        return loss.item(), x.grad[:4].numpy().copy()
+    optimizer.zero_grad()
+    optimizer.backward(loss, head)
+    optimizer.step()
+    return loss.item(), x.grad[:4].numpy().copy()
+
+
+def defined_peer(state):
+    sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+    from loss_definitions import DEFINITIONS
+
+    head, x, y, made = state
+    optimizer = made()
     if optimizer:
         optimizer.zero_grad()
     x = x.clone().requires_grad_(True)
-    loss = loss_of(head, x, y)
+    parameters, kept = dict(head.named_parameters()), dict(head.named_buffers())
+    loss = DEFINITIONS[head.name](x, y, parameters, head.options, kept)
     loss.backward()
     if optimizer:
         optimizer.step()
     return loss.item(), x.grad[:4].numpy().copy()
 
 
-def unfused_ours(state):
-    return unfused_run(lambda head, x, y: head(x, y)[0], state)
-
-
-def unfused_peer(state):
-    sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
-    from loss_definitions import DEFINITIONS
-
-    def definition(head, x, y):
-        parameters, kept = dict(head.named_parameters()), dict(head.named_buffers())
-        return DEFINITIONS[head.name](x, y, parameters, head.options, kept)
-
-    return unfused_run(definition, state)
-
-
-def same_unfused(ours, theirs):
+def same_defined(ours, theirs):
     import numpy as np
 
     np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-4)
     np.testing.assert_allclose(ours[1], theirs[1], atol=1e-3 * np.abs(theirs[1]).max())
 
 
-def unfused(name: str, batch: int, classes: int, settings):
-    setup = Call(unfused_setup, name, batch, classes)
+def defined(name: str, batch: int, classes: int, settings):
+    sizes = (name, batch, classes)
     return harness.compare(
         Comparison(
-            f"Head {name}, {classes:,} classes, batch {batch}", "images", batch, same_unfused
+            f"Head {name}, {classes:,} classes, batch {batch}",
+            "images",
+            batch,
+            same_defined,
+            late_inputs=4 * DIM * classes * ROWS.get(name, 1),
         ),
-        Contestant("facebench", setup, unfused_ours),
-        [Contestant("PyTorch", setup, unfused_peer)],
+        Contestant("facebench", Call(defined_setup, True, *sizes), defined_ours),
+        [Contestant("PyTorch", Call(defined_setup, False, *sizes), defined_peer)],
         settings,
     )
 
 
 def heads(settings):
-    chosen = [h for h in HEADS if not settings.quick or (h[2] < 100_000 and h[1] < 512)]
-    fused = [head(*h, settings) for h in chosen]
-    return fused + [unfused(name, 64, 10_575, settings) for name in UNFUSED]
+    def chosen(sizes):
+        named = [h for h in sizes if not settings.heads or h[0] in settings.heads]
+        return [h for h in named if not settings.quick or (h[2] < 100_000 and h[1] < 512)]
+
+    return [head(*h, settings) for h in chosen(HEADS)] + [
+        defined(*h, settings) for h in chosen(DEFINED)
+    ]
 
 
 # --- Whole steps: network, ArcFace with 10,575 classes, backward, SGD ---------------------------
@@ -432,6 +455,7 @@ def steps(settings):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="the smaller sizes alone")
+    parser.add_argument("--heads", nargs="*", help="of these losses alone")
 
 
 if __name__ == "__main__":

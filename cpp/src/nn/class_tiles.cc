@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #ifndef INTRA_OP_PARALLEL
 #error "at::parallel_for is a plain loop here: compile with OpenMP"
@@ -36,8 +37,9 @@ constexpr float kLargestInverse = 1e6F;
 // What a thread works in.
 struct ClassTiles::Scratch {
   Words weights;                // of the tile: [features / width][groups of classes][width]
-  std::vector<float> gradient;  // of the tile's logits over the norms, (tile, padded_images)
+  std::vector<float> gradient;  // of the tile's logits over the norms, (rows, padded_images)
   Words along, across;          // the same in groups of images and of classes, where they are pairs
+  std::vector<float> of_class;  // of the logits of one class that has several centres
   std::vector<float> minus;     // the part of a class's gradient along its weight, which is removed
   std::vector<float> block;     // of products
   std::vector<float> rows;      // its part of the gradient of the rows, (images, padded_features)
@@ -52,14 +54,15 @@ struct ClassTiles::Scratch {
 };
 
 ClassTiles::ClassTiles(Sizes sizes, const float* rows, const float* weight, const float* bias,
-                       const std::int64_t* labels, bool unit_weights, bool bfloat16)
+                       const std::int64_t* labels, bool unit_weights, bool bfloat16, Terms terms)
     : k_(head_kernels(bfloat16)),
       images_(sizes.images),
       features_(sizes.features),
       classes_(sizes.classes),
+      centers_(sizes.centers),
       padded_images_(round_up(images_, k_.width)),
       padded_features_(round_up(features_, k_.width)),
-      tile_(8L * k_.rows),
+      tile_(std::max<std::int64_t>(1, 8L * k_.rows / centers_)),
       tiles_((classes_ + tile_ - 1) / tile_),
       threads_(static_cast<int>(std::min<std::int64_t>(at::get_num_threads(), tiles_))),
       rows_(rows),
@@ -67,9 +70,12 @@ ClassTiles::ClassTiles(Sizes sizes, const float* rows, const float* weight, cons
       bias_(bias),
       labels_(labels),
       unit_weights_(unit_weights),
+      terms_(std::move(terms)),
       padded_labels_(static_cast<std::size_t>(padded_images_), -1),
       by_class_(static_cast<std::size_t>(images_)) {
   std::copy(labels, labels + images_, padded_labels_.begin());
+  if (terms_.kind != OtherTerms::softmax)
+    terms_.bound.resize(static_cast<std::size_t>(padded_images_), 0);
   std::iota(by_class_.begin(), by_class_.end(), 0);
   std::stable_sort(by_class_.begin(), by_class_.end(),
                    [&](int a, int b) { return labels[a] < labels[b]; });
@@ -83,7 +89,58 @@ void ClassTiles::each_thread(const Body& body) const {
   });
 }
 
-ClassTiles::Others ClassTiles::forward(float* logits, float* inverse_norms) const {
+OtherTerms ClassTiles::terms(std::int64_t first_image) const {
+  const float* bound =
+      terms_.kind == OtherTerms::softmax ? nullptr : terms_.bound.data() + first_image;
+  return {terms_.kind, bound, terms_.linear, terms_.square, terms_.limit};
+}
+
+// What a thread has counted.
+struct ClassTiles::Part {
+  std::vector<float> highest, top, sum, slope;
+  std::vector<int> winner;
+
+  explicit Part(std::int64_t images = 0)
+      : highest(static_cast<std::size_t>(images), std::numeric_limits<float>::lowest()),
+        top(highest),
+        sum(static_cast<std::size_t>(images), 0),
+        slope(sum),
+        winner(static_cast<std::size_t>(images), -1) {}
+  HeadTally of_panel(std::int64_t image) {
+    return {highest.data() + image, winner.data() + image, top.data() + image, sum.data() + image,
+            slope.data() + image};
+  }
+};
+
+ClassTiles::Others ClassTiles::sum_of(const std::vector<Part>& parts) const {
+  Others others;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(images_); ++i) {
+    float highest = std::numeric_limits<float>::lowest(), top = highest;
+    int winner = -1;
+    for (const Part& part : parts) {
+      top = std::max(top, part.top[i]);
+      if (part.highest[i] > highest) {
+        highest = part.highest[i];
+        winner = part.winner[i];
+      }
+    }
+    double scaled = 0, sum = 0, slope = 0;
+    for (const Part& part : parts) {
+      scaled += part.sum[i] * std::exp(static_cast<double>(part.top[i]) - top);
+      sum += part.sum[i];
+      slope += part.slope[i];
+    }
+    others.log_sum.push_back(top + std::log(scaled));
+    others.sum.push_back(sum);
+    others.slope.push_back(slope);
+    others.highest.push_back(highest);
+    others.winner.push_back(winner);
+  }
+  return others;
+}
+
+ClassTiles::Others ClassTiles::forward(float* logits, float* inverse_norms,
+                                       std::uint8_t* nearest) const {
   const std::int64_t depth = groups(features_), width = k_.width;
   // [images / width][groups of features][width]
   Words panels(static_cast<std::size_t>(padded_images_ * depth), 0);
@@ -94,63 +151,43 @@ ClassTiles::Others ClassTiles::forward(float* logits, float* inverse_norms) cons
     for (std::int64_t g = 0; g < depth; ++g) to[g * width] = row[static_cast<std::size_t>(g)];
   }
 
-  struct Part {
-    std::vector<float> highest, sum;
-    std::vector<int> winner;
-  };
+  const std::vector<float> ones(static_cast<std::size_t>(tile_), 1.0F);
   std::vector<Part> parts(static_cast<std::size_t>(threads_));
   each_thread([&](std::size_t thread, std::int64_t first_tile, std::int64_t last_tile) {
-    const auto n = static_cast<std::size_t>(padded_images_);
-    Part& part = parts[thread];
-    part.highest.assign(n, std::numeric_limits<float>::lowest());
-    part.sum.assign(n, 0);
-    part.winner.assign(n, -1);
-    std::vector<float> products(static_cast<std::size_t>(tile_ * width));
-    Words narrow(static_cast<std::size_t>(k_.group == 1 ? 0 : tile_ * depth));
+    Part& part = parts[thread] = Part(padded_images_);
+    std::vector<float> products(static_cast<std::size_t>(tile_ * centers_ * width));
+    Words narrow(static_cast<std::size_t>(k_.group == 1 ? 0 : tile_ * centers_ * depth));
     for (std::int64_t tile = first_tile; tile < last_tile; ++tile) {
       const std::int64_t first = tile * tile_, count = std::min(tile_, classes_ - first);
-      const float* weight = weight_ + first * features_;
-      for (std::int64_t j = 0; j < count; ++j) {
+      const float* weight = weight_ + first * centers_ * features_;
+      float* inverse = inverse_norms + first * centers_;
+      for (std::int64_t j = 0; j < count * centers_; ++j) {
         const float* w = weight + j * features_;
-        inverse_norms[first + j] =
-            unit_weights_ ? static_cast<float>(1 / std::sqrt(std::max<double>(
-                                                       k_.squares(w, features_), kSmallestSquare)))
-                          : 1.0F;
+        inverse[j] = unit_weights_
+                         ? static_cast<float>(1 / std::sqrt(std::max<double>(
+                                                      k_.squares(w, features_), kSmallestSquare)))
+                         : 1.0F;
         if (k_.group != 1) k_.along(w, features_, narrow.data() + j * depth);
       }
       const void* rows = k_.group == 1 ? static_cast<const void*>(weight) : narrow.data();
       for (std::int64_t image = 0; image < padded_images_; image += width) {
-        each_part(count, k_.rows, [&](std::int64_t from, int n_rows) {
+        each_part(count * centers_, k_.rows, [&](std::int64_t from, int n_rows) {
           k_.product_along(static_cast<const std::uint32_t*>(rows) + from * depth, depth, n_rows,
                            panels.data() + image * depth, depth, products.data() + from * width,
                            width, false);
         });
-        k_.tally(products.data(), static_cast<int>(count), static_cast<int>(first),
-                 inverse_norms + first, bias_ ? bias_ + first : nullptr,
-                 padded_labels_.data() + image, logits + first * padded_images_ + image,
-                 padded_images_, part.highest.data() + image, part.winner.data() + image,
-                 part.sum.data() + image);
+        const std::int64_t place = first * padded_images_ + image;
+        if (centers_ > 1)
+          k_.nearest(products.data(), static_cast<int>(count), static_cast<int>(centers_), inverse,
+                     nearest + place, padded_images_);
+        k_.tally(terms(image), products.data(), static_cast<int>(count), static_cast<int>(first),
+                 centers_ > 1 ? ones.data() : inverse, bias_ ? bias_ + first : nullptr,
+                 padded_labels_.data() + image, logits + place, padded_images_,
+                 part.of_panel(image));
       }
     }
   });
-
-  Others others;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(images_); ++i) {
-    float highest = std::numeric_limits<float>::lowest();
-    int winner = -1;
-    for (const Part& part : parts)
-      if (part.highest[i] > highest) {
-        highest = part.highest[i];
-        winner = part.winner[i];
-      }
-    double sum = 0;
-    for (const Part& part : parts)
-      sum += part.sum[i] * std::exp(static_cast<double>(part.highest[i]) - highest);
-    others.log_sum.push_back(highest + std::log(sum));
-    others.highest.push_back(highest);
-    others.winner.push_back(winner);
-  }
-  return others;
+  return sum_of(parts);
 }
 
 void ClassTiles::backward(const Gradients& g) const {
@@ -165,22 +202,24 @@ void ClassTiles::backward(const Gradients& g) const {
   each_thread([&](std::size_t thread, std::int64_t first_tile, std::int64_t last_tile) {
     Scratch& s = threads[thread];
     const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-    s.weights.resize(size(padded_features_ * groups(tile_)));
-    s.gradient.resize(size(tile_ * padded_images_));
+    const std::int64_t rows = tile_ * centers_;
+    s.weights.resize(size(padded_features_ * groups(rows)));
+    s.gradient.resize(size(rows * padded_images_));
     if (k_.group != 1) {
-      s.along.resize(size(tile_ * groups(padded_images_)));
-      s.across.resize(size(groups(tile_) * padded_images_));
+      s.along.resize(size(rows * groups(padded_images_)));
+      s.across.resize(size(groups(rows) * padded_images_));
     }
-    s.minus.resize(size(tile_));
+    s.minus.resize(size(rows));
+    if (centers_ > 1) s.of_class.resize(size(padded_images_));
     s.block.resize(size(k_.rows * width));
     if (g.rows) s.rows.resize(size(images_ * padded_features_));
-    if (g.update) s.update.resize(size(tile_ * features_));
+    if (g.update) s.update.resize(size(rows * features_));
     for (std::int64_t tile = first_tile; tile < last_tile; ++tile) {
       logit_gradients(g, tile, s);
       if (g.rows) row_gradients(tile, s);
       if (g.weight || g.update) weight_gradients(g, tile, row_panels.data(), s);
       if (g.update)  // the last to need the tile's weights as they were
-        g.update(tile * tile_, std::min(tile_, classes_ - tile * tile_), s.update.data());
+        g.update(tile * rows, rows_of(tile), s.update.data());
     }
   });
 
@@ -198,36 +237,47 @@ void ClassTiles::backward(const Gradients& g) const {
 
 void ClassTiles::logit_gradients(const Gradients& g, std::int64_t tile, Scratch& s) const {
   const std::int64_t first = tile * tile_, count = std::min(tile_, classes_ - first);
+  const OtherTerms terms = this->terms(0);
   auto own = std::lower_bound(by_class_.begin(), by_class_.end(), first,
                               [&](int image, std::int64_t of) { return labels_[image] < of; });
   for (std::int64_t j = 0; j < count; ++j) {
     const std::int64_t of_class = first + j;
     const float* logits = g.logits + of_class * padded_images_;
-    const float inverse = g.inverse_norms[of_class];
-    float* out = s.gradient.data() + j * padded_images_;
+    const float* inverse = g.inverse_norms + of_class * centers_;
+    const float factor = centers_ > 1 ? 1.0F : *inverse;
+    float* rows = s.gradient.data() + j * centers_ * padded_images_;
+    float* out = centers_ > 1 ? s.of_class.data() : rows;
+    float* minus = s.minus.data() + j * centers_;
     float total = 0, dot = 0;
-    k_.gradient(logits, g.log_sum.data(), g.share.data(), padded_labels_.data(),
-                static_cast<int>(of_class), inverse, padded_images_, out, &total, &dot);
+    k_.gradient(terms, logits, g.log_sum.data(), g.share.data(), padded_labels_.data(),
+                static_cast<int>(of_class), factor, padded_images_, out, &total, &dot);
     for (; own != by_class_.end() && labels_[*own] == of_class; ++own) {
-      out[*own] = g.own[static_cast<std::size_t>(*own)] * inverse;
+      out[*own] = g.own[static_cast<std::size_t>(*own)] * factor;
       total += out[*own];
       dot += out[*own] * logits[*own];
     }
     if (g.bias) g.bias[of_class] = total;
-    // Normalisation removes the component of the gradient along the weight. A norm that was raised
-    // to its minimum is a constant.
-    s.minus[static_cast<std::size_t>(j)] =
-        unit_weights_ && inverse < kLargestInverse ? dot * inverse : 0;
-    if (k_.group != 1) k_.along(out, padded_images_, s.along.data() + j * groups(padded_images_));
+    *minus = dot;
+    if (centers_ > 1)
+      k_.to_centers(out, logits, g.nearest + of_class * padded_images_, static_cast<int>(centers_),
+                    inverse, padded_images_, rows, minus);
+    for (std::int64_t k = 0; k < centers_; ++k) {
+      // Normalisation removes the component of the gradient along the weight. A norm that was
+      // raised to its minimum is a constant.
+      minus[k] = unit_weights_ && inverse[k] < kLargestInverse ? minus[k] * inverse[k] : 0;
+      if (k_.group != 1)
+        k_.along(rows + k * padded_images_, padded_images_,
+                 s.along.data() + (j * centers_ + k) * groups(padded_images_));
+    }
   }
   if (k_.group != 1)
-    k_.across(s.gradient.data(), padded_images_, count, padded_images_, s.across.data(),
+    k_.across(s.gradient.data(), padded_images_, count * centers_, padded_images_, s.across.data(),
               padded_images_, padded_images_);
 }
 
 void ClassTiles::weight_gradients(const Gradients& g, std::int64_t tile,
                                   const std::uint32_t* row_panels, Scratch& s) const {
-  const std::int64_t first = tile * tile_, count = std::min(tile_, classes_ - first);
+  const std::int64_t first = tile * tile_ * centers_, count = rows_of(tile);
   const std::int64_t width = k_.width, depth = groups(images_), stride = groups(padded_images_);
   const auto* gradient = static_cast<const std::uint32_t*>(s.along_groups());
   float* out = g.update ? s.update.data() : g.weight + first * features_;
@@ -245,7 +295,7 @@ void ClassTiles::weight_gradients(const Gradients& g, std::int64_t tile,
 }
 
 void ClassTiles::row_gradients(std::int64_t tile, Scratch& s) const {
-  const std::int64_t first = tile * tile_, count = std::min(tile_, classes_ - first);
+  const std::int64_t first = tile * tile_ * centers_, count = rows_of(tile);
   const std::int64_t width = k_.width, depth = groups(count);
   const auto* gradient = static_cast<const std::uint32_t*>(s.across_groups());
   for (std::int64_t f = 0; f < features_; f += width) {

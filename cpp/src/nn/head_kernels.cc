@@ -15,6 +15,7 @@ constexpr int kRows = kLanes == 16 ? 14 : kLanes == 8 ? 6 : 4;
 constexpr int kWidth = 2 * kLanes;
 typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
 typedef int Ints __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
+typedef unsigned char Bytes __attribute__((vector_size(FACEBENCH_LANES), aligned(1), may_alias));
 
 const Floats& load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
 Floats& at(float* p) { return *reinterpret_cast<Floats*>(p); }
@@ -186,14 +187,40 @@ Floats exponential(Floats x) {
   return x < -87.33654f ? Floats{} : p;
 }
 
-void tally(float* products, int classes, int first_class, const float* scale, const float* bias,
-           const int* labels, float* logits, long logit_stride, float* highest, int* winner,
-           float* sum) {
+// log(1 + e) for e in [0, 1], by 2 artanh(e / (2 + e)), to a unit or two in the last place.
+Floats log_above_one(Floats e) {
+  const Floats w = e / (2.0f + e), v = w * w;
+  Floats p = Floats{} + 1 / 13.0f;
+  p = p * v + 1 / 11.0f;
+  p = p * v + 1 / 9.0f;
+  p = p * v + 1 / 7.0f;
+  p = p * v + 1 / 5.0f;
+  p = p * v + 1 / 3.0f;
+  return 2.0f * w + 2.0f * w * (p * v);
+}
+
+// A threshold's term of a logit above `bound` by x, and its derivative.
+struct Term {
+  Floats value, slope;
+};
+Term threshold_term(Floats x, float limit) {
+  const Floats held = x > limit ? Floats{} + limit : x < -limit ? Floats{} - limit : x;
+  const Floats e = exponential(held > 0.0f ? -held : held);
+  const Floats slope = (held > 0.0f ? Floats{} + 1.0f : e) / (1.0f + e);
+  return {(held > 0.0f ? held : Floats{}) + log_above_one(e), x == held ? slope : Floats{}};
+}
+
+template <OtherTerms::Kind kKind>
+void tally_of(const OtherTerms& terms, float* products, int classes, int first_class,
+              const float* scale, const float* bias, const int* labels, float* logits,
+              long logit_stride, const HeadTally& tally) {
+  constexpr bool kHard = kKind == OtherTerms::hard, kThreshold = kKind == OtherTerms::threshold;
   for (int v = 0; v < kWidth; v += kLanes) {
     const Ints own = load(labels + v);
-    const Floats before = load(highest + v);
-    Floats high = before;
-    Ints best = load(winner + v);
+    const Floats before = load(tally.top + v);
+    const Floats bound = kHard || kThreshold ? load(terms.bound + v) : Floats{};
+    Floats high = load(tally.highest + v), top = before;
+    Ints best = load(tally.winner + v);
     for (int j = 0; j < classes; ++j) {
       float* p = products + j * kWidth + v;
       const Floats logit = load(p) * scale[j] + (bias ? bias[j] : 0.0f);
@@ -203,24 +230,64 @@ void tally(float* products, int classes, int first_class, const float* scale, co
       const Ints higher = other > high;
       high = higher ? other : high;
       best = higher ? Ints{} + (first_class + j) : best;
+      if constexpr (kHard) {
+        const Floats term = other > bound ? other * (terms.linear + terms.square * other) : other;
+        at(p) = term;
+        top = term > top ? term : top;
+      }
     }
-    Floats part = {};
-    for (int j = 0; j < classes; ++j) part += exponential(load(products + j * kWidth + v) - high);
-    at(sum + v) = load(sum + v) * exponential(before - high) + part;
-    at(highest + v) = high;
-    at(winner + v) = best;
+    Floats part = {}, slope = {};
+    if constexpr (kThreshold) {
+      for (int j = 0; j < classes; ++j) {
+        const Term term = threshold_term(load(products + j * kWidth + v) - bound, terms.limit);
+        const Ints others = own != first_class + j;
+        part += others ? term.value : Floats{};
+        slope += others ? term.slope : Floats{};
+      }
+      at(tally.sum + v) = load(tally.sum + v) + part;
+      at(tally.slope + v) = load(tally.slope + v) + slope;
+    } else {
+      if constexpr (!kHard) top = high;
+      for (int j = 0; j < classes; ++j) part += exponential(load(products + j * kWidth + v) - top);
+      at(tally.sum + v) = load(tally.sum + v) * exponential(before - top) + part;
+      at(tally.top + v) = top;
+    }
+    at(tally.highest + v) = high;
+    at(tally.winner + v) = best;
   }
 }
 
-void gradient(const float* logits, const float* log_sum, const float* share, const int* labels,
-              int of_class, float factor, long images, float* out, float* sum, float* dot) {
+void tally(const OtherTerms& terms, float* products, int classes, int first_class,
+           const float* scale, const float* bias, const int* labels, float* logits,
+           long logit_stride, const HeadTally& tally) {
+  const auto of = terms.kind == OtherTerms::softmax ? tally_of<OtherTerms::softmax>
+                  : terms.kind == OtherTerms::hard  ? tally_of<OtherTerms::hard>
+                                                    : tally_of<OtherTerms::threshold>;
+  of(terms, products, classes, first_class, scale, bias, labels, logits, logit_stride, tally);
+}
+
+template <OtherTerms::Kind kKind>
+void gradient_of(const OtherTerms& terms, const float* logits, const float* log_sum,
+                 const float* share, const int* labels, int of_class, float factor, long images,
+                 float* out, float* sum, float* dot) {
   Floats sums[2] = {}, dots[2] = {};
   for (long i = 0; i < images; i += kWidth)
 #pragma GCC unroll 2
     for (int v = 0; v < 2; ++v) {
       const long k = i + v * kLanes;
       const Floats logit = load(logits + k);
-      const Floats g = exponential(logit - load(log_sum + k)) * load(share + k) * factor;
+      Floats slope;
+      if constexpr (kKind == OtherTerms::threshold) {
+        slope = threshold_term(logit - load(terms.bound + k), terms.limit).slope;
+      } else if constexpr (kKind == OtherTerms::hard) {
+        const Ints hard = logit > load(terms.bound + k);
+        const Floats term = hard ? logit * (terms.linear + terms.square * logit) : logit;
+        slope = exponential(term - load(log_sum + k)) *
+                (hard ? terms.linear + 2 * terms.square * logit : Floats{} + 1.0f);
+      } else {
+        slope = exponential(logit - load(log_sum + k));
+      }
+      const Floats g = slope * load(share + k) * factor;
       const Floats other = load(labels + k) == of_class ? Floats{} : g;
       at(out + k) = other;
       sums[v] += other;
@@ -228,6 +295,49 @@ void gradient(const float* logits, const float* log_sum, const float* share, con
     }
   *sum += total(sums[0] + sums[1]);
   *dot += total(dots[0] + dots[1]);
+}
+
+void gradient(const OtherTerms& terms, const float* logits, const float* log_sum,
+              const float* share, const int* labels, int of_class, float factor, long images,
+              float* out, float* sum, float* dot) {
+  const auto of = terms.kind == OtherTerms::softmax ? gradient_of<OtherTerms::softmax>
+                  : terms.kind == OtherTerms::hard  ? gradient_of<OtherTerms::hard>
+                                                    : gradient_of<OtherTerms::threshold>;
+  of(terms, logits, log_sum, share, labels, of_class, factor, images, out, sum, dot);
+}
+
+void nearest(float* products, int classes, int centers, const float* scale, unsigned char* nearest,
+             long stride) {
+  for (int j = 0; j < classes; ++j)
+    for (int v = 0; v < kWidth; v += kLanes) {
+      const float* own = products + static_cast<long>(j) * centers * kWidth + v;
+      const float* factor = scale + static_cast<long>(j) * centers;
+      Floats high = load(own) * factor[0];
+      Ints best = {};
+      for (int k = 1; k < centers; ++k) {
+        const Floats logit = load(own + k * kWidth) * factor[k];
+        const Ints higher = logit > high;
+        high = higher ? logit : high;
+        best = higher ? Ints{} + k : best;
+      }
+      at(products + j * kWidth + v) = high;
+      *reinterpret_cast<Bytes*>(nearest + j * stride + v) = __builtin_convertvector(best, Bytes);
+    }
+}
+
+void to_centers(const float* gradient, const float* logits, const unsigned char* nearest,
+                int centers, const float* factor, long images, float* out, float* dot) {
+  for (int c = 0; c < centers; ++c) {
+    Floats dots = {};
+    for (long i = 0; i < images; i += kLanes) {
+      const Ints nearest_of =
+          __builtin_convertvector(*reinterpret_cast<const Bytes*>(nearest + i), Ints);
+      const Floats g = nearest_of == c ? load(gradient + i) * factor[c] : Floats{};
+      at(out + c * images + i) = g;
+      dots += g * load(logits + i);
+    }
+    dot[c] = total(dots);
+  }
 }
 
 void minus(const float* sums, const float* values, float factor, long count, float* out) {
@@ -239,8 +349,8 @@ void minus(const float* sums, const float* values, float factor, long count, flo
 }  // namespace
 
 extern const HeadKernels FACEBENCH_FOR_ISA(kHeadKernels);
-const HeadKernels FACEBENCH_FOR_ISA(kHeadKernels){kRows,          kWidth,   kGroup, product_along,
-                                                  product_across, along,    across, squares,
-                                                  tally,          gradient, minus};
+const HeadKernels FACEBENCH_FOR_ISA(kHeadKernels){
+    kRows,   kWidth, kGroup,   product_along, product_across, along, across,
+    squares, tally,  gradient, nearest,       to_centers,     minus};
 
 }  // namespace facebench

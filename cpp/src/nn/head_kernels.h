@@ -7,6 +7,27 @@
 
 namespace facebench {
 
+// What the logits of an image's other classes count as. `bound` has a value for each image.
+struct OtherTerms {
+  enum Kind {
+    softmax,    // the logarithm of the sum of exp(z)
+    hard,       // the same of z (linear + square z) where z > bound, of z elsewhere
+    threshold,  // the sum of log(1 + exp(x)), x = z - bound held in [-limit, limit]
+  };
+  Kind kind;
+  const float* bound;
+  float linear, square, limit;
+};
+
+// What a thread has counted for the images of a panel, without their own classes.
+struct HeadTally {
+  float* highest;  // logit; start with the lowest float
+  int* winner;     // its class, the earliest of equals; start with -1
+  float* top;      // what `sum` is scaled by: start with the lowest float
+  float* sum;      // of exp(term - top), or of the threshold's terms; start with 0
+  float* slope;    // of the threshold's terms, the sum of their derivatives; start with 0
+};
+
 // Matrices are made of groups along the direction that a product sums over. A group is 32 bits: one
 // float32, or two bfloat16 (the earlier value in the lower half).
 //
@@ -36,19 +57,29 @@ struct HeadKernels {
 
   // One tile of classes, first_class and following, for one panel of images.
   //   products[j * width + i] are scaled by scale[j], `bias[j]` added where bias is not null, and
-  //   stored to logits[j * logit_stride + i]. Then without the image's own class: highest[i] and
-  //   winner[i] (its class, the earliest of equals) take in the tile, and sum[i] is the sum of
-  //   exp(logit - highest[i]). Start with highest = lowest float, winner = -1, sum = 0.
-  // `products` is overwritten.
-  void (*tally)(float* products, int classes, int first_class, const float* scale,
-                const float* bias, const int* labels, float* logits, long logit_stride,
-                float* highest, int* winner, float* sum);
+  //   stored to logits[j * logit_stride + i]. `tally` takes them in.
+  // `products` is overwritten; the bound of `terms` is that of the panel.
+  void (*tally)(const OtherTerms& terms, float* products, int classes, int first_class,
+                const float* scale, const float* bias, const int* labels, float* logits,
+                long logit_stride, const HeadTally& tally);
 
-  // One row of gradients for one class: out[i] = factor * share[i] * exp(logit[i] - log_sum[i]),
-  // zero for images of the class itself. Adds to *total the sum of out, to *dot the sum of out *
-  // logit. `images` is a multiple of width.
-  void (*gradient)(const float* logits, const float* log_sum, const float* share, const int* labels,
-                   int of_class, float factor, long images, float* out, float* total, float* dot);
+  // One row of gradients for one class: out[i] = factor * share[i] * the derivative by the logit of
+  // what the image's logits count as, given their log_sum[i] (not read for a threshold); zero for
+  // images of the class itself. Adds to *total the sum of out, to *dot the sum of out * logit.
+  // `images` is a multiple of width.
+  void (*gradient)(const OtherTerms& terms, const float* logits, const float* log_sum,
+                   const float* share, const int* labels, int of_class, float factor, long images,
+                   float* out, float* total, float* dot);
+
+  // Classes of several centres, for one panel of images. products[(j * centers + k) * width + i] is
+  // scaled by scale[j * centers + k]; the highest of a class's goes to products[j * width + i], and
+  // its k, the first of equals, to nearest[j * stride + i].
+  void (*nearest)(float* products, int classes, int centers, const float* scale,
+                  unsigned char* nearest, long stride);
+  // The gradient of a class's logits to that of its centres: out[k * images + i] is gradient[i] *
+  // factor[k] where nearest[i] is k, zero elsewhere; dot[k] the sum of out * logit.
+  void (*to_centers)(const float* gradient, const float* logits, const unsigned char* nearest,
+                     int centers, const float* factor, long images, float* out, float* dot);
 
   // out[k] = sums[k] - factor * values[k].
   void (*minus)(const float* sums, const float* values, float factor, long count, float* out);

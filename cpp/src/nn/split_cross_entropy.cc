@@ -13,7 +13,7 @@ namespace facebench {
 
 ClassCrossEntropy split_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
                                       const at::Tensor& weight, const at::Tensor& bias,
-                                      const TargetLogit& margin, const at::Tensor& norms,
+                                      const ClassLoss& loss, const at::Tensor& norms,
                                       bool unit_weights, const ClassSplit& split) {
   const at::Tensor& images = split.held_images();
   const at::Tensor own_rows = split.rows_of_images().index_select(0, images);
@@ -23,7 +23,7 @@ ClassCrossEntropy split_cross_entropy(const at::Tensor& rows, const at::Tensor& 
   const auto given = [&](const at::Tensor& t) {
     return t.defined() ? t : at::empty({0}, rows.options());
   };
-  const TrueClass own = true_class(rows, scale, weight, given(bias), split.rows_of_images(), margin,
+  const TrueClass own = true_class(rows, scale, weight, given(bias), split.rows_of_images(), loss,
                                    given(norms), unit_weights, &split);
 
   const double share = 1 / static_cast<double>(rows.size(0));

@@ -9,7 +9,7 @@
 namespace facebench {
 
 TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::Tensor& weight,
-                     const at::Tensor& bias, const at::Tensor& labels, const TargetLogit& margin,
+                     const at::Tensor& bias, const at::Tensor& labels, const ClassLoss& loss,
                      const at::Tensor& norms, bool unit_weights, const ClassSplit* split) {
   using torch::autograd::variable_list;
   const at::NoGradGuard no_grad;
@@ -17,10 +17,14 @@ TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::
   const at::Tensor index = split ? labels.clamp_min(0) : labels;
   TrueClass own;
   own.by_norms = at::empty({0}, rows.options());
-  const at::Tensor mine = weight.index_select(0, index);
-  own.cosine = (rows * (unit_weights ? normalize_rows(mine) : mine)).sum(1, /*keepdim=*/true);
+  const at::Tensor centers = at::arange(loss.centers, index.options());
+  const at::Tensor mine =
+      weight.index_select(0, (index.unsqueeze(1) * loss.centers + centers).flatten());
+  const at::Tensor factors =
+      (unit_weights ? normalize_rows(mine) : mine).view({rows.size(0), loss.centers, rows.size(1)});
+  own.cosine = (rows.unsqueeze(1) * factors).sum(2).amax(1, /*keepdim=*/true);
   if (split) own.cosine = split->from_holders(own.cosine);
-  if (!margin) {
+  if (!loss.target) {
     own.logit = scale * own.cosine;
     if (bias.numel()) {
       at::Tensor shift = bias.index_select(0, index).unsqueeze(1);
@@ -38,12 +42,17 @@ TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::
   const at::Tensor s = scale.detach().clone().requires_grad_(true);
   variable_list inputs{c, s};
   if (norms.numel()) inputs.push_back(norms.detach().clone().requires_grad_(true));
-  const at::Tensor logit = margin(c.clamp(-1, 1), s, norms.numel() ? inputs.back() : at::Tensor());
+  const at::Tensor held = c.clamp(-1, 1);
+  const at::Tensor logit = loss.target(held, s, norms.numel() ? inputs.back() : at::Tensor());
   const variable_list slopes = torch::autograd::grad({logit}, inputs, {at::ones_like(logit)});
   own.logit = logit.detach();
   own.by_cosine = slopes[0];
   own.by_scale = slopes[1];
   if (norms.numel()) own.by_norms = slopes[2];
+  if (loss.hard) {
+    const at::NoGradGuard no_slopes;
+    own.hard = loss.hard(held, scale);
+  }
   return own;
 }
 

@@ -73,7 +73,7 @@ Result run(std::string_view name, const Json& options, const at::Tensor& feature
 void expect_near(const at::Tensor& a, const at::Tensor& b, double tolerance, const char* what) {
   ASSERT_EQ(a.sizes(), b.sizes()) << what;
   const at::Tensor x = a.to(at::kDouble), y = b.to(at::kDouble);
-  const double largest = std::max(y.abs().max().item<double>(), 1e-30);
+  const double largest = std::max(y.abs().max().item<double>(), 1e-12);
   EXPECT_LT((x - y).abs().max().item<double>() / largest, tolerance) << what;
 }
 
@@ -142,28 +142,31 @@ TEST_P(InTiles, ThreadsChangeRoundingAloneAndRepeat) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, InTiles,
-    ::testing::Values(Case{"softmax", {}}, Case{"softmax", {{"bias", false}}},
-                      Case{"center", {{"weight", 0.3}}},
-                      Case{"sphereface", {{"lambda_base", 0}, {"lambda_min", 0}}},
-                      Case{"sphereface", {{"m", 3}, {"lambda_min", 2}, {"lambda_base", 0}}},
-                      Case{"cosface", {}}, Case{"cosface", {{"s", 8}, {"m", 0}}},
-                      Case{"arcface", {}}, Case{"arcface", {{"past_pi", "wrap"}}},
-                      Case{"arcface", {{"past_pi", "easy"}}},
-                      Case{"arcface", {{"gradient", "constant"}}}));
+    ::testing::Values(
+        Case{"softmax", {}}, Case{"softmax", {{"bias", false}}}, Case{"center", {{"weight", 0.3}}},
+        Case{"sphereface", {{"lambda_base", 0}, {"lambda_min", 0}}},
+        Case{"sphereface", {{"m", 3}, {"lambda_min", 2}, {"lambda_base", 0}}}, Case{"cosface", {}},
+        Case{"cosface", {{"s", 8}, {"m", 0}}}, Case{"arcface", {}},
+        Case{"arcface", {{"past_pi", "wrap"}}}, Case{"arcface", {{"past_pi", "easy"}}},
+        Case{"arcface", {{"gradient", "constant"}}}, Case{"curricularface", {{"s", 16}}},
+        Case{"subcenter_arcface", {}}, Case{"subcenter_arcface", {{"k", 2}, {"s", 16}}},
+        Case{"uniface", {}}, Case{"uniface", {{"s", 8}, {"l", 0.3}, {"r", 1e-4}}}));
 
 // Each instruction set's kernels against double, with rests in every direction.
 TEST(ClassCrossEntropy, EveryInstructionSet) {
   const at::Tensor x = random_floats({37, 45}, "isa", 1.5), y = random_labels(37, 500);
-  const Result reference = run("arcface", {}, x.to(at::kDouble), y, 500);
   const Isa before = active_isa();
-  for (const Isa isa : {Isa::plain, Isa::avx2, Isa::avx512, Isa::avx512bf16}) {
-    if (isa > supported_isa()) break;
-    SCOPED_TRACE(isa_name(isa));
-    force_isa(isa);
-    expect_same(run("arcface", {}, x, y, 500), reference, 3e-5);
-    expect_same(run("arcface", {}, x.to(at::kBFloat16), y, 500), reference, 0.02);
+  for (const std::string name : {"arcface", "curricularface", "subcenter_arcface", "uniface"}) {
+    const Result reference = run(name, {}, x.to(at::kDouble), y, 500);
+    for (const Isa isa : {Isa::plain, Isa::avx2, Isa::avx512, Isa::avx512bf16}) {
+      if (isa > supported_isa()) break;
+      SCOPED_TRACE(name + " " + std::string(isa_name(isa)));
+      force_isa(isa);
+      expect_same(run(name, {}, x, y, 500), reference, 3e-5);
+      expect_same(run(name, {}, x.to(at::kBFloat16), y, 500), reference, 0.02);
+    }
+    force_isa(before);
   }
-  force_isa(before);
 }
 
 // Where training has gone well a loss is far below the rounding of its logits.

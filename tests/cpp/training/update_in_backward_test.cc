@@ -117,7 +117,7 @@ TEST(UpdateInBackward, SameBitsOfEveryLossInTiles) {
           some_steps(*make_head(entry.name, {}, {kWidth, kPeople}), rule("sgd"), alone, early));
     expect_same_bits(left[0], left[1]);
   }
-  EXPECT_GE(in_tiles, 9);
+  EXPECT_GE(in_tiles, 12);
 }
 
 TEST(UpdateInBackward, SameBitsOfSplitClasses) {
@@ -146,7 +146,6 @@ TEST(UpdateInBackward, StoresTheGradientWhereItMust) {
   };
   std::vector<Case> cases;
   cases.push_back({make_head("arcface", {}, {kWidth, kPeople}), clipped});
-  cases.push_back({make_head("subcenter_arcface", {}, {kWidth, kPeople}), rule("sgd")});
   cases.push_back(
       {make_head("sphereface", {{"gradient", "caffe"}}, {kWidth, kPeople}), rule("sgd")});
   cases.push_back({make_head("arcface", {}, {kWidth, kPeople, 0, at::kDouble}), rule("sgd")});

@@ -4,8 +4,6 @@
 // the authors' metrics.py, in which t moves before it is used and a true class past pi
 // is ArcFace's "linear".
 
-#include <ATen/core/grad_mode.h>
-
 #include "nn/losses/arcface.h"
 #include "nn/losses/parts.h"
 
@@ -33,27 +31,30 @@ class CurricularFaceHead : public CosineHead {
  public:
   CurricularFaceHead(Description description, const CurricularFaceOptions& options)
       : CosineHead(std::move(description), options.init), options_(options) {
-    take_all_logits();
+    refuse_split("its hard negatives are not made for it");
     add_buffer("t", at::zeros({}, at::TensorOptions(shape().dtype)), BufferReduction::mean);
   }
 
  protected:
   Output compute(HeadInput& input) override {
-    const at::Tensor cosine = cosines(input);
-    const at::Tensor own = cosine.gather(1, input.labels().unsqueeze(1));
-    if (training()) {
-      const at::NoGradGuard no_grad;
-      buffer(0).mul_(1 - options_.alpha).add_(options_.alpha * own.mean());
-    }
-    const at::Tensor margin = at::full({1, 1}, options_.m, own.options());
-    const at::Tensor bound = arcface_margin(own, margin, "wrap").detach();
-    const at::Tensor t = buffer(0).to(cosine.scalar_type());
-    const at::Tensor others = at::where(cosine.detach() > bound, cosine * (t + cosine), cosine);
-    return cross_entropy(options_.s, others, arcface_margin(own, margin, "linear"), input.labels(),
-                         cosine);
+    const double s = options_.s;
+    ClassLoss loss;
+    loss.target = [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor&) {
+      return scale * margin(cosine, "linear");
+    };
+    // s c (t + c) is z (t + z / s) with z = s c.
+    loss.hard = [&](const at::Tensor& cosine, const at::Tensor&) {
+      if (training()) buffer(0).mul_(1 - options_.alpha).add_(options_.alpha * cosine.mean());
+      return HardNegatives{s * margin(cosine, "wrap"), buffer(0).item<double>(), 1 / s};
+    };
+    return classify(input, s, loss);
   }
 
  private:
+  at::Tensor margin(const at::Tensor& cosine, std::string_view past_pi) const {
+    return arcface_margin(cosine, at::full({1, 1}, options_.m, cosine.options()), past_pi);
+  }
+
   CurricularFaceOptions options_;
 };
 

@@ -50,13 +50,14 @@ class MagFaceHead : public CosineHead {
     const at::Tensor lengths = input.norms().clamp(o.l_a, o.u_a);
     const at::Tensor unit = normalize_rows(input.features());
     const double slope = (o.u_margin - o.l_margin) / (o.u_a - o.l_a);
-    Output output = classify(
-        input, unit, at::full({1, 1}, o.s, unit.options()),
-        [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor& a) {
-          const at::Tensor margin = slope * (a - o.l_a) + o.l_margin;
-          return scale * arcface_margin(cosine, margin, o.past_pi);
-        },
-        lengths);
+    Output output =
+        classify(input, unit, at::full({1, 1}, o.s, unit.options()),
+                 {.target =
+                      [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor& a) {
+                        const at::Tensor margin = slope * (a - o.l_a) + o.l_margin;
+                        return scale * arcface_margin(cosine, margin, o.past_pi);
+                      }},
+                 lengths);
     const at::Tensor term = lengths / (o.u_a * o.u_a) + lengths.reciprocal();
     output.loss = output.loss + o.lambda_g * once(term.mean());
     return output;

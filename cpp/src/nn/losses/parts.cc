@@ -1,15 +1,17 @@
 #include "nn/losses/parts.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include "nn/class_cross_entropy.h"
 #include "nn/split_cross_entropy.h"
 
 namespace facebench {
 namespace {
 
-// What the passes over all classes take. `bias` and `norms` may be undefined, `target` empty.
+// What the passes over all classes take. `bias` and `norms` may be undefined.
 struct Classifier {
   at::Tensor rows, scale, weight, bias;
-  TargetLogit target;
+  ClassLoss loss;
   at::Tensor norms;
 };
 
@@ -24,8 +26,8 @@ Head::Output output_of(const ClassCrossEntropy& r) {
 Head::Output in_tiles(const TileMemory& memory, const Classifier& c, const HeadInput& input,
                       const at::Tensor& labels, const ClassSplit* split) {
   ClassCrossEntropy r = class_cross_entropy(
-      c.rows, c.scale.expand({c.rows.size(0), 1}), c.weight, c.bias, labels, c.target, c.norms,
-      /*unit_weights=*/c.target != nullptr, input.type() == at::kBFloat16, split, memory);
+      c.rows, c.scale.expand({c.rows.size(0), 1}), c.weight, c.bias, labels, c.loss, c.norms,
+      /*unit_weights=*/c.loss.target != nullptr, input.type() == at::kBFloat16, split, memory);
   return output_of(r);
 }
 
@@ -35,12 +37,12 @@ Head::Output over_processes(const TileMemory& memory, const Classifier& c, const
   const at::Tensor weight = split.rows(c.weight);
   const at::Tensor bias = c.bias.defined() ? split.rows(c.bias) : at::Tensor();
   if (has_class_cross_entropy(c.rows, weight))
-    return in_tiles(memory, {c.rows, c.scale, weight, bias, c.target, c.norms}, input,
+    return in_tiles(memory, {c.rows, c.scale, weight, bias, c.loss, c.norms}, input,
                     split.rows_of_images(), &split);
   const auto type = c.rows.scalar_type();
   const ClassCrossEntropy r =
       split_cross_entropy(c.rows, c.scale, weight.to(type), bias.defined() ? bias.to(type) : bias,
-                          c.target, c.norms, /*unit_weights=*/c.target != nullptr, split);
+                          c.loss, c.norms, /*unit_weights=*/c.loss.target != nullptr, split);
   return output_of(r);
 }
 
@@ -54,11 +56,6 @@ Head::Output cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
   return output;
 }
 
-Head::Output cross_entropy(double s, const at::Tensor& others, const at::Tensor& target,
-                           const at::Tensor& labels, const at::Tensor& cosine) {
-  return cross_entropy(s * others.scatter(1, labels.unsqueeze(1), target), labels, s * cosine);
-}
-
 LinearHead::LinearHead(Description description, bool bias, const std::string& init)
     : Head(std::move(description)), bias_(bias) {
   add_class_parameter("weight", {shape().classes, shape().features}, init);
@@ -68,8 +65,7 @@ LinearHead::LinearHead(Description description, bool bias, const std::string& in
 Head::Output LinearHead::classify(const HeadInput& input) {
   const at::Tensor& x = input.features();
   const Classifier classifier{
-      x, at::ones({1, 1}, x.options()), parameter(0), bias_ ? parameter(1) : at::Tensor(), nullptr,
-      {}};
+      x, at::ones({1, 1}, x.options()), parameter(0), bias_ ? parameter(1) : at::Tensor(), {}, {}};
   if (shape().split_classes)
     return over_processes({cache_, row_update_slot()}, classifier, input, split(input.labels()));
   if (has_class_cross_entropy(x, parameter(0)))
@@ -81,43 +77,68 @@ Head::Output LinearHead::classify(const HeadInput& input) {
 }
 
 CosineHead::CosineHead(Description description, const std::string& init, std::int64_t centers)
-    : Head(std::move(description)) {
+    : Head(std::move(description)), centers_(centers) {
   add_class_parameter("weight", {shape().classes * centers, shape().features}, init);
 }
 
 Head::Output CosineHead::classify(const HeadInput& input, const at::Tensor& unit,
-                                  const at::Tensor& scale, const TargetLogit& target,
+                                  const at::Tensor& scale, ClassLoss loss,
                                   const at::Tensor& norms) {
-  const Classifier classifier{unit, scale, parameter(0), {}, target, norms};
+  loss.centers = centers_;
+  const Classifier classifier{unit, scale, parameter(0), {}, loss, norms};
   if (shape().split_classes)
     return over_processes({cache_, row_update_slot()}, classifier, input, split(input.labels()));
   if (has_class_cross_entropy(unit, parameter(0)))
     return in_tiles({cache_, row_update_slot()}, classifier, input, input.labels(), nullptr);
+  const auto highest = [](const at::Tensor& t, std::int64_t dim) {
+    return std::get<0>(t.max(dim));
+  };
+  const at::Tensor weight = normalize_rows(parameter(0).to(unit.scalar_type()));
+  const at::Tensor labels = input.labels().unsqueeze(1);
+  at::Tensor logits = at::mm(unit * scale, weight.t());
+  if (centers_ > 1) logits = highest(logits.view({-1, shape().classes, centers_}), 2);
+  const at::Tensor rows =
+      weight.view({shape().classes, centers_, -1}).index_select(0, input.labels());
+  const at::Tensor cosine = highest((unit.unsqueeze(1) * rows).sum(2), 1).unsqueeze(1).clamp(-1, 1);
+  const at::Tensor target = loss.target(cosine, scale, norms);
+  if (loss.threshold) {
+    const double limit = loss.threshold->limit;
+    const at::Tensor terms =
+        at::logaddexp((logits - norms).clamp(-limit, limit), at::zeros({}, logits.options()));
+    const at::Tensor plain = logits.detach();
+    Output output{(loss.threshold->weight * terms).scatter(1, labels, target).sum(1).mean(), plain,
+                  plain.argmax(1)};
+    output.target = plain.gather(1, labels).squeeze(1);
+    return output;
+  }
+  if (loss.hard) {
+    HardNegatives hard;
+    {
+      const at::NoGradGuard no_grad;
+      hard = loss.hard(cosine, scale);
+    }
+    const at::Tensor others = at::where(logits.detach() > hard.bound,
+                                        logits * (hard.linear + hard.square * logits), logits);
+    return cross_entropy(others.scatter(1, labels, target), input.labels(), logits);
+  }
   // The true class's logit is replaced by adding the difference to it, so that the (N, C) matrix is
   // read and written once in each direction.
-  const at::Tensor weight = normalize_rows(parameter(0).to(unit.scalar_type()));
-  const at::Tensor logits = at::mm(unit * scale, weight.t());
-  const at::Tensor rows = weight.index_select(0, input.labels());
-  const at::Tensor cosine = (unit * rows).sum(1, /*keepdim=*/true).clamp(-1, 1);
-  const at::Tensor shift = target(cosine, scale, norms) - scale * cosine;
-  const at::Tensor with_margin = logits.scatter_add(1, input.labels().unsqueeze(1), shift);
+  const at::Tensor with_margin = logits.scatter_add(1, labels, target - scale * cosine);
   return cross_entropy(with_margin, input.labels(), logits);
 }
 
 Head::Output CosineHead::classify(
     const HeadInput& input, double s,
     const std::function<at::Tensor(const at::Tensor& cosine)>& margin) {
-  const at::Tensor unit = normalize_rows(input.features());
-  return classify(input, unit, at::full({1, 1}, s, unit.options()),
-                  [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor&) {
-                    return scale * margin(cosine);
-                  });
+  return classify(input, s,
+                  {.target = [&](const at::Tensor& cosine, const at::Tensor& scale,
+                                 const at::Tensor&) { return scale * margin(cosine); }});
 }
 
-at::Tensor CosineHead::cosines(const HeadInput& input) {
-  const at::Tensor& x = input.features();
-  return at::mm(normalize_rows(x), normalize_rows(parameter(0).to(x.scalar_type())).t())
-      .clamp(-1, 1);
+Head::Output CosineHead::classify(const HeadInput& input, double s, const ClassLoss& loss,
+                                  const at::Tensor& norms) {
+  const at::Tensor unit = normalize_rows(input.features());
+  return classify(input, unit, at::full({1, 1}, s, unit.options()), loss, norms);
 }
 
 }  // namespace facebench

@@ -44,11 +44,6 @@ void describe_init(OptionsBuilder<Options>& o) {
 Head::Output cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
                            const at::Tensor& without_margin);
 
-// The same of s times cosines (N, C): `others` with `target` (N, 1) in place of the true classes',
-// accuracy by `cosine`.
-Head::Output cross_entropy(double s, const at::Tensor& others, const at::Tensor& target,
-                           const at::Tensor& labels, const at::Tensor& cosine);
-
 // A linear classifier: logits W x + b.
 class LinearHead : public Head {
  protected:
@@ -66,19 +61,19 @@ class CosineHead : public Head {
  protected:
   // `centers` rows of weight for each class: those of class j from row j centers on.
   CosineHead(Description description, const std::string& init, std::int64_t centers = 1);
-  // Softmax cross entropy, with `target` in place of the true classes' logits. unit (N, D): the
-  // features' directions; scale (N, 1) or (1, 1); norms: of the features, where the target goes by
-  // them.
+  // Softmax cross entropy, or what `loss` says. unit (N, D): the features' directions; scale (N, 1)
+  // or (1, 1); norms: of the features, or what else the target goes by.
   Output classify(const HeadInput& input, const at::Tensor& unit, const at::Tensor& scale,
-                  const TargetLogit& target, const at::Tensor& norms = {});
-  // The same with unit features, one scale s and s margin(cos(theta)).
+                  ClassLoss loss, const at::Tensor& norms = {});
+  // The same with unit features and one scale s.
+  Output classify(const HeadInput& input, double s, const ClassLoss& loss,
+                  const at::Tensor& norms = {});
+  // Softmax cross entropy with s margin(cos(theta)) in place of the true classes' logits.
   Output classify(const HeadInput& input, double s,
                   const std::function<at::Tensor(const at::Tensor& cosine)>& margin);
-  // (N, rows of the weight), in [-1, 1]: for losses that change other logits than the true class's,
-  // which the passes over tiles of classes do not cover.
-  at::Tensor cosines(const HeadInput& input);
 
  private:
+  std::int64_t centers_;
   c10::intrusive_ptr<MemoryCache> cache_ = c10::make_intrusive<MemoryCache>();
 };
 

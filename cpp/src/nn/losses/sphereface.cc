@@ -80,11 +80,11 @@ class SphereFaceHead : public CosineHead {
     const double lambda = sphereface_lambda(options_, buffer(0).item<std::int64_t>());
     if (options_.gradient == "caffe") return as_in_caffe(input, lambda);
     const at::Tensor& norms = input.norms();
-    return classify(input, input.features() / norms, norms,
-                    [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor&) {
-                      return scale * (lambda * cosine + sphereface_psi(cosine, options_.m)) /
-                             (1 + lambda);
-                    });
+    return classify(
+        input, input.features() / norms, norms,
+        {.target = [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor&) {
+          return scale * (lambda * cosine + sphereface_psi(cosine, options_.m)) / (1 + lambda);
+        }});
   }
 
  private:

@@ -33,17 +33,15 @@ class SubcenterArcFaceHead : public CosineHead {
  public:
   SubcenterArcFaceHead(Description description, const SubcenterArcFaceOptions& options)
       : CosineHead(std::move(description), options.init, options.k), options_(options) {
-    take_all_logits();
+    refuse_split("its centres are not made for it");
   }
 
  protected:
   Output compute(HeadInput& input) override {
-    const at::Tensor all = cosines(input).view({-1, shape().classes, options_.k});
-    const at::Tensor cosine = std::get<0>(all.max(2));
-    const at::Tensor own = cosine.gather(1, input.labels().unsqueeze(1));
-    const at::Tensor margin = at::full({1, 1}, options_.m, own.options());
-    return cross_entropy(options_.s, cosine, arcface_margin(own, margin, options_.past_pi),
-                         input.labels(), cosine);
+    return classify(input, options_.s, [this](const at::Tensor& cosine) {
+      const at::Tensor margin = at::full({1, 1}, options_.m, cosine.options());
+      return arcface_margin(cosine, margin, options_.past_pi);
+    });
   }
 
  private:

@@ -37,7 +37,7 @@ class UniFaceHead : public CosineHead {
  public:
   UniFaceHead(Description description, const UniFaceOptions& options)
       : CosineHead(std::move(description), options.init), options_(options) {
-    take_all_logits();
+    refuse_split("its threshold is not made for it");
     const at::NoGradGuard no_grad;
     add_parameter("bias", {1}, options.init)
         .fill_(std::log(10 * options.r * static_cast<double>(shape().classes)));
@@ -46,18 +46,16 @@ class UniFaceHead : public CosineHead {
  protected:
   Output compute(HeadInput& input) override {
     const UniFaceOptions& o = options_;
-    const at::Tensor cosine = cosines(input);
-    const at::Tensor labels = input.labels().unsqueeze(1);
-    const at::Tensor bias = parameter(1).to(cosine.scalar_type());
-    const at::Tensor zero = at::zeros({}, cosine.options());
-    const auto softplus = [&](const at::Tensor& x) {
-      return at::logaddexp(x.clamp(-o.s, o.s), zero);
+    ClassLoss loss;
+    loss.target = [&](const at::Tensor& cosine, const at::Tensor& scale, const at::Tensor& b) {
+      const at::Tensor x = (b - scale * (cosine - o.m)).clamp(-o.s, o.s);
+      return at::logaddexp(x, at::zeros({}, x.options()));
     };
-    const at::Tensor own = softplus(bias - o.s * (cosine.gather(1, labels) - o.m));
-    const at::Tensor others = o.l * softplus(o.s * cosine - bias);
-    const at::Tensor plain = (o.s * cosine).detach();
-    Output output{others.scatter(1, labels, own).sum(1).mean(), plain, plain.argmax(1)};
-    output.target = (plain.gather(1, labels) - o.s * o.m).squeeze(1);
+    loss.threshold = {o.l, o.s};
+    const at::Tensor& x = input.features();
+    const at::Tensor b = parameter(1).to(x.scalar_type()).expand({x.size(0), 1});
+    Output output = classify(input, o.s, loss, b);
+    output.target = output.target - o.s * o.m;
     return output;
   }
 
