@@ -3,9 +3,14 @@ ones, each with one thing that a reader has to refuse."""
 
 import io
 import re
+import sys
+from pathlib import Path
 
 import numpy as np
 import scipy.io
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from small_protocol import small_protocol
 
 BETWEEN = b"\n==>\n"  # files.h
 
@@ -98,23 +103,6 @@ def agedb(*splits, name="splits"):
 
 AGEDB = ([("1_Ann_20", "2_Ann_50"), ("1_Ann_20", "3_Bob_31")], (1, 0))
 
-PROTOCOL = """id = "mine"
-version = 1
-title = "Mine"
-[data]
-images = ["."]
-lists = ["."]
-match = "exact"
-[reader]
-%s
-[evaluation]
-convention = "exact"
-interval = "none"
-failed_enrolments = "lowest_score"
-[[metrics]]
-name = "auc"
-"""
-
 
 def releases():
     """Name -> seed that is accepted."""
@@ -148,12 +136,14 @@ def releases():
         ),
         "umdfaces_listed": seed("umdfaces_listed", FACES, UMDFACES_PAIRS),
         "quality_scores": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\n'
-            'high_from = 0.6\nidentity = "folder"',
+            small_protocol('name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\n'
+            'high_from = 0.6\nidentity = "folder"'),
             QUALITIES,
         ),
         "quality_scores.people": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\nhigh_from = 0.6',
+            small_protocol(
+                'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\nhigh_from = 0.6'
+            ),
             "sample,quality,identity\n1.jpg,0.1,a\n2.jpg,0.5,a\n3.jpg,0.9,a\n4.jpg,0.9,b\n",
         ),
         **{f"pairs.{rule}": pairs_named(rule) for rule in ("before_last_underscore", "first_word",
@@ -178,7 +168,7 @@ QUALITIES = "sample,quality\na/1.jpg,0.1\na/2.jpg,0.5\na/3.jpg,0.9\nb/1.jpg,0.2\
 def pairs_named(rule):
     """A list of pairs of which `rule` says who is on an image."""
     return seed(
-        PROTOCOL % f'name = "pairs"\nfile = "p.csv"\nidentity = "{rule}"',
+        small_protocol(f'name = "pairs"\nfile = "p.csv"\nidentity = "{rule}"'),
         "first,second,label\nx/1_Ann_2.jpg,x/3_Ann_4.jpg,1\nx/1_Ann_2.jpg,x/5_Bob_6.jpg,0\n"
         "x/5_Bob_6.jpg,x/7_Bob_8.jpg,1\nx/12.jpg,x/Cat.jpg,0\n",
     )
@@ -264,16 +254,22 @@ def wrong():
         ),
         "umdfaces_listed.yaw": seed("umdfaces_listed", FACES.replace("30,", "3000,"), ""),
         "quality_scores.rule": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.9\nhigh_from = 0.6',
+            small_protocol(
+                'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.9\nhigh_from = 0.6'
+            ),
             QUALITIES,
         ),
         "quality_scores.nobody": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\n'
-            'high_from = 0.6\nidentity = "second_part"',
+            small_protocol(
+                'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\n'
+                'high_from = 0.6\nidentity = "second_part"'
+            ),
             QUALITIES,
         ),
         "quality_scores.none": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0\nhigh_from = 0.6',
+            small_protocol(
+                'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0\nhigh_from = 0.6'
+            ),
             QUALITIES,
         ),
     }
