@@ -80,8 +80,7 @@ ConvertSummary convert_to_pack(const Dataset& dataset, const std::filesystem::pa
   summary.people = static_cast<std::int64_t>(dataset.label_names.size());
   summary.tree_sha256 = packed.tree_sha256;
   if (const std::size_t bad = packed.failures.size(); bad > 0) {
-    summary.notes.push_back(
-        fmt::format("{} images cannot be decoded; the pack says which.", bad));
+    summary.notes.push_back(fmt::format("{} images cannot be decoded; the pack says which.", bad));
   }
   return summary;
 }

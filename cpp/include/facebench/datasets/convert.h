@@ -36,10 +36,10 @@ struct ConvertSummary {
 // The encoded images of a data set, unchanged, in an archive of another format (see
 // image_archive_writers()), which appears only when it is complete. Labels are the people's numbers
 // where all are called by numbers, else their places in Dataset::label_names. It is then opened
-// again and everything compared: counts, bytes and labels. `out` may also be a pack, X.h5: the images
-// decoded, nothing found or cut out, all of the first one's size. Throws std::invalid_argument for
-// another ending and for labels that the format cannot hold; Error as reading does, and where what is
-// read back differs.
+// again and everything compared: counts, bytes and labels. `out` may also be a pack, X.h5: the
+// images decoded, nothing found or cut out, all of the first one's size. Throws
+// std::invalid_argument for another ending and for labels that the format cannot hold; Error as
+// reading does, and where what is read back differs.
 ConvertSummary convert_dataset(const Dataset& dataset, const std::filesystem::path& out,
                                const ConvertOptions& options = {}, const Job& job = {});
 
