@@ -197,6 +197,7 @@ __all__: list[str] = [
     "sorted_metrics",
     "sorted_names",
     "spreadsheet_record",
+    "startable_threads",
     "summarize",
     "supported_isa",
     "tar_at_far",
