@@ -3,6 +3,7 @@
 #include "common.h"
 #include "facebench/core/devices.h"
 #include "facebench/core/isa.h"
+#include "facebench/core/startable_threads.h"
 #include "facebench/core/utf8.h"
 #include "facebench/core/version.h"
 #include "modules.h"
@@ -35,6 +36,8 @@ void bind_core(py::module_& m) {
       py::arg("text"), "What a terminal may show of a text.");
   m.def("version", &version, "The version of the compiled library.");
   m.def("compiler", &compiler, "The compiler that built the library.");
+  m.def("startable_threads", &startable_threads, py::arg("wanted"),
+        "How many threads, up to `wanted`, can run at once beside this one.");
   m.def("available_processors", &available_processors,
         "Processors this process may use (affinity and cgroup quota respected).");
   m.def(

@@ -186,6 +186,7 @@ void bind_archives(py::module_& m) {
       .def_readonly("people", &ConvertSummary::people)
       .def_readonly("source_sha256", &ConvertSummary::source_sha256)
       .def_readonly("written_sha256", &ConvertSummary::written_sha256)
+      .def_readonly("tree_sha256", &ConvertSummary::tree_sha256, "of a pack, else empty")
       .def_readonly("notes", &ConvertSummary::notes);
   m.def(
       "convert_dataset",

@@ -1,6 +1,6 @@
 """Line coverage of each reader by its own seeds, from the profiles that fuzz.sh left.
 
-    python scripts/fuzz_coverage.py build-fuzz [--lines] [READER...]
+    python scripts/fuzz_coverage.py build-fuzz [READER...] [--lines]
 
 A target, tests/fuzz/READER.cc, names the sources of its reader in a comment, and where they do more
 than read, the functions that do not, or those that do:

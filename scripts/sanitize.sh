@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # sanitize.sh [asan|tsan]: the C++ tests of the floors below torch under AddressSanitizer and
 # UndefinedBehaviorSanitizer, then those that use threads under ThreadSanitizer. The first are built
-# beside the fuzz targets, from the same objects.
+# beside the fuzz targets, from the same objects. Kernels for AVX-512 are compiled without
+# AddressSanitizer (cpp/cmake/Kernels.cmake says why).
 source "$(dirname "$0")/common.sh"
 command -v clang++ >/dev/null || die "clang is not there: the sanitizers are its own." \
   "Install it (Debian: apt-get install clang llvm), then run the same command again."
@@ -29,8 +30,6 @@ pictures=""
 export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
 export LSAN_OPTIONS=suppressions=$root/tests/fuzz/leaks.txt:print_suppressions=0
 export LLVM_PROFILE_FILE=/dev/null
-# Under clang 14's AddressSanitizer AVX-512 kernels end in a fault (seen: an aligned store to the stack).
-export FACEBENCH_ISA=avx2
 case ${1:-all} in
   # A confined child has a limit on its address space, which the sanitizers' shadow memory exceeds.
   asan | all) check fuzz build-fuzz "$light$pictures" -E '[Cc]onfined' ;;&

@@ -3,8 +3,7 @@
 # (package facebench) leaves out torch and CUDA, which must be those of the torch that is imported;
 # `light` (package facebench-eval: protocols, metrics, reports) needs no torch and is made for each
 # PYTHON named, else for .venv's. The same sources give the same bytes: times are those of the last
-# commit (SOURCE_DATE_EPOCH); folders are not in the code of the light one, and in that of the full
-# one only torch's.
+# commit (SOURCE_DATE_EPOCH), and no file may name the folder it was built in.
 source "$(dirname "$0")/common.sh"
 kind=${1:-full}
 shift || true
@@ -51,9 +50,7 @@ for python in "${pythons[@]}"; do
   tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
   tools=$build/wheel/tools
   step "Tools for wheels ($tag)" make_tools "$python" "$tools"
-  place=()
   if [ "$kind" = light ]; then
-    place=(--built-in "$root")  # the full one holds places of torch's headers, which its checks name
     light_project "$build/light"
     step "Light wheel ($tag)" pip_wheel "$tools/bin/python" "$build/light" "$root/build-light" FACEBENCH_FULL=OFF
   else
@@ -61,7 +58,7 @@ for python in "${pythons[@]}"; do
   fi
   step "Wheel with its system libraries ($tag)" repair
   made=$("$python" scripts/finish_wheel.py "$build"/wheel/repaired/*.whl dist)
-  "$tools/bin/python" scripts/check_wheel.py "$made" "${place[@]}" ||
+  "$tools/bin/python" scripts/check_wheel.py "$made" --built-in "$root" ||
     die "$made asks for too much, is not protected, or names its folder." "The lines above name the library."
   scripts/smoke_wheel.sh "$made" "$kind" "$python"
   say "made $made"

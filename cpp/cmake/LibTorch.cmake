@@ -33,9 +33,25 @@ target_link_libraries(facebench_torch INTERFACE
 # (remove_all jumps to address 0). The dynamic linker takes the first it meets, so the real one has
 # to stand before torch.
 target_link_libraries(facebench_torch INTERFACE stdc++)
+# By name: of a path CMake would put the folder into the run path, and with it into the build ID.
+target_link_options(facebench_torch INTERFACE "$<BUILD_INTERFACE:-L${torch_lib}>")
 foreach(name torch torch_cpu c10)
-  find_library(FACEBENCH_LIB_${name} ${name} PATHS "${torch_lib}" NO_DEFAULT_PATH REQUIRED)
-  target_link_libraries(facebench_torch INTERFACE "$<BUILD_INTERFACE:${FACEBENCH_LIB_${name}}>")
+  target_link_libraries(facebench_torch INTERFACE "$<BUILD_INTERFACE:${name}>")
 endforeach()
-find_library(FACEBENCH_LIB_torch_python torch_python PATHS "${torch_lib}" NO_DEFAULT_PATH)
+# Assertions in torch's headers, and of torch's in our sources, hold the files' places.
+foreach(map "${PROJECT_SOURCE_DIR}/=" "${FACEBENCH_TORCH_DIR}/include=torch")
+  target_compile_options(facebench_torch INTERFACE
+    "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${map}>>")
+endforeach()
+# facebench_torch_run_path(TARGET FOLDER): where a library of the build folder finds torch's; relative
+# to FOLDER, its own, where torch lies in the project's folder, so that all of it may lie elsewhere.
+function(facebench_torch_run_path target folder)
+  set(path "${FACEBENCH_TORCH_DIR}/lib")
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${path}" NORMALIZE inside)
+  if(inside)
+    file(RELATIVE_PATH path "${folder}" "${path}")
+    set(path "$ORIGIN/${path}")
+  endif()
+  set_target_properties(${target} PROPERTIES BUILD_RPATH "${path}")
+endfunction()
 message(STATUS "torch ${FACEBENCH_TORCH_VERSION} in ${FACEBENCH_TORCH_DIR}")

@@ -150,7 +150,7 @@ def compare(
     >>> round(facebench.compare(photo, photo, model=grey, detector="none").score, 6)
     1.0
     """
-    pixels = {name: options.pop(name) for name in ("mean", "std", "color") if name in options}
+    pixels = _foreign.take_pixels(options)
     extract = embedding.ExtractOptions(**options)
     embedder = embedding.load_embedder(model, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)

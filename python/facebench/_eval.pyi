@@ -197,6 +197,7 @@ __all__: list[str] = [
     "sorted_metrics",
     "sorted_names",
     "spreadsheet_record",
+    "startable_threads",
     "summarize",
     "supported_isa",
     "tar_at_far",
@@ -3702,6 +3703,11 @@ def sha256_hex(bytes: bytes) -> str: ...
 def sorted_metrics(names: collections.abc.Sequence[str]) -> list[str]: ...
 def sorted_names(names: collections.abc.Sequence[str]) -> list[str]: ...
 def spreadsheet_record(fields: collections.abc.Sequence[str]) -> str: ...
+def startable_threads(wanted: typing.SupportsInt) -> int:
+    """
+    How many threads, up to `wanted`, can run at once beside this one.
+    """
+
 def summarize(scores: typing.Any, labels: typing.Any) -> ScoreSummary:
     """
     Moments of both classes, and d'.

@@ -418,6 +418,24 @@ def warn_of_assumptions(embedder, flip=None) -> None:
         )
 
 
+def take_pixels(options):
+    """What `load_embedder` takes of a model's pixels, out of keywords."""
+    return {name: options.pop(name) for name in ("mean", "std", "color") if name in options}
+
+
+def ready_model(model, flip=None, **pixels):
+    """A model file of ours, or a model in batches, of what `load_embedder` takes; one that is there
+    already stays. A UserWarning where its pixels are assumed."""
+    if isinstance(model, _full.BatchModel):
+        return model
+    name = str(model) if isinstance(model, (str, Path)) else getattr(model, "__name__", "")
+    embedder = load_embedder(model, **pixels)
+    if isinstance(embedder, _full.Model):
+        return embedder
+    warn_of_assumptions(embedder, flip)
+    return batch_model(embedder, name, flip)
+
+
 def batch_model(embedder, name: str = "", flip=None) -> _full.BatchModel:
     """An `Embedder` as the extractor takes it. ``name``: in messages and run folders. ``flip``: how
     it is embedded, where that was stated."""

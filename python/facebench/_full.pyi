@@ -768,6 +768,12 @@ class ConvertSummary:
     @property
     def source_sha256(self) -> str: ...
     @property
+    def tree_sha256(self) -> str:
+        """
+        of a pack, else empty
+        """
+
+    @property
     def written_sha256(self) -> str: ...
 
 class PackOptions:

@@ -4,35 +4,18 @@ Our own pools take what they get; OpenMP, under torch and numpy, ends the proces
 """
 
 import os
-import threading
 import warnings
 
+from facebench import _eval
+
 _ENOUGH = 64
-
-
-def startable(wanted: int) -> int:
-    """How many threads, up to ``wanted``, can run at once beside this one."""
-    end = threading.Event()
-    started: list[threading.Thread] = []
-    try:
-        for _ in range(wanted):
-            thread = threading.Thread(target=end.wait)
-            thread.start()
-            started.append(thread)
-    except RuntimeError:  # "can't start new thread"
-        pass
-    finally:
-        end.set()
-        for thread in started:
-            thread.join()
-    return len(started)
 
 
 def _few() -> bool:
     """Whether OpenMP may have no threads of its own; says so, and keeps it from trying."""
     # Two pools, a loader of images and a display of progress.
     wanted = min(2 * (os.cpu_count() or 1) + 3, _ENOUGH)
-    found = startable(wanted)
+    found = _eval.startable_threads(wanted)
     if found == wanted:
         return False
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

@@ -90,11 +90,6 @@ def _split(options, *kinds):
     return [kind(**values) for kind, values in zip(kinds, given, strict=True)]
 
 
-def _pixels(options):
-    """What `load_embedder` takes, out of the keywords."""
-    return {name: options.pop(name) for name in ("mean", "std", "color") if name in options}
-
-
 def pack(
     dataset,
     root,
@@ -143,7 +138,7 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
     `ExtractOptions`: flip, normalization, micro_batch, precision; and mean, std, color (see
     `facebench.embedding.load_embedder`).
     """
-    pixels = _pixels(options)
+    pixels = _foreign.take_pixels(options)
     (extract,) = _split(options, _ExtractOptions)
     embedder = _embedding.load_embedder(model, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
@@ -218,10 +213,10 @@ def run(
     >>> result.tracks["view2"].comparisons
     80
     """
+    model = _foreign.ready_model(model, options.get("flip"), **_foreign.take_pixels(options))
     if isinstance(protocol, list | tuple):
         given = {name: value for name, value in locals().items() if name not in ("options", "out")}
         return _run_each(given.pop("protocol"), out, {**given, **options})
-    pixels = _pixels(options)
     evaluation, extract, packing = _split(
         options, _EvaluationOptions, _ExtractOptions, _PackOptions
     )
@@ -243,19 +238,13 @@ def run(
         "threads": threads,
         "progress": progress,
     }
-    named = isinstance(model, (str, _os.PathLike))
-    source = _embedding.load_embedder(model, **pixels)
-    if not isinstance(source, _embedding.Model):
-        name = str(model) if named else getattr(model, "__name__", "")
-        _foreign.warn_of_assumptions(source, extract.flip)
-        source = _foreign.batch_model(source, name, extract.flip)
     protocol = _os.fspath(protocol)
     if out is None:
         with _tempfile.TemporaryDirectory() as folder:
-            raw = _full.run(protocol, source, _Path(folder) / "run", discard=True, **arguments)
+            raw = _full.run(protocol, model, _Path(folder) / "run", discard=True, **arguments)
     else:
         more = _run_html_writer(out)
-        raw = _full.run(protocol, source, out, discard=discard, more=more, **arguments)
+        raw = _full.run(protocol, model, out, discard=discard, more=more, **arguments)
     result = _Result(raw, str(root or ""), threads)
     result.reused = reused
     return result

@@ -51,6 +51,30 @@ def recs():
     }
 
 
+# Opcodes that today's Python does not write, and wrong ones: programs of pickle's machine.
+TRUE = b"](\x88e\x86."
+PROGRAMS = {
+    "long": b"\x80\x04](\x8e\x04\0\0\0\0\0\0\0abcdC\x01be](\x8a\x01\x01e\x86.",
+    "old_long": b"](S'ab'\nS'\\x62\\n\\\\'\ne](L1L\ne\x86.",
+    "moved": b"K\x0100K\x01200(K\x01K\x021)0](C\x01ar\1\0\0\0j\1\0\0\0e" + TRUE,
+    "negative": b"\x8a\x02\xff\xff\x8a\x00\x86.",
+    "texts": b"](\x8d\x01\0\0\0\0\0\0\0aX\x01\0\0\0be" + TRUE,
+    "large": b"\x8a\x09123456789.",
+    "number": b"L1x\n.",
+    "truth": b"I2x\n.",
+    "protocol": b"\x80\x09.",
+    "escape": b"S'\\xzz'\n.",
+    "open_escape": b"S'a\\'\n.",
+    "quote": b"Sab\n.",
+    "no_mark": b"]e.",
+    "no_list": b"K\x01K\x02a.",
+    "no_name": b"K\x01)R.",
+    "arguments": b"cnumpy.core.multiarray\n_reconstruct\n)R.",
+    "state": b"]}b.",
+    "old_call": b"(ios\nsystem\n.",
+}
+
+
 def pickles():
     """The known forms of a .bin file, each cut at four places, and pickles of other things."""
     whole = bins([b"abcd", b"e" * 300, b"f", b"g"], [True, False])
@@ -63,6 +87,13 @@ def pickles():
               [[b"a"], [1], [2]])  # fmt: skip
     for k, value in enumerate(others):
         seeds[f"other{k}.bin"] = pickle.dumps(value, 2 + k % 3)
+    high = pickle.dumps(([b"\xff\x80", b"b"], [True]), 2)
+    seeds["high.bin"] = high
+    seeds["beyond.bin"] = high.replace("\x80".encode(), "€".encode()[:2])
+    for name, program in PROGRAMS.items():
+        seeds[f"program.{name}.bin"] = program
+    for name, old, new in (("big_endian", b"<", b">"), ("shape", b"K\x01\x85", b"K\x7f\x85")):
+        seeds[f"numpy.{name}.bin"] = whole["numpy1"].replace(old, new)
     seeds["runs_code.bin"] = b"\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R."
     seeds["memo.bin"] = b"\x80\x02]h\x07."
     return seeds
@@ -149,4 +180,11 @@ def lmdbs(data, keys):
     return {
         f"list.{name}": BETWEEN.join([data, *(text.encode() for text in texts)])
         for name, texts in lists.items()
-    }
+    } | {f"changed{k}.mdb": changed(data, k) for k in range(12)}
+
+
+def changed(data, k):
+    """One byte of what a page begins with is another."""
+    page, field = divmod(k, 3)
+    at = 4096 * (page + page // 2) + (10, 13, 16)[field]
+    return data[:at] + bytes([data[at] ^ 0x15]) + data[at + 1 :]

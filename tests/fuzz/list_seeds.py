@@ -3,9 +3,15 @@ ones, each with one thing that a reader has to refuse."""
 
 import io
 import re
+import struct
+import sys
+from pathlib import Path
 
 import numpy as np
 import scipy.io
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from small_protocol import small_protocol
 
 BETWEEN = b"\n==>\n"  # files.h
 
@@ -14,7 +20,23 @@ def mat(**variables):
     """A MAT-5 file; lists of texts as columns of cells."""
     file = io.BytesIO()
     scipy.io.savemat(file, {name: cells(v) for name, v in variables.items()}, do_compression=True)
-    return file.getvalue()[:116] + bytes(8) + file.getvalue()[124:]  # without the time of day
+    return without_time(file)
+
+
+def without_time(file):
+    """The bytes with a head that says nothing of day and machine."""
+    return b"MATLAB 5.0 MAT-file".ljust(116) + bytes(8) + file.getvalue()[124:]
+
+
+def element(kind, data):
+    """A part of a MAT-5 file, filled up to 8 bytes."""
+    return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def array(kind, columns, data):
+    """The variable `n`, of one row."""
+    flags, name = element(6, struct.pack("<II", kind, 0)), element(1, b"n")
+    return element(14, flags + element(5, struct.pack("<II", 1, columns)) + name + data)
 
 
 def mats():
@@ -24,9 +46,26 @@ def mats():
     )
     plain = io.BytesIO()
     scipy.io.savemat(plain, {"names": cells(["Ann", "é"]), "n": np.arange(6.0).reshape(2, 3)})
-    data = plain.getvalue()[:116] + bytes(8) + plain.getvalue()[124:]
+    data = without_time(plain)
     seeds = {"texts.mat": whole, "open.mat": data, "new.mat": data[:124] + b"\0\2IM" + data[128:]}
     seeds["twice.mat"] = data + data[128:]
+    for name, (kind, letters) in {
+        "utf16": (17, "Aé€\U0001f600".encode("utf-16-le")),
+        "uint16": (4, "Aé".encode("utf-16-le")),
+        "latin": (2, b"A\xe9"),
+        "half": (17, b"\x3d\xd8A\0"),
+        "end_half": (17, b"\x3d\xd8"),
+        "odd": (17, b"A\0B"),
+        "double": (9, bytes(8)),
+        "not_utf8": (16, b"\xff"),
+    }.items():
+        seeds[f"text.{name}.mat"] = data[:128] + array(
+            4, len(letters) // 2 or 1, element(kind, letters)
+        )
+    cells_of = element(14, b"") + array(4, 1, element(16, b"a"))
+    seeds["empty_cell.mat"] = data[:128] + array(1, 2, cells_of)
+    seeds["numbers.mat"] = data[:128] + array(6, 1, element(17, bytes(8)))
+    seeds["huge.mat"] = data[:128] + array(6, 0x7FFFFFFF, element(9, bytes(8)))
     for k in range(24):
         at = 128 + (len(data) - 128) * k // 24 // 4 * 4
         seeds[f"cut{k}.mat"] = data[:at]
@@ -98,23 +137,6 @@ def agedb(*splits, name="splits"):
 
 AGEDB = ([("1_Ann_20", "2_Ann_50"), ("1_Ann_20", "3_Bob_31")], (1, 0))
 
-PROTOCOL = """id = "mine"
-version = 1
-title = "Mine"
-[data]
-images = ["."]
-lists = ["."]
-match = "exact"
-[reader]
-%s
-[evaluation]
-convention = "exact"
-interval = "none"
-failed_enrolments = "lowest_score"
-[[metrics]]
-name = "auc"
-"""
-
 
 def releases():
     """Name -> seed that is accepted."""
@@ -148,12 +170,14 @@ def releases():
         ),
         "umdfaces_listed": seed("umdfaces_listed", FACES, UMDFACES_PAIRS),
         "quality_scores": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\n'
-            'high_from = 0.6\nidentity = "folder"',
+            small_protocol('name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\n'
+            'high_from = 0.6\nidentity = "folder"'),
             QUALITIES,
         ),
         "quality_scores.people": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\nhigh_from = 0.6',
+            small_protocol(
+                'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\nhigh_from = 0.6'
+            ),
             "sample,quality,identity\n1.jpg,0.1,a\n2.jpg,0.5,a\n3.jpg,0.9,a\n4.jpg,0.9,b\n",
         ),
         **{f"pairs.{rule}": pairs_named(rule) for rule in ("before_last_underscore", "first_word",
@@ -178,7 +202,7 @@ QUALITIES = "sample,quality\na/1.jpg,0.1\na/2.jpg,0.5\na/3.jpg,0.9\nb/1.jpg,0.2\
 def pairs_named(rule):
     """A list of pairs of which `rule` says who is on an image."""
     return seed(
-        PROTOCOL % f'name = "pairs"\nfile = "p.csv"\nidentity = "{rule}"',
+        small_protocol(f'name = "pairs"\nfile = "p.csv"\nidentity = "{rule}"'),
         "first,second,label\nx/1_Ann_2.jpg,x/3_Ann_4.jpg,1\nx/1_Ann_2.jpg,x/5_Bob_6.jpg,0\n"
         "x/5_Bob_6.jpg,x/7_Bob_8.jpg,1\nx/12.jpg,x/Cat.jpg,0\n",
     )
@@ -264,16 +288,22 @@ def wrong():
         ),
         "umdfaces_listed.yaw": seed("umdfaces_listed", FACES.replace("30,", "3000,"), ""),
         "quality_scores.rule": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.9\nhigh_from = 0.6',
+            small_protocol(
+                'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.9\nhigh_from = 0.6'
+            ),
             QUALITIES,
         ),
         "quality_scores.nobody": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\n'
-            'high_from = 0.6\nidentity = "second_part"',
+            small_protocol(
+                'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0.3\n'
+                'high_from = 0.6\nidentity = "second_part"'
+            ),
             QUALITIES,
         ),
         "quality_scores.none": seed(
-            PROTOCOL % 'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0\nhigh_from = 0.6',
+            small_protocol(
+                'name = "ijba_quality"\nscores = "q.csv"\nlow_below = 0\nhigh_from = 0.6'
+            ),
             QUALITIES,
         ),
     }

@@ -1,6 +1,7 @@
 // The lists of every protocol: the name of a protocol or a whole one in TOML, then its files in the
 // order of TrialReader::files(), a line "==>" between them. A part that begins with "@NAME" is the
-// file of this name. Sources: cpp/src/protocols/agedb_splits.cc cpp/src/protocols/bin_pairs.cc
+// file of this name.
+// Sources: cpp/src/protocols/agedb_splits.cc cpp/src/protocols/bin_pairs.cc
 //   cpp/src/protocols/blufr.cc cpp/src/protocols/cfp_pairs.cc
 //   cpp/src/protocols/dfw.cc cpp/src/protocols/file_listing.cc cpp/src/protocols/folders.cc
 //   cpp/src/protocols/ijb.cc cpp/src/protocols/ijba.cc cpp/src/protocols/ijba_quality.cc

@@ -49,7 +49,8 @@ LISTS = {
 }
 
 
-POINTS = ",".join(f"{axis}{k}" for k in range(5) for axis in "xy")
+PARTS = ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth")
+POINTS = ",".join(f"{part}_{axis}" for part in PARTS for axis in "xy")
 TEXTS = {
     "exclusion": {
         "small.tsv": "# audit\nperson\tAnn\nsample\tBob/1.jpg\n",
@@ -180,14 +181,15 @@ def other_scores(folder):
     seeds = {}
     random = np.random.default_rng(3)
 
-    def add(name, root, convention=None):
+    def add(name, root, convention=None, **more):
         trials = protocols.read_trials(name, root)
         values = random.normal(size=(len(trials.names), 2)).astype(np.float32)
         result = protocols.evaluate(
-            name, values, trials.names, root=root, interval="none", convention=convention
+            name, values, trials.names, root=root, interval="none", convention=convention, **more
         )
-        result.save(folder / f"scores_{name}")
-        seeds[f"{name}.h5"] = (folder / f"scores_{name}/scores.h5").read_bytes()
+        place = folder / f"scores_{name}{len(more)}"
+        result.save(place)
+        seeds[f"{name}{'.few' if more else ''}.h5"] = (place / "scores.h5").read_bytes()
 
     for person in ("Ann", "Bob", "Cat"):
         for k in range(2):
@@ -195,6 +197,7 @@ def other_scores(folder):
             image.parent.mkdir(parents=True, exist_ok=True)
             image.write_bytes(f"{person} {k}".encode())
     add("folders", folder / "people")
+    add("folders", folder / "people", stored_scores=1)
     for kind, protocol in (("vggface2", "vggface2_pose"), ("umdfaces", "umdfaces"), ("dfw", "dfw")):
         made = folder / f"of_{kind}"
         datasets.write_synthetic_dataset(
@@ -202,6 +205,8 @@ def other_scores(folder):
             made,
         )
         add(protocol, made)
+        if kind == "umdfaces":
+            add(protocol, made, stored_scores=1)
     return seeds
 
 

@@ -498,8 +498,15 @@ def test_commands(tmp_path, source):
     out = invoke("data", "convert", source, "--out", tmp_path / "o.tar")
     read, written = re.findall(r"\b[0-9a-f]{64}\b", out)
     assert read == written
-    invoke("data", "convert", source, "--out", tmp_path / "o.h5")
+    told = json.loads(invoke("data", "convert", source, "--out", tmp_path / "o.h5", "--json"))
     assert len(datasets.Pack(tmp_path / "o.h5")) == 6
+    done = convert(source, tmp_path / "p" / "o.h5")
+    pictures = [datasets.read_archive(source).samples[i] for i in range(6)]
+    lines = [f"{hashlib.sha256(s.read()).hexdigest()}  {s.id}\n" for s in pictures]
+    assert done.tree_sha256 == hashlib.sha256("".join(lines).encode()).hexdigest()
+    assert told["tree_sha256"] == done.tree_sha256 and not done.source_sha256
+    assert (done.images, done.people, told["images"], told["people"]) == (6, 3, 6, 3)
+    assert pack_hashes(tmp_path / "o.h5") == pack_hashes(tmp_path / "p" / "o.h5")
     assert "6 images of 3 people, 0 findings" in invoke("data", "scan", "rec", "--root", source)
     assert "'tar'" in invoke("list", "datasets", "--json").replace('"', "'")
     whole = source.read_bytes()

@@ -1,9 +1,15 @@
 """Small files that stand for very much are refused, with what is bounded and to what."""
 
+import pathlib
+import sys
+
 import facebench
 import numpy as np
 import pytest
 from facebench import protocols, reports
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from small_protocol import small_protocol
 
 
 def test_people_with_more_images_than_there_are(tmp_path):
@@ -17,25 +23,10 @@ def test_people_with_more_images_than_there_are(tmp_path):
 
 def test_targets(tmp_path):
     path = tmp_path / "mine.toml"
-    text = """
-id = "mine"
-version = 1
-title = "Mine"
-[data]
-images = ["."]
-lists = ["."]
-match = "exact"
-[reader]
-name = "pairs"
-file = "pairs.txt"
-[evaluation]
-convention = "exact"
-interval = "none"
-failed_enrolments = "lowest_score"
-[[metrics]]
-name = "tar_at_far"
-targets = [TARGETS]
-"""
+    text = small_protocol(
+        'name = "pairs"\nfile = "pairs.txt"',
+        '[[metrics]]\nname = "tar_at_far"\ntargets = [TARGETS]\n',
+    )
     path.write_text(text.replace("TARGETS", ", ".join(["0.1"] * 1001)))
     with pytest.raises(facebench.Error, match="1001 targets; more than 1000"):
         protocols.load_protocol(path)

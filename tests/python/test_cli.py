@@ -351,6 +351,23 @@ def test_out_is_the_first_free_number(tmp_path, monkeypatch, capsys):
     assert sorted(p.name for p in Path("runs").iterdir()) == ["pack-lfw-1.h5", "run-lfw-2"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "lfw", "--model", "no.safetensors", "--root", "."),
+        ("run", "lfw", "--model", "no.onnx", "--root", "."),
+        ("run", "lfw", "lfv", "--model", "math:sqrt", "--root", "."),
+        ("embed", "math:no", "p.h5"),
+    ],
+)
+def test_what_is_refused_names_no_result(words, tmp_path, monkeypatch):
+    pytest.importorskip("facebench._full")
+    monkeypatch.chdir(tmp_path)
+    said = runner.invoke(app, words)
+    assert said.exit_code and said.stderr.strip() and "out:" not in said.stderr
+    assert not any(tmp_path.iterdir())
+
+
 def test_assignments():
     assert parse_assignments(["a=1", "b=x", "c=[1, 2]", "d=true", "e=a=b"]) == {
         "a": 1,

@@ -9,6 +9,8 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/datasets/decoded_images.h"
+#include "facebench/datasets/pack.h"
 #include "facebench/images/decode.h"
 #include "facebench/io/archive.h"
 #include "facebench/io/archive_writer.h"
@@ -65,11 +67,30 @@ std::filesystem::path path_of_written(const std::filesystem::path& out,
   return text.substr(0, open) + "{" + numbers + "}" + text.substr(close + 1);
 }
 
+ConvertSummary convert_to_pack(const Dataset& dataset, const std::filesystem::path& out,
+                               const Job& job) {
+  const ImageShape shape = DecodedImages(dataset).shape();
+  CropOptions whole;
+  whole.height = shape.height;
+  whole.width = shape.width;
+  const PackSummary packed = pack_dataset(dataset, nullptr, "", whole, {}, out, job);
+  ConvertSummary summary;
+  summary.files = {packed.path};
+  summary.images = packed.images;
+  summary.people = static_cast<std::int64_t>(dataset.label_names.size());
+  summary.tree_sha256 = packed.tree_sha256;
+  if (const std::size_t bad = packed.failures.size(); bad > 0) {
+    summary.notes.push_back(fmt::format("{} images cannot be decoded; the pack says which.", bad));
+  }
+  return summary;
+}
+
 }  // namespace
 
 ConvertSummary convert_dataset(const Dataset& dataset, const std::filesystem::path& out,
                                const ConvertOptions& options, const Job& job) {
   check_options(options);
+  if (out.extension() == ".h5") return convert_to_pack(dataset, out, job);
   const ImageArchiveWriterFormat& format = image_archive_writer_for(out);
   if (dataset.samples.empty()) fail(dataset.root.string(), "the data set has no images");
   ConvertSummary summary;

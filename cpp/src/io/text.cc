@@ -275,10 +275,11 @@ std::string csv_record(const std::vector<std::string>& fields, char separator) {
   std::string record;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) record += separator;
-    // A lone empty field would otherwise be a blank line, which readers pass over.
+    // A lone empty field would otherwise be a blank line, which readers pass over, and a byte order
+    // mark the file's own.
     const bool quote = fields[i].find_first_of("\"\r\n") != std::string::npos ||
                        fields[i].find(separator) != std::string::npos ||
-                       (fields.size() == 1 && fields[i].empty());
+                       fields[i].starts_with(kBom) || (fields.size() == 1 && fields[i].empty());
     if (!quote) {
       record += fields[i];
       continue;

@@ -142,6 +142,21 @@ void check_output(const fs::path& folder, const Manifest& manifest, const char* 
        fmt::format("It was changed; 'facebench verify {}' says what differs.", folder.string()));
 }
 
+// What tells a file from the one that takes its place: it is hashed, and then opened once more.
+using Stamp = std::pair<std::uintmax_t, fs::file_time_type>;
+
+Stamp stamp_of(const fs::path& path) {
+  std::error_code ignored;
+  return {fs::file_size(path, ignored), fs::last_write_time(path, ignored)};
+}
+
+RunScores read_since(const Stamp& before, const fs::path& path) {
+  RunScores scores = read_scores(path);
+  if (stamp_of(path) != before)
+    fail(path.string(), "was written while it was read", "Run the command again.");
+  return scores;
+}
+
 }  // namespace
 
 Json content_of_scores(const ProtocolSpec& spec, const EvaluationOptions& options,
@@ -283,9 +298,16 @@ RunScores read_scores(const fs::path& path) {
 }
 
 RunScores read_run_scores(const fs::path& folder, const Job& job) {
+  const Stamp before = stamp_of(folder / "scores.h5");
   const Manifest manifest = read_manifest(folder / "run.json");
   check_output(folder, manifest, "scores.h5", job);
-  return read_scores(folder / "scores.h5");
+  return read_since(before, folder / "scores.h5");
+}
+
+WholeRun read_whole_run(const fs::path& folder, const Job& job) {
+  const Stamp before = stamp_of(folder / "scores.h5");
+  Run run = read_run(folder, job);
+  return {std::move(run), read_since(before, folder / "scores.h5")};
 }
 
 }  // namespace facebench

@@ -54,6 +54,17 @@ std::string conditions_text(const PublishedRow& row) {
   return parts.empty() ? "" : fmt::format(": {}", fmt::join(parts, ", "));
 }
 
+// The embedded publications, parsed once.
+const std::vector<std::shared_ptr<const Publication>>& publications() {
+  static const std::vector<std::shared_ptr<const Publication>> all = [] {
+    std::vector<std::shared_ptr<const Publication>> read;
+    for (const std::string& name : publication_names())
+      read.push_back(std::make_shared<const Publication>(load_publication(name)));
+    return read;
+  }();
+  return all;
+}
+
 std::string left_out_text(std::size_t number) {
   return number <= kListed
              ? ""
@@ -64,8 +75,7 @@ std::string left_out_text(std::size_t number) {
 
 std::vector<ClaimSource> claim_sources(double value, double step, const MeasureAddress& measures) {
   std::vector<ClaimSource> out;
-  for (const std::string& name : publication_names()) {
-    const auto publication = std::make_shared<const Publication>(load_publication(name));
+  for (const std::shared_ptr<const Publication>& publication : publications()) {
     for (const PublishedValue& v : published_values(*publication)) {
       if (!v.cell->value || !same_measure(v.column->measures, measures)) continue;
       const double scale = published_units().at(v.column->unit).scale;

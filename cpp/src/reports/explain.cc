@@ -142,36 +142,35 @@ std::optional<double> ExplainedNumber::by_convention() const {
 Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions& options,
                     const Job& job) {
   check_options(options);
-  const Run runs[2] = {read_run(a, job), read_run(b, job)};
-  const RunScores scores[2] = {read_scores(a / "scores.h5"), read_scores(b / "scores.h5")};
-  const std::vector<TrackPairs> pairs = track_pairs(scores[0], scores[1]);
+  const WholeRun runs[2] = {read_whole_run(a, job), read_whole_run(b, job)};
+  const std::vector<TrackPairs> pairs = track_pairs(runs[0].scores, runs[1].scores);
   Explanation e;
   e.run = {name_of(a), name_of(b)};
   e.level = options.level;
   for (int r : {0, 1}) {
-    e.protocol[r] = scores[r].spec.id;
-    e.convention[r] = *scores[r].options.convention;
+    e.protocol[r] = runs[r].scores.spec.id;
+    e.convention[r] = *runs[r].scores.options.convention;
   }
-  e.differences = run_differences(runs[0], runs[1], scores[0], scores[1], pairs);
+  e.differences = run_differences(runs[0].run, runs[1].run, runs[0].scores, runs[1].scores, pairs);
   for (const TrackPairs& p : pairs) {
     e.common += p.common;
     e.only_a += p.only_a;
     e.only_b += p.only_b;
   }
 
-  const ProtocolSpec metrics = with_metrics_of_both(scores[0].spec, scores[1].spec);
-  const EvaluationOptions rules[2] = {rules_of(scores[0]), rules_of(scores[1])};
+  const ProtocolSpec metrics = with_metrics_of_both(runs[0].scores.spec, runs[1].scores.spec);
+  const EvaluationOptions rules[2] = {rules_of(runs[0].scores), rules_of(runs[1].scores)};
   // [run][convention]; where both follow the same rules each is computed once.
   const bool one_rule = equal_options(rules[0], rules[1]);
   Numbers numbers[2][2];
   for (int r : {0, 1}) {
-    numbers[r][0] = numbers_by(scores[r], metrics, rules[0], job);
-    numbers[r][1] = one_rule ? numbers[r][0] : numbers_by(scores[r], metrics, rules[1], job);
+    numbers[r][0] = numbers_by(runs[r].scores, metrics, rules[0], job);
+    numbers[r][1] = one_rule ? numbers[r][0] : numbers_by(runs[r].scores, metrics, rules[1], job);
   }
   for (const TrackPairs& p : pairs) {
     std::map<NumberKey, PairedComparison> paired;
     if (!p.same_scores)
-      paired = compare_track(scores[0], scores[1], p, metrics, rules[0], options, job);
+      paired = compare_track(runs[0].scores, runs[1].scores, p, metrics, rules[0], options, job);
     const auto before = [](const NumberKey& x, const NumberKey& y) {
       if (x.metric != y.metric) return metric_before(x.metric, y.metric);
       return x < y;

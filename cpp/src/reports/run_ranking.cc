@@ -19,16 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Loaded {
-  Run run;
-  RunScores scores;
-};
-
-Loaded load(const fs::path& folder, const Job& job) {
-  return {read_run(folder, job), read_scores(folder / "scores.h5")};
-}
-
-std::vector<Difference> why_not(const Loaded& a, const Loaded& b) {
+std::vector<Difference> why_not(const WholeRun& a, const WholeRun& b) {
   std::vector<Difference> found;
   if (a.scores.spec.id != b.scores.spec.id || a.scores.spec.version != b.scores.spec.version) {
     const auto text = [](const ProtocolSpec& spec) {
@@ -136,7 +127,7 @@ void place_runs(const std::vector<std::vector<double>>& moves, double scale, dou
 }  // namespace
 
 std::vector<Difference> why_not_comparable(const fs::path& a, const fs::path& b, const Job& job) {
-  return why_not(load(a, job), load(b, job));
+  return why_not(read_whole_run(a, job), read_whole_run(b, job));
 }
 
 std::vector<double> holm_adjusted(std::span<const double> p_values) {
@@ -158,10 +149,10 @@ RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track
   check_options(options);
   if (folders.size() < 2) throw std::invalid_argument("two runs or more can be ranked");
   std::vector<RunScores> runs;
-  const Loaded first = load(folders[0], job);
+  const WholeRun first = read_whole_run(folders[0], job);
   runs.push_back(first.scores);
   for (const fs::path& folder : folders.subspan(1)) {
-    Loaded next = load(folder, job);
+    WholeRun next = read_whole_run(folder, job);
     if (const auto why = why_not(first, next); !why.empty())
       fail(folder.string(), fmt::format("cannot be compared with {}: {} ({} and {})",
                                         folders[0].string(), why[0].what, why[0].b, why[0].a));

@@ -126,6 +126,8 @@ TEST(Csv, RecordsReadBack) {
   ASSERT_EQ(t.rows(), 1u);
   for (std::size_t i = 0; i < fields.size(); ++i) EXPECT_EQ(t.cell(0, i), fields[i]);
   EXPECT_EQ(csv(csv_record({"x"}) + csv_record({""})).rows(), 1u);
+  const std::vector<std::string> marked{"\xEF\xBB\xBFx", "y"};
+  EXPECT_EQ(csv(csv_record(marked) + csv_record({"1", "2"})).columns(), marked);
 }
 
 // A table cut between two rows is a table, so every cut is an Error or a beginning of the truth.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
@@ -13,6 +15,7 @@
 #include "facebench/reports/save.h"
 #include "facebench/reports/table.h"
 #include "facebench/reports/verify.h"
+#include "io/helpers.h"
 #include "protocols/tiny_lfw.h"
 
 namespace facebench {
@@ -54,6 +57,35 @@ TEST_F(RunFolder, TheSameContentGivesTheSameBytes) {
   EXPECT_TRUE(all_same(verify_scores(a)));
   EXPECT_TRUE(all_same(verify_inputs(a)));
   EXPECT_TRUE(all_same(verify_inputs(a, tiny_.root())));
+}
+
+// Calls `act` once, when something begins.
+class WhenItBegins : public ProgressSink {
+ public:
+  explicit WhenItBegins(std::function<void()> act) : act_(std::move(act)) {}
+  void begin(std::string_view, std::int64_t, std::string_view) override {
+    if (const auto act = std::exchange(act_, nullptr)) act();
+  }
+  void update(std::int64_t, std::string_view) override {}
+  void end() override {}
+
+ private:
+  std::function<void()> act_;
+};
+
+TEST_F(RunFolder, ScoresThatAreWrittenBetweenHashAndReadingAreRefused) {
+  const fs::path run = save("a");
+  const auto written = [&](const auto& read) {
+    WhenItBegins other([&] {
+      const std::string bytes = read_file(run / "scores.h5");
+      fs::remove(run / "scores.h5");
+      write_file(run / "scores.h5", bytes);
+    });
+    EXPECT_ERROR(read(run, Job{.progress = &other}), "was written while it was read");
+    EXPECT_NO_THROW(read(run, Job{}));
+  };
+  written([](const fs::path& folder, const Job& job) { read_run_scores(folder, job); });
+  written([](const fs::path& folder, const Job& job) { read_whole_run(folder, job); });
 }
 
 TEST_F(RunFolder, MetricsHaveTheDocumentedShape) {

@@ -60,9 +60,16 @@ struct RunScores {
 // Throws Error for anything that is not as write_run_files() wrote it.
 RunScores read_scores(const std::filesystem::path& path);
 
-// The scores of a run folder, which have to be those that its run.json names: another SHA-256, or a
-// run.json whose content was changed, is an Error.
+// The scores of a run folder, which have to be those that its run.json names: another SHA-256, a
+// run.json whose content was changed, or a scores.h5 that is written meanwhile, is an Error.
 RunScores read_run_scores(const std::filesystem::path& folder, const Job& job = {});
+
+struct WholeRun {
+  Run run;
+  RunScores scores;
+};
+// Both, of the same evaluation: Error as of each, and where scores.h5 is written meanwhile.
+WholeRun read_whole_run(const std::filesystem::path& folder, const Job& job = {});
 
 // The part of a manifest's content that follows from the scores: kind, protocol, options, tracks.
 Json content_of_scores(const ProtocolSpec& spec, const EvaluationOptions& options,

@@ -130,33 +130,23 @@ def convert(
         if datasets.find_image_archive(source) is None and source.is_dir()
         else datasets.read_archive(source, skip_damaged)
     )
-    progress = make_progress()
-    if out.suffix == ".h5":
-        height, width = datasets.DecodedImages(images).shape[1:3]
-        crop = facebench.crops.CropOptions(height=height, width=width)
-        packed = datasets.pack_dataset(images, out, crop=crop, threads=threads, progress=progress)
-        read = datasets.Pack(out)
-        files, written, people, notes = [out], len(read), len(images.label_names), []
-        hashes = {"tree_sha256": packed.tree_sha256}
-        bad = len(packed.failures)
-        if bad:
-            notes.append(f"{bad} images cannot be decoded; the pack says which.")
-    else:
-        settings = datasets.ConvertOptions(**options)
-        done = datasets.convert_dataset(images, out, settings, threads, progress)
-        files, written, people, notes = done.files, done.images, done.people, done.notes
-        hashes = {"source_sha256": done.source_sha256, "written_sha256": done.written_sha256}
-    lines = [f"{files[0]}: {written} images of {people} people, {len(files)} files"]
-    lines += [f"  read:    {len(images)} images, {next(iter(hashes.values()))}"]
-    lines += [f"  written: {written} images, {list(hashes.values())[-1]}"]
-    lines += [f"  {note}" for note in notes]
-    lines += [f"  left out: {sentence}" for sentence in images.damaged]
+    settings = datasets.ConvertOptions(**options)
+    done = datasets.convert_dataset(images, out, settings, threads, make_progress())
+    names = ["tree_sha256"] if done.tree_sha256 else ["source_sha256", "written_sha256"]
+    hashes = {name: getattr(done, name) for name in names}
+    lines = [
+        f"{done.files[0]}: {done.images} images of {done.people} people, {len(done.files)} files",
+        f"  read:    {len(images)} images, {hashes[names[0]]}",
+        f"  written: {done.images} images, {hashes[names[-1]]}",
+        *(f"  {note}" for note in done.notes),
+        *(f"  left out: {sentence}" for sentence in images.damaged),
+    ]
     fields = {
-        "files": [str(file) for file in files],
-        "images": written,
-        "people": people,
+        "files": [str(file) for file in done.files],
+        "images": done.images,
+        "people": done.people,
         **hashes,
-        "notes": notes,
+        "notes": done.notes,
         "damaged": images.damaged,
     }
     return Answer(fields, "\n".join(lines))

@@ -22,10 +22,13 @@ def embed(
     **options,
 ):
     """Embed every face of a pack, or of a folder of photographs, with a model."""
+    from facebench import _foreign  # needs torch
+
     common.add_settings(options, setting)
+    source = facebench.embedding.load_embedder(model, **_foreign.take_pixels(options))
     path = common.out_path(out, "embed", Path(model).stem, ".h5")
     embeddings = facebench.embed(
-        model, pack, path, threads=threads, progress=make_progress(), **options
+        source, pack, path, threads=threads, progress=make_progress(), **options
     )
     rows, dim = embeddings.values.shape
     return Answer(

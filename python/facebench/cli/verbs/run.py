@@ -52,6 +52,8 @@ def run(
 
     Several protocols of one data set may be given; --out then holds a run folder for each.
     """
+    from facebench import _foreign  # needs torch
+
     common.parse_preparation(options)
     common.add_settings(options, setting)
     options["micro_batch"] = options.pop("batch_size")
@@ -59,13 +61,16 @@ def run(
         raise ValueError("--cache and --no-cache are both given")
     if cache is None and not no_cache and not options["discard"]:
         cache = Path("runs") / "cache"
+    for one in protocol:
+        facebench.protocols.load_protocol(one)
+    source = _foreign.ready_model(model, options["flip"], **_foreign.take_pixels(options))
     out = common.out_path(out, "run", "-".join(Path(p).stem for p in protocol))
     answers = []
     for one in protocol:
         folder = out if len(protocol) == 1 else out / Path(one).stem
         result = facebench.run(
             one,
-            model=model,
+            model=source,
             root=root,
             out=folder,
             cache=cache,
