@@ -226,7 +226,7 @@ def _cells(size: int, cells: int) -> np.ndarray:
 
 
 def build(network, taps, metadata: dict):
-    """The ONNX model of ``network``: input ``images``, or ``words``; one output for each tap, by its
+    """The ONNX model of ``network``: input ``images`` or ``words``, one output for each tap, by its
     name."""
     graph = network.graph
     wanted = {tap: graph.tap_node(tap) for tap in taps}

@@ -1,15 +1,18 @@
 """A protocol judges the model while it is trained."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
-import facebench
-from facebench import embedding, training
+import facebench  # noqa: E402
+from facebench import embedding, training  # noqa: E402
+
+PROTOCOLS = Path(__file__).parents[2] / "protocols"
 
 
 def faces(n, persons=5, size=16, seed=0):
@@ -74,6 +77,43 @@ def test_judges_before_during_and_after(tmp_path, pairs):
     genuine = np.array([label == "1" for _, _, label in pairs_])
     auc = (s[genuine][:, None] > s[~genuine][None]).mean()
     assert judge(best)["value"] == pytest.approx(auc, abs=1e-6)
+
+
+@pytest.mark.parametrize("match", ["exact", "suffix"])
+def test_images_that_no_list_names_are_not_embedded(tmp_path, pairs, match):
+    (images, names), folder = pairs
+    protocol = tmp_path / "own.toml"
+    text = (PROTOCOLS / "pairs.toml").read_text()
+    assert 'match = "exact"' in text
+    protocol.write_text(text.replace('match = "exact"', f'match = "{match}"'))
+    seen = []
+
+    class Pixels(torch.nn.Module):
+        def forward(self, x):
+            seen.append(len(x))
+            return x.flatten(1)[:, ::7]
+
+    model = embedding.TorchEmbedder(Pixels())
+    alone = training.validation(protocol, (images, names), lists=folder)(model)
+    count, others = sum(seen), faces(60, seed=3)[0]
+    assert count > 0
+    # Behind, before and between those of the lists.
+    mixed = np.concatenate([others[:20], images[:7], others[20:40], images[7:], others[40:]])
+    known = [f"x/{n}" if match == "suffix" else n for n in names]
+    other = [f"nobody{i}" for i in range(60)]
+    mixed_names = [*other[:20], *known[:7], *other[20:40], *known[7:], *other[40:]]
+    seen.clear()
+    judge = training.validation(protocol, (mixed, mixed_names), lists=folder)
+    assert judge(model) == alone
+    assert sum(seen) == count
+
+
+def test_names_that_fit_nothing_are_refused_at_once(pairs):
+    (images, names), folder = pairs
+    with pytest.raises(facebench.Error, match="none of the 20 names"):
+        training.validation("pairs", (images, [f"x{n}" for n in names]), lists=folder)
+    with pytest.raises(facebench.Error, match="is ambiguous"):
+        training.validation("pairs", (images, [names[0], *names[:-1]]), lists=folder)
 
 
 def test_error_rates_are_better_when_lower(tmp_path, pairs):

@@ -12,27 +12,11 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/datasets/image_rows.h"
 #include "facebench/embedding/extractor.h"
 
 namespace facebench {
 namespace {
-
-// Some rows of a source.
-class Rows : public ImageSource {
- public:
-  Rows(const ImageSource& images, std::vector<std::int64_t> rows)
-      : images_(images), rows_(std::move(rows)) {}
-  std::int64_t size() const override { return static_cast<std::int64_t>(rows_.size()); }
-  ImageShape shape() const override { return images_.shape(); }
-  SampleStatus status(std::int64_t i) const override { return images_.status(row(i)); }
-  std::string name(std::int64_t i) const override { return images_.name(row(i)); }
-  const std::uint8_t* pixels(std::int64_t i) const override { return images_.pixels(row(i)); }
-
- private:
-  std::int64_t row(std::int64_t i) const { return rows_.at(static_cast<std::size_t>(i)); }
-  const ImageSource& images_;
-  std::vector<std::int64_t> rows_;
-};
 
 float four_digits(double x) {
   if (x == 0 || !std::isfinite(x)) return static_cast<float>(x);
@@ -88,7 +72,7 @@ std::vector<std::int64_t> evenly(const ImageSource& images, std::int64_t count) 
 InputRanges measure_input_ranges(const Model& model, const ImageSource& images, std::int64_t count,
                                  const Job& job) {
   if (count < 1) throw std::invalid_argument(fmt::format("count {} is not positive", count));
-  const Rows rows(images, evenly(images, count));
+  const ImageRows rows(images, evenly(images, count));
   if (rows.size() == 0) fail("crops for quantization", "none has a face");
   BatchModelInfo info = make_batch_model(model, 1)->info();
   info.thread_safe = false;

@@ -90,8 +90,8 @@ Kept kept_by(const Graph& graph, const Node& node) {
               .bytes = 4 * std::get<AttentionOptions>(node.options).heads * node.shape[0]};
     case Op::lookup:  // the words
       return {.bytes = 8 * node.shape[0]};
-    case Op::lstm:  // four gates and the cell of each step
-      return {.input = true, .output = true, .numbers = 5 * element_count(node.shape)};
+    case Op::lstm:  // the work space of oneDNN's operation, as measured
+      return {.input = true, .output = true, .numbers = 16 * element_count(node.shape)};
     case Op::lrn: {  // the padded squares, the base and its power
       const std::int64_t n = element_count(in());
       const std::int64_t around = std::get<LrnOptions>(node.options).size - 1;

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/datasets/image_rows.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/scoring.h"
 
 namespace facebench {
 namespace {
@@ -48,7 +50,8 @@ Validation::Validation(ProtocolSpec spec, TrialSet trials,
       trials_(std::move(trials)),
       images_(std::move(images)),
       images_hash_(std::move(images_hash)),
-      options_(options) {
+      options_(options),
+      rows_(listed_rows()) {
   check_options(options_);
   // A metric that the protocol's tables do not show can judge, too.
   const Metric* metric = options_.metric ? protocol_metrics().find(*options_.metric) : nullptr;
@@ -56,6 +59,19 @@ Validation::Validation(ProtocolSpec spec, TrialSet trials,
       std::none_of(spec_.metrics.begin(), spec_.metrics.end(),
                    [&](const MetricRequest& m) { return m.name == options_.metric; }))
     spec_.metrics.push_back({*options_.metric, {}, ""});
+}
+
+// In the source's order, so that neither batches nor messages depend on the lists' order.
+std::vector<std::int64_t> Validation::listed_rows() const {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < images_->size(); ++i) {
+    std::string name = images_->name(i);
+    names.push_back(name.empty() ? std::to_string(i) : std::move(name));
+  }
+  std::vector<std::int64_t> rows = match_names(trials_.names, names, spec_.match);
+  std::erase(rows, -1);
+  std::ranges::sort(rows);
+  return rows;
 }
 
 Validation open_validation(const std::string& protocol, const DataPlaces& places,
@@ -70,8 +86,8 @@ Validation open_validation(const std::string& protocol, const DataPlaces& places
 ValidationValue Validation::operator()(const BatchModel& model, const Job& job) const {
   EvaluationOptions evaluation;
   evaluation.replicates = 200;
-  const EvaluationResult result =
-      evaluate(spec_, trials_, extract(model, *images_, {}, job), evaluation, job);
+  const EvaluationResult result = evaluate(
+      spec_, trials_, extract(model, ImageRows(*images_, rows_), {}, job), evaluation, job);
   const TrackResult& track = judged_track(result, options_.track);
   if (track.cells.empty()) fail(spec_.id, "track " + track.name + " has no metrics");
   const MetricCell& cell = options_.metric ? track.cell(*options_.metric) : track.cells.front();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
@@ -39,29 +40,33 @@ class Validation {
  public:
   // `images` are crops of the size that the model takes, their names those of the lists; content
   // that decides the numbers is described by `images_hash` (a pack's tree_sha256; may be empty).
-  // Throws std::invalid_argument for wrong options.
+  // Throws std::invalid_argument for wrong options, and Error where not one of the lists' names is
+  // among the images', or one is there twice.
   Validation(ProtocolSpec spec, TrialSet trials, std::shared_ptr<const ImageSource> images,
              std::string images_hash, const ValidationOptions& options = {});
 
   std::int64_t every() const { return options_.every; }
   std::optional<std::int64_t> steps() const { return options_.steps; }
 
-  // Embeds the images, evaluates the protocol (intervals of 200 draws), and picks the number: the
-  // metric asked for or the track's first, of the track asked for, else of the mean over tracks
-  // where the protocol has one, else of the first track. Throws std::invalid_argument for a track
-  // or metric that the protocol does not have (did you mean), Error for data that do not fit, or
-  // where the number is undefined.
+  // Embeds the images that the lists name, evaluates the protocol (intervals of 200 draws), and
+  // picks the number: the metric asked for or the track's first, of the track asked for, else of
+  // the mean over tracks where the protocol has one, else of the first track. Throws
+  // std::invalid_argument for a track or metric that the protocol does not have (did you mean),
+  // Error for data that do not fit, or where the number is undefined.
   ValidationValue operator()(const BatchModel& model, const Job& job = {}) const;
 
   // What decides its numbers.
   Json description() const;
 
  private:
+  std::vector<std::int64_t> listed_rows() const;
+
   ProtocolSpec spec_;
   TrialSet trials_;
   std::shared_ptr<const ImageSource> images_;
   std::string images_hash_;
   ValidationOptions options_;
+  std::vector<std::int64_t> rows_;  // of the images that the lists name
 };
 
 // A protocol by name or TOML file, its lists looked for as evaluating does, its images in a pack.
