@@ -85,14 +85,14 @@ def peer_setup(name: str, batch: int, classes: int, threads: int):
 
 
 def peer_logits(name: str, x, y, weight):
-    """The usual arithmetic, in float32."""
+    """The usual arithmetic: all in float32 but the product, where autocast is on."""
     import torch
     from torch.nn import functional
 
     if name == "softmax":
-        return functional.linear(x, weight)
+        return functional.linear(x, weight).float()
     cosine = functional.linear(functional.normalize(x), functional.normalize(weight))
-    cosine = cosine.clamp(-1, 1)
+    cosine = cosine.float().clamp(-1, 1)
     rows = torch.arange(len(y))
     target = cosine[rows, y]
     if name == "cosface":
@@ -110,14 +110,16 @@ def peer_logits(name: str, x, y, weight):
     return logits * scale
 
 
-def peer_run(state):
+def peer_run(bfloat16: bool, state):
     name, x, y, weight, optimizer, criterion = state
     optimizer.zero_grad()
     x = x.clone().requires_grad_(True)
-    loss = criterion(peer_logits(name, x, y, weight), y)
+    with autocast(bfloat16):
+        logits = peer_logits(name, x, y, weight)
+    loss = criterion(logits, y)
     loss.backward()
     optimizer.step()
-    return head_answer(loss, x, weight)
+    return None if bfloat16 else head_answer(loss, x, weight)
 
 
 def same_head(ours, theirs):
@@ -132,7 +134,7 @@ def same_head(ours, theirs):
 
 def head(name: str, batch: int, classes: int, goal: float, settings):
     """Three products of N x D x C, and their limit in float32."""
-    setup = Call(head_setup, name, batch, classes)
+    setup, theirs = (Call(f, name, batch, classes) for f in (head_setup, peer_setup))
     return harness.compare(
         Comparison(
             f"Head {name}, {classes:,} classes, batch {batch}",
@@ -145,8 +147,9 @@ def head(name: str, batch: int, classes: int, goal: float, settings):
         ),
         Contestant("facebench", setup, Call(head_ours, False)),
         [
-            Contestant("PyTorch", Call(peer_setup, name, batch, classes), peer_run),
+            Contestant("PyTorch", theirs, Call(peer_run, False)),
             Contestant("facebench bfloat16", setup, Call(head_ours, True), reference=True),
+            Contestant("PyTorch bfloat16", theirs, Call(peer_run, True), reference=True),
         ],
         settings,
     )
