@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "facebench/nn/networks.h"
 #include "facebench/training/optimizer.h"
 
 namespace facebench {
