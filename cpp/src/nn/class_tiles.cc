@@ -62,7 +62,9 @@ ClassTiles::ClassTiles(Sizes sizes, const float* rows, const float* weight, cons
       centers_(sizes.centers),
       padded_images_(round_up(images_, k_.width)),
       padded_features_(round_up(features_, k_.width)),
-      tile_(std::max<std::int64_t>(1, 8L * k_.rows / centers_)),
+      // Whole vectors of values, whatever the features: an optimizer's kernel may round the rest of
+      // a tile otherwise than the same values within a whole weight.
+      tile_(round_up(std::max<std::int64_t>(8L * k_.rows / centers_ - 15, 1), 16)),
       tiles_((classes_ + tile_ - 1) / tile_),
       threads_(static_cast<int>(std::min<std::int64_t>(at::get_num_threads(), tiles_))),
       rows_(rows),
