@@ -1,4 +1,5 @@
 // Sources: cpp/src/training/checkpoint.cc
+// Functions: metadata_value verified_text verified_state state_checksum read_checkpoint_state
 #include "facebench/training/checkpoint.h"
 
 #include "fuzz.h"
