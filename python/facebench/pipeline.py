@@ -213,10 +213,15 @@ def run(
     >>> result.tracks["view2"].comparisons
     80
     """
+    each = _by_name(protocol) if isinstance(protocol, list | tuple) else None
     model = _foreign.ready_model(model, options.get("flip"), **_foreign.take_pixels(options))
-    if isinstance(protocol, list | tuple):
-        given = {name: value for name, value in locals().items() if name not in ("options", "out")}
-        return _run_each(given.pop("protocol"), out, {**given, **options})
+    if each is not None:
+        own = ("options", "out", "protocol", "each")
+        given = {name: value for name, value in locals().items() if name not in own}
+        return {
+            name: run(one, out=None if out is None else _Path(out) / name, **given, **options)
+            for name, one in each.items()
+        }
     evaluation, extract, packing = _split(
         options, _EvaluationOptions, _ExtractOptions, _PackOptions
     )
@@ -250,15 +255,12 @@ def run(
     return result
 
 
-def _run_each(protocols, out, arguments):
-    """`run` of several protocols, by the name of each."""
-    names = [_Path(p).stem for p in protocols]
-    if not names or len(set(names)) < len(names):
+def _by_name(protocols):
+    """Several protocols of one `run`, by the names of their run folders."""
+    named = {_Path(p).stem: p for p in protocols}
+    if not named or len(named) < len(protocols):
         raise ValueError("protocol: give a protocol, or several with different names")
-    return {
-        name: run(protocol, out=None if out is None else _Path(out) / name, **arguments)
-        for name, protocol in zip(names, protocols, strict=True)
-    }
+    return named
 
 
 class Demo:

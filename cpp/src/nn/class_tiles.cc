@@ -1,16 +1,12 @@
 #include "nn/class_tiles.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
 
-#ifndef INTRA_OP_PARALLEL
-#error "at::parallel_for is a plain loop here: compile with OpenMP"
-#endif
+#include "nn/parallel_loops.h"
 
 namespace facebench {
 namespace {

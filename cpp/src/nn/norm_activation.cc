@@ -1,7 +1,6 @@
 #include "nn/norm_activation.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -9,10 +8,7 @@
 #include <stdexcept>
 
 #include "nn/norm_kernels.h"
-
-#ifndef INTRA_OP_PARALLEL
-#error "at::parallel_for is a plain loop here: compile with OpenMP"
-#endif
+#include "nn/parallel_loops.h"
 
 namespace facebench {
 namespace {

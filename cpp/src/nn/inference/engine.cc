@@ -1,14 +1,11 @@
 #include "nn/inference/engine.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <utility>
 
-#ifndef _OPENMP
-#error "at::parallel_for is a plain loop here: compile with OpenMP"
-#endif
+#include "nn/parallel_loops.h"
 
 namespace facebench {
 namespace {

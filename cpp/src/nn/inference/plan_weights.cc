@@ -1,11 +1,11 @@
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <c10/util/BFloat16.h>
 
 #include <algorithm>
 #include <bit>
 
 #include "nn/inference/plan.h"
+#include "nn/parallel_loops.h"
 
 namespace facebench {
 namespace {
