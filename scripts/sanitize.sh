@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # sanitize.sh [asan|tsan]: the C++ tests of the floors below torch under AddressSanitizer and
 # UndefinedBehaviorSanitizer, then those that use threads under ThreadSanitizer. The first are built
-# beside the fuzz targets, from the same objects. Kernels for AVX-512 are compiled without
-# AddressSanitizer (cpp/cmake/Kernels.cmake says why).
+# beside the fuzz targets, from the same objects.
 source "$(dirname "$0")/common.sh"
 command -v clang++ >/dev/null || die "clang is not there: the sanitizers are its own." \
   "Install it (Debian: apt-get install clang llvm), then run the same command again."

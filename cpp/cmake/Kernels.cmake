@@ -22,9 +22,6 @@ function(facebench_kernels target file)
   foreach(isa ${sets})
     set(flags ${FACEBENCH_ISA_${isa}})
     list(POP_FRONT flags suffix lanes)
-    if(lanes EQUAL 16 AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,-]*address")
-      list(APPEND flags -fno-sanitize=address)
-    endif()
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}_kernels/${name}_${isa}.cc")
     file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT
 "#define FACEBENCH_LANES @lanes@

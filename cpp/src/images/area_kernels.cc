@@ -10,10 +10,10 @@ namespace {
 
 constexpr int kLanes = FACEBENCH_LANES;
 
-typedef float Lanes __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
+typedef float Lanes __attribute__((vector_size(4 * FACEBENCH_LANES)));
 typedef unsigned short Shorts __attribute__((vector_size(4 * FACEBENCH_LANES)));
 // A pixel: three values and one that nobody reads.
-typedef float Pixel __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float Pixel __attribute__((vector_size(16)));
 
 constexpr int kShorts = 2 * kLanes;
 constexpr int kChunk = 2 * kShorts;
@@ -64,7 +64,19 @@ Lanes load_floats(const unsigned char* p) {
 }
 #endif
 
-Lanes& at(float* p) { return *reinterpret_cast<Lanes*>(p); }
+// Vectors in memory lie anywhere. A type with less alignment would say so too, but clang loses it
+// in templates and conditions, and then stores as if they were aligned.
+template <class Vector>
+Vector load(const float* p) {
+  Vector v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class Vector>
+void store(float* p, Vector v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
+void add_to(float* p, Lanes v) { store(p, load<Lanes>(p) + v); }
 
 // Up to kRows rows of kChunks chunks, added to what is there.
 template <int kChunks>
@@ -79,14 +91,14 @@ void add_chunks(const unsigned char* in, long stride, int rows, float* sums) {
   }
 #pragma GCC unroll 8
   for (int k = 0; k < 2 * kChunks; ++k) {
-    at(sums + k * kShorts) += half<0>(parts[k]);
-    at(sums + k * kShorts + kLanes) += half<1>(parts[k]);
+    add_to(sums + k * kShorts, half<0>(parts[k]));
+    add_to(sums + k * kShorts + kLanes, half<1>(parts[k]));
   }
 }
 
 void sum_rows(const unsigned char* top, long stride, int rows, int values, const unsigned char* end,
               float* sums) {
-  for (int i = 0; i < values; i += kLanes) at(sums + i) = Lanes{};
+  for (int i = 0; i < values; i += kLanes) store(sums + i, Lanes{});
   for (int first = 0; first < rows; first += kRows) {
     const unsigned char* in = top + first * stride;
     const int count = rows - first < kRows ? rows - first : kRows;
@@ -124,8 +136,8 @@ void weigh_chunks(const unsigned char* in, long stride, const unsigned char* las
     Lanes a = half<0>(parts[k]) * w.middle, b = half<1>(parts[k]) * w.middle;
     a += load_floats(top) * w.low + load_floats(bottom) * w.high;
     b += load_floats(top + kLanes) * w.low + load_floats(bottom + kLanes) * w.high;
-    at(out) = add ? at(out) + a : a;
-    at(out + kLanes) = add ? at(out + kLanes) + b : b;
+    store(out, add ? load<Lanes>(out) + a : a);
+    store(out + kLanes, add ? load<Lanes>(out + kLanes) + b : b);
   }
 }
 
@@ -138,7 +150,7 @@ void weigh_few(const unsigned char* in, long stride, const AreaKernels::Weights&
     Lanes a = load_floats(in + k) * w.low;
     if (kRowCount == 3) a += load_floats(in + stride + k) * w.middle;
     if (kRowCount > 1) a += load_floats(in + (kRowCount - 1) * stride + k) * w.high;
-    at(sums + k) = add ? at(sums + k) + a : a;
+    store(sums + k, add ? load<Lanes>(sums + k) + a : a);
   }
 }
 
@@ -180,8 +192,8 @@ void weigh_rows(const unsigned char* top, long stride, int rows, const AreaKerne
 Pixel average_column(const float* sums, const AreaKernels::Columns& columns, int i, float factor,
                      Pixel offset) {
   const float* in = sums + 3L * columns.first[i];
-  Pixel sum = *reinterpret_cast<const Pixel*>(in);
-  for (int k = 1; k < columns.count[i]; ++k) sum += *reinterpret_cast<const Pixel*>(in + 3L * k);
+  Pixel sum = load<Pixel>(in);
+  for (int k = 1; k < columns.count[i]; ++k) sum += load<Pixel>(in + 3L * k);
   return sum * (factor * columns.middle[i]) + offset;
 }
 
@@ -189,11 +201,11 @@ Pixel weigh_column(const float* sums, const AreaKernels::Columns& columns, int i
                    Pixel offset) {
   const float* in = sums + 3L * columns.first[i];
   const int last = columns.count[i] - 1;
-  Pixel sum = *reinterpret_cast<const Pixel*>(in) * columns.low[i];
-  if (last > 0) sum += *reinterpret_cast<const Pixel*>(in + 3L * last) * columns.high[i];
+  Pixel sum = load<Pixel>(in) * columns.low[i];
+  if (last > 0) sum += load<Pixel>(in + 3L * last) * columns.high[i];
   if (last > 1) {
-    Pixel between = *reinterpret_cast<const Pixel*>(in + 3);
-    for (int k = 2; k < last; ++k) between += *reinterpret_cast<const Pixel*>(in + 3L * k);
+    Pixel between = load<Pixel>(in + 3);
+    for (int k = 2; k < last; ++k) between += load<Pixel>(in + 3L * k);
     sum += between * columns.middle[i];
   }
   return sum * factor + offset;
@@ -205,8 +217,7 @@ void columned(const float* sums, const AreaKernels::Columns& columns, float fact
   const Pixel offsets = {offset, offset, offset, 0};
   const int last = columns.size - 1;
   // A store of four values may reach into the pixel that comes next, but not beyond the last.
-  for (int i = 0; i < last; ++i, out += step)
-    *reinterpret_cast<Pixel*>(out) = column(sums, columns, i, factor, offsets);
+  for (int i = 0; i < last; ++i, out += step) store(out, column(sums, columns, i, factor, offsets));
   const Pixel value = column(sums, columns, last, factor, offsets);
   for (int c = 0; c < 3; ++c) out[c] = value[c];
 }
@@ -235,9 +246,9 @@ int round(float* values, int count, float limit, float shift, float scale, int* 
   constexpr float magic = 12582912;  // 1.5 * 2^23: the sum has no digits behind the point
   int n = 0;
   for (int i = 0; i < count; i += kLanes) {
-    const Lanes value = at(values + i);
+    const auto value = load<Lanes>(values + i);
     const Lanes whole = (value + magic) - magic;
-    at(values + i) = (whole - shift) * scale;
+    store(values + i, (whole - shift) * scale);
     n += add_far(value - whole, limit, i, far + n);
   }
   return n;

@@ -15,9 +15,14 @@ constexpr int kBlock = FACEBENCH_LANES / 4;  // side of a tile of `block`
 // Pairs whose sums run side by side, so that additions need not wait for each other.
 constexpr int kTogether = kBlock;
 
-typedef double Doubles __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(8), may_alias));
+typedef double Doubles __attribute__((vector_size(4 * FACEBENCH_LANES)));
 
-const Doubles& load(const double* p) { return *reinterpret_cast<const Doubles*>(p); }
+// From anywhere: the alignment of a type with less is lost in templates.
+Doubles load(const double* p) {
+  Doubles v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
 
 // kDoubles floats in double. (The compiler makes several instructions of a vector conversion.)
 Doubles widened(const float* p) {
