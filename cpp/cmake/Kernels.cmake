@@ -4,8 +4,6 @@
 #   FACEBENCH_LANES          the number of floats in a vector register,
 #   FACEBENCH_FOR_ISA(name)  the name of the result for this set: nameAvx2.
 # Kernels may fuse a * b + c; nothing else may.
-# AddressSanitizer gives registers of 64 bytes places on the stack that are not aligned to 64 (LLVM's
-# issue 91565 and change 153142): what uses AVX-512 is compiled without it, plain and AVX2 with it.
 set(FACEBENCH_ISA_plain "Plain;4;")
 set(FACEBENCH_ISA_avx2 "Avx2;8;-mavx2;-mfma")
 set(FACEBENCH_ISA_avx512 "Avx512;16;-mavx2;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl")

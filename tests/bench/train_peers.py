@@ -190,35 +190,33 @@ def defined_setup(ours: bool, name: str, batch: int, classes: int, threads: int)
     return head, x, y % 16 if name == "triplet" else y, functools.cache(optimizer)
 
 
-def defined_ours(state):
+def defined_run(loss_of, state):
+    """One step; where `loss_of` is ours, updated in the backward pass."""
     head, x, y, made = state
     optimizer = made()
     x = x.clone().requires_grad_(True)
-    loss, _ = head(x, y)
-    if not optimizer:
-        loss.backward()
-        return loss.item(), x.grad[:4].numpy().copy()
-    optimizer.zero_grad()
-    optimizer.backward(loss, head)
-    optimizer.step()
-    return loss.item(), x.grad[:4].numpy().copy()
-
-
-def defined_peer(state):
-    sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
-    from loss_definitions import DEFINITIONS
-
-    head, x, y, made = state
-    optimizer = made()
     if optimizer:
         optimizer.zero_grad()
-    x = x.clone().requires_grad_(True)
-    parameters, kept = dict(head.named_parameters()), dict(head.named_buffers())
-    loss = DEFINITIONS[head.name](x, y, parameters, head.options, kept)
-    loss.backward()
+    loss = loss_of(head, x, y)
+    if optimizer and loss_of is our_loss:
+        optimizer.backward(loss, head)
+    else:
+        loss.backward()
     if optimizer:
         optimizer.step()
     return loss.item(), x.grad[:4].numpy().copy()
+
+
+def our_loss(head, x, y):
+    return head(x, y)[0]
+
+
+def plain_loss(head, x, y):
+    sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+    from loss_definitions import DEFINITIONS
+
+    parameters, kept = dict(head.named_parameters()), dict(head.named_buffers())
+    return DEFINITIONS[head.name](x, y, parameters, head.options, kept)
 
 
 def same_defined(ours, theirs):
@@ -238,8 +236,8 @@ def defined(name: str, batch: int, classes: int, settings):
             same_defined,
             late_inputs=4 * DIM * classes * ROWS.get(name, 1),
         ),
-        Contestant("facebench", Call(defined_setup, True, *sizes), defined_ours),
-        [Contestant("PyTorch", Call(defined_setup, False, *sizes), defined_peer)],
+        Contestant("facebench", Call(defined_setup, True, *sizes), Call(defined_run, our_loss)),
+        [Contestant("PyTorch", Call(defined_setup, False, *sizes), Call(defined_run, plain_loss))],
         settings,
     )
 

@@ -7,6 +7,11 @@
 
 namespace facebench {
 
+std::string sample_id(const ImageSource& images, std::int64_t index) {
+  std::string name = images.name(index);
+  return name.empty() ? std::to_string(index) : name;
+}
+
 ImageArray::ImageArray(const std::uint8_t* pixels, std::int64_t size, ImageShape shape,
                        std::vector<std::string> names, std::vector<SampleStatus> statuses)
     : pixels_(pixels),

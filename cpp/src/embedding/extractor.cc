@@ -219,8 +219,7 @@ EmbeddingSet CropExtractor::finish(const ImageSource& images, const Job& job) {
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < images.size(); ++i) {
     const auto row = static_cast<std::size_t>(i);
-    const std::string name = images.name(i);
-    set.names[row] = name.empty() ? std::to_string(i) : name;
+    set.names[row] = sample_id(images, i);
     set.status.push_back(images.status(i));
     if (set.status.back() == SampleStatus::ok && !state_->done[row]) rows.push_back(i);
   }

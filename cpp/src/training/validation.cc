@@ -64,10 +64,7 @@ Validation::Validation(ProtocolSpec spec, TrialSet trials,
 // In the source's order, so that neither batches nor messages depend on the lists' order.
 std::vector<std::int64_t> Validation::listed_rows() const {
   std::vector<std::string> names;
-  for (std::int64_t i = 0; i < images_->size(); ++i) {
-    std::string name = images_->name(i);
-    names.push_back(name.empty() ? std::to_string(i) : std::move(name));
-  }
+  for (std::int64_t i = 0; i < images_->size(); ++i) names.push_back(sample_id(*images_, i));
   std::vector<std::int64_t> rows = match_names(trials_.names, names, spec_.match);
   std::erase(rows, -1);
   std::ranges::sort(rows);

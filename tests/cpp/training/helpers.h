@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "facebench/core/random.h"
@@ -16,6 +17,17 @@ inline std::vector<std::int64_t> numbers(std::int64_t n) {
   std::vector<std::int64_t> v;
   for (std::int64_t i = 0; i < n; ++i) v.push_back(100 + i);
   return v;
+}
+
+// The numbers of samples, and who is on them: people with 1, 2, ..., 7 images.
+inline std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> people_of_one_to_seven() {
+  std::vector<std::int64_t> samples, labels;
+  for (std::int64_t person = 0; person < 7; ++person)
+    for (std::int64_t k = 0; k <= person; ++k) {
+      samples.push_back(static_cast<std::int64_t>(labels.size()));
+      labels.push_back(person);
+    }
+  return {samples, labels};
 }
 
 // Small pictures in memory: each person a colour, with noise.

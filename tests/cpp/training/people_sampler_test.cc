@@ -7,18 +7,14 @@
 #include <vector>
 
 #include "facebench/training/sampler.h"
+#include "training/helpers.h"
 
 namespace facebench {
 namespace {
 
 TEST(PeopleSampler, TakesUpToSoManyImagesOfPeopleAtRandom) {
   // People with 1, 2, ..., 7 images; batches of 10, of a person at most 4.
-  std::vector<std::int64_t> samples, labels;
-  for (std::int64_t person = 0; person < 7; ++person)
-    for (std::int64_t k = 0; k <= person; ++k) {
-      samples.push_back(static_cast<std::int64_t>(labels.size()));
-      labels.push_back(person);
-    }
+  const auto [samples, labels] = people_of_one_to_seven();
   const PeopleSampler sampler(samples, labels, 3, /*batch=*/10, /*images_per_person=*/4);
   EXPECT_EQ(sampler.iterations_per_epoch(), 2);  // 28 images
   constexpr int kBatches = 2100;

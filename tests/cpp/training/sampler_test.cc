@@ -59,12 +59,7 @@ TEST(Sampler, KnownFromTheNumberAloneAndShuffledAnew) {
 
 TEST(BalancedSampler, EachBatchHasAsManyImagesOfDifferentPeople) {
   // People with 1, 2, ..., 7 images.
-  std::vector<std::int64_t> samples, labels;
-  for (std::int64_t person = 0; person < 7; ++person)
-    for (std::int64_t k = 0; k <= person; ++k) {
-      samples.push_back(static_cast<std::int64_t>(labels.size()));
-      labels.push_back(person);
-    }
+  const auto [samples, labels] = people_of_one_to_seven();
   const BalancedSampler sampler(samples, labels, 3, /*batch=*/9, /*images_per_person=*/3);
   EXPECT_EQ(sampler.iterations_per_epoch(), 3);  // 28 images
   EXPECT_EQ(sampler.epoch(5), 1);

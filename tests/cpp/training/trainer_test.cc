@@ -20,6 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Stops at the n-th look.
+Job stopping_job(int* looks, int at) {
+  Job job;
+  job.poll = [looks, at] {
+    if (++*looks == at) throw Cancelled();
+  };
+  return job;
+}
+
 class Training : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -32,21 +41,25 @@ class Training : public ::testing::Test {
     return read_file(folder_ / name / "model.safetensors");
   }
 
+  // A training that is stopped at the n-th look and then resumed gives the whole one's weights.
+  void expect_resumed_to_the_bit(const Recipe& recipe, const std::string& name, int stop_at) {
+    const std::string whole = name + "_whole", parts = name + "_parts";
+    train(recipe, set_, folder_ / whole, options_);
+    int looks = 0;
+    EXPECT_THROW(train(recipe, set_, folder_ / parts, options_, stopping_job(&looks, stop_at)),
+                 Cancelled);
+    TrainOptions again = options_;
+    again.resume = true;
+    train(recipe, set_, folder_ / parts, again);
+    EXPECT_EQ(model_bytes(whole), model_bytes(parts)) << name;
+  }
+
   TemporaryFolder folder_;
   Pictures pictures_{30, 4, {16, 16}};
   TrainingSet set_;
   Recipe recipe_ = parse_recipe(tiny_recipe, "tiny.toml");
   TrainOptions options_;
 };
-
-// Stops at the n-th look.
-Job stopping_job(int* looks, int at) {
-  Job job;
-  job.poll = [looks, at] {
-    if (++*looks == at) throw Cancelled();
-  };
-  return job;
-}
 
 TEST_F(Training, LearnsAndDescribesItself) {
   recipe_.training.epochs = 12;
@@ -108,15 +121,7 @@ TEST_F(Training, EveryLossResumesToTheBit) {
   recipe_.training.epochs = 1;
   for (const std::string& loss : losses().names()) {
     recipe_.loss = loss;
-    const std::string whole = loss + "_whole", parts = loss + "_parts";
-    train(recipe_, set_, folder_ / whole, options_);
-    int looks = 0;
-    EXPECT_THROW(train(recipe_, set_, folder_ / parts, options_, stopping_job(&looks, 3)),
-                 Cancelled);
-    TrainOptions again = options_;
-    again.resume = true;
-    train(recipe_, set_, folder_ / parts, again);
-    EXPECT_EQ(model_bytes(whole), model_bytes(parts)) << loss;
+    expect_resumed_to_the_bit(recipe_, loss, 3);
   }
 }
 
@@ -176,15 +181,7 @@ TEST_F(Training, EveryOptionOfAStepResumesToTheBit) {
     Recipe recipe = recipe_;
     const std::string text = change;
     set_recipe(recipe, text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
-    const std::string whole = text + "_whole", parts = text + "_parts";
-    train(recipe, set_, folder_ / whole, options_);
-    int looks = 0;
-    EXPECT_THROW(train(recipe, set_, folder_ / parts, options_, stopping_job(&looks, 6)),
-                 Cancelled);
-    TrainOptions again = options_;
-    again.resume = true;
-    train(recipe, set_, folder_ / parts, again);
-    EXPECT_EQ(model_bytes(whole), model_bytes(parts)) << change;
+    expect_resumed_to_the_bit(recipe, text, 6);
   }
 }
 

@@ -21,10 +21,7 @@ class ImageRows : public ImageSource {
   std::int64_t size() const override { return static_cast<std::int64_t>(rows_.size()); }
   ImageShape shape() const override { return images_.shape(); }
   SampleStatus status(std::int64_t i) const override { return images_.status(row(i)); }
-  std::string name(std::int64_t i) const override {
-    std::string name = images_.name(row(i));
-    return name.empty() ? std::to_string(row(i)) : name;
-  }
+  std::string name(std::int64_t i) const override { return sample_id(images_, row(i)); }
   const std::uint8_t* pixels(std::int64_t i) const override { return images_.pixels(row(i)); }
 
  private:

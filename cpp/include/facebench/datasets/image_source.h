@@ -32,6 +32,9 @@ class ImageSource {
   virtual const std::uint8_t* pixels(std::int64_t index) const = 0;
 };
 
+// What an image is called where names are compared: its name, or its number in a source without.
+std::string sample_id(const ImageSource& images, std::int64_t index);
+
 // A view of an array (N, H, W, 3) of pixels, which it does not own.
 class ImageArray : public ImageSource {
  public:

@@ -208,7 +208,7 @@ class InferenceEngine::Pass {
   }
 
   void conv(const Step& step, const std::vector<float*>& arenas) {
-    const ValueShape& out = shape(step.out >= 0 ? step.out : step.affine);
+    const ValueShape& out = shape(step.result());
     ConvWork w = conv_work(step);
     w.pixels = out.height * out.width;
     w.width = step.flat ? std::min(w.pixels, kFlatRow) : out.width;
@@ -276,10 +276,10 @@ class InferenceEngine::Pass {
   };
 
   void winograd(const Step& step, const std::vector<float*>& arenas) {
-    const ValueShape& out = shape(step.out >= 0 ? step.out : step.affine);
+    const ValueShape& out = shape(step.result());
     const WinogradForm& form = kWinogradForm[step.winograd];
-    const long across = (out.width + form.across.outputs - 1) / form.across.outputs;
-    const long tiles = across * ((out.height + form.down.outputs - 1) / form.down.outputs);
+    const long across = tiles_of(out.width, form.across);
+    const long tiles = across * tiles_of(out.height, form.down);
     std::pair<long, long> slabs{0, static_cast<long>(step.slabs.size())}, ts{0, tiles};
     // The inputs' values are computed by each thread where they share the outputs' channels.
     if (tiles < kTiles * parts_ && slabs.second >= parts_)
@@ -310,7 +310,7 @@ class InferenceEngine::Pass {
   void winograd_strips(const Step& step, const std::vector<Strip>& strips,
                        std::pair<long, long> slabs, long across, long tiles) {
     const long lanes = plan_.lanes;
-    const ValueShape& out = shape(step.out >= 0 ? step.out : step.affine);
+    const ValueShape& out = shape(step.result());
     const WinogradForm& form = kWinogradForm[step.winograd];
     WinogradWork v;
     v.in_blocks = step.in_blocks;

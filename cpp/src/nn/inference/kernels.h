@@ -77,13 +77,20 @@ struct WinogradAxis {
 };
 struct WinogradForm {
   WinogradAxis down, across;
-  int parts;  // values of a tile
+  int parts = 1;  // values of a tile
 };
+namespace {  // of its own in each file, as all that is compiled for several instruction sets
+constexpr WinogradForm winograd_form(WinogradAxis down, WinogradAxis across) {
+  down.values = down.outputs + down.taps - 1;
+  across.values = across.outputs + across.taps - 1;
+  return {down, across, down.values * across.values};
+}
+}  // namespace
 constexpr int kWinogradForms = 7;
 constexpr WinogradForm kWinogradForm[kWinogradForms] = {
-    {{2, 3, 4}, {2, 3, 4}, 16},  // F(2 x 2, 3 x 3), the one that bfloat16 has too
-    {{4, 3, 6}, {4, 3, 6}, 36}, {{2, 5, 6}, {2, 5, 6}, 36}, {{}, {4, 3, 6}, 6},
-    {{4, 3, 6}, {}, 6},         {{}, {2, 7, 8}, 8},         {{2, 7, 8}, {}, 8}};
+    winograd_form({2, 3}, {2, 3}),  // the one that bfloat16 has too
+    winograd_form({4, 3}, {4, 3}), winograd_form({2, 5}, {2, 5}), winograd_form({}, {4, 3}),
+    winograd_form({4, 3}, {}),     winograd_form({}, {2, 7}),     winograd_form({2, 7}, {})};
 // The points p at which the polynomials of an axis are taken, by pairs of them: p and -p, beside
 // zero and infinity. They are exact in few bits, and lie closer to each other in size than the
 // usual 1, 2 and 1/2, which halves the rounding errors.

@@ -22,6 +22,11 @@ inline std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 // Numbers of a word of 32 bits that the kernels multiply.
 inline long per_word(InferencePrecision precision) { return kPerWord[static_cast<int>(precision)]; }
 
+// How many tiles of Winograd's method so many outputs are along an axis.
+inline long tiles_of(long outputs, const WinogradAxis& axis) {
+  return (outputs + axis.outputs - 1) / axis.outputs;
+}
+
 // Channels, height and width of a value; of a vector height and width are 1.
 struct ValueShape {
   long channels = 0, height = 1, width = 1;
@@ -78,6 +83,7 @@ struct Step {
   int in_blocks = 0, last_words = 0;  // that a slab reads
   int winograd = -1;                  // the form (kernels.h): the weights are (parts, ...)
   bool flat = false;                  // 1x1 on values without borders: rows do not matter
+  int result() const { return out >= 0 ? out : affine; }  // that its sizes are those of
   // Pools: for each output row and column what its window covers (kernels.h).
   std::vector<int> rows_from, rows_to, columns_from, columns_to;
   std::vector<float> row_divisor, column_divisor;

@@ -104,7 +104,7 @@ class MemoryPlanner {
   void set_borders() {
     for (const Step& s : plan_.steps) {
       if (s.kind != StepKind::conv && s.kind != StepKind::depthwise) continue;
-      const int result = s.out >= 0 ? s.out : s.affine;
+      const int result = s.result();
       const ValueShape &in = plan_.values[at_index(s.in)], &out = plan_.values[at_index(result)];
       Home& h = home(s.in);
       h.top = std::max(h.top, s.padding.top);
@@ -115,9 +115,8 @@ class MemoryPlanner {
       };
       // Winograd's tiles may reach beyond the outputs.
       const WinogradForm tile = s.winograd < 0 ? WinogradForm{} : kWinogradForm[s.winograd];
-      const auto whole = [](long size, long of) { return (size + of - 1) / of * of; };
-      const long rows = whole(out.height, tile.down.outputs);
-      const long columns = whole(out.width, tile.across.outputs);
+      const long rows = tiles_of(out.height, tile.down) * tile.down.outputs;
+      const long columns = tiles_of(out.width, tile.across) * tile.across.outputs;
       h.bottom = std::max(h.bottom, after(rows, s.stride.height, s.kernel.height, s.dilation.height,
                                           s.padding.top, in.height));
       h.right = std::max(h.right, after(columns, s.stride.width, s.kernel.width, s.dilation.width,

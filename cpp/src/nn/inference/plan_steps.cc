@@ -336,7 +336,7 @@ bool plan_steps(const Graph& graph, std::span<const std::vector<at::Tensor>> lay
 
 int choose_winograd(const Graph& graph, const Plan& plan, const Step& step) {
   const ValueShape& in = plan.values[at_index(step.in)];
-  const ValueShape& out = plan.values[at_index(step.out >= 0 ? step.out : step.affine)];
+  const ValueShape& out = plan.values[at_index(step.result())];
   if (step.kind != StepKind::conv || graph.nodes()[at_index(step.node)].inputs[0] == 0 ||
       step.groups != 1 || step.stride != Size2(1) || step.dilation != Size2(1) ||
       in.channels % plan.lanes != 0 || step.precision == InferencePrecision::int8)
@@ -346,8 +346,7 @@ int choose_winograd(const Graph& graph, const Plan& plan, const Step& step) {
     const WinogradForm& f = kWinogradForm[form];
     const bool half = step.precision == InferencePrecision::bfloat16;
     if (step.kernel != Size2(f.down.taps, f.across.taps) || (half && form > 0)) continue;
-    const long tiles = (out.height + f.down.outputs - 1) / f.down.outputs *
-                       ((out.width + f.across.outputs - 1) / f.across.outputs);
+    const long tiles = tiles_of(out.height, f.down) * tiles_of(out.width, f.across);
     if (chosen >= 0 && tiles < kLeastTiles) continue;
     chosen = form;
   }
