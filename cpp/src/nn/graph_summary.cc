@@ -43,14 +43,14 @@ std::int64_t padded_copy(const Shape& x, const Padding& p) {
 }
 
 // What torch's operation keeps of a node for its gradient.
-struct Kept {
+struct KeptForBackward {
   bool input = false;
   bool output = false;
   std::int64_t numbers = 0;  // of its own, in the network's type
   std::int64_t bytes = 0;    // of its own, in another type
 };
 
-Kept kept_by(const Graph& graph, const Node& node) {
+KeptForBackward kept_by(const Graph& graph, const Node& node) {
   const auto in = [&]() -> const Shape& {
     return graph.nodes()[static_cast<std::size_t>(node.inputs[0])].shape;
   };
@@ -154,7 +154,7 @@ std::int64_t training_activation_bytes(const Graph& graph, std::int64_t element)
     const Node& node = nodes[i];
     const auto input = node.inputs.empty() ? i : static_cast<std::size_t>(node.inputs[0]);
     storage[i] = is_view(node) ? storage[input] : i;
-    const Kept k = kept_by(graph, node);
+    const KeptForBackward k = kept_by(graph, node);
     if (k.input) kept[storage[input]] = true;
     if (k.output) kept[i] = true;
     bytes += k.bytes + element * k.numbers;
