@@ -48,6 +48,7 @@ def odd(file):
     file.create_dataset("endless", (1 << 40, 1 << 40), np.uint8, chunks=(1, 1))
     file.create_dataset("outside", (1, 4), np.float32, external=[("other.bin", 0, 16)])
     layout = h5py.VirtualLayout((4,), "f4")
+    layout.dcpl.set_obj_track_times(False)  # of all data sets, only these would hold the time
     layout[:] = h5py.VirtualSource("other.h5", "a", (4,))
     file.create_virtual_dataset("virtual", layout)
     file.create_dataset("late", (8,), np.float32)  # nothing was written: it has no place yet

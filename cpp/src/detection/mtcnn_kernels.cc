@@ -1,18 +1,14 @@
 // Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
 #include "detection/mtcnn_kernels.h"
+#include "core/vectors.h"
 
 namespace facebench {
 namespace {
 
-constexpr int kLanes = FACEBENCH_LANES;
 // Tiles of sums that fit the registers (32 with AVX-512, else 16) beside what they are made of.
 constexpr bool kManyRegisters = FACEBENCH_LANES == 16;
 
-typedef float Lanes __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-
-const Lanes& load(const float* p) { return *reinterpret_cast<const Lanes*>(p); }
-void store(float* p, const Lanes& v) { *reinterpret_cast<Lanes*>(p) = v; }
-Lanes larger(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
+Floats larger(Floats a, Floats b) { return a > b ? a : b; }
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
 
@@ -24,7 +20,7 @@ constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
 [[gnu::always_inline]] inline void combine_rows(const float* const (&d)[4], long count,
                                                 float* const (&out)[4]) {
   for (long i = 0; i < count; i += kLanes) {
-    const Lanes d0 = load(d[0] + i), d1 = load(d[1] + i), d2 = load(d[2] + i), d3 = load(d[3] + i);
+    const Floats d0 = load(d[0] + i), d1 = load(d[1] + i), d2 = load(d[2] + i), d3 = load(d[3] + i);
     store(out[0] + i, d1 + d2);
     store(out[1] + i, d2 - d1);
     store(out[2] + i, d0 - d2);
@@ -37,14 +33,14 @@ constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
 template <int kInputs, int kOutputs, int kBlock, int kVectors>
 [[gnu::always_inline]] inline void planar_part(const float* in, long stride,
                                                const PlanarLayer& layer, int part, int first,
-                                               Lanes (&sums)[kBlock][kVectors]) {
+                                               Floats (&sums)[kBlock][kVectors]) {
   const float* weights = layer.weights + part * (kInputs * 3 * kOutputs) + first;
   const float* rows = in + part * stride;
 #pragma GCC unroll 1
   for (int c = 0; c < kInputs; ++c, rows += 4 * stride) {
 #pragma GCC unroll 3
     for (int kx = 0; kx < 3; ++kx, weights += kOutputs) {
-      Lanes values[kVectors];
+      Floats values[kVectors];
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) values[v] = load(rows + kx + v * kLanes);
 #pragma GCC unroll 16
@@ -60,13 +56,13 @@ template <int kInputs, int kOutputs, int kBlock, int kVectors>
 [[gnu::always_inline]] inline void planar_tile(const float* in, long stride,
                                                const PlanarLayer& layer, int first, float* upper,
                                                float* lower, long out_stride) {
-  Lanes a[kBlock][kVectors], b[kBlock][kVectors];
+  Floats a[kBlock][kVectors], b[kBlock][kVectors];
 #pragma GCC unroll 16
   for (int o = 0; o < kBlock; ++o)
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      a[o][v] = Lanes{} + layer.bias[first + o];
-      b[o][v] = Lanes{};
+      a[o][v] = Floats{} + layer.bias[first + o];
+      b[o][v] = Floats{};
     }
 
   planar_part<kInputs, kOutputs>(in, stride, layer, 0, first, a);
@@ -75,7 +71,7 @@ template <int kInputs, int kOutputs, int kBlock, int kVectors>
   for (int o = 0; o < kBlock; ++o)
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const Lanes m = a[o][v], n = b[o][v];
+      const Floats m = a[o][v], n = b[o][v];
       a[o][v] = m + n;
       b[o][v] = m - n;
     }
@@ -88,7 +84,7 @@ template <int kInputs, int kOutputs, int kBlock, int kVectors>
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const long at = (first + o) * out_stride + v * kLanes;
-      const Lanes s = a[o][v], t = b[o][v];
+      const Floats s = a[o][v], t = b[o][v];
       store(upper + at, s > 0 ? s : s * slope);
       store(lower + at, t > 0 ? t : t * slope);
     }
@@ -130,7 +126,7 @@ void planar_rows(const float* const* rows, long stride, int width, const PlanarL
 }
 
 // Every second value of two vectors.
-Lanes even(const Lanes& a, const Lanes& b) {
+Floats even(Floats a, Floats b) {
 #if FACEBENCH_LANES == 16
   return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 #elif FACEBENCH_LANES == 8
@@ -139,7 +135,7 @@ Lanes even(const Lanes& a, const Lanes& b) {
   return __builtin_shufflevector(a, b, 0, 2, 4, 6);
 #endif
 }
-Lanes odd(const Lanes& a, const Lanes& b) {
+Floats odd(Floats a, Floats b) {
 #if FACEBENCH_LANES == 16
   return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
 #elif FACEBENCH_LANES == 8
@@ -153,8 +149,8 @@ void pnet_pool(const float* top, const float* bottom, long stride, int width, fl
                long out_stride) {
   for (int c = 0; c < 10; ++c, top += stride, bottom += stride, out += out_stride) {
     for (int x = 0; x < width; x += kLanes) {
-      const Lanes a = larger(load(top + 2 * x), load(bottom + 2 * x));
-      const Lanes b = larger(load(top + 2 * x + kLanes), load(bottom + 2 * x + kLanes));
+      const Floats a = larger(load(top + 2 * x), load(bottom + 2 * x));
+      const Floats b = larger(load(top + 2 * x + kLanes), load(bottom + 2 * x + kLanes));
       store(out + x, larger(even(a, b), odd(a, b)));
     }
   }
@@ -163,7 +159,7 @@ void pnet_pool(const float* top, const float* bottom, long stride, int width, fl
 void pnet_score(const float* in, long stride, int width, const float* weights, float bias,
                 float* out) {
   for (int x = 0; x < width; x += kLanes) {
-    Lanes sum = Lanes{} + bias;
+    Floats sum = Floats{} + bias;
     for (int c = 0; c < 32; ++c) sum += weights[c] * load(in + c * stride + x);
     store(out + x, sum);
   }
@@ -178,7 +174,7 @@ template <int kPixels, int kBlocks, int kPerRow = kPixels>
 [[gnu::always_inline]] inline void channel_tile(const float* in, long pixel, int rows, int run,
                                                 long row_stride, const ConvLayer& layer, int first,
                                                 float* out, long out_pixel) {
-  Lanes sums[kPixels][kBlocks];
+  Floats sums[kPixels][kBlocks];
 #pragma GCC unroll 12
   for (int p = 0; p < kPixels; ++p)
 #pragma GCC unroll 8
@@ -194,7 +190,7 @@ template <int kPixels, int kBlocks, int kPerRow = kPixels>
   for (int y = 0; y < rows; ++y, in += row_stride) {
 #pragma GCC unroll 1
     for (long i = 0; i < run; ++i, at += 16) {
-      Lanes w[kBlocks];
+      Floats w[kBlocks];
 #pragma GCC unroll 8
       for (int b = 0; b < kBlocks; ++b) w[b] = load(weights[b] + at);
 #pragma GCC unroll 12
@@ -208,10 +204,10 @@ template <int kPixels, int kBlocks, int kPerRow = kPixels>
 
 #pragma GCC unroll 8
   for (int b = 0; b < kBlocks; ++b) {
-    const Lanes slope = load(layer.slope + first + b * kLanes);
+    const Floats slope = load(layer.slope + first + b * kLanes);
 #pragma GCC unroll 12
     for (int p = 0; p < kPixels; ++p) {
-      const Lanes s = sums[p][b];
+      const Floats s = sums[p][b];
       store(out + p * out_pixel + first + b * kLanes, s > 0 ? s : s * slope);
     }
   }
@@ -220,7 +216,8 @@ template <int kPixels, int kBlocks, int kPerRow = kPixels>
 // Adds the products of one of the four combined rows.
 template <int kRun, int kPixels, int kBlocks>
 [[gnu::always_inline]] inline void pair_part(const float* in, long pixel, const ConvLayer& layer,
-                                             int part, int first, Lanes (&sums)[kPixels][kBlocks]) {
+                                             int part, int first,
+                                             Floats (&sums)[kPixels][kBlocks]) {
   const float* weights[kBlocks];
 #pragma GCC unroll 8
   for (int k = 0; k < kBlocks; ++k) {
@@ -229,7 +226,7 @@ template <int kRun, int kPixels, int kBlocks>
   }
 #pragma GCC unroll 1
   for (long i = 0; i < kRun; ++i) {
-    Lanes w[kBlocks];
+    Floats w[kBlocks];
 #pragma GCC unroll 8
     for (int k = 0; k < kBlocks; ++k) w[k] = load(weights[k] + 16 * i);
 #pragma GCC unroll 12
@@ -247,13 +244,13 @@ template <int kRun, int kPixels, int kBlocks>
 [[gnu::always_inline]] inline void pair_tile(const float* const (&in)[4], long at, long pixel,
                                              const ConvLayer& layer, int first, float* upper,
                                              float* lower, long out_pixel) {
-  Lanes a[kPixels][kBlocks], b[kPixels][kBlocks];
+  Floats a[kPixels][kBlocks], b[kPixels][kBlocks];
 #pragma GCC unroll 12
   for (int p = 0; p < kPixels; ++p)
 #pragma GCC unroll 8
     for (int k = 0; k < kBlocks; ++k) {
       a[p][k] = load(layer.bias + first + k * kLanes);
-      b[p][k] = Lanes{};
+      b[p][k] = Floats{};
     }
 
   pair_part<kRun>(in[0] + at, pixel, layer, 0, first, a);
@@ -262,7 +259,7 @@ template <int kRun, int kPixels, int kBlocks>
   for (int p = 0; p < kPixels; ++p)
 #pragma GCC unroll 8
     for (int k = 0; k < kBlocks; ++k) {
-      const Lanes m = a[p][k], n = b[p][k];
+      const Floats m = a[p][k], n = b[p][k];
       a[p][k] = m + n;
       b[p][k] = m - n;
     }
@@ -271,11 +268,11 @@ template <int kRun, int kPixels, int kBlocks>
 
 #pragma GCC unroll 8
   for (int k = 0; k < kBlocks; ++k) {
-    const Lanes slope = load(layer.slope + first + k * kLanes);
+    const Floats slope = load(layer.slope + first + k * kLanes);
 #pragma GCC unroll 12
     for (int p = 0; p < kPixels; ++p) {
       const long to = p * out_pixel + first + k * kLanes;
-      const Lanes s = a[p][k], t = b[p][k];
+      const Floats s = a[p][k], t = b[p][k];
       store(upper + to, s > 0 ? s : s * slope);
       store(lower + to, t > 0 ? t : t * slope);
     }
@@ -337,7 +334,7 @@ void convolve_and_pool(const float* in, const ConvLayer& layer, float* combined,
     for (int i = 0; i < kPooled; ++i, out += kOutputs) {
       const int right = smaller(2 * i + kWindow, kWidth);
       for (int c = 0; c < kOutputs; c += kLanes) {
-        Lanes most = load(ring + 2 * j % 4 * kRow + 2 * i * kPadded + c);
+        Floats most = load(ring + 2 * j % 4 * kRow + 2 * i * kPadded + c);
         for (int y = 2 * j; y < last; ++y)
           for (int x = 2 * i; x < right; ++x)
             most = larger(most, load(ring + y % 4 * kRow + x * kPadded + c));

@@ -1,5 +1,6 @@
 // Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
 #include "images/area_kernels.h"
+#include "core/vectors.h"
 
 #if FACEBENCH_LANES > 4
 #include <immintrin.h>
@@ -8,9 +9,6 @@
 namespace facebench {
 namespace {
 
-constexpr int kLanes = FACEBENCH_LANES;
-
-typedef float Lanes __attribute__((vector_size(4 * FACEBENCH_LANES)));
 typedef unsigned short Shorts __attribute__((vector_size(4 * FACEBENCH_LANES)));
 // A pixel: three values and one that nobody reads.
 typedef float Pixel __attribute__((vector_size(16)));
@@ -26,12 +24,12 @@ Shorts load_bytes(const unsigned char* p) {
 }
 // GCC takes the unmasked forms of some intrinsics for uses of uninitialised values.
 template <int kPart>
-Lanes half(const Shorts& s) {
+Floats half(const Shorts& s) {
   const __m256i part =
       _mm512_maskz_extracti64x4_epi64(0xff, reinterpret_cast<const __m512i&>(s), kPart);
   return _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu16_epi32(0xffff, part));
 }
-Lanes load_floats(const unsigned char* p) {
+Floats load_floats(const unsigned char* p) {
   return _mm512_maskz_cvtepi32_ps(
       0xffff,
       _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
@@ -42,11 +40,11 @@ Shorts load_bytes(const unsigned char* p) {
       _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 }
 template <int kPart>
-Lanes half(const Shorts& s) {
+Floats half(const Shorts& s) {
   const __m128i part = _mm256_extracti128_si256(reinterpret_cast<const __m256i&>(s), kPart);
   return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(part));
 }
-Lanes load_floats(const unsigned char* p) {
+Floats load_floats(const unsigned char* p) {
   return _mm256_cvtepi32_ps(
       _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
 }
@@ -55,28 +53,16 @@ Shorts load_bytes(const unsigned char* p) {
   return Shorts{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
 }
 template <int kPart>
-Lanes half(const Shorts& s) {
+Floats half(const Shorts& s) {
   constexpr int k = 4 * kPart;
-  return Lanes{1.f * s[k], 1.f * s[k + 1], 1.f * s[k + 2], 1.f * s[k + 3]};
+  return Floats{1.f * s[k], 1.f * s[k + 1], 1.f * s[k + 2], 1.f * s[k + 3]};
 }
-Lanes load_floats(const unsigned char* p) {
-  return Lanes{1.f * p[0], 1.f * p[1], 1.f * p[2], 1.f * p[3]};
+Floats load_floats(const unsigned char* p) {
+  return Floats{1.f * p[0], 1.f * p[1], 1.f * p[2], 1.f * p[3]};
 }
 #endif
 
-// Vectors in memory lie anywhere. A type with less alignment would say so too, but clang loses it
-// in templates and conditions, and then stores as if they were aligned.
-template <class Vector>
-Vector load(const float* p) {
-  Vector v;
-  __builtin_memcpy(&v, p, sizeof v);
-  return v;
-}
-template <class Vector>
-void store(float* p, Vector v) {
-  __builtin_memcpy(p, &v, sizeof v);
-}
-void add_to(float* p, Lanes v) { store(p, load<Lanes>(p) + v); }
+void add_to(float* p, Floats v) { store(p, load(p) + v); }
 
 // Up to kRows rows of kChunks chunks, added to what is there.
 template <int kChunks>
@@ -98,7 +84,7 @@ void add_chunks(const unsigned char* in, long stride, int rows, float* sums) {
 
 void sum_rows(const unsigned char* top, long stride, int rows, int values, const unsigned char* end,
               float* sums) {
-  for (int i = 0; i < values; i += kLanes) store(sums + i, Lanes{});
+  for (int i = 0; i < values; i += kLanes) store(sums + i, Floats{});
   for (int first = 0; first < rows; first += kRows) {
     const unsigned char* in = top + first * stride;
     const int count = rows - first < kRows ? rows - first : kRows;
@@ -133,11 +119,11 @@ void weigh_chunks(const unsigned char* in, long stride, const unsigned char* las
   for (int k = 0; k < 2 * kChunks; ++k) {
     const unsigned char *top = in + k * kShorts, *bottom = last + k * kShorts;
     float* const out = sums + k * kShorts;
-    Lanes a = half<0>(parts[k]) * w.middle, b = half<1>(parts[k]) * w.middle;
+    Floats a = half<0>(parts[k]) * w.middle, b = half<1>(parts[k]) * w.middle;
     a += load_floats(top) * w.low + load_floats(bottom) * w.high;
     b += load_floats(top + kLanes) * w.low + load_floats(bottom + kLanes) * w.high;
-    store(out, add ? load<Lanes>(out) + a : a);
-    store(out + kLanes, add ? load<Lanes>(out + kLanes) + b : b);
+    store(out, add ? load(out) + a : a);
+    store(out + kLanes, add ? load(out + kLanes) + b : b);
   }
 }
 
@@ -147,10 +133,10 @@ void weigh_few(const unsigned char* in, long stride, const AreaKernels::Weights&
                float* sums) {
 #pragma GCC unroll 4
   for (int k = 0; k < kChunk; k += kLanes) {
-    Lanes a = load_floats(in + k) * w.low;
+    Floats a = load_floats(in + k) * w.low;
     if (kRowCount == 3) a += load_floats(in + stride + k) * w.middle;
     if (kRowCount > 1) a += load_floats(in + (kRowCount - 1) * stride + k) * w.high;
-    store(sums + k, add ? load<Lanes>(sums + k) + a : a);
+    store(sums + k, add ? load(sums + k) + a : a);
   }
 }
 
@@ -223,7 +209,7 @@ void columned(const float* sums, const AreaKernels::Columns& columns, float fact
 }
 
 // Indices of the lanes of |distance| > limit.
-int add_far(Lanes distance, float limit, int first, int* far) {
+int add_far(Floats distance, float limit, int first, int* far) {
   int n = 0;
 #if FACEBENCH_LANES == 16
   unsigned found = _mm512_cmp_ps_mask(_mm512_abs_ps(reinterpret_cast<const __m512&>(distance)),
@@ -246,8 +232,8 @@ int round(float* values, int count, float limit, float shift, float scale, int* 
   constexpr float magic = 12582912;  // 1.5 * 2^23: the sum has no digits behind the point
   int n = 0;
   for (int i = 0; i < count; i += kLanes) {
-    const auto value = load<Lanes>(values + i);
-    const Lanes whole = (value + magic) - magic;
+    const auto value = load(values + i);
+    const Floats whole = (value + magic) - magic;
     store(values + i, (whole - shift) * scale);
     n += add_far(value - whole, limit, i, far + n);
   }

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/vectors.h"
 #include "metrics/dot_kernels.h"
 
 namespace facebench {
@@ -16,13 +17,6 @@ constexpr int kBlock = FACEBENCH_LANES / 4;  // side of a tile of `block`
 constexpr int kTogether = kBlock;
 
 typedef double Doubles __attribute__((vector_size(4 * FACEBENCH_LANES)));
-
-// From anywhere: the alignment of a type with less is lost in templates.
-Doubles load(const double* p) {
-  Doubles v;
-  __builtin_memcpy(&v, p, sizeof v);
-  return v;
-}
 
 // kDoubles floats in double. (The compiler makes several instructions of a vector conversion.)
 Doubles widened(const float* p) {
@@ -76,7 +70,7 @@ void dots(const float* const* a, const float* const* b, const float* const* next
         y[i - k] = b[p][i];
       }
       for (int i = 0; i < kParts; ++i)
-        sums[p][i] += load(x + i * kDoubles) * load(y + i * kDoubles);
+        sums[p][i] += load<Doubles>(x + i * kDoubles) * load<Doubles>(y + i * kDoubles);
     }
   }
 #pragma GCC unroll 4
@@ -118,10 +112,10 @@ void dot_tile(const double* rows, const double* columns, long depth, long stride
       const long at = k + i * kDoubles;
       Doubles b[kColumns];
 #pragma GCC unroll 4
-      for (int c = 0; c < kColumns; ++c) b[c] = load(columns + c * stride + at);
+      for (int c = 0; c < kColumns; ++c) b[c] = load<Doubles>(columns + c * stride + at);
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) {
-        const Doubles a = load(rows + r * stride + at);
+        const Doubles a = load<Doubles>(rows + r * stride + at);
 #pragma GCC unroll 4
         for (int c = 0; c < kColumns; ++c) sums[r][c][i] += a * b[c];
       }

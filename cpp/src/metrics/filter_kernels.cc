@@ -4,16 +4,11 @@
 #include <immintrin.h>
 #endif
 
+#include "core/vectors.h"
 #include "metrics/filter_kernels.h"
 
 namespace facebench {
 namespace {
-
-constexpr int kLanes = FACEBENCH_LANES;
-typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-typedef int Ints __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-
-const Floats& load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
 
 // Bit l is set where value l is at or above the bound.
 unsigned mask_above(const float* p, float bound) {
@@ -48,7 +43,7 @@ void tally(const float* scores, int count, float scale, float offset, int bins, 
     for (int k = 0; k < n; k += kLanes) {
       Ints b = __builtin_convertvector(load(scores + i + k) * scale + offset, Ints);
       b = b < 0 ? 0 : b;
-      *reinterpret_cast<Ints*>(bin + k) = b >= bins ? bins - 1 : b;
+      store<Ints>(bin + k, b >= bins ? bins - 1 : b);
     }
 #pragma GCC unroll 8
     for (int k = 0; k < n; ++k) ++counts[bin[k]];
@@ -99,8 +94,8 @@ void tile(const void* row_panel, const void* column_panel, long groups, float* s
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    *reinterpret_cast<Floats*>(scores + 2 * kLanes * r) = sums[r][0];
-    *reinterpret_cast<Floats*>(scores + 2 * kLanes * r + kLanes) = sums[r][1];
+    store(scores + 2 * kLanes * r, sums[r][0]);
+    store(scores + 2 * kLanes * r + kLanes, sums[r][1]);
   }
 }
 #endif

@@ -4,23 +4,15 @@
 #include <immintrin.h>
 #endif
 
+#include "core/vectors.h"
 #include "nn/head_kernels.h"
 
 namespace facebench {
 namespace {
 
-constexpr int kLanes = FACEBENCH_LANES;
 // Of a product, which is two vectors of columns wide: as many as the registers hold.
 constexpr int kRows = kLanes == 16 ? 14 : kLanes == 8 ? 6 : 4;
 constexpr int kWidth = 2 * kLanes;
-typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-typedef int Ints __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-typedef unsigned char Bytes __attribute__((vector_size(FACEBENCH_LANES), aligned(1), may_alias));
-
-const Floats& load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
-Floats& at(float* p) { return *reinterpret_cast<Floats*>(p); }
-const Ints& load(const int* p) { return *reinterpret_cast<const Ints*>(p); }
-Ints& at(int* p) { return *reinterpret_cast<Ints*>(p); }
 
 // --- Products -----------------------------------------------------------------------------------
 
@@ -65,8 +57,8 @@ void product(const Group* a, long stride, const Group* b, long groups, float* ou
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kCount; ++r) {
-    at(out + r * out_stride) = sums[r][0];
-    at(out + r * out_stride + kLanes) = sums[r][1];
+    store(out + r * out_stride, sums[r][0]);
+    store(out + r * out_stride + kLanes, sums[r][1]);
   }
 }
 
@@ -139,7 +131,7 @@ void across(const float* values, long stride, long row_count, long width, void* 
     float* to = static_cast<float*>(out) + r * out_stride;
     const float* from = values + r * stride;
     long c = 0;
-    for (; c + kLanes <= width; c += kLanes) at(to + c) = load(from + c);
+    for (; c + kLanes <= width; c += kLanes) store(to + c, load(from + c));
     for (; c < width; ++c) to[c] = from[c];
     for (; c < out_width; ++c) to[c] = 0;
   }
@@ -216,23 +208,23 @@ void tally_of(const OtherTerms& terms, float* products, int classes, int first_c
               long logit_stride, const HeadTally& tally) {
   constexpr bool kHard = kKind == OtherTerms::hard, kThreshold = kKind == OtherTerms::threshold;
   for (int v = 0; v < kWidth; v += kLanes) {
-    const Ints own = load(labels + v);
+    const Ints own = load<Ints>(labels + v);
     const Floats before = load(tally.top + v);
     const Floats bound = kHard || kThreshold ? load(terms.bound + v) : Floats{};
     Floats high = load(tally.highest + v), top = before;
-    Ints best = load(tally.winner + v);
+    Ints best = load<Ints>(tally.winner + v);
     for (int j = 0; j < classes; ++j) {
       float* p = products + j * kWidth + v;
       const Floats logit = load(p) * scale[j] + (bias ? bias[j] : 0.0f);
-      at(logits + j * logit_stride + v) = logit;
+      store(logits + j * logit_stride + v, logit);
       const Floats other = own == first_class + j ? Floats{} - __builtin_inff() : logit;
-      at(p) = other;
+      store(p, other);
       const Ints higher = other > high;
       high = higher ? other : high;
       best = higher ? Ints{} + (first_class + j) : best;
       if constexpr (kHard) {
         const Floats term = other > bound ? other * (terms.linear + terms.square * other) : other;
-        at(p) = term;
+        store(p, term);
         top = term > top ? term : top;
       }
     }
@@ -244,16 +236,16 @@ void tally_of(const OtherTerms& terms, float* products, int classes, int first_c
         part += others ? term.value : Floats{};
         slope += others ? term.slope : Floats{};
       }
-      at(tally.sum + v) = load(tally.sum + v) + part;
-      at(tally.slope + v) = load(tally.slope + v) + slope;
+      store(tally.sum + v, load(tally.sum + v) + part);
+      store(tally.slope + v, load(tally.slope + v) + slope);
     } else {
       if constexpr (!kHard) top = high;
       for (int j = 0; j < classes; ++j) part += exponential(load(products + j * kWidth + v) - top);
-      at(tally.sum + v) = load(tally.sum + v) * exponential(before - top) + part;
-      at(tally.top + v) = top;
+      store(tally.sum + v, load(tally.sum + v) * exponential(before - top) + part);
+      store(tally.top + v, top);
     }
-    at(tally.highest + v) = high;
-    at(tally.winner + v) = best;
+    store(tally.highest + v, high);
+    store(tally.winner + v, best);
   }
 }
 
@@ -288,8 +280,8 @@ void gradient_of(const OtherTerms& terms, const float* logits, const float* log_
         slope = exponential(logit - load(log_sum + k));
       }
       const Floats g = slope * load(share + k) * factor;
-      const Floats other = load(labels + k) == of_class ? Floats{} : g;
-      at(out + k) = other;
+      const Floats other = load<Ints>(labels + k) == of_class ? Floats{} : g;
+      store(out + k, other);
       sums[v] += other;
       dots[v] += other * logit;
     }
@@ -320,8 +312,8 @@ void nearest(float* products, int classes, int centers, const float* scale, unsi
         high = higher ? logit : high;
         best = higher ? Ints{} + k : best;
       }
-      at(products + j * kWidth + v) = high;
-      *reinterpret_cast<Bytes*>(nearest + j * stride + v) = __builtin_convertvector(best, Bytes);
+      store(products + j * kWidth + v, high);
+      store(nearest + j * stride + v, __builtin_convertvector(best, Bytes));
     }
 }
 
@@ -330,10 +322,9 @@ void to_centers(const float* gradient, const float* logits, const unsigned char*
   for (int c = 0; c < centers; ++c) {
     Floats dots = {};
     for (long i = 0; i < images; i += kLanes) {
-      const Ints nearest_of =
-          __builtin_convertvector(*reinterpret_cast<const Bytes*>(nearest + i), Ints);
+      const Ints nearest_of = __builtin_convertvector(load<Bytes>(nearest + i), Ints);
       const Floats g = nearest_of == c ? load(gradient + i) * factor[c] : Floats{};
-      at(out + c * images + i) = g;
+      store(out + c * images + i, g);
       dots += g * load(logits + i);
     }
     dot[c] = total(dots);
@@ -342,7 +333,8 @@ void to_centers(const float* gradient, const float* logits, const unsigned char*
 
 void minus(const float* sums, const float* values, float factor, long count, float* out) {
   long k = 0;
-  for (; k + kLanes <= count; k += kLanes) at(out + k) = load(sums + k) - factor * load(values + k);
+  for (; k + kLanes <= count; k += kLanes)
+    store(out + k, load(sums + k) - factor * load(values + k));
   for (; k < count; ++k) out[k] = sums[k] - factor * values[k];
 }
 

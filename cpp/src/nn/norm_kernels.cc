@@ -3,22 +3,16 @@
 #include <immintrin.h>
 #endif
 
+#include "core/vectors.h"
 #include "nn/norm_kernels.h"
 
 namespace facebench {
 namespace {
 
-constexpr int kLanes = FACEBENCH_LANES;
-typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-typedef unsigned Bits __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-typedef unsigned short Halves
-    __attribute__((vector_size(2 * FACEBENCH_LANES), aligned(2), may_alias));
-
 struct Bfloat16 {
   unsigned short bits;
 };
 
-Floats load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
 Floats load(const Bfloat16* p) {
 #if defined(__AVX512F__)
   return (Floats)_mm512_maskz_slli_epi32(
@@ -26,11 +20,10 @@ Floats load(const Bfloat16* p) {
 #elif defined(__AVX2__)
   return (Floats)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)p)), 16);
 #else
-  return (Floats)(__builtin_convertvector(*reinterpret_cast<const Halves*>(p), Bits) << 16);
+  return (Floats)(__builtin_convertvector(load<Halves>(p), Bits) << 16);
 #endif
 }
 
-void store(float* p, Floats v) { *reinterpret_cast<Floats*>(p) = v; }
 void store(Bfloat16* p, Floats v) {
 #if defined(__AVX512BF16__)
   _mm256_storeu_si256((__m256i*)p, (__m256i)_mm512_cvtneps_pbh(v));
@@ -41,7 +34,7 @@ void store(Bfloat16* p, Floats v) {
 #if defined(__AVX512F__)
   _mm256_storeu_si256((__m256i*)p, _mm512_maskz_cvtepi32_epi16(0xffff, (__m512i)nearest));
 #else
-  *reinterpret_cast<Halves*>(p) = __builtin_convertvector(nearest, Halves);
+  store<Halves>(p, __builtin_convertvector(nearest, Halves));
 #endif
 #endif
 }
@@ -161,7 +154,7 @@ void maxout(const void* x, long rows, long channels, void* y) {
   for (long r = 0; r < rows; ++r, in += 2 * channels, out += channels)
     for (long c = 0; c < channels; c += kLanes) {
       const Floats a = load(in + c), b = load(in + channels + c);
-      store(out + c, (a > b) | (a != a) ? a : b);  // NaN stays
+      store(out + c, ((a > b) | (a != a)) ? a : b);  // NaN stays
     }
 }
 

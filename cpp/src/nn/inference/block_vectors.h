@@ -3,22 +3,14 @@
 // Vectors of a block's channels; for the kernels of inference alone. Every set of instructions has
 // its own, so all of it has internal linkage.
 
+#include "core/vectors.h"
 #include "nn/inference/kernels.h"
 
 namespace facebench {
 namespace {
 
-constexpr int kLanes = FACEBENCH_LANES;
 // Sums that fit the registers (32 with AVX-512, else 16) beside what they are made of.
 constexpr bool kManyRegisters = FACEBENCH_LANES == 16;
-
-typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-typedef unsigned Bits __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-
-[[gnu::always_inline]] inline Floats load(const float* p) {
-  return *reinterpret_cast<const Floats*>(p);
-}
-[[gnu::always_inline]] inline void store(float* p, Floats v) { *reinterpret_cast<Floats*>(p) = v; }
 
 // The 32 bits at p, for all lanes.
 [[gnu::always_inline]] inline Bits read_word(const float* p) {

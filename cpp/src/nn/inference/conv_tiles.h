@@ -35,12 +35,12 @@ void tile(const ConvWork& w, long y, long x) {
 
   const long row = w.in.row * w.window.step_down;
   const float* in = w.in.data + y * row + x * (kStep * kWords);
-  auto weights = static_cast<const Words*>(w.weights);
+  auto weights = static_cast<const float*>(w.weights);
   // Of one word of each pixel.
   const auto products = [&](const float* from) [[gnu::always_inline]] {
     Words of[kBlocks];
 #pragma GCC unroll 3
-    for (int b = 0; b < kBlocks; ++b) of[b] = weights[b];
+    for (int b = 0; b < kBlocks; ++b) of[b] = load<Words>(weights + b * kLanes);
 #pragma GCC unroll 2
     for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 14
@@ -66,9 +66,9 @@ void tile(const ConvWork& w, long y, long x) {
         const float* from = in + ky * w.window.tap_row + kx * w.window.tap_column;
         if (words == kWords) {  // a count that the compiler knows
 #pragma GCC unroll 4
-          for (int c = 0; c < kWords; ++c, ++from, weights += kBlocks) products(from);
+          for (int c = 0; c < kWords; ++c, ++from, weights += kBlocks * kLanes) products(from);
         } else {
-          for (int c = 0; c < words; ++c, ++from, weights += kBlocks) products(from);
+          for (int c = 0; c < words; ++c, ++from, weights += kBlocks * kLanes) products(from);
         }
       }
   }

@@ -11,9 +11,6 @@
 namespace facebench {
 namespace {
 
-typedef unsigned short Halves
-    __attribute__((vector_size(2 * FACEBENCH_LANES), aligned(2), may_alias));
-
 // The numbers of a block as bfloat16, rounded to nearest, ties to even. As the processor's own
 // instruction has it, a denormal number becomes zero and a NaN stays one.
 [[gnu::always_inline]] inline void store_pairs(void* p, Floats v) {
@@ -27,7 +24,7 @@ typedef unsigned short Halves
 #if defined(__AVX512F__)
   _mm256_storeu_si256((__m256i*)p, _mm512_maskz_cvtepi32_epi16(0xffff, (__m512i)nearest));
 #else
-  *reinterpret_cast<Halves*>(p) = __builtin_convertvector(nearest, Halves);
+  store<Halves>(p, __builtin_convertvector(nearest, Halves));
 #endif
 #endif
 }

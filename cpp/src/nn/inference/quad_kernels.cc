@@ -8,9 +8,6 @@
 namespace facebench {
 namespace {
 
-typedef int Ints __attribute__((vector_size(4 * FACEBENCH_LANES), aligned(4), may_alias));
-typedef unsigned char Bytes __attribute__((vector_size(FACEBENCH_LANES), aligned(1), may_alias));
-
 // Sums of products of four bytes each, of the inputs without and of the weights with a sign. They
 // are exact, so that their order does not matter.
 struct QuadNumbers {
@@ -18,7 +15,7 @@ struct QuadNumbers {
   using Sums = Ints;
   static constexpr int per_word = 4;
   [[gnu::always_inline]] static Ints begin(const ConvWork& w, long c) {
-    return *reinterpret_cast<const Ints*>(w.begin + c);
+    return load<Ints>(w.begin + c);
   }
   [[gnu::always_inline]] static Bits read(const float* p) { return read_word(p); }
   [[gnu::always_inline]] static Ints add(Ints sums, Bits of, Bits value) {
@@ -48,7 +45,7 @@ void quad_words(const float* in, long pixels, const ByteScale& bytes, void* out)
 #if defined(__AVX512F__)
     _mm_storeu_si128((__m128i*)to, _mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)bits));
 #else
-    *reinterpret_cast<Bytes*>(to) = __builtin_convertvector(bits, Bytes);
+    store(to, __builtin_convertvector(bits, Bytes));
 #endif
   }
 }
