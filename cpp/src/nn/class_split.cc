@@ -36,7 +36,7 @@ class SelectRows : public torch::autograd::Function<SelectRows> {
 
 ClassSplit::ClassSplit(Communicator& processes, const at::Tensor& labels, std::int64_t first,
                        std::int64_t count, const at::Tensor& sampled)
-    : processes_(processes), labels_(labels), sampled_(sampled), first_(first) {
+    : processes_(processes), labels_(labels), sampled_(sampled), first_(first), count_(count) {
   const at::NoGradGuard no_grad;
   const at::Tensor local = labels - first;
   held_ = local.ge(0).logical_and(local.lt(count));
@@ -47,7 +47,10 @@ ClassSplit::ClassSplit(Communicator& processes, const at::Tensor& labels, std::i
 }
 
 at::Tensor ClassSplit::rows(const at::Tensor& parameter) const {
-  return sampled_.defined() ? SelectRows::apply(parameter, sampled_) : parameter;
+  if (!sampled_.defined()) return parameter;
+  const std::int64_t each = parameter.size(0) / count_;
+  const at::Tensor places = at::arange(each, sampled_.options());
+  return SelectRows::apply(parameter, (sampled_.unsqueeze(1) * each + places).flatten());
 }
 
 at::Tensor ClassSplit::from_holders(const at::Tensor& values) const {
@@ -58,22 +61,22 @@ at::Tensor ClassSplit::from_holders(const at::Tensor& values) const {
   return sum;
 }
 
-ClassSplit::Others ClassSplit::over_processes(const Others& own) const {
+ClassSplit::Others ClassSplit::over_processes(const Others& own, Sum kind) const {
   const at::Tensor winner =
       sampled_.defined() ? sampled_.index_select(0, own.winner.clamp_min(0)) : own.winner;
   const at::Tensor named = at::where(own.winner.ge(0), winner + first_, own.winner);
   const at::Tensor told =
-      at::stack({own.log_sum.to(at::kDouble), own.highest.to(at::kDouble), named.to(at::kDouble)});
+      at::stack({own.sum.to(at::kDouble), own.highest.to(at::kDouble), named.to(at::kDouble)});
   Others all;
   // Classes rise with the rank: of equal logits the first class wins.
   for (const at::Tensor& part : processes_.all_gather(told)) {
-    if (!all.log_sum.defined()) {
+    if (!all.sum.defined()) {
       all = {part[0], part[1], part[2]};
       continue;
     }
     const at::Tensor higher = part[1].gt(all.highest);
-    all = {at::logaddexp(all.log_sum, part[0]), at::where(higher, part[1], all.highest),
-           at::where(higher, part[2], all.winner)};
+    all = {kind == Sum::plain ? all.sum + part[0] : at::logaddexp(all.sum, part[0]),
+           at::where(higher, part[1], all.highest), at::where(higher, part[2], all.winner)};
   }
   all.winner = all.winner.to(at::kLong);
   return all;

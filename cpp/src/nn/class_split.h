@@ -26,20 +26,25 @@ class ClassSplit {
   const at::Tensor& held() const { return held_; }
   const at::Tensor& held_images() const { return held_images_; }
 
-  // The rows of a class parameter (its first extent) that take part. Its gradient is sparse where
-  // they are a sample.
+  // The rows of a class parameter (its first extent, as many for each class) that take part. Its
+  // gradient is sparse where they are a sample.
   at::Tensor rows(const at::Tensor& parameter) const;
 
   // values (N, 1), of which those of held() count: the same from the process that holds the class.
   at::Tensor from_holders(const at::Tensor& values) const;
 
+  // What the terms of an image's other classes come to.
+  enum class Sum : std::uint8_t {
+    logarithm,  // of the sum of exp(term)
+    plain,
+  };
   // Over an image's classes except the true one, of all processes: as ClassTiles::Others, `winner`
   // (N) int64 a class, -1 where there is no other.
   struct Others {
-    at::Tensor log_sum, highest, winner;  // log_sum (N) float64
+    at::Tensor sum, highest, winner;  // sum (N) float64
   };
-  // Of this process's rows (winner: a row) to that of all.
-  Others over_processes(const Others& own) const;
+  // Of this process's classes (winner: the place of one among those that take part) to that of all.
+  Others over_processes(const Others& own, Sum kind) const;
   // (N) int64: the class with the highest logit, the first of equals; true_logit (N) is that of the
   // true class without margin.
   at::Tensor predicted(const at::Tensor& true_logit, const Others& others) const;
@@ -47,7 +52,7 @@ class ClassSplit {
  private:
   Communicator& processes_;
   at::Tensor labels_, sampled_, rows_, held_, held_images_;
-  std::int64_t first_;
+  std::int64_t first_, count_;
 };
 
 }  // namespace facebench

@@ -5,9 +5,7 @@
 namespace facebench {
 
 // class_cross_entropy of split classes, made of torch's operations: for float64 and other devices.
-// Arguments as there, the
-// loss a softmax with a target of its own and no more; logits are (N, classes that this process
-// computes with). The margin is differentiable once.
+// Arguments as there; logits are (N, classes that this process computes with). Differentiable once.
 ClassCrossEntropy split_cross_entropy(const at::Tensor& rows, const at::Tensor& scale,
                                       const at::Tensor& weight, const at::Tensor& bias,
                                       const ClassLoss& loss, const at::Tensor& norms,

@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <tuple>
+
 #include "facebench/nn/head.h"
 
 namespace facebench {
@@ -20,9 +22,9 @@ TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::
   const at::Tensor centers = at::arange(loss.centers, index.options());
   const at::Tensor mine =
       weight.index_select(0, (index.unsqueeze(1) * loss.centers + centers).flatten());
-  const at::Tensor factors =
-      (unit_weights ? normalize_rows(mine) : mine).view({rows.size(0), loss.centers, rows.size(1)});
-  own.cosine = (rows.unsqueeze(1) * factors).sum(2).amax(1, /*keepdim=*/true);
+  const at::Tensor factors = unit_weights ? normalize_rows(mine) : mine;
+  own.cosine =
+      nearest_cosines(rows, factors.view({rows.size(0), loss.centers, rows.size(1)}));
   if (split) own.cosine = split->from_holders(own.cosine);
   if (!loss.target) {
     own.logit = scale * own.cosine;
@@ -54,6 +56,26 @@ TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::
     own.hard = loss.hard(held, scale);
   }
   return own;
+}
+
+at::Tensor nearest_centers(const at::Tensor& values, std::int64_t centers) {
+  if (centers == 1) return values;
+  return std::get<0>(values.view({values.size(0), values.size(1) / centers, centers}).max(2));
+}
+
+at::Tensor nearest_cosines(const at::Tensor& rows, const at::Tensor& centers) {
+  return nearest_centers((rows.unsqueeze(1) * centers).sum(2), centers.size(1));
+}
+
+at::Tensor terms_of_others(const at::Tensor& logits, const ClassLoss& loss,
+                           const HardNegatives& hard, const at::Tensor& norms) {
+  if (loss.threshold) {
+    const double limit = loss.threshold->limit;
+    return at::logaddexp((logits - norms).clamp(-limit, limit), at::zeros({}, logits.options()));
+  }
+  if (!loss.hard) return logits;
+  return at::where(logits.detach() > hard.bound, logits * (hard.linear + hard.square * logits),
+                   logits);
 }
 
 }  // namespace facebench

@@ -53,4 +53,16 @@ TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::
                      const at::Tensor& bias, const at::Tensor& labels, const ClassLoss& loss,
                      const at::Tensor& norms, bool unit_weights, const ClassSplit* split);
 
+// Of values (N, classes centers) the highest of each class's: (N, classes). Differentiable.
+at::Tensor nearest_centers(const at::Tensor& values, std::int64_t centers);
+
+// The cosines (N, 1) of unit rows (N, D) and the nearest of the unit centres (N, k, D) of each.
+// Differentiable.
+at::Tensor nearest_cosines(const at::Tensor& rows, const at::Tensor& centers);
+
+// What the logits (N, classes) of other classes count as: those of a softmax, or a threshold's
+// terms without their weight. `hard` and `norms` where the loss has such. Differentiable.
+at::Tensor terms_of_others(const at::Tensor& logits, const ClassLoss& loss,
+                           const HardNegatives& hard, const at::Tensor& norms);
+
 }  // namespace facebench

@@ -24,7 +24,9 @@ HeadMemory head_memory(const Head& head, std::int64_t images, int moments, bool 
   memory.classes = rows;
   const auto in_step = static_cast<double>(rows) * shape.sample_rate;
   const auto value = static_cast<std::int64_t>(c10::elementSize(shape.dtype));
-  memory.logits = std::llround(in_step) * images * value;
+  // In tiles a byte says which of several centres a logit is of.
+  const bool several = head.class_weight().defined() && head.class_weight().size(0) > rows;
+  memory.logits = std::llround(in_step) * images * (value + (several ? 1 : 0));
   memory.features = 2 * images * shape.features * value;
   return memory;
 }

@@ -16,6 +16,7 @@
 #include "facebench/training/head_memory.h"
 #include "facebench/training/optimizer.h"
 #include "nn/thread_communicator.h"
+#include "training/sum_gradients.h"
 
 namespace facebench {
 namespace {
@@ -58,12 +59,12 @@ std::vector<TrainedParameter> trained(const Head& head) {
 }
 
 // What a training of a head leaves: losses, how many were right, gradients of the features, and at
-// the end parameters and momentum with all their rows.
+// the end parameters and momentum with all their rows, and buffers.
 struct Course {
   std::vector<double> losses, correct;
   std::vector<at::Tensor> observed;  // cosines, targets and the highest others, each in a row
   std::vector<at::Tensor> gradients;
-  std::vector<at::Tensor> parameters, momentum;
+  std::vector<at::Tensor> parameters, momentum, buffers;
 };
 
 // Trains a head in this process, on every size()-th image of each batch.
@@ -81,6 +82,7 @@ Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
     const Head::Output out = head.loss(features, labels, {rank, size});
     EXPECT_EQ(out.images, images.labels.size(0));
     out.loss.backward();
+    sum_gradients(head.parameters(), communicator);
     optimizer.clip(communicator);
     optimizer.step(0.1);
     course.losses.push_back(out.loss.item<double>());
@@ -107,6 +109,7 @@ Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
     course.parameters.push_back(all(p.tensor));
     course.momentum.push_back(all(momentum[i].tensor));
   }
+  for (const HeadBuffer& b : head.buffers()) course.buffers.push_back(b.tensor);
   return course;
 }
 
@@ -129,6 +132,9 @@ void expect_same(const Course& a, const Course& b, double tolerance) {
     expect_near(a.parameters[i], b.parameters[i], tolerance, "parameter");
     expect_near(a.momentum[i], b.momentum[i], tolerance, "momentum");
   }
+  ASSERT_EQ(a.buffers.size(), b.buffers.size());
+  for (std::size_t i = 0; i < b.buffers.size(); ++i)
+    expect_near(a.buffers[i], b.buffers[i], tolerance, "buffer");
 }
 
 // Options at which differences do not grow from step to step.
@@ -149,9 +155,11 @@ TEST_P(SplitHead, EqualsOneHeadWithAllClasses) {
     SingleProcess alone;
     const auto whole = make_head(entry.name, calm(entry), shape);
     const Course wanted = train_head(*whole, alone, type);
-    // Each number of processes for one loss by class and one by angle; three, which neither classes
-    // nor images divide by, for the others.
-    const bool each = entry.name == "softmax" || entry.name == "arcface";
+    // Each number of processes for one loss by class, one by angle, and those that change other
+    // logits too; three, which neither classes nor images divide by, for the others.
+    const bool each = std::set<std::string>{"softmax", "arcface", "curricularface",
+                                            "subcenter_arcface", "uniface"}
+                          .contains(entry.name);
     for (int processes = each ? 1 : 3; processes <= (each ? 4 : 3); ++processes) {
       SCOPED_TRACE(std::to_string(processes) + " processes");
       ThreadProcesses(processes).run([&](Communicator& communicator) {
@@ -167,8 +175,7 @@ TEST_P(SplitHead, EqualsOneHeadWithAllClasses) {
 }
 
 // Losses that say that they cannot be split, in one sentence.
-const std::set<std::string> kNotSplit{"center", "curricularface", "subcenter_arcface", "uniface",
-                                      "triplet"};
+const std::set<std::string> kNotSplit{"center", "triplet"};
 
 std::vector<std::string> split_losses() {
   std::vector<std::string> names;
@@ -237,81 +244,166 @@ TEST(SplitHeads, MemoryIsThatOfTheProcesssClasses) {
     EXPECT_EQ(memory.gradients, rows * 10 * 4 * 4 / 10);
     EXPECT_EQ(memory.logits, 50 * 64 * 4);
     EXPECT_EQ(memory.features, 2 * 64 * 10 * 4);
+    // Three rows for each class, and which of them a logit is of.
+    shape.sample_rate = 1;
+    const HeadMemory centers = head_memory(*make_head("subcenter_arcface", {}, shape), 64);
+    EXPECT_EQ(centers.first_class, communicator.rank() == 0 ? 0 : 500);
+    EXPECT_EQ(centers.classes, rows);
+    EXPECT_EQ(centers.parameters, 3 * rows * 10 * 4);
+    EXPECT_EQ(centers.gradients, 3 * rows * 10 * 4);
+    EXPECT_EQ(centers.logits, rows * 64 * (4 + 1));
+    EXPECT_EQ(head_memory(*make_head("uniface", {}, shape), 64).parameters, rows * 10 * 4 + 4);
   });
 }
 
 // --- Partial FC
 
-// CosFace of the sampled classes alone, and SGD of their rows alone, in torch's operations.
+// A loss by its formula: cosines (N, rows of the sampled classes), a row for each class but with
+// sub-centers; `kept` is its moving average, `threshold` its learned one.
+struct Definition {
+  std::string loss;
+  Json options;
+  at::Tensor (*value)(const at::Tensor& cosine, const at::Tensor& labels,
+                      const at::Tensor& threshold, double& kept);
+};
+
+at::Tensor hot(const at::Tensor& labels, const at::Tensor& like) {
+  return at::one_hot(labels, like.size(1)).to(at::kBool);
+}
+at::Tensor plus_half(const at::Tensor& cosine) { return (cosine.acos() + 0.5).cos(); }
+
+const std::vector<Definition> kDefinitions{
+    {"cosface",
+     {{"s", 8}},
+     [](const at::Tensor& cosine, const at::Tensor& labels, const at::Tensor&, double&) {
+       return at::cross_entropy_loss(8 * (cosine - 0.35 * hot(labels, cosine)), labels);
+     }},
+    {"subcenter_arcface",
+     {{"s", 8}, {"k", 3}, {"past_pi", "wrap"}},
+     [](const at::Tensor& cosines, const at::Tensor& labels, const at::Tensor&, double&) {
+       const at::Tensor cosine = cosines.unflatten(1, {-1, 3}).amax(2);
+       return at::cross_entropy_loss(
+           8 * at::where(hot(labels, cosine), plus_half(cosine), cosine), labels);
+     }},
+    {"curricularface",
+     {{"s", 8}},
+     [](const at::Tensor& cosine, const at::Tensor& labels, const at::Tensor&, double& t) {
+       const at::Tensor target = cosine.gather(1, labels.unsqueeze(1));
+       t = 0.01 * target.mean().item<double>() + 0.99 * t;
+       const at::Tensor moved = plus_half(target);
+       const at::Tensor others = at::where(cosine > moved, cosine * (t + cosine), cosine);
+       const at::Tensor past = target - std::sin(0.5) * 0.5;
+       const at::Tensor own = at::where(target > -std::cos(0.5), moved, past);
+       return at::cross_entropy_loss(8 * at::where(hot(labels, cosine), own, others), labels);
+     }},
+    {"uniface",
+     {{"s", 8}},
+     [](const at::Tensor& cosine, const at::Tensor& labels, const at::Tensor& b, double&) {
+       const at::Tensor own = (8 * (cosine - 0.4) - b).clamp(-8, 8).neg().exp().log1p();
+       const at::Tensor other = (8 * cosine - b).clamp(-8, 8).exp().log1p();
+       return at::where(hot(labels, cosine), own, other).sum(1).mean();
+     }}};
+
+// A loss of the sampled classes alone, and SGD of their rows alone, in torch's operations.
 struct Transcription {
+  const Definition& definition;
   at::Tensor weight, momentum;
+  double threshold = std::log(10 * kRate * kClasses), threshold_momentum = 0, kept = 0;
   double loss = 0;
   at::Tensor by_features;
 
+  static constexpr double kRate = 0.4;
+
   void step(const Images& images, const at::Tensor& sampled, double lr) {
     const OptimizerOptions o = some_optimizer();
-    const at::Tensor rows = weight.index_select(0, sampled).requires_grad_(true);
+    const std::int64_t each = weight.size(0) / kClasses;
+    const at::Tensor index = (sampled.unsqueeze(1) * each + at::arange(each)).flatten();
+    const at::Tensor rows = weight.index_select(0, index).requires_grad_(true);
     const at::Tensor x = images.features.clone().requires_grad_(true);
+    const at::Tensor b =
+        at::full({}, threshold, at::TensorOptions(at::kDouble)).requires_grad_(true);
     const at::Tensor cosine = (x / x.norm(2, {1}, true)).mm((rows / rows.norm(2, {1}, true)).t());
-    const at::Tensor labels = at::searchsorted(sampled, images.labels);
-    const at::Tensor hot = at::one_hot(labels, sampled.size(0)).to(x.scalar_type());
-    const at::Tensor value = at::cross_entropy_loss(8 * (cosine - 0.35 * hot), labels);
+    const at::Tensor value =
+        definition.value(cosine, at::searchsorted(sampled, images.labels), b, kept);
     value.backward();
     loss = value.item<double>();
     by_features = x.grad();
     const at::NoGradGuard no_grad;
-    const double norm = rows.grad().norm().item<double>();
-    at::Tensor g = rows.grad() * std::min(1.0, o.clip_norm / norm);
-    g = g + o.weight_decay * rows;
-    const at::Tensor v = o.momentum * momentum.index_select(0, sampled) + g;
-    momentum.index_copy_(0, sampled, v);
-    weight.index_copy_(0, sampled, rows - lr * v);
+    const double by_threshold = b.grad().defined() ? b.grad().item<double>() : 0;
+    const double norm = std::hypot(rows.grad().norm().item<double>(), by_threshold);
+    const double scale = std::min(1.0, o.clip_norm / norm);
+    const at::Tensor g = rows.grad() * scale + o.weight_decay * rows;
+    const at::Tensor v = o.momentum * momentum.index_select(0, index) + g;
+    momentum.index_copy_(0, index, v);
+    weight.index_copy_(0, index, rows - lr * v);
+    if (!b.grad().defined()) return;
+    const double decay = o.decay_biases ? o.weight_decay * threshold : 0;
+    threshold_momentum = o.momentum * threshold_momentum + by_threshold * scale + decay;
+    threshold -= lr * threshold_momentum;
   }
 };
 
+// Trains a sampled head beside its transcription, which is given the classes that it drew.
+void expect_transcribed(const Definition& definition, at::ScalarType type, double tolerance,
+                        Communicator& communicator) {
+  const std::int64_t rank = communicator.rank(), size = communicator.size();
+  HeadShape shape{kFeatures, kClasses, 5, type};
+  const at::Tensor initial = make_head(definition.loss, definition.options, shape)
+                                 ->parameters()[0]
+                                 .tensor.detach()
+                                 .to(at::kDouble);
+  shape.processes = &communicator;
+  shape.split_classes = true;
+  shape.sample_rate = Transcription::kRate;
+  const auto head = make_head(definition.loss, definition.options, shape);
+  Optimizer optimizer(trained(*head), some_optimizer());
+  Transcription wanted{definition, initial.clone(), at::zeros_like(initial)};
+  for (int step = 0; step < kSteps; ++step) {
+    const Images images = images_of(step, type);
+    const at::Tensor x =
+        images.features.slice(0, rank, std::nullopt, size).clone().requires_grad_(true);
+    optimizer.zero_grad();
+    const at::Tensor loss =
+        head->loss(x, images.labels.slice(0, rank, std::nullopt, size).contiguous()).loss;
+    loss.backward();
+    EXPECT_TRUE(head->parameters()[0].tensor.grad().is_sparse());
+    sum_gradients(head->parameters(), communicator);
+    optimizer.clip(communicator);
+    optimizer.step(0.1);
+    const at::Tensor sampled = at::cat(communicator.all_gather(head->sampled_classes()));
+    EXPECT_LT(sampled.size(0), kClasses);
+    wanted.step({images.features.to(at::kDouble), images.labels}, sampled, 0.1);
+    EXPECT_NEAR(loss.item<double>(), wanted.loss, tolerance * std::max(1.0, wanted.loss));
+    expect_near(x.grad().to(at::kDouble), wanted.by_features.slice(0, rank, std::nullopt, size),
+                tolerance, "features");
+  }
+  const PartialTensor& p = head->parameters()[0];
+  const auto rows = [&](const at::Tensor& t) {
+    return t.slice(0, p.first, p.first + p.tensor.size(0));
+  };
+  expect_near(p.tensor.detach().to(at::kDouble), rows(wanted.weight), tolerance, "weight");
+  expect_near(optimizer.state()[0].tensor.to(at::kDouble), rows(wanted.momentum), tolerance,
+              "momentum");
+  if (head->parameters().size() > 1) {
+    EXPECT_NEAR(head->parameters()[1].tensor.item<double>(), wanted.threshold, tolerance);
+    EXPECT_NEAR(optimizer.state()[1].tensor.item<double>(), wanted.threshold_momentum, tolerance);
+  }
+  if (head->buffers().size() > 1) {  // besides the number of steps
+    EXPECT_NEAR(head->buffers()[1].tensor.item<double>(), wanted.kept, tolerance);
+  }
+}
+
 TEST(PartialFc, EqualsATranscriptionWithTheSameClasses) {
-  for (const auto& [type, tolerance] : {std::pair(at::kFloat, 1e-5), std::pair(at::kDouble, 1e-11)})
-    for (int processes = 1; processes <= 4; ++processes) {
-      const HeadShape shape{kFeatures, kClasses, 5, type};
-      const at::Tensor initial =
-          make_head("cosface", {{"s", 8}}, shape)->parameters()[0].tensor.detach().to(at::kDouble);
-      ThreadProcesses(processes).run([&](Communicator& communicator) {
-        HeadShape own = shape;
-        own.processes = &communicator;
-        own.split_classes = true;
-        own.sample_rate = 0.4;
-        const auto head = make_head("cosface", {{"s", 8}}, own);
-        Optimizer optimizer(trained(*head), some_optimizer());
-        Transcription wanted{initial.clone(), at::zeros_like(initial), 0, {}};
-        for (int step = 0; step < kSteps; ++step) {
-          const Images images = images_of(step, type);
-          const std::int64_t rank = communicator.rank();
-          const at::Tensor x =
-              images.features.slice(0, rank, std::nullopt, processes).clone().requires_grad_(true);
-          optimizer.zero_grad();
-          const at::Tensor loss =
-              head->loss(x, images.labels.slice(0, rank, std::nullopt, processes).contiguous())
-                  .loss;
-          loss.backward();
-          EXPECT_TRUE(head->parameters()[0].tensor.grad().is_sparse());
-          optimizer.clip(communicator);
-          optimizer.step(0.1);
-          const at::Tensor sampled = at::cat(communicator.all_gather(head->sampled_classes()));
-          EXPECT_LT(sampled.size(0), kClasses);
-          wanted.step({images.features.to(at::kDouble), images.labels}, sampled, 0.1);
-          EXPECT_NEAR(loss.item<double>(), wanted.loss, tolerance * std::max(1.0, wanted.loss));
-          expect_near(x.grad().to(at::kDouble),
-                      wanted.by_features.slice(0, rank, std::nullopt, processes), tolerance,
-                      "features");
-        }
-        const PartialTensor& p = head->parameters()[0];
-        const auto rows = [&](const at::Tensor& t) {
-          return t.slice(0, p.first, p.first + p.tensor.size(0));
-        };
-        expect_near(p.tensor.detach().to(at::kDouble), rows(wanted.weight), tolerance, "weight");
-        expect_near(optimizer.state()[0].tensor.to(at::kDouble), rows(wanted.momentum), tolerance,
-                    "momentum");
-      });
+  for (const Definition& definition : kDefinitions)
+    for (const auto& [type, tolerance] :
+         {std::pair(at::kFloat, 1e-5), std::pair(at::kDouble, 1e-11)}) {
+      const bool each = definition.loss == "cosface";
+      for (int processes = each ? 1 : 3; processes <= (each ? 4 : 3); ++processes) {
+        SCOPED_TRACE(definition.loss + ", " + std::to_string(processes) + " processes");
+        ThreadProcesses(processes).run([&](Communicator& communicator) {
+          expect_transcribed(definition, type, tolerance, communicator);
+        });
+      }
     }
 }
 

@@ -11,6 +11,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "facebench/core/error.h"
@@ -140,9 +142,13 @@ TEST_F(SplitTraining, AnyNumberOfProcessesGivesTheSameCourse) {
 }
 
 TEST_F(SplitTraining, ResumesToTheBitAlsoWithSampledClasses) {
-  for (const double rate : {1.0, 0.5}) {
+  // By turns losses that keep something of their own: a moving average, a threshold with momentum.
+  for (const auto& [loss, rate] : std::vector<std::pair<std::string, double>>{
+           {"cosface", 1}, {"subcenter_arcface", 0.5}, {"curricularface", 1}, {"uniface", 0.5}}) {
+    SCOPED_TRACE(loss);
+    recipe_.loss = loss;
     recipe_.training.sample_rate = rate;
-    const std::string name = rate < 1 ? "sampled" : "all";
+    const std::string& name = loss;
     train_with(2, name);
     const std::string whole = bytes(name);
     EXPECT_EQ(list_checkpoints(checkpoints(name)).size(), 2u);
@@ -167,6 +173,25 @@ TEST_F(SplitTraining, AnotherNumberOfProcessesGoesOnFromTheSameWeights) {
     for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-5) << i;
     const Json run = Json::parse(read_file(folder_ / "run" / "run.json"));
     EXPECT_EQ(run.at("content").at("processes_by_step"), Json({{0, 2}, {10, processes}}));
+  }
+}
+
+TEST_F(SplitTraining, SoDoLossesThatKeepMoreThanWeights) {
+  for (const auto& [loss, kept, rows] : std::vector<std::tuple<std::string, std::string, int>>{
+           {"curricularface", "head.t", 7},
+           {"uniface", "momentum.head.bias", 7},
+           {"subcenter_arcface", "momentum.head.weight", 21}}) {
+    SCOPED_TRACE(loss);
+    recipe_.loss = loss;
+    const auto last = [&] { return state_of(list_checkpoints(checkpoints(loss)).back()); };
+    train_with(2, loss);
+    const auto wanted = last();
+    EXPECT_EQ(wanted.at("head.weight").size(0), rows);
+    go_back_to(loss, 15);
+    EXPECT_FALSE(last().at(kept).equal(wanted.at(kept)));  // what is read changes after it
+    train_with(3, loss, /*resume=*/true);
+    for (const auto& [name, tensor] : last())
+      EXPECT_TRUE(at::allclose(tensor, wanted.at(name), 1e-5, 1e-5)) << name;
   }
 }
 

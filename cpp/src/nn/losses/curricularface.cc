@@ -31,7 +31,6 @@ class CurricularFaceHead : public CosineHead {
  public:
   CurricularFaceHead(Description description, const CurricularFaceOptions& options)
       : CosineHead(std::move(description), options.init), options_(options) {
-    refuse_split("its hard negatives are not made for it");
     add_buffer("t", at::zeros({}, at::TensorOptions(shape().dtype)), BufferReduction::mean);
   }
 

@@ -90,21 +90,15 @@ Head::Output CosineHead::classify(const HeadInput& input, const at::Tensor& unit
     return over_processes({cache_, row_update_slot()}, classifier, input, split(input.labels()));
   if (has_class_cross_entropy(unit, parameter(0)))
     return in_tiles({cache_, row_update_slot()}, classifier, input, input.labels(), nullptr);
-  const auto highest = [](const at::Tensor& t, std::int64_t dim) {
-    return std::get<0>(t.max(dim));
-  };
   const at::Tensor weight = normalize_rows(parameter(0).to(unit.scalar_type()));
   const at::Tensor labels = input.labels().unsqueeze(1);
-  at::Tensor logits = at::mm(unit * scale, weight.t());
-  if (centers_ > 1) logits = highest(logits.view({-1, shape().classes, centers_}), 2);
+  const at::Tensor logits = nearest_centers(at::mm(unit * scale, weight.t()), centers_);
   const at::Tensor rows =
       weight.view({shape().classes, centers_, -1}).index_select(0, input.labels());
-  const at::Tensor cosine = highest((unit.unsqueeze(1) * rows).sum(2), 1).unsqueeze(1).clamp(-1, 1);
+  const at::Tensor cosine = nearest_cosines(unit, rows).clamp(-1, 1);
   const at::Tensor target = loss.target(cosine, scale, norms);
   if (loss.threshold) {
-    const double limit = loss.threshold->limit;
-    const at::Tensor terms =
-        at::logaddexp((logits - norms).clamp(-limit, limit), at::zeros({}, logits.options()));
+    const at::Tensor terms = terms_of_others(logits, loss, {}, norms);
     const at::Tensor plain = logits.detach();
     Output output{(loss.threshold->weight * terms).scatter(1, labels, target).sum(1).mean(), plain,
                   plain.argmax(1)};
@@ -117,8 +111,7 @@ Head::Output CosineHead::classify(const HeadInput& input, const at::Tensor& unit
       const at::NoGradGuard no_grad;
       hard = loss.hard(cosine, scale);
     }
-    const at::Tensor others = at::where(logits.detach() > hard.bound,
-                                        logits * (hard.linear + hard.square * logits), logits);
+    const at::Tensor others = terms_of_others(logits, loss, hard, norms);
     return cross_entropy(others.scatter(1, labels, target), input.labels(), logits);
   }
   // The true class's logit is replaced by adding the difference to it, so that the (N, C) matrix is

@@ -32,9 +32,7 @@ struct SubcenterArcFaceOptions {
 class SubcenterArcFaceHead : public CosineHead {
  public:
   SubcenterArcFaceHead(Description description, const SubcenterArcFaceOptions& options)
-      : CosineHead(std::move(description), options.init, options.k), options_(options) {
-    refuse_split("its centres are not made for it");
-  }
+      : CosineHead(std::move(description), options.init, options.k), options_(options) {}
 
  protected:
   Output compute(HeadInput& input) override {

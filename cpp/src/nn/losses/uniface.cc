@@ -2,7 +2,8 @@
 // entropy for each class,
 //   log(1 + exp(-(s (cos(theta_y) - m) - b))) + l sum over j != y of log(1 + exp(s cos(theta_j) -
 //   b)),
-// averaged over the batch. b starts at log(10 r C).
+// averaged over the batch. b starts at log(10 r n), n the classes of a step: a sample's sum has so
+// many terms (the authors' r is the share that is sampled, and their first value log(10 r C)).
 // Source: Zhou et al., "UniFace", ICCV 2023; the authors' head.py, where exponents
 // count from -s to s.
 
@@ -27,8 +28,8 @@ struct UniFaceOptions {
     o.field("s", &UniFaceOptions::s, "scale of the cosines", 1e-3, 1e4);
     o.field("m", &UniFaceOptions::m, "margin taken off the true class's cosine", 0, 2);
     o.field("l", &UniFaceOptions::l, "weight of the other classes", 0, 1e4);
-    o.field("r", &UniFaceOptions::r, "factor in the threshold's first value, log(10 r C)", 1e-9,
-            1e9);
+    o.field("r", &UniFaceOptions::r,
+            "factor in the threshold's first value, log(10 r n), n the classes of a step", 1e-9, 1e9);
     describe_init(o);
   }
 };
@@ -37,10 +38,9 @@ class UniFaceHead : public CosineHead {
  public:
   UniFaceHead(Description description, const UniFaceOptions& options)
       : CosineHead(std::move(description), options.init), options_(options) {
-    refuse_split("its threshold is not made for it");
     const at::NoGradGuard no_grad;
-    add_parameter("bias", {1}, options.init)
-        .fill_(std::log(10 * options.r * static_cast<double>(shape().classes)));
+    const double in_step = shape().sample_rate * static_cast<double>(shape().classes);
+    add_parameter("bias", {1}, options.init).fill_(std::log(10 * options.r * in_step));
   }
 
  protected:
