@@ -9,6 +9,9 @@ else
   say "FACEBENCH_DATA is not set: tests on real photographs will be skipped"
 fi
 
+# Several tests run at once: threads that wait for others must not keep a processor busy.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
+
 failed=()
 if [ "$kind" = fast ]; then
   advice="The first line with 'error' above says why."
