@@ -94,7 +94,8 @@ def make_head(
     ``process_group``: one of torch's, whose processes train together, each on its share of every
     batch; ``device`` is where tensors travel. With ``split_classes`` each holds the parameters of
     its own classes alone: the call and its backward pass are then collective, the loss is the mean
-    over the images of all processes, and gradients of these parameters are not to be summed. With a
+    over the images of all processes, and gradients of these parameters are not to be summed; that
+    of a parameter without a row for each class (UniFace's threshold) is a part, and is. With a
     ``sample_rate`` below 1 a step computes with that share of the classes (Partial FC): those
     gradients are sparse, and `facebench.training.Optimizer` changes the rows that they have.
 
