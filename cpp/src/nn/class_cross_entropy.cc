@@ -22,8 +22,8 @@ using torch::autograd::variable_list;
 
 // Others becomes that of all processes, apart from its winners and slopes. Returns the classes
 // predicted.
-at::Tensor over_processes(ClassTiles::Others& others, const TrueClass& own,
-                          const ClassSplit& split, ClassSplit::Sum kind) {
+at::Tensor over_processes(ClassTiles::Others& others, const TrueClass& own, const ClassSplit& split,
+                          ClassSplit::Sum kind) {
   std::vector<double>& sums = kind == ClassSplit::Sum::plain ? others.sum : others.log_sum;
   std::vector<std::int64_t> winner(others.winner.begin(), others.winner.end());
   const ClassSplit::Others all =
@@ -31,8 +31,7 @@ at::Tensor over_processes(ClassTiles::Others& others, const TrueClass& own,
                             at::tensor(others.highest, at::TensorOptions(at::kDouble)),
                             at::tensor(winner, at::TensorOptions(at::kLong))},
                            kind);
-  sums.assign(all.sum.const_data_ptr<double>(),
-              all.sum.const_data_ptr<double>() + all.sum.numel());
+  sums.assign(all.sum.const_data_ptr<double>(), all.sum.const_data_ptr<double>() + all.sum.numel());
   const at::Tensor highest = all.highest.to(at::kFloat).contiguous();
   others.highest.assign(highest.const_data_ptr<float>(),
                         highest.const_data_ptr<float>() + highest.numel());
@@ -116,9 +115,9 @@ class Function : public torch::autograd::Function<Function> {
         tiles.forward(storage.data_ptr<float>(), inverse_norms.data_ptr<float>(), bytes(nearest));
     at::Tensor predicted = at::empty({n}, at::kLong);
     if (split)
-      predicted = over_processes(
-          others, own, *split,
-          loss->threshold ? ClassSplit::Sum::plain : ClassSplit::Sum::logarithm);
+      predicted =
+          over_processes(others, own, *split,
+                         loss->threshold ? ClassSplit::Sum::plain : ClassSplit::Sum::logarithm);
 
     // In double: log(exp(a) + exp(b)) - b is far below a and b where training has gone well.
     const at::Tensor log_sum = at::empty({n}, at::kDouble);

@@ -32,20 +32,18 @@ ClassCrossEntropy split_cross_entropy(const at::Tensor& rows, const at::Tensor& 
   {
     const at::NoGradGuard no_grad;
     const auto without_own = [&](const at::Tensor& values, double instead) {
-      return values.detach().index_put({images, own_rows},
-                                       at::full({}, instead, values.options()));
+      return values.detach().index_put({images, own_rows}, at::full({}, instead, values.options()));
     };
     const double none = -std::numeric_limits<double>::infinity();
     const at::Tensor others = without_own(logits, none);
     const auto [highest, winner] = others.max(1);
-    const at::Tensor named =
-        at::where(highest.isinf(), at::full({}, -1, winner.options()), winner);
+    const at::Tensor named = at::where(highest.isinf(), at::full({}, -1, winner.options()), winner);
     const at::Tensor mine = own.logit.squeeze(1).to(at::kDouble);
     ClassSplit::Others all;
     if (loss.threshold) {
       by_terms = without_own(at::full_like(terms, loss.threshold->weight), 0);
-      all = split.over_processes({(terms * by_terms).sum(1), highest, named},
-                                 ClassSplit::Sum::plain);
+      all =
+          split.over_processes({(terms * by_terms).sum(1), highest, named}, ClassSplit::Sum::plain);
       value = mine + all.sum;
       lost = split.held().to(at::kDouble);
     } else {

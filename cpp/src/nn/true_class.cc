@@ -23,8 +23,7 @@ TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::
   const at::Tensor mine =
       weight.index_select(0, (index.unsqueeze(1) * loss.centers + centers).flatten());
   const at::Tensor factors = unit_weights ? normalize_rows(mine) : mine;
-  own.cosine =
-      nearest_cosines(rows, factors.view({rows.size(0), loss.centers, rows.size(1)}));
+  own.cosine = nearest_cosines(rows, factors.view({rows.size(0), loss.centers, rows.size(1)}));
   if (split) own.cosine = split->from_holders(own.cosine);
   if (!loss.target) {
     own.logit = scale * own.cosine;

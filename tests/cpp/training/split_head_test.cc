@@ -276,15 +276,15 @@ const std::vector<Definition> kDefinitions{
     {"cosface",
      {{"s", 8}},
      [](const at::Tensor& cosine, const at::Tensor& labels, const at::Tensor&, double&) {
-       return at::cross_entropy_loss(
-           8 * at::where(hot(labels, cosine), cosine - 0.35, cosine), labels);
+       return at::cross_entropy_loss(8 * at::where(hot(labels, cosine), cosine - 0.35, cosine),
+                                     labels);
      }},
     {"subcenter_arcface",
      {{"s", 8}, {"k", 3}, {"past_pi", "wrap"}},
      [](const at::Tensor& cosines, const at::Tensor& labels, const at::Tensor&, double&) {
        const at::Tensor cosine = cosines.unflatten(1, {-1, 3}).amax(2);
-       return at::cross_entropy_loss(
-           8 * at::where(hot(labels, cosine), plus_half(cosine), cosine), labels);
+       return at::cross_entropy_loss(8 * at::where(hot(labels, cosine), plus_half(cosine), cosine),
+                                     labels);
      }},
     {"curricularface",
      {{"s", 8}},

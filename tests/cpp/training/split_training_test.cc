@@ -143,6 +143,7 @@ TEST_F(SplitTraining, AnyNumberOfProcessesGivesTheSameCourse) {
 
 TEST_F(SplitTraining, ResumesToTheBitAlsoWithSampledClasses) {
   // By turns losses that keep something of their own: a moving average, a threshold with momentum.
+  recipe_.training.epochs = 2;  // eight steps
   for (const auto& [loss, rate] : std::vector<std::pair<std::string, double>>{
            {"cosface", 1}, {"subcenter_arcface", 0.5}, {"curricularface", 1}, {"uniface", 0.5}}) {
     SCOPED_TRACE(loss);
@@ -152,7 +153,7 @@ TEST_F(SplitTraining, ResumesToTheBitAlsoWithSampledClasses) {
     train_with(2, name);
     const std::string whole = bytes(name);
     EXPECT_EQ(list_checkpoints(checkpoints(name)).size(), 2u);
-    go_back_to(name, 15);
+    go_back_to(name, 5);
     train_with(2, name, /*resume=*/true);
     EXPECT_EQ(bytes(name), whole);
   }
@@ -177,6 +178,7 @@ TEST_F(SplitTraining, AnotherNumberOfProcessesGoesOnFromTheSameWeights) {
 }
 
 TEST_F(SplitTraining, SoDoLossesThatKeepMoreThanWeights) {
+  recipe_.training.epochs = 2;
   for (const auto& [loss, kept, rows] : std::vector<std::tuple<std::string, std::string, int>>{
            {"curricularface", "head.t", 7},
            {"uniface", "momentum.head.bias", 7},
@@ -187,7 +189,7 @@ TEST_F(SplitTraining, SoDoLossesThatKeepMoreThanWeights) {
     train_with(2, loss);
     const auto wanted = last();
     EXPECT_EQ(wanted.at("head.weight").size(0), rows);
-    go_back_to(loss, 15);
+    go_back_to(loss, 5);
     EXPECT_FALSE(last().at(kept).equal(wanted.at(kept)));  // what is read changes after it
     train_with(3, loss, /*resume=*/true);
     for (const auto& [name, tensor] : last())

@@ -33,7 +33,8 @@ struct HeadShape {
   // outlive the head.
   Communicator* processes = nullptr;
   // Each process holds the parameters of its own classes alone: rank r of P those from r C / P on.
-  // The values and gradients are those of one head with all classes, to rounding.
+  // The values and gradients are those of one head with all classes, to rounding; a parameter
+  // without a row for each class is in every process, with that process's part of its gradient.
   bool split_classes = false;
   // The share of a process's classes that a step computes with, in (0, 1]: those of the batch's
   // images, and others drawn by (seed, step, first class). Below 1 it needs split_classes, and

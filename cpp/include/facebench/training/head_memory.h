@@ -14,7 +14,7 @@ struct HeadMemory {
   // Of the classes of a step, where they are stored; where they are sampled, with their rows of
   // parameters and momentum.
   std::int64_t gradients = 0;
-  std::int64_t logits = 0;
+  std::int64_t logits = 0;    // and, in tiles, which of a class's several centres each is of
   std::int64_t features = 0;  // of all processes' images, and their gradient
 
   std::int64_t total() const { return parameters + momentum + gradients + logits + features; }

@@ -29,7 +29,8 @@ struct UniFaceOptions {
     o.field("m", &UniFaceOptions::m, "margin taken off the true class's cosine", 0, 2);
     o.field("l", &UniFaceOptions::l, "weight of the other classes", 0, 1e4);
     o.field("r", &UniFaceOptions::r,
-            "factor in the threshold's first value, log(10 r n), n the classes of a step", 1e-9, 1e9);
+            "factor in the threshold's first value, log(10 r n), n the classes of a step", 1e-9,
+            1e9);
     describe_init(o);
   }
 };
