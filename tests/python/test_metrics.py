@@ -518,6 +518,17 @@ def test_docstrings_run():
     assert doctest.testmod(metrics).failed == 0
 
 
+def test_what_is_no_array_of_scores():
+    masked = np.ma.array([0.9, 0.2, 5.0], mask=[0, 0, 1])  # numpy's asarray gives the 5, too
+    for call in (metrics.auc, metrics.Comparisons, metrics.dprime):
+        with pytest.raises(ValueError, match="scores has masked entries"):
+            call(masked, [1, 0, 0])
+    assert metrics.auc(masked[:2], [1, 0]) == 1
+    for wrong, kind in (((x for x in (0.9, 0.2)), "generator"), (b"ab", "bytes"), ({}, "dict")):
+        with pytest.raises(TypeError, match=f"scores must be an array of numbers, not {kind}"):
+            metrics.auc(wrong, [1, 0])
+
+
 def test_a_statistic_of_the_caller_that_returns_no_number():
     for value, kind in (("half", "str"), (None, "NoneType"), ([0.5], "list")):
         with pytest.raises(TypeError, match=f"must return a number, not {kind}"):
