@@ -34,6 +34,17 @@ void bind_core(py::module_& m) {
   m.def(
       "printable", [](const py::bytes& text) { return printable(std::string(text)); },
       py::arg("text"), "What a terminal may show of a text.");
+  // Python makes an object before its __init__ runs, and the binding library gives one whose
+  // __init__ failed memory that nobody wrote.
+  m.def(
+      "_constructed",
+      [](const py::handle& object) {
+        for (const auto& value :
+             py::detail::values_and_holders(reinterpret_cast<py::detail::instance*>(object.ptr())))
+          if (value.value_ptr() == nullptr) return false;
+        return true;
+      },
+      py::arg("object"), "Whether the __init__ of an object of this package has succeeded.");
   m.def("version", &version, "The version of the compiled library.");
   m.def("compiler", &compiler, "The compiler that built the library.");
   m.def("startable_threads", &startable_threads, py::arg("wanted"),

@@ -24,7 +24,13 @@ Statistic as_statistic(const py::object& object) {
             py::gil_scoped_acquire gil;
             const py::array_t<Weight> copy(static_cast<py::ssize_t>(weights.size()),
                                            weights.data());
-            return (*function)(copy).cast<double>();
+            const py::object value = (*function)(copy);
+            try {
+              return value.cast<double>();
+            } catch (const py::cast_error&) {
+              throw py::type_error("a statistic must return a number, not " +
+                                   std::string(Py_TYPE(value.ptr())->tp_name));
+            }
           }};
 }
 

@@ -252,12 +252,25 @@ def _guarded(function, name: str, qualified: str, module: str):
             if short := _shortened(error):
                 raise short from None
             raise
+        finally:  # a traceback that shows its variables keeps none alive, `self` above all
+            args = ()
 
     checked.__qualname__, checked.__module__ = qualified, module
     return checked
 
 
-def _guard_class(kind: type, module: str) -> None:
+def _shown_if_made(function, constructed):
+    """A ``__repr__`` that does not read an object whose ``__init__`` failed: debuggers and test
+    runners show it."""
+
+    @functools.wraps(function)
+    def shown(self):
+        return function(self) if constructed(self) else f"<{type(self).__name__}, not constructed>"
+
+    return shown
+
+
+def _guard_class(kind: type, module: str, constructed) -> None:
     # Pickling and the binding library's own methods are not called by people.
     own = {"__getstate__", "__setstate__", "_pybind11_conduit_v1_"}
     for name, member in list(vars(kind).items()):
@@ -265,7 +278,9 @@ def _guard_class(kind: type, module: str) -> None:
         qualified = f"{kind.__qualname__}.{name}"
         if name in own:
             continue
-        if type(member).__name__ == "instancemethod":
+        if name == "__repr__" and type(member).__name__ == "instancemethod":
+            setattr(kind, name, _shown_if_made(member.__func__, constructed))
+        elif type(member).__name__ == "instancemethod":
             setattr(kind, name, _guarded(member.__func__, said, qualified, module))
         elif isinstance(member, staticmethod):
             inner = _guarded(member.__func__, said, qualified, module)
@@ -275,13 +290,16 @@ def _guard_class(kind: type, module: str) -> None:
             setattr(kind, name, property(member.fget, setter, member.fdel, member.__doc__))
 
 
-def guard(module: ModuleType) -> None:
-    """Guard all that a compiled module offers. A second call does nothing."""
+def guard(module: ModuleType, constructed) -> None:
+    """Guard all that a compiled module offers. A second call does nothing.
+
+    ``constructed``: tells whether the ``__init__`` of an object has succeeded.
+    """
     if getattr(module, "_guarded", False):
         return
     for name, member in list(vars(module).items()):
         if inspect.isbuiltin(member):
             setattr(module, name, _guarded(member, name, name, module.__name__))
         elif inspect.isclass(member) and member.__module__ == module.__name__:
-            _guard_class(member, module.__name__)
+            _guard_class(member, module.__name__, constructed)
     module._guarded = True

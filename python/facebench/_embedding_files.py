@@ -1,8 +1,11 @@
 """Embeddings from the files that other tools write, for `facebench.io.read_embeddings`."""
 
 import csv
+import io
+import math
 import os
 import zipfile
+import zlib
 from pathlib import Path
 
 from facebench import _eval
@@ -13,6 +16,16 @@ EmbeddingSet = _eval.EmbeddingSet
 
 VALUES = ("embeddings", "embedding", "values", "features", "feature", "feats", "vectors", "arr_0")
 NAMES = ("names", "name", "paths", "path", "files", "file", "filenames", "filename", "images")
+# What numpy and zipfile raise for damaged, encrypted or cut files.
+_DAMAGED = (
+    ValueError,
+    OSError,
+    KeyError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 # How files begin, and what they are.
 _BEGINNINGS = (
     (b"\x89HDF\r\n\x1a\n", "h5"),
@@ -58,7 +71,11 @@ def read(path, names=None):
         )
     values, found, status = _READERS[kind](where)
     names = _names(names, where, found)
-    return make(values, names, status, where)
+    try:
+        return make(values, names, status, where)
+    except (Error, ValueError, TypeError, IndexError) as error:  # of this file, not of an argument
+        said = str(error).removeprefix(f"{where}: ").removeprefix("embeddings: ")
+        raise Error(f"{where}: {said}") from None
 
 
 def make(values, names, status=None, where="embeddings"):
@@ -70,15 +87,37 @@ def make(values, names, status=None, where="embeddings"):
         raise Error(f"{where}: expected numbers (N, D), found {values.shape} of {values.dtype}")
     if len(names) != len(values):
         raise Error(f"{where}: {len(values)} embeddings and {len(names)} names")
+    if values.shape[1] == 0:
+        raise Error(f"{where}: holds {len(names)} names, but no numbers")
     with np.errstate(over="ignore"):
-        return EmbeddingSet(values.astype(np.float32), [str(n) for n in names], status)
+        return EmbeddingSet(values.astype(np.float32), [_text(n) for n in names], status)
 
 
 def of_mapping(values):
     """An `EmbeddingSet` of a dict {name: vector}."""
+    return make(_stack(values, "embeddings"), values.keys())
+
+
+def _stack(vectors, where):
+    """The rows of a dict {name: vector}; facebench.Error for vectors of several lengths."""
     import numpy as np
 
-    return make(np.stack([np.asarray(v) for v in values.values()]), values.keys())
+    rows = {name: np.asarray(vector) for name, vector in vectors.items()}
+    if not rows:
+        raise Error(f"{where}: holds no embedding")
+    first = next(iter(rows))
+    for name, row in rows.items():
+        if row.shape != rows[first].shape:
+            raise Error(
+                f"{where}: the embedding of {brief(name)} has the shape {row.shape}, that of "
+                f"{brief(first)} {rows[first].shape}"
+            )
+    return np.stack(list(rows.values()))
+
+
+def _text(name):
+    """A name; text of C programs and older numpy files is bytes."""
+    return os.fsdecode(name) if isinstance(name, bytes) else str(name)
 
 
 def _names(given, where, found):
@@ -93,39 +132,77 @@ def _names(given, where, found):
             )
         return found
     if isinstance(given, str | os.PathLike):
-        return Path(given).read_text(encoding="utf-8").splitlines()
+        # Not splitlines(), which also cuts at characters that names may hold (U+0085, U+2028).
+        lines = _read_text(os.fspath(given)).replace("\r\n", "\n").split("\n")
+        return lines[:-1] if lines[-1] == "" else lines
     return list(given)
+
+
+def _read_text(where):
+    try:
+        return Path(where).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise Error(f"{brief(where)}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise Error(f"{where}:{line}: is not UTF-8. Convert the file to UTF-8") from None
+
+
+def _check_claim(file, size, what):
+    """ValueError where a .npy's header claims more numbers than the file of that size holds."""
+    import numpy as np
+
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0
+    if version != (1, 0):
+        header = np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    claimed, there = math.prod(shape) * dtype.itemsize, size - file.tell()
+    if claimed > there and not dtype.hasobject:
+        raise ValueError(f"{what}: claims {claimed} bytes, {there} are there")
 
 
 def _read_npz(where):
     import numpy as np
 
     try:
+        with zipfile.ZipFile(where) as archive:
+            entries = archive.infolist()
+            for entry in entries:
+                if sum(entry.filename == other.filename for other in entries) > 1:
+                    raise ValueError(f"'{brief(entry.filename)}' is in it twice")
+                if entry.filename.endswith(".npy"):
+                    with archive.open(entry) as file:
+                        _check_claim(file, entry.file_size, f"'{brief(entry.filename)}'")
         with open(where, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
+    except _DAMAGED as error:
         raise Error(
             f"{where}: is a zip archive, but no .npz of plain arrays ({brief(str(error))}). "
             f"{_KINDS}; names must be an array of text, not of objects"
         ) from None
     rows = next((arrays[key] for key in VALUES if key in arrays), None)
     names = next((arrays[key] for key in NAMES if key in arrays), None)
-    if rows is None and arrays and all(a.ndim == 1 for a in arrays.values()):
-        rows, names = np.stack(list(arrays.values())), list(arrays)  # {name: vector}
+    if rows is None and arrays and all(getattr(a, "ndim", 0) == 1 for a in arrays.values()):
+        rows, names = _stack(arrays, where), list(arrays)  # {name: vector}
     if rows is None:
         raise Error(
             f"{where}: holds {', '.join(map(brief, list(arrays)[:5]))}; expected 'embeddings' "
             "(N, D) and 'names' (N)"
         )
-    return rows, None if names is None else [str(n) for n in names], arrays.get("status")
+    if names is not None and np.ndim(names) != 1:
+        raise Error(f"{where}: its names have the shape {np.shape(names)}; expected (N)")
+    return rows, None if names is None else list(names), arrays.get("status")
 
 
 def _read_npy(where):
     import numpy as np
 
     try:
+        with open(where, "rb") as file:
+            _check_claim(file, os.path.getsize(where), "the header")
         return np.load(where, allow_pickle=False), None, None
-    except ValueError as error:
+    except _DAMAGED as error:
         raise Error(f"{where}: {brief(str(error))}. {_KINDS}") from None
 
 
@@ -133,36 +210,52 @@ def _read_csv(where):
     """A column of names, by its header or the first; all other columns are the vector."""
     import numpy as np
 
-    with open(where, newline="", encoding="utf-8-sig") as file:
-        line = file.readline()
-        file.seek(0)
-        separator = next((s for s in "\t;," if s in line), ",")
-        rows = [row for row in csv.reader(file, delimiter=separator) if row]
+    text = _read_text(where)
+    separator = next((s for s in "\t;," if s in text.partition("\n")[0]), ",")
+    rows, lines = [], []  # and the line that each row ends in
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise Error(f"{where}:{reader.line_num}: {error}") from None
     if not rows:
         raise Error(f"{where}: is empty. {_KINDS}")
     header = [cell.strip().lower() for cell in rows[0]]
     at = next((header.index(key) for key in NAMES if key in header), 0)
-    first = 1 if at or header[at] in NAMES or not _is_number(header[-1]) else 0
+    # Pandas writes an index without a name, and columns called 0, 1, ...
+    pandas = len(header) > 1 and header == ["", *map(str, range(len(header) - 1))]
+    first = 1 if at or header[at] in NAMES or pandas or not _is_number(header[-1]) else 0
     names, values = [], []
-    for number, row in enumerate(rows[first:], first + 1):
+    for number, row in zip(lines[first:], rows[first:], strict=True):
+        if len(row) != len(rows[first]):
+            raise Error(
+                f"{where}:{number}: {len(row)} columns, {len(rows[first])} in the rows before"
+            )
         try:
-            values.append([float(cell) for i, cell in enumerate(row) if i != at])
+            values.append([_number(cell) for i, cell in enumerate(row) if i != at])
         except ValueError:
             raise Error(
                 f"{where}:{number}: a value is not a number. A name (column '{header[at]}') and "
                 "the numbers of its embedding are expected"
             ) from None
         names.append(row[at])
-        if len(row) != len(rows[first]):
-            raise Error(
-                f"{where}:{number}: {len(row)} columns, {len(rows[first])} in the rows before"
-            )
-    return np.array(values, np.float64).reshape(len(values), -1), names, None
+    if not names or not values[0]:
+        raise Error(f"{where}: holds {len(names)} names, but no numbers. {_KINDS}")
+    return np.array(values, np.float64), names, None
+
+
+def _number(text):
+    if "_" in text:  # which Python allows in numbers
+        raise ValueError
+    return float(text)
 
 
 def _is_number(text):
     try:
-        float(text)
+        _number(text)
     except ValueError:
         return False
     return True
@@ -175,14 +268,17 @@ def _read_parquet(where):
         import pyarrow.parquet
     except ImportError:
         raise ImportError(f"{where}: Parquet needs pyarrow: pip install pyarrow") from None
-    table = pyarrow.parquet.read_table(where)
+    try:
+        table = pyarrow.parquet.read_table(where)
+    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+        raise Error(f"{where}: is no Parquet file, or damaged ({brief(str(error))})") from None
     at = {name.lower(): name for name in table.column_names}
     name = next((at[key] for key in NAMES if key in at), None)
     if name is None:
         raise Error(f"{where}: has no column of names ({', '.join(NAMES[:4])}, ...)")
     rows = next((at[key] for key in VALUES if key in at), None)
     if rows is not None:
-        values = np.stack([np.asarray(v) for v in table[rows].to_pylist()])
+        values = _stack(dict(enumerate(table[rows].to_pylist())), where)
     else:
         columns = [c for c in table.column_names if c != name]
         values = np.stack([table[c].to_numpy() for c in columns], axis=1)

@@ -2825,6 +2825,11 @@ class InspectionOptions:
     far: float
     "FAR that sets the threshold"
 
+def _constructed(object: typing.Any) -> bool:
+    """
+    Whether the __init__ of an object of this package has succeeded.
+    """
+
 @typing.overload
 def accuracy(
     comparisons: Comparisons, convention: str = "exact", weights: typing.Any | None = None

@@ -609,6 +609,12 @@ class Dataset:
     @property
     def name(self) -> str: ...
     @property
+    def passed_over(self) -> list[str]:
+        """
+        files of a folder that are not read: no JPEG, PNG or PNM, or outside of the people's folders
+        """
+
+    @property
     def root(self) -> pathlib.Path: ...
     @property
     def samples(self) -> list[Sample]: ...
@@ -871,6 +877,12 @@ class PackSummary:
     def images(self) -> int: ...
     @property
     def outside(self) -> OutsideFaces: ...
+    @property
+    def passed_over(self) -> list[str]:
+        """
+        Dataset.passed_over
+        """
+
     @property
     def path(self) -> pathlib.Path: ...
     @property

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pathlib
+import pickle
 
 import facebench
 import numpy as np
@@ -93,7 +94,24 @@ def test_the_sentence_names_argument_wanted_and_given():
 
 
 def test_guarded_functions_are_found_by_pickle_and_keep_their_texts():
-    import pickle
-
     assert pickle.loads(pickle.dumps(metrics.auc)) is metrics.auc
     assert metrics.auc.__doc__ and metrics.auc.__name__ == "auc"
+
+
+def test_what_was_not_made_can_be_shown():
+    """The variables of a traceback, as test runners and debuggers print them: to print what an
+    `__init__` that failed had left read memory that nobody wrote, and could end the process."""
+    with pytest.raises(IndexError) as caught:
+        io.EmbeddingSet([[1.0], [2.0]], ["a", "b"], [0, 7])
+    frame = caught.tb
+    while frame:
+        assert not any(
+            isinstance(value, io.EmbeddingSet)
+            for held in frame.tb_frame.f_locals.values()
+            for value in (held if isinstance(held, tuple) else (held,))
+        )
+        frame = frame.tb_next
+    for kind in (io.EmbeddingSet, metrics.Comparisons, metrics.Interval, metrics.RocCurve):
+        assert repr(kind.__new__(kind)) == f"<{kind.__name__}, not constructed>"
+    made = metrics.wilson(1, 2)
+    assert repr(pickle.loads(pickle.dumps(made))) == repr(made)

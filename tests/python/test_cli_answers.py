@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import facebench
+import numpy as np
 import pytest
 from facebench.cli import common
 from facebench.cli.app import app
@@ -159,3 +161,44 @@ def test_wrong_options_are_json_when_asked(words, text):
 def test_json_is_json_when_it_goes_well():
     assert json.loads(invoke("list", "intervals", "--json").stdout)
     assert invoke("list", "intervals", "--json").exit_code == 0
+
+
+def test_no_file_of_a_folder_is_passed_over_in_silence(tmp_path):
+    """`pack`, `data scan`, `data convert` and `embed` say which files they do not read."""
+    root = tmp_path / "people"
+    for shade, name in enumerate(("a/1.png", "a/2.png", "b/1.png", "b/deep/2.png")):
+        facebench.images.write(root / name, np.full((40, 40, 3), 90 + shade, np.uint8))
+    (root / "b" / "3.webp").write_bytes(b"RIFF")
+    (root / "readme.txt").write_text("beside the people, and no image")
+    shutil.copy(root / "a/1.png", root / "loose.png")
+    wanted = ["b/3.webp", "loose.png"]
+    sentence = "outside of the people's folders: 2 (b/3.webp, loose.png)"
+    for verb in (
+        ("pack", "folder", "--root", root, "--detector", "none", "--out", tmp_path / "p.h5"),
+        ("data", "scan", "folder", "--root", root, "--set", "duplicates=false"),
+        ("data", "convert", root, "--out", tmp_path / "c.tar"),
+    ):
+        said = invoke(*verb, "--quiet")
+        assert said.exit_code == 0 and sentence in said.output, said.output
+        shutil.rmtree(tmp_path / "c.tar", ignore_errors=True)
+        (tmp_path / "c.tar").unlink(missing_ok=True)
+        (tmp_path / "p.h5").unlink(missing_ok=True)
+        answer = json.loads(invoke(*verb, "--quiet", "--json").stdout)
+        assert answer["passed_over"] == wanted, verb
+    assert set(facebench.datasets.read_dataset("folder", root).passed_over) == set(wanted)
+    notes = facebench.protocols.read_trials("folders", root).notes
+    assert "1 files in the folders are not named as JPEG, PNG or PNM, passed over." in notes
+    assert "1 folders lie inside of people's folders, passed over." in notes
+
+
+def test_embed_says_how_many_faces_it_found(tmp_path):
+    facebench.embedding.make_model("small4", seed=1).save(tmp_path / "m.safetensors")
+    root = tmp_path / "people"
+    facebench.images.write(root / "a" / "1.png", np.full((40, 40, 3), 99, np.uint8))
+    (root / "a" / "2.jpg").write_bytes(b"")
+    pack = tmp_path / "p.h5"
+    cut = ("--detector", "none", "--crop-size", "64", "--out", pack)
+    assert invoke("pack", "folder", "--root", root, *cut).exit_code == 0
+    verb = ("embed", tmp_path / "m.safetensors", pack, "--out", tmp_path / "e.h5", "--quiet")
+    said = invoke(*verb)
+    assert "1 embeddings of 128 numbers, 2 rows (1 ok, 1 unreadable)" in said.output, said.output

@@ -31,6 +31,7 @@ def test_a_band_is_the_interval_at_each_far(lists):
     assert far == pytest.approx(10.0 ** -(np.arange(16, -1, -1) / 8))
     comparisons = metrics.Comparisons(scores, labels)
     options = metrics.BootstrapOptions(replicates=200)
+    assert (low[-1], high[-1]) == (1, 1)  # where everything is accepted
     for k in (3, 8, 13):
         statistic = metrics.tar_at_far_statistic(comparisons, far[k])
         interval = metrics.dyadic_bootstrap(statistic, *people, options=options)

@@ -518,6 +518,23 @@ def test_docstrings_run():
     assert doctest.testmod(metrics).failed == 0
 
 
+def test_what_is_no_array_of_scores():
+    masked = np.ma.array([0.9, 0.2, 5.0], mask=[0, 0, 1])  # numpy's asarray gives the 5, too
+    for call in (metrics.auc, metrics.Comparisons, metrics.dprime):
+        with pytest.raises(ValueError, match="scores has masked entries"):
+            call(masked, [1, 0, 0])
+    assert metrics.auc(masked[:2], [1, 0]) == 1
+    for wrong, kind in (((x for x in (0.9, 0.2)), "generator"), (b"ab", "bytes"), ({}, "dict")):
+        with pytest.raises(TypeError, match=f"scores must be an array of numbers, not {kind}"):
+            metrics.auc(wrong, [1, 0])
+
+
+def test_a_statistic_of_the_caller_that_returns_no_number():
+    for value, kind in (("half", "str"), (None, "NoneType"), ([0.5], "list")):
+        with pytest.raises(TypeError, match=f"must return a number, not {kind}"):
+            metrics.dyadic_bootstrap(lambda w, v=value: v, [0, 1, 2], [1, 2, 0])
+
+
 # --- summaries -----------------------------------------------------------------------------------
 
 
@@ -532,6 +549,11 @@ def test_summary_equals_numpy():
     expected = (g.mean() - i.mean()) / math.sqrt((g.var(ddof=1) + i.var(ddof=1)) / 2)
     assert metrics.dprime(scores, labels) == pytest.approx(expected, abs=1e-12)
     assert math.isnan(metrics.dprime([0.5, 0.5, 0.5, 0.5], [0, 0, 1, 1]))
+    # A mean of equal values that is rounded gives them a spread: d' was 1.36 for these.
+    for genuine, impostor in ((3, 8), (9, 11), (17, 4)):
+        same = metrics.summarize([0.3] * (genuine + impostor), [1] * genuine + [0] * impostor)
+        assert (same.genuine.mean, same.genuine.sd, same.impostor.sd) == (0.3, 0, 0)
+        assert math.isnan(same.dprime)
 
     h = metrics.histogram(scores, labels, bins=20)
     np.testing.assert_array_equal(h.genuine, np.histogram(g, h.edges)[0])

@@ -2,6 +2,7 @@
 
 import json
 import math
+from fractions import Fraction
 
 import facebench
 import numpy as np
@@ -227,6 +228,24 @@ def test_people_for_all_pairs():
     many = metrics.people_for_all_pairs(1000, 0.05)
     count = many * (many - 1) / 2 / (1 + 0.05 * 2 * (many - 2))
     assert 980 < count < 1030
+
+
+def test_people_for_all_pairs_is_the_fewest_and_always_answers():
+    def counts(people, correlation):
+        return Fraction(people * (people - 1), 2) / (1 + 2 * correlation * (people - 2))
+
+    for effective in (1, 2, 3, 44.5, 45.5, 1000, 299572.3, 1e12):
+        for correlation in (0.0, 0.02, 0.5, 1.0):
+            people = int(metrics.people_for_all_pairs(effective, correlation))
+            exact = Fraction(correlation)
+            assert counts(people, exact) >= effective
+            assert people == 2 or counts(people - 1, exact) < effective
+    # Where doubles are further apart than people, it ended never.
+    assert metrics.people_for_all_pairs(1e40, 0) == pytest.approx(math.sqrt(2e40))
+    assert metrics.people_for_all_pairs(1e300, 1) == pytest.approx(4e300)
+    for effective, correlation in ((0.5, 0), (math.inf, 0), (10, -0.1), (10, 2), (10, math.nan)):
+        with pytest.raises(ValueError, match=r"comparison|correlation"):
+            metrics.people_for_all_pairs(effective, correlation)
 
 
 # --- runs ----------------------------------------------------------------------------------------

@@ -34,8 +34,13 @@ Dataset read_people(std::string name, const fs::path& root) {
   require_folder(root);
   Dataset dataset{std::move(name), root, {}, {}};
   for (const fs::path& person : list_folder(root)) {
-    if (!is_folder(person)) continue;
-    const std::vector<fs::path> images = list_images(person).images;
+    if (!is_folder(person)) {
+      if (has_image_ending(person)) dataset.passed_over.push_back(person.filename().string());
+      continue;
+    }
+    const auto [images, others] = list_images(person);
+    for (const fs::path& other : others)
+      dataset.passed_over.push_back((person.filename() / other).generic_string());
     if (images.empty()) continue;
     const auto label = static_cast<std::int32_t>(dataset.label_names.size());
     dataset.label_names.push_back(person.filename().string());

@@ -23,6 +23,12 @@ Moments moments(std::span<const double> values) {
     sum += values[i];
   }
   if (values.empty()) return m;
+  // Equal values have no spread at all: the rounding of their sum must not give them one.
+  if (std::ranges::all_of(values, [&](double v) { return v == values[0]; })) {
+    m.mean = values[0];
+    if (values.size() > 1) m.sd = 0;
+    return m;
+  }
   m.mean = sum / static_cast<double>(values.size());
   double squares = 0;
   for (const double v : values) squares += (v - m.mean) * (v - m.mean);

@@ -1,5 +1,7 @@
 #include "facebench/metrics/vertex_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -108,14 +110,23 @@ double comparisons_for_difference(double rate, double difference, double likenes
 // P (P - 1) / 2 comparisons, each of which shares a person with 2 (P - 2) others.
 double people_for_all_pairs(double effective, double correlation) {
   if (!(effective >= 1)) throw std::invalid_argument("fewer than one comparison");
-  const auto counts = [&](double p) { return p * (p - 1) / 2 / (1 + correlation * 2 * (p - 2)); };
-  double low = 2, high = 4;
-  while (counts(high) < effective) high *= 2;
-  while (high - low > 0.5) {
-    const double middle = (low + high) / 2;
+  if (!std::isfinite(effective)) throw std::invalid_argument("infinitely many comparisons");
+  if (!(correlation >= 0 && correlation <= 1))
+    throw std::invalid_argument(
+        fmt::format("the correlation is {}; it must lie in [0, 1]", correlation));
+  // In this order the product does not overflow where the result does not.
+  const auto counts = [&](double p) { return p / 2 * ((p - 1) / (1 + correlation * 2 * (p - 2))); };
+  if (counts(2) >= effective) return 2;
+  double low = 2, high = 4;  // whole numbers: too few people, and enough
+  while (counts(high) < effective) {
+    low = high;
+    high *= 2;
+  }
+  while (true) {  // beyond 2^53 people there is no whole number left between two neighbours
+    const double middle = std::floor(low + (high - low) / 2);
+    if (middle <= low || middle >= high) return high;
     (counts(middle) < effective ? low : high) = middle;
   }
-  return std::ceil(low);
 }
 
 }  // namespace facebench

@@ -78,7 +78,7 @@ class FoldersReader : public TrialReader {
 
   People list(const fs::path& root, TrialSet& set) const {
     People people;
-    std::int64_t images = 0, others = 0, loose = 0;
+    std::int64_t images = 0, others = 0, deeper = 0, loose = 0;
     std::error_code error;
     fs::directory_iterator folders(root, error);
     if (error) fail(root.string(), "cannot be read: " + error.message());
@@ -91,6 +91,10 @@ class FoldersReader : public TrialReader {
       const std::string person = folder.path().filename().string();
       for (const auto& file : fs::directory_iterator(folder.path())) {
         if (is_hidden(file.path())) continue;
+        if (file.is_directory()) {
+          ++deeper;
+          continue;
+        }
         if (!file.is_regular_file() || !is_image(file.path())) {
           ++others;
           continue;
@@ -103,8 +107,11 @@ class FoldersReader : public TrialReader {
     }
     for (auto& [person, files] : people) std::ranges::sort(files);
     if (others > 0)
+      set.notes.push_back(fmt::format(
+          "{} files in the folders are not named as JPEG, PNG or PNM, passed over.", others));
+    if (deeper > 0)
       set.notes.push_back(
-          fmt::format("{} files in the folders are no images, passed over.", others));
+          fmt::format("{} folders lie inside of people's folders, passed over.", deeper));
     if (loose > 0)
       set.notes.push_back(fmt::format("{} files lie outside of the folders, passed over.", loose));
     return people;

@@ -95,6 +95,8 @@ std::vector<BandPoint> band_of(const Measurable& measurable, const EvaluationOpt
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i].low = found[i].low;
     points[i].high = found[i].high;
+    // Who accepts every comparison accepts the genuine ones: no draw of people is in doubt of that.
+    if (points[i].far == 1) points[i].low = points[i].high = 1;
   }
   std::erase_if(points, [](const BandPoint& p) { return std::isnan(p.low); });
   std::ranges::reverse(points);

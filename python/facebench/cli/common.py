@@ -6,6 +6,7 @@ import itertools
 import json as json_module
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,19 @@ def check_device(device: str) -> str:
     return device
 
 
-def counts_text(summary: Any) -> str:
+def number_and_first(names: Sequence[Any]) -> str:
+    """How many there are, and the first three: ``5 (a.webp, b.bmp, c.tiff, ...)``."""
+    return f"{len(names)} ({', '.join(map(str, names[:3]))}{', ...' if len(names) > 3 else ''})"
+
+
+def passed_over_lines(images: Any) -> list[str]:
+    """A line on the files of a data set's folder that are not read, if there are any."""
+    if not images.passed_over:
+        return []
+    what = "no JPEG, PNG or PNM, or outside of the people's folders"
+    return [f"  passed over, {what}: {number_and_first(images.passed_over)}"]
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
     """How many samples have which status: ``12 ok, 1 no_face``."""
-    return ", ".join(f"{n} {name}" for name, n in summary.counts.items() if n)
+    return ", ".join(f"{n} {name}" for name, n in counts.items() if n)

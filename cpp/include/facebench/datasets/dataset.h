@@ -28,6 +28,9 @@ struct Dataset {
   std::vector<std::string> label_names;  // one a person
   Json excluded;                         // what was left out of it (exclusion.h); null = nothing
   std::vector<std::string> damaged;      // entries of an archive left out, a sentence each
+  // Of a folder: what is no image that is read (WebP, BMP, lists), and images outside of the
+  // people's folders.
+  std::vector<std::string> passed_over;
 };
 
 // The layout of Labeled Faces in the Wild: ROOT/NAME/NAME_0001.jpg; where ROOT/images exists, the
@@ -37,7 +40,8 @@ Dataset read_lfw_folder(const std::filesystem::path& root);
 
 // One folder for each person with any images in it (JPEG, PNG or PNM, told by extension, else by
 // the first bytes); folders inside of a person's folder belong to the person. Other files are
-// skipped. People and images in natural order (2 before 10). Throws Error where there is no image.
+// passed over, and listed. People and images in natural order (2 before 10). Throws Error where
+// there is no image.
 Dataset read_image_folder(const std::filesystem::path& root);
 
 // The named samples in the given order, each once (the first mention counts). Names match ids

@@ -52,6 +52,7 @@ struct PackSummary {
   std::array<std::int64_t, kSampleStatusCount> counts{};  // by status
   std::vector<PackFailure> failures;                      // in the order of the samples
   std::vector<std::string> damaged;                       // Dataset::damaged, not among the images
+  std::vector<std::string> passed_over;                   // Dataset::passed_over
   OutsideFaces outside;
   // SHA-256 over "HASH  ID\n" of every sample in order, HASH that of the file's bytes (64 zeros for
   // a missing one): what `sha256sum` prints for the same files.

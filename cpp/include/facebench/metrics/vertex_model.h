@@ -39,8 +39,9 @@ double smallest_difference(double rate, double comparisons, double likeness, dou
 double comparisons_for_difference(double rate, double difference, double likeness, double level,
                                   double power);
 
-// People of whom every two are compared, one sample each, whose comparisons count as `effective`
-// independent ones at that correlation. Throws std::invalid_argument below 1.
+// The fewest people of whom every two are compared, one sample each, whose comparisons count as
+// `effective` independent ones at that correlation. Throws std::invalid_argument for fewer than one
+// comparison, infinitely many, or a correlation outside [0, 1].
 double people_for_all_pairs(double effective, double correlation);
 
 }  // namespace facebench

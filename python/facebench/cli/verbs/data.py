@@ -97,17 +97,18 @@ def scan(
     listed: list[str] = []
     if protocol:
         listed = list(facebench.protocols.read_trials(protocol, root, lists).names)
-    report = datasets.check_dataset(
-        datasets.read_dataset(dataset, root), listed, options, threads, make_progress()
-    )
+    images = datasets.read_dataset(dataset, root)
+    report = datasets.check_dataset(images, listed, options, threads, make_progress())
     findings = [{"kind": f.kind, "id": f.id, "detail": f.detail} for f in report.findings]
     lines = [f"{root}: {report.images} images of {report.people} people, {len(findings)} findings"]
     lines += [f"  {f['kind']}: {f['id']}: {f['detail']}" for f in findings]
+    lines += common.passed_over_lines(images)
     fields = {
         "images": report.images,
         "people": report.people,
         "listed": report.listed,
         "findings": findings,
+        "passed_over": images.passed_over,
     }
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if findings else 0)
 
@@ -140,6 +141,7 @@ def convert(
         f"  written: {done.images} images, {hashes[names[-1]]}",
         *(f"  {note}" for note in done.notes),
         *(f"  left out: {sentence}" for sentence in images.damaged),
+        *common.passed_over_lines(images),
     ]
     fields = {
         "files": [str(file) for file in done.files],
@@ -148,6 +150,7 @@ def convert(
         **hashes,
         "notes": done.notes,
         "damaged": images.damaged,
+        "passed_over": images.passed_over,
     }
     return Answer(fields, "\n".join(lines))
 

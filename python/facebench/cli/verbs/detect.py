@@ -44,8 +44,8 @@ def detect(
     finder = facebench.detection.make_detector(detector, **options)
     files, skipped = facebench.detection.list_image_files(images, draw or "")
     if skipped:
-        some = ", ".join(path.name for path in skipped[:3]) + (", ..." if len(skipped) > 3 else "")
-        common.complain(f"skipped, no JPEG, PNG or PNM: {len(skipped)} ({some})")
+        names = common.number_and_first([path.name for path in skipped])
+        common.complain(f"skipped, no JPEG, PNG or PNM: {names}")
     with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
         target = out or Path(folder) / "faces"
         summary = facebench.detection.detect_to_file(
@@ -70,7 +70,6 @@ def detect(
         "counts": summary.counts,
         "skipped": [str(path) for path in skipped],
     }
-    text = (
-        f"{out}: {summary.faces} faces on {summary.images} images ({common.counts_text(summary)})"
-    )
+    counts = common.counts_text(summary.counts)
+    text = f"{out}: {summary.faces} faces on {summary.images} images ({counts})"
     return Answer(fields, text, code)

@@ -1,5 +1,6 @@
 """``facebench embed``: embeddings of a pack."""
 
+from collections import Counter
 from pathlib import Path
 
 import facebench
@@ -31,7 +32,8 @@ def embed(
         source, pack, path, threads=threads, progress=make_progress(), **options
     )
     rows, dim = embeddings.values.shape
-    return Answer(
-        {"path": str(path), "rows": rows, "dim": dim},
-        f"{path}: {rows} embeddings of {dim} numbers",
-    )
+    counts = Counter(facebench.io.SampleStatus(status).name for status in embeddings.status)
+    text = f"{path}: {counts['ok']} embeddings of {dim} numbers"
+    if counts["ok"] < rows:
+        text += f", {rows} rows ({common.counts_text(counts)})"
+    return Answer({"path": str(path), "rows": rows, "dim": dim, "counts": counts}, text)

@@ -1,0 +1,138 @@
+"""Embeddings that other programs wrote: what is taken, and one sentence for the rest."""
+
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from facebench import Error
+from facebench import io as fio
+
+VALUES = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
+NAMES = ["a/1.jpg", "a/2.jpg", "b/1.jpg", "b/2.jpg"]
+
+
+def npy(array):
+    data = io.BytesIO()
+    np.save(data, array)
+    return data.getvalue()
+
+
+def claiming(shape):
+    """A .npy whose header claims numbers that are not there."""
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+
+
+def archive(path, *entries):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in entries:
+            file.writestr(name, data)
+    return path
+
+
+def lines(*rows, end="\n"):
+    return end.join([*rows, ""]).encode()
+
+
+def rows(separator=","):
+    return [
+        separator.join([name, *map(str, row)])
+        for name, row in zip(NAMES, VALUES.tolist(), strict=True)
+    ]
+
+
+def same(path, **given):
+    found = fio.read_embeddings(path, **given)
+    assert list(found.names) == NAMES
+    np.testing.assert_array_equal(found.values, VALUES)
+
+
+def test_names_that_are_bytes(tmp_path):
+    path = tmp_path / "e.npz"
+    np.savez(path, embeddings=VALUES, names=np.array(NAMES, "S"))
+    same(path)  # each was called "b'a/1.jpg'"
+
+
+def test_a_csv_of_pandas(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_bytes(lines(",0,1,2", *rows()))
+    same(path)
+    path.write_bytes(lines(",0.5,1,2", *rows()))  # a row without a name is no header
+    with pytest.raises(Error, match="row 0 has no name"):
+        fio.read_embeddings(path)
+
+
+def test_names_with_characters_that_end_lines_elsewhere(tmp_path):
+    odd = ["a/\u2028.jpg", "a/\x85.jpg", "b/\x0b.jpg", "b/2.jpg"]
+    np.save(tmp_path / "e.npy", VALUES)
+    (tmp_path / "e.txt").write_bytes("\r\n".join(["\ufeff" + odd[0], *odd[1:], ""]).encode())
+    assert list(fio.read_embeddings(tmp_path / "e.npy").names) == odd
+    (tmp_path / "list").write_bytes(lines(*NAMES))
+    same(tmp_path / "e.npy", names=tmp_path / "list")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (lines("a;b;c"), r"columns|no numbers|not a number"),
+        (lines(*NAMES), "no numbers"),
+        (lines("name,x", *NAMES), r"1 columns|no numbers"),
+        (lines(*rows()[:2], "b/1.jpg,1"), ":3: 2 columns, 4 in the rows before"),
+        (lines("1,x,name", "0.5,0.5,a", "0.5"), ":3: 1 columns"),
+        (lines(*rows()[:1], "", "a/2.jpg,1_0,2,3"), ":3: a value is not a number"),
+        (lines(*rows()[:1], "a/2.jpg,0x1p3,2,3"), ":2: a value is not a number"),
+        (lines("a,nan,1"), "NaN or an infinity"),
+        (lines(*rows(), "Zoë,1,2,3").replace("ë".encode(), b"\xeb"), ":5: is not UTF-8"),
+        (lines("a," + "1" * 200_000), ":1: field larger"),
+        (b"", "is empty"),
+    ],
+)
+def test_csv_that_is_refused(tmp_path, data, says):
+    path = tmp_path / "e.csv"
+    path.write_bytes(data)
+    with pytest.raises(Error, match=says) as error:
+        fio.read_embeddings(path)
+    assert str(error.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("entries", "says"),
+    [
+        ([("embeddings.npy", claiming((4, 9 * 10**11))), ("names.npy", npy(NAMES))], "claims"),
+        (
+            [("embeddings.npy", npy(VALUES))] * 2 + [("names.npy", npy(NAMES))],
+            "'embeddings.npy' is in it twice",
+        ),
+        ([("a.npy", npy(VALUES[0])), ("b.npy", npy(VALUES[0, :2]))], r"shape \(2,\), that of a"),
+        (
+            [("embeddings.npy", npy(VALUES)), ("names.npy", npy(np.array([NAMES])))],
+            r"names have the shape \(1, 4\)",
+        ),
+        (
+            [("embeddings.npy", npy(VALUES)), ("names.npy", npy(NAMES)), ("status.npy", npy([7]))],
+            "status",
+        ),
+        ([("embeddings.npy", npy(VALUES[:, :0])), ("names.npy", npy(NAMES))], "no numbers"),
+        ([("embeddings.npy", npy(VALUES)[:-4]), ("names.npy", npy(NAMES))], "claims 48 bytes, 44"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_npz_that_is_refused(tmp_path, entries, says):
+    path = archive(tmp_path / "e.npz", *entries)
+    with pytest.raises(Error, match=says) as error:
+        fio.read_embeddings(path)
+    assert str(error.value).startswith(str(path))
+
+
+def test_damaged_and_claiming_files(tmp_path):
+    path = tmp_path / "e.npy"
+    path.write_bytes(claiming((4, 9 * 10**11)))
+    with pytest.raises(Error, match="claims"):
+        fio.read_embeddings(path, names=NAMES)
+    whole = bytearray(archive(tmp_path / "e.npz", ("embeddings.npy", npy(VALUES))).read_bytes())
+    whole[60:70] = b"\xff" * 10  # the deflated numbers
+    (tmp_path / "e.npz").write_bytes(whole)
+    with pytest.raises(Error, match=r"e\.npz"):
+        fio.read_embeddings(tmp_path / "e.npz")
