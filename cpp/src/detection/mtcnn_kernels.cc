@@ -1,6 +1,6 @@
 // Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
 #include "detection/mtcnn_kernels.h"
-#include "core/vectors.h"
+#include "facebench/core/vectors.h"
 
 namespace facebench {
 namespace {

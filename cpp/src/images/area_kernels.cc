@@ -1,6 +1,6 @@
 // Compiled once for each instruction set (cpp/cmake/Kernels.cmake).
 #include "images/area_kernels.h"
-#include "core/vectors.h"
+#include "facebench/core/vectors.h"
 
 #if FACEBENCH_LANES > 4
 #include <immintrin.h>

@@ -3,7 +3,7 @@
 #include <immintrin.h>
 #endif
 
-#include "core/vectors.h"
+#include "facebench/core/vectors.h"
 #include "metrics/dot_kernels.h"
 
 namespace facebench {

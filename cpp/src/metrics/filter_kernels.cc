@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-#include "core/vectors.h"
+#include "facebench/core/vectors.h"
 #include "metrics/filter_kernels.h"
 
 namespace facebench {

@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-#include "core/vectors.h"
+#include "facebench/core/vectors.h"
 #include "nn/head_kernels.h"
 
 namespace facebench {

@@ -3,7 +3,7 @@
 // Vectors of a block's channels; for the kernels of inference alone. Every set of instructions has
 // its own, so all of it has internal linkage.
 
-#include "core/vectors.h"
+#include "facebench/core/vectors.h"
 #include "nn/inference/kernels.h"
 
 namespace facebench {

@@ -4,6 +4,10 @@
 // (cpp/cmake/Kernels.cmake). Every set has its own, so all of it has internal linkage, and no other
 // header is included (nn/head_kernels.h says why).
 
+#ifndef FACEBENCH_LANES  // the number of floats in a register
+#define FACEBENCH_LANES 4
+#endif
+
 namespace facebench {
 namespace {
 
