@@ -1,4 +1,7 @@
-"""Seeds of the targets of HDF5 files: data sets of every kind, and altered files of ours."""
+"""Seeds of the targets of HDF5 files: data sets of every kind, and altered files of ours.
+
+links_damaged.h5 was found by fuzzing and is kept as it is.
+"""
 
 import io
 import json

@@ -9,11 +9,11 @@ namespace {
 
 constexpr int kLanes = FACEBENCH_LANES;
 
-typedef float Floats __attribute__((vector_size(4 * FACEBENCH_LANES)));
-typedef int Ints __attribute__((vector_size(4 * FACEBENCH_LANES)));
-typedef unsigned Bits __attribute__((vector_size(4 * FACEBENCH_LANES)));
-typedef unsigned short Halves __attribute__((vector_size(2 * FACEBENCH_LANES)));
-typedef unsigned char Bytes __attribute__((vector_size(FACEBENCH_LANES)));
+using Floats [[gnu::vector_size(4 * FACEBENCH_LANES)]] = float;
+using Ints [[gnu::vector_size(4 * FACEBENCH_LANES)]] = int;
+using Bits [[gnu::vector_size(4 * FACEBENCH_LANES)]] = unsigned;
+using Halves [[gnu::vector_size(2 * FACEBENCH_LANES)]] = unsigned short;
+using Bytes [[gnu::vector_size(FACEBENCH_LANES)]] = unsigned char;
 
 // A vector that lies anywhere, in the manner of the compilers' own headers. A type with less
 // alignment would say so too, but clang loses it in templates, casts and conditions, and then loads

@@ -204,9 +204,11 @@ class LibrarySource final : public H5Source {
     if (group != "/" && !path_exists(file_, group, place)) fail(place, "there is no such group");
     const Id opened(H5Gopen2(file_, std::string(group).c_str(), H5P_DEFAULT), H5Gclose);
     if (!opened) fail(place, "is not a group");
+    // In any order: for a stated one the library makes a table of the links first, and frees what
+    // it never wrote where a damaged group ends before its table does.
     std::vector<std::string> names;
     const herr_t result = H5Literate(
-        opened, H5_INDEX_NAME, H5_ITER_INC, nullptr,
+        opened, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
         [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
           static_cast<std::vector<std::string>*>(out)->emplace_back(name);
           return 0;
