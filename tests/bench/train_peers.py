@@ -254,12 +254,13 @@ def heads(settings):
 
 # --- Whole steps: network, ArcFace with 10,575 classes, backward, SGD ---------------------------
 
-# Name, size of the images, batch.
+# Name, size of the images, batch, goal beside PyTorch in bfloat16 and NHWC.
 NETWORKS = [
-    ("resnet50", 224, 224, 16),
-    ("iresnet18", 112, 112, 32),
-    ("lightcnn29", 128, 128, 32),
-    ("sphereface20", 112, 96, 32),
+    ("resnet50", 224, 224, 16, 1.7),
+    ("iresnet18", 112, 112, 32, 1.3),
+    ("iresnet50", 112, 112, 32, 1.3),
+    ("lightcnn29", 128, 128, 32, 1.1),
+    ("sphereface20", 112, 96, 32, 1.3),
 ]
 CLASSES = 10_575
 
@@ -364,7 +365,7 @@ def step_inputs(name: str, height: int, width: int, batch: int, threads: int):
 
 def ours_setup(name: str, height: int, width: int, batch: int, threads: int):
     import torch
-    from facebench import losses
+    from facebench import losses, training
 
     network, images, labels, weight = step_inputs(name, height, width, batch, threads)
     network.channels_last()
@@ -372,7 +373,7 @@ def ours_setup(name: str, height: int, width: int, batch: int, threads: int):
     head = losses.make_head("arcface", features=weight.shape[1], classes=CLASSES)
     with torch.no_grad():
         head.weight.copy_(weight)
-    optimizer = sgd([*network.parameters(), *head.parameters()], fused=True)
+    optimizer = training.Optimizer([*network.named_parameters(), *head.named_parameters()], **SGD)
     return network, images, labels, head, optimizer
 
 
@@ -388,30 +389,40 @@ def ours_step(state):
     with autocast(True):
         features = network(images)
     loss, _ = head(features, labels)
-    loss.backward()
+    optimizer.backward(loss, head)
     optimizer.step()
     return loss.item()
 
 
-def eager_setup(tuned: bool, name: str, height: int, width: int, batch: int, threads: int):
+# What PyTorch's user may choose: bfloat16 with NHWC and the fused optimizer, compiled or not.
+PLAIN, TUNED, COMPILED = "plain", "tuned", "compiled"
+
+
+def peer_step_setup(kind: str, name: str, height: int, width: int, batch: int, threads: int):
     import torch
 
     network, images, labels, weight = step_inputs(name, height, width, batch, threads)
     plain = plain_network(network)
+    tuned = kind != PLAIN
     if tuned:
         plain = plain.to(memory_format=torch.channels_last)
         images = images.contiguous(memory_format=torch.channels_last)
     weight = torch.nn.Parameter(weight)
     optimizer = sgd([p for p in plain.parameters() if p.requires_grad] + [weight], fused=tuned)
-    return tuned, plain, images, labels, weight, optimizer, torch.nn.CrossEntropyLoss()
+    criterion = torch.nn.CrossEntropyLoss()
+
+    def loss_of(images, labels):
+        with autocast(tuned):
+            features = plain(images)
+        return criterion(peer_logits("arcface", features.float(), labels, weight), labels)
+
+    return torch.compile(loss_of) if kind == COMPILED else loss_of, images, labels, optimizer
 
 
-def eager_step(state):
-    tuned, network, images, labels, weight, optimizer, criterion = state
+def peer_step(state):
+    loss_of, images, labels, optimizer = state
     optimizer.zero_grad()
-    with autocast(tuned):
-        features = network(images)
-    loss = criterion(peer_logits("arcface", features.float(), labels, weight), labels)
+    loss = loss_of(images, labels)
     loss.backward()
     optimizer.step()
     return loss.item()
@@ -421,7 +432,7 @@ def same_loss(ours, theirs):
     assert abs(ours - theirs) < 0.02 * abs(theirs), f"losses {ours} and {theirs}"
 
 
-def step(name: str, height: int, width: int, batch: int, settings):
+def step(name: str, height: int, width: int, batch: int, goal: float, settings):
     from facebench import nn
 
     sizes = (name, height, width, batch)
@@ -433,16 +444,17 @@ def step(name: str, height: int, width: int, batch: int, settings):
             "images",
             batch,
             same_loss,
-            goal=1.1,
+            goal=goal,
             limit=("bf16", work),
         ),
         Contestant("facebench bfloat16", Call(ours_setup, *sizes), ours_step),
         [
-            Contestant("PyTorch bfloat16 NHWC", Call(eager_setup, True, *sizes), eager_step),
+            Contestant("PyTorch bfloat16 NHWC", Call(peer_step_setup, TUNED, *sizes), peer_step),
+            Contestant("torch.compile", Call(peer_step_setup, COMPILED, *sizes), peer_step),
             Contestant(
                 "PyTorch float32 NCHW",
-                Call(eager_setup, False, *sizes),
-                eager_step,
+                Call(peer_step_setup, PLAIN, *sizes),
+                peer_step,
                 reference=True,
             ),
         ],
@@ -451,12 +463,16 @@ def step(name: str, height: int, width: int, batch: int, settings):
 
 
 def steps(settings):
-    return [step(*n, settings) for n in (NETWORKS[1:2] if settings.quick else NETWORKS)]
+    chosen = [n for n in NETWORKS if not settings.networks or n[0] in settings.networks]
+    if settings.quick:
+        chosen = [n for n in chosen if n[0] == "iresnet18"]
+    return [step(*n, settings) for n in chosen]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="the smaller sizes alone")
     parser.add_argument("--heads", nargs="*", help="of these losses alone")
+    parser.add_argument("--networks", nargs="*", help="steps of these networks alone")
 
 
 if __name__ == "__main__":

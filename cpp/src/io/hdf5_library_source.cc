@@ -62,9 +62,11 @@ void check_layout(const Opened& opened, std::uint64_t bytes, std::uint64_t file_
     std::uint64_t chunk_bytes = opened.element_bytes;
     bool fits = rank >= 0;
     for (int i = 0; i < rank; ++i) fits = fits && multiply(chunk_bytes, chunk[i]);
-    if (!fits || std::max(bytes, chunk_bytes) / kLargestExpansion > file_size)
-      fail(where,
-           fmt::format("claims {} bytes, more than a file of {} can hold", bytes, file_size));
+    const std::uint64_t claimed = std::max(bytes, chunk_bytes);
+    if (!fits || claimed / kLargestExpansion > file_size)
+      fail(where, fmt::format("claims {} bytes{}, more than a file of {} can hold",
+                              fits ? std::to_string(claimed) : "2^64 or more",
+                              chunk_bytes > bytes ? " a chunk" : "", file_size));
     for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
       unsigned flags = 0;
       std::size_t values = 0;

@@ -1,6 +1,7 @@
 #include "protocols/folders.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -42,10 +43,12 @@ class FoldersReader : public TrialReader {
   TrialSet read(const fs::path& root) const override {
     TrialSet set;
     People people = list(root, set);
-    leave_copies_out(root, people, set);
+    const std::string counted = leave_copies_out(root, people, set);
     if (people.size() < 2)
       fail(root.string(), fmt::format("{} people have images", people.size()),
-           "Give each of at least two people a folder of their own.");
+           fmt::format("{}{}Give each of at least two people a folder of their own.",
+                       fmt::join(set.notes, " "), set.notes.empty() ? "" : " "));
+    set.notes.push_back(counted);
     TrialSetBuilder builder(set);
     DenseTrials pairs;
     pairs.triangle = true;
@@ -119,8 +122,9 @@ class FoldersReader : public TrialReader {
 
   // An image compared with its copy is no comparison: of the copies below one person the first
   // stays, and of those below several none, since nothing says whose it is. The list's own hash
-  // covers names and bytes of all images that stay, so a changed image is another list.
-  static void leave_copies_out(const fs::path& root, People& people, TrialSet& set) {
+  // covers names and bytes of all images that stay, so a changed image is another list. Returns a
+  // note that says so.
+  static std::string leave_copies_out(const fs::path& root, People& people, TrialSet& set) {
     struct Image {
       std::string name, person, sha256;
     };
@@ -165,8 +169,7 @@ class FoldersReader : public TrialReader {
                       "several people's "
                       "none. First: {}.",
                       gone, example));
-    set.notes.push_back(
-        fmt::format("{} images, SHA-256 of their names and hashes: {}.", kept, all.hex()));
+    return fmt::format("{} images, SHA-256 of their names and hashes: {}.", kept, all.hex());
   }
 
   FoldersOptions options_;

@@ -67,6 +67,9 @@ class LfwPairsParser {
     if (fields.size() > 2)
       refuse(line, fmt::format("the first line has {} fields", fields.size()),
              "It is 'FOLDS<tab>N' or 'N'.");
+    if (fields.size() == 1 && split_whitespace(line.text).size() > 1)
+      refuse(line, "the first line has blanks and no tab",
+             "It is 'FOLDS<tab>N' or 'N'; the fields of all lines are separated by tabs.");
     const Place place = text_.place(line);
     if (fields.size() == 2) folds_ = positive(fields[0], place, "the number of folds");
     size_ = positive(fields.back(), place, "the number of pairs");

@@ -399,7 +399,14 @@ TEST(Folders, PeopleOfOnesOwn) {
   EXPECT_HAS(refusal("folders", place), "nobody has two images");
   fs::remove_all(place.root() / "ann");
   fs::remove_all(place.root() / "bob");
-  EXPECT_HAS(refusal("folders", place), "1 people have images");
+  EXPECT_HAS(refusal("folders", place), "1 people have images. 1 files lie outside of the folders");
+  place.write("dan/1.png", "one");
+  place.write("eve/1.png", "one");
+  place.write("eve/2.webp", "two");
+  const std::string nobody = refusal("folders", place);
+  EXPECT_HAS(nobody, "1 people have images. ");  // cat
+  EXPECT_HAS(nobody, "1 files in the folders are not named as JPEG");
+  EXPECT_HAS(nobody, "2 copies of images were left out");
 }
 
 }  // namespace

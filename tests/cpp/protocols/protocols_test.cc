@@ -106,6 +106,7 @@ TEST(LfwPairs, MalformedListsAreErrorsWithFileAndLine) {
        std::initializer_list<Case>{{"2\t2\n", "2\t3\n", "announces 2 x (3 + 3)"},
                                    {"2\t2\n", "0\t2\n", "pairs.txt:1"},
                                    {"2\t2\n", "2\t2\t2\n", "pairs.txt:1"},
+                                   {"2\t2\n", "2 2\n", "separated by tabs"},
                                    {"2\t2\n", "999999\t999999\n", "announces"},
                                    {"2\t2\n", "two\t2\n", "pairs.txt:1"},
                                    {"Ann\t1\t2\n", "Ann\t1\t2\t3\n", "pairs.txt:2"},
