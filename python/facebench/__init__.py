@@ -59,7 +59,7 @@ if _typing.TYPE_CHECKING:  # what __getattr__ finds, for editors and type checke
     from facebench.training import train as train
 
 _texts.give(_eval)
-_arguments.guard(_eval, _eval._constructed)  # before anything else takes a function out of it
+_arguments.guard(_eval)  # before anything else takes a function out of it
 
 Error = _eval.Error
 __version__ = _eval.version()

@@ -12,6 +12,8 @@ import inspect
 import os
 from types import ModuleType
 
+from facebench import _eval
+
 LONGEST = 500  # characters of a message about arguments
 
 # The last word of a type as signatures write it: its name to people, and what belongs to it.
@@ -259,18 +261,20 @@ def _guarded(function, name: str, qualified: str, module: str):
     return checked
 
 
-def _shown_if_made(function, constructed):
+def _shown_if_made(function):
     """A ``__repr__`` that does not read an object whose ``__init__`` failed: debuggers and test
     runners show it."""
 
     @functools.wraps(function)
     def shown(self):
-        return function(self) if constructed(self) else f"<{type(self).__name__}, not constructed>"
+        if _eval._constructed(self):
+            return function(self)
+        return f"<{type(self).__name__}, not constructed>"
 
     return shown
 
 
-def _guard_class(kind: type, module: str, constructed) -> None:
+def _guard_class(kind: type, module: str) -> None:
     # Pickling and the binding library's own methods are not called by people.
     own = {"__getstate__", "__setstate__", "_pybind11_conduit_v1_"}
     for name, member in list(vars(kind).items()):
@@ -279,7 +283,7 @@ def _guard_class(kind: type, module: str, constructed) -> None:
         if name in own:
             continue
         if name == "__repr__" and type(member).__name__ == "instancemethod":
-            setattr(kind, name, _shown_if_made(member.__func__, constructed))
+            setattr(kind, name, _shown_if_made(member.__func__))
         elif type(member).__name__ == "instancemethod":
             setattr(kind, name, _guarded(member.__func__, said, qualified, module))
         elif isinstance(member, staticmethod):
@@ -290,16 +294,13 @@ def _guard_class(kind: type, module: str, constructed) -> None:
             setattr(kind, name, property(member.fget, setter, member.fdel, member.__doc__))
 
 
-def guard(module: ModuleType, constructed) -> None:
-    """Guard all that a compiled module offers. A second call does nothing.
-
-    ``constructed``: tells whether the ``__init__`` of an object has succeeded.
-    """
+def guard(module: ModuleType) -> None:
+    """Guard all that a compiled module offers. A second call does nothing."""
     if getattr(module, "_guarded", False):
         return
     for name, member in list(vars(module).items()):
         if inspect.isbuiltin(member):
             setattr(module, name, _guarded(member, name, name, module.__name__))
         elif inspect.isclass(member) and member.__module__ == module.__name__:
-            _guard_class(member, module.__name__, constructed)
+            _guard_class(member, module.__name__)
     module._guarded = True

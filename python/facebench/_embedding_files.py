@@ -167,10 +167,11 @@ def _read_npz(where):
 
     try:
         with zipfile.ZipFile(where) as archive:
-            entries = archive.infolist()
-            for entry in entries:
-                if sum(entry.filename == other.filename for other in entries) > 1:
+            seen = set()
+            for entry in archive.infolist():
+                if entry.filename in seen:
                     raise ValueError(f"'{brief(entry.filename)}' is in it twice")
+                seen.add(entry.filename)
                 if entry.filename.endswith(".npy"):
                     with archive.open(entry) as file:
                         _check_claim(file, entry.file_size, f"'{brief(entry.filename)}'")

@@ -180,7 +180,6 @@ def test_no_file_of_a_folder_is_passed_over_in_silence(tmp_path):
     ):
         said = invoke(*verb, "--quiet")
         assert said.exit_code == 0 and sentence in said.output, said.output
-        shutil.rmtree(tmp_path / "c.tar", ignore_errors=True)
         (tmp_path / "c.tar").unlink(missing_ok=True)
         (tmp_path / "p.h5").unlink(missing_ok=True)
         answer = json.loads(invoke(*verb, "--quiet", "--json").stdout)
