@@ -24,14 +24,14 @@ class ResultClass {
     const auto fields = fields_;
     const auto to_dict = [fields](const py::object& self) {
       py::dict d;
-      for (const Field& f : *fields) d[py::str(f.name)] = f.get(self);
+      for (const Field& f : *fields) d[py::str(f.name)] = value_of(self, f);
       return d;
     };
     class_.def("to_dict", to_dict, "All fields as a dict.");
     class_.def("__repr__", [fields, name = std::string(name)](const py::object& self) {
       std::vector<std::string> parts;
       for (const Field& f : *fields) {
-        py::object value = f.get(self);
+        py::object value = value_of(self, f);
         if (py::isinstance<py::array>(value) && py::len(value) <= 16)
           value = value.attr("tolist")();
         parts.push_back(py::isinstance<py::array>(value)
@@ -47,7 +47,7 @@ class ResultClass {
         return py::isinstance<py::float_>(o) && std::isnan(o.cast<double>());
       };
       for (const Field& f : *fields) {
-        const py::object a = f.get(self), b = f.get(other);
+        const py::object a = value_of(self, f), b = value_of(other, f);
         const bool equal = py::isinstance<py::array>(a) ? same(a, b).cast<bool>()
                                                         : a.equal(b) || (is_nan(a) && is_nan(b));
         if (!equal) return false;
@@ -64,7 +64,8 @@ class ResultClass {
 
   template <class M>
   ResultClass& field(const char* name, M T::*member, const char* doc) {
-    const auto get = [member](const py::object& self) -> py::object {
+    // The getter's return type is what the stubs say of the field.
+    const auto get = [member](const py::object& self) {
       const M& value = self.cast<const T&>().*member;
       if constexpr (is_vector<M>::value) {
         py::array_t<typename M::value_type> view(static_cast<py::ssize_t>(value.size()),
@@ -72,12 +73,11 @@ class ResultClass {
         view.attr("setflags")(py::arg("write") = false);
         return view;
       } else {
-        return py::cast(value);
+        return value;
       }
     };
-    fields_->push_back({name, get, [member](T& object, const py::object& value) {
-                          object.*member = value.cast<M>();
-                        }});
+    fields_->push_back(
+        {name, [member](T& object, const py::object& value) { object.*member = value.cast<M>(); }});
     class_.def_property_readonly(name, get, doc);
     return *this;
   }
@@ -92,9 +92,12 @@ class ResultClass {
 
   struct Field {
     std::string name;
-    std::function<py::object(const py::object&)> get;
     std::function<void(T&, const py::object&)> set;
   };
+  static py::object value_of(const py::object& self, const Field& f) {
+    return self.attr(f.name.c_str());
+  }
+
   std::shared_ptr<std::vector<Field>> fields_;
   py::class_<T> class_;
 };

@@ -357,7 +357,7 @@ class RocCurve:
         """
 
     @property
-    def false_accepts(self) -> typing.Any:
+    def false_accepts(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         impostor comparisons accepted
         """
@@ -375,19 +375,19 @@ class RocCurve:
         """
 
     @property
-    def genuine(self) -> typing.Any:
+    def genuine(self) -> int:
         """
         genuine comparisons
         """
 
     @property
-    def impostor(self) -> typing.Any:
+    def impostor(self) -> int:
         """
         impostor comparisons
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         accept score >= threshold; descending, first inf
         """
@@ -399,7 +399,7 @@ class RocCurve:
         """
 
     @property
-    def true_accepts(self) -> typing.Any:
+    def true_accepts(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         genuine comparisons accepted
         """
@@ -419,67 +419,67 @@ class TarAtFar:
         """
 
     @property
-    def convention(self) -> typing.Any:
+    def convention(self) -> str:
         """
         name in tar_at_far_conventions()
         """
 
     @property
-    def expected_false_accepts(self) -> typing.Any:
+    def expected_false_accepts(self) -> float:
         """
         far_target * impostor
         """
 
     @property
-    def false_accepts(self) -> typing.Any:
+    def false_accepts(self) -> int:
         """
         impostor comparisons accepted
         """
 
     @property
-    def far_achieved(self) -> typing.Any:
+    def far_achieved(self) -> float:
         """
         the FAR that the threshold gives
         """
 
     @property
-    def far_target(self) -> typing.Any:
+    def far_target(self) -> float:
         """
         the FAR asked for
         """
 
     @property
-    def genuine(self) -> typing.Any:
+    def genuine(self) -> int:
         """
         genuine comparisons
         """
 
     @property
-    def genuine_accepted(self) -> typing.Any:
+    def genuine_accepted(self) -> int:
         """
         genuine comparisons accepted
         """
 
     @property
-    def impostor(self) -> typing.Any:
+    def impostor(self) -> int:
         """
         impostor comparisons
         """
 
     @property
-    def reliable(self) -> typing.Any:
+    def reliable(self) -> bool:
         """
         at least 10 false accepts expected
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> float:
         """
         in the score's unit (mean over folds)
         """
 
     @property
-    def value(self) -> typing.Any:
+    def value(self) -> float:
         """
         TAR in [0, 1]
         """
@@ -499,61 +499,61 @@ class Accuracy:
         """
 
     @property
-    def comparisons(self) -> typing.Any:
+    def comparisons(self) -> int:
         """
         comparisons in all
         """
 
     @property
-    def convention(self) -> typing.Any:
+    def convention(self) -> str:
         """
         name in accuracy_conventions()
         """
 
     @property
-    def fold_accuracy(self) -> typing.Any:
+    def fold_accuracy(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         accuracy of each fold
         """
 
     @property
-    def fold_threshold(self) -> typing.Any:
+    def fold_threshold(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         threshold of each fold, as a score
         """
 
     @property
-    def folds(self) -> typing.Any:
+    def folds(self) -> numpy.typing.NDArray[numpy.int32]:
         """
         the folds' numbers
         """
 
     @property
-    def sd(self) -> typing.Any:
+    def sd(self) -> float:
         """
         standard deviation of the folds' accuracies, n - 1
         """
 
     @property
-    def spread(self) -> typing.Any:
+    def spread(self) -> float:
         """
         what the convention prints behind the +-
         """
 
     @property
-    def standard_error(self) -> typing.Any:
+    def standard_error(self) -> float:
         """
         sd / sqrt(folds)
         """
 
     @property
-    def value(self) -> typing.Any:
+    def value(self) -> float:
         """
         mean of the folds' accuracies
         """
 
     @property
-    def wrong(self) -> typing.Any:
+    def wrong(self) -> int:
         """
         comparisons decided wrongly
         """
@@ -573,37 +573,37 @@ class Interval:
         """
 
     @property
-    def high(self) -> typing.Any:
+    def high(self) -> float:
         """
         upper bound
         """
 
     @property
-    def level(self) -> typing.Any:
+    def level(self) -> float:
         """
         confidence level
         """
 
     @property
-    def low(self) -> typing.Any:
+    def low(self) -> float:
         """
         lower bound
         """
 
     @property
-    def method(self) -> typing.Any:
+    def method(self) -> str:
         """
         how it was computed
         """
 
     @property
-    def replicates(self) -> typing.Any:
+    def replicates(self) -> int:
         """
         replicates of a bootstrap
         """
 
     @property
-    def undefined(self) -> typing.Any:
+    def undefined(self) -> int:
         """
         replicates in which the statistic is undefined
         """
@@ -665,25 +665,25 @@ class Components:
         """
 
     @property
-    def fold(self) -> typing.Any:
+    def fold(self) -> numpy.typing.NDArray[numpy.int32]:
         """
         fold of each component, numbered from 0
         """
 
     @property
-    def identities(self) -> typing.Any:
+    def identities(self) -> int:
         """
         distinct identities
         """
 
     @property
-    def largest(self) -> typing.Any:
+    def largest(self) -> int:
         """
         comparisons in the largest component
         """
 
     @property
-    def of_comparison(self) -> typing.Any:
+    def of_comparison(self) -> numpy.typing.NDArray[numpy.int32]:
         """
         component of each comparison
         """
@@ -703,19 +703,19 @@ class Moments:
         """
 
     @property
-    def count(self) -> typing.Any:
+    def count(self) -> int:
         """
         number of values
         """
 
     @property
-    def mean(self) -> typing.Any:
+    def mean(self) -> float:
         """
         mean
         """
 
     @property
-    def sd(self) -> typing.Any:
+    def sd(self) -> float:
         """
         standard deviation, n - 1
         """
@@ -735,19 +735,19 @@ class ScoreSummary:
         """
 
     @property
-    def dprime(self) -> typing.Any:
+    def dprime(self) -> float:
         """
         d'
         """
 
     @property
-    def genuine(self) -> typing.Any:
+    def genuine(self) -> Moments:
         """
         moments of the genuine scores
         """
 
     @property
-    def impostor(self) -> typing.Any:
+    def impostor(self) -> Moments:
         """
         moments of the impostor scores
         """
@@ -767,19 +767,19 @@ class ScoreHistogram:
         """
 
     @property
-    def edges(self) -> typing.Any:
+    def edges(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         bins + 1 edges
         """
 
     @property
-    def genuine(self) -> typing.Any:
+    def genuine(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         genuine comparisons in each bin
         """
 
     @property
-    def impostor(self) -> typing.Any:
+    def impostor(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         impostor comparisons in each bin
         """
@@ -799,37 +799,37 @@ class Cmc:
         """
 
     @property
-    def gallery(self) -> typing.Any:
+    def gallery(self) -> int:
         """
         people in the gallery
         """
 
     @property
-    def mated(self) -> typing.Any:
+    def mated(self) -> int:
         """
         probes with a mate in the gallery
         """
 
     @property
-    def non_mated(self) -> typing.Any:
+    def non_mated(self) -> int:
         """
         probes left out, having none
         """
 
     @property
-    def rate(self) -> typing.Any:
+    def rate(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         rate[k - 1]: share of mated probes whose mate has rank <= k
         """
 
     @property
-    def tied(self) -> typing.Any:
+    def tied(self) -> int:
         """
         mated probes whose rank depends on the rule for ties
         """
 
     @property
-    def ties(self) -> typing.Any:
+    def ties(self) -> str:
         """
         name in rank_ties()
         """
@@ -856,7 +856,7 @@ class IdentificationCurve:
         """
 
     @property
-    def false_positives(self) -> typing.Any:
+    def false_positives(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         non-mated probes with an answer
         """
@@ -868,31 +868,31 @@ class IdentificationCurve:
         """
 
     @property
-    def identified(self) -> typing.Any:
+    def identified(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         mated probes identified
         """
 
     @property
-    def mated(self) -> typing.Any:
+    def mated(self) -> int:
         """
         mated probes
         """
 
     @property
-    def non_mated(self) -> typing.Any:
+    def non_mated(self) -> int:
         """
         non-mated probes
         """
 
     @property
-    def rank(self) -> typing.Any:
+    def rank(self) -> int:
         """
         worst rank that counts; 0 = any
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         answer score >= threshold; descending, first inf
         """
@@ -912,79 +912,79 @@ class DirAtFpir:
         """
 
     @property
-    def convention(self) -> typing.Any:
+    def convention(self) -> str:
         """
         name in identification_conventions()
         """
 
     @property
-    def expected_false_positives(self) -> typing.Any:
+    def expected_false_positives(self) -> float:
         """
         fpir_target * non_mated
         """
 
     @property
-    def false_positives(self) -> typing.Any:
+    def false_positives(self) -> int:
         """
         non-mated probes with an answer
         """
 
     @property
-    def fnir(self) -> typing.Any:
+    def fnir(self) -> float:
         """
         1 - DIR
         """
 
     @property
-    def fpir_achieved(self) -> typing.Any:
+    def fpir_achieved(self) -> float:
         """
         the FPIR that the threshold gives; NaN without non-mated probes
         """
 
     @property
-    def fpir_target(self) -> typing.Any:
+    def fpir_target(self) -> float:
         """
         the FPIR asked for
         """
 
     @property
-    def identified(self) -> typing.Any:
+    def identified(self) -> int:
         """
         mated probes identified
         """
 
     @property
-    def mated(self) -> typing.Any:
+    def mated(self) -> int:
         """
         mated probes
         """
 
     @property
-    def non_mated(self) -> typing.Any:
+    def non_mated(self) -> int:
         """
         non-mated probes
         """
 
     @property
-    def rank(self) -> typing.Any:
+    def rank(self) -> int:
         """
         worst rank that counts; 0 = any
         """
 
     @property
-    def reliable(self) -> typing.Any:
+    def reliable(self) -> bool:
         """
         at least 10 false positives expected
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> float:
         """
         in the score's unit
         """
 
     @property
-    def value(self) -> typing.Any:
+    def value(self) -> float:
         """
         DIR in [0, 1]
         """
@@ -1064,61 +1064,61 @@ class ScoreTail:
         """
 
     @property
-    def genuine(self) -> typing.Any:
+    def genuine(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         every genuine score, descending
         """
 
     @property
-    def genuine_column(self) -> typing.Any:
+    def genuine_column(self) -> numpy.typing.NDArray[numpy.int32]:
         """
         column of each genuine score
         """
 
     @property
-    def genuine_row(self) -> typing.Any:
+    def genuine_row(self) -> numpy.typing.NDArray[numpy.int32]:
         """
         row of each genuine score
         """
 
     @property
-    def histogram(self) -> typing.Any:
+    def histogram(self) -> ScoreHistogram:
         """
         of all comparisons, where bins were asked for
         """
 
     @property
-    def histogram_blur(self) -> typing.Any:
+    def histogram_blur(self) -> float:
         """
         how far below the tail an impostor may be counted from its score
         """
 
     @property
-    def impostor(self) -> typing.Any:
+    def impostor(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         the highest impostor scores, descending
         """
 
     @property
-    def impostor_column(self) -> typing.Any:
+    def impostor_column(self) -> numpy.typing.NDArray[numpy.int32]:
         """
         column of each of them
         """
 
     @property
-    def impostor_count(self) -> typing.Any:
+    def impostor_count(self) -> int:
         """
         impostor comparisons in all
         """
 
     @property
-    def impostor_reach(self) -> typing.Any:
+    def impostor_reach(self) -> int:
         """
         impostor comparisons at or above the lowest of them
         """
 
     @property
-    def impostor_row(self) -> typing.Any:
+    def impostor_row(self) -> numpy.typing.NDArray[numpy.int32]:
         """
         row of each impostor score above the lowest kept one
         """
@@ -1139,19 +1139,19 @@ class DetCurve:
         """
 
     @property
-    def fmr(self) -> typing.Any:
+    def fmr(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         false match rate
         """
 
     @property
-    def fnmr(self) -> typing.Any:
+    def fnmr(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         false non-match rate
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         accept score >= threshold; first inf
         """
@@ -1171,67 +1171,67 @@ class FnmrAtFmr:
         """
 
     @property
-    def convention(self) -> typing.Any:
+    def convention(self) -> str:
         """
         name in tar_at_far_conventions()
         """
 
     @property
-    def expected_false_matches(self) -> typing.Any:
+    def expected_false_matches(self) -> float:
         """
         fmr_target * impostor
         """
 
     @property
-    def false_matches(self) -> typing.Any:
+    def false_matches(self) -> int:
         """
         impostor comparisons accepted
         """
 
     @property
-    def false_non_matches(self) -> typing.Any:
+    def false_non_matches(self) -> int:
         """
         genuine comparisons rejected
         """
 
     @property
-    def fmr_achieved(self) -> typing.Any:
+    def fmr_achieved(self) -> float:
         """
         the FMR that the threshold gives
         """
 
     @property
-    def fmr_target(self) -> typing.Any:
+    def fmr_target(self) -> float:
         """
         the FMR asked for
         """
 
     @property
-    def genuine(self) -> typing.Any:
+    def genuine(self) -> int:
         """
         genuine comparisons
         """
 
     @property
-    def impostor(self) -> typing.Any:
+    def impostor(self) -> int:
         """
         impostor comparisons
         """
 
     @property
-    def reliable(self) -> typing.Any:
+    def reliable(self) -> bool:
         """
         at least 10 false matches expected
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> float:
         """
         in the score's unit (mean over folds)
         """
 
     @property
-    def value(self) -> typing.Any:
+    def value(self) -> float:
         """
         FNMR in [0, 1]
         """
@@ -1256,25 +1256,25 @@ class ScoreCalibrator:
         """
 
     @property
-    def llr(self) -> typing.Any:
+    def llr(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         natural-logarithm likelihood ratio at each
         """
 
     @property
-    def method(self) -> typing.Any:
+    def method(self) -> str:
         """
         see calibration_methods
         """
 
     @property
-    def score(self) -> typing.Any:
+    def score(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         points, ascending
         """
 
     @property
-    def slope(self) -> typing.Any:
+    def slope(self) -> float:
         """
         beyond the first and the last point
         """
@@ -1294,51 +1294,51 @@ class RecommendedThreshold:
         """
 
     @property
-    def expected_false_matches(self) -> typing.Any: ...
+    def expected_false_matches(self) -> float: ...
     @property
-    def false_matches(self) -> typing.Any:
+    def false_matches(self) -> int:
         """
         there
         """
 
     @property
-    def fmr(self) -> typing.Any:
+    def fmr(self) -> float:
         """
         what was wanted
         """
 
     @property
-    def least_bound(self) -> typing.Any:
+    def least_bound(self) -> float:
         """
         without a false match
         """
 
     @property
-    def level(self) -> typing.Any:
+    def level(self) -> float:
         """
         of the bound, one-sided
         """
 
     @property
-    def reliable(self) -> typing.Any:
+    def reliable(self) -> bool:
         """
         at least ten are expected
         """
 
     @property
-    def safe(self) -> typing.Any:
+    def safe(self) -> float | None:
         """
         its FMR is bounded by what was wanted, or None
         """
 
     @property
-    def safe_false_matches(self) -> typing.Any:
+    def safe_false_matches(self) -> int:
         """
         there
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> float:
         """
         accept score >= threshold
         """
@@ -1358,37 +1358,37 @@ class VertexModel:
         """
 
     @property
-    def comparisons(self) -> typing.Any:
+    def comparisons(self) -> int:
         """
         how many
         """
 
     @property
-    def correlation(self) -> typing.Any:
+    def correlation(self) -> float:
         """
         of the errors of such two
         """
 
     @property
-    def effective(self) -> typing.Any:
+    def effective(self) -> float:
         """
         independent comparisons that say as much
         """
 
     @property
-    def people(self) -> typing.Any:
+    def people(self) -> int:
         """
         behind them
         """
 
     @property
-    def rate(self) -> typing.Any:
+    def rate(self) -> float:
         """
         errors over comparisons
         """
 
     @property
-    def shared(self) -> typing.Any:
+    def shared(self) -> float:
         """
         ordered pairs of comparisons that share a person
         """
@@ -1419,31 +1419,31 @@ class RejectCurve:
         """
 
     @property
-    def error(self) -> typing.Any:
+    def error(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         error rate of those kept
         """
 
     @property
-    def kept(self) -> typing.Any:
+    def kept(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         comparisons kept
         """
 
     @property
-    def quality(self) -> typing.Any:
+    def quality(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         lowest quality kept
         """
 
     @property
-    def rejected(self) -> typing.Any:
+    def rejected(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         share set aside, from 0
         """
 
     @property
-    def wrong(self) -> typing.Any:
+    def wrong(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         wrong comparisons kept
         """
@@ -1463,55 +1463,55 @@ class FixedThreshold:
         """
 
     @property
-    def false_matches(self) -> typing.Any:
+    def false_matches(self) -> int:
         """
         impostor comparisons accepted
         """
 
     @property
-    def false_non_matches(self) -> typing.Any:
+    def false_non_matches(self) -> int:
         """
         genuine comparisons rejected
         """
 
     @property
-    def fmr(self) -> typing.Any:
+    def fmr(self) -> float:
         """
         false match rate; NaN without impostors
         """
 
     @property
-    def fmr_interval(self) -> typing.Any:
+    def fmr_interval(self) -> Interval:
         """
         wilson_fixed_threshold
         """
 
     @property
-    def fnmr(self) -> typing.Any:
+    def fnmr(self) -> float:
         """
         false non-match rate; NaN without genuine ones
         """
 
     @property
-    def fnmr_interval(self) -> typing.Any:
+    def fnmr_interval(self) -> Interval:
         """
         wilson_fixed_threshold
         """
 
     @property
-    def genuine(self) -> typing.Any:
+    def genuine(self) -> int:
         """
         genuine comparisons
         """
 
     @property
-    def impostor(self) -> typing.Any:
+    def impostor(self) -> int:
         """
         impostor comparisons
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> float:
         """
         accept score >= threshold
         """
@@ -1531,31 +1531,31 @@ class PairedComparison:
         """
 
     @property
-    def a(self) -> typing.Any:
+    def a(self) -> float:
         """
         of the first system
         """
 
     @property
-    def b(self) -> typing.Any:
+    def b(self) -> float:
         """
         of the second system
         """
 
     @property
-    def interval(self) -> typing.Any:
+    def interval(self) -> Interval:
         """
         of the difference
         """
 
     @property
-    def p_value(self) -> typing.Any:
+    def p_value(self) -> float:
         """
         two-sided, that they do not differ
         """
 
     @property
-    def value(self) -> typing.Any:
+    def value(self) -> float:
         """
         a - b
         """
@@ -1575,25 +1575,25 @@ class McNemar:
         """
 
     @property
-    def assumes(self) -> typing.Any:
+    def assumes(self) -> str:
         """
         its assumptions
         """
 
     @property
-    def only_a_wrong(self) -> typing.Any:
+    def only_a_wrong(self) -> int:
         """
         comparisons that only a decides wrongly
         """
 
     @property
-    def only_b_wrong(self) -> typing.Any:
+    def only_b_wrong(self) -> int:
         """
         comparisons that only b decides wrongly
         """
 
     @property
-    def p_value(self) -> typing.Any:
+    def p_value(self) -> float:
         """
         two-sided
         """
@@ -1650,43 +1650,43 @@ class GroupCell:
         """
 
     @property
-    def comparisons(self) -> typing.Any:
+    def comparisons(self) -> int:
         """
         how many
         """
 
     @property
-    def errors(self) -> typing.Any:
+    def errors(self) -> int:
         """
         of them decided wrongly
         """
 
     @property
-    def few(self) -> typing.Any:
+    def few(self) -> bool:
         """
         fewer than ten errors are expected
         """
 
     @property
-    def first(self) -> typing.Any:
+    def first(self) -> int:
         """
         number of a group
         """
 
     @property
-    def interval(self) -> typing.Any:
+    def interval(self) -> Interval:
         """
         draws people
         """
 
     @property
-    def rate(self) -> typing.Any:
+    def rate(self) -> float:
         """
         errors over comparisons
         """
 
     @property
-    def second(self) -> typing.Any:
+    def second(self) -> int:
         """
         number of a group, not smaller
         """
@@ -1706,25 +1706,25 @@ class GroupMeasureResult:
         """
 
     @property
-    def interval(self) -> typing.Any:
+    def interval(self) -> Interval:
         """
         draws people
         """
 
     @property
-    def name(self) -> typing.Any:
+    def name(self) -> str:
         """
         see group_measures
         """
 
     @property
-    def p(self) -> typing.Any:
+    def p(self) -> float:
         """
         of the permutation test; NaN where it was not made
         """
 
     @property
-    def value(self) -> typing.Any:
+    def value(self) -> float:
         """
         NaN where undefined
         """
@@ -1744,49 +1744,49 @@ class GroupRates:
         """
 
     @property
-    def fmr(self) -> typing.Any:
+    def fmr(self) -> float:
         """
         over all impostor comparisons
         """
 
     @property
-    def fmr_cells(self) -> typing.Any:
+    def fmr_cells(self) -> list[GroupCell]:
         """
         of pairs of groups
         """
 
     @property
-    def fnmr(self) -> typing.Any:
+    def fnmr(self) -> float:
         """
         over all genuine comparisons
         """
 
     @property
-    def fnmr_cells(self) -> typing.Any:
+    def fnmr_cells(self) -> list[GroupCell]:
         """
         of pairs of groups
         """
 
     @property
-    def groups(self) -> typing.Any:
+    def groups(self) -> list[str]:
         """
         their names
         """
 
     @property
-    def measures(self) -> typing.Any:
+    def measures(self) -> list[GroupMeasureResult]:
         """
         in the order of group_measures
         """
 
     @property
-    def people(self) -> typing.Any:
+    def people(self) -> numpy.typing.NDArray[numpy.int64]:
         """
         in each group
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> float:
         """
         accept score >= threshold
         """
@@ -1868,31 +1868,31 @@ class DiscardArea:
         """
 
     @property
-    def gain(self) -> typing.Any:
+    def gain(self) -> float:
         """
         1 is the oracle, 0 is chance, below 0 is harm
         """
 
     @property
-    def interval(self) -> typing.Any:
+    def interval(self) -> Interval:
         """
         draws people
         """
 
     @property
-    def limit(self) -> typing.Any:
+    def limit(self) -> float:
         """
         share of discards up to which it goes
         """
 
     @property
-    def oracle(self) -> typing.Any:
+    def oracle(self) -> float:
         """
         of the best order; NaN where there is none
         """
 
     @property
-    def value(self) -> typing.Any:
+    def value(self) -> float:
         """
         mean FNMR up to there
         """
@@ -1912,19 +1912,19 @@ class DiscardMeasure:
         """
 
     @property
-    def areas(self) -> typing.Any:
+    def areas(self) -> list[DiscardArea]:
         """
         a DiscardArea for each limit
         """
 
     @property
-    def curve(self) -> typing.Any:
+    def curve(self) -> RejectCurve:
         """
         a RejectCurve: shares are those of the discards
         """
 
     @property
-    def name(self) -> typing.Any:
+    def name(self) -> str:
         """
         of the quality
         """
@@ -1944,25 +1944,25 @@ class DiscardDifference:
         """
 
     @property
-    def first(self) -> typing.Any:
+    def first(self) -> int:
         """
         number of a quality
         """
 
     @property
-    def limit(self) -> typing.Any:
+    def limit(self) -> float:
         """
         of both areas
         """
 
     @property
-    def paired(self) -> typing.Any:
+    def paired(self) -> PairedComparison:
         """
         below 0 where the first is better
         """
 
     @property
-    def second(self) -> typing.Any:
+    def second(self) -> int:
         """
         number of a quality
         """
@@ -1982,49 +1982,49 @@ class DiscardResult:
         """
 
     @property
-    def differences(self) -> typing.Any:
+    def differences(self) -> list[DiscardDifference]:
         """
         of every two qualities and each limit
         """
 
     @property
-    def fnmr(self) -> typing.Any:
+    def fnmr(self) -> float:
         """
         there, and of random discards
         """
 
     @property
-    def genuine(self) -> typing.Any:
+    def genuine(self) -> int:
         """
         genuine comparisons
         """
 
     @property
-    def impostor(self) -> typing.Any:
+    def impostor(self) -> int:
         """
         impostor comparisons
         """
 
     @property
-    def measures(self) -> typing.Any:
+    def measures(self) -> list[DiscardMeasure]:
         """
         in the order of the qualities
         """
 
     @property
-    def oracle(self) -> typing.Any:
+    def oracle(self) -> RejectCurve:
         """
         empty where the threshold is chosen again
         """
 
     @property
-    def samples(self) -> typing.Any:
+    def samples(self) -> int:
         """
         samples that are compared
         """
 
     @property
-    def threshold(self) -> typing.Any:
+    def threshold(self) -> float:
         """
         before anything is discarded
         """

@@ -186,7 +186,7 @@ def test_no_file_of_a_folder_is_passed_over_in_silence(tmp_path):
         assert answer["passed_over"] == wanted, verb
     assert set(facebench.datasets.read_dataset("folder", root).passed_over) == set(wanted)
     notes = facebench.protocols.read_trials("folders", root).notes
-    assert "1 files in the folders are not named as JPEG, PNG or PNM, passed over." in notes
+    assert "1 files in the folders are not JPEG, PNG or PNM, passed over." in notes
     assert "1 folders lie inside of people's folders, passed over." in notes
 
 

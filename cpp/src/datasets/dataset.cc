@@ -11,7 +11,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/core/natural_order.h"
-#include "facebench/images/image_folder.h"
+#include "facebench/io/image_files.h"
 
 namespace facebench {
 namespace {

@@ -18,8 +18,8 @@
 #include "facebench/detection/given.h"
 #include "facebench/images/decode.h"
 #include "facebench/images/encode.h"
-#include "facebench/images/image_folder.h"
 #include "facebench/io/file.h"
+#include "facebench/io/image_files.h"
 #include "facebench/io/json.h"
 
 namespace facebench {

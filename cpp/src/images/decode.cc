@@ -10,6 +10,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
+#include "facebench/io/image_files.h"
 #include "images/formats.h"
 
 namespace facebench {
@@ -40,16 +41,6 @@ std::string_view other_format(std::string_view text) {
   return "not an image";
 }
 
-bool begins_jpeg(std::string_view bytes) { return starts_with(bytes, "\xff\xd8\xff"); }
-
-bool begins_png(std::string_view bytes) { return starts_with(bytes, "\x89PNG\r\n\x1a\n"); }
-
-bool begins_pnm(std::string_view bytes) {
-  constexpr std::string_view after = " \t\r\n#";
-  return bytes.size() > 2 && bytes[0] == 'P' && "2356"sv.find(bytes[1]) != std::string_view::npos &&
-         after.find(bytes[2]) != std::string_view::npos;
-}
-
 }  // namespace
 
 void DecodeRequest::check_size(std::uint64_t width, std::uint64_t height) const {
@@ -64,16 +55,12 @@ void DecodeRequest::check_size(std::uint64_t width, std::uint64_t height) const 
 }
 
 const Table<ImageFormat>& image_formats() {
-  static const Table<ImageFormat> table("image format", {{"JPEG", begins_jpeg, decode_jpeg},
-                                                         {"PNG", begins_png, decode_png},
-                                                         {"PNM", begins_pnm, decode_pnm}});
+  static const Table<ImageFormat> table("image format", {
+                                                            {"JPEG", decode_jpeg},
+                                                            {"PNG", decode_png},
+                                                            {"PNM", decode_pnm},
+                                                        });
   return table;
-}
-
-const ImageFormat* find_image_format(std::string_view bytes) {
-  for (const ImageFormat& format : image_formats().entries())
-    if (format.begins(bytes)) return &format;
-  return nullptr;
 }
 
 Image decode_image(std::span<const std::byte> bytes, const DecodeOptions& options,
@@ -81,7 +68,7 @@ Image decode_image(std::span<const std::byte> bytes, const DecodeOptions& option
   check_options(options);
   if (bytes.empty()) fail(where, "the file is empty");
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const ImageFormat* format = find_image_format(text);
+  const ImageFileFormat* format = find_image_file_format(text);
   if (!format) {
     std::vector<std::string> known = image_formats().names();
     const std::string last = std::move(known.back());
@@ -91,7 +78,8 @@ Image decode_image(std::span<const std::byte> bytes, const DecodeOptions& option
                      last));
   }
   const DecodeRequest request{options.max_pixels, options.exif_orientation, where};
-  return convert_color(format->decode(bytes, request), parse_color_order(options.color));
+  return convert_color(image_formats().at(format->name).decode(bytes, request),
+                       parse_color_order(options.color));
 }
 
 Image read_image(const std::filesystem::path& path, const DecodeOptions& options) {

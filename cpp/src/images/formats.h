@@ -21,20 +21,15 @@ struct DecodeRequest {
   void check_size(std::uint64_t width, std::uint64_t height) const;
 };
 
-// A format of image files.
+// How files of a format are decoded. What tells them: image_file_formats().
 struct ImageFormat {
-  std::string name;  // as messages call it
-  // Whether a file with these first bytes has this format; at least kFirstBytes of a longer file.
-  bool (*begins)(std::string_view bytes);
+  std::string name;  // as image_file_formats() calls it
   // The image as rgb or gray, whichever the file holds. Throws Error for a damaged file.
   Image (*decode)(std::span<const std::byte> bytes, const DecodeRequest& request);
 };
-inline constexpr std::size_t kFirstBytes = 16;
 
 // JPEG, PNG, PNM.
 const Table<ImageFormat>& image_formats();
-// The format of a file with these first bytes; null where it is none of them.
-const ImageFormat* find_image_format(std::string_view bytes);
 
 Image decode_jpeg(std::span<const std::byte> bytes, const DecodeRequest& request);
 Image decode_png(std::span<const std::byte> bytes, const DecodeRequest& request);

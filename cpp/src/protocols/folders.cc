@@ -4,12 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
-#include "facebench/core/numbers.h"
+#include "facebench/io/image_files.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/identification_trials.h"
@@ -18,13 +17,6 @@ namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_image(const fs::path& path) {
-  constexpr std::array<std::string_view, 6> known = {".jpg", ".jpeg", ".png",
-                                                     ".pgm", ".ppm",  ".pnm"};
-  const std::string extension = lower_ascii(path.extension().string());
-  return std::ranges::find(known, extension) != known.end();
-}
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
 
@@ -82,36 +74,31 @@ class FoldersReader : public TrialReader {
   People list(const fs::path& root, TrialSet& set) const {
     People people;
     std::int64_t images = 0, others = 0, deeper = 0, loose = 0;
-    std::error_code error;
-    fs::directory_iterator folders(root, error);
-    if (error) fail(root.string(), "cannot be read: " + error.message());
-    for (const auto& folder : folders) {
-      if (is_hidden(folder.path())) continue;
-      if (!folder.is_directory()) {
+    for (const fs::path& folder : list_folder(root)) {
+      if (!fs::is_directory(folder)) {
         ++loose;
         continue;
       }
-      const std::string person = folder.path().filename().string();
-      for (const auto& file : fs::directory_iterator(folder.path())) {
-        if (is_hidden(file.path())) continue;
-        if (file.is_directory()) {
+      const std::string person = folder.filename().string();
+      for (const fs::path& file : list_folder(folder)) {
+        if (fs::is_directory(file)) {
           ++deeper;
           continue;
         }
-        if (!file.is_regular_file() || !is_image(file.path())) {
+        if (!fs::is_regular_file(file) || !is_image_file(file)) {
           ++others;
           continue;
         }
         if (++images > options_.max_images)
           fail(root.string(), fmt::format("more than {} images", options_.max_images),
                "Raise max_images in a TOML of your own; the scores of all searches are kept.");
-        people[person].push_back(person + "/" + file.path().filename().string());
+        people[person].push_back(person + "/" + file.filename().string());
       }
     }
     for (auto& [person, files] : people) std::ranges::sort(files);
     if (others > 0)
-      set.notes.push_back(fmt::format(
-          "{} files in the folders are not named as JPEG, PNG or PNM, passed over.", others));
+      set.notes.push_back(
+          fmt::format("{} files in the folders are not JPEG, PNG or PNM, passed over.", others));
     if (deeper > 0)
       set.notes.push_back(
           fmt::format("{} folders lie inside of people's folders, passed over.", deeper));

@@ -16,7 +16,7 @@
 #include "facebench/core/devices.h"
 #include "facebench/detection/detector.h"
 #include "facebench/images/decode.h"
-#include "facebench/images/image_folder.h"
+#include "facebench/io/image_files.h"
 
 namespace facebench {
 namespace {

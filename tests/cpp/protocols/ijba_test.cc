@@ -405,7 +405,7 @@ TEST(Folders, PeopleOfOnesOwn) {
   place.write("eve/2.webp", "two");
   const std::string nobody = refusal("folders", place);
   EXPECT_HAS(nobody, "1 people have images. ");  // cat
-  EXPECT_HAS(nobody, "1 files in the folders are not named as JPEG");
+  EXPECT_HAS(nobody, "1 files in the folders are not JPEG");
   EXPECT_HAS(nobody, "2 copies of images were left out");
 }
 

@@ -14,6 +14,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/io/file.h"
+#include "facebench/io/image_files.h"
 #include "facebench/io/json.h"
 #include "io/archives/formats.h"
 #include "io/archives/tar_format.h"
@@ -84,14 +85,6 @@ struct Entry {
   std::uint32_t name_size = 0;
   std::uint32_t shard = 0;
 };
-
-bool is_image_ending(std::string_view ending) {
-  constexpr std::string_view known[] = {"jpg", "jpeg", "png", "ppm", "pgm", "pnm"};
-  std::string lower(ending);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return std::ranges::find(known, lower) != std::end(known);
-}
 
 // A label as a .cls file has it: decimal digits, with white space around.
 std::optional<std::int64_t> parse_label(std::string_view text) {
@@ -190,7 +183,7 @@ class TarArchive : public ImageArchive {
                   std::span<const std::byte> bytes) {
     const std::string_view data(reinterpret_cast<const char*>(bytes.data()) + member.offset,
                                 member.size);
-    if (is_image_ending(ending)) {
+    if (is_image_ending(fmt::format(".{}", ending))) {
       if (sample.image) sample.wrong = "has two images";
       if (data.empty()) sample.wrong = "the image has no bytes";
       sample.image = std::move(member);

@@ -1,11 +1,10 @@
-#include "facebench/images/image_folder.h"
+#include "facebench/io/image_files.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <stdexcept>
 
-#include "facebench/images/encode.h"
 #include "io/helpers.h"
 
 namespace facebench {
@@ -15,7 +14,7 @@ using Paths = std::vector<std::filesystem::path>;
 
 TEST(ListImages, TakesATreeInNaturalOrderAndNamesTheOthers) {
   TemporaryFolder folder;
-  const std::string pixels = encode_pnm(Image(2, 2));
+  const std::string pixels = "P5\n2 2\n255\n0123";
   for (const char* name : {"b/10.JPG", "b/2.jpg", "b/deep/er/1.png", "10.pgm", "2.ppm", "plain"})
     write_file(folder / name, pixels);
   write_file(folder / "notes.txt", "P is a letter");

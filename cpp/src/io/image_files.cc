@@ -1,4 +1,4 @@
-#include "facebench/images/image_folder.h"
+#include "facebench/io/image_files.h"
 
 #include <fmt/format.h>
 
@@ -11,14 +11,23 @@
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/core/numbers.h"
-#include "images/formats.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDeepest = 16, kMostLinks = 100000;
+constexpr int kDeepestFolder = 16, kMostLinks = 100000;
+
+bool begins_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
+
+bool begins_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
+
+bool begins_pnm(std::string_view bytes) {
+  constexpr std::string_view kinds = "2356", after = " \t\r\n#";
+  return bytes.size() > 2 && bytes[0] == 'P' && kinds.find(bytes[1]) != kinds.npos &&
+         after.find(bytes[2]) != after.npos;
+}
 
 bool begins_like_an_image(const fs::path& path) {
   std::error_code error;
@@ -26,12 +35,12 @@ bool begins_like_an_image(const fs::path& path) {
   std::array<char, kFirstBytes> head{};
   std::ifstream file(path, std::ios::binary);
   file.read(head.data(), head.size());
-  return find_image_format({head.data(), static_cast<std::size_t>(file.gcount())}) != nullptr;
+  return find_image_file_format({head.data(), static_cast<std::size_t>(file.gcount())}) != nullptr;
 }
 
 void collect(const fs::path& root, const fs::path& below, int depth, const Job& job, int& links,
              ImageFolder& found) {
-  if (depth > kDeepest)
+  if (depth > kDeepestFolder)
     fail((root / below).string(), "folders nested deeper than 16", "Is there a loop of links?");
   for (const fs::path& entry : list_folder(root / below)) {
     job.check();
@@ -43,7 +52,7 @@ void collect(const fs::path& root, const fs::path& below, int depth, const Job& 
              fmt::format("more than {} links to folders are below {}", kMostLinks, root.string()),
              "Do folders link to each other?");
       collect(root, name, depth + 1, job, links, found);
-    } else if (has_image_ending(entry) || begins_like_an_image(entry))
+    } else if (is_image_file(entry))
       found.images.push_back(name);
     else
       found.others.push_back(name);
@@ -52,11 +61,31 @@ void collect(const fs::path& root, const fs::path& below, int depth, const Job& 
 
 }  // namespace
 
-bool has_image_ending(const fs::path& path) {
-  const std::string extension = lower_ascii(path.extension().string());
-  constexpr std::array<std::string_view, 6> known = {".jpg", ".jpeg", ".png",
-                                                     ".pnm", ".ppm",  ".pgm"};
-  return std::find(known.begin(), known.end(), extension) != known.end();
+const Table<ImageFileFormat>& image_file_formats() {
+  static const Table<ImageFileFormat> table("image format",
+                                            {{"JPEG", {".jpg", ".jpeg"}, begins_jpeg},
+                                             {"PNG", {".png"}, begins_png},
+                                             {"PNM", {".pnm", ".ppm", ".pgm"}, begins_pnm}});
+  return table;
+}
+
+const ImageFileFormat* find_image_file_format(std::string_view bytes) {
+  for (const ImageFileFormat& format : image_file_formats().entries())
+    if (format.begins(bytes)) return &format;
+  return nullptr;
+}
+
+bool is_image_ending(std::string_view ending) {
+  const std::string lower = lower_ascii(ending);
+  return std::ranges::any_of(image_file_formats().entries(), [&](const ImageFileFormat& format) {
+    return std::ranges::find(format.endings, lower) != format.endings.end();
+  });
+}
+
+bool has_image_ending(const fs::path& path) { return is_image_ending(path.extension().string()); }
+
+bool is_image_file(const fs::path& path) {
+  return has_image_ending(path) || begins_like_an_image(path);
 }
 
 std::vector<fs::path> list_folder(const fs::path& folder) {
