@@ -2578,7 +2578,7 @@ class GroupReportOptions:
     Fields:
         column (text, optional): column with the groups; default: the second
         key (text, optional): column that names people or photographs; default: the first
-        track (text, optional): track of the run; default: its only one
+        track (text, optional): track of the run; default: its only verification
         threshold (number, optional): accept scores of at least this; default: what gives the FAR
         far (number, default 0.001): FAR over all groups that sets the threshold
         impostors (text, default all): all, or matched: impostor comparisons within a group alone
@@ -2613,7 +2613,7 @@ class GroupReportOptions:
     key: str | None
     "column that names people or photographs; default: the first"
     track: str | None
-    "track of the run; default: its only one"
+    "track of the run; default: its only verification"
     threshold: float | None
     "accept scores of at least this; default: what gives the FAR"
     far: float
@@ -2627,7 +2627,7 @@ class ThresholdReportOptions:
 
     Fields:
         fmr (number, default 0.001): FMR that is wanted
-        track (text, optional): track of the runs; default: the only one
+        track (text, optional): track of the runs; default: the only verification
         same (boolean, default false): test on the comparisons that the threshold is made on
         replicates (integer, default 1000): resampled data sets
         level (number, default 0.95): confidence level, one-sided of the bound and two-sided of the intervals
@@ -2661,7 +2661,7 @@ class ThresholdReportOptions:
     fmr: float
     "FMR that is wanted"
     track: str | None
-    "track of the runs; default: the only one"
+    "track of the runs; default: the only verification"
     same: bool
     "test on the comparisons that the threshold is made on"
     replicates: int
@@ -2679,7 +2679,7 @@ class CalibrationOptions:
         method (text, default logistic): logistic (a line) or pav (rising steps)
         prior (number, default 0.5): share of genuine comparisons that errors assume
         bins (integer, default 15): of the calibration error
-        track (text, optional): track of the runs; default: the only one
+        track (text, optional): track of the runs; default: the only verification
         same (boolean, default false): test on the comparisons that the calibration is made on
         replicates (integer, default 1000): resampled data sets
         level (number, default 0.95): confidence level of the intervals
@@ -2719,7 +2719,7 @@ class CalibrationOptions:
     bins: int
     "of the calibration error"
     track: str | None
-    "track of the runs; default: the only one"
+    "track of the runs; default: the only verification"
     same: bool
     "test on the comparisons that the calibration is made on"
     replicates: int
@@ -2740,7 +2740,7 @@ class PlanOptions:
         far (number, default 0.001): FAR that sets the threshold of FNMR
         level (number, default 0.95): confidence level
         power (number, default 0.8): probability that the difference is shown
-        track (text, optional): track of the run; default: its only one
+        track (text, optional): track of the run; default: its only verification
     """
 
     @staticmethod
@@ -2781,7 +2781,7 @@ class PlanOptions:
     power: float
     "probability that the difference is shown"
     track: str | None
-    "track of the run; default: its only one"
+    "track of the run; default: its only verification"
 
 class InspectionOptions:
     """
@@ -2789,7 +2789,7 @@ class InspectionOptions:
 
     Fields:
         count (integer, default 20): how many of each
-        track (text, optional): track of the run; default: its only one
+        track (text, optional): track of the run; default: its only verification
         threshold (number, optional): accept scores of at least this; default: what gives the FAR
         far (number, default 0.001): FAR that sets the threshold
     """
@@ -2819,7 +2819,7 @@ class InspectionOptions:
     count: int
     "how many of each"
     track: str | None
-    "track of the run; default: its only one"
+    "track of the run; default: its only verification"
     threshold: float | None
     "accept scores of at least this; default: what gives the FAR"
     far: float

@@ -128,6 +128,49 @@ def test_disagreements_of_two_runs(planted, tmp_path):
         facebench.inspect(planted.run, against=part)
 
 
+def test_all_pairs_of_folders_are_inspected_like_a_list(tmp_path):
+    """A folder of one's own is two tracks; the reports on comparisons take its verification."""
+    names = [f"p{person}/{image}.jpg" for person in range(8) for image in range(1 + person % 4)]
+    for name in names:
+        (tmp_path / "own" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "own" / name).write_text(name)
+    rng = np.random.default_rng(5)
+    centre = {name.split("/")[0]: rng.normal(size=16) for name in names}
+    values = np.array([centre[n.split("/")[0]] + rng.normal(size=16) for n in names])
+    embeddings = EmbeddingSet(values.astype(np.float32), names)
+
+    def run(name, **options):
+        result = facebench.evaluate(
+            "folders", embeddings=embeddings, root=tmp_path / "own", interval="none", **options
+        )
+        result.save(tmp_path / name)
+        return tmp_path / name
+
+    unit = values.astype(np.float32).astype(float)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    pairs = [(a, b) for a in range(len(names)) for b in range(a + 1, len(names))]
+    score = {(names[a], names[b]): unit[a] @ unit[b] for a, b in pairs}
+    same = {pair: pair[0].split("/")[0] == pair[1].split("/")[0] for pair in score}
+    genuine = sorted((p for p in score if same[p]), key=score.get)
+    impostor = sorted((p for p in score if not same[p]), key=score.get, reverse=True)
+
+    found = facebench.inspect(run("all"), far=0.05, count=6)
+    assert [(p["first"], p["second"]) for p in found.genuine_pairs] == genuine[:6]
+    assert [(p["first"], p["second"]) for p in found.impostor_pairs] == impostor[:6]
+    assert [p["score"] for p in found.impostor_pairs] == pytest.approx(
+        [score[p] for p in impostor[:6]], abs=1e-7
+    )
+    assert (found.genuine, found.impostor) == (len(genuine), len(impostor))
+    accepted = [p for p in impostor if score[p] >= found.threshold - 1e-7]
+    assert len(accepted) == int(0.05 * len(impostor))
+
+    with pytest.raises(facebench.Error, match="track 'identification' is no verification"):
+        facebench.inspect(tmp_path / "all", track="identification")
+    few = run("few", stored_scores=len(pairs) - 1)
+    with pytest.raises(facebench.Error, match=f"stored_scores of at least {len(pairs)}"):
+        facebench.inspect(few)
+
+
 def test_quality_of_a_run(planted, tmp_path):
     """From a CSV file, embeddings and arrays, against the metric on the same comparisons."""
     names = planted.names

@@ -7,7 +7,6 @@
 
 #include "facebench/core/error.h"
 #include "facebench/metrics/tar_at_far.h"
-#include "facebench/protocols/listed_trials.h"
 
 namespace facebench {
 
@@ -35,12 +34,15 @@ CountedList CountedList::only(const std::function<bool(std::size_t)>& keep) cons
 }
 
 std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted) {
+  const std::vector<Track>& tracks = run.trials.tracks;
   std::string known;
-  for (std::size_t t = 0; t < run.trials.tracks.size(); ++t) {
-    const std::string& name = run.trials.tracks[t].name;
-    if (wanted ? name == *wanted : run.trials.tracks.size() == 1) return t;
-    known += (known.empty() ? "" : ", ") + name;
+  std::vector<std::size_t> verifications;
+  for (std::size_t t = 0; t < tracks.size(); ++t) {
+    if (wanted ? tracks[t].name == *wanted : tracks.size() == 1) return t;
+    known += (known.empty() ? "" : ", ") + tracks[t].name;
+    if (tracks[t].trials->verification()) verifications.push_back(t);
   }
+  if (!wanted && verifications.size() == 1) return verifications.front();
   throw std::invalid_argument(wanted
                                   ? fmt::format("the run has no track '{}': {}", *wanted, known)
                                   : fmt::format("the run has several tracks; give one: {}", known));
@@ -49,27 +51,34 @@ std::size_t track_of(const RunScores& run, const std::optional<std::string>& wan
 CountedList counted_list(const RunScores& run, std::size_t track, const fs::path& folder,
                          const EvaluationOptions& options) {
   const Track& t = run.trials.tracks[track];
-  const auto* trials = dynamic_cast<const ListedTrials*>(t.trials.get());
-  if (trials == nullptr || score_count(run.scores[track]) != trials->slots())
+  const Trials& trials = *t.trials;
+  const KeptScores& scores = run.scores[track];
+  if (!trials.verification())
     fail(folder.string(),
-         fmt::format("track '{}' is no list of comparisons with all scores", t.name),
-         "Such reports are made of lists");
-  const std::span<const double> scores = list_scores(run.scores[track]);
+         fmt::format("track '{}' is no verification: its scores are not accepted or refused one by "
+                     "one",
+                     t.name),
+         "Such reports are made of verifications");
+  if (score_count(scores) != trials.slots())
+    fail(folder.string(), fmt::format("of track '{}' only the highest scores were kept", t.name),
+         fmt::format("Evaluate again with stored_scores of at least {}",
+                     trials.size(run.trials).comparisons));
   const std::vector<std::uint8_t> left_out = left_out_units(options, run.trials, run.status);
   const auto counts = [&](std::int32_t unit) {
     return left_out.empty() || !left_out[static_cast<std::size_t>(unit)];
   };
   CountedList list;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const Comparison c = trials->comparisons[i];
-    if (!counts(c.first) || !counts(c.second)) {
+  for (std::int64_t k = 0; k < trials.slots(); ++k) {
+    const std::optional<Comparison> compared = trials.comparison_at(k);
+    if (!compared) continue;
+    if (!counts(compared->first) || !counts(compared->second)) {
       ++list.left_out;
       continue;
     }
-    list.scores.push_back(scores[i]);
-    list.labels.push_back(trials->genuine[i]);
-    if (!trials->fold.empty()) list.folds.push_back(trials->fold[i]);
-    list.units.push_back(c);
+    list.scores.push_back(score_at(scores, k));
+    list.labels.push_back(trials.genuine_at(run.trials, k));
+    if (!trials.folds().empty()) list.folds.push_back(trials.folds()[static_cast<std::size_t>(k)]);
+    list.units.push_back(*compared);
   }
   return list;
 }

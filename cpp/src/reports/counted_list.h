@@ -14,7 +14,7 @@
 // What the reports on lists of comparisons share.
 namespace facebench {
 
-// The comparisons of a list that a run counts, with the units behind them.
+// The comparisons of a verification that a run counts, with the units behind them.
 struct CountedList {
   std::vector<double> scores;
   std::vector<std::uint8_t> labels;
@@ -28,10 +28,11 @@ struct CountedList {
   std::vector<std::int32_t> people(const TrialSet& trials, int side) const;
 };
 
-// The number of the track of that name, or of the only one. Throws std::invalid_argument.
+// The number of the track of that name, or of the only one, or of the only verification. Throws
+// std::invalid_argument.
 std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted);
 // Comparisons with a failed enrolment are treated as the run says, or as `options` do. Throws Error
-// where the track is no list whose scores were all kept.
+// where the track is no verification whose scores were all kept.
 CountedList counted_list(const RunScores& run, std::size_t track,
                          const std::filesystem::path& folder, const EvaluationOptions& options);
 inline CountedList counted_list(const RunScores& run, std::size_t track,
@@ -55,7 +56,7 @@ ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> 
 template <class Options>
 void describe_test(OptionsBuilder<Options>& o, std::string_view what, std::string_view level,
                    double lowest_level) {
-  o.field("track", &Options::track, "track of the runs; default: the only one");
+  o.field("track", &Options::track, "track of the runs; default: the only verification");
   o.field("same", &Options::same,
           "test on the comparisons that the " + std::string(what) + " is made on");
   o.field("replicates", &Options::replicates, "resampled data sets", 20, 10'000'000);

@@ -84,7 +84,7 @@ void GroupReportOptions::describe(OptionsBuilder<GroupReportOptions>& o) {
   o.field("column", &GroupReportOptions::column, "column with the groups; default: the second");
   o.field("key", &GroupReportOptions::key,
           "column that names people or photographs; default: the first");
-  o.field("track", &GroupReportOptions::track, "track of the run; default: its only one");
+  o.field("track", &GroupReportOptions::track, "track of the run; default: its only verification");
   o.field("threshold", &GroupReportOptions::threshold,
           "accept scores of at least this; default: what gives the FAR", -1e300, 1e300);
   o.field("far", &GroupReportOptions::far, "FAR over all groups that sets the threshold", 0, 1);

@@ -255,7 +255,7 @@ std::string pairs_text(std::string_view title, const std::vector<InspectedPair>&
 void InspectionOptions::describe(OptionsBuilder<InspectionOptions>& o) {
   o.name("InspectionOptions", "What is listed, and at which threshold.");
   o.field("count", &InspectionOptions::count, "how many of each", 1, 100'000);
-  o.field("track", &InspectionOptions::track, "track of the run; default: its only one");
+  o.field("track", &InspectionOptions::track, "track of the run; default: its only verification");
   o.field("threshold", &InspectionOptions::threshold,
           "accept scores of at least this; default: what gives the FAR", -1e300, 1e300);
   o.field("far", &InspectionOptions::far, "FAR that sets the threshold", 0, 1);

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "facebench/protocols/listed_trials.h"
 #include "reports/counted_list.h"
 
 namespace facebench {

@@ -69,7 +69,7 @@ void PlanOptions::describe(OptionsBuilder<PlanOptions>& o) {
   o.field("far", &PlanOptions::far, "FAR that sets the threshold of FNMR", 0, 1);
   o.field("level", &PlanOptions::level, "confidence level", 0.5, 0.9999);
   o.field("power", &PlanOptions::power, "probability that the difference is shown", 0.5, 0.9999);
-  o.field("track", &PlanOptions::track, "track of the run; default: its only one");
+  o.field("track", &PlanOptions::track, "track of the run; default: its only verification");
 }
 
 PlanReport plan_report(const fs::path& folder, const PlanOptions& options) {

@@ -25,6 +25,7 @@ class DenseTrials final : public Trials {
   TrialSize size(const TrialSet& set, std::span<const std::uint8_t> left_out = {}) const override;
   std::vector<std::pair<std::string, std::int64_t>> counts(const TrialSet& set) const override;
   bool same_as(const Trials& other, std::span<const std::int32_t> unit_of_other) const override;
+  bool verification() const override { return true; }
   bool single() const override { return true; }
   // The genuine and the highest impostor scores; with a mask each has its place, and all are kept.
   Storage::What storage_of_many() const override;

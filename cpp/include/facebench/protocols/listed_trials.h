@@ -26,6 +26,8 @@ class ListedTrials final : public Trials {
   std::vector<std::pair<std::int64_t, std::int64_t>> shared_with(
       const Trials& other, std::span<const std::int32_t> unit_of_other) const override;
   std::shared_ptr<const Trials> only(std::span<const std::int64_t> numbers) const override;
+  bool verification() const override { return true; }
+  std::span<const std::int32_t> folds() const override { return fold; }
   std::int64_t fold_count() const override;
   KeptScores score(const UnitEmbeddings& units, const Storage& storage,
                    const Job& job) const override;

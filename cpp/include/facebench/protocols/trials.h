@@ -94,6 +94,10 @@ class Trials {
   // Those comparisons of a list alone, in that order; null for what is no list.
   virtual std::shared_ptr<const Trials> only(std::span<const std::int64_t> numbers) const;
 
+  // Whether each score is accepted or refused by itself: a verification.
+  virtual bool verification() const { return false; }
+  // The fold of each score, 0-based, of a list that has folds; else none.
+  virtual std::span<const std::int32_t> folds() const { return {}; }
   // Of a list that has folds their number; else 0.
   virtual std::int64_t fold_count() const { return 0; }
   // Whether single scores are kept as float: there are many of them.

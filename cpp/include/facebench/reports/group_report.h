@@ -15,7 +15,7 @@ namespace facebench {
 struct GroupReportOptions {
   std::optional<std::string> column;  // unset: the second
   std::optional<std::string> key;     // unset: the first
-  std::optional<std::string> track;   // unset: the run's only one
+  std::optional<std::string> track;   // unset: the run's only verification
   std::optional<double> threshold;    // unset: that of `far`
   double far = 0.001;
   std::string impostors = "all";

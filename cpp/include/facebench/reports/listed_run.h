@@ -8,7 +8,7 @@
 
 namespace facebench {
 
-// The comparisons of a list that a run counts, with who and what is behind each.
+// The comparisons of a verification that a run counts, with who and what is behind each.
 struct ListedRun {
   std::string protocol, track;
   std::vector<double> scores;
@@ -19,7 +19,7 @@ struct ListedRun {
 };
 
 // Failed enrolments count as the run says. Throws std::invalid_argument for a track that is not
-// there, Error where it is no list of comparisons with all scores.
+// there, Error where it is no verification with all scores.
 ListedRun listed_run(const std::filesystem::path& run,
                      const std::optional<std::string>& track = std::nullopt);
 
