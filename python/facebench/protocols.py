@@ -322,10 +322,16 @@ class TrackResult(_eval.TrackResult):
             searches = _eval.Searches(searches, probes, gallery)
         return _eval.cmc(searches, self._raw.options.rank_ties).rate
 
+    def _failures(self):
+        text = f"{len(self.failed)} failed enrolments ({100 * self.failure_to_enrol_rate:.2f} %)"
+        if self.left_out:
+            text += f", {len(self.left_out)} of {self.samples} images left out of templates"
+        return text
+
     def __repr__(self):
         lines = [
             f"{self.name}: {self.genuine} genuine + {self.impostor} impostor comparisons, "
-            f"{len(self.failed)} failed enrolments ({100 * self.failure_to_enrol_rate:.2f} %)"
+            f"{self._failures()}"
         ]
         return "\n  ".join(lines + [repr(m) for m in self.metrics.values()])
 
@@ -427,10 +433,7 @@ class Result:
                     rows.append(
                         "<tr>" + "".join(f"<td>{_html.escape(c)}</td>" for c in cells) + "</tr>"
                     )
-        failed = ", ".join(
-            f"{t.name}: {len(t.failed)} failed enrolments ({100 * t.failure_to_enrol_rate:.2f} %)"
-            for t in self.tracks.values()
-        )
+        failed = ", ".join(f"{t.name}: {t._failures()}" for t in self.tracks.values())
         notes = "".join(f"<p>{_html.escape(n)}</p>" for n in self.notes)
         warnings = "".join(f"<p><b>Warning:</b> {_html.escape(w)}</p>" for w in self.warnings)
         return (

@@ -310,3 +310,41 @@ def test_a_run_beside_the_golden_table_says_which_switches_differ(release, packe
     assert "fusion is ijb_evals, not media_mean_sum_unit_scored" in text
     # The line N0D1F1 of ijb_evals.py has the switches that the fusion of that name has.
     assert "fusion is ijb_evals, not media_mean_sum_raw_scored" not in text
+
+
+def test_people_whom_galleries_share_are_said(release, packed, tmp_path):
+    def told(protocol, file, template, subject):
+        root = tmp_path / f"{protocol}-{file}"
+        shutil.copytree(packed, root)
+        path = root / f"IJBC/meta/ijbc_1N_gallery_{file}.csv"
+        lines = path.read_text().splitlines()
+        lines = [
+            f"{template},{subject},{x.split(',', 2)[2]}" if x.startswith(f"{template},") else x
+            for x in lines
+        ]
+        path.write_text("\n".join(lines) + "\n")
+        return " ".join(protocols.check_data(protocol, root).notes)
+
+    (first, second), other = release.of("G1")[:2], release.of("G2")[0]
+    person = release.subject[first]
+    for protocol in ("ijbc_1_n", "ijbc_1_n_pooled"):
+        text = told(protocol, "G2", other, person)
+        assert "1 people are in several galleries, which share nobody" in text
+        assert f"such as subject {person}" in text
+        text = told(protocol, "G1", second, person)
+        assert "more than one template of a person 1 times, such as of" in text
+        assert f"subject {person} in G1" in text
+        assert "share nobody" not in " ".join(protocols.check_data(protocol, packed).notes)
+
+
+def test_images_left_out_of_templates_are_said(release, packed, tmp_path):
+    values = dict(zip(release.name, release.plain, strict=True))
+    two = next(t for t in release.subject if (release.template == t).sum() > 1)
+    del values[release.name[int(np.flatnonzero(release.template == two)[0])]]
+    result = facebench.evaluate(
+        "ijbc_1_1", embeddings=values, root=packed, interval="none", out=tmp_path / "run"
+    )
+    said = f"0 failed enrolments (0.00 %), 1 of {len(release.name)} images left out of templates"
+    assert said in repr(result) and said in result._repr_html_()
+    for file in ("report.md", "report.html"):
+        assert "Images left out of templates (1)" in (tmp_path / "run" / file).read_text()

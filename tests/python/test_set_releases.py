@@ -91,6 +91,7 @@ def test_bad_tinyface(tmp_path):
         "outside": ({"probe_set": cells(["../3_1.jpg", "3_2.jpg"])}, "not a plain path"),
         "variable": ({}, "no variable 'probe_set'"),
         "numbers": ({"probe_set": np.ones((2, 1))}, "probe_set"),
+        "order": ({"probe_ids": np.array([7, 3])}, "7_2.jpg is of person 7 by its name, of 3 by"),
     }
     for name, (change, wanted) in bad.items():
         write_tinyface(tmp_path / name, [3, 7], [3, 7], probe=change)
@@ -105,6 +106,17 @@ def test_bad_tinyface(tmp_path):
     (folder / "Gallery_Distractor").rmdir()
     with pytest.raises(Error, match="missing: Gallery_Distractor"):
         protocols.read_trials("tinyface", tmp_path / "none")
+
+
+def test_a_name_of_another_person_is_counted(tmp_path):
+    people = [*range(1, 30), 7]
+    ids = np.array(people, np.uint16)
+    ids[4] = 12
+    write_tinyface(tmp_path, [3, 7], people, probe={"probe_ids": ids})
+    (found,) = protocols.read_trials("tinyface", tmp_path).blemishes
+    assert (found["kind"], found["count"]) == ("label_conflict", 1)
+    what = found["first"][0]["what"]
+    assert what.endswith("5_5.jpg is of person 5 by its name, of 12 by probe_ids")
 
 
 # --- QMUL-SurvFace ---

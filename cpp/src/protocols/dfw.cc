@@ -60,6 +60,7 @@ class DfwReader : public TrialReader {
     const MaskMatrix mask = read_mask_matrix(path, static_cast<std::int64_t>(names.size()), found);
     set.lists = {text.list(), {"mask", path, mask.sha256, {}}};
 
+    note_oddities(mask, names, set);
     TrialSetBuilder builder(set);
     std::vector<std::int32_t> unit;  // of each row; a name that is there twice is one
     const std::vector<std::int32_t> person = people(mask, names);
@@ -78,14 +79,54 @@ class DfwReader : public TrialReader {
   }
 
  private:
+  // Which values some track takes for genuine (1) or impostor (2).
+  std::array<int, 256> meanings() const {
+    std::array<int, 256> result{};
+    for (const MaskTrack& t : tracks_) {
+      for (const std::int64_t v : t.options.genuine) result[static_cast<std::size_t>(v)] |= 1;
+      for (const std::int64_t v : t.options.impostor) result[static_cast<std::size_t>(v)] |= 2;
+    }
+    return result;
+  }
+
+  // Entries above the diagonal that no track knows (0 is what is not compared), and genuine ones
+  // between two folders, which hold the images of one subject: rows and names may be out of step.
+  void note_oddities(const MaskMatrix& mask, const std::vector<std::string>& names,
+                     TrialSet& set) const {
+    const std::array<int, 256> meaning = meanings();
+    std::vector<std::string_view> folder;
+    for (const std::string& name : names)
+      folder.push_back(std::string_view(name).substr(0, name.rfind('/') + 1));
+    std::array<std::int64_t, 256> unknown{};
+    std::int64_t genuine = 0, apart = 0;
+    std::string example;
+    const std::size_t n = names.size();
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = i + 1; j < n; ++j) {
+        const std::uint8_t value = mask.values[i * n + j];
+        if (meaning[value] == 0 && value != 0) ++unknown[value];
+        if ((meaning[value] & 1) == 0) continue;
+        ++genuine;
+        if (folder[i] != folder[j] && apart++ == 0)
+          example = fmt::format("{} and {} in line {}", names[i], names[j], mask.line[i]);
+      }
+    for (std::size_t value = 0; value < unknown.size(); ++value)
+      if (unknown[value] > 0)
+        set.lists.back().notes.push_back(fmt::format(
+            "has {} entries above the diagonal of the value {}, which no track compares",
+            unknown[value], value));
+    if (apart > 0)
+      set.lists.back().notes.push_back(fmt::format(
+          "calls {} of {} pairs genuine that lie in two folders, first {}; its rows may be "
+          "in another order than the names",
+          apart, genuine, example));
+  }
+
   // For each name the first of those that genuine entries of any track connect it with.
   std::vector<std::int32_t> people(const MaskMatrix& mask,
                                    const std::vector<std::string>& names) const {
     const std::size_t n = names.size();
-    std::array<bool, 256> connects{};
-    for (const MaskTrack& t : tracks_)
-      for (const std::int64_t value : t.options.genuine)
-        connects[static_cast<std::size_t>(value)] = true;
+    const std::array<int, 256> meaning = meanings();
     std::vector<std::int32_t> parent(n);
     std::iota(parent.begin(), parent.end(), 0);
     const auto root = [&](std::int32_t s) {
@@ -101,7 +142,7 @@ class DfwReader : public TrialReader {
     for (std::size_t i = 0; i < n; ++i) {
       connect(i, first.try_emplace(names[i], i).first->second);
       for (std::size_t j = i + 1; j < n; ++j)
-        if (connects[mask.values[i * n + j]]) connect(i, j);
+        if ((meaning[mask.values[i * n + j]] & 1) != 0) connect(i, j);
     }
     for (std::size_t i = 0; i < n; ++i) parent[i] = root(static_cast<std::int32_t>(i));
     return parent;

@@ -287,6 +287,38 @@ class Ijb1nReader : public IjbReader {
     return all;
   }
 
+  // A gallery has one template of a person, and galleries share nobody; what differs is searched as
+  // it is. `lists`: the galleries, and the probes last.
+  void note_shared_people(const std::vector<TemplateRows>& lists, TrialSet& set) const {
+    std::unordered_map<std::string, std::pair<std::size_t, std::string>> first;  // of a person
+    std::size_t shared = 0, twice = 0;
+    std::string example_shared, example_twice;
+    for (std::size_t g = 0; g + 1 < lists.size(); ++g) {
+      std::unordered_map<std::string, std::string> here;
+      for (const TemplateRow& row : lists[g].rows) {
+        const auto [mine, fresh_here] = here.try_emplace(row.subject, row.template_id);
+        if (!fresh_here && mine->second != row.template_id) {
+          mine->second = row.template_id;
+          if (twice++ == 0)
+            example_twice = fmt::format("{} in {}", row.subject, chosen().galleries[g]);
+        }
+        const auto [at, fresh] = first.try_emplace(row.subject, g, row.template_id);
+        if (!fresh && fresh_here && at->second.first != g && shared++ == 0)
+          example_shared = row.subject;
+      }
+    }
+    if (shared > 0)
+      set.notes.push_back(fmt::format(
+          "{} people are in several galleries, which share nobody in the official lists, such as "
+          "subject {}.",
+          shared, example_shared));
+    if (twice > 0)
+      set.notes.push_back(
+          fmt::format("A gallery has more than one template of a person {} times, such as of "
+                      "subject {}; the official lists have one each.",
+                      twice, example_twice));
+  }
+
   // `lists`: the galleries, and the probes last.
   void add_tracks(const std::vector<TemplateRows>& lists, const TemplateNumbers& numbers,
                   TrialSet& set) const {
@@ -299,6 +331,7 @@ class Ijb1nReader : public IjbReader {
       return result;
     };
     const std::vector<std::int32_t> probes = units(lists.back());
+    note_shared_people(lists, set);
     IdentificationTrials pooled;
     for (std::size_t g = 0; g + 1 < lists.size(); ++g) {
       IdentificationTrials trials;

@@ -38,6 +38,14 @@ struct MatFile {
   }
 };
 
+// The person that a name begins with, 12_3.jpg or 12_cam1_3.jpg; "" where it begins otherwise.
+std::string person_in(const std::string& name) {
+  const std::size_t end = name.find_first_not_of("0123456789");
+  if (end == 0 || end == std::string::npos || name[end] != '_') return "";
+  const std::size_t begin = std::min(name.find_first_not_of('0'), end - 1);
+  return name.substr(begin, end - begin);
+}
+
 }  // namespace
 
 std::vector<std::int32_t> read_mat_image_list(const fs::path& lists, const MatImageList& list,
@@ -55,6 +63,7 @@ std::vector<std::int32_t> read_mat_image_list(const fs::path& lists, const MatIm
          "Get the file again.");
   std::vector<std::int32_t> samples;
   std::unordered_set<std::string> seen;
+  std::size_t conflicts = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto where = [&] {
       return ListPlace{file.name, 0, fmt::format("{}, entry {}", name_set, i + 1)};
@@ -65,8 +74,19 @@ std::vector<std::int32_t> read_mat_image_list(const fs::path& lists, const MatIm
     if (!seen.insert(name).second) fail(where().text(), fmt::format("{} is there twice", name));
     if (!(ids[i] >= 0 && ids[i] < 1e9) || ids[i] != std::floor(ids[i]))
       fail(where().text(), fmt::format("the person is {}, no whole number", ids[i]));
-    samples.push_back(
-        builder.sample(fmt::format("{}/{}", list.folder, name), fmt::format("{:.0f}", ids[i])));
+    const std::string person = fmt::format("{:.0f}", ids[i]);
+    if (const std::string named = person_in(name); !named.empty() && named != person) {
+      const auto what = [&] {
+        return fmt::format("{} is of person {} by its name, of {} by {}", name, named, person,
+                           id_set);
+      };
+      // Rows of the two arrays that are out of step.
+      if (10 * ++conflicts > std::max<std::size_t>(names.size(), 10))
+        fail(where().text(), what() + fmt::format(", and so are {} more", conflicts - 1),
+             fmt::format("Do the rows of {} and {} belong together?", name_set, id_set));
+      found.add(BlemishKind::label_conflict, where, what);
+    }
+    samples.push_back(builder.sample(fmt::format("{}/{}", list.folder, name), person));
   }
   set.lists.push_back({list.what, file.name, file.sha256, {}});
   return samples;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
 #include "facebench/io/text.h"
 #include "protocols/list_file.h"
 #include "protocols/pair_collector.h"
@@ -15,6 +18,21 @@ namespace {
 
 char separator_of(const std::string& word) {
   return word == "comma" ? ',' : word == "tab" ? '\t' : kBlanks;
+}
+
+// What a fold is called in a row: 1.0 is 1, as programs write it that keep a column as doubles. A
+// row without a fold would be one of its own, which counts in an accuracy as much as any other.
+std::string fold_name(const CsvTable& table, std::size_t row, std::size_t column) {
+  const std::string& word = table.cell(row, column);
+  constexpr std::array<std::string_view, 5> absent = {"", "nan", "none", "null", "<na>"};
+  if (std::ranges::find(absent, lower_ascii(word)) != absent.end())
+    fail(at_line(table.name(), table.place(row).line),
+         fmt::format("the fold is '{}', but each pair needs one", printable(word)),
+         "Give the row its fold, or take it out of the list.");
+  const auto number = number_of(word);
+  return number && *number == std::floor(*number) && std::abs(*number) < 1e15
+             ? fmt::format("{:.0f}", *number)
+             : word;
 }
 
 // `options` as the table states them, with everything set that depends on another key; "" and 0 are
@@ -66,17 +84,19 @@ class PairsReader : public TrialReader {
         [&](PairCollector::Position row) { return list.at(static_cast<std::size_t>(row)); }, found);
     pairs.begin_track(options_.track);
     if (table.rows() == 0) fail(table.name(), "the list is empty", "Download it again.");
-    collect(table, pairs);
+    const std::string note = collect(table, pairs);
     if (*options_.fold_count > 0)
       pairs.number_folds(*options_.fold_count, options_.folds == "order", table.name());
     TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists.push_back(list.list);
+    if (!note.empty()) set.lists.back().notes.push_back(note);
     set.blemishes = found.found();
     return set;
   }
 
  private:
-  void collect(const CsvTable& table, PairCollector& pairs) const {
+  // Says which fold of a column is far smaller than the others, if one is.
+  std::string collect(const CsvTable& table, PairCollector& pairs) const {
     const auto lines = static_cast<std::size_t>(options_.lines_per_pair);
     const std::size_t first = table.column(*options_.first), label = table.column(*options_.label);
     const std::size_t second = lines == 2 ? first : table.column(*options_.second);
@@ -86,6 +106,7 @@ class PairsReader : public TrialReader {
       fail(at_line(table.name(), table.place(table.rows() - 1).line),
            "the last pair has one line only", "The list was cut off; download it again.");
     std::unordered_map<std::string, std::int32_t> numbers;
+    std::vector<std::pair<std::string, std::int64_t>> sizes;  // of the folds of a column
     for (std::size_t row = 0; row < table.rows(); row += lines) {
       const std::size_t other = row + lines - 1;
       const std::string& what = table.cell(row, label);
@@ -100,16 +121,33 @@ class PairsReader : public TrialReader {
         fail(at_line(table.name(), table.place(row).line),
              fmt::format("the label '{}' is neither genuine ({}) nor impostor ({})", what,
                          fmt::join(options_.genuine, ", "), fmt::join(options_.impostor, ", ")));
-      if (has_fold)
-        number =
-            numbers.try_emplace(table.cell(row, fold), static_cast<std::int32_t>(numbers.size()))
-                .first->second;
-      else if (options_.folds == "label")  // of an impostor pair: known when all have been read
+      if (has_fold) {
+        const std::string name = fold_name(table, row, fold);
+        if (const std::string of_other = fold_name(table, other, fold); of_other != name)
+          fail(at_line(table.name(), table.place(other).line),
+               fmt::format("the fold is '{}', that of the pair's first line '{}'",
+                           printable(of_other), printable(name)));
+        number = numbers.try_emplace(name, static_cast<std::int32_t>(numbers.size())).first->second;
+        if (sizes.size() < numbers.size()) sizes.emplace_back(name, 0);
+        ++sizes[static_cast<std::size_t>(number)].second;
+      } else if (options_.folds == "label")  // of an impostor pair: known when all have been read
         number = genuine ? static_cast<std::int32_t>(known - options_.genuine.begin()) : 0;
       pairs.add(options_.prefix + table.cell(row, first) + options_.suffix,
                 options_.prefix + table.cell(other, second) + options_.suffix, genuine, number,
                 static_cast<PairCollector::Position>(row));
     }
+    return small_fold(sizes, static_cast<std::int64_t>(table.rows() / lines));
+  }
+
+  static std::string small_fold(const std::vector<std::pair<std::string, std::int64_t>>& sizes,
+                                std::int64_t all) {
+    const auto least =
+        std::ranges::min_element(sizes, {}, &std::pair<std::string, std::int64_t>::second);
+    if (least == sizes.end() || 10 * least->second * static_cast<std::int64_t>(sizes.size()) >= all)
+      return "";
+    return fmt::format(
+        "has {} pairs in fold '{}' of {} pairs in {} folds; an accuracy counts every fold alike",
+        least->second, printable(least->first), all, sizes.size());
   }
 
   // The list; where it is not there and the same as a pickle is, that, to be refused by name.

@@ -52,6 +52,7 @@ std::string other_matching(std::span<const std::string> wanted, std::span<const 
     if (other == matching) continue;
     Wanted keys;
     for (const std::string& name : wanted) keys.try_emplace(other == "stem" ? stem(name) : name);
+    if (keys.size() < wanted.size()) continue;  // several would answer to one name
     const auto found = std::ranges::count_if(
         known, [&](const std::string& name) { return find_wanted(keys, name, other) >= 0; });
     if (found > 0) return fmt::format("By match={} {} of them are found.", other, found);

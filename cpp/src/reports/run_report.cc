@@ -86,7 +86,7 @@ std::string counts_text(const Json& counts, const Json& more) {
 std::string failed_text(const Json& more, const char* key, const std::string& heading) {
   const Json failed = more.value(key, Json::array());
   if (failed.empty()) return "";
-  std::string out = fmt::format("\n{}:\n\n", heading);
+  std::string out = fmt::format("\n{} ({}):\n\n", heading, failed.size());
   for (const Json& f : failed)
     if (f.is_object()) out += fmt::format("- {}: {}\n", text(f, "name"), text(f, "status"));
   return out;

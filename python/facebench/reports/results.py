@@ -88,7 +88,11 @@ def _protocol_blocks(runs):
             if plots:
                 blocks.append({"kind": "plots", "plots": plots})
     blocks.append(_counts(runs, tracks))
-    return blocks + [b for b in (_blemishes(runs), _failures(runs)) if b]
+    failures = [
+        _failures(runs, "failed", "Failed enrolments"),
+        _failures(runs, "left_out_of_templates", "Images left out of templates"),
+    ]
+    return blocks + [b for b in (_blemishes(runs), *failures) if b]
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -272,17 +276,17 @@ def _places(blemish):
     return "; ".join(f"{place(b)}: {b['what']}" for b in blemish["first"][:3])
 
 
-def _failures(runs):
+def _failures(runs, key, title):
     rows = [
         [run.title, track, f["name"], f["status"]]
         for run in runs
         for track, content in run.content["tracks"].items()
-        for f in content["failed"]
+        for f in content.get(key, [])
     ]
     if not rows:
         return None
     columns = ["run", "track", "sample", "status"]
-    return table_block(columns, rows, summary=f"Failed enrolments ({len(rows)})")
+    return table_block(columns, rows, summary=f"{title} ({len(rows)})")
 
 
 def _provenance(runs):
