@@ -35,8 +35,8 @@ _BEGINNINGS = (
     (b"PK\x03\x04", "npz"),
     (b"\x80", "pickle"),
 )
-# A zip archive may stand for a thousand times its size. What is larger than this is refused where its
-# numbers take more than a hundred times the bytes that hold them; embeddings hardly compress at all.
+# A zip archive may stand for a thousand times its size. What is larger than this is refused where
+# it is more than a hundred times the bytes that hold it; embeddings hardly compress at all.
 _EXPANDED = 1 << 28
 _KINDS = "facebench reads .h5, .npz, .npy with names, .csv and .parquet (docs/your-own-model.md)"
 

@@ -122,7 +122,11 @@ def test_csv_that_is_refused(tmp_path, data, says):
         ),
         *(
             (
-                [("embeddings.npy", npy(VALUES)), ("names.npy", npy(NAMES)), ("status.npy", npy(s))],
+                [
+                    ("embeddings.npy", npy(VALUES)),
+                    ("names.npy", npy(NAMES)),
+                    ("status.npy", npy(s)),
+                ],
                 "status .* whole number",
             )
             for s in ([0, 256, 0, 0], [0, -256, 0, 0], [0, 0.5, 0, 0])
@@ -156,7 +160,7 @@ def test_a_small_archive_that_stands_for_gigabytes(tmp_path, monkeypatch):
 )
 def test_what_holds_no_numbers_is_no_embedding(values):
     """numpy would drop the imaginary parts and the masks, and count seconds."""
-    with pytest.raises((ValueError, TypeError), match="embeddings (must be real|has masked)"):
+    with pytest.raises((ValueError, TypeError), match=r"embeddings (must be real|has masked)"):
         fio.EmbeddingSet(values, NAMES)
 
 
