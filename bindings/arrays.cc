@@ -29,8 +29,7 @@ py::array as_array(const py::object& values, const char* name, int dimensions) {
 
 std::vector<double> numbers(const py::object& values, const char* name) {
   const py::array array = as_array(values, name);
-  const auto typed = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
-  if (!typed) throw py::error_already_set();
+  const py::array_t<double, py::array::c_style | py::array::forcecast> typed(array);
   return {typed.data(), typed.data() + typed.size()};
 }
 

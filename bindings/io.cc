@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "arrays.h"
 #include "common.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
@@ -19,24 +20,19 @@ namespace facebench {
 namespace {
 
 using FloatTable = py::array_t<float, py::array::c_style | py::array::forcecast>;
-using Bytes = py::array_t<std::uint8_t, py::array::c_style | py::array::forcecast>;
 
-EmbeddingSet make_set(const FloatTable& values, std::vector<std::string> names,
-                      const std::optional<Bytes>& status, const py::object& manifest) {
-  if (values.ndim() != 2)
-    throw std::invalid_argument(
-        fmt::format("embeddings: expected (N, D), got {} dimensions", values.ndim()));
+EmbeddingSet make_set(const py::object& embeddings, std::vector<std::string> names,
+                      const py::object& status, const py::object& manifest) {
+  const FloatTable values(as_array(embeddings, "embeddings", 2));
   EmbeddingSet set;
   set.dim = values.shape(1);
   set.values.assign(values.data(), values.data() + values.size());
   set.names = std::move(names);
   set.status.assign(set.names.size(), SampleStatus::ok);
-  if (status) {
-    if (status->ndim() != 1)
-      throw std::invalid_argument("embeddings: status must have one dimension");
+  if (!status.is_none()) {
     set.status.clear();
-    for (py::ssize_t i = 0; i < status->size(); ++i)
-      set.status.push_back(sample_status_of(status->at(i)));
+    for (const std::uint8_t s : whole_numbers<std::uint8_t>(status, "status"))
+      set.status.push_back(sample_status_of(s));
   }
   if (!manifest.is_none()) set.manifest = json_from_python(manifest);
   check_embeddings(set, "embeddings");

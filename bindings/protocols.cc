@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "arrays.h"
 #include "common.h"
 #include "facebench/io/sha256.h"
 #include "facebench/metrics/template_fusion.h"
@@ -439,13 +440,10 @@ void bind_evaluation(py::module_& m) {
       py::arg("threads"), py::arg("progress"));
   m.def(
       "evaluate_scores",
-      [](const ProtocolSpec& s, const TrialSet& t,
-         const py::array_t<double, py::array::c_style | py::array::forcecast>& scores,
+      [](const ProtocolSpec& s, const TrialSet& t, const py::object& scores,
          const std::vector<int>& status, const EvaluationOptions& o, int threads,
          const py::object& progress) {
-        if (scores.ndim() != 1) throw std::invalid_argument("scores must have one dimension");
-        const std::span<const double> values(scores.data(),
-                                             static_cast<std::size_t>(scores.size()));
+        const std::vector<double> values = numbers(scores, "scores");
         const auto samples = statuses(status);
         return with_job(threads, progress, [&](const Job& job) {
           return evaluate_scores(s, t, values, samples, o, job);

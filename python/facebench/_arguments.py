@@ -274,7 +274,14 @@ def _shown_if_made(function):
     return shown
 
 
+def _reduced(self, protocol: int):
+    """The oldest protocols of pickle make an object of the binding library's base class, which ends
+    the process. What cannot be pickled says so, what can is pickled as by protocol 2."""
+    return object.__reduce_ex__(self, max(protocol, 2))
+
+
 def _guard_class(kind: type, module: str) -> None:
+    kind.__reduce_ex__ = _reduced  # type: ignore[method-assign, assignment]
     # Pickling and the binding library's own methods are not called by people.
     own = {"__getstate__", "__setstate__", "_pybind11_conduit_v1_"}
     for name, member in list(vars(kind).items()):

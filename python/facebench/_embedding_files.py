@@ -23,6 +23,7 @@ _DAMAGED = (
     KeyError,
     EOFError,
     RuntimeError,
+    SystemError,  # of text that holds numbers beyond the last character
     zipfile.BadZipFile,
     zlib.error,
 )
@@ -34,6 +35,9 @@ _BEGINNINGS = (
     (b"PK\x03\x04", "npz"),
     (b"\x80", "pickle"),
 )
+# A zip archive may stand for a thousand times its size. What is larger than this is refused where
+# it is more than a hundred times the bytes that hold it; embeddings hardly compress at all.
+_EXPANDED = 1 << 28
 _KINDS = "facebench reads .h5, .npz, .npy with names, .csv and .parquet (docs/your-own-model.md)"
 
 
@@ -172,18 +176,24 @@ def _read_npz(where):
                 if entry.filename in seen:
                     raise ValueError(f"'{brief(entry.filename)}' is in it twice")
                 seen.add(entry.filename)
+                if entry.file_size > max(_EXPANDED, 100 * entry.compress_size):
+                    raise ValueError(
+                        f"'{brief(entry.filename)}' expands {entry.compress_size} bytes to "
+                        f"{entry.file_size}"
+                    )
                 if entry.filename.endswith(".npy"):
                     with archive.open(entry) as file:
                         _check_claim(file, entry.file_size, f"'{brief(entry.filename)}'")
         with open(where, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
+        names = next((arrays[key] for key in NAMES if key in arrays), None)
+        listed = None if names is None else names.tolist()
     except _DAMAGED as error:
         raise Error(
             f"{where}: is a zip archive, but no .npz of plain arrays ({brief(str(error))}). "
             f"{_KINDS}; names must be an array of text, not of objects"
         ) from None
     rows = next((arrays[key] for key in VALUES if key in arrays), None)
-    names = next((arrays[key] for key in NAMES if key in arrays), None)
     if rows is None and arrays and all(getattr(a, "ndim", 0) == 1 for a in arrays.values()):
         rows, names = _stack(arrays, where), list(arrays)  # {name: vector}
     if rows is None:
@@ -193,7 +203,7 @@ def _read_npz(where):
         )
     if names is not None and np.ndim(names) != 1:
         raise Error(f"{where}: its names have the shape {np.shape(names)}; expected (N)")
-    return rows, None if names is None else list(names), arrays.get("status")
+    return rows, listed, arrays.get("status")
 
 
 def _read_npy(where):

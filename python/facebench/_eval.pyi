@@ -279,9 +279,9 @@ class EmbeddingSet:
 
     def __init__(
         self,
-        values: typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
+        values: typing.Any,
         names: collections.abc.Sequence[str],
-        status: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8] | None = None,
+        status: typing.Any | None = None,
         manifest: typing.Any | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
@@ -3263,7 +3263,7 @@ def evaluate_file(
 def evaluate_scores(
     protocol: ProtocolSpec,
     trials: TrialSet,
-    scores: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    scores: typing.Any,
     status: collections.abc.Sequence[typing.SupportsInt],
     options: EvaluationOptions,
     threads: typing.SupportsInt,

@@ -2,6 +2,8 @@
 
 from types import ModuleType
 
+from facebench import _eval
+
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what if number == 1 else what + 's'}"
@@ -50,6 +52,8 @@ _TEXTS = {
 
 def _text(kind: type, say):
     def text(self) -> str:
+        if not _eval._constructed(self):  # debuggers and test runners show what `__init__` left
+            return f"<{type(self).__name__}, not constructed>"
         return f"{kind.__name__}({say(self)})"
 
     return text

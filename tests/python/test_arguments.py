@@ -8,7 +8,7 @@ import pickle
 import facebench
 import numpy as np
 import pytest
-from facebench import _arguments, io, metrics
+from facebench import _arguments, _eval, _torch, io, metrics
 
 MODULES = [name for name in facebench._MODULES if name != "timing"]
 # Right arguments of some functions are among the wrong ones of others: these would begin to work.
@@ -113,5 +113,21 @@ def test_what_was_not_made_can_be_shown():
         frame = frame.tb_next
     for kind in (io.EmbeddingSet, metrics.Comparisons, metrics.Interval, metrics.RocCurve):
         assert repr(kind.__new__(kind)) == f"<{kind.__name__}, not constructed>"
+    for module in (_eval, _torch.full):
+        for name, kind in vars(module).items():
+            if isinstance(kind, type) and not issubclass(kind, (Exception, type)):
+                left = kind.__new__(kind)
+                assert repr(left) == f"<{name}, not constructed>" or " object at 0x" in repr(left)
     made = metrics.wilson(1, 2)
     assert repr(pickle.loads(pickle.dumps(made))) == repr(made)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_every_protocol_of_pickle(protocol):
+    """The two oldest ended the process."""
+    made = metrics.wilson(1, 2)
+    assert repr(pickle.loads(pickle.dumps(made, protocol))) == repr(made)
+    status = io.SampleStatus.no_face
+    assert pickle.loads(pickle.dumps(status, protocol)) == status
+    with pytest.raises(TypeError, match="cannot pickle"):
+        pickle.dumps(io.EmbeddingSet([[1.0]], ["a"]), protocol)

@@ -5,6 +5,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -337,6 +338,30 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
     process.wait()
+
+
+@pytest.mark.parametrize("words", ["list losses", "list losses --json", "list --help", "--version"])
+@pytest.mark.parametrize("output", ["closed", "full"])
+def test_an_answer_that_is_lost_is_an_error(words, output, tmp_path):
+    to = ">&-" if output == "closed" else ">/dev/full"
+    line = [*map(shlex.quote, command(*words.split())), to]
+    ended = subprocess.run(
+        ["sh", "-c", " ".join(line)],
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1 and "standard output: " in ended.stderr
+    assert ("the disk is full" if output == "full" else "Bad file descriptor") in ended.stderr
+
+
+def test_a_closed_error_stream_leaves_the_answer_alone():
+    """Python prints what is meant for an error stream that is absent to the output."""
+    line = " ".join([*map(shlex.quote, command("show", "nonsense")), "2>&-"])
+    ended = subprocess.run(["sh", "-c", line], env=ENVIRONMENT, stdout=subprocess.PIPE, check=False)
+    assert (ended.returncode, ended.stdout) == (2, b"")
 
 
 def test_out_is_the_first_free_number(tmp_path, monkeypatch, capsys):

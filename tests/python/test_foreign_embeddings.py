@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from facebench import Error
+from facebench import Error, _embedding_files
 from facebench import io as fio
 
 VALUES = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
@@ -19,9 +19,9 @@ def npy(array):
     return data.getvalue()
 
 
-def claiming(shape):
+def claiming(shape, descr="<f4"):
     """A .npy whose header claims numbers that are not there."""
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
 
 
@@ -116,6 +116,21 @@ def test_csv_that_is_refused(tmp_path, data, says):
         ),
         ([("embeddings.npy", npy(VALUES[:, :0])), ("names.npy", npy(NAMES))], "no numbers"),
         ([("embeddings.npy", npy(VALUES)[:-4]), ("names.npy", npy(NAMES))], "claims 48 bytes, 44"),
+        (
+            [("embeddings.npy", npy(VALUES)), ("names.npy", claiming((4,), "<U1") + b"\xff" * 16)],
+            "no .npz of plain arrays",
+        ),
+        *(
+            (
+                [
+                    ("embeddings.npy", npy(VALUES)),
+                    ("names.npy", npy(NAMES)),
+                    ("status.npy", npy(s)),
+                ],
+                "status .* whole number",
+            )
+            for s in ([0, 256, 0, 0], [0, -256, 0, 0], [0, 0.5, 0, 0])
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -124,6 +139,35 @@ def test_npz_that_is_refused(tmp_path, entries, says):
     with pytest.raises(Error, match=says) as error:
         fio.read_embeddings(path)
     assert str(error.value).startswith(str(path))
+
+
+def test_a_small_archive_that_stands_for_gigabytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(_embedding_files, "_EXPANDED", 1 << 20)
+    zeros = np.zeros((4, 1 << 17), np.float32)
+    path = archive(tmp_path / "e.npz", ("embeddings.npy", npy(zeros)), ("names.npy", npy(NAMES)))
+    with pytest.raises(Error, match=r"'embeddings.npy' expands \d+ bytes to 2097280"):
+        fio.read_embeddings(path)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        VALUES + 1j,
+        np.ma.array(VALUES, mask=VALUES > 0),
+        VALUES.astype(str),
+        VALUES.astype("M8[s]"),
+    ],
+)
+def test_what_holds_no_numbers_is_no_embedding(values):
+    """numpy would drop the imaginary parts and the masks, and count seconds."""
+    with pytest.raises((ValueError, TypeError), match=r"embeddings (must be real|has masked)"):
+        fio.EmbeddingSet(values, NAMES)
+
+
+@pytest.mark.parametrize("status", [[0, 257, 0, 0], [0, 0, -256, 0], [0.5, 0, 0, 0]])
+def test_a_status_is_not_wrapped(status):
+    with pytest.raises(ValueError, match="whole number in the allowed range"):
+        fio.EmbeddingSet(VALUES, NAMES, np.array(status))
 
 
 def test_damaged_and_claiming_files(tmp_path):

@@ -9,7 +9,7 @@ import typer
 
 import facebench
 from facebench import io
-from facebench.cli.common import EXIT_STOPPED, complain
+from facebench.cli.common import EXIT_FAILED, EXIT_STOPPED, complain, drop_output, reason
 from facebench.cli.options import flag
 from facebench.cli.verb import VerbCommand, VerbGroup
 from facebench.cli.verbs import GROUPS, VERBS
@@ -74,8 +74,29 @@ def stop_like_ctrl_c() -> None:
             signal.signal(number, stop)
 
 
+def hold_standard_streams() -> None:
+    """What the caller has closed (``>&-``) is opened again, on a device: else the first file that
+    is opened gets its number, and what a library says there goes into that file. Python drops what
+    is printed to a closed stream; the device of the output cannot be written, so that a lost answer
+    is an error. Messages for a closed error stream go nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            lowest = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            setattr(sys, name, open(lowest, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def complain_of_output(error: OSError) -> int:
+    """A sentence on an answer that could not be printed, and the exit code."""
+    drop_output()
+    if isinstance(error, BrokenPipeError):  # its reader has seen enough
+        return 0
+    complain(f"standard output: {reason(error)}")
+    return EXIT_FAILED
+
+
 def main() -> None:
     """The console script."""
+    hold_standard_streams()
     warnings.showwarning = lambda message, *_: complain(f"warning: {message}")
     sys.path.append(os.getcwd())  # for --model mymodel:embed
     stop_like_ctrl_c()
@@ -86,3 +107,11 @@ def main() -> None:
         complain("stopped")
         sys.stderr.flush()
         os._exit(EXIT_STOPPED)
+    except SystemExit as end:
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            sys.exit(end.code or complain_of_output(error))
+        raise
+    except OSError as error:  # from --help or --version: a verb's own are sentences
+        sys.exit(complain_of_output(error))

@@ -1,9 +1,11 @@
 """What the verbs share: options, where results go, how values are typed."""
 
 import contextlib
+import errno
 import inspect
 import itertools
 import json as json_module
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -85,6 +87,19 @@ def complain_of_error(text: str, code: int, json: bool) -> None:
         print(shown(json_module.dumps({"error": text, "exit_code": code})), file=sys.stderr)
     else:
         complain(text)
+
+
+def reason(error: OSError) -> str:
+    """What the system says, in words that people use."""
+    return "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
+
+
+def drop_output() -> None:
+    """What is still to be printed goes nowhere: the program that reads it has ended, or its disk is
+    full, and the interpreter would try again as it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def shown(text: str) -> str:

@@ -1,6 +1,5 @@
 """What makes a function a verb: its options, how its answer is shown, how errors end."""
 
-import errno
 import functools
 import inspect
 import os
@@ -21,8 +20,10 @@ from facebench.cli.common import (
     Json,
     Quiet,
     complain_of_error,
+    drop_output,
     give_back_names,
     print_json,
+    reason,
     shown,
 )
 from facebench.cli.options import keyword, with_parameters
@@ -77,10 +78,17 @@ def show(answer: Any, json: bool) -> None:
     if not isinstance(answer, Answer):
         fields = answer.to_dict() if hasattr(answer, "to_dict") else answer
         answer = Answer(fields, str(answer))
-    if json:
-        print_json(answer.fields)
-    else:
-        print(shown(answer.text))
+    try:
+        if json:
+            print_json(answer.fields)
+        else:
+            print(shown(answer.text))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        drop_output()
+        raise OSError(error.errno, error.strerror, "standard output") from None
     if answer.code:
         raise typer.Exit(answer.code)
 
@@ -114,12 +122,11 @@ def report_errors(function: Callable) -> Callable:
         except BrokenPipeError:
             # The program that reads the output (head, less) has ended. Nothing more may be flushed
             # into the pipe.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            drop_output()
             raise typer.Exit(0) from None
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            what = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
-            raise ended(f"{place}{what}", EXIT_FAILED) from None
+            raise ended(f"{place}{reason(error)}", EXIT_FAILED) from None
         except Exception as error:
             own = type(error).__module__.startswith(("typer", "click"))  # exits and wrong options
             if own or os.environ.get("FACEBENCH_TRACEBACK"):
