@@ -161,6 +161,45 @@ def test_permutations_tell_chance_from_difference():
     assert 0.25 < np.mean(chance) < 0.75
 
 
+@pytest.mark.parametrize("rates", [([0.1] * 2, [0.1] * 2), ([0.05, 0.1, 0.2], [0.1, 0.2, 0.2])])
+def test_intervals_hold_the_truth_where_groups_are_equal(rates):
+    """A largest rate less a smallest is never below 0: an interval of its own replicates misses 0."""
+    rng = np.random.default_rng(8)
+    hits, draws = dict.fromkeys(DEFINITIONS, 0), 60
+    for _ in range(draws):
+        data = Data(rng, *rates, people=60, genuine=600, impostor=1500)
+        for m in data.rates(replicates=200).measures:
+            truth = DEFINITIONS[m.name](*rates)
+            hits[m.name] += m.interval.low - 1e-9 <= truth <= m.interval.high + 1e-9
+            assert m.interval.low <= m.value <= m.interval.high
+    # Of 60 with 95 % fewer than 50 come once in 1,000 times.
+    assert min(hits.values()) >= 50, hits
+
+
+def test_equal_rates_and_no_errors_have_wide_intervals():
+    data = Data(np.random.default_rng(9), [0.1, 0.1], [0.1, 0.1])
+    wrong = np.zeros(len(data.scores), bool)
+    for label in (0, 1):
+        for group in (0, 1):
+            own = (data.labels == label) & (data.groups[0] == group) & (data.groups[1] == group)
+            wrong[np.flatnonzero(own)[::20]] = True
+    data.scores = np.where(wrong ^ (data.labels == 1), 0.9, 0.1)
+    found = {m.name: m for m in data.rates(replicates=200).measures}
+    for kind in ("fmr", "fnmr"):
+        rate = found[f"{kind}_difference"]
+        # Two rates of 5 % of 600 and of 300, were they independent: 1.96 times .0126 and .0178.
+        assert rate.value == rate.interval.low == 0 and 0.01 < rate.interval.high < 0.06
+        assert found[f"{kind}_ratio"].interval.low == 1 < found[f"{kind}_ratio"].interval.high
+    assert found["fairness_discrepancy_rate"].interval.high == 1
+
+    data.scores = np.where(data.labels == 1, 0.9, 0.1)
+    found = {m.name: m for m in data.rates(replicates=60).measures}
+    rate = found["fmr_difference"].interval
+    wilson = metrics.wilson(0, 80)
+    assert (rate.low, rate.high) == (0, pytest.approx(wilson.high, abs=1e-9))
+    assert math.isnan(found["fmr_ratio"].interval.low)
+
+
 @pytest.mark.slow
 def test_a_planted_ratio_lies_in_its_interval():
     """A group with twice the FMR of the other, which both differ by a planted truth."""

@@ -7,38 +7,39 @@
 namespace facebench {
 namespace {
 
-using Rates = std::span<const double>;
+using Rates = const OrderedRates&;
 
-double difference(Rates r) {
-  return r.empty() ? nan
-                   : *std::max_element(r.begin(), r.end()) - *std::min_element(r.begin(), r.end());
-}
+double lowest(Rates r) { return r.rates[r.order.front()]; }
+double highest(Rates r) { return r.rates[r.order.back()]; }
+
+double difference(Rates r) { return r.order.empty() ? nan : highest(r) - lowest(r); }
 
 double largest_over_smallest(Rates r) {
-  if (r.empty()) return nan;
-  const double least = *std::min_element(r.begin(), r.end());
-  return least > 0 ? *std::max_element(r.begin(), r.end()) / least : nan;
+  if (r.order.empty() || !(lowest(r) > 0) || !(highest(r) > 0)) return nan;
+  return highest(r) / lowest(r);
 }
 
 double largest_over_geometric_mean(Rates r) {
   double logs = 0;
-  for (const double x : r) {
+  for (const double x : r.rates) {
     if (!(x > 0)) return nan;
     logs += std::log(x);
   }
-  if (r.empty()) return nan;
-  return *std::max_element(r.begin(), r.end()) / std::exp(logs / static_cast<double>(r.size()));
+  if (r.order.empty()) return nan;
+  return highest(r) / std::exp(logs / static_cast<double>(r.order.size()));
 }
 
-// Corrected for the number of groups: with n / (n - 1).
+// Corrected for the number of groups: with n / (n - 1). The sum of all |x - y| is taken as twice
+// each rate times the groups below it less those above it.
 double gini(Rates r) {
-  if (r.size() < 2) return nan;
-  double differences = 0, sum = 0;
-  for (const double x : r) {
-    sum += x;
-    for (const double y : r) differences += std::abs(x - y);
+  if (r.order.size() < 2) return nan;
+  const auto n = static_cast<double>(r.order.size());
+  double differences = 0, sum = 0, below = 0;
+  for (const std::uint32_t k : r.order) {
+    sum += r.rates[k];
+    differences += 2 * r.rates[k] * (below - (n - 1 - below));
+    ++below;
   }
-  const auto n = static_cast<double>(r.size());
   return sum > 0 ? n / (n - 1) * differences / (2 * n * sum) : 0;
 }
 

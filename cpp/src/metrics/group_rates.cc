@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "facebench/core/random.h"
+#include "metrics/group_measure_intervals.h"
 #include "metrics/measures.h"
 
 namespace facebench {
@@ -33,7 +34,13 @@ struct Members {
   std::int64_t errors() const { return std::count(wrong.begin(), wrong.end(), 1); }
 };
 
+// None is empty.
 using Cells = std::map<Pair, Members>;
+
+// Whether a cell is of one group that enters the measures of inequality.
+bool is_within(const Pair& key, std::int32_t unknown) {
+  return key.first == key.second && key.first != unknown;
+}
 
 struct BothCells {
   Cells impostor, genuine;
@@ -70,21 +77,11 @@ BothCells cells_of(const GroupedComparisons& c, double threshold,
 }
 
 // The rates within each group that has one.
-std::vector<double> within(const Cells& cells, std::int32_t unknown,
-                           std::span<const Weight> weights) {
+std::vector<double> within(const Cells& cells, std::int32_t unknown) {
   std::vector<double> rates;
-  for (const auto& [key, members] : cells) {
-    if (key.first != key.second || key.first == unknown) continue;
-    const double rate = members.rate(weights);
-    if (!std::isnan(rate)) rates.push_back(rate);
-  }
+  for (const auto& [key, members] : cells)
+    if (is_within(key, unknown)) rates.push_back(members.rate({}));
   return rates;
-}
-
-double value_of(const GroupMeasure& measure, const BothCells& cells, std::int32_t unknown,
-                std::span<const Weight> weights) {
-  return measure.value(within(cells.impostor, unknown, weights),
-                       within(cells.genuine, unknown, weights));
 }
 
 // The group of each person; empty where somebody is in several.
@@ -140,8 +137,10 @@ std::vector<double> permutation_test(const GroupedComparisons& c, double thresho
       return Pair{of_person[static_cast<std::size_t>(c.first_person[i])],
                   of_person[static_cast<std::size_t>(c.second_person[i])]};
     });
+    const std::vector<double> fmr = within(cells.impostor, c.unknown);
+    const std::vector<double> fnmr = within(cells.genuine, c.unknown);
     for (std::size_t m = 0; m < measures.size(); ++m) {
-      const double value = value_of(measures[m], cells, c.unknown, {});
+      const double value = measure_of(measures[m], fmr, fnmr);
       // An undefined value is a ratio to 0, the largest that there is.
       reached[static_cast<std::size_t>(r) * measures.size() + m] =
           std::isnan(value) || (measures[m].falls ? value <= seen[m] : value >= seen[m]);
@@ -163,7 +162,6 @@ GroupCell cell_of(const Pair& key, const Members& members, double overall) {
   cell.comparisons = static_cast<std::int64_t>(members.numbers.size());
   cell.errors = members.errors();
   cell.rate = members.rate({});
-  cell.interval.low = cell.interval.high = nan;
   cell.few = !enough_expected(overall * static_cast<double>(cell.comparisons));
   return cell;
 }
@@ -203,47 +201,36 @@ GroupRates group_rates(const GroupedComparisons& c, double threshold,
   result.fmr = overall_rate(cells->impostor);
   result.fnmr = overall_rate(cells->genuine);
 
-  // Every number that is defined is a statistic; where its interval goes.
   std::vector<Statistic> statistics;
-  std::vector<Interval*> targets;
-  const auto add_cells = [&](const Cells& from, double overall, std::vector<GroupCell>& to) {
+  std::vector<GroupCell*> targets;
+  RateNumbers fmr, fnmr;  // the statistics of those that the measures are of
+  const auto add_cells = [&](const Cells& from, double overall, std::vector<GroupCell>& to,
+                             RateNumbers& numbers) {
     to.reserve(from.size());  // the addresses must stay
     for (const auto& [key, members] : from) {
+      if (is_within(key, c.unknown)) numbers.push_back(statistics.size());
       to.push_back(cell_of(key, members, overall));
       const Members* m = &members;
       statistics.push_back({"rate", [cells, m](std::span<const Weight> w) { return m->rate(w); },
                             1 / static_cast<double>(members.numbers.size())});
-      targets.push_back(&to.back().interval);
+      targets.push_back(&to.back());
     }
   };
-  add_cells(cells->impostor, result.fmr, result.fmr_cells);
-  add_cells(cells->genuine, result.fnmr, result.fnmr_cells);
-  std::vector<double> seen;
-  result.measures.reserve(group_measures().entries().size());
-  for (const GroupMeasure& measure : group_measures().entries()) {
-    seen.push_back(value_of(measure, *cells, c.unknown, {}));
-    GroupMeasureResult r{measure.name, seen.back(), {}, nan};
-    r.interval.low = r.interval.high = nan;
-    result.measures.push_back(std::move(r));
-    if (std::isnan(seen.back())) continue;
-    Statistic statistic{measure.name, [cells, &measure, &c](std::span<const Weight> w) {
-                          const double value = value_of(measure, *cells, c.unknown, w);
-                          return measure.ratio ? std::log(value) : value;
-                        }};
-    statistic.rate = !measure.ratio;
-    statistics.push_back(std::move(statistic));
-    targets.push_back(&result.measures.back().interval);
-  }
+  add_cells(cells->impostor, result.fmr, result.fmr_cells, fmr);
+  add_cells(cells->genuine, result.fnmr, result.fnmr_cells, fnmr);
 
   const Bootstrap bootstrap({c.first_person, c.second_person, {}}, Resampling::dyadic);
-  const std::vector<Interval> intervals =
-      bootstrap.intervals(statistics, {options.replicates, options.level, options.seed}, job);
-  for (std::size_t i = 0; i < intervals.size(); ++i) *targets[i] = intervals[i];
-  for (GroupMeasureResult& m : result.measures)
-    if (group_measures().at(m.name).ratio && !std::isnan(m.value)) {
-      m.interval.low = rounded_bound(std::exp(m.interval.low));
-      m.interval.high = rounded_bound(std::exp(m.interval.high));
-    }
+  const Replicates replicates = bootstrap.replicates_with_freedom(
+      statistics, {options.replicates, options.level, options.seed}, job);
+  for (std::size_t i = 0; i < statistics.size(); ++i)
+    targets[i]->interval = interval_of(replicates, i, statistics[i], options.level);
+  const GroupMeasureIntervals measured(replicates, fmr, fnmr, options.level);
+  std::vector<double> seen;
+  for (const GroupMeasure& measure : group_measures().entries()) {
+    result.measures.push_back(
+        {measure.name, measured.value(measure), measured.interval(measure), nan});
+    seen.push_back(result.measures.back().value);
+  }
   const std::vector<double> p = permutation_test(c, threshold, seen, options, job);
   for (std::size_t m = 0; m < p.size(); ++m) result.measures[m].p = p[m];
   return result;

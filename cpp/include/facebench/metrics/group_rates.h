@@ -42,8 +42,12 @@ struct GroupCell {
 // One number for the inequality of the groups' rates.
 struct GroupMeasureResult {
   std::string name;
-  double value = 0;   // NaN where it is undefined (a ratio to a rate of 0)
-  Interval interval;  // draws people
+  double value = 0;  // NaN where it is undefined (a ratio to a rate of 0)
+  // Draws people. A largest rate less a smallest has a kink where groups change places, and cannot
+  // fall below 0, so its own replicates say nothing of equality. The bounds are the outermost of
+  // those that the measure has with its groups held in one order, over the orders that replicates
+  // show; the bound on the side of equality is as wide as the largest of these values needs.
+  Interval interval;
   // Of the permutation test: the share of random assignments of people to groups of the same sizes
   // whose value is at least as large, (1 + count) / (1 + permutations). NaN where it was not made.
   double p = 0;
@@ -58,6 +62,13 @@ struct GroupRates {
   std::vector<GroupMeasureResult> measures;      // in the order of group_measures()
 };
 
+// Rates of groups and an order of the groups, as numbers of rates.
+struct OrderedRates {
+  std::span<const double> rates;
+  std::span<const std::uint32_t>
+      order;  // from the one taken for the lowest to that for the highest
+};
+
 // A measure of inequality.
 struct GroupMeasure {
   std::string name;  // "fmr_gini"
@@ -66,9 +77,10 @@ struct GroupMeasure {
   bool falls;  // smaller where groups are less equal
   // Lies from 1 on, so that its interval is made of its logarithm; else in [0, 1].
   bool ratio;
-  // Of the FMR and the FNMR within each group, those groups alone that have a rate. NaN where it is
-  // undefined.
-  double (*value)(std::span<const double> fmr, std::span<const double> fnmr);
+  // Of the FMR and the FNMR within each group, those groups alone that have a rate. Smooth in the
+  // rates for any order; the order of the rates themselves gives the measure, no other a value that
+  // is less equal. NaN where it is undefined.
+  double (*value)(const OrderedRates& fmr, const OrderedRates& fnmr);
 };
 const Table<GroupMeasure>& group_measures();
 
