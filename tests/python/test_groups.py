@@ -163,7 +163,7 @@ def test_permutations_tell_chance_from_difference():
 
 @pytest.mark.parametrize("rates", [([0.1] * 2, [0.1] * 2), ([0.05, 0.1, 0.2], [0.1, 0.2, 0.2])])
 def test_intervals_hold_the_truth_where_groups_are_equal(rates):
-    """A largest rate less a smallest is never below 0: an interval of its own replicates misses 0."""
+    """A largest rate less a smallest is never below 0: its replicates cannot say 0."""
     rng = np.random.default_rng(8)
     hits, draws = dict.fromkeys(DEFINITIONS, 0), 60
     for _ in range(draws):
