@@ -77,9 +77,8 @@ void bind_accuracy(py::module_& m) {
       [](const py::object& first, const py::object& second, const py::object& labels,
          const py::object& folds, const std::string& convention) {
         using Rows = py::array_t<float, py::array::c_style | py::array::forcecast>;
-        const Rows a = Rows::ensure(as_array(first, "first", 2));
-        const Rows b = Rows::ensure(as_array(second, "second", 2));
-        if (!a || !b) throw py::error_already_set();
+        const Rows a(as_array(first, "first", 2));
+        const Rows b(as_array(second, "second", 2));
         const auto l = whole_numbers<std::uint8_t>(labels, "labels");
         const auto f = whole_numbers<std::int32_t>(folds, "folds");
         const std::span<const float> x(a.data(), static_cast<std::size_t>(a.size()));

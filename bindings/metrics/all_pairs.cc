@@ -19,8 +19,7 @@ py::list cells(const py::object& scores, const py::object& labels, const py::obj
   };
   if (py::isinstance<py::array_t<float, py::array::c_style>>(array))
     return py::cast(measure(py::array_t<float, py::array::c_style>(array)));
-  const auto wide = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
-  if (!wide) throw py::error_already_set();
+  const py::array_t<double, py::array::c_style | py::array::forcecast> wide(array);
   return py::cast(measure(py::array_t<double, py::array::c_style>(wide)));
 }
 

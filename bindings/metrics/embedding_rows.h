@@ -13,9 +13,7 @@ using FloatRows = py::array_t<float, py::array::c_style>;
 // (N, D) float32: the caller's own memory where it is that already, else a converted copy.
 inline FloatRows float_rows(const py::object& values, const char* name) {
   const py::array array = as_array(values, name, 2);
-  const auto rows = py::array_t<float, py::array::c_style | py::array::forcecast>::ensure(array);
-  if (!rows) throw py::error_already_set();
-  return rows;
+  return py::array_t<float, py::array::c_style | py::array::forcecast>(array);
 }
 
 template <class T>

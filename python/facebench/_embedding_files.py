@@ -195,7 +195,8 @@ def _read_npz(where):
         ) from None
     rows = next((arrays[key] for key in VALUES if key in arrays), None)
     if rows is None and arrays and all(getattr(a, "ndim", 0) == 1 for a in arrays.values()):
-        rows, names = _stack(arrays, where), list(arrays)  # {name: vector}
+        rows, names = _stack(arrays, where), np.array(list(arrays))  # {name: vector}
+        listed = names.tolist()
     if rows is None:
         raise Error(
             f"{where}: holds {', '.join(map(brief, list(arrays)[:5]))}; expected 'embeddings' "

@@ -342,6 +342,17 @@ def test_hostile_tars(tmp_path, name):
         contents(tmp_path / "a.tar")
 
 
+def test_joined_tars_are_read_to_their_end(tmp_path):
+    write_tar(tmp_path / "a.tar", samples()[:2])
+    write_tar(tmp_path / "b.tar", samples()[2:])
+    joined = (tmp_path / "a.tar").read_bytes() + (tmp_path / "b.tar").read_bytes()
+    (tmp_path / "c.tar").write_bytes(joined)
+    assert contents(tmp_path / "c.tar") == expected()
+    (tmp_path / "c.tar").write_bytes(joined + b"x" * 600)
+    with pytest.raises(Error, match=f"byte {len(joined)}.*no member begins here"):
+        contents(tmp_path / "c.tar")
+
+
 def test_damaged_tars(tmp_path):
     path = tmp_path / "a.tar"
     write_tar(path, samples())

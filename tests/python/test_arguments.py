@@ -82,7 +82,7 @@ def test_the_sentence_names_argument_wanted_and_given():
             call()
         said[key] = str(caught.value)
     assert said == {
-        "swapped": "EmbeddingSet(): values must be an array of numbers, not list",
+        "swapped": "EmbeddingSet(): names[0] must be text, not an array (3,) of float32",
         "none": "EmbeddingSet(): names[1] must be text, not None",
         "path": "closest_name(): name must be text, not PosixPath",
         "word": "wilson(): k must be a whole number, not str",

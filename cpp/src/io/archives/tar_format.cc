@@ -68,7 +68,13 @@ class TarScan {
     for (;;) {
       if (bytes_.size() - at_ < kBlock) cut("the archive's end is missing");
       const std::string_view header = bytes_.substr(at_, kBlock);
-      if (header.find_first_not_of('\0') == std::string_view::npos) return;
+      if (header.find_first_not_of('\0') == std::string_view::npos) {
+        // What follows the end is another archive that was joined to this one, or damage.
+        const std::size_t next = bytes_.find_first_not_of('\0', at_);
+        if (next == std::string_view::npos) return;
+        at_ = next / kBlock * kBlock;
+        continue;
+      }
       check_sum(header);
       std::uint64_t size = 0;
       if (!tar_number(header.substr(124, 12), size)) cut("a member's size is no number");
