@@ -444,6 +444,22 @@ class Result:
         )
 
 
+def _turned(distances):
+    """Their negatives; what is no array of numbers as it is, for the check of scores to refuse."""
+    import numpy as np
+
+    array = np.asanyarray(distances)
+    return -array.astype(float) if array.dtype.kind in "fiu" else distances
+
+
+def _sample_status(status):
+    numbers = [int(s) for s in status]
+    for i, (given, number) in enumerate(zip(status, numbers, strict=True)):
+        if not isinstance(given, _eval.SampleStatus) and given != number:
+            raise ValueError(f"status[{i}] must be a whole number, not {given}")
+    return numbers
+
+
 def _embedding_set(embeddings, names, status):
     """An EmbeddingSet, or the file to read it from."""
     if isinstance(embeddings, EmbeddingSet):
@@ -537,8 +553,8 @@ def evaluate(
         if file is not None:
             scores = _pairs.read_scores(file, trials, columns)
         if distance:
-            scores = [-float(score) for score in scores]
-        sample_status = [] if status is None else [int(s) for s in status]
+            scores = _turned(scores)
+        sample_status = [] if status is None else _sample_status(status)
         raw = _eval.evaluate_scores(spec, trials, scores, sample_status, options, threads, progress)
         role = "scores"
     if limit is not None:

@@ -129,6 +129,19 @@ def test_scores_by_names_in_any_order_and_as_distances(tmp_path, root):
         auc(root, scores=write("s.csv", rows, ["first", "second", "score"]))
 
 
+def test_distances_and_statuses_are_numbers(root):
+    away = [0.1, 0.9, 0.2, 0.8]
+    turned = facebench.evaluate("lfw", scores=away, root=root, interval="none", distance=True)
+    assert turned.auc.value == 1
+    assert auc(root, scores=np.uint8([250, 1, 200, 2]), distance=True) == 0
+    masked = np.ma.array(away, mask=[0, 0, 0, 1])
+    for wrong in (["0.1", "0.9", "0.2", "0.8"], [0.1, 0.9, 0.2, 1j], masked):
+        with pytest.raises((TypeError, ValueError), match="scores"):
+            auc(root, scores=wrong, distance=True)
+    with pytest.raises(ValueError, match=r"status\[2\] must be a whole number, not 1.7"):
+        auc(root, scores=away, status=[0, 0, 1.7, 0, 0, 0])
+
+
 def test_a_result_begins_with_what_went_wrong(tmp_path, root, values):
     status = [0, 0, 1, 0, 0]  # Bob has no face, and nothing is known of Dan
     there = values[:5] * (np.array(status) == 0)[:, None]
