@@ -91,6 +91,19 @@ def test_the_page_is_self_contained_and_escapes(runs, tmp_path):
     assert page == reports.report_html("A & B", sections)
 
 
+def test_the_page_shows_notes_once_and_not_folded_away(runs, tmp_path):
+    trials = protocols.read_trials("lfw", runs[0].parent)
+    shared = {"scores": np.linspace(1, 0, 40), "trials": trials, "interval": "none"}
+    for name in ("a", "b"):
+        protocols.evaluate("lfw", distance=True, **shared).save(tmp_path / name)
+    protocols.evaluate("lfw", **shared).save(tmp_path / "c")
+    page = reports.report_html("A", [reports.runs_section("B", [tmp_path / k for k in "abc"])])
+    unfolded = re.sub("<details.*?</details>", "", page, flags=re.S)
+    assert unfolded.count("Note (a, b): The scores given are distances") == 1
+    alone = reports.report_html("A", [reports.runs_section("B", [tmp_path / "a"])])
+    assert "Note: The scores given are distances" in alone
+
+
 def test_one_page_for_several_protocols(runs, tmp_path):
     text = protocols.load_protocol("lfw").text
     (tmp_path / "mine.toml").write_text(

@@ -55,7 +55,7 @@ def runs_section(title, runs, titles=None, notes=()):
                 heading += f" (version {same[0].version})"
             section.blocks.append({"kind": "heading", "text": heading})
         section.blocks += _protocol_blocks(same)
-    section.blocks.append(_provenance(loaded))
+    section.blocks += [*_notes(loaded), _provenance(loaded)]
     warnings = [(run.title, text) for run in loaded for text in run.content.get("warnings", [])]
     several = len(loaded) > 1
     section.blocks[:0] = [
@@ -289,6 +289,19 @@ def _failures(runs, key, title):
     return table_block(columns, rows, summary=f"{title} ({len(rows)})")
 
 
+def _notes(runs):
+    """What a reader of the numbers must know, each note once with the runs that have it."""
+    titles = {}
+    for run in runs:
+        for note in run.content.get("notes", []):
+            titles.setdefault(note, {})[run.title] = None
+    several = len({run.title for run in runs}) > 1
+    return [
+        {"kind": "text", "text": f"Note{f' ({", ".join(t)})' if several else ''}: {note}"}
+        for note, t in titles.items()
+    ]
+
+
 def _provenance(runs):
     rows = []
     for run in runs:
@@ -297,5 +310,4 @@ def _provenance(runs):
         rows.append([title, f"protocol {c['protocol']['id']}", c["protocol"]["sha256"]])
         rows += [[title, i["role"], i["sha256"]] for i in c["inputs"]]
         rows += [[title, name, digest] for name, digest in c["outputs"].items()]
-        rows += [[title, "note", note] for note in c.get("notes", [])]
     return table_block(["run", "what", "version or SHA-256"], rows, summary="Provenance")
