@@ -297,7 +297,7 @@ def _notes(runs):
             titles.setdefault(note, {})[run.title] = None
     several = len({run.title for run in runs}) > 1
     return [
-        {"kind": "text", "text": f"Note{f' ({", ".join(t)})' if several else ''}: {note}"}
+        {"kind": "text", "text": f"Note{' (' + ', '.join(t) + ')' if several else ''}: {note}"}
         for note, t in titles.items()
     ]
 
