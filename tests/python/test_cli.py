@@ -357,6 +357,40 @@ def test_an_answer_that_is_lost_is_an_error(words, output, tmp_path):
     assert ("the disk is full" if output == "full" else "Bad file descriptor") in ended.stderr
 
 
+def test_letters_beyond_the_locale_and_a_folder_that_is_gone(tmp_path):
+    """With the locale C, argv holds bytes that are no ASCII as surrogates."""
+    rng = np.random.default_rng(3)
+    names = [f"{person}/{image}.jpg" for person in "ab" for image in (1, 2)]
+    for name in names:
+        (tmp_path / "own" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "own" / name).write_text(name)
+    np.savez(tmp_path / "e.npz", embeddings=rng.normal(size=(4, 8)), names=names)
+    given = ("--root", tmp_path / "own", "--embeddings", tmp_path / "e.npz", "--interval", "none")
+    ascii_only = ENVIRONMENT | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for folder, kept, shown in (
+        ("o\u00e9".encode(), "o\u00e9", b"o\\xe9/report.html"),
+        (b"o\xe9", r"o\xe9", b"o\\xe9/report.html"),
+    ):
+        line = [*map(str, command("eval", "folders", *given)), "--out", os.fsencode(folder)]
+        ended = subprocess.run(line, env=ascii_only, cwd=tmp_path, capture_output=True, check=True)
+        assert shown in ended.stdout
+        run = json.loads(
+            (Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + folder)) / "run.json").read_text(
+                "utf-8"
+            )
+        )
+        assert f"--out '{kept}'" in run["circumstance"]["command"]
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = " ".join(map(shlex.quote, map(str, command("list", "protocols"))))
+    subprocess.run(
+        ["sh", "-c", f"cd {shlex.quote(str(gone))} && rmdir {shlex.quote(str(gone))} && {line}"],
+        env=ENVIRONMENT,
+        check=True,
+        capture_output=True,
+    )
+
+
 def test_a_closed_error_stream_leaves_the_answer_alone():
     """Python prints what is meant for an error stream that is absent to the output."""
     line = " ".join([*map(shlex.quote, command("show", "nonsense")), "2>&-"])

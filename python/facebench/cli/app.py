@@ -1,5 +1,6 @@
 """The root of the command line: its verbs, --version, and what happens at the very end."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -78,11 +79,13 @@ def hold_standard_streams() -> None:
     """What the caller has closed (``>&-``) is opened again, on a device: else the first file that
     is opened gets its number, and what a library says there goes into that file. Python drops what
     is printed to a closed stream; the device of the output cannot be written, so that a lost answer
-    is an error. Messages for a closed error stream go nowhere."""
+    is an error. Messages for a closed error stream go nowhere. Letters that the output's encoding
+    lacks are shown as ``\\xe9``."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             lowest = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
             setattr(sys, name, open(lowest, mode, encoding="utf-8"))  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def complain_of_output(error: OSError) -> int:
@@ -98,7 +101,8 @@ def main() -> None:
     """The console script."""
     hold_standard_streams()
     warnings.showwarning = lambda message, *_: complain(f"warning: {message}")
-    sys.path.append(os.getcwd())  # for --model mymodel:embed
+    with contextlib.suppress(FileNotFoundError):  # the working folder may be gone
+        sys.path.append(os.getcwd())  # for --model mymodel:embed
     stop_like_ctrl_c()
     try:
         app()
