@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import os
 import pickle
 
 import facebench
@@ -99,6 +100,28 @@ def test_bad_files_are_rows_and_findings(tmp_path, faces):
     )
     assert [f.status for f in summary.failures] == ["unreadable"] * 3 + ["missing"]
     assert list(datasets.Pack(tmp_path / "p.h5").statuses) == [0, 2, 2, 2, 3]
+
+
+def test_names_that_are_not_utf8_are_refused_before_anything_is_read(tmp_path):
+    """Packs hold names as UTF-8; a name of Latin-1 ended a pack after all faces were found."""
+    image = b"P5\n2 2\n255\n0123"
+    for folder, person in (("person", b"J\xf6rg"), ("image", b"a"), ("other", b"b")):
+        root = tmp_path / folder
+        (root / "c").mkdir(parents=True)
+        (root / "c" / "1.pgm").write_bytes(image)
+        own = os.path.join(os.fsencode(root), person)
+        os.mkdir(own)
+        name = {"image": b"\xe9.pgm", "other": b"\xe9.txt"}.get(folder, b"1.pgm")
+        for file in (name, b"2.pgm"):
+            with open(os.path.join(own, file), "wb") as out:
+                out.write(image[:2] if file.endswith(b"txt") else image + file)
+    for folder, name in (("person", "J\\\\xf6rg"), ("image", "\\\\xe9.pgm")):
+        with pytest.raises(facebench.Error, match=f"{name}.* is not UTF-8. Rename it"):
+            datasets.read_image_folder(tmp_path / folder)
+        with pytest.raises(facebench.Error, match=f"{name}.* is not UTF-8. Rename it"):
+            facebench.protocols.read_trials("folders", tmp_path / folder)
+    found = datasets.read_image_folder(tmp_path / "other")
+    assert found.passed_over == ["b/\\xe9.txt"] and len(found.samples) == 2
 
 
 def test_errors_are_clear(tmp_path):

@@ -11,6 +11,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/core/natural_order.h"
+#include "facebench/core/utf8.h"
 #include "facebench/io/image_files.h"
 
 namespace facebench {
@@ -35,18 +36,19 @@ Dataset read_people(std::string name, const fs::path& root) {
   Dataset dataset{std::move(name), root, {}, {}};
   for (const fs::path& person : list_folder(root)) {
     if (!is_folder(person)) {
-      if (has_image_ending(person)) dataset.passed_over.push_back(person.filename().string());
+      if (has_image_ending(person))
+        dataset.passed_over.push_back(printable(person.filename().string()));
       continue;
     }
     const auto [images, others] = list_images(person);
     for (const fs::path& other : others)
-      dataset.passed_over.push_back((person.filename() / other).generic_string());
+      dataset.passed_over.push_back(printable((person.filename() / other).generic_string()));
     if (images.empty()) continue;
     const auto label = static_cast<std::int32_t>(dataset.label_names.size());
-    dataset.label_names.push_back(person.filename().string());
+    dataset.label_names.push_back(name_of_path(root, person.filename()));
     for (const fs::path& image : images)
       dataset.samples.push_back(
-          {(person.filename() / image).generic_string(), person / image, label});
+          {name_of_path(root, person.filename() / image), person / image, label});
   }
   if (dataset.samples.empty())
     fail(root.string(), "no folder with images",

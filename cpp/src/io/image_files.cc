@@ -11,6 +11,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/core/numbers.h"
+#include "facebench/core/utf8.h"
 
 namespace facebench {
 namespace {
@@ -98,6 +99,14 @@ std::vector<fs::path> list_folder(const fs::path& folder) {
     return natural_less(a.filename().string(), b.filename().string());
   });
   return entries;
+}
+
+std::string name_of_path(const fs::path& root, const fs::path& below) {
+  std::string name = below.generic_string();
+  if (!is_utf8(name))
+    fail(root.string(), fmt::format("the name '{}' is not UTF-8", printable(name)),
+         "Rename it: convmv does so for a whole tree.");
+  return name;
 }
 
 ImageFolder list_images(const fs::path& folder, const Job& job) {

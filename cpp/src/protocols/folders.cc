@@ -92,7 +92,7 @@ class FoldersReader : public TrialReader {
         if (++images > options_.max_images)
           fail(root.string(), fmt::format("more than {} images", options_.max_images),
                "Raise max_images in a TOML of your own; the scores of all searches are kept.");
-        people[person].push_back(person + "/" + file.filename().string());
+        people[person].push_back(name_of_path(root, fs::path(person) / file.filename()));
       }
     }
     for (auto& [person, files] : people) std::ranges::sort(files);

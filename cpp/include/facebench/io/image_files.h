@@ -36,6 +36,10 @@ bool is_image_file(const std::filesystem::path& path);
 // system's. Throws Error where it cannot be read.
 std::vector<std::filesystem::path> list_folder(const std::filesystem::path& folder);
 
+// A path below a data set's root as the name of a sample or a person. Throws Error where it is not
+// UTF-8: packs, embeddings and run folders hold names as UTF-8.
+std::string name_of_path(const std::filesystem::path& root, const std::filesystem::path& below);
+
 // Paths relative to the folder, each folder's entries in natural order.
 struct ImageFolder {
   std::vector<std::filesystem::path> images;
