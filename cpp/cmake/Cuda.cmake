@@ -20,16 +20,6 @@ if(FACEBENCH_CUDA)
     # As on the processor, a * b + c is fused only where a kernel says so.
     target_compile_options(facebench_cuda PRIVATE
       $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr>)
-    # Names of what is local to a file hold a number that nvcc draws, unless it is told one: the same
-    # sources would give other bytes in each build.
-    include(CheckCompilerFlag)
-    check_compiler_flag(CUDA "--frandom-seed=1" FACEBENCH_NVCC_SEED)
-    if(FACEBENCH_NVCC_SEED)
-      foreach(source ${cuda_sources})
-        cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE seed)
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "--frandom-seed=${seed}")
-      endforeach()
-    endif()
     set_target_properties(facebench_cuda PROPERTIES CUDA_STANDARD 17 INSTALL_RPATH "$ORIGIN")
     message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: libfacebench_cuda is built")
   else()

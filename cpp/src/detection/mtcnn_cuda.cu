@@ -10,7 +10,8 @@
 #include "detection/mtcnn_pipeline.h"
 
 namespace facebench {
-namespace {
+// Not without a name: nvcc makes one of the file's path, and each folder would give other bytes.
+inline namespace mtcnn_cuda {
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -111,7 +112,7 @@ void say(const std::exception& e, char* reason, int size) {
   std::snprintf(reason, static_cast<std::size_t>(size), "%s", e.what());
 }
 
-}  // namespace
+}  // namespace mtcnn_cuda
 }  // namespace facebench
 
 void* facebench_mtcnn_open(int device, const facebench_mtcnn_rules* rules,
