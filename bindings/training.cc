@@ -10,6 +10,7 @@
 #include "common.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/sha256.h"
+#include "facebench/nn/memory_reuse.h"
 #include "facebench/nn/torch_device.h"
 #include "facebench/training/process_group.h"
 #include "facebench/training/recipe.h"
@@ -262,6 +263,8 @@ void bind_training_runs(py::module_& m) {
           },
           py::arg("loss"), py::arg("head"), py::arg("lr"), py::call_guard<py::gil_scoped_release>())
       .def("step", &Optimizer::step, py::arg("lr"), py::call_guard<py::gil_scoped_release>());
+  py::class_<MemoryReuse>(m, "MemoryReuse", "See facebench.training.reuse_memory.")
+      .def(py::init<>());
   m.def("training_views",
         [] { return table_list(training_views(), "source", &TrainingViewEntry::source); });
   m.def("recipe_names", &recipe_names, "The built-in recipes.");

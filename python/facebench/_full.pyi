@@ -43,6 +43,7 @@ __all__: list[str] = [
     "ImageSource",
     "InferenceNetwork",
     "InputOptions",
+    "MemoryReuse",
     "Model",
     "ModelOptions",
     "MtcnnOptions",
@@ -2232,6 +2233,13 @@ class Optimizer:
     def backward(self, loss: torch.Tensor, head: Head, lr: typing.SupportsFloat) -> None: ...
     def step(self, lr: typing.SupportsFloat) -> None: ...
     def zero_grad(self) -> None: ...
+
+class MemoryReuse:
+    """
+    See facebench.training.reuse_memory.
+    """
+
+    def __init__(self) -> None: ...
 
 class ValidationOptions:
     """

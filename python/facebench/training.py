@@ -12,6 +12,7 @@
 2
 """
 
+from contextlib import contextmanager as _contextmanager
 from os import (
     PathLike as _PathLike,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "load_recipe",
     "parse_recipe",
     "recipe_names",
+    "reuse_memory",
     "samplers",
     "schedule_policies",
     "torchrun_process_group",
@@ -178,6 +180,30 @@ def torchrun_process_group(device="cpu"):
     return distributed.group.WORLD, device
 
 
+@_contextmanager
+def reuse_memory():
+    """What `train` does, for a loop of your own: in the block, memory of 1 MiB and more that
+    torch's tensors on the CPU give back is kept and handed out again. Steps ask for the same sizes
+    each time, and what the system gives anew it sets to zero, page by page.
+
+    Of all threads of the process; the results are the same bits. At most a quarter more is held
+    than tensors had at once. Blocks may be nested.
+
+    >>> import torch
+    >>> from facebench import training
+    >>> with training.reuse_memory():
+    ...     for _ in range(3):
+    ...         sums = torch.ones(512, 1024).sum()
+    >>> sums.item()
+    524288.0
+    """
+    reuse = _full.MemoryReuse()
+    try:
+        yield
+    finally:
+        del reuse
+
+
 class Optimizer:
     """The optimizer of `train`, for a loop of your own: of a parameter with a sparse gradient it
     changes the rows alone that the gradient has, their momentum with them.
@@ -187,7 +213,7 @@ class Optimizer:
 
     >>> from facebench import losses, training
     >>> import torch
-    >>> half = {"split_classes": True, "sample_rate": 0.5}
+    >>> half = {"split_classes": True, "sample_rate": 0.5, "s": 4.0}
     >>> head = losses.make_head("cosface", features=4, classes=8, **half)
     >>> optimizer = training.Optimizer(head.named_parameters(), lr=0.1, weight_decay=0)
     >>> before = head.weight.detach().clone()

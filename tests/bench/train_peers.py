@@ -374,7 +374,9 @@ def ours_setup(name: str, height: int, width: int, batch: int, threads: int):
     with torch.no_grad():
         head.weight.copy_(weight)
     optimizer = training.Optimizer([*network.named_parameters(), *head.named_parameters()], **SGD)
-    return network, images, labels, head, optimizer
+    reuse = training.reuse_memory()  # as `train` does, for as long as the process lives
+    reuse.__enter__()
+    return network, images, labels, head, optimizer, reuse
 
 
 def autocast(on: bool):
@@ -384,7 +386,7 @@ def autocast(on: bool):
 
 
 def ours_step(state):
-    network, images, labels, head, optimizer = state
+    network, images, labels, head, optimizer, _ = state
     optimizer.zero_grad()
     with autocast(True):
         features = network(images)

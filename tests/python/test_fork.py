@@ -46,6 +46,44 @@ def test_a_fork_while_hdf5_is_busy_can_read_too(tmp_path):
             t.join()
 
 
+# In a process of its own: torch's tensors stay in memory that is reused.
+REUSED_MEMORY = """
+import os, signal, sys, threading
+import torch
+from facebench import training
+torch.set_num_threads(1)
+done = threading.Event()
+def fill():
+    while not done.is_set():
+        torch.empty(1 << 18)
+with training.reuse_memory():
+    threads = [threading.Thread(target=fill) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for _ in range(100):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            os._exit(0 if torch.ones(1 << 20).sum().item() == 1 << 20 else 1)
+        if os.waitpid(child, 0)[1] != 0:
+            done.set()
+            sys.exit(1)
+    done.set()
+    for t in threads:
+        t.join()
+"""
+
+
+def test_a_fork_while_memory_is_reused_can_take_some_too():
+    pytest.importorskip("torch")
+    pytest.importorskip("facebench._full")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", REUSED_MEMORY],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 # As a user who may start no further process or thread (root may always).
 NO_THREADS = """
 import os, resource, sys

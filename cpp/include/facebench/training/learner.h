@@ -10,6 +10,7 @@
 #include "facebench/datasets/image_source.h"
 #include "facebench/nn/communicator.h"
 #include "facebench/nn/head.h"
+#include "facebench/nn/memory_reuse.h"
 #include "facebench/training/batch_loader.h"
 #include "facebench/training/observation.h"
 #include "facebench/training/optimizer.h"
@@ -95,6 +96,7 @@ class Learner {
                     const TrainingPass& pass, std::int64_t images, ObservedImages* observed);
   void add_head(Head& head, const std::string& prefix);
 
+  MemoryReuse reuse_;  // steps take the same memory again
   const Recipe& recipe_;
   Communicator& communicator_;
   std::unique_ptr<TrainedNetwork> network_;

@@ -24,7 +24,7 @@ constexpr Block kBlocks[] = {
 
 // What the three implementations differ in: the convolution with what follows it, names, the
 // kernel of the branch that the paper calls 5x5, how pools round, and what is between the blocks.
-struct Flavour {
+struct GoogLeNetFlavour {
   std::function<Value(const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
                       std::int64_t stride)>
       conv;
@@ -36,7 +36,7 @@ struct Flavour {
   std::function<void(int head, Value x)> auxiliary;
 };
 
-Value inception(Graph& g, const Flavour& f, const Block& b, Value x) {
+Value inception(Graph& g, const GoogLeNetFlavour& f, const Block& b, Value x) {
   const auto conv = [&](int i, Value in, std::int64_t out, std::int64_t kernel) {
     return f.conv(f.prefix(b) + f.names[static_cast<std::size_t>(i)], in, out, kernel, 1);
   };
@@ -48,7 +48,7 @@ Value inception(Graph& g, const Flavour& f, const Block& b, Value x) {
 }
 
 // The nine blocks, with the auxiliary heads where the flavour has them; 1,024 numbers.
-Value blocks(Graph& g, const Flavour& f, Value x) {
+Value blocks(Graph& g, const GoogLeNetFlavour& f, Value x) {
   for (const Block& b : kBlocks) {
     const std::string name = b.name;
     if (name == "4a") x = f.pool(x, 3);
@@ -65,22 +65,23 @@ Value blocks(Graph& g, const Flavour& f, Value x) {
 // The BVLC prototxt of Caffe: biases instead of batch norm, LRN, a true 5x5.
 static Graph build_googlenet_bvlc(const NetworkOptions& o) {
   Graph g;
-  Flavour f{.conv =
-                [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
-                    std::int64_t stride) {
-                  return conv_relu(
-                      g, name, x,
-                      {.out = out, .kernel = kernel, .stride = stride, .padding = kernel / 2});
-                },
-            .pool =
-                [&](Value x, std::int64_t kernel) {
-                  return g.max_pool(x, {.kernel = kernel, .stride = 2, .ceil_mode = true});
-                },
-            .prefix = [](const Block& b) { return "inception_" + std::string(b.name) + "/"; },
-            .names = {"1x1", "3x3_reduce", "3x3", "5x5_reduce", "5x5", "pool_proj"},
-            .five_kernel = 5,
-            .last_pool_kernel = 3,
-            .auxiliary = nullptr};
+  GoogLeNetFlavour f{
+      .conv =
+          [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
+              std::int64_t stride) {
+            return conv_relu(
+                g, name, x,
+                {.out = out, .kernel = kernel, .stride = stride, .padding = kernel / 2});
+          },
+      .pool =
+          [&](Value x, std::int64_t kernel) {
+            return g.max_pool(x, {.kernel = kernel, .stride = 2, .ceil_mode = true});
+          },
+      .prefix = [](const Block& b) { return "inception_" + std::string(b.name) + "/"; },
+      .names = {"1x1", "3x3_reduce", "3x3", "5x5_reduce", "5x5", "pool_proj"},
+      .five_kernel = 5,
+      .last_pool_kernel = 3,
+      .auxiliary = nullptr};
   if (o.auxiliary == 1)
     f.auxiliary = [&](int head, Value x) {
       const std::string n = "loss" + std::to_string(head);
@@ -101,22 +102,23 @@ static Graph build_googlenet_bvlc(const NetworkOptions& o) {
 // torchvision's: batch norm, 3x3 where the paper has 5x5.
 static Graph build_googlenet(const NetworkOptions& o) {
   Graph g;
-  Flavour f{.conv =
-                [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
-                    std::int64_t stride) {
-                  return conv_bn_relu(
-                      g, name, x,
-                      {.out = out, .kernel = kernel, .stride = stride, .padding = kernel / 2});
-                },
-            .pool =
-                [&](Value x, std::int64_t kernel) {
-                  return g.max_pool(x, {.kernel = kernel, .stride = 2, .ceil_mode = true});
-                },
-            .prefix = [](const Block& b) { return "inception" + std::string(b.name) + "."; },
-            .names = {"branch1", "branch2.0", "branch2.1", "branch3.0", "branch3.1", "branch4.1"},
-            .five_kernel = 3,
-            .last_pool_kernel = 2,
-            .auxiliary = nullptr};
+  GoogLeNetFlavour f{
+      .conv =
+          [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
+              std::int64_t stride) {
+            return conv_bn_relu(
+                g, name, x,
+                {.out = out, .kernel = kernel, .stride = stride, .padding = kernel / 2});
+          },
+      .pool =
+          [&](Value x, std::int64_t kernel) {
+            return g.max_pool(x, {.kernel = kernel, .stride = 2, .ceil_mode = true});
+          },
+      .prefix = [](const Block& b) { return "inception" + std::string(b.name) + "."; },
+      .names = {"branch1", "branch2.0", "branch2.1", "branch3.0", "branch3.1", "branch4.1"},
+      .five_kernel = 3,
+      .last_pool_kernel = 2,
+      .auxiliary = nullptr};
   if (o.auxiliary == 1)
     f.auxiliary = [&](int head, Value x) {
       const std::string n = "aux" + std::to_string(head);
@@ -136,7 +138,7 @@ static Graph build_googlenet(const NetworkOptions& o) {
 // TensorFlow slim's inception_v1: padding "SAME", batch norm without scale, no auxiliary heads.
 static Graph build_googlenet_slim(const NetworkOptions& o) {
   Graph g;
-  const Flavour f{
+  const GoogLeNetFlavour f{
       .conv =
           [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
               std::int64_t stride) {

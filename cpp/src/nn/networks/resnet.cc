@@ -10,7 +10,7 @@ namespace {
 
 // The same layers by different implementations. They place the strides that halve the image
 // differently, and pad the first pool differently.
-enum class Flavour {
+enum class ResNetFlavour {
   torchvision,  // in the 3x3 of a stage's first block; pool padded by 1 at each side
   msra,         // in the first 1x1 of that block, as the paper has it; pool not padded, rounding up
   slim,  // in the 3x3 of the last block of the stage before; pool padded as TensorFlow's SAME
@@ -20,11 +20,11 @@ enum class Flavour {
 // number of channels changes, a projection; where only the size does, slim takes every second
 // pixel.
 Value block(Graph& g, const std::string& name, Value x, std::int64_t width, std::int64_t stride,
-            bool bottleneck, Flavour flavour) {
+            bool bottleneck, ResNetFlavour flavour) {
   const auto layer = [&](const char* n, Value in, const ConvOptions& o) {
     return g.batch_norm(name + ".bn" + n, g.conv(name + ".conv" + n, in, o));
   };
-  const bool early = flavour == Flavour::msra;
+  const bool early = flavour == ResNetFlavour::msra;
   Value y = x;
   if (bottleneck) {
     y = g.relu(layer("1", y, {.out = width, .stride = early ? stride : 1}));
@@ -36,7 +36,7 @@ Value block(Graph& g, const std::string& name, Value x, std::int64_t width, std:
     y = layer("2", y, {.out = width, .kernel = 3, .padding = 1});
   }
   const bool widens = g.shape(x)[0] != g.shape(y)[0];
-  if (widens || (stride != 1 && flavour != Flavour::slim)) {
+  if (widens || (stride != 1 && flavour != ResNetFlavour::slim)) {
     x = g.conv(name + ".downsample.0", x, {.out = g.shape(y)[0], .stride = stride});
     x = g.batch_norm(name + ".downsample.1", x);
   } else if (stride != 1) {
@@ -45,10 +45,10 @@ Value block(Graph& g, const std::string& name, Value x, std::int64_t width, std:
   return g.relu(g.add(y, x));
 }
 
-Value first_pool(Graph& g, Value x, Flavour flavour) {
+Value first_pool(Graph& g, Value x, ResNetFlavour flavour) {
   PoolOptions o{.kernel = 3, .stride = 2, .padding = 1};
-  if (flavour == Flavour::slim) o.padding = same_padding(g.shape(x), o.kernel, o.stride);
-  if (flavour == Flavour::msra) {
+  if (flavour == ResNetFlavour::slim) o.padding = same_padding(g.shape(x), o.kernel, o.stride);
+  if (flavour == ResNetFlavour::msra) {
     o.padding = 0;
     o.ceil_mode = true;
   }
@@ -56,7 +56,7 @@ Value first_pool(Graph& g, Value x, Flavour flavour) {
 }
 
 Graph resnet(const NetworkOptions& o, const std::array<int, 4>& blocks, bool bottleneck,
-             Flavour flavour = Flavour::torchvision) {
+             ResNetFlavour flavour = ResNetFlavour::torchvision) {
   Graph g;
   Value x = g.input(o.channels, *o.height, *o.width);
   x = g.conv("conv1", x, {.out = 64, .kernel = 7, .stride = 2, .padding = 3});
@@ -65,7 +65,7 @@ Graph resnet(const NetworkOptions& o, const std::array<int, 4>& blocks, bool bot
     const int count = blocks[static_cast<std::size_t>(stage)];
     for (int b = 0; b < count; ++b) {
       const bool halves =
-          flavour == Flavour::slim ? stage < 3 && b == count - 1 : stage > 0 && b == 0;
+          flavour == ResNetFlavour::slim ? stage < 3 && b == count - 1 : stage > 0 && b == 0;
       x = block(g, "layer" + std::to_string(stage + 1) + "." + std::to_string(b), x, 64 << stage,
                 halves ? 2 : 1, bottleneck, flavour);
     }
@@ -81,10 +81,10 @@ static Graph build_resnet18(const NetworkOptions& o) { return resnet(o, {2, 2, 2
 static Graph build_resnet50(const NetworkOptions& o) { return resnet(o, {3, 4, 6, 3}, true); }
 static Graph build_resnet101(const NetworkOptions& o) { return resnet(o, {3, 4, 23, 3}, true); }
 static Graph build_resnet50_v1(const NetworkOptions& o) {
-  return resnet(o, {3, 4, 6, 3}, true, Flavour::msra);
+  return resnet(o, {3, 4, 6, 3}, true, ResNetFlavour::msra);
 }
 static Graph build_resnet50_slim(const NetworkOptions& o) {
-  return resnet(o, {3, 4, 6, 3}, true, Flavour::slim);
+  return resnet(o, {3, 4, 6, 3}, true, ResNetFlavour::slim);
 }
 
 std::vector<NetworkEntry> resnet_networks() {
