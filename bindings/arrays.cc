@@ -28,8 +28,7 @@ py::array as_array(const py::object& values, const char* name, int dimensions) {
 }
 
 std::vector<double> numbers(const py::object& values, const char* name) {
-  const py::array array = as_array(values, name);
-  const py::array_t<double, py::array::c_style | py::array::forcecast> typed(array);
+  const auto typed = dense<double>(as_array(values, name));
   return {typed.data(), typed.data() + typed.size()};
 }
 

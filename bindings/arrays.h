@@ -14,6 +14,12 @@ namespace facebench {
 // Throws ValueError, naming the argument, where the number of dimensions differs.
 py::array as_array(const py::object& values, const char* name, int dimensions = 1);
 
+// The array as T, row by row: its own memory where it is that already, else a converted copy.
+template <class T>
+py::array_t<T, py::array::c_style> dense(const py::array& array) {
+  return py::array_t<T, py::array::c_style | py::array::forcecast>(array);
+}
+
 // Real numbers of any type as doubles. TypeError for anything else.
 std::vector<double> numbers(const py::object& values, const char* name);
 

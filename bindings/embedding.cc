@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "arrays.h"
 #include "common.h"
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/convert.h"
@@ -19,7 +20,6 @@ namespace facebench {
 namespace {
 
 using Pixels = py::array_t<std::uint8_t, py::array::c_style>;
-using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
 // A Python callable, batch in, batch out: numpy arrays as BatchModel::embed has them. It is called
 // under the GIL, on the thread that called extract().
@@ -35,9 +35,9 @@ class PythonModel : public BatchModel {
     if (std::string_view("fiub").find(output.dtype().kind()) == std::string_view::npos)
       throw py::value_error(fmt::format("the model '{}' gave an array of {}, expected real numbers",
                                         info().name, std::string(py::str(output.dtype()))));
-    Floats rows(output);
+    const auto rows = dense<float>(output);
     const std::vector<std::int64_t> shape(rows.shape(), rows.shape() + rows.ndim());
-    return at::from_blob(rows.mutable_data(), shape, at::kFloat).clone();
+    return at::from_blob(const_cast<float*>(rows.data()), shape, at::kFloat).clone();
   }
 
  private:

@@ -19,11 +19,9 @@
 namespace facebench {
 namespace {
 
-using FloatTable = py::array_t<float, py::array::c_style | py::array::forcecast>;
-
 EmbeddingSet make_set(const py::object& embeddings, std::vector<std::string> names,
                       const py::object& status, const py::object& manifest) {
-  const FloatTable values(as_array(embeddings, "embeddings", 2));
+  const auto values = dense<float>(as_array(embeddings, "embeddings", 2));
   EmbeddingSet set;
   set.dim = values.shape(1);
   set.values.assign(values.data(), values.data() + values.size());

@@ -2,6 +2,7 @@
 
 #include "facebench/metrics/centred_accuracy.h"
 
+#include "metrics/embedding_rows.h"
 #include "metrics/metrics.h"
 #include "tables.h"
 
@@ -76,16 +77,12 @@ void bind_accuracy(py::module_& m) {
       "centred_accuracy",
       [](const py::object& first, const py::object& second, const py::object& labels,
          const py::object& folds, const std::string& convention) {
-        using Rows = py::array_t<float, py::array::c_style | py::array::forcecast>;
-        const Rows a(as_array(first, "first", 2));
-        const Rows b(as_array(second, "second", 2));
+        const FloatRows a = float_rows(first, "first"), b = float_rows(second, "second");
         const auto l = whole_numbers<std::uint8_t>(labels, "labels");
         const auto f = whole_numbers<std::int32_t>(folds, "folds");
-        const std::span<const float> x(a.data(), static_cast<std::size_t>(a.size()));
-        const std::span<const float> y(b.data(), static_cast<std::size_t>(b.size()));
         const auto dim = static_cast<std::size_t>(a.shape(1));
         py::gil_scoped_release release;
-        return centred_accuracy(x, y, dim, l, f, convention);
+        return centred_accuracy(view(a), view(b), dim, l, f, convention);
       },
       py::arg("first"), py::arg("second"), py::arg("labels"), py::arg("folds"),
       py::arg("convention") = "sphereface",

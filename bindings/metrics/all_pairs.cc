@@ -18,9 +18,8 @@ py::list cells(const py::object& scores, const py::object& labels, const py::obj
                     [&](const Job& job) { return tar_at_fars(view(typed), view(l), f, job); });
   };
   if (py::isinstance<py::array_t<float, py::array::c_style>>(array))
-    return py::cast(measure(py::array_t<float, py::array::c_style>(array)));
-  const py::array_t<double, py::array::c_style | py::array::forcecast> wide(array);
-  return py::cast(measure(py::array_t<double, py::array::c_style>(wide)));
+    return py::cast(measure(dense<float>(array)));
+  return py::cast(measure(dense<double>(array)));
 }
 
 void bind_lists(py::module_& m) {

@@ -12,8 +12,7 @@ using FloatRows = py::array_t<float, py::array::c_style>;
 
 // (N, D) float32: the caller's own memory where it is that already, else a converted copy.
 inline FloatRows float_rows(const py::object& values, const char* name) {
-  const py::array array = as_array(values, name, 2);
-  return py::array_t<float, py::array::c_style | py::array::forcecast>(array);
+  return dense<float>(as_array(values, name, 2));
 }
 
 template <class T>

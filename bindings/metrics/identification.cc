@@ -20,7 +20,7 @@ std::shared_ptr<Searches> make_searches(const py::object& similarity,
                                       given.shape(0), given.shape(1), probes.size(),
                                       gallery.size()));
   const auto build = [&]<class T>(T) {
-    const py::array_t<T, py::array::c_style | py::array::forcecast> rows(given);
+    const auto rows = dense<T>(given);
     const std::span<const T> view(rows.data(), static_cast<std::size_t>(rows.size()));
     return with_job(threads, progress, [&](const Job& job) {
       return std::make_shared<Searches>(view, probes, gallery, job);
