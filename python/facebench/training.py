@@ -263,8 +263,9 @@ class Optimizer:
 
 def head_memory(head, images: int, optimizer: str = "sgd", *, early: bool = False) -> dict:
     """The bytes that a loss takes in this process in a step with batches of ``images``, of all
-    processes: first_class, classes, parameters, momentum (of Adam both moments), gradients, logits,
-    features, total. ``early``: `Optimizer.backward` changes the class weight.
+    processes: first_class, classes, parameters (and buffers, such as centres), momentum (of Adam
+    both moments), gradients, logits, features, total. ``early``: `Optimizer.backward` changes the
+    class weight.
 
     >>> from facebench import losses, training
     >>> head = losses.make_head("arcface", features=512, classes=10_000)

@@ -61,6 +61,13 @@ at::Tensor ClassSplit::from_holders(const at::Tensor& values) const {
   return sum;
 }
 
+at::Tensor ClassSplit::summed(const at::Tensor& part) const {
+  const at::Tensor own = part.detach();
+  at::Tensor sum = own.clone();
+  processes_.all_reduce(std::span(&sum, 1));
+  return part + (sum - own);
+}
+
 ClassSplit::Others ClassSplit::over_processes(const Others& own, Sum kind) const {
   const at::Tensor winner =
       sampled_.defined() ? sampled_.index_select(0, own.winner.clamp_min(0)) : own.winner;

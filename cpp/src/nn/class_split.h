@@ -33,6 +33,9 @@ class ClassSplit {
   // values (N, 1), of which those of held() count: the same from the process that holds the class.
   at::Tensor from_holders(const at::Tensor& values) const;
 
+  // The sum of a value over the processes, with the gradient of this one's part.
+  at::Tensor summed(const at::Tensor& part) const;
+
   // What the terms of an image's other classes come to.
   enum class Sum : std::uint8_t {
     logarithm,  // of the sum of exp(term)

@@ -180,8 +180,18 @@ at::Tensor Head::target_cosines(const HeadInput& input) const {
   return cosine;
 }
 
-ClassSplit Head::split(const at::Tensor& labels) {
+Communicator& Head::processes() const {
   static SingleProcess alone;
+  const HeadShape& s = description_.shape;
+  return s.split_classes && s.processes ? *s.processes : alone;
+}
+
+ClassSplit Head::held_classes(const at::Tensor& labels) const {
+  const ClassRange own = own_classes();
+  return {processes(), labels, own.first, own.count, {}};
+}
+
+ClassSplit Head::split(const at::Tensor& labels) {
   const HeadShape& s = description_.shape;
   sampled_ = at::Tensor();
   if (s.sample_rate < 1 && training_) {
@@ -191,7 +201,7 @@ ClassSplit Head::split(const at::Tensor& labels) {
                    .to(labels.device());
   }
   const ClassRange own = own_classes();
-  return {s.processes ? *s.processes : alone, labels, own.first, own.count, sampled_};
+  return {processes(), labels, own.first, own.count, sampled_};
 }
 
 // Those of the labels, and others so that there are sample_rate times this process's classes, each
@@ -301,8 +311,19 @@ at::Tensor Head::draw(const std::string& name, const std::vector<std::int64_t>& 
 
 at::Tensor& Head::add_buffer(const std::string& name, const at::Tensor& value,
                              BufferReduction reduction) {
-  buffers_.push_back({{name, value}, reduction});
+  buffers_.push_back({{{name, value}}, reduction});
   return buffers_.back().tensor;
+}
+
+at::Tensor& Head::add_class_buffer(const std::string& name, std::int64_t width,
+                                   BufferReduction reduction) {
+  const ClassRange own = own_classes();
+  at::Tensor& tensor = add_buffer(
+      name, at::zeros({own.count, width}, at::TensorOptions(description_.shape.dtype)), reduction);
+  if (!description_.shape.split_classes) return tensor;
+  buffers_.back().first = own.first;
+  buffers_.back().total = description_.shape.classes;
+  return tensor;
 }
 
 }  // namespace facebench

@@ -3,12 +3,15 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <utility>
+
 namespace facebench {
 
 void HeadBuffers::add(const Head& head, const std::string& prefix) {
-  for (const HeadBuffer& b : head.buffers())
-    entries_.push_back(
-        {{{prefix + b.name, b.tensor}, b.reduction}, head.takes_whole_batch(), {}, {}});
+  for (HeadBuffer b : head.buffers()) {
+    b.name = prefix + b.name;
+    entries_.push_back({std::move(b), head.takes_whole_batch(), {}, {}});
+  }
 }
 
 void HeadBuffers::begin_step(int processes) {
@@ -65,8 +68,8 @@ void HeadBuffers::end_step(Communicator& communicator) {
   }
 }
 
-std::vector<NamedTensor> HeadBuffers::tensors() const {
-  std::vector<NamedTensor> result;
+std::vector<PartialTensor> HeadBuffers::tensors() const {
+  std::vector<PartialTensor> result;
   for (const Entry& e : entries_) result.push_back(e.buffer);
   return result;
 }

@@ -25,7 +25,7 @@ class HeadBuffers {
   // Collective.
   void end_step(Communicator& communicator);
 
-  std::vector<NamedTensor> tensors() const;
+  std::vector<PartialTensor> tensors() const;
 
  private:
   struct Entry {

@@ -21,6 +21,8 @@ HeadMemory head_memory(const Head& head, std::int64_t images, int moments, bool 
     rows = p.tensor.size(0) * shape.classes / p.total;
     memory.first_class = p.first * shape.classes / p.total;
   }
+  for (const HeadBuffer& b : head.buffers())
+    memory.parameters += static_cast<std::int64_t>(b.tensor.nbytes());
   memory.classes = rows;
   const auto in_step = static_cast<double>(rows) * shape.sample_rate;
   const auto value = static_cast<std::int64_t>(c10::elementSize(shape.dtype));

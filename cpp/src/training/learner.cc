@@ -249,7 +249,7 @@ std::vector<PartialTensor> Learner::state() const {
   std::vector<PartialTensor> tensors = parameters_;
   for (const NamedTensor& t : network_->buffers())
     tensors.push_back({{network_prefix + t.name, t.tensor}});
-  for (NamedTensor& t : buffers_->tensors()) tensors.push_back({std::move(t)});
+  for (PartialTensor& t : buffers_->tensors()) tensors.push_back(std::move(t));
   for (PartialTensor& t : optimizer_->state()) tensors.push_back(std::move(t));
   if (average_)
     for (const NamedTensor& t : average_->tensors())

@@ -101,15 +101,15 @@ Course train_head(Head& head, Communicator& communicator, at::ScalarType type) {
     course.gradients.push_back(gradient);
   }
   const auto momentum = optimizer.state();
+  const auto all = [&](const PartialTensor& whose, const at::Tensor& t) {
+    return whose.split() ? at::cat(communicator.all_gather(t.detach())) : t.detach();
+  };
   for (std::size_t i = 0; i < head.parameters().size(); ++i) {
     const PartialTensor& p = head.parameters()[i];
-    const auto all = [&](const at::Tensor& t) {
-      return p.split() ? at::cat(communicator.all_gather(t.detach())) : t.detach();
-    };
-    course.parameters.push_back(all(p.tensor));
-    course.momentum.push_back(all(momentum[i].tensor));
+    course.parameters.push_back(all(p, p.tensor));
+    course.momentum.push_back(all(p, momentum[i].tensor));
   }
-  for (const HeadBuffer& b : head.buffers()) course.buffers.push_back(b.tensor);
+  for (const HeadBuffer& b : head.buffers()) course.buffers.push_back(all(b, b.tensor));
   return course;
 }
 
@@ -174,8 +174,23 @@ TEST_P(SplitHead, EqualsOneHeadWithAllClasses) {
   }
 }
 
+TEST(SplitHeads, CentresMoveAsFacenetsToo) {
+  const HeadShape shape{kFeatures, kClasses, 5, at::kDouble};
+  const Json options{{"update", "facenet"}, {"weight", 0.3}, {"alpha", 0.1}};
+  SingleProcess alone;
+  const Course wanted = train_head(*make_head("center", options, shape), alone, at::kDouble);
+  ThreadProcesses(3).run([&](Communicator& communicator) {
+    HeadShape own = shape;
+    own.processes = &communicator;
+    own.split_classes = true;
+    const auto head = make_head("center", options, own);
+    EXPECT_EQ(head->buffers()[0].tensor.size(0), communicator.rank() == 0 ? 7 : 8);
+    expect_same(train_head(*head, communicator, at::kDouble), wanted, 1e-11);
+  });
+}
+
 // Losses that say that they cannot be split, in one sentence.
-const std::set<std::string> kNotSplit{"center", "triplet"};
+const std::set<std::string> kNotSplit{"triplet"};
 
 std::vector<std::string> split_losses() {
   std::vector<std::string> names;
@@ -192,6 +207,7 @@ TEST(SplitHeads, LossesThatCannotBeSplitSaySo) {
   for (const std::string& name : kNotSplit)
     EXPECT_THROW(make_head(name, {}, shape), std::invalid_argument) << name;
   EXPECT_THROW(make_head("sphereface", {{"gradient", "caffe"}}, shape), std::invalid_argument);
+  EXPECT_THROW(make_head("center", {{"update", "caffe"}}, shape), std::invalid_argument);
   shape.split_classes = false;
   shape.sample_rate = 0.5;
   EXPECT_THROW(make_head("arcface", {}, shape), std::invalid_argument);
@@ -239,7 +255,7 @@ TEST(SplitHeads, MemoryIsThatOfTheProcesssClasses) {
     const std::int64_t rows = communicator.rank() == 0 ? 500 : 501;
     EXPECT_EQ(memory.first_class, communicator.rank() == 0 ? 0 : 500);
     EXPECT_EQ(memory.classes, rows);
-    EXPECT_EQ(memory.parameters, rows * 10 * 4);
+    EXPECT_EQ(memory.parameters, rows * 10 * 4 + 8) << "with the number of steps";
     EXPECT_EQ(memory.momentum, rows * 10 * 4);
     EXPECT_EQ(memory.gradients, rows * 10 * 4 * 4 / 10);
     EXPECT_EQ(memory.logits, 50 * 64 * 4);
@@ -253,6 +269,9 @@ TEST(SplitHeads, MemoryIsThatOfTheProcesssClasses) {
     EXPECT_EQ(centers.gradients, 3 * rows * 10 * 4);
     EXPECT_EQ(centers.logits, rows * 64 * (4 + 1));
     EXPECT_EQ(head_memory(*make_head("uniface", {}, shape), 64).parameters, rows * 10 * 4 + 4);
+    const HeadMemory center = head_memory(*make_head("center", {{"bias", false}}, shape), 64);
+    EXPECT_EQ(center.parameters, 2 * rows * 10 * 4);
+    EXPECT_EQ(center.momentum, rows * 10 * 4);
   });
 }
 

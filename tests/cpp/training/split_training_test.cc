@@ -144,10 +144,15 @@ TEST_F(SplitTraining, AnyNumberOfProcessesGivesTheSameCourse) {
 TEST_F(SplitTraining, ResumesToTheBitAlsoWithSampledClasses) {
   // By turns losses that keep something of their own: a moving average, a threshold with momentum.
   recipe_.training.epochs = 2;  // eight steps
-  for (const auto& [loss, rate] : std::vector<std::pair<std::string, double>>{
-           {"cosface", 1}, {"subcenter_arcface", 0.5}, {"curricularface", 1}, {"uniface", 0.5}}) {
+  for (const auto& [loss, rate] :
+       std::vector<std::pair<std::string, double>>{{"cosface", 1},
+                                                   {"subcenter_arcface", 0.5},
+                                                   {"curricularface", 1},
+                                                   {"uniface", 0.5},
+                                                   {"center", 0.5}}) {
     SCOPED_TRACE(loss);
     recipe_.loss = loss;
+    if (loss == "center") recipe_.loss_options = {{"weight", 0.1}};
     recipe_.training.sample_rate = rate;
     const std::string& name = loss;
     train_with(2, name);
@@ -182,9 +187,11 @@ TEST_F(SplitTraining, SoDoLossesThatKeepMoreThanWeights) {
   for (const auto& [loss, kept, rows] : std::vector<std::tuple<std::string, std::string, int>>{
            {"curricularface", "head.t", 7},
            {"uniface", "momentum.head.bias", 7},
-           {"subcenter_arcface", "momentum.head.weight", 21}}) {
+           {"subcenter_arcface", "momentum.head.weight", 21},
+           {"center", "head.centers", 7}}) {
     SCOPED_TRACE(loss);
     recipe_.loss = loss;
+    if (loss == "center") recipe_.loss_options = {{"weight", 0.1}};
     const auto last = [&] { return state_of(list_checkpoints(checkpoints(loss)).back()); };
     train_with(2, loss);
     const auto wanted = last();

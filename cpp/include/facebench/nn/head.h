@@ -77,6 +77,13 @@ class HeadInput {
   at::ScalarType type_;
 };
 
+// A tensor, or of one that is split over processes the rows of this one: those from `first` on, of
+// `total` (0: it is not split).
+struct PartialTensor : NamedTensor {
+  std::int64_t first = 0, total = 0;
+  bool split() const { return total > 0; }
+};
+
 // How a buffer that moves in each step is put together where the step's batch is shared by several
 // processes, or taken in several micro-batches.
 enum class BufferReduction : std::uint8_t {
@@ -86,15 +93,8 @@ enum class BufferReduction : std::uint8_t {
   broadcast,  // one value for all, that of rank 0 (the number of steps)
 };
 
-struct HeadBuffer : NamedTensor {
+struct HeadBuffer : PartialTensor {
   BufferReduction reduction = BufferReduction::mean;
-};
-
-// A tensor, or of one that is split over processes the rows of this one: those from `first` on, of
-// `total` (0: it is not split).
-struct PartialTensor : NamedTensor {
-  std::int64_t first = 0, total = 0;
-  bool split() const { return total > 0; }
 };
 
 // A loss with the parameters it needs: the last layer of a network in training, which is not part
@@ -191,6 +191,10 @@ class Head {
                                   const std::string& init);
   at::Tensor& add_buffer(const std::string& name, const at::Tensor& value,
                          BufferReduction reduction);
+  // Zeros, a row of `width` for each class; in a split head this process's rows alone, which it
+  // moves by the images of all.
+  at::Tensor& add_class_buffer(const std::string& name, std::int64_t width,
+                               BufferReduction reduction);
   at::Tensor& parameter(std::size_t i) { return parameters_[i].tensor; }
   at::Tensor& buffer(std::size_t i) { return buffers_[first_buffer_ + i].tensor; }  // of the loss
 
@@ -204,6 +208,8 @@ class Head {
   void refuse_split(std::string_view why) const;
   // Of a split head: the classes of this step. Draws them in training where sample_rate is below 1.
   ClassSplit split(const at::Tensor& labels);
+  // All classes that this process holds; of a head that is not split, every class.
+  ClassSplit held_classes(const at::Tensor& labels) const;
 
  private:
   enum class BatchUse : std::uint8_t { own, compared, split };
@@ -212,6 +218,8 @@ class Head {
   };
 
   void check(const at::Tensor& features, const at::Tensor& labels) const;
+  // Those that a split head's classes are over; this one alone where there are no others.
+  Communicator& processes() const;
   ClassRange own_classes() const;
   at::Tensor draw_classes(const at::Tensor& labels, std::uint64_t step) const;
   at::Tensor draw(const std::string& name, const std::vector<std::int64_t>& size,

@@ -9,8 +9,8 @@ namespace facebench {
 // Bytes that a head takes in one process during a step, beside the network and the images.
 struct HeadMemory {
   std::int64_t first_class = 0, classes = 0;  // that the process holds
-  std::int64_t parameters = 0;
-  std::int64_t momentum = 0;  // what the optimizer keeps; of Adam both moments
+  std::int64_t parameters = 0;                // and buffers, such as centres
+  std::int64_t momentum = 0;                  // what the optimizer keeps; of Adam both moments
   // Of the classes of a step, where they are stored; where they are sampled, with their rows of
   // parameters and momentum.
   std::int64_t gradients = 0;

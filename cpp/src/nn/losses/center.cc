@@ -6,6 +6,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "nn/class_split.h"
 #include "nn/losses/parts.h"
 
 namespace facebench {
@@ -38,27 +39,29 @@ class CenterHead : public LinearHead {
  public:
   CenterHead(Description description, const CenterOptions& options)
       : LinearHead(std::move(description), options.bias, options.init), options_(options) {
-    refuse_split("its centres are not split");
-    const std::vector<std::int64_t> size{shape().classes, shape().features};
-    if (options_.update == "caffe")  // its layer has them among the solver's parameters
-      add_parameter("centers", size, "xavier_caffe");
-    else
-      add_buffer("centers", at::zeros(size, at::TensorOptions(shape().dtype)),
-                 BufferReduction::sum);
+    if (options_.update != "caffe") {
+      add_class_buffer("centers", shape().features, BufferReduction::sum);
+      return;
+    }
+    refuse_split("with update = caffe its centres are not split");
+    // Its layer has them among the solver's parameters.
+    add_parameter("centers", {shape().classes, shape().features}, "xavier_caffe");
   }
 
  protected:
   Output compute(HeadInput& input) override {
     Output output = classify(input);
     // A conversion of its own: in mixed precision the gradient of each term is rounded by itself.
-    const at::Tensor x = HeadInput(input.given(), input.labels()).features();
-    const at::Tensor& labels = input.labels();
+    const at::Tensor all = HeadInput(input.given(), input.labels()).features();
+    // The images whose centres this process holds.
+    const ClassSplit held = held_classes(input.labels());
+    const at::Tensor x = all.index_select(0, held.held_images());
+    const at::Tensor labels = held.rows_of_images().index_select(0, held.held_images());
     at::Tensor centers = options_.update == "caffe" ? parameters().back().tensor : buffer(0);
     const at::Tensor square = (x - centers.detach().index_select(0, labels)).square();
     // facenet's distance is a mean over dimensions too, without the half.
-    const at::Tensor distance = options_.update == "facenet"
-                                    ? square.mean()
-                                    : square.sum() / (2.0 * static_cast<double>(x.size(0)));
+    const std::int64_t terms = options_.update == "facenet" ? all.numel() : 2 * all.size(0);
+    const at::Tensor distance = held.summed(square.sum() / static_cast<double>(terms));
     output.loss = output.loss + options_.weight * distance;
     if (options_.update == "caffe")
       output.loss = output.loss + caffe_term(centers, x, labels);
