@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "modules.h"
 #include "tables.h"
 
 namespace facebench {
@@ -60,6 +61,17 @@ std::string options_doc(const OptionsSchema& schema) {
            (f.optional ? ", optional" : ", default " + option_text(f.default_value)) +
            "): " + f.doc + "\n";
   return doc;
+}
+
+void refuse_unmade_objects(const py::module_& m) {
+  for (const auto& [name, value] : py::dict(m.attr("__dict__"))) {
+    if (!PyType_Check(value.ptr())) continue;
+    // What is called for memory in that case alone.
+    if (auto* type = py::detail::get_type_info(reinterpret_cast<PyTypeObject*>(value.ptr())))
+      type->operator_new = [](std::size_t) -> void* {
+        throw py::type_error("the object was not constructed: its __init__ failed or did not run");
+      };
+  }
 }
 
 class PythonJob::Sink : public ProgressSink {

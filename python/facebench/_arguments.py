@@ -289,7 +289,7 @@ def _guard_class(kind: type, module: str) -> None:
         qualified = f"{kind.__qualname__}.{name}"
         if name in own:
             continue
-        if name == "__repr__" and type(member).__name__ == "instancemethod":
+        if name in ("__repr__", "__str__") and type(member).__name__ == "instancemethod":
             setattr(kind, name, _shown_if_made(member.__func__))
         elif type(member).__name__ == "instancemethod":
             setattr(kind, name, _guarded(member.__func__, said, qualified, module))

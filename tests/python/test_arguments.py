@@ -131,3 +131,23 @@ def test_every_protocol_of_pickle(protocol):
     assert pickle.loads(pickle.dumps(status, protocol)) == status
     with pytest.raises(TypeError, match="cannot pickle"):
         pickle.dumps(io.EmbeddingSet([[1.0]], ["a"]), protocol)
+
+
+def test_what_was_not_made_cannot_be_used():
+    """Memory that nobody wrote was read as the object: `len()` of a pack ended the process."""
+    used = 0
+    for module in (_eval, _torch.full):
+        for kind in [k for k in vars(module).values() if isinstance(k, type)]:
+            left = kind.__new__(kind)
+            if issubclass(kind, Exception) or _eval._constructed(left):
+                continue
+            for name in {n for n in dir(kind) if type(vars(kind).get(n)) is property}:
+                with pytest.raises(TypeError, match="not constructed"):
+                    getattr(left, name)
+                used += 1
+            if hasattr(kind, "__len__"):
+                with pytest.raises(TypeError, match="not constructed"):
+                    len(left)
+    assert used > 300
+    with pytest.raises(TypeError, match="not constructed"):
+        metrics.roc(metrics.Comparisons.__new__(metrics.Comparisons))
