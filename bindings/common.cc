@@ -1,26 +1,33 @@
 #include "common.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <optional>
 
+#include "modules.h"
 #include "tables.h"
 
 namespace facebench {
+
+OptionValue option_value(const std::string& name, const py::handle& value) {
+  try {
+    return py::cast<OptionValue>(value);
+  } catch (const py::cast_error&) {
+    if (py::isinstance<py::str>(value))
+      throw py::value_error(fmt::format("option {} holds text that UTF-8 cannot hold", name));
+    throw py::value_error(
+        fmt::format("option {} cannot be {}", name, std::string(py::repr(py::type::of(value)))));
+  }
+}
 
 void set_options(const OptionsSchema& schema, void* options, const py::dict& values) {
   for (const auto& [key, value] : values) {
     const auto name = py::cast<std::string>(key);
     const OptionField& field = schema.at(name);  // an unknown name is what is wrong first
-    OptionValue given;
-    try {
-      given = py::cast<OptionValue>(value);
-    } catch (const py::cast_error&) {
-      throw py::value_error(
-          fmt::format("option {} cannot be {}", name, std::string(py::repr(py::type::of(value)))));
-    }
-    field.assign(options, given);
+    field.assign(options, option_value(name, value));
   }
 }
 
@@ -62,6 +69,31 @@ std::string options_doc(const OptionsSchema& schema) {
   return doc;
 }
 
+void refuse_unmade_objects(const py::module_& m) {
+  for (const auto& [name, value] : py::dict(m.attr("__dict__"))) {
+    if (!PyType_Check(value.ptr())) continue;
+    // What is called for memory in that case alone.
+    if (auto* type = py::detail::get_type_info(reinterpret_cast<PyTypeObject*>(value.ptr())))
+      type->operator_new = [](std::size_t) -> void* {
+        throw py::type_error("the object was not constructed: its __init__ failed or did not run");
+      };
+  }
+}
+
+// Calls `body` with the GIL, from a thread that had released it. While Python ends, it unwinds a
+// daemon thread that asks for the GIL, which the library's own catch clauses do not let pass: it
+// waits for the end of the process instead (see wait_or_terminate() in core.cc).
+template <class Body>
+static void with_gil(Body&& body) {
+  std::optional<py::gil_scoped_acquire> gil;  // not given back by a thread that is unwound
+  try {
+    gil.emplace();
+    body();
+  } catch (const abi::__forced_unwind&) {
+    for (;;) ::pause();
+  }
+}
+
 class PythonJob::Sink : public ProgressSink {
  public:
   Sink(PythonJob& owner, py::object target) : owner_(owner), target_(std::move(target)) {}
@@ -77,28 +109,30 @@ class PythonJob::Sink : public ProgressSink {
   }
   void end() override {
     // May be called while an exception is handled: never throws.
-    py::gil_scoped_acquire gil;
-    try {
-      target_.attr("end")();
-    } catch (py::error_already_set& e) {
-      // Ctrl-C that came just here is not lost: the next poll stops the call.
-      if (e.matches(PyExc_KeyboardInterrupt))
-        owner_.error_ = e.value();
-      else
-        e.discard_as_unraisable("facebench progress");
-    }
+    with_gil([&] {
+      try {
+        target_.attr("end")();
+      } catch (py::error_already_set& e) {
+        // Ctrl-C that came just here is not lost: the next poll stops the call.
+        if (e.matches(PyExc_KeyboardInterrupt))
+          owner_.error_ = e.value();
+        else
+          e.discard_as_unraisable("facebench progress");
+      }
+    });
   }
 
  private:
   template <class F>
   void call(F&& f) {
-    py::gil_scoped_acquire gil;
-    try {
-      f();
-    } catch (py::error_already_set& e) {
-      owner_.error_ = e.value();
-      throw Cancelled();
-    }
+    with_gil([&] {
+      try {
+        f();
+      } catch (py::error_already_set& e) {
+        owner_.error_ = e.value();
+        throw Cancelled();
+      }
+    });
   }
 
   PythonJob& owner_;
@@ -114,11 +148,12 @@ PythonJob::PythonJob(int threads, py::object progress) {
     job_.progress = sink_.get();
   }
   job_.poll = [this] {
-    py::gil_scoped_acquire gil;
-    if (error_) throw Cancelled();
-    if (PyErr_CheckSignals() == 0) return;
-    error_ = py::error_already_set().value();
-    throw Cancelled();
+    with_gil([&] {
+      if (error_) throw Cancelled();
+      if (PyErr_CheckSignals() == 0) return;
+      error_ = py::error_already_set().value();
+      throw Cancelled();
+    });
   };
 }
 

@@ -21,6 +21,8 @@ namespace py = pybind11;
 
 // What bind_options needs of any options aggregate, through its description: written once, not
 // compiled anew for each of them.
+// option_value: what an option was given; ValueError where no option could be that.
+OptionValue option_value(const std::string& name, const py::handle& value);
 void set_options(const OptionsSchema& schema, void* options, const py::dict& values);
 py::dict options_dict(const OptionsSchema& schema, const void* options);
 std::string options_repr(const OptionsSchema& schema, const void* options);

@@ -1,3 +1,7 @@
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
 
 #include "common.h"
@@ -11,7 +15,32 @@
 
 namespace facebench {
 
+namespace {
+
+bool python_is_ending() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+// While Python ends, it unwinds each daemon thread that comes back from our code, until 3.14 by the
+// means of cancelled threads, which nothing that is noexcept lets pass: the process was aborted.
+// Such a thread waits for the end of the process, as Python 3.14 lets it.
+std::terminate_handler terminate_before = nullptr;
+
+void wait_or_terminate() {
+  if (!std::current_exception())
+    while (python_is_ending()) ::pause();
+  if (terminate_before) terminate_before();
+  std::abort();
+}
+
+}  // namespace
+
 void bind_core(py::module_& m) {
+  terminate_before = std::set_terminate(wait_or_terminate);
   static const py::handle error =
       py::register_exception<Error>(m, "Error", PyExc_RuntimeError).inc_ref();
   error.attr("__doc__") =
@@ -29,6 +58,19 @@ void bind_core(py::module_& m) {
       PyErr_SetString(error.ptr(), printable(e.what()).c_str());
     } catch (const std::length_error& e) {  // a shape or a text that no memory could hold
       PyErr_SetString(error.ptr(), printable(e.what()).c_str());
+    } catch (const std::invalid_argument& e) {  // may quote bytes that were given as text
+      PyErr_SetString(PyExc_ValueError, printable(e.what()).c_str());
+    } catch (const py::cast_error& e) {
+      // "Unable to cast Python instance of type <class 'str'> to C++ type ...": of what a function
+      // from Python returned, or of a value that is looked at late.
+      const std::string text = e.what();
+      const std::size_t first = text.find('<'), last = text.find('>');
+      PyErr_SetString(PyExc_TypeError,
+                      first < last && last != std::string::npos
+                          ? ("a value of " + text.substr(first, last - first + 1) +
+                             " is not what is wanted here, or is text that UTF-8 cannot hold")
+                                .c_str()
+                          : printable(text).c_str());
     }
   });
   m.def(

@@ -22,8 +22,10 @@ namespace {
 
 Json to_json(const py::dict& options) {
   Json result = Json::object();
-  for (const auto& [key, value] : options)
-    result[py::cast<std::string>(key)] = json_of_option(py::cast<OptionValue>(value));
+  for (const auto& [key, value] : options) {
+    const auto name = py::cast<std::string>(key);
+    result[name] = json_of_option(option_value(name, value));
+  }
   return result;
 }
 

@@ -6,6 +6,10 @@
 // has a bindings file.
 namespace facebench {
 
+// Objects of the module's classes whose __init__ did not run, or failed, are refused wherever they
+// are given or asked: the binding library would hand out memory that nobody wrote. Called last.
+void refuse_unmade_objects(const pybind11::module_& m);
+
 void bind_core(pybind11::module_& m);
 void bind_io(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);

@@ -28,10 +28,23 @@ std::vector<at::Tensor> unnamed(const std::vector<NamedTensor>& tensors) {
   return result;
 }
 
+std::string type_name(const py::object& value) {
+  return std::string(py::str(py::type::of(value).attr("__name__")));
+}
+
 at::Device device_of(const py::object& device, at::Device current) {
   if (device.is_none()) return current;
   if (py::isinstance<py::str>(device)) return torch_device(device.cast<std::string>());
-  return device.cast<at::Device>();
+  if (py::isinstance(device, py::module_::import("torch").attr("device")))
+    return device.cast<at::Device>();
+  throw py::type_error("device must be text or a torch.device, not " + type_name(device));
+}
+
+at::ScalarType dtype_of(const py::object& dtype, at::ScalarType current) {
+  if (dtype.is_none()) return current;
+  if (py::isinstance(dtype, py::module_::import("torch").attr("dtype")))
+    return dtype.cast<at::ScalarType>();
+  throw py::type_error("dtype must be a torch.dtype, not " + type_name(dtype));
 }
 
 // Running a network, and what becomes of its weights.
@@ -76,8 +89,7 @@ void bind_network_use(py::class_<Network>& network) {
       .def(
           "to",
           [](Network& n, const py::object& device, const py::object& dtype) -> Network& {
-            n.to(device_of(device, n.device()),
-                 dtype.is_none() ? n.dtype() : dtype.cast<at::ScalarType>());
+            n.to(device_of(device, n.device()), dtype_of(dtype, n.dtype()));
             return n;
           },
           py::arg("device") = py::none(), py::arg("dtype") = py::none(),

@@ -21,9 +21,9 @@ _SIMPLE = {
     "str": ("text", lambda v: isinstance(v, str)),
     "bytes": ("bytes", lambda v: isinstance(v, bytes | bytearray)),
     "bool": ("True or False", lambda v: isinstance(v, bool) or type(v).__name__ == "bool"),
-    "SupportsInt": ("a whole number", lambda v: hasattr(v, "__index__") or _whole(v)),
-    "SupportsIndex": ("a whole number", lambda v: hasattr(v, "__index__")),
-    "int": ("a whole number", lambda v: hasattr(v, "__index__")),
+    "SupportsInt": ("a whole number", lambda v: _whole(v)),
+    "SupportsIndex": ("a whole number", lambda v: _whole(v) and hasattr(v, "__index__")),
+    "int": ("a whole number", lambda v: _whole(v) and hasattr(v, "__index__")),
     "SupportsFloat": ("a number", lambda v: _number(v)),
     "float": ("a number", lambda v: _number(v)),
     "PathLike": ("a path", lambda v: hasattr(v, "__fspath__")),
@@ -42,11 +42,23 @@ _ANYTHING = {"object", "Any", "args", "kwargs"}
 
 
 def _whole(value) -> bool:
-    return hasattr(value, "__int__") and not isinstance(value, str | bytes | float)
+    if isinstance(value, str | bytes | float) or getattr(value, "shape", ()):
+        return False  # an array has what makes a number of it, and mostly refuses
+    return hasattr(value, "__int__") or hasattr(value, "__index__")
 
 
 def _number(value) -> bool:
+    if getattr(value, "shape", ()):
+        return False
     return hasattr(value, "__float__") or hasattr(value, "__index__")
+
+
+def _odd_text(value) -> bool:
+    if isinstance(value, str):
+        return "\0" in value or value != value.encode("utf-8", "ignore").decode()
+    return isinstance(value, list | tuple) and any(
+        isinstance(v, str) and _odd_text(v) for v in value
+    )
 
 
 def _is_array(value) -> bool:
@@ -212,6 +224,11 @@ def _judge(signature: inspect.Signature, args: tuple, kwargs: dict) -> tuple[int
     numbers = [n for n, v in given.items() if isinstance(v, int) and not isinstance(v, bool)]
     if numbers:
         return len(given), f"{' or '.join(numbers)} is out of the range of its type"
+    for name, value in given.items():
+        if _odd_text(value):
+            return len(
+                given
+            ), f"{name} holds a character that no name may hold: NUL, or half of one"
     return len(given), ""
 
 
@@ -289,7 +306,7 @@ def _guard_class(kind: type, module: str) -> None:
         qualified = f"{kind.__qualname__}.{name}"
         if name in own:
             continue
-        if name == "__repr__" and type(member).__name__ == "instancemethod":
+        if name in ("__repr__", "__str__") and type(member).__name__ == "instancemethod":
             setattr(kind, name, _shown_if_made(member.__func__))
         elif type(member).__name__ == "instancemethod":
             setattr(kind, name, _guarded(member.__func__, said, qualified, module))

@@ -1,5 +1,6 @@
 """Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
 
+import contextlib
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import _foreign, crops, detection, embedding, images
+from facebench._progress import sink
 from facebench.core import Error
 from facebench.io import EmbeddingSet, SampleStatus
 
@@ -103,7 +105,7 @@ def _thresholds(run):
     return found.values()
 
 
-def embed_folder(model, folder, options=None, threads=0) -> EmbeddingSet:
+def embed_folder(model, folder, options=None, threads=0, progress=None) -> EmbeddingSet:
     """An `EmbeddingSet` of all photographs below a folder, by their paths in it. One without a face
     or that cannot be read has the status that says so."""
     steps = _Steps(model)
@@ -111,16 +113,35 @@ def embed_folder(model, folder, options=None, threads=0) -> EmbeddingSet:
     if not files:
         raise Error(f"{folder}: holds no photograph (JPEG, PNG or PNM)")
     names, status, rows = [f.name for f in files], [], []
-    for begin in range(0, len(names), CHUNK):
-        cut = [_try(steps, os.path.join(folder, name)) for name in names[begin : begin + CHUNK]]
-        status += [state for _, state in cut]
-        good = [crop for crop, _ in cut if crop is not None]
-        if good:
-            found = embedding.extract(model, np.stack(good), options, threads=threads)
-            rows += list(found.values)
+    with _shown(sink(progress), len(names)) as moved:
+        for begin in range(0, len(names), CHUNK):
+            cut = []
+            for k, name in enumerate(names[begin : begin + CHUNK], begin + 1):
+                cut.append(_try(steps, os.path.join(folder, name)))
+                moved(k)
+            status += [state for _, state in cut]
+            good = [crop for crop, _ in cut if crop is not None]
+            if good:
+                found = embedding.extract(
+                    model, np.stack(good), options, threads=threads, progress=False
+                )
+                rows += list(found.values)
     values = np.zeros((len(names), len(rows[0]) if rows else 1), np.float32)
     values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
     return EmbeddingSet(values, names, [int(state) for state in status])
+
+
+@contextlib.contextmanager
+def _shown(target, total):
+    """Gives the function that says how many of the photographs are done."""
+    if target is None:
+        yield lambda done: None
+        return
+    target.begin("embed", total, "images")
+    try:
+        yield target.update
+    finally:
+        target.end()
 
 
 def _try(steps, path):

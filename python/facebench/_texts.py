@@ -1,5 +1,6 @@
 """How objects of the compiled modules show themselves in a notebook: Pack(a.h5: 40 images)."""
 
+import json
 from types import ModuleType
 
 from facebench import _eval
@@ -26,7 +27,8 @@ def _graph(graph) -> str:
 _TEXTS = {
     "TrialSet": lambda x: f"{_count(len(x.names), 'name')}, {_count(len(x.tracks), 'track')}",
     "DetectionSummary": lambda x: f"{_count(x.images, 'image')}, {_count(x.faces, 'face')}",
-    "Detector": lambda x: ", ".join(str(v) for v in x.description.values() if v),
+    "Detector": lambda x: json.loads(x.description())["detector"],
+    "ImageFile": lambda x: x.name,
     "ConvertSummary": lambda x: f"{_count(x.images, 'image')}, {x.people:,} people",
     "DatasetReport": lambda x: (
         f"{_count(x.images, 'image')}, {_count(len(x.findings), 'finding')}"

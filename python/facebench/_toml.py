@@ -35,5 +35,8 @@ def value_text(value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(value_text(v) for v in value) + "]"
+        try:
+            return "[" + ", ".join(value_text(v) for v in value) + "]"
+        except RecursionError:
+            raise ValueError("a list that holds itself is no value") from None
     return str(value)

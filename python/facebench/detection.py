@@ -13,6 +13,7 @@ from collections.abc import Sequence as _Sequence
 import numpy as _np
 
 from facebench import images as _images
+from facebench._arguments import type_text as _type_text
 from facebench._eval import Error as _Error
 from facebench._torch import full as _full
 
@@ -44,12 +45,16 @@ def make_detector(name: str = "mtcnn", **options) -> Detector:
 
 def description(detector: Detector) -> dict:
     """Everything that decides what a detector finds, as manifests record it."""
+    if not isinstance(detector, Detector):
+        raise TypeError(f"detector must be a Detector, not {_type_text(detector)}")
     return _json.loads(detector.description())
 
 
 def _finder(detector: str | Detector, options: dict) -> Detector:
     if isinstance(detector, str):
         return make_detector(detector, **options)
+    if not isinstance(detector, Detector):
+        raise TypeError(f"detector must be its name or a Detector, not {_type_text(detector)}")
     if options:
         raise TypeError("options go to make_detector() when a detector is passed")
     return detector

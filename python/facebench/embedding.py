@@ -16,6 +16,7 @@ import numpy as _np
 from facebench import _foreign, _onnx_import
 from facebench import nn as _nn
 from facebench._arguments import brief as _brief
+from facebench._arguments import type_text as _type_text
 from facebench._foreign import (
     CallableEmbedder,
     Embedder,
@@ -108,9 +109,10 @@ def _read_foreign(path: _Path) -> dict:
         # Nothing but tensors and plain containers is ever built: no code of the file runs.
         loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as e:
+        why = (str(e) or type(e).__name__).splitlines()[0]  # of an empty file torch says nothing
         raise _Error(
-            f"{path}: not weights that can be read without running code of the file "
-            f"({str(e).splitlines()[0]}). Save its state_dict() with torch.save, or as safetensors"
+            f"{path}: not weights that can be read without running code of the file ({why}). Save "
+            "its state_dict() with torch.save, or as safetensors"
         ) from None
     for key in ("state_dict", "model_state_dict", "model"):
         if isinstance(loaded, dict) and isinstance(loaded.get(key), dict):
@@ -242,6 +244,8 @@ def export_onnx(model, path, *, fold: bool = True) -> None:
     if isinstance(model, TorchEmbedder):
         model._export_onnx(path)
         return
+    if not isinstance(model, Model):
+        raise TypeError(f"model must be a Model or a TorchEmbedder, not {_type_text(model)}")
     metadata = {"facebench": _json.dumps(model.description(), sort_keys=True)}
     _nn.export_onnx(model.weights, path, taps=[model.options.tap], fold=fold, metadata=metadata)
 

@@ -11,6 +11,7 @@
 True
 """
 
+from facebench._arguments import type_text as _type_text
 from facebench._torch import full as _full
 from facebench._torch import torch as _torch
 
@@ -72,6 +73,11 @@ def build_network(name: str, *, initializer: str = "torch", seed: int = 0, **opt
     return _full.build_network(name, NetworkOptions(**options), initializer, seed)
 
 
+def _require_network(network) -> None:
+    if not isinstance(network, Network):
+        raise TypeError(f"network must be a facebench.nn.Network, not {_type_text(network)}")
+
+
 class NetworkModule(_torch.nn.Module):
     """A `Network` as a ``torch.nn.Module``, for code that wants one: containers, hooks, EMA, DDP.
 
@@ -90,6 +96,7 @@ class NetworkModule(_torch.nn.Module):
 
     def __init__(self, network: Network, tap: str = "embedding"):
         super().__init__()
+        _require_network(network)
         self._network, self._tap = network, tap
         for name, tensor in network.named_parameters():
             # The tensor that the network itself reads; a copy would be another leaf.
@@ -116,7 +123,7 @@ class NetworkModule(_torch.nn.Module):
 
     def forward(self, images, tap=None):
         self._network.train(self.training)
-        return self._network(images, tap or self._tap)
+        return self._network(images, self._tap if tap is None else tap)
 
     def _apply(self, fn, recurse=True):
         # The network moves its tensors itself, and keeps the tensor objects.
@@ -142,6 +149,9 @@ def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metad
     >>> os.path.getsize(path) > 1000
     True
     """
+    _require_network(network)
+    if metadata is not None and not isinstance(metadata, dict):
+        raise TypeError(f"metadata must be a dict, not {_type_text(metadata)}")
     try:
         from facebench import _onnx
     except ImportError as e:

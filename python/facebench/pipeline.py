@@ -149,7 +149,7 @@ def embed(model, pack, out=None, *, threads=0, progress=None, **options):
         elif not _os.path.isdir(pack):
             source = _Pack(pack)
     if isinstance(source, (str, _os.PathLike)):
-        result = _compare.embed_folder(embedder, source, extract, threads)
+        result = _compare.embed_folder(embedder, source, extract, threads, progress)
     else:
         result = _embedding.extract(embedder, source, extract, threads=threads, progress=progress)
     if out is not None:

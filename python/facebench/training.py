@@ -28,6 +28,7 @@ from os import (
 
 import numpy as _np
 
+from facebench._arguments import type_text as _type_text
 from facebench._own_loss import OwnLoss as _OwnLoss
 from facebench._own_network import OwnNetwork as _OwnNetwork
 from facebench._toml import value_text as _value_text
@@ -158,7 +159,11 @@ def validation(protocol, images, *, root="", lists="", **options) -> Validation:
         return _full.array_validation(
             _fspath(protocol), root, lists, _image_array(array), list(names), options
         )
-    path = images if isinstance(images, (str, _PathLike)) else images.path
+    path = images.path if isinstance(images, _full.Pack) else images
+    if not isinstance(path, (str, _PathLike)):
+        raise TypeError(
+            "images must be a pack, its path, or a pair (array, names), not " + _type_text(images)
+        )
     return _full.open_validation(_fspath(protocol), root, lists, path, options)
 
 
@@ -254,11 +259,18 @@ class Optimizer:
         >>> head.weight.grad is None
         True
         """
-        self._core.backward(loss, head._core, self.options.lr if lr is None else lr)
+        self._core.backward(loss, _core_of(head), self.options.lr if lr is None else lr)
 
     def step(self, lr: float | None = None) -> None:
         """One step, at the options' rate where none is given."""
         self._core.step(self.options.lr if lr is None else lr)
+
+
+def _core_of(head):
+    core = getattr(head, "_core", None)
+    if not isinstance(core, _full.Head):
+        raise TypeError(f"head must be one of facebench.losses.make_head, not {_type_text(head)}")
+    return core
 
 
 def head_memory(head, images: int, optimizer: str = "sgd", *, early: bool = False) -> dict:
@@ -272,7 +284,7 @@ def head_memory(head, images: int, optimizer: str = "sgd", *, early: bool = Fals
     >>> training.head_memory(head, images=64)["parameters"]
     20480000
     """
-    return _full.head_memory(head._core, images, OptimizerOptions(name=optimizer), early)
+    return _full.head_memory(_core_of(head), images, OptimizerOptions(name=optimizer), early)
 
 
 def train(

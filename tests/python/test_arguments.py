@@ -77,6 +77,8 @@ def test_the_sentence_names_argument_wanted_and_given():
         "missing": lambda: metrics.wilson(1),
         "unknown": lambda: metrics.wilson(1, 2, lavel=0.5),
         "range": lambda: metrics.wilson(2**70, 2),
+        "array": lambda: metrics.wilson(np.ones(2, int), 2),
+        "nul": lambda: facebench.detection.list_image_files(["a\0b"]),
     }.items():
         with pytest.raises((TypeError, ValueError)) as caught:
             call()
@@ -90,6 +92,9 @@ def test_the_sentence_names_argument_wanted_and_given():
         "missing": "wilson(): missing a required argument: 'n'; it takes (k, n, level)",
         "unknown": "wilson(): got an unexpected keyword argument 'lavel'; it takes (k, n, level)",
         "range": "wilson(): k or n is out of the range of its type",
+        "array": "wilson(): k must be a whole number, not an array (2,) of int64",
+        "nul": "list_image_files(): paths holds a character that no name may hold: NUL, or half of "
+        "one",
     }
 
 
@@ -131,3 +136,92 @@ def test_every_protocol_of_pickle(protocol):
     assert pickle.loads(pickle.dumps(status, protocol)) == status
     with pytest.raises(TypeError, match="cannot pickle"):
         pickle.dumps(io.EmbeddingSet([[1.0]], ["a"]), protocol)
+
+
+def test_what_was_not_made_cannot_be_used():
+    """Memory that nobody wrote was read as the object: `len()` of a pack ended the process."""
+    used = 0
+    for module in (_eval, _torch.full):
+        for kind in [k for k in vars(module).values() if isinstance(k, type)]:
+            left = kind.__new__(kind)
+            if issubclass(kind, Exception) or _eval._constructed(left):
+                continue
+            for name in {n for n in dir(kind) if type(vars(kind).get(n)) is property}:
+                with pytest.raises(TypeError, match="not constructed"):
+                    getattr(left, name)
+                used += 1
+            if hasattr(kind, "__len__"):
+                with pytest.raises(TypeError, match="not constructed"):
+                    len(left)
+    assert used > 300
+    with pytest.raises(TypeError, match="not constructed"):
+        metrics.roc(metrics.Comparisons.__new__(metrics.Comparisons))
+
+
+def test_detectors_and_files_show_themselves(tmp_path):
+    """repr() of a detector was an AttributeError, in a session of Python as in a traceback."""
+    assert repr(facebench.detection.make_detector("hog")) == "Detector(hog)"
+    (tmp_path / "a.png").write_bytes(facebench.images.encode_png(np.zeros((2, 2, 3), np.uint8)))
+    assert repr(facebench.detection.list_image_files(tmp_path)[0]) == "[ImageFile(a.png)]"
+
+
+@pytest.mark.parametrize("name", [b"\xff", "a\0b"])
+def test_names_that_are_no_text_are_quoted_whole(name):
+    """Bytes gave a UnicodeDecodeError in place of the message, a NUL was its end."""
+    with pytest.raises(ValueError, match=r"unknown network '(\\xff|a\\x00b)'.*known: alexnet_v1"):
+        facebench.nn.build_graph(name)
+
+
+def test_values_that_are_looked_at_late():
+    """Each was a RuntimeError or an AttributeError that named no argument."""
+    network = facebench.nn.build_network("small4", classes=3)
+    head = object()
+    for call, said in {
+        lambda: network.to("cpu", 3): "dtype must be a torch.dtype, not int",
+        lambda: network.to(3): "device must be text or a torch.device, not int",
+        lambda: facebench.nn.NetworkModule(
+            None
+        ): "network must be a facebench.nn.Network, not None",
+        lambda: facebench.nn.export_onnx(3, "x.onnx"): "network must be a facebench.nn.Network",
+        lambda: facebench.nn.export_onnx(network, "x", metadata=[1]): "metadata must be a dict",
+        lambda: facebench.training.head_memory(head, 8): "head must be one of facebench.losses",
+        lambda: facebench.training.validation(
+            "lfw", 3
+        ): "images must be a pack, its path, or a pair",
+        lambda: facebench.detection.description("mtcnn"): "detector must be a Detector, not str",
+        lambda: facebench.detection.detect(
+            np.zeros((9, 9, 3), np.uint8), detector=3
+        ): "its name or",
+        lambda: facebench.embedding.export_onnx(3, "x"): "model must be a Model or",
+        lambda: facebench.losses.make_head("arcface", features=8, classes=3, s="\udcff"): "UTF-8",
+    }.items():
+        with pytest.raises((TypeError, ValueError), match=said):
+            call()
+    for option in ({}, [None], object()):
+        with pytest.raises(ValueError, match="option min_face cannot be"):
+            facebench.detection.make_detector("mtcnn", min_face=option)
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="a list that holds itself"):
+        facebench.training.load_recipe("demo", epochs=endless)
+
+
+def test_a_folder_of_photographs_says_how_far_it_is(tmp_path):
+    """`progress` was not passed on."""
+    for name in ("a.png", "b.png"):
+        image = np.zeros((40, 40, 3), np.uint8)
+        (tmp_path / name).write_bytes(facebench.images.encode_png(image))
+    seen = []
+    facebench.embed(
+        lambda images: np.zeros((len(images), 2), np.float32),
+        tmp_path,
+        progress=lambda stage, done, total, unit: seen.append((stage, done, total, unit)),
+    )
+    assert seen == [("embed", k, 2, "images") for k in range(3)]
+
+
+def test_an_empty_file_of_weights(tmp_path):
+    """torch says nothing about it, of which the first line was taken: an IndexError."""
+    (tmp_path / "w.pth").write_bytes(b"")
+    with pytest.raises(facebench.Error, match=r"without running code of the file \(EOFError"):
+        facebench.convert(tmp_path / "w.pth", network="small4")

@@ -181,3 +181,28 @@ def test_verbs_with_few_threads_give_the_same(tmp_path, most, monkeypatch):
     for name in ("p-{}.h5", "e-{}.h5", "t-{}/model.safetensors"):
         first, second = ((tmp_path / name.format(end)).read_bytes() for end in ("many", "few"))
         assert first == second, name
+
+
+@pytest.mark.parametrize("work", ["metrics.auc(scores, labels)", "bootstrap()"])
+def test_the_process_ends_while_daemon_threads_compute(work):
+    """Python unwinds such threads when they come back; that aborted the process (code 134)."""
+    program = f"""
+import threading, time
+import numpy as np
+from facebench import metrics
+scores = np.random.default_rng(0).normal(size=20000)
+labels = (scores > 0).astype(np.uint8)
+pairs = metrics.Comparisons(scores[:2000], labels[:2000])
+people = np.arange(2000) % 50, np.arange(2000) % 49
+def bootstrap():
+    metrics.dyadic_bootstrap([metrics.auc_statistic(pairs)], *people, None)
+def for_ever():
+    while True:
+        {work}
+for _ in range(3):
+    threading.Thread(target=for_ever, daemon=True).start()
+time.sleep(0.3)
+"""
+    for _ in range(4):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, b"")

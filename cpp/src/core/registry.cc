@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "facebench/core/utf8.h"
+
 namespace facebench {
 namespace {
 
@@ -61,7 +63,7 @@ std::string closest_name(std::string_view name, std::span<const std::string> kno
 
 std::string unknown_name_message(std::string_view kind, std::string_view name,
                                  std::span<const std::string> known) {
-  std::string text = fmt::format("unknown {} '{}'", kind, name);
+  std::string text = fmt::format("unknown {} '{}'", kind, printable(name));
   if (std::string best = closest_name(name, known); !best.empty())
     text += fmt::format("; did you mean '{}'?", best);
   return text + fmt::format(" (known: {})", fmt::join(known, ", "));
