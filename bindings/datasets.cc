@@ -50,6 +50,7 @@ void bind_folders(py::module_& m) {
       .def_readonly("samples", &Dataset::samples)
       .def_readonly("label_names", &Dataset::label_names)
       .def_readonly("damaged", &Dataset::damaged, "entries of an archive that were left out")
+      .def_readonly("notes", &Dataset::notes, "what an archive says of itself, a sentence each")
       .def_readonly("passed_over", &Dataset::passed_over,
                     "files of a folder that are not read: no JPEG, PNG or PNM, or outside of the "
                     "people's folders")
@@ -234,6 +235,7 @@ void bind_packs(py::module_& m) {
       .def_readonly("failures", &PackSummary::failures)
       .def_readonly("damaged", &PackSummary::damaged, "entries of an archive that were left out")
       .def_readonly("passed_over", &PackSummary::passed_over, "Dataset.passed_over")
+      .def_readonly("notes", &PackSummary::notes, "Dataset.notes")
       .def_readonly("outside", &PackSummary::outside)
       .def_readonly("tree_sha256", &PackSummary::tree_sha256)
       .def_property_readonly("counts", [](const PackSummary& s) {

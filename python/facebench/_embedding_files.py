@@ -66,6 +66,9 @@ def read(path, names=None):
     """
     where = os.fspath(path)
     kind = _kind(where)
+    ending = Path(where).suffix.lower()
+    if kind is None and ending in (".npy", ".npz", ".parquet"):
+        raise Error(f"{where}: is no {ending} file, by its first bytes. Is it cut off? {_KINDS}")
     if kind in (None, "h5"):
         return _eval.read_embeddings(where)
     if kind == "pickle":
@@ -93,8 +96,18 @@ def make(values, names, status=None, where="embeddings"):
         raise Error(f"{where}: {len(values)} embeddings and {len(names)} names")
     if values.shape[1] == 0:
         raise Error(f"{where}: holds {len(names)} names, but no numbers")
-    with np.errstate(over="ignore"):
-        return EmbeddingSet(values.astype(np.float32), [_text(n) for n in names], status)
+    with np.errstate(over="ignore", under="ignore"):
+        kept = values.astype(np.float32)
+    if values.dtype.itemsize > 4 and values.dtype.kind == "f":
+        lost = (np.isinf(kept) & np.isfinite(values)).any(1) | (~kept.any(1) & values.any(1))
+        if lost.any():
+            row = int(lost.argmax())
+            number = values[row][abs(values[row]).argmax()]
+            raise Error(
+                f"{where}: row {row} ({brief(_text(names[row]))}) holds {number:.3g}, which float32 "
+                "does not hold. Bring the embeddings to another scale"
+            )
+    return EmbeddingSet(kept, [_text(n) for n in names], status)
 
 
 def of_mapping(values):

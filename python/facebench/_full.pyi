@@ -610,6 +610,12 @@ class Dataset:
     @property
     def name(self) -> str: ...
     @property
+    def notes(self) -> list[str]:
+        """
+        what an archive says of itself, a sentence each
+        """
+
+    @property
     def passed_over(self) -> list[str]:
         """
         files of a folder that are not read: no JPEG, PNG or PNM, or outside of the people's folders
@@ -876,6 +882,12 @@ class PackSummary:
     def failures(self) -> list[PackFailure]: ...
     @property
     def images(self) -> int: ...
+    @property
+    def notes(self) -> list[str]:
+        """
+        Dataset.notes
+        """
+
     @property
     def outside(self) -> OutsideFaces: ...
     @property

@@ -230,7 +230,7 @@ BAD_BINS = {
     "labels": (lambda: pickle.dumps((IMAGES, [True, 2, 1]), 3), "label of pair 1"),
     "texts": (lambda: pickle.dumps((["a", "b"], [True]), 3), "neither bytes"),
     "one": (lambda: pickle.dumps(IMAGES, 3), "not a pair"),
-    "no pickle": (lambda: IMAGES[0], "opcode"),
+    "no pickle": (lambda: IMAGES[0], "is no pickle"),
     "nothing": (lambda: b"", "empty"),
     "float array": (lambda: pickle.dumps(([np.ones(2), np.ones(2)], [True]), 3), "whole numbers"),
     "long": (lambda: b"\x80\x03]B\xff\xff\xff\xffabc", "announced"),

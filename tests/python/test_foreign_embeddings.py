@@ -180,3 +180,35 @@ def test_damaged_and_claiming_files(tmp_path):
     (tmp_path / "e.npz").write_bytes(whole)
     with pytest.raises(Error, match=r"e\.npz"):
         fio.read_embeddings(tmp_path / "e.npz")
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_numbers_that_float32_does_not_hold(tmp_path, scale):
+    values = VALUES.astype(np.float64)
+    values[2] *= scale
+    np.savez(tmp_path / "a.npz", embeddings=values, names=NAMES)
+    with pytest.raises(
+        Error, match=r"a\.npz: row 2 \(b/1\.jpg\) holds .*e[+-]\d+, which float32 do"
+    ):
+        fio.read_embeddings(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".parquet"])
+@pytest.mark.parametrize("data", [b"", b"\x93NU"])
+def test_the_first_bytes_of_a_file_alone(tmp_path, ending, data):
+    (tmp_path / f"a{ending}").write_bytes(data)
+    with pytest.raises(Error, match=rf"a{ending}: is no {ending} file, by its first bytes"):
+        fio.read_embeddings(tmp_path / f"a{ending}")
+
+
+def test_hdf5_of_other_names_and_types(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["features"] = VALUES
+    with pytest.raises(Error, match="has no data set /embedding. An HDF5 file of embeddings has"):
+        fio.read_embeddings(tmp_path / "a.h5")
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        file["embedding"] = VALUES.astype(">f4")
+        file.create_dataset("name", data=NAMES, dtype=h5py.string_dtype())
+    with pytest.raises(Error, match="expected float32. Write it as float32, little-endian"):
+        fio.read_embeddings(tmp_path / "b.h5")

@@ -238,6 +238,27 @@ def test_what_is_odd_is_counted(packed, tmp_path):
     assert found["blanks"]["count"] == 2 and found["crlf"]["first"][0]["line"] == 7
 
 
+def test_a_detector_score_on_another_scale_is_counted(release, packed, tmp_path):
+    root = tmp_path / "odd"
+    shutil.copytree(packed, root)
+    path = root / "IJBC/meta/ijbc_name_5pts_score.txt"
+    lines = path.read_text().splitlines()
+    score = float(lines[6].split()[-1])
+    lines[6] = f"{lines[6].rsplit(' ', 1)[0]} {100 * score:.1f}"
+    path.write_text("\n".join(lines) + "\n")
+    for protocol in ("ijbc_1_1", "ijbc_1_n"):
+        assert protocols.read_trials(protocol, packed).blemishes == []
+        (found,) = protocols.read_trials(protocol, root).blemishes
+        assert found["kind"] == "large_score" and found["count"] == 1
+        wanted = {"line": 7, "what": f"7.jpg has {100 * score:.1f}".removesuffix(".0")}
+        assert found["first"] == [{"file": path.name, **wanted}]
+    # All of them in per cent are the same templates.
+    path.write_text(
+        "".join(f"{w[0]} {float(w[1]) * 100}\n" for w in (s.rsplit(" ", 1) for s in lines))
+    )
+    assert protocols.read_trials("ijbc_1_1", root).blemishes == []
+
+
 def test_a_file_of_two_subjects_is_two_samples(release, tmp_path):
     release.write_official(tmp_path)
     (tmp_path / "images/img").mkdir(parents=True)

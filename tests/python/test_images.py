@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import struct
+import time
 import zlib
 from pathlib import Path
 
@@ -152,9 +153,9 @@ ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (
 ADAM7.append((0, 1, 1, 2))
 
 
-def make_png(values, depth, kind, interlaced=False, chunks=()):
+def make_png(values, depth, kind, interlaced=False, chunks=(), level=6, surplus=0):
     """A PNG file of (height, width, channels) whole numbers below 2^depth, as its specification
-    has it: no filters."""
+    has it: no filters. `surplus` zeros are packed behind the last row."""
 
     def chunk(name, body):
         return (
@@ -180,7 +181,12 @@ def make_png(values, depth, kind, interlaced=False, chunks=()):
     )
     header = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, interlaced)
     body = chunk(b"IHDR", header) + b"".join(chunk(*c) for c in chunks)
-    return b"\x89PNG\r\n\x1a\n" + body + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + body
+        + chunk(b"IDAT", zlib.compress(data + bytes(surplus), level))
+        + chunk(b"IEND", b"")
+    )
 
 
 @pytest.mark.parametrize("interlaced", [False, True])
@@ -220,6 +226,37 @@ def test_png_with_one_transparent_colour():
     values = np.arange(4).reshape(1, 4, 1) * 80
     found = images.decode(make_png(values, 8, 0, chunks=[(b"tRNS", struct.pack(">H", 160))]))
     assert found[0, :, 0].tolist() == [0, 80, 0, 240]
+
+
+@pytest.mark.parametrize("level", [0, 9])
+@pytest.mark.parametrize("interlaced", [False, True])
+@pytest.mark.parametrize("height", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("width", [1, 2, 5, 30_011])
+def test_all_packed_rows_of_a_png_are_read(width, height, interlaced, level):
+    values = np.random.default_rng(1).integers(0, 256, (height, width, 1))
+    found = images.decode(make_png(values, 8, 0, interlaced, level=level))
+    assert (found == values).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 3), (4, 30_000, 1), (90, 90, 3)])
+@pytest.mark.parametrize("interlaced", [False, True])
+def test_packed_pixels_behind_the_last_row_of_a_png(shape, interlaced):
+    kind = 2 if shape[2] == 3 else 0
+    data = make_png(np.zeros(shape, int), 8, kind, interlaced, level=9, surplus=300_000_000)
+    start = time.process_time()
+    with pytest.raises(Error, match="more packed data than the pixels need"):
+        images.decode(data)
+    assert time.process_time() - start < 1  # unpacking all of it took 2.5 s
+
+
+@pytest.mark.parametrize("kind", [b"zTXt", b"iTXt", b"iCCP"])
+def test_packed_texts_of_a_png_stay_packed(kind):
+    between = b"\0\1\0\0\0" if kind == b"iTXt" else b"\0\0"
+    text = (kind, b"k" + between + zlib.compress(bytes(8_000_000), 9))
+    data = make_png(np.full((2, 2, 1), 7), 8, 0, chunks=[text] * 200)
+    start = time.process_time()
+    assert (images.decode(data) == 7).all()
+    assert time.process_time() - start < 1  # 12 s, and 2 GB of memory, when they were unpacked
 
 
 def test_damaged_png_is_an_error():

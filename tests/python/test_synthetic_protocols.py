@@ -1,6 +1,7 @@
 """Synthetic data sets in the official formats: the readers find in them what the renderer knows."""
 
 import csv
+import shutil
 
 import numpy as np
 import pytest
@@ -103,6 +104,20 @@ def test_drawn_pairs_are_of_the_known_yaw(made):
             assert low <= abs(float(first["yaw"]) - float(second["yaw"])) < high
             assert (first["person"] == second["person"]) == bool(genuine)
     assert "track easy has" in trials.lists[0]["notes"][0]
+
+
+def test_a_face_of_two_people_is_said(made, tmp_path):
+    shutil.copytree(made / "umdfaces", tmp_path / "umdfaces")
+    path = tmp_path / "umdfaces/protocol/umdfaces_batch3_ultraface.csv"
+    head, *rows = path.read_text().splitlines()
+    columns = head.split(",")
+    row = rows[2].split(",")
+    name, person = row[columns.index("FILE")], row[columns.index("SUBJECT_ID")]
+    row[columns.index("SUBJECT_ID")] = "424242"
+    path.write_text("\n".join([head, *rows, ",".join(row)]) + "\n")
+    (found,) = protocols.read_trials("umdfaces", tmp_path / "umdfaces").blemishes
+    assert found["kind"] == "repeated_name"
+    assert found["first"][0]["what"] == f"{name} is of 424242 here, of {person} before"
 
 
 @pytest.mark.parametrize("protocol", ["vggface2", "ijba_quality", "dfw", "umdfaces"])

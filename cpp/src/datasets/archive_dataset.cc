@@ -49,6 +49,7 @@ Dataset read_archive(const std::filesystem::path& path, std::int64_t skip_damage
   Dataset dataset;
   dataset.name = format.empty() ? find_image_archive(path)->name : std::string(format);
   dataset.root = path;
+  dataset.notes = archive->notes();
   dataset.samples.reserve(static_cast<std::size_t>(archive->size()));
   std::vector<std::int64_t> labels;
   bool labelled = true;

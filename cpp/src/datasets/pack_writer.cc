@@ -281,6 +281,7 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
   summary.shape = shape;
   summary.damaged = dataset.damaged;
   summary.passed_over = dataset.passed_over;
+  summary.notes = dataset.notes;
   std::vector<std::int32_t> labels;
   for (const Sample& sample : dataset.samples) labels.push_back(sample.label);
   writer.write<std::int32_t>("/label", labels, {n});

@@ -45,6 +45,11 @@ EmbeddingSet read_embeddings(const std::filesystem::path& path) {
   const H5Reader file(path);
   const std::string where = path.string();
   EmbeddingSet set;
+  for (const char* name : {"/embedding", "/name"})
+    if (!file.has(name))
+      fail(where, fmt::format("has no data set {}", name),
+           "An HDF5 file of embeddings has /embedding, numbers (N, D), and /name, N texts; of "
+           "arrays under other names make an .npz, whose names are looked for.");
   set.values = file.read<float>("/embedding", 2);
   const std::vector<std::int64_t> shape = file.shape("/embedding");
   set.dim = shape[1];

@@ -49,8 +49,8 @@ std::size_t H5Reader::require(std::string_view name, H5Type type, int rank) cons
   const hdf5::DatasetFacts d = source_->facts(name);
   const std::string where = hdf5::where(path_, name);
   if (d.type != type)
-    fail(where,
-         fmt::format("is of type {}, expected {}", h5_type_name(d.type), h5_type_name(type)));
+    fail(where, fmt::format("is of type {}, expected {}", h5_type_name(d.type), h5_type_name(type)),
+         fmt::format("Write it as {}, little-endian.", h5_type_name(type)));
   if (rank >= 0 && d.shape.size() != static_cast<std::size_t>(rank))
     fail(where, fmt::format("has {} dimensions ({}), expected {}", d.shape.size(),
                             fmt::join(d.shape, " x "), rank));

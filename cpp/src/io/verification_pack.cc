@@ -90,6 +90,11 @@ void VerificationPack::read(std::span<const std::byte> bytes, std::string_view w
     if (image.kind != ValueKind::bytes && !array)
       fail(where, fmt::format("image {} is neither bytes nor an array of bytes", images_.size()),
            kExpectedPack);
+    if (array && std::ranges::count_if(image.shape, [](auto extent) { return extent != 1; }) > 1)
+      fail(where,
+           fmt::format("image {} is an array of {}: pixels, not the bytes of an image file",
+                       images_.size(), fmt::join(image.shape, "x")),
+           "Encode it, as PNG say.");
     if (image.bytes.empty()) fail(where, fmt::format("image {} has no bytes", images_.size()));
     images_.push_back(image.bytes);
   }

@@ -33,7 +33,9 @@ const Table<BlemishRule>& blemish_rules() {
        {"blanks", "blanks around a name or at the end of a line, and blank lines", "passed over"},
        {"latin_1", "lines that are not UTF-8", "read as Latin-1"},
        {"header_line", "first lines with numbers alone, where the official list has no such line",
-        "passed over; the protocol says how many folds there are"}});
+        "passed over; the protocol says how many folds there are"},
+       {"large_score", "detector scores above 1, where most lie from 0 to 1",
+        "the score counts; in a fusion by scores such an image outweighs its template"}});
   return table;
 }
 

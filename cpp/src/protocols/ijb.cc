@@ -135,9 +135,23 @@ class IjbReader : public TrialReader {
            fmt::format("there are {} rows, but {} in {}", points.lines().size(), rows.size(),
                        faces_file()),
            "The rows of the two files must be in step; fetch both again.");
+    note_large_scores(rows, points, found);
     set.lists.push_back(faces.list());
     set.lists.push_back(points.list());
     return rows;
+  }
+
+  // Another scale for all of them changes nothing, since templates are brought to unit length; a
+  // few in per cent, or without their point, are as good as alone in their templates.
+  static void note_large_scores(const std::vector<TemplateRow>& rows, const ListFile& points,
+                                Blemishes& found) {
+    const auto is_large = [](const TemplateRow& row) { return *row.score > 1; };
+    if (2 * std::ranges::count_if(rows, is_large) >= std::ssize(rows)) return;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (is_large(rows[i]))
+        found.add(
+            BlemishKind::large_score, [&] { return points.at(points.lines()[i]); },
+            [&] { return fmt::format("{} has {}", rows[i].file, *rows[i].score); });
   }
 
   // NIST's files of templates, whose ids are one space: each template is in one file.

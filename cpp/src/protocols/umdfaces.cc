@@ -25,6 +25,10 @@ struct Faces {
   std::unordered_map<std::string, std::int32_t> index;  // of a file
 };
 
+const std::string& person_of(const Faces& faces, std::int32_t face) {
+  return faces.people[static_cast<std::size_t>(faces.person[static_cast<std::size_t>(face)])];
+}
+
 // Adds the faces of one CSV file.
 void read_faces(const ListCsv& list, std::unordered_map<std::string, std::int32_t>& people,
                 Faces& faces, Blemishes& found) {
@@ -37,8 +41,14 @@ void read_faces(const ListCsv& list, std::unordered_map<std::string, std::int32_
     const std::string name = sample_name(table.cell(row, file), found, where);
     const std::string& person = table.cell(row, subject);
     if (person.empty()) fail(where().text(), "SUBJECT_ID is empty");
-    if (!faces.index.try_emplace(name, static_cast<std::int32_t>(faces.file.size())).second) {
-      found.add(BlemishKind::repeated_name, where, [&] { return name; });
+    if (const auto [at, fresh] =
+            faces.index.try_emplace(name, static_cast<std::int32_t>(faces.file.size()));
+        !fresh) {
+      const std::string& first = person_of(faces, at->second);
+      found.add(BlemishKind::repeated_name, where, [&] {
+        return first == person ? name
+                               : fmt::format("{} is of {} here, of {} before", name, person, first);
+      });
       continue;
     }
     const double degrees = table.number(row, yaw);
@@ -51,10 +61,6 @@ void read_faces(const ListCsv& list, std::unordered_map<std::string, std::int32_
     faces.person.push_back(at->second);
     faces.yaw.push_back(degrees);
   }
-}
-
-const std::string& person_of(const Faces& faces, std::int32_t face) {
-  return faces.people[static_cast<std::size_t>(faces.person[static_cast<std::size_t>(face)])];
 }
 
 class UmdfacesReader : public TrialReader {

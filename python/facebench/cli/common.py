@@ -227,12 +227,13 @@ def number_and_first(names: Sequence[Any]) -> str:
     return f"{len(names)} ({', '.join(map(str, names[:3]))}{', ...' if len(names) > 3 else ''})"
 
 
-def passed_over_lines(images: Any) -> list[str]:
-    """A line on the files of a data set's folder that are not read, if there are any."""
-    if not images.passed_over:
-        return []
-    what = "no JPEG, PNG or PNM, or outside of the people's folders"
-    return [f"  passed over, {what}: {number_and_first(images.passed_over)}"]
+def data_set_lines(images: Any) -> list[str]:
+    """What an archive says of itself, and the files of a folder that are not read."""
+    lines = [f"  note: {note}" for note in images.notes]
+    if images.passed_over:
+        what = "no JPEG, PNG or PNM, or outside of the people's folders"
+        lines.append(f"  passed over, {what}: {number_and_first(images.passed_over)}")
+    return lines
 
 
 def counts_text(counts: Mapping[str, int]) -> str:

@@ -53,6 +53,7 @@ struct PackSummary {
   std::vector<PackFailure> failures;                      // in the order of the samples
   std::vector<std::string> damaged;                       // Dataset::damaged, not among the images
   std::vector<std::string> passed_over;                   // Dataset::passed_over
+  std::vector<std::string> notes;                         // Dataset::notes
   OutsideFaces outside;
   // SHA-256 over "HASH  ID\n" of every sample in order, HASH that of the file's bytes (64 zeros for
   // a missing one): what `sha256sum` prints for the same files.

@@ -29,6 +29,7 @@ enum class BlemishKind {
   blanks,
   latin_1,
   header_line,
+  large_score,
 };
 
 struct BlemishRule {

@@ -16,7 +16,7 @@ using Kind = PickleMachine::Kind;
 
 constexpr std::size_t kDeepestStack = 1 << 22;
 
-enum class Meaning { reconstruct, scalar, ndarray, dtype, frombuffer, encode };
+enum class Meaning { reconstruct, scalar, ndarray, dtype, frombuffer, encode, bytearray };
 
 struct KnownGlobal {
   std::string_view module, name;
@@ -32,6 +32,8 @@ constexpr KnownGlobal kGlobals[] = {
     {"numpy.core.numeric", "_frombuffer", Meaning::frombuffer},
     {"numpy._core.numeric", "_frombuffer", Meaning::frombuffer},
     {"_codecs", "encode", Meaning::encode},
+    {"builtins", "bytearray", Meaning::bytearray},
+    {"__builtin__", "bytearray", Meaning::bytearray},
 };
 
 // Printable, and not longer than a line.
@@ -40,6 +42,8 @@ std::string shown(std::string_view text) {
   for (const char c : text.substr(0, 80)) out += c >= 32 && c < 127 ? c : '?';
   return out;
 }
+
+bool is_latin_1(std::string_view encoding) { return encoding == "latin1" || encoding == "latin-1"; }
 
 // 2, 4 or 8 bytes of an array's element as a whole number; the codes of numpy's types.
 int size_of_type(std::string_view code) {
@@ -55,6 +59,10 @@ int size_of_type(std::string_view code) {
 PickleMachine::PickleMachine(std::span<const std::byte> bytes, std::string_view where)
     : bytes_(bytes), where_(where), most_values_((1 << 16) + bytes.size() / 8) {
   // Shared by all that are equal: a list of a million of them is a million references.
+  // Protocols 2 and later begin with their number, the older ones with a tuple's or list's opcode.
+  if (bytes.empty() ||
+      std::string_view("\x80(]l)").find(static_cast<char>(bytes[0])) == std::string_view::npos)
+    fail(where_, "is no pickle, by its first byte", "Is it a file of another kind?");
   add({.kind = Kind::none});
   add({.kind = Kind::number, .truth = true, .number = 0});
   add({.kind = Kind::number, .truth = true, .number = 1});
@@ -63,6 +71,10 @@ PickleMachine::PickleMachine(std::span<const std::byte> bytes, std::string_view 
     opcode_at_ = at_;
     step(static_cast<unsigned char>(take(1)[0]));
   }
+  if (at_ < bytes_.size())
+    fail(at_byte(where_, at_),
+         fmt::format("the pickle ends here, and {} bytes follow", bytes_.size() - at_),
+         "Were files joined? Give each alone.");
 }
 
 void PickleMachine::refuse(std::string_view what, std::string_view advice) const {
@@ -226,8 +238,14 @@ void PickleMachine::call() {
       if (!is(0, Kind::bytes) || !is(1, Kind::type) || !is(2, Kind::tuple)) break;
       push(make_array(value(a[2]).items, a[1], value(a[0]).bytes));
       return;
+    case Meaning::bytearray:
+      if (a.size() == 1 && is(0, Kind::bytes)) {
+        push(a[0]);
+        return;
+      }
+      [[fallthrough]];  // of old (text, "latin-1")
     case Meaning::encode:
-      if (!is(0, Kind::text) || (a.size() > 1 && value(a[1]).bytes != "latin1")) break;
+      if (!is(0, Kind::text) || (a.size() > 1 && !is_latin_1(value(a[1]).bytes))) break;
       push_bytes(Kind::bytes, from_latin_1(value(a[0]).bytes));
       return;
     case Meaning::ndarray:

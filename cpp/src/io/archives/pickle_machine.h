@@ -15,7 +15,7 @@ namespace facebench {
 // (numbers, texts, bytes, lists, tuples) of protocols 0 to 5, and of all that a pickle can call the
 // few names below, each of which means bytes here. Nothing is imported or run.
 //   numpy.ndarray, numpy.dtype; numpy.core.multiarray (and numpy._core) _reconstruct, scalar;
-//   numpy.core.numeric (and numpy._core) _frombuffer; _codecs.encode
+//   numpy.core.numeric (and numpy._core) _frombuffer; _codecs.encode; builtins.bytearray
 // Source: CPython Lib/pickletools.py; numpy/_core/src/multiarray/methods.c array_reduce.
 class PickleMachine {
  public:

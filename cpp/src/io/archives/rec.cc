@@ -37,6 +37,7 @@ class RecArchive : public ImageArchive {
         fail(index.string(), "the index is empty",
              "Get it again, or remove it: the .rec file is then read in its order.");
       keep_images(index);
+      compare_with_file(index.filename().string());
     } else {
       scan();
       notes_.push_back(
@@ -146,6 +147,27 @@ class RecArchive : public ImageArchive {
            fmt::format("has {} of the {} images that the header record speaks of", index_.size(),
                        end - 1),
            "Index and .rec are not of one set, or one of them is cut off.");
+  }
+
+  // An index that was cut off names fewer records than there are, and nothing else tells: its keys
+  // need not be consecutive. What it should name is known for the record farthest behind.
+  void compare_with_file(const std::string& index) {
+    if (const std::int64_t shared = index_.count_shared(); shared > 0)
+      notes_.push_back(
+          fmt::format("{}: {} of {} keys stand for a record that a smaller key stands for, too; "
+                      "its image is there as often",
+                      index, shared, index_.size()));
+    try {
+      const Record last(file_.bytes(), index_.largest_offset(), [] { return std::string(); });
+      const std::uint64_t size = file_.bytes().size();
+      if (last.next() != size)
+        notes_.push_back(fmt::format(
+            "{}: its last record ends at byte {}, the .rec file at byte {}: what is between has "
+            "no key and is not read; without the index all records are",
+            index, last.next(), size));
+    } catch (const Error&) {
+      // Said with the key where that record is read.
+    }
   }
 
   // The key of the first identity record. float32 holds it exactly below 2^24; beyond that it is

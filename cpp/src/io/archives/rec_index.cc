@@ -124,6 +124,7 @@ void RecIndex::make_sparse() {
 }
 
 bool RecIndex::add(std::uint64_t key, std::uint64_t offset) {
+  largest_offset_ = std::max(largest_offset_, offset);
   if (!sparse_ && key >= most_dense_) make_sparse();
   if (sparse_) {
     all_.emplace_back(key, offset);
@@ -165,6 +166,15 @@ void RecIndex::keep(std::uint64_t begin, std::uint64_t end) {
     return;
   }
   std::erase_if(all_, [&](const auto& e) { return e.first < begin || e.first >= end; });
+}
+
+std::int64_t RecIndex::count_shared() const {
+  std::vector<std::uint64_t> offsets = offsets_;
+  for (const auto& entry : all_) offsets.push_back(entry.second);
+  if (!std::ranges::is_sorted(offsets)) std::ranges::sort(offsets);
+  std::int64_t shared = 0;
+  for (std::size_t i = 1; i < offsets.size(); ++i) shared += offsets[i] == offsets[i - 1];
+  return shared;
 }
 
 std::int64_t RecIndex::size() const {

@@ -22,6 +22,10 @@ class RecIndex {
   bool add(std::uint64_t key, std::uint64_t offset);
   // The offset of a key; kNone where the index has none.
   std::uint64_t find(std::uint64_t key) const;
+  // The largest offset that was added; 0 without any.
+  std::uint64_t largest_offset() const { return largest_offset_; }
+  // How many of the keys have an offset that a smaller key has, too.
+  std::int64_t count_shared() const;
   // Only the keys in [begin, end) stay; they are numbered in ascending order from then on.
   void keep(std::uint64_t begin, std::uint64_t end);
 
@@ -34,6 +38,7 @@ class RecIndex {
   void make_sparse();
 
   std::uint64_t most_dense_ = 1 << 20;
+  std::uint64_t largest_offset_ = 0;
   bool sparse_ = false;
   std::uint64_t base_ = 0;                                    // key of offsets_[0], after keep()
   std::vector<std::uint64_t> offsets_;                        // by key; kNone: no such key

@@ -102,13 +102,14 @@ def scan(
     findings = [{"kind": f.kind, "id": f.id, "detail": f.detail} for f in report.findings]
     lines = [f"{root}: {report.images} images of {report.people} people, {len(findings)} findings"]
     lines += [f"  {f['kind']}: {f['id']}: {f['detail']}" for f in findings]
-    lines += common.passed_over_lines(images)
+    lines += common.data_set_lines(images)
     fields = {
         "images": report.images,
         "people": report.people,
         "listed": report.listed,
         "findings": findings,
         "passed_over": images.passed_over,
+        "notes": images.notes,
     }
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if findings else 0)
 
@@ -141,14 +142,14 @@ def convert(
         f"  written: {done.images} images, {hashes[names[-1]]}",
         *(f"  {note}" for note in done.notes),
         *(f"  left out: {sentence}" for sentence in images.damaged),
-        *common.passed_over_lines(images),
+        *common.data_set_lines(images),
     ]
     fields = {
         "files": [str(file) for file in done.files],
         "images": done.images,
         "people": done.people,
         **hashes,
-        "notes": done.notes,
+        "notes": [*images.notes, *done.notes],
         "damaged": images.damaged,
         "passed_over": images.passed_over,
     }

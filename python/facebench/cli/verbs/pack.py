@@ -44,9 +44,10 @@ def pack(
     }
     fields["damaged"] = summary.damaged
     fields["passed_over"] = summary.passed_over
+    fields["notes"] = summary.notes
     lines = [f"{summary.path}: {summary.images} images ({common.counts_text(summary.counts)})"]
     lines += [f"  {f['id']}: {f['status']}: {f['reason']}" for f in failures]
     lines += [f"  left out: {sentence}" for sentence in summary.damaged]
-    lines += common.passed_over_lines(summary)
+    lines += common.data_set_lines(summary)
     lines += [summary.outside.warning] if summary.outside.warning else []
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if strict and failures else 0)
