@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh SECONDS [READER...]: every reader of files with libFuzzer, so long each, from the seeds in
 # tests/fuzz/seeds. Then the line coverage of the readers by their seeds and what was found.
+# HDF5, libpng and libjpeg-turbo are instrumented where scripts/fuzz_libraries.sh was run before.
 # Inputs that were new stay in build-fuzz/corpus; one that ends a target stays in build-fuzz/found.
 source "$(dirname "$0")/common.sh"
 seconds=${1:-20}
@@ -14,6 +15,7 @@ full=ON
 "$python" -c 'import importlib.util as u; raise SystemExit(not u.find_spec("torch"))' || full=OFF
 step "Configuring the fuzz targets" cmake --preset fuzz -DFACEBENCH_TESTS=OFF "-DFACEBENCH_FULL=$full" \
   "-DPython_EXECUTABLE=$python"
+say "$(sed -n 's/^-- //; /sanitizers: /p' "$build/logs/configuring-the-fuzz-targets.log")"
 
 # Reader -> program, as tests/fuzz/CMakeLists.txt says.
 declare -A program_of
