@@ -48,13 +48,15 @@ for reader in "${readers[@]}"; do
   mkdir -p "$corpus"
   dictionary=()
   [ ! -f "tests/fuzz/dictionaries/$reader.dict" ] || dictionary=("-dict=tests/fuzz/dictionaries/$reader.dict")
+  # What is longer is cut: no seed is, or a file of several tables would never be read.
+  longest=$(find "tests/fuzz/seeds/$reader" -type f -printf '%s\n' | sort -n | tail -n 1)
   # Coverage by the seeds alone.
   LLVM_PROFILE_FILE=$fuzz/profiles/$reader.raw "$program" -runs=0 "-artifact_prefix=$fuzz/found/$reader-" \
     "tests/fuzz/seeds/$reader" \
     >"$fuzz/profiles/$reader.log" 2>&1 || failed+=("$reader (seeds)")
   log=$fuzz/found/$reader.log
   if ! LLVM_PROFILE_FILE=/dev/null "$program" "-max_total_time=$seconds" -timeout=20 -rss_limit_mb=4096 \
-    -max_len=65536 -print_final_stats=1 "-artifact_prefix=$fuzz/found/$reader-" "${dictionary[@]}" \
+    "-max_len=$((longest > 65536 ? longest : 65536))" -print_final_stats=1 "-artifact_prefix=$fuzz/found/$reader-" "${dictionary[@]}" \
     "$corpus" "tests/fuzz/seeds/$reader" >"$log" 2>&1; then
     failed+=("$reader ($log)")
   fi
