@@ -6,6 +6,7 @@
 #   make build        environment in .venv, build and install there, nothing else
 #   make test-slow    the tests marked slow
 #   make fuzz SECONDS=60   every reader with libFuzzer (clang), so many seconds each
+#   make fuzz-libraries    HDF5, libpng and libjpeg-turbo with the sanitizers, for make fuzz
 #   make sanitize     C++ tests of the floors below torch under ASan and UBSan, then under TSan (clang)
 #   make faults       every verb that writes, with each of its writing calls failing in turn
 #   make bench        the benchmarks of tests/bench
@@ -27,7 +28,7 @@ TORCH ?= 2.11.0
 PREFIX ?=
 export PYTHON TORCH PREFIX
 
-.PHONY: demo test build test-slow fuzz sanitize faults bench bench-paper bench-paper-full engines lint docs wheel wheel-light install clean
+.PHONY: demo test build test-slow fuzz fuzz-libraries sanitize faults bench bench-paper bench-paper-full engines lint docs wheel wheel-light install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -45,6 +46,9 @@ test-slow: build
 SECONDS ?= 20
 fuzz:
 	@scripts/fuzz.sh $(SECONDS)
+
+fuzz-libraries:
+	@scripts/fuzz_libraries.sh
 
 sanitize:
 	@scripts/sanitize.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh SECONDS [READER...]: every reader of files with libFuzzer, so long each, from the seeds in
 # tests/fuzz/seeds. Then the line coverage of the readers by their seeds and what was found.
+# HDF5, libpng and libjpeg-turbo are instrumented where scripts/fuzz_libraries.sh was run before.
 # Inputs that were new stay in build-fuzz/corpus; one that ends a target stays in build-fuzz/found.
 source "$(dirname "$0")/common.sh"
 seconds=${1:-20}
@@ -14,6 +15,7 @@ full=ON
 "$python" -c 'import importlib.util as u; raise SystemExit(not u.find_spec("torch"))' || full=OFF
 step "Configuring the fuzz targets" cmake --preset fuzz -DFACEBENCH_TESTS=OFF "-DFACEBENCH_FULL=$full" \
   "-DPython_EXECUTABLE=$python"
+say "$(sed -n 's/^-- //; /sanitizers: /p' "$build/logs/configuring-the-fuzz-targets.log")"
 
 # Reader -> program, as tests/fuzz/CMakeLists.txt says.
 declare -A program_of
@@ -46,13 +48,15 @@ for reader in "${readers[@]}"; do
   mkdir -p "$corpus"
   dictionary=()
   [ ! -f "tests/fuzz/dictionaries/$reader.dict" ] || dictionary=("-dict=tests/fuzz/dictionaries/$reader.dict")
+  # What is longer is cut: no seed is, or a file of several tables would never be read.
+  longest=$(find "tests/fuzz/seeds/$reader" -type f -printf '%s\n' | sort -n | tail -n 1)
   # Coverage by the seeds alone.
   LLVM_PROFILE_FILE=$fuzz/profiles/$reader.raw "$program" -runs=0 "-artifact_prefix=$fuzz/found/$reader-" \
     "tests/fuzz/seeds/$reader" \
     >"$fuzz/profiles/$reader.log" 2>&1 || failed+=("$reader (seeds)")
   log=$fuzz/found/$reader.log
   if ! LLVM_PROFILE_FILE=/dev/null "$program" "-max_total_time=$seconds" -timeout=20 -rss_limit_mb=4096 \
-    -max_len=65536 -print_final_stats=1 "-artifact_prefix=$fuzz/found/$reader-" "${dictionary[@]}" \
+    "-max_len=$((longest > 65536 ? longest : 65536))" -print_final_stats=1 "-artifact_prefix=$fuzz/found/$reader-" "${dictionary[@]}" \
     "$corpus" "tests/fuzz/seeds/$reader" >"$log" 2>&1; then
     failed+=("$reader ($log)")
   fi

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "facebench/core/error.h"
+
 // The parts of an input that stands for several files: a line "==>" is between them.
 inline std::vector<std::string_view> parts_of(std::string_view bytes) {
   constexpr std::string_view kBetween = "\n==>\n";
@@ -40,7 +42,10 @@ class FuzzFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path write(const std::string& name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
+    // An input may name a file's folder as a file before.
+    std::error_code error;
+    std::filesystem::create_directories(file.parent_path(), error);
+    if (error) facebench::fail("fuzz", "no name of a file");
     std::ofstream(file, std::ios::binary) << bytes;
     return file;
   }

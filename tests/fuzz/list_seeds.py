@@ -276,6 +276,7 @@ def wrong():
         "agedb.fields": seed("agedb30", mat(splits=[column(1, 2)])),
         "agedb.cells": seed("agedb30", mat(splits=column(1, 2))),
         "folders.one": seed("folders", more={"Ann/1.jpg": b"a", "Ann/2.jpg": b"b"}),
+        "folders.in_the_way": seed("folders", more={"Ann": b"a", "Ann/1.jpg": b"b"}),
         "folders.single": seed("folders", more={"Ann/1.jpg": b"a", "Bob/2.jpg": b"b"}),
         "umdfaces_listed.label": seed(
             "umdfaces_listed", FACES, UMDFACES_PAIRS.replace("1,easy", "2,easy")

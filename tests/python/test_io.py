@@ -205,6 +205,39 @@ print("done")
     assert result.stdout == "done\n"
 
 
+def test_hdf5_addresses_that_wrap_around_do_not_crash(tmp_path, reading):
+    """Every word of a small file in turn as an address near 2^64: with a size it wraps around."""
+    with h5py.File(tmp_path / "e.h5", "w") as f:
+        f["embedding"] = np.ones((3, 2), np.float32)
+        f["name"] = np.array([b"a", b"b", b"c"])
+    code = """
+import sys, facebench.io as fio
+from facebench import Error
+source, target, reading = sys.argv[1:]
+fio.confine_readers(reading == "confined")
+data = open(source, "rb").read()
+for i in range(0, len(data), 8):
+    for address in (2**64 - 1, 2**64 - 256)[: 1 if reading == "confined" else 2]:
+        if not any(data[i : i + 8]):
+            continue
+        with open(target, "wb") as f:
+            f.write(data[:i] + address.to_bytes(8, "little") + data[i + 8 :])
+        try:
+            fio.read_embeddings(target)
+        except Error:
+            pass
+print("done")
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "e.h5", tmp_path / "changed.h5", reading],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "done\n"
+
+
 DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
 
 

@@ -5,8 +5,11 @@
 #include <hdf5.h>
 #include <pthread.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,5 +96,9 @@ std::vector<std::string> prefixes(std::string_view name);
 
 // How every file is opened.
 Id access_properties();
+
+// Lets the file be read by a driver of ours (hdf5_driver.cc): from the disk, or from `image`, which
+// has to outlive it. false where the library refuses.
+bool read_through_own_driver(hid_t access, std::optional<std::span<const std::byte>> image);
 
 }  // namespace facebench::hdf5

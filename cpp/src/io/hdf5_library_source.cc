@@ -152,28 +152,6 @@ std::vector<std::string> read_variable_texts(const Opened& d, const std::string&
   return texts;
 }
 
-// Properties with which the library takes `image` for the file, where it lies. It asks for memory
-// and for copies by functions, and is given the image itself; opened for reading, it writes
-// nothing.
-Id image_access(std::span<const std::byte> image) {
-  using Operation = H5FD_file_image_op_t;
-  Id access = access_properties();
-  void* const bytes = const_cast<std::byte*>(image.data());
-  H5FD_file_image_callbacks_t callbacks{};
-  callbacks.image_malloc = [](std::size_t, Operation, void* own) { return own; };
-  callbacks.image_memcpy = [](void* to, const void*, std::size_t, Operation, void*) { return to; };
-  callbacks.image_realloc = [](void*, std::size_t, Operation, void*) -> void* { return nullptr; };
-  callbacks.image_free = [](void*, Operation, void*) -> herr_t { return 0; };
-  callbacks.udata_copy = [](void* own) { return own; };
-  callbacks.udata_free = [](void*) -> herr_t { return 0; };
-  callbacks.udata = bytes;
-  if (H5Pset_fapl_core(access, 1 << 16, false) < 0 ||
-      H5Pset_file_image_callbacks(access, &callbacks) < 0 ||
-      H5Pset_file_image(access, bytes, image.size()) < 0)
-    fail("the HDF5 library", "reads no files in memory");
-  return access;
-}
-
 class LibrarySource final : public H5Source {
  public:
   // The file, or (with one) its image in memory.
@@ -181,9 +159,9 @@ class LibrarySource final : public H5Source {
                 std::optional<std::span<const std::byte>> image = {})
       : path_(path), file_size_(file_size) {
     const Session session;
-    const Id access = image ? image_access(*image) : access_properties();
-    // An image must not have the name of a file that exists.
-    file_ = H5Fopen(image ? "/proc/self/image" : path.c_str(), H5F_ACC_RDONLY, access);
+    const Id access = access_properties();
+    if (!read_through_own_driver(access, image)) fail("the HDF5 library", "takes no driver");
+    file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
     if (file_ < 0)
       fail(path.string(), fmt::format("cannot be opened as HDF5: {}", library_message()),
            "The file may be cut short or damaged; make it again");

@@ -1,0 +1,33 @@
+# What scripts/fuzz_libraries.sh built with the sanitizers, under the names that the find modules give.
+set(FACEBENCH_FUZZ_LIBRARIES "" CACHE PATH "Folder of instrumented HDF5, libpng and libjpeg-turbo")
+set(fuzz_libraries "")
+set(fuzz_include "${FACEBENCH_FUZZ_LIBRARIES}/include")
+
+# facebench_fuzz_library(NAME FILE TARGET OTHER...): where lib/FILE is there, TARGET stands for it and the
+# OTHER libraries that it needs.
+macro(facebench_fuzz_library name file target)
+  set(fuzz_file "${FACEBENCH_FUZZ_LIBRARIES}/lib/${file}")
+  if(FACEBENCH_FUZZ_LIBRARIES AND EXISTS "${fuzz_file}")
+    add_library(${target} INTERFACE IMPORTED)
+    target_include_directories(${target} SYSTEM INTERFACE "${fuzz_include}")
+    target_link_libraries(${target} INTERFACE "${fuzz_file}" ${ARGN})
+    list(APPEND fuzz_libraries ${name})
+  endif()
+endmacro()
+
+facebench_fuzz_library(HDF5 libhdf5.a HDF5::HDF5 ZLIB::ZLIB m dl)
+if(TARGET HDF5::HDF5)
+  set(HDF5_C_LIBRARIES HDF5::HDF5)
+endif()
+facebench_fuzz_library(libpng libpng.a PNG::PNG ZLIB::ZLIB m)
+facebench_fuzz_library(libjpeg-turbo libturbojpeg.a facebench::turbojpeg)
+if(TARGET facebench::turbojpeg)
+  set(TURBOJPEG_LIBRARY facebench::turbojpeg)
+endif()
+if(FACEBENCH_FUZZ)
+  set(fuzz_system HDF5 libpng libjpeg-turbo)
+  list(REMOVE_ITEM fuzz_system ${fuzz_libraries})
+  list(JOIN fuzz_libraries ", " fuzz_libraries)
+  list(JOIN fuzz_system ", " fuzz_system)
+  message(STATUS "built with the sanitizers: ${fuzz_libraries}; the system's, without: ${fuzz_system}")
+endif()
