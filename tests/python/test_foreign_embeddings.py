@@ -205,10 +205,10 @@ def test_hdf5_of_other_names_and_types(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["features"] = VALUES
-    with pytest.raises(Error, match="has no data set /embedding. An HDF5 file of embeddings has"):
+    with pytest.raises(Error, match=r"has no data set /embedding\. An HDF5 file of embeddings has"):
         fio.read_embeddings(tmp_path / "a.h5")
     with h5py.File(tmp_path / "b.h5", "w") as file:
         file["embedding"] = VALUES.astype(">f4")
         file.create_dataset("name", data=NAMES, dtype=h5py.string_dtype())
-    with pytest.raises(Error, match="expected float32. Write it as float32, little-endian"):
+    with pytest.raises(Error, match=r"expected float32\. Write it as float32, little-endian"):
         fio.read_embeddings(tmp_path / "b.h5")

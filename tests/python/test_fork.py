@@ -206,3 +206,37 @@ time.sleep(0.3)
     for _ in range(4):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
         assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_reader_that_somebody_kills_is_not_called_malicious(tmp_path):
+    """As the kernel does where memory is short."""
+    path = tmp_path / "e.h5"
+    fio.write_embeddings(path, fio.EmbeddingSet(np.ones((2, 8), np.float32), ["a", "b"]))
+    program = f"""
+import os, signal, threading
+import facebench.io as fio
+
+fio.confine_readers()
+children = f"/proc/self/task/{{os.getpid()}}/children"
+done = False
+
+def kill():
+    while not done:
+        for child in open(children).read().split():
+            os.kill(int(child), signal.SIGKILL)
+
+thread = threading.Thread(target=kill)
+thread.start()
+for _ in range(2000):
+    try:
+        fio.read_embeddings({str(path)!r})
+    except fio.Error as error:
+        print(error)
+        break
+done = True
+thread.join()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "e.h5" in done.stdout and "was killed. Where memory is short" in done.stdout

@@ -16,6 +16,7 @@
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "facebench/core/utf8.h"
@@ -238,10 +239,33 @@ std::uint64_t ConfinedChild::receive_size(const std::string& place) {
 }
 
 void ConfinedChild::lost(const std::string& place, std::string_view what) {
+  if (what.empty() && was_killed()) {
+    stop();
+    fail(place, "the process that read this file was killed",
+         "Where memory is short, the kernel does that, and the file may be good; else it took more "
+         "processor time than its size explains");
+  }
   stop();
   fail(place,
        what.empty() ? "the process that read this file failed, or tried what it may not do" : what,
        "The file is damaged or malicious: do not open it elsewhere");
+}
+
+// Whether the child was ended by a SIGKILL that is not ours. What it may not do ends it otherwise.
+// It is dying at most for a moment after its socket is closed.
+bool ConfinedChild::was_killed() {
+  int status = 0;
+  for (int wait = 0; wait < 100 && child_ > 0; ++wait) {
+    const pid_t ended = waitpid(child_, &status, WNOHANG);
+    if (ended == child_) {
+      close(std::exchange(socket_, -1));
+      child_ = -1;
+      return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    }
+    if (ended < 0 && errno != EINTR) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
 }
 
 void ConfinedChild::stop() {

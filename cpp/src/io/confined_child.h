@@ -62,6 +62,7 @@ class ConfinedChild {
   std::uint64_t receive_size(const std::string& place);
   void receive(void* out, std::uint64_t size, const std::string& place);
   [[noreturn]] void lost(const std::string& place, std::string_view what = {});
+  bool was_killed();
   void stop();
 
   const ConfinedLimits limits_;
