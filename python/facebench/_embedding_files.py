@@ -104,8 +104,8 @@ def make(values, names, status=None, where="embeddings"):
             row = int(lost.argmax())
             number = values[row][abs(values[row]).argmax()]
             raise Error(
-                f"{where}: row {row} ({brief(_text(names[row]))}) holds {number:.3g}, which float32 "
-                "does not hold. Bring the embeddings to another scale"
+                f"{where}: row {row} ({brief(_text(names[row]))}) holds {number:.3g}, which "
+                "float32 does not hold. Bring the embeddings to another scale"
             )
     return EmbeddingSet(kept, [_text(n) for n in names], status)
 

@@ -442,7 +442,8 @@ class Several:
         self.step = step
 
     def __call__(self, state):
-        return [self.step(state) for _ in range(self.COUNT)][0]
+        first, *_ = [self.step(state) for _ in range(self.COUNT)]
+        return first
 
 
 def same_loss(ours, theirs):

@@ -1,7 +1,7 @@
 """Seeds of the targets of HDF5 files: data sets of every kind, and altered files of ours.
 
-links_damaged.h5, and heap_nowhere.h5 and heap_size.h5 of embeddings, were found and are kept as they
-are.
+links_damaged.h5, and heap_nowhere.h5 and heap_size.h5 of embeddings, were found and are kept as
+they are.
 """
 
 import io

@@ -214,6 +214,7 @@ def test_a_reader_that_somebody_kills_is_not_called_malicious(tmp_path):
     fio.write_embeddings(path, fio.EmbeddingSet(np.ones((2, 8), np.float32), ["a", "b"]))
     program = f"""
 import os, signal, threading
+import facebench
 import facebench.io as fio
 
 fio.confine_readers()
@@ -230,7 +231,7 @@ thread.start()
 for _ in range(2000):
     try:
         fio.read_embeddings({str(path)!r})
-    except fio.Error as error:
+    except facebench.Error as error:
         print(error)
         break
 done = True

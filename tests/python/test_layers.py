@@ -29,7 +29,7 @@ LIBRARIES = {
     "nlohmann/": set(FLOORS) - {"core", "metrics"},
     "toml++/": {"io"},
     "hdf5.h": {"io"},
-    "zlib.h": {"io"},
+    "zlib.h": {"io", "images"},
     "Eigen/": set(FLOORS) - {"core", "io"},
     "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline"},
     "turbojpeg.h": {"images"},
@@ -48,7 +48,7 @@ ONE_FILE = {
     "turbojpeg.h": 2,
     "png.h": 2,
     "hdf5.h": 2,
-    "zlib.h": 3,
+    "zlib.h": 4,
     "lzma.h": 1,
     "toml++/": 2,
 }

@@ -88,7 +88,7 @@ TEST(Embeddings, FilesOfOthers) {
   EXPECT_ERROR(write([&](H5Writer& w) {
                  w.write<float>("/embedding", values, {2, 2});
                }),
-               "/name: there is no such dataset");
+               "has no data set /name");
   EXPECT_ERROR(write([&](H5Writer& w) {
                  w.write<float>("/embedding", values, {4, 1});
                  w.write_texts("/name", names);
@@ -100,7 +100,10 @@ TEST(Embeddings, FilesOfOthers) {
                  w.write<std::uint8_t>("/status", std::vector<std::uint8_t>{0, 9}, {2});
                }),
                "row 1 holds 9, which is no status");
-  EXPECT_ERROR(write([&](H5Writer& w) { w.write<float>("/embedding", values, {4}); }),
+  EXPECT_ERROR(write([&](H5Writer& w) {
+                 w.write<float>("/embedding", values, {4});
+                 w.write_texts("/name", names);
+               }),
                "has 1 dimensions");
 }
 
