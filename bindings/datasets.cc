@@ -50,7 +50,7 @@ void bind_folders(py::module_& m) {
       .def_readonly("samples", &Dataset::samples)
       .def_readonly("label_names", &Dataset::label_names)
       .def_readonly("damaged", &Dataset::damaged, "entries of an archive that were left out")
-      .def_readonly("notes", &Dataset::notes, "what an archive says of itself, a sentence each")
+      .def_readonly("notes", &Dataset::notes, "what is odd about it, a sentence each")
       .def_readonly("passed_over", &Dataset::passed_over,
                     "files of a folder that are not read: no JPEG, PNG or PNM, or outside of the "
                     "people's folders")

@@ -8,7 +8,7 @@ find_package(tomlplusplus REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 include(FuzzLibraries)  # for the fuzz targets, instead of the system's
 if(NOT TARGET HDF5::HDF5)
-  find_package(HDF5 REQUIRED COMPONENTS C)
+  find_package(HDF5 1.10.5 REQUIRED COMPONENTS C)
 endif()
 
 if(FACEBENCH_FULL OR FACEBENCH_PYTHON)

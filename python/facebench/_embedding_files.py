@@ -1,7 +1,5 @@
 """Embeddings from the files that other tools write, for `facebench.io.read_embeddings`."""
 
-import csv
-import io
 import math
 import os
 import zipfile
@@ -10,6 +8,8 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench._arguments import brief
+from facebench._text_tables import number, read_text
+from facebench._text_tables import rows as text_rows
 
 Error = _eval.Error
 EmbeddingSet = _eval.EmbeddingSet
@@ -150,19 +150,9 @@ def _names(given, where, found):
         return found
     if isinstance(given, str | os.PathLike):
         # Not splitlines(), which also cuts at characters that names may hold (U+0085, U+2028).
-        lines = _read_text(os.fspath(given)).replace("\r\n", "\n").split("\n")
+        lines = read_text(os.fspath(given)).replace("\r\n", "\n").split("\n")
         return lines[:-1] if lines[-1] == "" else lines
     return list(given)
-
-
-def _read_text(where):
-    try:
-        return Path(where).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise Error(f"{brief(where)}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise Error(f"{where}:{line}: is not UTF-8. Convert the file to UTF-8") from None
 
 
 def _check_claim(file, size, what):
@@ -235,35 +225,28 @@ def _read_csv(where):
     """A column of names, by its header or the first; all other columns are the vector."""
     import numpy as np
 
-    text = _read_text(where)
+    text = read_text(where)
     separator = next((s for s in "\t;," if s in text.partition("\n")[0]), ",")
-    rows, lines = [], []  # and the line that each row ends in
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        for row in reader:
-            if row:
-                rows.append(row)
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        raise Error(f"{where}:{reader.line_num}: {error}") from None
-    if not rows:
+    found = list(text_rows(where, text, separator))
+    if not found:
         raise Error(f"{where}: is empty. {_KINDS}")
+    lines, rows = zip(*found, strict=True)  # and the line that each row ends in
     header = [cell.strip().lower() for cell in rows[0]]
     at = next((header.index(key) for key in NAMES if key in header), 0)
     # Pandas writes an index without a name, and columns called 0, 1, ...
     pandas = len(header) > 1 and header == ["", *map(str, range(len(header) - 1))]
     first = 1 if at or header[at] in NAMES or pandas or not _is_number(header[-1]) else 0
     names, values = [], []
-    for number, row in zip(lines[first:], rows[first:], strict=True):
+    for line, row in zip(lines[first:], rows[first:], strict=True):
         if len(row) != len(rows[first]):
             raise Error(
-                f"{where}:{number}: {len(row)} columns, {len(rows[first])} in the rows before"
+                f"{where}:{line}: {len(row)} columns, {len(rows[first])} in the rows before"
             )
         try:
-            values.append([_number(cell) for i, cell in enumerate(row) if i != at])
+            values.append([number(cell) for i, cell in enumerate(row) if i != at])
         except ValueError:
             raise Error(
-                f"{where}:{number}: a value is not a number. A name (column '{header[at]}') and "
+                f"{where}:{line}: a value is not a number. A name (column '{header[at]}') and "
                 "the numbers of its embedding are expected"
             ) from None
         names.append(row[at])
@@ -272,15 +255,9 @@ def _read_csv(where):
     return np.array(values, np.float64), names, None
 
 
-def _number(text):
-    if "_" in text:  # which Python allows in numbers
-        raise ValueError
-    return float(text)
-
-
 def _is_number(text):
     try:
-        _number(text)
+        number(text)
     except ValueError:
         return False
     return True

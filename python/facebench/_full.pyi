@@ -612,7 +612,7 @@ class Dataset:
     @property
     def notes(self) -> list[str]:
         """
-        what an archive says of itself, a sentence each
+        what is odd about it, a sentence each
         """
 
     @property

@@ -1,9 +1,8 @@
 """People and images that a training set shares with a test set."""
 
-import csv
 import os
 
-from facebench import _audit, _torch
+from facebench import _audit, _text_tables, _torch
 from facebench._fields import Fields
 from facebench._full import OverlapOptions
 from facebench.core import Error
@@ -63,21 +62,16 @@ def read_person_names(path):
     >>> read_person_names(path)
     {'m.0107_f': 'Jane Doe', 'm.0108': 'Petr Škoda'}
     """
+    path = os.fspath(path)
+    text = _text_tables.read_text(path)
+    separator = "\t" if "\t" in text.partition("\n")[0] else ","
     names = {}
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        tabs = "\t" in file.readline()
-        file.seek(0)
-        rows = csv.reader(file, delimiter="\t" if tabs else ",", skipinitialspace=True)
-        for row in rows:
-            if not row:
-                continue
-            if len(row) < 2 or not row[0].strip() or not row[1].strip():
-                raise Error(f"{path}:{rows.line_num}: an identifier and a name are expected")
-            # MS-Celeb-1M gives the language behind the name.
-            name, _, language = row[1].rpartition("@")
-            names.setdefault(
-                row[0].strip(), (name if name and language.isalpha() else row[1]).strip()
-            )
+    for line, row in _text_tables.rows(path, text, separator, skipinitialspace=True):
+        if len(row) < 2 or not row[0].strip() or not row[1].strip():
+            raise Error(f"{path}:{line}: an identifier and a name are expected")
+        # MS-Celeb-1M gives the language behind the name.
+        name, _, language = row[1].rpartition("@")
+        names.setdefault(row[0].strip(), (name if name and language.isalpha() else row[1]).strip())
     return names
 
 

@@ -4,7 +4,7 @@ import csv
 import os
 from pathlib import Path
 
-from facebench import _eval
+from facebench import _eval, _text_tables
 from facebench._arguments import brief
 
 Error = _eval.Error
@@ -51,25 +51,24 @@ def read_scores(path, trials, columns=None):
     the rows may stand in any order and repeat; without them they are in the order of the lists.
     facebench.Error names a pair that has no score, or two different ones, with its lines.
     """
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = csv.reader(file)
-        header = [cell.strip() for cell in next(rows, [])]
-        first, second, score = _places(path, header, columns)
-        if first is None:
-            return _eval.read_scores_csv(os.fspath(path), trials)
-        found = {}
-        for row in filter(None, rows):
-            line = rows.line_num
-            try:
-                pair, value = (row[first], row[second]), float(row[score])
-            except (IndexError, ValueError):
-                raise Error(f"{path}:{line}: two names and a number are expected") from None
-            known = found.setdefault(pair, (value, line))
-            if known[0] != value:
-                raise Error(
-                    f"{path}:{line}: {brief(pair[0])} with {brief(pair[1])} has another score "
-                    f"than in line {known[1]}"
-                )
+    path = os.fspath(path)
+    table = _text_tables.rows(path, _text_tables.read_text(path))
+    header = [cell.strip() for cell in next(table, (0, []))[1]]
+    first, second, score = _places(path, header, columns)
+    if first is None:
+        return _eval.read_scores_csv(path, trials)
+    found = {}
+    for line, row in table:
+        try:
+            pair, value = (row[first], row[second]), _text_tables.number(row[score])
+        except (IndexError, ValueError):
+            raise Error(f"{path}:{line}: two names and a number are expected") from None
+        known = found.setdefault(pair, (value, line))
+        if known[0] != value:
+            raise Error(
+                f"{path}:{line}: {brief(pair[0])} with {brief(pair[1])} has another score "
+                f"than in line {known[1]}"
+            )
     return _in_order(path, found, trials)
 
 

@@ -1,7 +1,7 @@
 """Seeds of the targets of HDF5 files: data sets of every kind, and altered files of ours.
 
-links_damaged.h5, and heap_nowhere.h5 and heap_size.h5 of embeddings, were found and are kept as
-they are.
+links_damaged.h5, and heap_nowhere.h5, heap_size.h5 and heap_free.h5 of embeddings, were found and
+are kept as they are.
 """
 
 import io
@@ -58,10 +58,24 @@ def odd(file):
     file.create_dataset("late", (8,), np.float32)  # nothing was written: it has no place yet
 
 
+def texts(file):
+    kind = h5py.string_dtype()
+    file.create_dataset("plain", data=["a" * 3000, "b" * 3000, "", "c"], dtype=kind)  # two heaps
+    file.create_dataset("parts", (7,), kind, chunks=(3,))[3:] = ["d", "e", "f", "g"]
+    file.create_dataset(
+        "folded", data=["h", "ij", "k"], dtype=kind, chunks=(2,), compression="gzip", shuffle=True
+    )
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_layout(h5py.h5d.COMPACT)
+    space = h5py.h5s.create_simple((1,))
+    h5py.h5d.create(file.id, b"compact", h5py.h5t.py_create(kind, logical=True), space, properties)
+
+
 def of_hdf5():
     whole = made(kinds)
     end = made(lambda file: file.create_dataset("a", data=np.arange(600.0)))
-    return {"kinds.h5": whole, "odd.h5": made(odd), "cut.h5": end[:-400], "text.h5": b"no HDF5"}
+    whole_or_not = {"kinds.h5": whole, "cut.h5": end[:-400], "text.h5": b"no HDF5"}
+    return whole_or_not | {"odd.h5": made(odd), "texts.h5": made(texts)}
 
 
 def put(name, index, value):
@@ -95,6 +109,7 @@ def of_embeddings():
         "no_numbers": replaced("embedding", np.zeros((3, 0), np.float32)),
         "manifest": replaced("manifest", np.frombuffer(b'{"a": 1}', np.uint8)),
         "flat": replaced("embedding", np.zeros(6, np.float32)),
+        "texts": replaced("name", ["a", "b", "c"]),
     }
     return {f"{name}.h5": altered(good, change) for name, change in changes.items()}
 

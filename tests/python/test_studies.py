@@ -256,6 +256,15 @@ def test_a_table_of_names_is_read_as_released(tmp_path):
     (tmp_path / "bad.csv").write_text("a,b\nc\n")
     with pytest.raises(facebench.Error, match=r"bad.csv:2: an identifier and a name"):
         read(tmp_path / "bad.csv")
+    (tmp_path / "wide.csv").write_text("a,b\nc," + "x" * 200_000)
+    with pytest.raises(facebench.Error, match=r"wide.csv:2: field larger than"):
+        read(tmp_path / "wide.csv")
+    (tmp_path / "latin.csv").write_bytes(b"a,b\nc,\xe9\n")
+    with pytest.raises(facebench.Error, match=r"latin.csv:2: is not UTF-8"):
+        read(tmp_path / "latin.csv")
+    for wrong in (1, True):  # open() would take them for standard output, and close it
+        with pytest.raises(TypeError, match=r"os\.PathLike"):
+            read(wrong)
 
 
 def test_an_unknown_protocol_is_wrong_use(tmp_path):

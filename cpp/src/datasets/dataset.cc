@@ -56,9 +56,26 @@ Dataset read_people(std::string name, const fs::path& root) {
   return dataset;
 }
 
+// Whether the only person of a set has folders below, which may be the people.
+bool one_person_of_folders(const Dataset& dataset) {
+  const auto is_below = [](const Sample& sample) {
+    return std::count(sample.id.begin(), sample.id.end(), '/') > 1;
+  };
+  return dataset.label_names.size() == 1 &&
+         std::any_of(dataset.samples.begin(), dataset.samples.end(), is_below);
+}
+
 }  // namespace
 
-Dataset read_image_folder(const fs::path& root) { return read_people("folder", root); }
+Dataset read_image_folder(const fs::path& root) {
+  Dataset dataset = read_people("folder", root);
+  if (one_person_of_folders(dataset))
+    dataset.notes.push_back(fmt::format(
+        "All {} images count as one person, '{}', whose folder holds folders. If these are the "
+        "people, give that folder.",
+        dataset.samples.size(), printable(dataset.label_names[0])));
+  return dataset;
+}
 
 Dataset read_lfw_folder(const fs::path& root) {
   require_folder(root);

@@ -13,7 +13,9 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "io/archives/memory_number.h"
 #include "io/hdf5_library.h"
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
@@ -83,21 +85,38 @@ bool copy_bytes(const OpenFile& own, haddr_t address, std::size_t bytes, std::by
   return true;
 }
 
-// A heap of names whose size, the second word, is near 2^64: the library adds its header's size to
-// that and fills what it then allocates, a few bytes, with more than they hold
-// (H5HL__cache_prefix_deserialize). Where a file's lengths have fewer bytes the word holds more
-// than the size, but not this bit.
-bool size_wraps(std::span<const std::byte> heap) {
-  constexpr std::string_view kSignature = "HEAP";
-  return heap.size() >= 16 && std::memcmp(heap.data(), kSignature.data(), kSignature.size()) == 0 &&
-         (heap[15] & std::byte{0x80}) != std::byte{0};
+// A heap of names (HDF5 file format 3.0, III.D) that the library can take as it is, for it follows
+// most of what a heap says without looking (HDF5 1.10): it adds its header's size to that of the
+// names, whatever comes out (H5HL__cache_prefix_deserialize); reads 16 bytes of every free block,
+// the last of which may lie at the end, and goes round where blocks name one another
+// (H5HL__fl_deserialize); and takes a name to end in a NUL. Addresses and lengths have 8 bytes
+// (H5Reader refuses others).
+bool is_sound(std::span<const std::byte> heap, const OpenFile& own) {
+  constexpr std::size_t kHeader = 32, kFreeBlock = 16;
+  constexpr std::uint64_t kNoFreeBlock = 1;
+  if (heap.size() < kHeader) return false;
+  const auto size = number_at<std::uint64_t>(heap.data() + 8);
+  auto free = number_at<std::uint64_t>(heap.data() + 16);
+  const auto address = number_at<std::uint64_t>(heap.data() + 24);
+  if (size > own.size || (size < kFreeBlock && free != kNoFreeBlock)) return false;
+  std::vector<std::byte> names(size);
+  if (!copy_bytes(own, address, size, names.data())) return false;
+  std::uint64_t blocks = 0;
+  while (free != kNoFreeBlock) {
+    if (free > size - kFreeBlock || ++blocks > size / kFreeBlock) return false;
+    free = number_at<std::uint64_t>(&names[free]);
+  }
+  return names.empty() || names.back() == std::byte{0};
 }
 
 herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t bytes,
                  void* out) {
+  constexpr std::string_view kSignature = "HEAP";
   auto* to = static_cast<std::byte*>(out);
   if (!copy_bytes(*of(file), address, bytes, to)) return -1;
-  return type == H5FD_MEM_LHEAP && size_wraps({to, bytes}) ? -1 : 0;
+  const bool is_heap = type == H5FD_MEM_LHEAP && bytes >= kSignature.size() &&
+                       std::memcmp(to, kSignature.data(), kSignature.size()) == 0;
+  return is_heap && !is_sound({to, bytes}, *of(file)) ? -1 : 0;
 }
 
 hid_t register_driver() {
@@ -122,6 +141,10 @@ hid_t register_driver() {
     return 0;
   };
   driver.get_eof = [](const H5FD_t* file, H5FD_mem_t) { return of(file)->size; };
+  driver.get_handle = [](H5FD_t* file, hid_t, void** handle) -> herr_t {
+    *handle = file;
+    return 0;
+  };
   driver.read = read_file;
   driver.write = [](H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) -> herr_t {
     return -1;
@@ -135,6 +158,12 @@ bool read_through_own_driver(hid_t access, std::optional<std::span<const std::by
   static const hid_t driver = register_driver();
   const Image what = image ? Image{true, image->data(), image->size()} : Image{};
   return driver >= 0 && H5Pset_driver(access, driver, &what) >= 0;
+}
+
+bool read_bytes(hid_t file, std::uint64_t address, std::span<std::byte> out) {
+  void* handle = nullptr;
+  return H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 &&
+         copy_bytes(*of(static_cast<H5FD_t*>(handle)), address, out.size(), out.data());
 }
 
 }  // namespace facebench::hdf5

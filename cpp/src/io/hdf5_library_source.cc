@@ -139,19 +139,6 @@ std::vector<std::string> read_fixed_texts(const Opened& d, const std::string& wh
   return texts;
 }
 
-std::vector<std::string> read_variable_texts(const Opened& d, const std::string& where) {
-  const Id space(H5Dget_space(d.dataset), H5Sclose);
-  const Id type(H5Tcopy(d.type), H5Tclose);
-  std::vector<char*> pointers(d.facts.elements, nullptr);
-  if (H5Dread(d.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0)
-    fail(where, fmt::format("cannot be read: {}", library_message()));
-  std::vector<std::string> texts;
-  texts.reserve(d.facts.elements);
-  for (const char* p : pointers) texts.emplace_back(p ? p : "");
-  H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
-  return texts;
-}
-
 class LibrarySource final : public H5Source {
  public:
   // The file, or (with one) its image in memory.
@@ -219,7 +206,8 @@ class LibrarySource final : public H5Source {
     const Opened d = open(name);
     if (d.facts.type != H5Type::text) fail(where(path_, name), "changed while it was read");
     if (d.facts.elements == 0) return {};
-    return H5Tis_variable_str(d.type) > 0 ? read_variable_texts(d, where(path_, name))
+    return H5Tis_variable_str(d.type) > 0 ? read_variable_texts(file_, d.dataset, d.facts.elements,
+                                                                file_size_, where(path_, name))
                                           : read_fixed_texts(d, where(path_, name));
   }
 

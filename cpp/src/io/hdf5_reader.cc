@@ -23,6 +23,13 @@ H5Reader::H5Reader(const std::filesystem::path& path) : path_(path) {
   if (bytes.size() < kSignature.size() ||
       std::memcmp(bytes.data(), kSignature.data(), kSignature.size()) != 0)
     fail(path.string(), "is not an HDF5 file");
+  // How many bytes addresses and lengths have: behind the version of what the file begins with.
+  const std::size_t at = bytes.size() > 8 && bytes[8] < std::byte{2} ? 13 : 9;
+  if (bytes.size() > at + 1 && (bytes[at] != std::byte{8} || bytes[at + 1] != std::byte{8}))
+    fail(path.string(),
+         fmt::format("has addresses of {} bytes and lengths of {}, which is not supported",
+                     std::to_integer<int>(bytes[at]), std::to_integer<int>(bytes[at + 1])),
+         "Write it with 8 bytes for each, as is usual");
   source_ = readers_are_confined() ? hdf5::open_confined_source(path, bytes)
                                    : hdf5::open_library_source(path, bytes.size());
 }

@@ -1,7 +1,6 @@
 #include "facebench/io/mat5.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/text.h"
+#include "io/inflate.h"
 
 namespace facebench {
 namespace {
@@ -123,24 +123,10 @@ class Cursor {
 };
 
 std::vector<std::byte> inflate_all(std::span<const std::byte> packed, const Cursor& cursor) {
-  z_stream stream{};
-  if (::inflateInit(&stream) != Z_OK) cursor.refuse("zlib does not start");
-  std::vector<std::byte> out;
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  int state = Z_OK;
-  while (state == Z_OK && out.size() <= Budget::kExpandedBytes) {
-    const std::size_t done = out.size();
-    out.resize(done + std::max<std::size_t>(1 << 16, done / 2));
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + done);
-    stream.avail_out = static_cast<uInt>(out.size() - done);
-    state = ::inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
-  }
-  ::inflateEnd(&stream);
-  cursor.spend(&Budget::expanded, out.size(), Budget::kExpandedBytes, "expanded bytes");
-  if (state != Z_STREAM_END) cursor.refuse("compressed data that cannot be expanded");
-  return out;
+  Inflated out = inflate_zlib(packed, Budget::kExpandedBytes);
+  cursor.spend(&Budget::expanded, out.bytes.size(), Budget::kExpandedBytes, "expanded bytes");
+  if (!out.whole) cursor.refuse("compressed data that cannot be expanded");
+  return std::move(out.bytes);
 }
 
 template <class T>

@@ -28,7 +28,7 @@ struct Dataset {
   std::vector<std::string> label_names;  // one a person
   Json excluded;                         // what was left out of it (exclusion.h); null = nothing
   std::vector<std::string> damaged;      // entries of an archive left out, a sentence each
-  std::vector<std::string> notes;        // what an archive says of itself, a sentence each
+  std::vector<std::string> notes;        // what is odd about it, a sentence each
   // Of a folder: what is no image that is read (WebP, BMP, lists), and images outside of the
   // people's folders.
   std::vector<std::string> passed_over;
