@@ -64,6 +64,7 @@ def check_data(protocol, root=None, images=None, lists=None):
     :class:`facebench.Error`.
 
     >>> import pathlib, tempfile
+    >>> from facebench.protocols import check_data
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "pairs.txt").write_text("1\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\n")
     >>> (folder / "Ann").mkdir()

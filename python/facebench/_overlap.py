@@ -57,6 +57,7 @@ def read_person_names(path):
     several names the first counts. facebench.Error for a row without a name, with file and line.
 
     >>> import pathlib, tempfile
+    >>> from facebench.datasets import read_person_names
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "names.tsv"
     >>> _ = path.write_text('m.0107_f\\t"Jane Doe"@en\\nm.0108\\tPetr Škoda\\n')
     >>> read_person_names(path)
@@ -101,6 +102,7 @@ def find_overlap(
     names, similarity, threshold, false_alarms. Returns an :class:`Overlap`.
 
     >>> import pathlib, tempfile, numpy as np
+    >>> from facebench.datasets import find_overlap
     >>> from facebench import io
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> values = np.eye(4, dtype=np.float32)

@@ -11,6 +11,7 @@ def conventions():
     that asks for that metric then refuses the convention, unless the metric gets a rule of its own
     (``accuracy_convention``, ``tar_at_far_convention``, ``identification_convention``).
 
+    >>> from facebench.protocols import conventions
     >>> next(c for c in conventions() if c["name"] == "ijb_1n")["identification"]
     'ijb_1n'
     """
@@ -23,6 +24,7 @@ def convention_rules():
     ``option``: the field of `EvaluationOptions`, the option of ``facebench eval`` and the key in
     the table [evaluation] of a protocol.
 
+    >>> from facebench.protocols import convention_rules
     >>> [r["name"] for r in convention_rules() if r["option"] == "rank_ties"]
     ['pessimistic', 'optimistic', 'expected']
     """
@@ -42,6 +44,7 @@ def convention_rules():
 def template_fusions():
     """The ways in which the samples of a template become one embedding: name, one line and source.
 
+    >>> from facebench.protocols import template_fusions
     >>> "mean_raw" in [f["name"] for f in template_fusions()]
     True
     """
@@ -58,6 +61,7 @@ def ijb_label(label, script):
 
     The letter N means the opposite in two families of scripts.
 
+    >>> from facebench.protocols import ijb_label
     >>> ijb_label("N1D1F1", "eval_ijbc") == ijb_label("N0D1F1", "ijb_evals")
     True
     """
@@ -67,6 +71,7 @@ def ijb_label(label, script):
 def blemish_rules():
     """What lists may have wrong and are evaluated all the same: name, what it is, and the rule.
 
+    >>> from facebench.protocols import blemish_rules
     >>> [r["rule"] for r in blemish_rules() if r["name"] == "repeated_pair"]
     ['every row counts']
     """
@@ -76,6 +81,7 @@ def blemish_rules():
 def interval_methods():
     """How the interval of a number is found: name and one line.
 
+    >>> from facebench.protocols import interval_methods
     >>> "dyadic" in [m["name"] for m in interval_methods()]
     True
     """
@@ -85,6 +91,7 @@ def interval_methods():
 def failure_policies():
     """What becomes of a comparison with a failed enrolment: name and one line.
 
+    >>> from facebench.protocols import failure_policies
     >>> "lowest_score" in [p["name"] for p in failure_policies()]
     True
     """
@@ -94,6 +101,7 @@ def failure_policies():
 def protocol_metrics():
     """What a protocol can ask for: name, one line, and what it applies to.
 
+    >>> from facebench.protocols import protocol_metrics
     >>> "eer" in [m["name"] for m in protocol_metrics()]
     True
     """

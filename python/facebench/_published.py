@@ -73,6 +73,7 @@ class Publication(Fields):
 def list_published():
     """Every paper whose tables are built in: name, title, citation, tables.
 
+    >>> from facebench.protocols import list_published
     >>> "wang-guo-2019" in [p["name"] for p in list_published()]
     True
     """
@@ -93,6 +94,7 @@ def list_published():
 def load_published(name_or_path):
     """The tables of a paper by name, or of your own ``.toml`` file.
 
+    >>> from facebench.protocols import load_published
     >>> load_published("wang-guo-2019")["table-16"]["WebFace", "subjects"]
     10182.0
     """
@@ -106,6 +108,7 @@ def find_published(publication="wang-guo-2019", **wanted):
     value measures (``protocol``, ``track``, ``metric``); or conditions (``network``, ``loss``,
     ``training_set``, ``framework``, ...). Conditions that a value does not state do not fit.
 
+    >>> from facebench.protocols import find_published
     >>> [v["printed"] for v in find_published(protocol="lfw", network="resnet50", table="table-3")]
     ['98.2']
     """

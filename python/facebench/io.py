@@ -1,6 +1,7 @@
 """Files: embeddings, safetensors, hashes, manifests, MATLAB lists.
 
 >>> import tempfile, pathlib, numpy as np
+>>> from facebench.io import EmbeddingSet, read_embeddings, sha256_file, write_embeddings
 >>> folder = tempfile.TemporaryDirectory()
 >>> path = pathlib.Path(folder.name) / "e.h5"
 >>> made = EmbeddingSet(np.eye(2, dtype=np.float32), ["a.jpg", "b.jpg"])
@@ -9,6 +10,7 @@
 EmbeddingSet(2 x 2, 2 ok)
 >>> len(sha256_file(path))
 64
+>>> folder.cleanup()
 """
 
 from facebench import _embedding_files, _eval
@@ -46,6 +48,7 @@ def read_embeddings(path, names=None):
     in an ok row, or a name given twice.
 
     >>> import tempfile, numpy as np
+    >>> from facebench.io import read_embeddings
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.savez(folder + "/e.npz", embeddings=np.eye(2), names=["a.jpg", "b.jpg"])
     ...     read_embeddings(folder + "/e.npz")
@@ -64,6 +67,7 @@ def confine_readers(on=True):
     are the same. Returns the previous setting. ``facebench --untrusted VERB`` does this.
 
     >>> import tempfile, numpy as np
+    >>> from facebench.io import EmbeddingSet, confine_readers, read_embeddings, write_embeddings
     >>> before = confine_readers()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
@@ -79,6 +83,7 @@ def write_embeddings(path, embeddings):
     """Write an :class:`EmbeddingSet`, whole or not at all. The same content gives the same bytes.
 
     >>> import tempfile, numpy as np
+    >>> from facebench.io import EmbeddingSet, read_embeddings, write_embeddings
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
     ...     read_embeddings(folder + "/e.h5").dim
@@ -100,6 +105,7 @@ def write_safetensors(path, tensors, metadata=None):
     """Write a dict of numpy arrays, whole or not at all. The same content gives the same bytes.
 
     >>> import tempfile, numpy as np
+    >>> from facebench.io import read_safetensors, write_safetensors
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_safetensors(folder + "/m.safetensors", {"w": np.arange(3.0)}, {"network": "toy"})
     ...     tensors, metadata = read_safetensors(folder + "/m.safetensors")
@@ -117,6 +123,7 @@ def sha256_file(path, progress=None):
 def sha256_hex(data):
     """The SHA-256 of bytes.
 
+    >>> from facebench.io import sha256_hex
     >>> sha256_hex(b"abc")[:8]
     'ba7816bf'
     """
@@ -126,6 +133,7 @@ def sha256_hex(data):
 def canonical_json(value):
     """The canonical JSON text that facebench hashes: keys in order, no spaces.
 
+    >>> from facebench.io import canonical_json
     >>> canonical_json({"b": 1, "a": [0.1, None]})
     '{"a":[0.1,null],"b":1}'
     """

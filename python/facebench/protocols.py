@@ -2,6 +2,7 @@
 
 Needs neither torch nor OpenCV.
 
+>>> from facebench.protocols import list_protocols, load_protocol
 >>> "ijba_quality" in [p["name"] for p in list_protocols()]
 True
 >>> load_protocol("lfw").title
@@ -87,6 +88,7 @@ def __dir__():
 def list_protocols():
     """Every embedded protocol: name, title, one line, list files, metrics.
 
+    >>> from facebench.protocols import list_protocols
     >>> "LFW View 2" in [p["title"] for p in list_protocols()]
     True
     """
@@ -110,6 +112,7 @@ def list_protocols():
 def load_protocol(name_or_path):
     """An embedded protocol by name, or your own ``.toml`` file.
 
+    >>> from facebench.protocols import load_protocol
     >>> load_protocol("lfw").convention
     'exact'
     """
@@ -516,12 +519,14 @@ def evaluate(
     Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ...
 
     >>> import pathlib, tempfile, numpy as np
+    >>> from facebench.protocols import evaluate
     >>> folder = tempfile.TemporaryDirectory()
     >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
     >>> _ = pathlib.Path(folder.name, "pairs.txt").write_text(text)
     >>> result = evaluate("lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder.name, interval="none")
     >>> result.accuracy.value, result.auc.value
     (1.0, 1.0)
+    >>> folder.cleanup()
     """
     if (embeddings is None) == (scores is None):
         raise ValueError("give either embeddings or scores")

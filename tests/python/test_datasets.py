@@ -1,6 +1,5 @@
 """Data sets, packs and synthetic faces from Python."""
 
-import doctest
 import json
 import os
 import pickle
@@ -19,10 +18,6 @@ def faces(tmp_path_factory):
     summary = datasets.write_synthetic_dataset(options, folder, threads=2)
     assert summary.images == 40
     return folder
-
-
-def test_docstring_examples():
-    assert doctest.testmod(datasets).failed == 0
 
 
 def test_face_is_a_read_only_view_and_repeats():

@@ -1,7 +1,6 @@
 """Detectors against independent references: numpy transcriptions, facenet-pytorch's own answers."""
 
 import csv
-import doctest
 import hashlib
 import importlib.util
 import os
@@ -497,11 +496,6 @@ def test_names_need_not_be_utf8(tmp_path):
     assert detection.detect_to_file(tmp_path, tmp_path / "faces.csv", "hog").images == 1
     assert detection.detect_to_file(tmp_path, tmp_path / "faces.json", "hog").images == 1
     assert b"\xff\xe9.png,no_face" in (tmp_path / "faces.csv").read_bytes()
-
-
-@needs_weights
-def test_examples_in_the_docstrings_run():
-    assert doctest.testmod(detection).failed == 0
 
 
 def test_given_faces_by_name(tmp_path):

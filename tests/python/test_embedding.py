@@ -1,7 +1,5 @@
 """Model files, conversion and extraction."""
 
-import doctest
-import importlib
 import os
 from pathlib import Path
 
@@ -496,12 +494,3 @@ def test_insightface_weights_convert(tmp_path):
     torch.save(state, tmp_path / "w.pt")
     with pytest.raises(Error, match=r"'features\.weight' is not 1"):
         embedding.convert(tmp_path / "w.pt", network="iresnet18", height=32, width=32)
-
-
-@pytest.mark.parametrize("name", ["nn", "losses", "embedding", "_foreign"])
-def test_docstring_examples(name):
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnx")
-    module = importlib.import_module(f"facebench.{name}")
-    result = doctest.testmod(module)
-    assert result.attempted > 0 and result.failed == 0

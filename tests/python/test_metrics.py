@@ -1,6 +1,5 @@
 """The metrics against scikit-learn, brute-force definitions, transcriptions of published rules."""
 
-import doctest
 import itertools
 import math
 import pickle
@@ -506,16 +505,6 @@ def test_results_are_values():
     assert result != metrics.accuracy([0.1, 0.9, 0.2, 0.1], [0, 1, 0, 1], [0, 0, 1, 1])
     with pytest.raises(ValueError, match="read-only"):
         result.fold_accuracy[0] = 0
-
-
-def test_docstrings_run():
-    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
-    for name in metrics.__all__:
-        doc = getattr(metrics, name).__doc__
-        assert doc, name
-        runner.run(parser.get_doctest(doc, {}, name, None, 0))
-    assert runner.summarize().failed == 0
-    assert doctest.testmod(metrics).failed == 0
 
 
 def test_what_is_no_array_of_scores():

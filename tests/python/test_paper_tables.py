@@ -1,6 +1,5 @@
 """Tables for papers: systems in rows, in Markdown that is aligned and LaTeX that compiles."""
 
-import doctest
 import re
 import shutil
 import subprocess
@@ -155,7 +154,3 @@ def test_on_the_command_line(runs):
 def test_numbers_in_csv_have_fifteen_digits(runs):
     text = facebench.report(runs, format="csv")
     assert max(len(re.sub(r"\D", "", n).lstrip("0")) for n in re.findall(r"\d\.\d+", text)) <= 15
-
-
-def test_docstring_examples():
-    assert not doctest.testmod(reports.paper).failed

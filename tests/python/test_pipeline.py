@@ -1,6 +1,5 @@
 """From photographs to a run folder: the same bytes again, failures as rows, verification."""
 
-import doctest
 import json
 import os
 import re
@@ -35,12 +34,6 @@ def run(root, out, **options):
 
 def content(folder):
     return json.loads((folder / "run.json").read_text())["content"]
-
-
-def test_docstring_examples():
-    for module in (pipeline, facebench._light):
-        result = doctest.testmod(module)
-        assert result.attempted and not result.failed
 
 
 def test_a_callable_is_told_its_pixels(faces, tmp_path):

@@ -1,7 +1,6 @@
 """Suites: the order of models against theory, resuming after kills, the page and its exports."""
 
 import csv
-import doctest
 import json
 import os
 import re
@@ -85,14 +84,6 @@ interval = "none"
     path = tmp_path / "suite.toml"
     path.write_text(text)
     return path
-
-
-def test_docstring_examples():
-    modules = [suites, suites.description, suites.tables, suites.exports, suites.running]
-    modules += [sys.modules["facebench.suites.whole"], reports.ranking, reports.rules, rate_plots]
-    for module in modules:
-        result = doctest.testmod(module)
-        assert not result.failed, module
 
 
 # --- the order of models --------------------------------------------------------------------------

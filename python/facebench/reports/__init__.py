@@ -1,5 +1,6 @@
 """Reports: tables, plots and pages made of run folders; why two runs differ; what claims can be.
 
+>>> from facebench.reports import report_formats
 >>> report_formats()
 ['markdown', 'csv', 'latex']
 """

@@ -45,6 +45,7 @@ def explain(a, b, *, replicates=1000, level=0.95, seed=0, threads=0, progress=No
     :class:`Explanation`, which shows itself as a text.
 
     >>> import pathlib, tempfile, facebench
+    >>> from facebench import explain
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
     >>> _ = (folder / "pairs.txt").write_text(text)

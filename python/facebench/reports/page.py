@@ -22,6 +22,7 @@ class Section:
 def text_section(title, text):
     """Plain text; an empty line begins a paragraph.
 
+    >>> from facebench.reports import text_section
     >>> len(text_section("Note", "One.\\n\\nTwo.").blocks)
     2
     """
@@ -32,6 +33,7 @@ def text_section(title, text):
 def table_section(title, columns, rows, note=""):
     """A table: ``columns`` are its headings, ``rows`` lists of cells (numbers or text).
 
+    >>> from facebench.reports import table_section
     >>> table_section("Steps", ["step", "s"], [["pack", 3.2]]).blocks[0]["kind"]
     'table'
     """

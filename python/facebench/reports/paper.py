@@ -146,6 +146,7 @@ def system_table(
     The best of a column is bold, marks are explained once below the table.
 
     >>> import pathlib, tempfile, facebench
+    >>> from facebench.reports import system_table
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
     >>> _ = (folder / "pairs.txt").write_text(text)

@@ -26,6 +26,7 @@ def rank_runs(
     (Holm, over the pairs). Throws `facebench.Error` for runs that are not comparable.
 
     >>> import pathlib, tempfile, facebench
+    >>> from facebench.reports import rank_runs
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
     >>> _ = (folder / "pairs.txt").write_text(text)
@@ -44,6 +45,7 @@ def rank_runs(
 def holm_adjusted(p_values):
     """p-values adjusted for their number by Holm's method; NaN stays and does not count.
 
+    >>> from facebench.reports import holm_adjusted
     >>> holm_adjusted([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """

@@ -68,6 +68,7 @@ class RunCheck:
 def rule_sets() -> list[str]:
     """The names of the rules that facebench ships.
 
+    >>> from facebench.reports import rule_sets
     >>> rule_sets()
     ['frte-1-1', 'wang-guo-2019']
     """
@@ -118,6 +119,7 @@ def check(run, rules) -> RunCheck:
     files. Throws `facebench.Error` where ``run`` is no run folder.
 
     >>> import pathlib, tempfile, facebench
+    >>> from facebench import check
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
     >>> _ = (folder / "pairs.txt").write_text(text)

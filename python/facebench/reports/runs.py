@@ -8,6 +8,7 @@ from facebench import _eval, _rows
 def report_formats():
     """The formats that :func:`table` knows.
 
+    >>> from facebench.reports import report_formats
     >>> "latex" in report_formats()
     True
     """
@@ -79,6 +80,7 @@ def verify_inputs(run, root=None, progress=None):
 def as_list(runs):
     """One run or several, as a list.
 
+    >>> from facebench.reports import as_list
     >>> as_list("runs/a")
     ['runs/a']
     """

@@ -81,6 +81,7 @@ class Training:
 def is_training(folder) -> bool:
     """Whether a folder is that of a training.
 
+    >>> from facebench.reports import is_training
     >>> is_training(".")
     False
     """

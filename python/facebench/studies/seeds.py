@@ -51,6 +51,7 @@ def everywhere(runs):
 def paired(before, after, level=0.95):
     """The mean difference of the same seeds, after minus before, with its interval.
 
+    >>> from facebench.studies import paired
     >>> paired([0.5, 0.6], [0.7, 0.8])["difference"]
     0.2
     """

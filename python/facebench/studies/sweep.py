@@ -45,6 +45,7 @@ class Study:
 def study_names() -> list[str]:
     """The built-in studies.
 
+    >>> from facebench.studies import study_names
     >>> "wu2018_table16" in study_names()
     True
     """

@@ -1,5 +1,6 @@
 """Many models under many protocols: runs, one page, exports; see docs/suite.md.
 
+>>> from facebench.suites import SuiteDescription, SuiteModel, SuiteSet
 >>> suite = SuiteDescription([SuiteModel("raw", "mine:embed")], [SuiteSet("LFW", "lfw")])
 >>> suite.models[0].name
 'raw'

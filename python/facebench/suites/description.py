@@ -112,6 +112,7 @@ def read_suite(path) -> SuiteDescription:
     `facebench.Error` for a key or table that it does not know, with the nearest that exists.
 
     >>> import pathlib, tempfile
+    >>> from facebench.suites import read_suite
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "suite.toml"
     >>> _ = file.write_text('''[[models]]
     ... model = "face.onnx"
