@@ -134,8 +134,8 @@ def bins(images, same):
         + b"(lp3\n"
         + b"".join(b"I01\na" if s else b"I00\na" for s in same)
         + b"tp0\n.",
-        **{f"bytes{p}": pickle.dumps((images, same), p) for p in (2, 3, 4, 5)},
-        **{f"arrays{p}": pickle.dumps((arrays, same), p) for p in (2, 3, 4, 5)},
+        **{f"bytes{p}": pickle.dumps((images, same), p) for p in range(6)},
+        **{f"arrays{p}": pickle.dumps((arrays, same), p) for p in range(6)},
         "columns": pickle.dumps((columns, [np.bool_(s) for s in same]), 2),
         "numpy1": pickle.dumps((columns, same), 3).replace(b"numpy._core", b"numpy.core"),
         "numpy_labels": pickle.dumps((images, np.array(same)), 4),

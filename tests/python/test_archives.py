@@ -223,6 +223,9 @@ def test_no_other_name_is_called(tmp_path, protocol):
 
 
 BAD_BINS = {
+    "half a character": (lambda: b"(](V\\ud800\ne](\x88et.", "a damaged text"),
+    "no character": (lambda: b"(](V\\U00110000\ne](\x88et.", "a damaged text"),
+    "cut character": (lambda: b"(](V\\u00\ne](\x88et.", "a damaged text"),
     "cut": (lambda: pickle.dumps((IMAGES, SAME), 3)[:-9], "left in the file|cut off"),
     "odd": (lambda: pickle.dumps((IMAGES[:5], SAME), 3), "5 images for 3 pairs"),
     "empty image": (lambda: pickle.dumps(([b"", IMAGES[0]], [True]), 3), "image 0 has no bytes"),

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 
+#include "facebench/core/utf8.h"
 #include "io/archives/pickle_machine.h"
 
 namespace facebench {
@@ -35,6 +37,35 @@ bool unescape(std::string_view literal, std::string& out) {
     i += 2;
   }
   return true;
+}
+
+void append_utf8(std::uint32_t c, std::string& out) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+    return;
+  }
+  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  out += static_cast<char>((0xff00 >> (more + 1) & 0xff) | c >> 6 * more);
+  for (int i = more - 1; i >= 0; --i) out += static_cast<char>(0x80 | (c >> 6 * i & 0x3f));
+}
+
+// Python's raw-unicode-escape as UTF-8: Latin-1, and \uXXXX or \UXXXXXXXX for all that a line
+// cannot hold. false where it is damaged.
+bool unescape_unicode(std::string_view line, std::string& out) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool escape = line[i] == '\\' && i + 1 < line.size();
+    const std::size_t digits = !escape ? 0 : line[i + 1] == 'u' ? 4 : line[i + 1] == 'U' ? 8 : 0;
+    std::uint32_t c = static_cast<unsigned char>(line[i]);
+    if (digits > 0) {
+      const char* first = line.data() + i + 2;
+      if (line.size() - i - 2 < digits ||
+          std::from_chars(first, first + digits, c, 16).ptr != first + digits || c > 0x10ffff)
+        return false;
+      i += 1 + digits;
+    }
+    append_utf8(c, out);
+  }
+  return is_utf8(out);  // half a pair of UTF-16 is none
 }
 
 constexpr PickleMachine::Ref kNoneValue = 0, kFalseValue = 1, kTrueValue = 2, kMarkValue = 3;
@@ -126,6 +157,12 @@ bool PickleMachine::step_text(unsigned char opcode) {
       std::string text;
       if (!unescape(line(), text)) refuse("a damaged text");
       push_bytes(Kind::bytes, own(std::move(text)));
+      return true;
+    }
+    case 'V': {  // UNICODE, as Python 3 writes all bytes in protocol 0
+      std::string text;
+      if (!unescape_unicode(line(), text)) refuse("a damaged text");
+      push_bytes(Kind::text, own(std::move(text)));
       return true;
     }
     default:
