@@ -67,6 +67,7 @@ def texts(file):
     )
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     properties.set_layout(h5py.h5d.COMPACT)
+    properties.set_obj_track_times(False)
     space = h5py.h5s.create_simple((1,))
     h5py.h5d.create(file.id, b"compact", h5py.h5t.py_create(kind, logical=True), space, properties)
 
