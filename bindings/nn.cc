@@ -1,5 +1,8 @@
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include <charconv>
 #include <map>
 
 #include "common.h"
@@ -20,6 +23,26 @@ py::dict named(const std::vector<NamedTensor>& tensors) {
   py::dict result;
   for (const NamedTensor& t : tensors) result[py::str(t.name)] = t.tensor;
   return result;
+}
+
+// What torch could not allocate, which it says with a line of its own source.
+void translate_lack_of_memory() {
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const c10::Error& e) {
+      constexpr std::string_view before = "you tried to allocate ";
+      const std::string_view text = e.what_without_backtrace();
+      const std::size_t at = text.find(before);
+      std::uint64_t bytes = 0;
+      if (at == std::string_view::npos) throw;  // the next translator's
+      std::from_chars(text.data() + at + before.size(), text.data() + text.size(), bytes);
+      PyErr_SetString(PyExc_MemoryError,
+                      fmt::format("there is not enough memory: {:.1f} GiB are wanted at once",
+                                  static_cast<double>(bytes) / (1 << 30))
+                          .c_str());
+    }
+  });
 }
 
 std::vector<at::Tensor> unnamed(const std::vector<NamedTensor>& tensors) {
@@ -193,6 +216,7 @@ void bind_inference_network(py::module_& m) {
 }  // namespace
 
 void bind_nn(py::module_& m) {
+  translate_lack_of_memory();
   bind_options<NetworkOptions>(m);
   bind_nn_graph(m);
   bind_network(m);

@@ -312,3 +312,9 @@ def test_variants_keep_their_state():
 def test_unknown_variants_are_refused():
     with pytest.raises(facebench.Error, match="caffe"):
         losses.make_head("center", features=D, classes=C, update="cafe")
+
+
+def test_a_head_that_no_memory_holds_says_how_much_it_wants():
+    """torch's own words are an address in its source and a number of bytes."""
+    with pytest.raises(MemoryError, match=r"not enough memory: 8388608\.0 GiB are wanted at once"):
+        losses.make_head("arcface", features=1 << 20, classes=(1 << 31) - 1)

@@ -437,6 +437,12 @@ def test_a_run_folder(tmp_path):
     with pytest.raises(facebench.Error, match="already"):
         timing.write_bench(result, tmp_path / "run")
     timing.write_bench(result, tmp_path / "run", overwrite=True)
+    for wrong in ({}, {"kind": "other"}, None):
+        with pytest.raises((ValueError, TypeError), match="result"):
+            timing.write_bench(wrong, tmp_path / "none")
+    with pytest.raises(KeyError):  # something is missing from it: nothing is written
+        timing.write_bench({**result, "rows": [{}]}, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_busy_machine_is_marked():

@@ -117,8 +117,8 @@ def report_errors(function: Callable) -> Callable:
             raise ended(f"'{text}' is not UTF-8; give it another name", EXIT_FAILED) from None
         except (ValueError, IndexError) as error:
             raise ended(str(error), EXIT_USAGE) from None
-        except MemoryError:
-            raise ended("there is not enough memory", EXIT_FAILED) from None
+        except MemoryError as error:
+            raise ended(str(error) or "there is not enough memory", EXIT_FAILED) from None
         except BrokenPipeError:
             # The program that reads the output (head, less) has ended. Nothing more may be flushed
             # into the pipe.

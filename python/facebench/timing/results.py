@@ -19,8 +19,10 @@ def write_bench(result, out, command="", overwrite=False):
     ``result`` is what the ``bench_...`` functions return. Its options are the manifest's content;
     the figures and the machine are its circumstance, because no machine gives the same figures
     twice. Returns the folder. facebench.Error where it holds a result already, without
-    ``overwrite``.
+    ``overwrite``; ValueError where ``result`` is something else.
     """
+    if not isinstance(result, dict) or result.get("kind") not in KINDS:
+        raise ValueError("result: expected what a function bench_... returns")
     out = Path(out)
     if (out / "bench.json").exists() and not overwrite:
         raise facebench.Error(f"{out}: holds a measurement already. Choose another folder")
@@ -40,12 +42,17 @@ def write_bench(result, out, command="", overwrite=False):
         "busy": busy(result),
     }
     dump = {"indent": 1, "ensure_ascii": False, "allow_nan": False, "sort_keys": True}
-    reports.write_text(out / "bench.json", json.dumps(result, **dump) + "\n")
     manifest = {"content": content, "circumstance": circumstance}
-    reports.write_text(out / "run.json", json.dumps(manifest, **dump) + "\n")
-    reports.write_text(out / "report.md", markdown(result))
-    title = KINDS[result["kind"]].title
-    reports.write_html(out / "report.html", title, sections(result))
+    # Made before any is written, so that none is there without the others.
+    texts = {
+        "bench.json": json.dumps(result, **dump) + "\n",
+        "run.json": json.dumps(manifest, **dump) + "\n",
+        "report.md": markdown(result),
+    }
+    page = sections(result)
+    for name, text in texts.items():
+        reports.write_text(out / name, text)
+    reports.write_html(out / "report.html", KINDS[result["kind"]].title, page)
     return out
 
 
