@@ -290,6 +290,7 @@ void bind_track_result(py::module_& m) {
           "rows", [](const MetricCell& c) { return c.matrix ? c.matrix->rows : Labels{}; })
       .def_property_readonly(
           "columns", [](const MetricCell& c) { return c.matrix ? c.matrix->columns : Labels{}; })
+      .def_readonly("no_interval", &MetricCell::no_interval)
       .def_property_readonly("low", [](const MetricCell& c) { return bound_of(c, &Interval::low); })
       .def_property_readonly("high",
                              [](const MetricCell& c) { return bound_of(c, &Interval::high); })

@@ -160,6 +160,7 @@ def _is_number(value):
 class MetricResult(_eval.MetricCell):
     """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and the counts behind it.
 
+    ``no_interval`` says why there is none where one was asked for; the bounds are then None or NaN.
     Of a matrix ``value``, ``low`` and ``high`` are arrays, ``rows`` and ``columns`` their labels.
     """
 
@@ -209,14 +210,23 @@ class MetricResult(_eval.MetricCell):
             return "\n    ".join(lines)
         unit = " %" if self.is_rate else ""
         text = f"{self.name} = {self._text(self.value)}{unit}"
-        if self.low is not None:
-            text += f" [{self._text(self.low)}, {self._text(self.high)}]"
-        notes = [self.rests_on] if self.rests_on else []
+        interval = self._interval()
+        text += f" {interval}" if interval.startswith("[") else ""
+        notes = [interval] if interval.startswith("no") else []
+        if self.rests_on:
+            notes.append(self.rests_on)
         if "bounds" in self.details:
             notes.append("between {} and {}".format(*map(self._text, self.details["bounds"])))
         if self.details.get("reliable") is False:
             notes.append("fewer than ten expected")
         return f"{text} ({'; '.join(notes)})" if notes else text
+
+    def _interval(self):
+        if self.low is None:
+            return ""
+        if self.low != self.low and self.no_interval:
+            return f"no interval: {self.no_interval}"
+        return f"[{self._text(self.low)}, {self._text(self.high)}]"
 
     @property
     def is_rate(self):
@@ -242,9 +252,8 @@ class MetricResult(_eval.MetricCell):
                     title = f"{_eval.metric_title(self.name)}: {row} / {column}"
                     yield title, f"{self.value[i, j]:.3f}", interval
             return
-        interval = "" if self.low is None else f"[{self._text(self.low)}, {self._text(self.high)}]"
         mark = "*" if self.details.get("reliable") is False else ""
-        yield _eval.metric_title(self.name), f"{self._text(self.value)}{mark}", interval
+        yield _eval.metric_title(self.name), f"{self._text(self.value)}{mark}", self._interval()
 
 
 class TrackResult(_eval.TrackResult):

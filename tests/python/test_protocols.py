@@ -129,3 +129,13 @@ def test_what_is_unset_is_none():
         protocols.EvaluationOptions(fusion=3)
     with pytest.raises(ValueError, match=r"'level': expected number \(0.95\), got none"):
         protocols.EvaluationOptions(level=None)
+
+
+def test_an_interval_that_cannot_be_says_why(root):
+    (root / "pairs.txt").write_text("2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tDan\t1\n")
+    result = protocols.evaluate("lfw", scores=[0.9, 0.1, 0.8, 0.2], root=root)
+    why = "too few people: most replicates are undefined"
+    assert result.auc.no_interval == why and np.isnan(result.auc.low)
+    assert f"auc = 100.00 % (no interval: {why})" in repr(result)
+    assert f"<td>no interval: {why}</td>" in result._repr_html_()
+    assert "undefined, undefined" not in repr(result)
