@@ -89,6 +89,20 @@ def test_reads_what_h5py_writes(tmp_path, compression, strings, reading):
     assert read.manifest == {}
 
 
+def test_float64_is_rounded(tmp_path, reading):
+    values = np.random.default_rng(3).normal(size=(2, 3))
+    for scale, lost in ((1.0, None), (1e39, "row 0"), (1e-60, "row 0")):
+        with h5py.File(tmp_path / "e.h5", "w") as f:
+            f["embedding"] = values * scale
+            f["name"] = ["a", "b"]
+        if lost is None:
+            read = fio.read_embeddings(tmp_path / "e.h5").values
+            np.testing.assert_array_equal(read, values.astype(np.float32))
+            continue
+        with pytest.raises(Error, match=rf"{lost} \('a'\) holds .*, which float32 does not hold"):
+            fio.read_embeddings(tmp_path / "e.h5")
+
+
 def external_link(f):
     f["embedding"] = h5py.ExternalLink("other.h5", "/embedding")
 
@@ -129,7 +143,7 @@ def array(shape, dtype):
         (never_written, "claims|never written"),
         (chunked_bomb, "claims"),
         (virtual, "virtual"),
-        (array((2, 3), "f8"), "float64, expected float32"),
+        (array((2, 3), "i8"), "int64, expected float32"),
         (array((2, 3), ">f4"), "other, expected float32"),
         (array(2, "f4"), "1 dimensions"),
         (array((3, 3), "f4"), "3 rows, /name 2"),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_set>
@@ -41,6 +42,39 @@ void check_embeddings(const EmbeddingSet& set, std::string_view where) {
   }
 }
 
+namespace {
+
+// /embedding as float32, which numbers of float64 are rounded to: numpy's default is what many
+// files hold.
+std::vector<float> read_values(const H5Reader& file, std::span<const std::string> names) {
+  if (file.type("/embedding") != H5Type::float64) return file.read<float>("/embedding", 2);
+  const std::vector<double> given = file.read<double>("/embedding", 2);
+  const std::vector<std::int64_t> shape = file.shape("/embedding");
+  std::vector<float> values(given.begin(), given.end());
+  const auto dim = static_cast<std::size_t>(shape[1]);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(shape[0]); ++row) {
+    const std::span from = std::span(given).subspan(row * dim, dim);
+    const std::span to = std::span(values).subspan(row * dim, dim);
+    bool lost = false, zeros = true, were_zeros = true;
+    for (std::size_t i = 0; i < dim; ++i) {
+      lost = lost || (std::isinf(to[i]) && std::isfinite(from[i]));
+      zeros = zeros && to[i] == 0;
+      were_zeros = were_zeros && from[i] == 0;
+    }
+    if (lost || (zeros && !were_zeros)) {
+      const double largest = *std::max_element(
+          from.begin(), from.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+      fail(file.path().string(),
+           fmt::format("row {} ('{}') holds {:.3g}, which float32 does not hold", row,
+                       row < names.size() ? names[row] : "", largest),
+           "Bring the embeddings to another scale");
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
 EmbeddingSet read_embeddings(const std::filesystem::path& path) {
   const H5Reader file(path);
   const std::string where = path.string();
@@ -50,10 +84,10 @@ EmbeddingSet read_embeddings(const std::filesystem::path& path) {
       fail(where, fmt::format("has no data set {}", name),
            "An HDF5 file of embeddings has /embedding, numbers (N, D), and /name, N texts; of "
            "arrays under other names make an .npz, whose names are looked for.");
-  set.values = file.read<float>("/embedding", 2);
+  set.names = file.read_texts("/name");
+  set.values = read_values(file, set.names);
   const std::vector<std::int64_t> shape = file.shape("/embedding");
   set.dim = shape[1];
-  set.names = file.read_texts("/name");
   if (file.has("/status")) {
     for (const std::uint8_t value : file.read<std::uint8_t>("/status", 1)) {
       if (value >= kSampleStatusCount)

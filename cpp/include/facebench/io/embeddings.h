@@ -31,9 +31,9 @@ struct EmbeddingSet {
 // or there twice.
 void check_embeddings(const EmbeddingSet& set, std::string_view where);
 
-// The file: `/embedding` float32 (N, D), `/name` text, `/status` uint8, `/manifest` JSON. The last
-// two are optional: without them every row is ok, and the manifest is empty. Both check the set.
-// Throws Error.
+// The file: `/embedding` float32 (N, D) (float64 is read too, and rounded), `/name` text, `/status`
+// uint8, `/manifest` JSON. The last two are optional: without them every row is ok, and the
+// manifest is empty. Both check the set. Throws Error.
 EmbeddingSet read_embeddings(const std::filesystem::path& path);
 void write_embeddings(const std::filesystem::path& path, const EmbeddingSet& set);
 
