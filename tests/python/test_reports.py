@@ -148,6 +148,18 @@ def test_matrices_are_heat_maps():
     assert max(strengths) < 0.6  # text stays readable on it
 
 
+def test_a_matrix_of_many_groups_is_wide_enough_for_its_numbers():
+    """Eight groups stood on top of one another in the width of a curve."""
+    names = [f"group {i}" for i in range(8)]
+    svg = reports.matrix_svg(names, names, [[0.5] * 8] * 8, [["0.480 – 0.520"] * 8] * 8)
+    widths = {float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', svg)}
+    assert min(widths) > 140
+    view = float(re.search(r'viewBox="0 0 (\d+) ', svg)[1])
+    assert view == pytest.approx(170 + 8 * (min(widths) + 3))
+    assert 'class="plot matrix wide"' in svg
+    assert "wide" not in reports.matrix_svg(["a"], ["b", "c", "d"], [[1, 2, 3]])
+
+
 def test_curves_of_identification():
     svg = reports.cmc_svg([("one", [0.92, 0.95, 1.0]), ("two", [0.91, 0.95, 0.97])])
     assert ">90 %<" in svg

@@ -68,9 +68,11 @@ def _ranks(last):
     return _Axis(1, max(last, 2), [(r, str(r)) for r in marked], log=True)
 
 
-def _open(name, title, height):
+def _open(name, title, height, width=_WIDTH):
+    # A page shows what is wider than other plots in a line of its own, at the width of a table.
+    wide = f' wide" style="min-width: {0.7 * width:.0f}px' if width > _WIDTH else ""
     return (
-        f'<svg class="plot {name}" viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'<svg class="plot {name}{wide}" viewBox="0 0 {width:.0f} {height}" role="img" '
         f'xmlns="http://www.w3.org/2000/svg"><title>{_html.escape(title)}</title>'
     )
 
@@ -346,6 +348,9 @@ def histogram_svg(edges, genuine, impostor):
     )
 
 
+_LEAST_CELL = 146  # what two numbers with a dash between them take
+
+
 def matrix_svg(rows, columns, values, notes=None, title="", texts=None):
     """A matrix as a heat map with its numbers; the higher, the stronger the colour.
 
@@ -360,8 +365,9 @@ def matrix_svg(rows, columns, values, notes=None, title="", texts=None):
     """
     left, head, cell_height = 170, 44, 84
     highest = max([1.0, *(float(v) for row in values for v in row if v is not None)])
-    cell_width = (_WIDTH - left) / len(columns)
-    out = [_open("matrix", title or "Matrix", head + cell_height * len(rows))]
+    cell_width = max(_LEAST_CELL, (_WIDTH - left) / len(columns))
+    width = left + cell_width * len(columns)
+    out = [_open("matrix", title or "Matrix", head + cell_height * len(rows), width)]
     for j, label in enumerate(columns):
         at = left + cell_width * (j + 0.5)
         out.append(
