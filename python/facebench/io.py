@@ -44,8 +44,8 @@ def read_embeddings(path, names=None):
     ``/status`` and ``/manifest`` may be absent: then every row is ok. npz: arrays ``embeddings``
     and ``names``. npy: numbers (N, D) and ``names``, a sequence or a text file with one a line (of
     ``x.npy`` also ``x.txt`` beside it). csv, parquet: a column ``name`` and one for each number.
-    float64 is taken and rounded, of all but HDF5 float16 and integers too. Raises :class:`facebench.Error` for a damaged file, NaN
-    in an ok row, or a name given twice.
+    float64 is taken and rounded, of all but HDF5 float16 and integers too. Raises
+    :class:`facebench.Error` for a damaged file, NaN in an ok row, or a name given twice.
 
     >>> import tempfile, numpy as np
     >>> from facebench.io import read_embeddings

@@ -30,6 +30,14 @@ def confined(confinable):
     fio.confine_readers(before)
 
 
+@pytest.fixture(params=["here", "confined"])
+def reading(request):
+    """Files are read by the library in this process, and then by a confined child."""
+    if request.param == "confined":
+        request.getfixturevalue("confined")
+    return request.param
+
+
 @pytest.fixture
 def seal():
     """Writes the hashes of a run folder that a test changed by hand into its run.json again."""

@@ -10,22 +10,18 @@ import os
 import pickle
 import re
 import struct
-import sys
 import tarfile
-from pathlib import Path
 
 import facebench
 import numpy as np
 import PIL.Image
 import pytest
+from archive_files import MAGIC, bins, classic, jpeg, packed, part, read_rec, record, write_rec
 from facebench import Error, datasets
 from facebench.cli.app import app
 from safetensors.numpy import load_file
 from sklearn.model_selection import KFold
 from typer.testing import CliRunner
-
-sys.path.insert(0, str(Path(__file__).parent))
-from archive_files import MAGIC, bins, classic, jpeg, packed, part, read_rec, record, write_rec
 
 IMAGES = [jpeg(i) for i in range(6)]
 LABELS = [0, 0, 1, 1, 1, 2]

@@ -14,15 +14,13 @@ import facebench
 import numpy as np
 import pytest
 import typer
+from command_line import ENVIRONMENT, assert_user_error, command, run, runner
 from facebench.cli.app import app
 from facebench.cli.common import give_back_names, out_path, parse_assignments
 from facebench.cli.options import fields
 from facebench.cli.verb import complete, report_errors
 from facebench.cli.verbs import VERBS as TABLE
 from facebench.cli.verbs import listing
-
-sys.path.insert(0, str(Path(__file__).parent))
-from command_line import ENVIRONMENT, assert_user_error, command, run, runner
 
 VERBS = [
     "demo",

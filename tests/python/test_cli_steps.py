@@ -5,15 +5,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import facebench
 import facebench.io as fio
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from command_line import ENVIRONMENT, assert_user_error, command, invoke
 
 

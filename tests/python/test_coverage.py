@@ -1,13 +1,8 @@
 """Nominal 95 % intervals contain a known truth about as often as they say (slow)."""
 
-import sys
-from pathlib import Path
-
+import coverage_simulation as simulation
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-import coverage_simulation as simulation
 
 # 92 % to 98 % is what is asked for. A share of 200 data sets has a standard error of 1.5 %, and
 # there are 40 such shares.

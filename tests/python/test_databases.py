@@ -3,15 +3,11 @@ were written; damaged ones are refused by name."""
 
 import pickle
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from facebench import Error, datasets
-
-sys.path.insert(0, str(Path(__file__).parent))
 from archive_files import jpeg
+from facebench import Error, datasets
 
 IMAGES = [jpeg(i, 16 + 40 * (i % 3)) for i in range(30)]  # of one page of LMDB, and of several
 LABELS = [i // 4 for i in range(30)]

@@ -3,18 +3,13 @@
 A planted ratio of groups is in test_groups.py, safe thresholds are in test_operating_points.py.
 """
 
-import sys
-from pathlib import Path
-
 import facebench
 import numpy as np
 import pytest
 from facebench import reports
 from facebench.metrics import DiscardOptions, error_versus_discard
-from scipy.stats import norm
-
-sys.path.insert(0, str(Path(__file__).parent))
 from planted_truths import WrongLabels, auc_and_variance, shifted_runs, write_pairs, wrong_pairs
+from scipy.stats import norm
 
 pytestmark = pytest.mark.slow
 DRAWS = 200

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import importlib.util
 import os
-import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -12,11 +11,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
+import mtcnn_reference
 from facebench import Error, crops, datasets, detection, images
 from facebench.detection import Face
-
-sys.path.insert(0, str(Path(__file__).parent))
-import mtcnn_reference
 
 # Low thresholds make a cascade that finds plenty of boxes in any texture.
 EAGER = (0.1, 0.01, 0.003)

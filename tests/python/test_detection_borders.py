@@ -1,18 +1,14 @@
 """Faces at the border of a picture: how well the modes see them, and what a run says about them."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
+import border_faces
 import facebench
 from facebench import Error, crops, datasets, detection, images
-
-sys.path.insert(0, str(Path(__file__).parent))
-import border_faces
 
 try:
     detection.default_mtcnn_weights()

@@ -1,15 +1,11 @@
 """Error versus discard against a literal transcription in numpy, and planted truths."""
 
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from facebench import metrics
 from facebench.metrics import DiscardOptions, error_versus_discard
-
-sys.path.insert(0, str(Path(__file__).parent))
 from planted_truths import wrong_pairs
 
 QUICK = {"replicates": 20}

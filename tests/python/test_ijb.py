@@ -2,16 +2,12 @@
 
 import itertools
 import shutil
-import sys
-from pathlib import Path
 
 import facebench
+import ijb_release as ijb
 import numpy as np
 import pytest
 from facebench import protocols
-
-sys.path.insert(0, str(Path(__file__).parent))
-import ijb_release as ijb
 
 
 @pytest.fixture(scope="module")

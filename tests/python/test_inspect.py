@@ -2,16 +2,12 @@
 
 import csv
 import json
-import sys
-from pathlib import Path
 
 import facebench
 import numpy as np
 import pytest
 from facebench import metrics
 from facebench.protocols import EmbeddingSet
-
-sys.path.insert(0, str(Path(__file__).parent))
 from planted_truths import IMAGES, PEOPLE, WrongLabels
 
 

@@ -4,14 +4,11 @@ import copy
 import importlib
 import pickle
 import sys
-from pathlib import Path
 
 import facebench
+import ijb_release as ijb
 import pytest
 from facebench import protocols
-
-sys.path.insert(0, str(Path(__file__).parent))
-import ijb_release as ijb
 
 MODULES = list(facebench._MODULES)
 

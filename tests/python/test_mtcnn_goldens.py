@@ -3,17 +3,14 @@
 import hashlib
 import json
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from facebench import Error, detection
-
-sys.path.insert(0, str(Path(__file__).parent))
 import mtcnn_pictures
+from facebench import Error, detection
 
 GOLDENS = json.loads((Path(__file__).parent / "data" / "mtcnn_goldens.json").read_text())
 PICTURES = GOLDENS["pictures"]

@@ -5,17 +5,13 @@ in public programs that read the releases."""
 import csv
 import lzma
 import pickle
-import sys
-from pathlib import Path
 
 import facebench
 import numpy as np
 import pytest
 import scipy.io
-from facebench import Error, protocols
-
-sys.path.insert(0, str(Path(__file__).parent))
 from archive_files import jpeg
+from facebench import Error, protocols
 
 # --- TinyFace ---
 # mk-minchul/AdaFace: validation_lq/tinyface_helper.py (Testing_Set/, gallery_set, probe_set)

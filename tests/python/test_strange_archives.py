@@ -3,17 +3,13 @@ file of another kind is called so."""
 
 import json
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from archive_files import classic, jpeg, packed, write_rec
 from facebench import Error, datasets
 from facebench.cli.app import app
 from typer.testing import CliRunner
-
-sys.path.insert(0, str(Path(__file__).parent))
-from archive_files import classic, jpeg, packed, write_rec
 
 IMAGES = [jpeg(i) for i in range(6)]
 LABELS = [0, 1, 0, 2, 1, 0]

@@ -18,10 +18,8 @@ import pytest
 from facebench import datasets, embedding, reports, suites
 from facebench.reports import rate_plots
 from facebench.suites import SuiteDescription, SuiteModel, SuiteSet
-from scipy.stats import norm
-
-sys.path.insert(0, str(Path(__file__).parent))
 from planted_truths import auc_and_variance, shifted_runs, write_pairs
+from scipy.stats import norm
 
 PEOPLE = {"people": 40, "images": 2, "size": 64, "pairs_per_fold": 4}
 

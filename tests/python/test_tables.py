@@ -1,15 +1,12 @@
 """Parquet and Arrow IPC: tables of images as Hugging Face's datasets writes them, by pyarrow."""
 
-import sys
 from pathlib import Path
 
 import facebench
 import numpy as np
 import pytest
-from facebench import Error, datasets
-
-sys.path.insert(0, str(Path(__file__).parent))
 from archive_files import jpeg
+from facebench import Error, datasets
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'facebench[parquet]'")
 pq = pytest.importorskip("pyarrow.parquet")

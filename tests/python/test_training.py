@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
-sys.path.insert(0, str(Path(__file__).parent))
 import facebench  # noqa: E402
 from facebench import losses, nn, training  # noqa: E402
 from loss_definitions import DEFINITIONS  # noqa: E402
