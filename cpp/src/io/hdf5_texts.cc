@@ -137,10 +137,7 @@ std::vector<std::byte> read_chunks(const TextsFile& file, hid_t dataset, hid_t p
     if (H5Dget_chunk_info_by_coord(dataset, &first, &mask, &address, &stored) < 0)
       file.refuse(library_message());
     if (address == HADDR_UNDEF) continue;
-    if (stored > file.bytes) file.refuse(fmt::format("a chunk claims {} bytes", stored));
-    std::vector<std::byte> bytes(stored);
-    if (H5Dread_chunk(dataset, H5P_DEFAULT, &first, &mask, bytes.data()) < 0)
-      file.refuse(library_message());
+    std::vector<std::byte> bytes = file.read(address, stored, "a chunk of texts");
     const hsize_t count = std::min<hsize_t>(rows, elements - first);
     if (count < rows && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0) mask = ~0u;
     bytes = unfiltered(std::move(bytes), properties, mask, rows * kReferenceBytes, file);
