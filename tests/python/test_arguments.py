@@ -227,6 +227,7 @@ def test_an_empty_file_of_weights(tmp_path):
         facebench.convert(tmp_path / "w.pth", network="small4")
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
 def test_tensors_of_every_kind():
     """numpy refuses many of them, in torch's words."""
     torch = pytest.importorskip("torch")
