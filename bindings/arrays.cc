@@ -7,14 +7,19 @@
 namespace facebench {
 
 py::array as_array(const py::object& values, const char* name, int dimensions) {
+  // numpy refuses many of torch's tensors, in torch's words
+  const py::object plain =
+      py::hasattr(values, "detach")
+          ? py::module_::import("facebench._arguments").attr("tensor_array")(values, name)
+          : values;
   const py::module_ numpy = py::module_::import("numpy");
   // As an array it would be the values under the mask.
   if (py::isinstance(values, numpy.attr("ma").attr("MaskedArray")) &&
       numpy.attr("ma").attr("is_masked")(values).cast<bool>())
     throw py::value_error(
         fmt::format("{} has masked entries, which have no value; leave them out first", name));
-  const bool dlpack_only = py::hasattr(values, "__dlpack__") && !py::hasattr(values, "__array__");
-  py::array array = dlpack_only ? numpy.attr("from_dlpack")(values) : numpy.attr("asarray")(values);
+  const bool dlpack_only = py::hasattr(plain, "__dlpack__") && !py::hasattr(plain, "__array__");
+  py::array array = dlpack_only ? numpy.attr("from_dlpack")(plain) : numpy.attr("asarray")(plain);
   if (array.ndim() == 0 && !std::strchr("fiub", array.dtype().kind()))  // a generator, bytes
     throw py::type_error(fmt::format("{} must be an array of numbers, not {}", name,
                                      Py_TYPE(values.ptr())->tp_name));

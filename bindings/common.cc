@@ -14,6 +14,11 @@ namespace facebench {
 
 OptionValue option_value(const std::string& name, const py::handle& value) {
   try {
+    // numpy's own numbers of a type that Python lacks would be taken for True; tensors, too
+    const bool array = py::hasattr(value, "__array__");
+    if (array && !py::isinstance<py::float_>(value) && !py::isinstance<py::str>(value))
+      return py::cast<OptionValue>(
+          py::module_::import("facebench._arguments").attr("plain_values")(value, name));
     return py::cast<OptionValue>(value);
   } catch (const py::cast_error&) {
     if (py::isinstance<py::str>(value))

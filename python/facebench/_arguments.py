@@ -98,6 +98,33 @@ def brief(value) -> str:
     return text if len(text) <= 200 else f"{text[:60]} ..."
 
 
+def tensor_array(tensor, name: str):
+    """The numbers of a torch tensor as an array, whether or not it requires grad or lies on a GPU.
+    TypeError where it has none at hand: on the device ``meta``, sparse, quantized, nested."""
+    kinds = {
+        "a nested one": tensor.is_nested,
+        "one on the device meta": tensor.is_meta,
+        "a quantized one": tensor.is_quantized,
+        "a sparse one": str(tensor.layout) != "torch.strided",
+    }
+    if wrong := [kind for kind, holds in kinds.items() if holds]:
+        raise TypeError(f"{name} must be a dense tensor that has values, not {wrong[0]}")
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if plain.is_floating_point() and plain.element_size() < 4:
+        plain = plain.float()  # the same numbers; numpy has no bfloat16
+    return plain.numpy()
+
+
+def plain_values(values, name: str):
+    """An array, a tensor or numpy's number as Python's numbers: those of long doubles, too."""
+    import numpy as np
+
+    array = tensor_array(values, name) if hasattr(values, "detach") else np.asarray(values)
+    if array.size > 100_000:
+        raise ValueError(f"option {name} cannot be {type_text(array)}")
+    return (array.astype(np.float64) if array.dtype == np.longdouble else array).tolist()
+
+
 def real_array(values, name: str):
     """``values`` as a float64 array. TypeError where they are no real numbers."""
     import numpy as np

@@ -16,6 +16,7 @@ import numpy as _np
 from facebench import _foreign, _onnx_import
 from facebench import nn as _nn
 from facebench._arguments import brief as _brief
+from facebench._arguments import tensor_array as _tensor_array
 from facebench._arguments import type_text as _type_text
 from facebench._foreign import (
     CallableEmbedder,
@@ -307,6 +308,8 @@ def extract(
         model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, _full.ImageSource):
         return _full.extract(model, images, options, threads, progress)
+    if hasattr(images, "detach"):
+        images = _tensor_array(images, "images")
     return _full.extract_array(
         model,
         _np.ascontiguousarray(images),

@@ -12,6 +12,7 @@ import os as _os
 import numpy as _np
 
 from facebench._arguments import real_array as _real_array
+from facebench._arguments import tensor_array as _tensor_array
 from facebench._arguments import type_text as _type_text
 from facebench._torch import full as _full
 
@@ -31,13 +32,14 @@ def pixels(image) -> _np.ndarray:
     (4, 5, 3)
     """
     if hasattr(image, "detach"):  # a torch tensor
-        image = image.detach().cpu()
+        image = _tensor_array(image, "an image")
         if image.ndim == 3 and image.shape[0] == 3 and image.shape[2] != 3:
-            image = image.permute(1, 2, 0)
-        image = image.numpy()
+            image = image.transpose(1, 2, 0)
     elif hasattr(image, "getbands"):  # a PIL image
         grey = image.mode in ("1", "L")
         image = _np.asarray(image.convert("L" if grey else "RGB"))
+    if _np.ma.is_masked(image):
+        raise ValueError("an image has masked pixels, which have no value")
     if not isinstance(image, _np.ndarray) or image.dtype != _np.uint8:
         raise TypeError(
             "an image must be uint8 (height, width, 3) or (height, width), a PIL image or a "

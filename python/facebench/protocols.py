@@ -15,6 +15,7 @@ from typing import Any as _Any
 
 from facebench import _embedding_files, _eval, _pairs
 from facebench import plots as _plots
+from facebench._arguments import tensor_array as _tensor_array
 from facebench._data_check import DataCheck, check_data
 from facebench._eval import (
     EmbeddingSet,
@@ -485,7 +486,7 @@ def _embedding_set(embeddings, names, status):
     if names is None:
         raise ValueError("embeddings given as an array need names=, one a row")
     if hasattr(embeddings, "detach"):  # a torch tensor, without importing torch
-        embeddings = embeddings.detach().cpu().numpy()
+        embeddings = _tensor_array(embeddings, "embeddings")
     return _embedding_files.make(embeddings, names, status), None
 
 

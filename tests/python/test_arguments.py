@@ -225,3 +225,39 @@ def test_an_empty_file_of_weights(tmp_path):
     (tmp_path / "w.pth").write_bytes(b"")
     with pytest.raises(facebench.Error, match=r"without running code of the file \(EOFError"):
         facebench.convert(tmp_path / "w.pth", network="small4")
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+def test_tensors_of_every_kind():
+    """numpy refuses many of them, in torch's words."""
+    torch = pytest.importorskip("torch")
+    names = ["a", "b"]
+    plain = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    for same in (
+        torch.tensor(plain, requires_grad=True),
+        torch.tensor(plain, dtype=torch.bfloat16),
+        torch.complex(torch.zeros(2, 2), torch.tensor(-plain)).conj().imag,
+    ):
+        np.testing.assert_array_equal(io.EmbeddingSet(same, names).values, plain)
+    image = torch.zeros(3, 4, 5, dtype=torch.uint8)
+    for word, kind in {
+        "device meta": lambda t: t.to("meta"),
+        "sparse": lambda t: t.to_sparse(),
+        "nested": lambda t: torch.nested.nested_tensor([t, t]),
+    }.items():
+        with pytest.raises(TypeError, match=rf"^embeddings must be a dense tensor.*{word}"):
+            io.EmbeddingSet(kind(torch.tensor(plain)), names)
+        with pytest.raises(TypeError, match=rf"^an image must be a dense tensor.*{word}"):
+            facebench.images.pixels(kind(image))
+
+
+def test_masked_pixels_are_refused():
+    with pytest.raises(ValueError, match="masked pixels"):
+        facebench.images.pixels(np.ma.masked_all((4, 5, 3), np.uint8))
+
+
+def test_options_of_numbers_in_any_array():
+    """Long doubles and tensors were taken for True."""
+    torch = pytest.importorskip("torch")
+    for given in (np.array([1.5], np.longdouble), torch.tensor([1.5], requires_grad=True)):
+        assert list(facebench.embedding.ModelOptions(mean=given).mean) == [1.5]
