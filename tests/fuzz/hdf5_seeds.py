@@ -111,6 +111,8 @@ def of_embeddings():
         "manifest": replaced("manifest", np.frombuffer(b'{"a": 1}', np.uint8)),
         "flat": replaced("embedding", np.zeros(6, np.float32)),
         "texts": replaced("name", ["a", "b", "c"]),
+        "float64": replaced("embedding", np.arange(6.0).reshape(3, 2)),
+        "float64_large": replaced("embedding", np.full((3, 2), 1e300)),
     }
     return {f"{name}.h5": altered(good, change) for name, change in changes.items()}
 

@@ -7,6 +7,7 @@ import os
 import zlib
 from pathlib import Path
 
+import facebench
 import facebench.io as fio
 import h5py
 import numpy as np
@@ -92,6 +93,20 @@ def test_float64_is_rounded(tmp_path, reading):
             continue
         with pytest.raises(Error, match=rf"{lost} \('a'\) holds .*, which float32 does not hold"):
             fio.read_embeddings(tmp_path / "e.h5")
+
+
+def test_rows_without_columns_take_no_memory(tmp_path):
+    """A list of 2,000,000,000 rows of nothing, in some hundred bytes: each row got its place."""
+    scipy_io = pytest.importorskip("scipy.io")
+    path = tmp_path / "namelist_high.mat"
+    scipy_io.savemat(path, {"namelist": np.empty((7, 0), object)})
+    data = path.read_bytes()
+    rows = data.index((7).to_bytes(8, "little"))
+    for quality in ("high", "middle", "low"):
+        changed = data[:rows] + (2_000_000_000).to_bytes(4, "little") + data[rows + 4 :]
+        (tmp_path / f"namelist_{quality}.mat").write_bytes(changed)
+    with pytest.raises(Error, match=r"namelist_high\.mat: namelist: the list is empty"):
+        facebench.protocols.read_trials("ijba_quality", lists=tmp_path)
 
 
 def external_link(f):

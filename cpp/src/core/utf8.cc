@@ -32,6 +32,17 @@ std::size_t utf8_length(std::string_view s) {
   return 0;
 }
 
+void append_utf8(std::uint32_t c, std::string& out) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+    return;
+  }
+  constexpr std::uint32_t kFirst[] = {0, 0xC0, 0xE0, 0xF0};
+  const int follow = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  out += static_cast<char>(kFirst[follow] | (c >> 6 * follow));
+  for (int i = follow - 1; i >= 0; --i) out += static_cast<char>(0x80 | (c >> 6 * i & 0x3F));
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);

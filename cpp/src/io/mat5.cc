@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "facebench/core/error.h"
+#include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/text.h"
 #include "io/inflate.h"
@@ -183,17 +184,6 @@ std::vector<double> numbers_of(const Cursor& cursor, const Element& e) {
   return out;
 }
 
-void append_utf8(std::string& out, std::uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-    return;
-  }
-  constexpr std::uint32_t kFirst[] = {0, 0xC0, 0xE0, 0xF0};
-  const int follow = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  out += static_cast<char>(kFirst[follow] | (c >> 6 * follow));
-  for (int i = follow - 1; i >= 0; --i) out += static_cast<char>(0x80 | (c >> 6 * i & 0x3F));
-}
-
 std::string text_of(const Cursor& cursor, const Element& e) {
   if (e.type == mi_utf8) {
     const std::string text(reinterpret_cast<const char*>(e.data.data()), e.data.size());
@@ -212,9 +202,9 @@ std::string text_of(const Cursor& cursor, const Element& e) {
     const bool low = c >= 0xDC00 && c < 0xE000;
     if ((high != 0) != low) cursor.refuse("text with half a surrogate pair");
     if (low)
-      append_utf8(text, 0x10000 + ((high - 0xD800) << 10) + (c - 0xDC00));
+      append_utf8(0x10000 + ((high - 0xD800) << 10) + (c - 0xDC00), text);
     else if (c < 0xD800 || c >= 0xE000)
-      append_utf8(text, c);
+      append_utf8(c, text);
     high = c >= 0xD800 && c < 0xDC00 ? c : 0;
   }
   if (high != 0) cursor.refuse("text with half a surrogate pair");
@@ -365,6 +355,7 @@ std::map<std::string, MatArray> read_mat5(const std::filesystem::path& path) {
 std::vector<std::vector<std::string>> mat_text_rows(const MatArray& array, std::string_view where) {
   if (array.kind != MatArray::Kind::cell || array.shape.size() != 2)
     fail(where, "is not a cell array of rows and columns");
+  if (array.cells.empty()) return {};  // whatever number of rows it says that it has
   const auto rows = static_cast<std::size_t>(array.shape[0]);
   const auto columns = static_cast<std::size_t>(array.shape[1]);
   std::vector<std::vector<std::string>> result(rows);

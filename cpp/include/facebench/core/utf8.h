@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,8 @@ namespace facebench {
 // (overlong forms, surrogates and values above U+10FFFF are not).
 std::size_t utf8_length(std::string_view text);
 bool is_utf8(std::string_view text);
+// Writes a code point of at most U+10FFFF behind `out` (half a surrogate pair is then not UTF-8).
+void append_utf8(std::uint32_t c, std::string& out);
 
 // For messages: bytes that are not UTF-8, and control characters other than line ends and tabs,
 // become \xNN; further controls, line separators and marks of direction become \uNNNN. Text from a

@@ -39,16 +39,6 @@ bool unescape(std::string_view literal, std::string& out) {
   return true;
 }
 
-void append_utf8(std::uint32_t c, std::string& out) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-    return;
-  }
-  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  out += static_cast<char>((0xff00 >> (more + 1) & 0xff) | c >> 6 * more);
-  for (int i = more - 1; i >= 0; --i) out += static_cast<char>(0x80 | (c >> 6 * i & 0x3f));
-}
-
 // Python's raw-unicode-escape as UTF-8: Latin-1, and \uXXXX or \UXXXXXXXX for all that a line
 // cannot hold. false where it is damaged.
 bool unescape_unicode(std::string_view line, std::string& out) {
