@@ -2,6 +2,7 @@
 # test.sh fast: every test but those marked slow. test.sh slow: those alone.
 source "$(dirname "$0")/common.sh"
 kind=${1:-fast}
+scripts/environment.sh test
 if [ -n "${FACEBENCH_DATA:-}" ]; then
   export FACEBENCH_DATA
   say "real data: $FACEBENCH_DATA"
