@@ -47,12 +47,12 @@ if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
 fi
 
 if [ "$group" = run ]; then
-  # Another interpreter: packages and the build's memory of it are of no use.
+  # Another interpreter: its packages are of no use.
   if [ -d "$venv" ] && ! { [ -x "$venv/bin/python" ] && grep -qxF "$interpreter" "$stamp" 2>/dev/null; }; then
     say "removing .venv, which is unfinished or was made from another interpreter"
     rm -rf "$venv"
   fi
-  rm -f "$build/CMakeCache.txt" "$build/installed"
+  rm -f "$build/installed"
   if [ ! -d "$venv" ]; then
     advice="Is the package that holds venv there? On Debian and Ubuntu: apt-get install python3-venv"
     step "Environment .venv from $interpreter" "$interpreter" -m venv "$venv"
@@ -66,10 +66,12 @@ fi
 
 # pip says which packages it fetches, and nothing while it unpacks them.
 progress() {
+  local count
+  count=$(grep -c '^Collecting' "$1" || true)
   if grep -q '^Installing collected' "$1"; then
     echo "$(find "$venv"/lib/python3.*/site-packages -maxdepth 1 -name '*.dist-info' | wc -l) packages in place"
-  else
-    echo "$(grep -c '^Collecting' "$1") packages fetched, $(grep '^Collecting' "$1" | tail -n 1 | cut -d' ' -f2)" || true
+  elif [ "$count" -gt 0 ]; then
+    echo "$count packages fetched, $(grep '^Collecting' "$1" | tail -n 1 | cut -d' ' -f2)"
   fi
 }
 pip() { "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$@"; }
