@@ -26,6 +26,7 @@ step() {
   mkdir -p "$build/logs"
   log=$build/logs/$(tr -cs 'a-zA-Z0-9' '-' <<<"${title,,}" | sed 's/-*$//').log
   : >"$log"
+  [ -t 1 ] || say "$title ..."
   report "$title" "$log" &
   reporter=$!
   "$@" >"$log" 2>&1 </dev/null || failed=1
@@ -46,7 +47,6 @@ step() {
 report() {
   local started=$SECONDS due=15 passed line columns
   read -r _ columns < <(stty size 2>/dev/null <&1) || columns=80
-  [ -t 1 ] || say "$1 ..."
   while kill -0 $$ 2>/dev/null; do
     passed=$((SECONDS - started))
     if [ -t 1 ]; then

@@ -66,12 +66,14 @@ fi
 
 # pip says which packages it fetches, and nothing while it unpacks them.
 progress() {
-  local count
+  local count total=
   count=$(grep -c '^Collecting' "$1" || true)
   if grep -q '^Installing collected' "$1"; then
     echo "$(find "$venv"/lib/python3.*/site-packages -maxdepth 1 -name '*.dist-info' | wc -l) packages in place"
   elif [ "$count" -gt 0 ]; then
-    echo "$count packages fetched, $(grep '^Collecting' "$1" | tail -n 1 | cut -d' ' -f2)"
+    [ ${#locks[@]} -eq 0 ] ||
+      total=" of $(($(cat "${locks[@]}" | grep -c ==) - $(grep -c '^Ignoring' "$1" || true)))"
+    echo "package $count$total, $(grep '^Collecting' "$1" | tail -n 1 | cut -d' ' -f2)"
   fi
 }
 pip() { "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$@"; }
