@@ -6,6 +6,7 @@ advice="The first line with 'error' above says why."
 
 # The first time, what needs neither torch nor Python is compiled while they are fetched. The build of
 # the whole goes on from there: it compiles these files by the same commands.
+export CC=${CC:-cc} CXX=${CXX:-c++}  # not those that Python was built with
 light_log=$build/logs/light.log
 compile_light() {
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFACEBENCH_FULL=OFF -DFACEBENCH_PYTHON=OFF &&
