@@ -3,6 +3,7 @@
 #include "common.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/protocols/convention_choice.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/reports/against.h"
 #include "facebench/reports/claim.h"
 #include "facebench/reports/curves.h"
@@ -213,8 +214,7 @@ void bind_run_texts(py::module_& m) {
       "roc_band",
       [](const EvaluationResult& r, std::size_t track, std::int64_t draws, int threads) {
         return far_low_high(with_job(threads, py::none(), [&](const Job& job) {
-          return roc_band(r.spec, r.options, r.trials, r.status, r.scores.at(track), track, draws,
-                          job);
+          return roc_band(r, track, draws, job);
         }));
       },
       py::arg("result"), py::arg("track"), py::arg("draws"), py::arg("threads") = 0);
@@ -252,7 +252,7 @@ void bind_run_texts(py::module_& m) {
   m.def(
       "metric_is_rate",
       [](const std::string& name) {
-        const Metric* known = metric_of_cell(name).metric;
+        const Metric* known = metric_of_number(name).metric;
         return !known || known->rate;
       },
       py::arg("name"));

@@ -44,7 +44,7 @@ Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
   if (rule.of_folds)
     return {"tar_at_far",
             [s, far, &rule](std::span<const Weight> w) {
-              return rule.of_folds(*s->listed(), s->listed()->sorted_weights(w), far).value;
+              return s->tar_over_folds(rule, far, w).value;
             },
             step};
   Statistic statistic;

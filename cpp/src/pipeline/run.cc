@@ -192,7 +192,7 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
   for (const auto& [what, from_cache] : taken)
     if (from_cache && request.reused) request.reused(what);
 
-  EvaluationResult result = evaluate(spec, trials, embeddings, request.evaluation, job);
+  EvaluationResult result = evaluate(trials, embeddings, request.evaluation, job);
   if (request.limit)
     result.warnings.insert(result.warnings.begin(), quick_look_warning(*request.limit));
   if (std::string warning = trained_on_warning(model.info(), pack_path); !warning.empty())

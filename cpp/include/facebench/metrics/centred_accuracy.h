@@ -26,7 +26,7 @@ std::vector<double> centred_scores(std::span<const float> first, std::span<const
 
 // Comparisons with the scores of embeddings as they are, and for each fold those of
 // centred_scores(): the mean differs, so each fold has scores of its own.
-class CentredComparisons final : public ScoreSet {
+class CentredComparisons {
  public:
   // One of `of_fold` for each fold of `plain`, of the same comparisons in the same order. Throws
   // std::invalid_argument where they do not fit.
@@ -34,12 +34,6 @@ class CentredComparisons final : public ScoreSet {
 
   const Comparisons& plain() const { return plain_; }
   const Comparisons& of_fold(int fold) const { return of_fold_[static_cast<std::size_t>(fold)]; }
-
-  std::int64_t genuine() const override { return plain_.genuine(); }
-  std::int64_t impostor() const override { return plain_.impostor(); }
-  RocCurve roc(std::span<const Weight> weights = {}) const override { return plain_.roc(weights); }
-  const Comparisons* listed() const override { return &plain_; }
-  const CentredComparisons* centred() const override { return this; }
 
  private:
   Comparisons plain_;

@@ -28,7 +28,8 @@ class Comparisons final : public ScoreSet {
   std::int64_t impostor() const override { return static_cast<std::int64_t>(size()) - genuine_; }
   // Every distinct score is a point.
   RocCurve roc(std::span<const Weight> weights = {}) const override;
-  const Comparisons* listed() const override { return this; }
+  TarAtFar tar_over_folds(const TarAtFarConvention& rule, double far,
+                          std::span<const Weight> weights = {}) const override;
 
   // All in descending order of score; equal scores in the order given.
   std::span<const double> scores() const { return scores_; }
