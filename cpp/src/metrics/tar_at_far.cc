@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "facebench/metrics/accuracy.h"
 #include "metrics/measures.h"
 #include "metrics/tar_at_far_rules.h"
 

@@ -57,17 +57,20 @@ Comparisons sorted(const ListedTrials& trials, const ScoredTrack& scored, const 
   return {own, labels, people.folds};
 }
 
-// The scores of each fold when the mean of the others is subtracted.
-std::shared_ptr<const CentredComparisons> centred(const ListedTrials& trials,
-                                                  const ScoredTrack& scored,
-                                                  const People& people, Comparisons plain) {
-  const std::size_t n = scored.scores.each.size();
+// Sorted, with the scores of centred embeddings where they were kept.
+std::shared_ptr<const Comparisons> list_of(const ListedTrials& trials, const ScoredTrack& scored,
+                                           const People& people) {
+  const Scores& kept = scored.scores;
+  const std::size_t n = kept.each.size();
+  auto list = std::make_shared<Comparisons>(sorted(trials, scored, people, kept.each));
+  if (kept.centred.empty()) return list;
   std::vector<Comparisons> of_fold;
-  for (const std::int32_t fold : plain.fold_names())
+  for (const std::int32_t fold : list->fold_names())
     of_fold.push_back(
         sorted(trials, scored, people,
-               std::span(scored.scores.centred).subspan(static_cast<std::size_t>(fold) * n, n)));
-  return std::make_shared<const CentredComparisons>(std::move(plain), std::move(of_fold));
+               std::span(kept.centred).subspan(static_cast<std::size_t>(fold) * n, n)));
+  list->set_centred(std::move(of_fold));
+  return list;
 }
 
 // For each fold the scores less the mean embedding of the others: the embeddings as they are given,
@@ -241,11 +244,7 @@ Measurable ListedTrials::measurable(const ScoredTrack& scored, const Job& job) c
       };
     return result;
   }
-  result.list = std::make_shared<const Comparisons>(
-      sorted(*this, scored, *people, scored.scores.each));
-  result.scores = result.list;
-  if (!scored.scores.centred.empty())
-    result.centred = centred(*this, scored, *people, *result.list);
+  result.scores = result.list = list_of(*this, scored, *people);
   if (scored.intervals)
     result.bootstrap = [people, how = scored.intervals->of_list] {
       return Bootstrap(people->graph(), how(people->graph()));

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "facebench/metrics/accuracy.h"
-#include "facebench/metrics/centred_accuracy.h"
+#include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/similarity_matrix.h"
@@ -20,8 +20,8 @@
 namespace facebench {
 namespace {
 
-void require_centred(const Measurable& m, const AccuracyConvention& rule) {
-  if (m.centred) return;
+void require_centred(const Comparisons& list, const AccuracyConvention& rule) {
+  if (list.has_centred()) return;
   std::vector<std::string> able;
   for (const AccuracyConvention& c : accuracy_conventions().entries())
     if (!c.centred) able.push_back(c.name);
@@ -34,15 +34,12 @@ void require_centred(const Measurable& m, const AccuracyConvention& rule) {
 
 Measured accuracy_rule(const Metric&, const Measurable& m, double, const Convention& convention) {
   const AccuracyConvention& rule = accuracy_conventions().at(convention.accuracy);
-  if (rule.centred) require_centred(m, rule);
-  const Accuracy a =
-      rule.centred ? centred_accuracy(*m.centred, rule.name) : accuracy(*m.list, rule.name);
+  if (rule.centred) require_centred(*m.list, rule);
+  const Accuracy a = accuracy(*m.list, rule);
   Measured measured;
   measured.number.value = a.value;
   measured.number.counts = a;
-  if (m.bootstrap)
-    measured.statistics = {rule.centred ? centred_accuracy_statistic(m.centred, rule.name)
-                                        : accuracy_statistic(m.list, rule.name)};
+  if (m.bootstrap) measured.statistics = {accuracy_statistic(m.list, rule.name)};
   return measured;
 }
 

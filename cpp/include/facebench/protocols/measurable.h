@@ -13,7 +13,6 @@
 
 namespace facebench {
 
-class CentredComparisons;
 class Comparisons;
 class ScoreSet;
 class Searches;
@@ -36,7 +35,6 @@ enum class MetricData : std::uint8_t { scores, matrix, searches };
 struct Measurable {
   std::shared_ptr<const ScoreSet> scores;  // genuine and impostor ones: they have a ROC
   std::shared_ptr<const Comparisons> list;  // the same one by one; not of very many without folds
-  std::shared_ptr<const CentredComparisons> centred;  // and of centred embeddings
   std::shared_ptr<const ScoreTail> tail;              // where only the highest were kept
   std::shared_ptr<const SimilarityMatrix> matrix;
   std::shared_ptr<const Searches> searches;

@@ -34,7 +34,7 @@ struct Metric {
   bool lower_is_better = false;    // an error rate
   // The rule of a convention that it follows; null: it has one definition.
   std::string Convention::*convention = nullptr;
-  // Whether that rule needs the scores of centred embeddings, too (CentredComparisons); null: never.
+  // Whether that rule needs the scores of centred embeddings, too; null: never.
   bool (*needs_centred)(const Convention&) = nullptr;
   MetricData data = MetricData::scores;
   // Computes it from data of that kind, its name excepted. `target` is a FAR, a rank or whatever

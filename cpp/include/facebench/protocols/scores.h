@@ -46,7 +46,7 @@ struct Scores {
   std::vector<double> each;
   std::vector<float> each_single;
   // Of a list, the scores that each fold has when the mean of the others is subtracted from the
-  // embeddings (CentredComparisons): a row for each fold.
+  // embeddings (centred_scores()): a row for each fold.
   std::vector<double> centred;
   std::shared_ptr<const ScoreTail> tail;
   // Every probe in the whole gallery, failed_score() where a side failed; and the searches that are
