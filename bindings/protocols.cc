@@ -50,7 +50,7 @@ py::array subjects_by_groups(const MatrixTrials& t, const std::vector<std::int32
   return copy_of(units, {t.subjects(), static_cast<py::ssize_t>(t.groups.size())});
 }
 
-py::object scores_of(const EvaluationResult& r, std::size_t track) {
+py::object scores_of(const Result& r, std::size_t track) {
   const auto shape = r.trials.tracks.at(track).trials->shape();
   const Scores& s = r.scores.at(track);
   if (s.tail) return py::cast(*s.tail);
@@ -60,7 +60,7 @@ py::object scores_of(const EvaluationResult& r, std::size_t track) {
 }
 
 // (scores, labels) of every comparison.
-py::tuple labelled_scores_of(const EvaluationResult& r, std::size_t track) {
+py::tuple labelled_scores_of(const Result& r, std::size_t track) {
   const Scores& kept = r.scores.at(track);
   if (!kept.all())
     throw py::value_error("the scores of this track are not all kept; see scores[track]");
@@ -358,16 +358,16 @@ void bind_track_result(py::module_& m) {
 }
 
 void bind_result(py::module_& m) {
-  py::class_<EvaluationResult>(m, "EvaluationResult", "The result of an evaluation.")
-      .def_readonly("spec", &EvaluationResult::spec)
-      .def_readonly("options", &EvaluationResult::options)
-      .def_readonly("trials", &EvaluationResult::trials)
-      .def_readonly("tracks", &EvaluationResult::tracks)
-      .def_readonly("notes", &EvaluationResult::notes)
-      .def_readonly("warnings", &EvaluationResult::warnings)
+  py::class_<Result>(m, "Result", "The result of an evaluation.")
+      .def_readonly("spec", &Result::spec)
+      .def_readonly("options", &Result::options)
+      .def_readonly("trials", &Result::trials)
+      .def_readonly("tracks", &Result::tracks)
+      .def_readonly("notes", &Result::notes)
+      .def_readonly("warnings", &Result::warnings)
       .def_property_readonly(
           "scores",
-          [](const EvaluationResult& r) {
+          [](const Result& r) {
             py::list result;
             for (std::size_t t = 0; t < r.scores.size(); ++t) result.append(scores_of(r, t));
             return result;
@@ -378,21 +378,17 @@ void bind_result(py::module_& m) {
       .def("labelled_scores", &labelled_scores_of, py::arg("track") = 0,
            "(scores, labels) of every comparison of a track.")
       .def(
-          "metrics",
-          [](const EvaluationResult& r) {
-            return json_to_python(metrics_json(r));
-          },
+          "metrics", [](const Result& r) { return json_to_python(metrics_json(r)); },
           "The content of metrics.json.")
       .def(
-          "add_note", [](EvaluationResult& r, std::string note) { r.notes.push_back(note); },
-          py::arg("note"), "A sentence that stands with the notes about the lists.")
+          "add_note", [](Result& r, std::string note) { r.notes.push_back(note); }, py::arg("note"),
+          "A sentence that stands with the notes about the lists.")
       .def(
-          "add_warning",
-          [](EvaluationResult& r, std::string text) { r.warnings.push_back(std::move(text)); },
+          "add_warning", [](Result& r, std::string text) { r.warnings.push_back(std::move(text)); },
           py::arg("warning"), "A sentence that stands before the numbers.")
       .def(
           "add_input",
-          [](EvaluationResult& r, const std::string& role, const std::filesystem::path& path) {
+          [](Result& r, const std::string& role, const std::filesystem::path& path) {
             r.inputs.push_back({role, path, sha256_file(path)});
           },
           py::arg("role"), py::arg("path"), "Record a file that decided the numbers.");
@@ -443,16 +439,17 @@ void bind_evaluation(py::module_& m) {
   m.def(
       "evaluate_embeddings",
       [](const ProtocolSpec& s, TrialSet t, const EmbeddingSet& e, const EvaluationOptions& o,
-           int threads, const py::object& progress) {
-        return with_job(threads, progress,
-                        [&](const Job& job) { return evaluate(under(s, std::move(t)), e, o, job); });
+         int threads, const py::object& progress) {
+        return with_job(threads, progress, [&](const Job& job) {
+          return evaluate(under(s, std::move(t)), e, o, job);
+        });
       },
       py::arg("protocol"), py::arg("trials"), py::arg("embeddings"), py::arg("options"),
       py::arg("threads"), py::arg("progress"));
   m.def(
       "evaluate_file",
       [](const ProtocolSpec& s, TrialSet t, const std::filesystem::path& path,
-           const EvaluationOptions& o, int threads, const py::object& progress) {
+         const EvaluationOptions& o, int threads, const py::object& progress) {
         return with_job(threads, progress, [&](const Job& job) {
           return evaluate(under(s, std::move(t)), read_embeddings(path), o, job);
         });
@@ -462,8 +459,8 @@ void bind_evaluation(py::module_& m) {
   m.def(
       "evaluate_scores",
       [](const ProtocolSpec& s, TrialSet t, const py::object& scores,
-           const std::vector<int>& status, const EvaluationOptions& o, int threads,
-           const py::object& progress) {
+         const std::vector<int>& status, const EvaluationOptions& o, int threads,
+         const py::object& progress) {
         const std::vector<double> values = numbers(scores, "scores");
         const auto samples = statuses(status);
         return with_job(threads, progress, [&](const Job& job) {

@@ -118,8 +118,8 @@ void bind_runs(py::module_& m) {
       py::arg("folder"));
   m.def(
       "save_run",
-      [](const EvaluationResult& result, const fs::path& target, bool overwrite,
-         const std::string& command, const fs::path& root, int threads, const py::object& more) {
+      [](const Result& result, const fs::path& target, bool overwrite, const std::string& command,
+         const fs::path& root, int threads, const py::object& more) {
         RunInfo info;
         info.command = command;
         info.root = root;
@@ -212,10 +212,9 @@ void bind_run_texts(py::module_& m) {
       py::arg("threads") = 0);
   m.def(
       "roc_band",
-      [](const EvaluationResult& r, std::size_t track, std::int64_t draws, int threads) {
-        return far_low_high(with_job(threads, py::none(), [&](const Job& job) {
-          return roc_band(r, track, draws, job);
-        }));
+      [](const Result& r, std::size_t track, std::int64_t draws, int threads) {
+        return far_low_high(with_job(
+            threads, py::none(), [&](const Job& job) { return roc_band(r, track, draws, job); }));
       },
       py::arg("result"), py::arg("track"), py::arg("draws"), py::arg("threads") = 0);
   m.def(

@@ -115,7 +115,7 @@ std::vector<FoundBlemishes> blemishes_of(const py::handle& state) {
   return result;
 }
 
-py::tuple result_state(const EvaluationResult& r) {
+py::tuple result_state(const Result& r) {
   const ScratchFolder scratch;
   write_run_files(scratch.path(), r);
   py::list tracks, inputs, lists;
@@ -129,10 +129,10 @@ py::tuple result_state(const EvaluationResult& r) {
       json_to_python(r.embeddings), blemishes_state(r.trials.blemishes));
 }
 
-EvaluationResult result_of(const py::tuple& t) {
+Result result_of(const py::tuple& t) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "scores.h5", t[0].cast<std::string>());
-  EvaluationResult r;
+  Result r;
   static_cast<ScoredTrials&>(r) = read_scores(scratch.path() / "scores.h5");
   r.score = t[1].cast<std::string>();
   for (const py::handle& track : t[2]) r.tracks.push_back(track_of(track.cast<py::tuple>()));
@@ -158,8 +158,7 @@ EvaluationResult result_of(const py::tuple& t) {
 void bind_pickled_result(py::module_& m) {
   py::class_<Number>(m.attr("Number")).def(py::pickle(&number_state, &number_of));
   py::class_<TrackResult>(m.attr("TrackResult")).def(py::pickle(&track_state, &track_of));
-  py::class_<EvaluationResult>(m.attr("EvaluationResult"))
-      .def(py::pickle(&result_state, &result_of));
+  py::class_<Result>(m.attr("Result")).def(py::pickle(&result_state, &result_of));
 }
 
 }  // namespace facebench

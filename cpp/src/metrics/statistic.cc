@@ -75,9 +75,7 @@ Statistic accuracy_statistic(std::shared_ptr<const Comparisons> c, std::string_v
   accuracy(*c, convention);
   const AccuracyConvention& rule = accuracy_conventions().at(convention);
   return {"accuracy",
-          [c, &rule](std::span<const Weight> w) {
-            return measure_accuracy(*c, rule, w).value;
-          },
+          [c, &rule](std::span<const Weight> w) { return measure_accuracy(*c, rule, w).value; },
           1 / static_cast<double>(c->size())};
 }
 

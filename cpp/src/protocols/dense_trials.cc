@@ -97,8 +97,8 @@ Measurable DenseTrials::measurable(const ScoredTrack& scored, const Job& job) co
     result.tail = scored.scores.tail;
     if (!scored.left_out.empty()) {
       const TrialSize left = size(scored.set, scored.left_out);
-      result.tail = std::make_shared<const ScoreTail>(
-          without_left_out(*scored.scores.tail, row_side, column_side, left.comparisons - left.genuine));
+      result.tail = std::make_shared<const ScoreTail>(without_left_out(
+          *scored.scores.tail, row_side, column_side, left.comparisons - left.genuine));
     }
     data = std::make_shared<const ManyComparisons>(
         *result.tail, TailSides{row_side.identity, column_side.identity, triangle,
@@ -106,8 +106,8 @@ Measurable DenseTrials::measurable(const ScoredTrack& scored, const Job& job) co
   } else {
     require_each(scored, *this);
     data = std::make_shared<const ManyComparisons>(
-        DenseScores{scored.scores.each_single, row_side.identity, column_side.identity, triangle, mask,
-                    row_side.left_out, column_side.left_out},
+        DenseScores{scored.scores.each_single, row_side.identity, column_side.identity, triangle,
+                    mask, row_side.left_out, column_side.left_out},
         job);
     if (scored.searches && !triangle && mask.empty())
       add_searches(scored, row_side, column_side, job, result);

@@ -43,7 +43,7 @@ std::int64_t samples_with_more_faces(const TrialSet& trials, const EmbeddingSet&
                                [&](const std::string& n) { return several.contains(n); });
 }
 
-void check_strict(const EvaluationResult& r) {
+void check_strict(const Result& r) {
   if (!r.options.strict) return;
   for (const TrackResult& t : r.tracks)
     for (const auto* failed : {&t.failed, &t.left_out})
@@ -57,10 +57,10 @@ void check_strict(const EvaluationResult& r) {
 }
 
 // The fields that both ways of evaluating share.
-EvaluationResult begin(TrialSet trials, const EvaluationOptions& options) {
+Result begin(TrialSet trials, const EvaluationOptions& options) {
   if (!trials.spec)
     throw std::invalid_argument("the trials know no protocol: see read_trials() and under()");
-  EvaluationResult r;
+  Result r;
   r.spec = *trials.spec;
   r.options = resolve_options(r.spec, options);
   trials.check();
@@ -78,7 +78,7 @@ EvaluationResult begin(TrialSet trials, const EvaluationOptions& options) {
   return r;
 }
 
-void finish(EvaluationResult& r, const Job& job) {
+void finish(Result& r, const Job& job) {
   r.tracks = measure_tracks(r, job);
   check_strict(r);
   r.warnings = result_warnings(r);
@@ -121,10 +121,11 @@ Scores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_u
   return own;
 }
 
-// How the scores of a track are kept: as the metrics need them. Of more than `options.stored_scores`
-// comparisons only what they need: of a tail the highest scores (twice what the highest target asks
-// for, since a bootstrap replicate may need more, in bounded memory). Says so in the notes.
-Storage choose_storage(const Track& track, EvaluationResult& r) {
+// How the scores of a track are kept: as the metrics need them. Of more than
+// `options.stored_scores` comparisons only what they need: of a tail the highest scores (twice what
+// the highest target asks for, since a bootstrap replicate may need more, in bounded memory). Says
+// so in the notes.
+Storage choose_storage(const Track& track, Result& r) {
   constexpr double most = 1e7;
   const Convention convention = chosen_convention(r.options);
   bool centred = false;
@@ -156,7 +157,7 @@ Storage choose_storage(const Track& track, EvaluationResult& r) {
 }
 
 // What a fusion expects of the embeddings and their manifest says otherwise.
-void note_fusion(EvaluationResult& r, const EmbeddingSet& embeddings) {
+void note_fusion(Result& r, const EmbeddingSet& embeddings) {
   if (r.trials.templates.size() == 0 || r.options.fusion->empty()) return;
   const TemplateFusion& fusion = template_fusions().at(*r.options.fusion);
   const auto said = [&](const char* key) -> std::string {
@@ -188,7 +189,7 @@ const Number& TrackResult::number(std::string_view wanted) const {
   return by_name("metric of this track", numbers, wanted);
 }
 
-const TrackResult& EvaluationResult::track(std::string_view name) const {
+const TrackResult& Result::track(std::string_view name) const {
   return by_name("track", tracks, name);
 }
 
@@ -281,10 +282,10 @@ std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Protoc
 namespace {
 
 // `fused` is called when the values of the embeddings are not needed any more.
-EvaluationResult evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
-                                     const EvaluationOptions& options, const Job& job,
-                                     const std::function<void()>& fused) {
-  EvaluationResult r = begin(std::move(trials), options);
+Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
+                           const EvaluationOptions& options, const Job& job,
+                           const std::function<void()>& fused) {
+  Result r = begin(std::move(trials), options);
   const auto rows = static_cast<std::int64_t>(embeddings.size());
   if (embeddings.dim < 1 || embeddings.status.size() != embeddings.size() ||
       static_cast<std::int64_t>(embeddings.values.size()) != rows * embeddings.dim)
@@ -297,9 +298,8 @@ EvaluationResult evaluate_embeddings(TrialSet trials, const EmbeddingSet& embedd
         "{} images show more faces than the one that is compared; see that it is the right one.",
         n));
   {
-    const UnitEmbeddings units =
-        unit_embeddings(r.trials, embeddings, options.match.value_or(r.spec.match),
-                        *r.options.fusion, job);
+    const UnitEmbeddings units = unit_embeddings(
+        r.trials, embeddings, options.match.value_or(r.spec.match), *r.options.fusion, job);
     r.status = units.sample_status;
     r.embeddings = {{"sha256", embeddings_hash(embeddings)},
                     {"dim", embeddings.dim},
@@ -325,22 +325,22 @@ EvaluationResult evaluate_embeddings(TrialSet trials, const EmbeddingSet& embedd
 
 }  // namespace
 
-EvaluationResult evaluate(TrialSet trials, const EmbeddingSet& embeddings,
-                          const EvaluationOptions& options, const Job& job) {
+Result evaluate(TrialSet trials, const EmbeddingSet& embeddings, const EvaluationOptions& options,
+                const Job& job) {
   return evaluate_embeddings(std::move(trials), embeddings, options, job, [] {});
 }
 
-EvaluationResult evaluate(TrialSet trials, EmbeddingSet&& embeddings,
-                          const EvaluationOptions& options, const Job& job) {
+Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options,
+                const Job& job) {
   EmbeddingSet own = std::move(embeddings);
   return evaluate_embeddings(std::move(trials), own, options, job,
                              [&] { std::vector<float>().swap(own.values); });
 }
 
-EvaluationResult evaluate_scores(TrialSet trials, std::span<const double> scores,
-                                 std::span<const SampleStatus> status,
-                                 const EvaluationOptions& options, const Job& job) {
-  EvaluationResult r = begin(std::move(trials), options);
+Result evaluate_scores(TrialSet trials, std::span<const double> scores,
+                       std::span<const SampleStatus> status, const EvaluationOptions& options,
+                       const Job& job) {
+  Result r = begin(std::move(trials), options);
   r.score = "given";
   r.status.assign(r.trials.names.size(), SampleStatus::ok);
   if (!status.empty()) {

@@ -6,9 +6,12 @@ namespace facebench {
 
 bool Measurable::has(MetricData data) const {
   switch (data) {
-    case MetricData::scores: return scores != nullptr;
-    case MetricData::matrix: return matrix != nullptr;
-    case MetricData::searches: return searches != nullptr;
+    case MetricData::scores:
+      return scores != nullptr;
+    case MetricData::matrix:
+      return matrix != nullptr;
+    case MetricData::searches:
+      return searches != nullptr;
   }
   return false;
 }

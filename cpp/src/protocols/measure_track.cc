@@ -76,8 +76,13 @@ void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
     draws.statistic.resolution = statistics[i].resolution;
     draws.statistic.rate = statistics[i].rate;
     Replicates& own = draws.replicates;
-    own = {drawn.method, drawn.degenerate_method, drawn.units, drawn.opposed,
-           {drawn.points[i]}, {}, {}};
+    own = {drawn.method,
+           drawn.degenerate_method,
+           drawn.units,
+           drawn.opposed,
+           {drawn.points[i]},
+           {},
+           {}};
     own.values.push_back(std::move(drawn.values[i]));
     if (!drawn.freedom.empty()) own.freedom.push_back(drawn.freedom[i]);
   }

@@ -64,8 +64,8 @@ Measured curve_number(const Metric& metric, const Measurable& m, CurveNumber val
   Measured measured;
   Number& number = measured.number;
   if (m.tail && !bounds)
-    throw std::invalid_argument(fmt::format(
-        "{} needs every score, and only the highest of so many are kept", metric.name));
+    throw std::invalid_argument(
+        fmt::format("{} needs every score, and only the highest of so many are kept", metric.name));
   if (m.tail) {
     number = of_histogram();
     number.bounds = bounds(*m.tail);

@@ -126,7 +126,7 @@ Json counts_json(const Number& number) {
   return json;
 }
 
-Json metrics_json(const EvaluationResult& result) { return metrics_json(result, result.tracks); }
+Json metrics_json(const Result& result) { return metrics_json(result, result.tracks); }
 
 Json metrics_json(const ScoredTrials& scored, std::span<const TrackResult> tracks) {
   const ProtocolSpec& spec = scored.spec;

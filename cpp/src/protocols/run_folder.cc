@@ -67,7 +67,7 @@ Templates read_templates(const H5Reader& file) {
   return t;
 }
 
-void write_scores(const fs::path& path, const EvaluationResult& r, const Json& content) {
+void write_scores(const fs::path& path, const Result& r, const Json& content) {
   H5Writer file(path);
   Json tracks = Json::array();
   for (const Track& t : r.trials.tracks) tracks.push_back(t.name);
@@ -175,7 +175,7 @@ Json content_of_scores(const ScoredTrials& scored, std::span<const TrackResult> 
   return content;
 }
 
-void write_run_files(const fs::path& folder, const EvaluationResult& r, const RunInfo& info) {
+void write_run_files(const fs::path& folder, const Result& r, const RunInfo& info) {
   Manifest manifest;
   Json& content = manifest.content = content_basics();
   content.update(content_of_scores(r, r.tracks));

@@ -146,8 +146,7 @@ ScoreDifferences Scores::differences(const Scores& other) const {
   if (tail)
     return {static_cast<std::int64_t>(tail->genuine.size() + tail->impostor.size()),
             other.tail && same_tail(*tail, *other.tail) ? 0 : 1};
-  if (outcomes)
-    return {static_cast<std::int64_t>(outcomes->score.size()), *this == other ? 0 : 1};
+  if (outcomes) return {static_cast<std::int64_t>(outcomes->score.size()), *this == other ? 0 : 1};
   if (!centred.empty() && !other.centred.empty()) return {count(), *this == other ? 0 : 1};
   ScoreDifferences found{count(), 0};
   if (other.count() != found.all) return {found.all, found.all};

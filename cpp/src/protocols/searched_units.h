@@ -19,8 +19,8 @@ struct SearchedUnits {
 // non-mated one.
 SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery);
 
-// Adds the searches as every metric takes them, of all scores or of the outcomes that were kept; not
-// where none is left. Throws std::invalid_argument for kept outcomes of other probes.
+// Adds the searches as every metric takes them, of all scores or of the outcomes that were kept;
+// not where none is left. Throws std::invalid_argument for kept outcomes of other probes.
 void add_searches(const ScoredTrack& scored, const TrackSide& probes, const TrackSide& gallery,
                   const Job& job, Measurable& result);
 

@@ -89,8 +89,8 @@ void require_each(const ScoredTrack& scored, const Trials& trials) {
   const Scores& scores = scored.scores;
   const std::size_t kept = trials.single() ? scores.each_single.size() : scores.each.size();
   if (kept != static_cast<std::size_t>(trials.slots()))
-    throw std::invalid_argument(fmt::format("{}: {} scores are kept of {}", scored.where, kept,
-                                            trials.slots()));
+    throw std::invalid_argument(
+        fmt::format("{}: {} scores are kept of {}", scored.where, kept, trials.slots()));
 }
 
 void require_both_classes(const ScoredTrack& scored, const Trials& trials) {

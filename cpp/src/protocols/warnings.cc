@@ -29,7 +29,7 @@ const Number* auc_of(const TrackResult& track) {
 
 }  // namespace
 
-std::vector<std::string> result_warnings(const EvaluationResult& r) {
+std::vector<std::string> result_warnings(const Result& r) {
   std::vector<std::string> found;
   for (const TrackResult& t : r.tracks) {
     const double rate = t.failure_to_enrol_rate();

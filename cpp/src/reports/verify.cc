@@ -126,9 +126,8 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
   Check check{"scores from " + path.filename().string(), true, ""};
   try {
     const EmbeddingSet embeddings = read_embeddings(path);
-    const UnitEmbeddings units =
-        unit_embeddings(s.trials, embeddings, s.options.match.value_or(s.spec.match),
-                        *s.options.fusion, job);
+    const UnitEmbeddings units = unit_embeddings(
+        s.trials, embeddings, s.options.match.value_or(s.spec.match), *s.options.fusion, job);
     ScoreDifferences found;
     for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
       const Scores again = s.trials.tracks[t].trials->score(units, s.scores[t].storage, job);

@@ -23,8 +23,7 @@ std::string content_hash(const Pack& pack) {
   return manifest.is_object() ? manifest.value("tree_sha256", "") : "";
 }
 
-const TrackResult& judged_track(const EvaluationResult& result,
-                                const std::optional<std::string>& wanted) {
+const TrackResult& judged_track(const Result& result, const std::optional<std::string>& wanted) {
   if (wanted) return result.track(*wanted);
   const TrackResult& last = result.tracks.back();
   return last.kind == "summary" ? last : result.tracks.front();
@@ -85,12 +84,11 @@ Validation open_validation(const std::string& protocol, const DataPlaces& places
 ValidationValue Validation::operator()(const BatchModel& model, const Job& job) const {
   EvaluationOptions evaluation;
   evaluation.replicates = 200;
-  const EvaluationResult result =
+  const Result result =
       evaluate(trials_, extract(model, ImageRows(*images_, rows_), {}, job), evaluation, job);
   const TrackResult& track = judged_track(result, options_.track);
   if (track.numbers.empty()) fail(spec_.id, "track " + track.name + " has no metrics");
-  const Number& number =
-      options_.metric ? track.number(*options_.metric) : track.numbers.front();
+  const Number& number = options_.metric ? track.number(*options_.metric) : track.numbers.front();
   if (number.matrix)
     throw std::invalid_argument(
         fmt::format("validation: {} is a matrix; name a metric that is one number", number.name));

@@ -83,13 +83,12 @@ TEST_P(EachPolicy, TheTailGivesTheNumbersOfAllScores) {
   const Set set(3, failed);
   EvaluationOptions all = stored(), few = shortened();
   all.failed_enrolments = few.failed_enrolments = policy;
-  const EvaluationResult a = evaluate(under(set.spec, set.trials), set.embeddings, all);
-  const EvaluationResult b = evaluate(under(set.spec, set.trials), set.embeddings, few);
+  const Result a = evaluate(under(set.spec, set.trials), set.embeddings, all);
+  const Result b = evaluate(under(set.spec, set.trials), set.embeddings, few);
   for (std::size_t t = 0; t < 2; ++t) {
     const TrackResult &x = a.tracks[t], &y = b.tracks[t];
     ASSERT_EQ(y.kind, "dense");
-    EXPECT_LT(b.scores[t].tail->impostor.size(),
-              static_cast<std::size_t>(x.impostor) / 10);
+    EXPECT_LT(b.scores[t].tail->impostor.size(), static_cast<std::size_t>(x.impostor) / 10);
     expect_same_counts(x, y);
     for (const char* name : {"tar@far=0.001", "tar@far=0.02", "threshold@far=0.01"}) {
       expect_same_number(x.number(name), y.number(name));
@@ -111,9 +110,9 @@ TEST_P(EachPolicy, TheTailGivesTheNumbersOfAllScores) {
 
 TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
   const Set set;
-  const EvaluationResult a = evaluate(under(set.spec, set.trials), set.embeddings, stored());
+  const Result a = evaluate(under(set.spec, set.trials), set.embeddings, stored());
   // A tail of a single bin's width, made by hand: what 1e10 comparisons would be asked for.
-  EvaluationResult b = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
+  Result b = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
   ScoreTail tail = *b.scores[0].tail;
   for (const double far : {0.05, 0.2, 0.6}) {
     const TarBounds bounds = tar_bounds(tail, far);
@@ -150,7 +149,7 @@ TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
 TEST(AllPairsTrials, TheRunFolderHoldsWhatVerificationNeeds) {
   const Set set(3, 2);
   const TinyLfw place;
-  const EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
   write_run_files(place.root(), r);
   const RunScores read = read_scores(place.root() / "scores.h5");
   EXPECT_EQ(read.scores, r.scores);
@@ -167,7 +166,8 @@ TEST(AllPairsTrials, CurvesAndPairingKnowThem) {
   const Set set, other(4);
   const TinyLfw first, second;
   write_run_files(first.root(), evaluate(under(set.spec, set.trials), set.embeddings, shortened()));
-  write_run_files(second.root(), evaluate(under(other.spec, other.trials), other.embeddings, shortened()));
+  write_run_files(second.root(),
+                  evaluate(under(other.spec, other.trials), other.embeddings, shortened()));
   const RunScores a = read_scores(first.root() / "scores.h5");
   const RunScores b = read_scores(second.root() / "scores.h5");
   const auto curves = track_curves(a, 200, 40);
@@ -190,7 +190,7 @@ TEST(AllPairsTrials, DenseTracksHaveACmc) {
   const TinyLfw place;
   const ProtocolSpec ranked = parse_protocol(
       set.spec.text + "[[metrics]]\nname = \"rank\"\ntargets = [1, 5]\n", "ranked.toml");
-  const EvaluationResult r = evaluate(under(ranked, set.trials), set.embeddings, stored());
+  const Result r = evaluate(under(ranked, set.trials), set.embeddings, stored());
   write_run_files(place.root(), r);
   const auto curves = track_curves(read_scores(place.root() / "scores.h5"), 200, 40);
   EXPECT_TRUE(curves[0].cmc.empty());  // a triangle is no search
@@ -201,7 +201,7 @@ TEST(AllPairsTrials, DenseTracksHaveACmc) {
 
 TEST(AllPairsTrials, DamagedTailsAreRefused) {
   const Set set;
-  const EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
   const ScoreTail good = *r.scores[0].tail;
   check_tail(good);
   const auto refused = [&](auto change) {

@@ -67,8 +67,8 @@ TEST(Dfw, TracksAsWorkedOutByHand) {
   options.interval = "none";
   // Ann at 0, 10, 20, her disguise at 40, Bob at 25, Cat at 90. Impersonation: genuine 10 degrees;
   // impostor 25, 15, 5: the genuine beats two of three.
-  const auto result =
-      evaluate(under(load_protocol("dfw"), set), at_degrees(set.names, {0, 10, 20, 40, 25, 90}), options);
+  const auto result = evaluate(under(load_protocol("dfw"), set),
+                               at_degrees(set.names, {0, 10, 20, 40, 25, 90}), options);
   EXPECT_DOUBLE_EQ(result.track("impersonation").number("auc").value, 2.0 / 3);
   EXPECT_DOUBLE_EQ(result.track("impersonation").number("tar@far=0.01").value, 0);
   // Obfuscation: genuine 40, 30, 20; impostor 90, 80, 70, 50, 65: all right.

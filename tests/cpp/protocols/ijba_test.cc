@@ -166,7 +166,7 @@ TEST(Ijba11, MeanAndDeviationOverTheSplits) {
   o.interval = "none";
   // Split 1 accepts its genuine comparison at no false accept, split 2 does not.
   const std::vector<double> scores = {0.9, 0.1, 0.2, 0.3, 0.5, 0.1};
-  const EvaluationResult r = evaluate_scores(under(spec, set), scores, {}, o);
+  const Result r = evaluate_scores(under(spec, set), scores, {}, o);
   ASSERT_EQ(r.tracks.size(), 3u);
   const TrackResult& mean = r.track("mean");
   EXPECT_EQ(mean.kind, "summary");
@@ -195,7 +195,7 @@ TEST(Ijba1n, GalleriesAndProbes) {
       std::string(spec.text).replace(spec.text.find("[1, 5, 10]"), 10, "[1, 2]"), "small.toml");
   EvaluationOptions o;
   o.replicates = 50;
-  const EvaluationResult r =
+  const Result r =
       evaluate_scores(under(small, set), std::vector<double>{.9, .1, .6, .2, .5, .4}, {}, o);
   const TrackResult& t = r.track("split3");
   EXPECT_DOUBLE_EQ(t.number("rank@1").value, 0.5);
@@ -238,7 +238,7 @@ TEST(IjbaQuality, ScoresWithCutOffsMakeTheThreeSets) {
   o.replicates = 50;
   std::string text = quality_by_scores().text;
   text.replace(text.find("[1, 5, 10]"), 10, "[1, 2]");
-  const EvaluationResult r =
+  const Result r =
       evaluate_scores(under(parse_protocol(text, "mine.toml"), set),
                       std::vector<double>{.9, .1, .2, .8, .3, .7, .9, .1, .2, .1, .3, .7}, {}, o);
   EXPECT_DOUBLE_EQ(r.track("low2high").number("rank@1").value, 0.5);
@@ -296,7 +296,7 @@ TEST(RealIjba, SplitOneHoldsWhatIsPublished) {
     EXPECT_EQ(difference.find("split1 "), std::string::npos) << difference;
   EvaluationOptions o;
   o.replicates = 50;
-  const EvaluationResult r = evaluate(under(spec, set), embeddings_of(set, 32, 2.0), o);
+  const Result r = evaluate(under(spec, set), embeddings_of(set, 32, 2.0), o);
   EXPECT_GT(r.track("split1").number("tar@far=0.01").value, 0.5);
   EXPECT_TRUE(r.track("split1").number("tar@far=0.01").interval.has_value());
 }
@@ -329,7 +329,7 @@ TEST(RealLfwSearch, PeopleGiveAllImages) {
   e.values.erase(e.values.begin() + at * 4, e.values.begin() + at * 4 + 4);
   EvaluationOptions o;
   o.interval = "none";
-  const EvaluationResult r = evaluate(under(spec, set), e, o);
+  const Result r = evaluate(under(spec, set), e, o);
   ASSERT_EQ(r.tracks[0].failed.size(), 1u);
   EXPECT_EQ(r.tracks[0].failed[0].status, SampleStatus::missing);
 }
@@ -382,7 +382,7 @@ TEST(Folders, PeopleOfOnesOwn) {
   e.values.resize(e.values.size() + 16, 1.0f);
   EvaluationOptions o;
   o.replicates = 100;
-  const EvaluationResult r = evaluate(under(spec, set), e, o);
+  const Result r = evaluate(under(spec, set), e, o);
   const Number& cell = r.track("verification").number("threshold@far=0.01");
   EXPECT_EQ(std::get<ThresholdAtFar>(cell.counts).people, 3);
   EXPECT_EQ(cell.value,

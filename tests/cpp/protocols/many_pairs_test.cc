@@ -49,7 +49,7 @@ TEST(ManyPairs, GiveTheNumbersAndIntervalsOfTheSortedList) {
   const ManyPairs set;
   EvaluationOptions options;
   options.replicates = 20;
-  const EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, options);
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, options);
   const auto& list = trials_of<ListedTrials>(set.trials.tracks[0]);
   ASSERT_GT(list.comparisons.size(), std::size_t{1} << 20);
   const auto& scores = r.scores[0].each;

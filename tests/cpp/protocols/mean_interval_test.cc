@@ -41,7 +41,7 @@ targets = [0.05]
           {"split" + std::to_string(trials.tracks.size()), pairs_of(trials, begin, end)});
     trials.check();
   }
-  EvaluationResult result(const std::string& interval = "dyadic") const {
+  Result result(const std::string& interval = "dyadic") const {
     EvaluationOptions options;
     options.replicates = 200;
     options.interval = interval;
@@ -52,7 +52,7 @@ targets = [0.05]
 double width(const Number& cell) { return cell.interval->high - cell.interval->low; }
 
 TEST(MeanInterval, OfTheSameSplitThriceIsThatOfTheSplit) {
-  const EvaluationResult r = Splits({{0, 20}, {0, 20}, {0, 20}}).result();
+  const Result r = Splits({{0, 20}, {0, 20}, {0, 20}}).result();
   for (const char* name : {"auc", "tar@far=0.05"}) {
     const Number &one = r.track("split0").number(name), &mean = r.track("mean").number(name);
     ASSERT_TRUE(mean.interval) << name;
@@ -63,7 +63,7 @@ TEST(MeanInterval, OfTheSameSplitThriceIsThatOfTheSplit) {
 }
 
 TEST(MeanInterval, OfSplitsWithPeopleOfTheirOwnIsShorter) {
-  const EvaluationResult r = Splits({{0, 20}, {20, 40}, {40, 60}}).result();
+  const Result r = Splits({{0, 20}, {20, 40}, {40, 60}}).result();
   const Number& mean = r.track("mean").number("auc");
   double widest = 0;
   for (std::size_t t = 0; t < 3; ++t) widest = std::max(widest, width(r.tracks[t].number("auc")));
@@ -73,13 +73,13 @@ TEST(MeanInterval, OfSplitsWithPeopleOfTheirOwnIsShorter) {
 }
 
 TEST(MeanInterval, OneSplitAloneHasNoMean) {
-  const EvaluationResult r = Splits({{0, 20}}).result();
+  const Result r = Splits({{0, 20}}).result();
   EXPECT_EQ(r.tracks.size(), 1u);
   EXPECT_THROW(r.track("mean"), std::invalid_argument);
 }
 
 TEST(MeanInterval, EarlierMethodsHaveNoneAndDoNotSayWhy) {
-  const EvaluationResult r = Splits({{0, 20}, {20, 40}}).result("vertex");
+  const Result r = Splits({{0, 20}, {20, 40}}).result("vertex");
   const Json cell = metrics_json(r)["tracks"]["mean"]["metrics"]["auc"];
   EXPECT_TRUE(cell["interval"].is_null());
   EXPECT_FALSE(cell.contains("no_interval"));

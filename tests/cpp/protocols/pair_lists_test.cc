@@ -234,7 +234,8 @@ TEST(Calfw, MalformedListsAreErrorsWithFileAndLine) {
     EXPECT_ERROR(read(with(good, d.from, d.to)), d.expected);
   const TemporaryFolder empty;
   EXPECT_ERROR(read_trials(spec, {empty.path()}), "pairs_CALFW.txt");
-  EXPECT_ERROR(evaluate_scores(under(spec, read(good)), std::vector<double>(40, std::nan(""))), "row 0");
+  EXPECT_ERROR(evaluate_scores(under(spec, read(good)), std::vector<double>(40, std::nan(""))),
+               "row 0");
 }
 
 // --- AgeDB ---------------------------------------------------------------------------------------

@@ -194,8 +194,7 @@ TEST(Evaluate, TheTinySetAsWorkedOutByHand) {
   const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
   EvaluationOptions o;
   o.interval = "none";
-  const EvaluationResult r =
-      evaluate_scores(t, std::vector<double>{.9, .4, .3, .1, .8, .2, .6, 0}, {}, o);
+  const Result r = evaluate_scores(t, std::vector<double>{.9, .4, .3, .1, .8, .2, .6, 0}, {}, o);
   const TrackResult& track = r.track("view2");
   EXPECT_EQ(track.comparisons, 8);
   EXPECT_EQ(track.genuine, 4);
@@ -227,7 +226,7 @@ TEST(Evaluate, FailedEnrolmentsAreCountedAndScoreLowest) {
   e.values.resize(e.values.size() - static_cast<std::size_t>(e.dim));
   EvaluationOptions o;
   o.replicates = 50;
-  const EvaluationResult r = evaluate(t, e, o);
+  const Result r = evaluate(t, e, o);
   const TrackResult& track = r.tracks[0];
   ASSERT_EQ(track.failed.size(), 2u);
   EXPECT_EQ(track.failed[0].name, "Ann/Ann_0001.jpg");
@@ -255,8 +254,8 @@ TEST(Evaluate, FailedScoresAreBelowForeignScoresToo) {
   EvaluationOptions o;
   o.interval = "none";
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto r = evaluate_scores(t,
-                                 std::vector<double>{nan, 40, 10, -30, 80, 20, 60, 0}, status, o);
+  const auto r =
+      evaluate_scores(t, std::vector<double>{nan, 40, 10, -30, 80, 20, 60, 0}, status, o);
   EXPECT_EQ(r.scores[0].at(0), -30);
 }
 

@@ -71,8 +71,7 @@ void expect_same_numbers(const TrackResult& a, const TrackResult& b) {
   EXPECT_EQ(a.kind, b.kind);
   expect_same_counts(a, b);
   ASSERT_EQ(a.numbers.size(), b.numbers.size());
-  for (std::size_t n = 0; n < a.numbers.size(); ++n)
-    expect_same_number(a.numbers[n], b.numbers[n]);
+  for (std::size_t n = 0; n < a.numbers.size(); ++n) expect_same_number(a.numbers[n], b.numbers[n]);
 }
 
 class EachSearchPolicy : public testing::TestWithParam<std::tuple<int, std::string>> {};
@@ -83,8 +82,8 @@ INSTANTIATE_TEST_SUITE_P(Failures, EachSearchPolicy,
 TEST_P(EachSearchPolicy, OutcomesGiveTheNumbersOfAllScores) {
   const auto [failed, policy] = GetParam();
   const Set set(failed);
-  const EvaluationResult a = evaluate(under(set.spec, set.trials), set.embeddings, stored(policy));
-  const EvaluationResult b = evaluate(under(set.spec, set.trials), set.embeddings, outcomes(policy));
+  const Result a = evaluate(under(set.spec, set.trials), set.embeddings, stored(policy));
+  const Result b = evaluate(under(set.spec, set.trials), set.embeddings, outcomes(policy));
   ASSERT_TRUE(b.scores[0].outcomes);
   EXPECT_EQ(b.scores[0].enrolled_outcomes != nullptr, failed > 0);
   EXPECT_FALSE(b.scores[0].all());
@@ -100,8 +99,8 @@ TEST_P(EachSearchPolicy, ARunOfOutcomesIsVerifiedAndDrawn) {
   write_embeddings(folder / "e.h5", set.embeddings);
   std::vector<TrackCurves> curves;
   for (const bool all : {true, false}) {
-    EvaluationResult r =
-        evaluate(under(set.spec, set.trials), set.embeddings, all ? stored(policy) : outcomes(policy));
+    Result r = evaluate(under(set.spec, set.trials), set.embeddings,
+                        all ? stored(policy) : outcomes(policy));
     const std::filesystem::path run = folder / (all ? "all" : "few");
     write_run_files(run, r, {});
     std::filesystem::copy_file(folder / "e.h5", run / "embeddings.h5");
@@ -124,8 +123,10 @@ TEST(SearchOutcomes, TheSameSearchesAreFoundAgain) {
   const TemporaryFolder folder;
   Set other;
   other.embeddings.values[3] += 0.5f;
-  write_run_files(folder / "a", evaluate(under(set.spec, set.trials), set.embeddings, outcomes()), {});
-  write_run_files(folder / "b", evaluate(under(set.spec, set.trials), other.embeddings, outcomes()), {});
+  write_run_files(folder / "a", evaluate(under(set.spec, set.trials), set.embeddings, outcomes()),
+                  {});
+  write_run_files(folder / "b", evaluate(under(set.spec, set.trials), other.embeddings, outcomes()),
+                  {});
   const RunScores a = read_scores(folder / "a" / "scores.h5");
   const RunScores b = read_scores(folder / "b" / "scores.h5");
   const TrackPairs same = track_pairs(a, a).at(0), changed = track_pairs(a, b).at(0);
@@ -138,9 +139,9 @@ TEST(SearchOutcomes, TheSameSearchesAreFoundAgain) {
 TEST(SearchOutcomes, DamagedOutcomesAreRefused) {
   const Set set;
   const TemporaryFolder folder;
-  EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, outcomes());
+  Result r = evaluate(under(set.spec, set.trials), set.embeddings, outcomes());
   const auto refused = [&](auto&& change, std::string_view words) {
-    EvaluationResult changed = r;
+    Result changed = r;
     SearchRecord record = *r.scores[0].outcomes;
     change(record);
     changed.scores[0] = Scores::of_searches(std::move(record), std::nullopt);

@@ -110,7 +110,7 @@ EvaluationOptions quick() {
 TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
   Set set;
   fail_sample(set.embeddings, 0);  // one of the two of a template: the other carries it
-  const EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   for (std::size_t t = 0; t < 4; ++t) {
     const Track& track = set.trials.tracks[t];
     for (std::int64_t k = 0; k < r.scores[t].count(); ++k) {
@@ -137,7 +137,7 @@ TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
 
 TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
   const Set set;
-  const EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   const TrackResult& track = r.track("ages");
   EXPECT_EQ(track.genuine, 4 * kPeople);
   EXPECT_EQ(track.impostor, 4 * kPeople * (kPeople - 1));
@@ -177,7 +177,7 @@ TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
   Set set;
   fail_sample(set.embeddings, 0);
   fail_sample(set.embeddings, 1);
-  const EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   const TrackResult& cross = r.track("cross");
   ASSERT_EQ(cross.failed.size(), 1u);
   EXPECT_EQ(cross.failed[0].name, "p0t0");
@@ -187,7 +187,7 @@ TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
   EXPECT_EQ(r.scores[1].at(0), -1);
   EvaluationOptions o = quick();
   o.failed_enrolments = "drop";
-  const EvaluationResult dropped = evaluate(under(set.spec, set.trials), set.embeddings, o);
+  const Result dropped = evaluate(under(set.spec, set.trials), set.embeddings, o);
   EXPECT_EQ(dropped.track("cross").comparisons, 30);
   EXPECT_EQ(dropped.track("cross").dropped, 6);
   const TrackResult& ages = dropped.track("ages");
@@ -200,7 +200,7 @@ TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
 TEST(TrackKinds, AConstantEmbeddingIsUnmaskedByTheTwin) {
   Set set;
   std::fill(set.embeddings.values.begin(), set.embeddings.values.end(), 0.25f);
-  const EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   const TrackResult& track = r.track("ages");
   EXPECT_DOUBLE_EQ(track.number("mean_similarity").matrix->values[0], 1);
   EXPECT_DOUBLE_EQ(track.number("impostor_similarity").matrix->values[0], 1);
@@ -215,30 +215,27 @@ TEST(TrackKinds, ScoresFileGivesTheSameNumbersBack) {
   Job one, two;
   one.threads = 1;
   two.threads = 2;
-  const EvaluationResult r = evaluate(under(set.spec, set.trials), set.embeddings, quick(), one);
-  const EvaluationResult again = evaluate(under(set.spec, set.trials), set.embeddings, quick(), two);
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick(), one);
+  const Result again = evaluate(under(set.spec, set.trials), set.embeddings, quick(), two);
   EXPECT_EQ(r.scores, again.scores);
   const TinyLfw place;
   write_run_files(place.root(), r);
   const RunScores read = read_scores(place.root() / "scores.h5");
   EXPECT_EQ(read.scores, r.scores);
   EXPECT_EQ(read.trials.tracks[0].name, "list");  // in the order of the lists
-  const auto tracks =
-      measure_tracks(read);
-  EXPECT_EQ(pretty_json(metrics_json(read, tracks)),
-            read_file(place.root() / "metrics.json"));
+  const auto tracks = measure_tracks(read);
+  EXPECT_EQ(pretty_json(metrics_json(read, tracks)), read_file(place.root() / "metrics.json"));
 }
 
 TEST(TrackKinds, GivenScoresFillTheShapeOfEachKind) {
   const Set set;
-  const EvaluationResult wanted = evaluate(under(set.spec, set.trials), set.embeddings, quick());
+  const Result wanted = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   std::vector<double> flat;
   for (const Scores& s : wanted.scores)
     for (std::int64_t k = 0; k < s.count(); ++k) flat.push_back(s.at(k));
-  const EvaluationResult r = evaluate_scores(under(set.spec, set.trials), flat, {}, quick());
+  const Result r = evaluate_scores(under(set.spec, set.trials), flat, {}, quick());
   EXPECT_EQ(r.scores, wanted.scores);
-  EXPECT_EQ(metrics_json(r),
-            metrics_json(wanted));
+  EXPECT_EQ(metrics_json(r), metrics_json(wanted));
   flat.back() = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(evaluate_scores(under(set.spec, set.trials), flat, {}, quick()), Error);
 }

@@ -10,8 +10,8 @@
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
 #include "facebench/io/embeddings.h"
-#include "facebench/protocols/scores.h"
 #include "facebench/protocols/number.h"
+#include "facebench/protocols/scores.h"
 #include "facebench/protocols/spec.h"
 #include "facebench/protocols/trials.h"
 
@@ -124,7 +124,7 @@ struct ScoredTrials {
 };
 
 // A result with everything that a run folder needs.
-struct EvaluationResult : ScoredTrials {
+struct Result : ScoredTrials {
   std::string score;  // "cosine" or "given"
   std::vector<TrackResult> tracks;
   std::vector<RunInput> inputs;       // the lists; callers add what else they read
@@ -137,23 +137,24 @@ struct EvaluationResult : ScoredTrials {
 };
 
 // Cosine similarities of embeddings under the protocol of the trials. Samples without an embedding
-// are `missing`. Throws std::invalid_argument for trials that know no protocol, Error for embeddings that do not belong to the lists or hold bad numbers, for a metric
-// that a track cannot have (accuracy without folds; one class empty), and with `strict` for any
-// failed enrolment. The same numbers for any number of threads.
-EvaluationResult evaluate(TrialSet trials, const EmbeddingSet& embeddings,
-                          const EvaluationOptions& options = {}, const Job& job = {});
+// are `missing`. Throws std::invalid_argument for trials that know no protocol, Error for
+// embeddings that do not belong to the lists or hold bad numbers, for a metric that a track cannot
+// have (accuracy without folds; one class empty), and with `strict` for any failed enrolment. The
+// same numbers for any number of threads.
+Result evaluate(TrialSet trials, const EmbeddingSet& embeddings,
+                const EvaluationOptions& options = {}, const Job& job = {});
 // The same; the values are freed as soon as the units are made, before the comparisons.
-EvaluationResult evaluate(TrialSet trials, EmbeddingSet&& embeddings,
-                          const EvaluationOptions& options = {}, const Job& job = {});
+Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options = {},
+                const Job& job = {});
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
 // order of the lists; of a track that is no list all that its shape has (Trials::shape), row by
 // row. `status` is per sample, empty = all ok; the score of a comparison with a failed side is
 // ignored, and so is that of a pair that is not compared. Throws Error for another number of scores
 // and, naming the row, for one that is not finite.
-EvaluationResult evaluate_scores(TrialSet trials, std::span<const double> scores,
-                                 std::span<const SampleStatus> status = {},
-                                 const EvaluationOptions& options = {}, const Job& job = {});
+Result evaluate_scores(TrialSet trials, std::span<const double> scores,
+                       std::span<const SampleStatus> status = {},
+                       const EvaluationOptions& options = {}, const Job& job = {});
 
 // The scores in a CSV file: column `score`, one row a score, in the order of evaluate_scores();
 // columns `first` and `second`, where they exist, must be the names of the units. Throws Error
@@ -186,7 +187,7 @@ std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const
 // undefined is null there.
 Json counts_json(const Number& number);
 // The content of metrics.json.
-Json metrics_json(const EvaluationResult& result);
+Json metrics_json(const Result& result);
 Json metrics_json(const ScoredTrials& scored, std::span<const TrackResult> tracks);
 
 }  // namespace facebench

@@ -33,9 +33,9 @@ enum class MetricData : std::uint8_t { scores, matrix, searches };
 
 // What the scores of a track can be measured as; null where they cannot.
 struct Measurable {
-  std::shared_ptr<const ScoreSet> scores;  // genuine and impostor ones: they have a ROC
+  std::shared_ptr<const ScoreSet> scores;   // genuine and impostor ones: they have a ROC
   std::shared_ptr<const Comparisons> list;  // the same one by one; not of very many without folds
-  std::shared_ptr<const ScoreTail> tail;              // where only the highest were kept
+  std::shared_ptr<const ScoreTail> tail;    // where only the highest were kept
   std::shared_ptr<const SimilarityMatrix> matrix;
   std::shared_ptr<const Searches> searches;
   // How the people of scores or matrix are drawn again, and those of searches. Null: no intervals,

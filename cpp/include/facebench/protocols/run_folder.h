@@ -25,7 +25,7 @@ struct RunInfo {
 
 // Writes the three files into an existing folder. To write a folder that appears only when it is
 // complete, use save_run() of the reports floor.
-void write_run_files(const std::filesystem::path& folder, const EvaluationResult& result,
+void write_run_files(const std::filesystem::path& folder, const Result& result,
                      const RunInfo& info = {});
 
 // Whether the folder holds a run.json that we wrote. Never throws.

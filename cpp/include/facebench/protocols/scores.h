@@ -56,9 +56,7 @@ struct Scores {
   // Whether each score is kept.
   bool all() const { return count() > 0; }
   // How many scores are kept one by one in the order of the trials; else 0.
-  std::int64_t count() const {
-    return static_cast<std::int64_t>(each.size() + each_single.size());
-  }
+  std::int64_t count() const { return static_cast<std::int64_t>(each.size() + each_single.size()); }
   double at(std::int64_t k) const {
     const auto n = static_cast<std::size_t>(k);
     return each.empty() ? each_single[n] : each[n];

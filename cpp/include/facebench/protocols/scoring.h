@@ -40,10 +40,10 @@ std::vector<std::uint8_t> failed_units(std::span<const SampleStatus> unit_status
 // and rounded to float32 as any embedding is.
 struct UnitEmbeddings {
   std::int64_t dim = 0;
-  std::vector<float> values;           // (units, dim), row-major; zeros where the status is not ok
-  std::vector<SampleStatus> status;    // per unit
+  std::vector<float> values;         // (units, dim), row-major; zeros where the status is not ok
+  std::vector<SampleStatus> status;  // per unit
   std::vector<SampleStatus> sample_status;  // per sample; `missing` without an embedding
-  std::vector<std::int32_t> identity;  // per unit
+  std::vector<std::int32_t> identity;       // per unit
 
   std::size_t size() const { return status.size(); }
   std::span<const float> row(std::int32_t unit) const {
