@@ -227,6 +227,21 @@ TEST(TrackKinds, ScoresFileGivesTheSameNumbersBack) {
   EXPECT_EQ(pretty_json(metrics_json(read, tracks)), read_file(place.root() / "metrics.json"));
 }
 
+TEST(TrackKinds, ScoresThatAreNotThoseOfTheTrialsAreRefused) {
+  const Set set;
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
+  for (std::size_t t = 0; t < r.scores.size(); ++t) {
+    Result changed = r;
+    changed.scores[t] = std::vector<float>(3, 0.5f);
+    EXPECT_THROW(measure_tracks(changed), std::invalid_argument) << r.tracks[t].name;
+  }
+}
+
+TEST(TrackKinds, TrialsThatKnowNoProtocolAreRefused) {
+  const Set set;
+  EXPECT_THROW(evaluate(set.trials, set.embeddings), std::invalid_argument);
+}
+
 TEST(TrackKinds, GivenScoresFillTheShapeOfEachKind) {
   const Set set;
   const Result wanted = evaluate(under(set.spec, set.trials), set.embeddings, quick());
