@@ -64,6 +64,8 @@ std::shared_ptr<const Comparisons> list_of(const ListedTrials& trials, const Sco
   const std::size_t n = kept.each.size();
   auto list = std::make_shared<Comparisons>(sorted(trials, scored, people, kept.each));
   if (kept.centred.empty()) return list;
+  if (kept.centred.size() < static_cast<std::size_t>(trials.fold_count()) * n)
+    throw std::invalid_argument("centred scores of fewer folds than the list has");
   std::vector<Comparisons> of_fold;
   for (const std::int32_t fold : list->fold_names())
     of_fold.push_back(
