@@ -3,6 +3,7 @@
 #include "common.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/protocols/convention_choice.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/reports/against.h"
 #include "facebench/reports/claim.h"
 #include "facebench/reports/curves.h"
@@ -117,8 +118,8 @@ void bind_runs(py::module_& m) {
       py::arg("folder"));
   m.def(
       "save_run",
-      [](const EvaluationResult& result, const fs::path& target, bool overwrite,
-         const std::string& command, const fs::path& root, int threads, const py::object& more) {
+      [](const Result& result, const fs::path& target, bool overwrite, const std::string& command,
+         const fs::path& root, int threads, const py::object& more) {
         RunInfo info;
         info.command = command;
         info.root = root;
@@ -211,11 +212,9 @@ void bind_run_texts(py::module_& m) {
       py::arg("threads") = 0);
   m.def(
       "roc_band",
-      [](const EvaluationResult& r, std::size_t track, std::int64_t draws, int threads) {
-        return far_low_high(with_job(threads, py::none(), [&](const Job& job) {
-          return roc_band(r.spec, r.options, r.trials, r.status, r.scores.at(track), track, draws,
-                          job);
-        }));
+      [](const Result& r, std::size_t track, std::int64_t draws, int threads) {
+        return far_low_high(with_job(
+            threads, py::none(), [&](const Job& job) { return roc_band(r, track, draws, job); }));
       },
       py::arg("result"), py::arg("track"), py::arg("draws"), py::arg("threads") = 0);
   m.def(
@@ -252,7 +251,7 @@ void bind_run_texts(py::module_& m) {
   m.def(
       "metric_is_rate",
       [](const std::string& name) {
-        const Metric* known = metric_of_cell(name).metric;
+        const Metric* known = metric_of_number(name).metric;
         return !known || known->rate;
       },
       py::arg("name"));

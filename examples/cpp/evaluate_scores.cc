@@ -49,14 +49,14 @@ int main(int argc, char** argv) try {
 
   const auto spec = facebench::load_protocol(own ? "pairs" : argv[2]);
   const auto trials = facebench::read_trials(spec, {.root = root, .images = {}, .lists = {}});
-  const auto result = facebench::evaluate_scores(
-      spec, trials, facebench::read_scores_csv(file, trials), {}, {.replicates = 500});
+  const auto result = facebench::evaluate_scores(trials, facebench::read_scores_csv(file, trials),
+                                                 {}, {.replicates = 500});
 
   for (const auto& track : result.tracks)
-    for (const auto& cell : track.cells) {
-      std::cout << track.name << " " << cell.name << ": " << cell.value;
-      if (cell.interval)
-        std::cout << " [" << cell.interval->low << ", " << cell.interval->high << "]";
+    for (const auto& number : track.numbers) {
+      std::cout << track.name << " " << number.name << ": " << number.value;
+      if (number.interval)
+        std::cout << " [" << number.interval->low << ", " << number.interval->high << "]";
       std::cout << "\n";
     }
   // All that is needed to compute the numbers again, and a report for people.

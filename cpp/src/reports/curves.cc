@@ -78,20 +78,20 @@ ScoreHistogram coarser(const ScoreHistogram& fine, std::size_t bins) {
 // The band of a track whose `measurable` can be drawn again; else none.
 std::vector<BandPoint> band_of(const Measurable& measurable, const EvaluationOptions& options,
                                std::int64_t draws, const Job& job) {
-  const Resampled<ScoreSet>& scores = measurable.scores;
-  if (!scores.data || !scores.bootstrap || scores.data->genuine() == 0) return {};
+  const std::shared_ptr<const ScoreSet>& scores = measurable.scores;
+  if (!scores || !measurable.bootstrap || scores->genuine() == 0) return {};
   constexpr int kPerDecade = 8;
   std::vector<BandPoint> points;
   std::vector<Statistic> statistics;
   for (int k = 0;; ++k) {
     const double far = std::pow(10, -static_cast<double>(k) / kPerDecade);
-    if (far * static_cast<double>(scores.data->impostor()) < 1 - 1e-9) break;
-    if (!scores.data->reaches(far)) break;
+    if (far * static_cast<double>(scores->impostor()) < 1 - 1e-9) break;
+    if (!scores->reaches(far)) break;
     points.push_back({far, 0, 0});
-    statistics.push_back(tar_at_far_statistic(scores.data, far));
+    statistics.push_back(tar_at_far_statistic(scores, far));
   }
   const std::vector<Interval> found =
-      scores.bootstrap().intervals(statistics, {draws, options.level, options.seed}, job);
+      measurable.bootstrap().intervals(statistics, {draws, options.level, options.seed}, job);
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i].low = found[i].low;
     points[i].high = found[i].high;
@@ -120,15 +120,13 @@ std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count) {
   return points;
 }
 
-std::vector<BandPoint> roc_band(const ProtocolSpec& spec, const EvaluationOptions& options,
-                                const TrialSet& trials, std::span<const SampleStatus> status,
-                                const KeptScores& kept, std::size_t track, std::int64_t draws,
+std::vector<BandPoint> roc_band(const ScoredTrials& trials, std::size_t track, std::int64_t draws,
                                 const Job& job) {
-  const IntervalMethod& intervals = interval_methods().at(*options.interval);
-  const Track& t = trials.tracks.at(track);
-  ScoredTrials scored = scored_trials(spec, options, trials, status, kept, t.name);
+  const IntervalMethod& intervals = interval_methods().at(*trials.options.interval);
+  ScoredTrack scored = scored_track(trials, track);
   scored.intervals = intervals.any() ? &intervals : nullptr;
-  return band_of(t.trials->measurable(scored, job), options, draws, job);
+  return band_of(trials.trials.tracks[track].trials->measurable(scored, job), trials.options, draws,
+                 job);
 }
 
 std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int bins,
@@ -138,23 +136,22 @@ std::vector<TrackCurves> track_curves(const RunScores& s, std::size_t count, int
     const Track& track = s.trials.tracks[t];
     TrackCurves& c = curves.emplace_back();
     c.track = track.name;
-    ScoredTrials scored =
-        scored_trials(s.spec, s.options, s.trials, s.status, s.scores[t], track.name);
+    ScoredTrack scored = scored_track(s, t);
     if (band_draws > 0)
       if (const auto& how = interval_methods().at(*s.options.interval); how.any())
         scored.intervals = &how;
     const Measurable m = track.trials->measurable(scored, job);
-    if (m.searches.data)
-      add_identification(*m.searches.data, s.options.rank_ties.value_or("pessimistic"), count, c);
+    if (m.searches)
+      add_identification(*m.searches, s.options.rank_ties.value_or("pessimistic"), count, c);
     if (band_draws > 0) c.band = band_of(m, s.options, band_draws, job);
     // A matrix mixes groups that are not meant to be one population: it has no curve.
-    if (m.scores.data && m.scores.data->tail()) {
-      c.scores = coarser(m.scores.data->tail()->histogram, static_cast<std::size_t>(bins));
-      c.roc = roc_points(roc(*m.scores.data->tail()), count);
+    if (m.tail) {
+      c.scores = coarser(m.tail->histogram, static_cast<std::size_t>(bins));
+      c.roc = roc_points(roc(*m.tail), count);
       continue;
     }
-    if (m.scores.data) c.roc = roc_points(m.scores.data->roc(), count);
-    if (m.scores.data || m.matrix.data)
+    if (m.scores) c.roc = roc_points(m.scores->roc(), count);
+    if (m.scores || m.matrix)
       c.scores = histogram(
           [&](const ScoreVisitor& visit) { visit_scores(*track.trials, scored, visit); }, bins);
   }

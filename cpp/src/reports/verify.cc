@@ -53,7 +53,7 @@ Check compare_metrics(const fs::path& folder, const RunScores& s, const Json& me
                       const std::vector<TrackResult>& tracks) {
   const std::string name = "metrics from scores";
   try {
-    const Json again = metrics_json(s.spec, s.options, tracks);
+    const Json again = metrics_json(s, tracks);
     if (pretty_json(again) == read_file(folder / "metrics.json"))
       return {name, true, "metrics.json computed from scores.h5 has the same bytes"};
     const std::string where = differences(metrics, again);
@@ -71,7 +71,7 @@ Check compare_content(const Run& run, const RunScores& s, const std::vector<Trac
                       const Job& job) {
   Check check{"content of run.json", false, ""};
   Json wanted = s.content;
-  wanted.update(content_of_scores(s.spec, s.options, tracks));
+  wanted.update(content_of_scores(s, tracks));
   for (const char* file : {"scores.h5", "metrics.json"})
     wanted["outputs"][file] = sha256_file(run.folder / file, job);
   if (const std::string found = differences(run.manifest.content, wanted); !found.empty()) {
@@ -91,7 +91,7 @@ Check compare_content(const Run& run, const RunScores& s, const std::vector<Trac
 // What scores.h5 gives: the metrics and the content of the manifest.
 std::vector<Check> recompute(const Run& run, const RunScores& s, const Job& job) {
   try {
-    const auto tracks = measure_tracks(s.spec, s.options, s.trials, s.status, s.scores, job);
+    const auto tracks = measure_tracks(s, job);
     std::vector<Check> checks = {compare_metrics(run.folder, s, run.metrics, tracks)};
     // Before format 5 scores.h5 did not hold the content.
     if (s.content.is_object()) checks.push_back(compare_content(run, s, tracks, job));
@@ -126,15 +126,12 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
   Check check{"scores from " + path.filename().string(), true, ""};
   try {
     const EmbeddingSet embeddings = read_embeddings(path);
-    const SampleRows rows =
-        find_samples(s.trials, embeddings, s.options.match.value_or(s.spec.match));
-    const UnitEmbeddings units =
-        unit_embeddings(s.trials, rows, embeddings, *s.options.fusion, job);
+    const UnitEmbeddings units = unit_embeddings(
+        s.trials, embeddings, s.options.match.value_or(s.spec.match), *s.options.fusion, job);
     ScoreDifferences found;
     for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
-      const KeptScores again =
-          s.trials.tracks[t].trials->score(units, storage_of(s.scores[t]), job);
-      const ScoreDifferences own = score_differences(again, s.scores[t]);
+      const Scores again = s.trials.tracks[t].trials->score(units, s.scores[t].storage, job);
+      const ScoreDifferences own = again.differences(s.scores[t]);
       found.all += own.all;
       found.different += own.different;
     }

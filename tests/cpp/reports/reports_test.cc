@@ -33,7 +33,7 @@ class RunFolder : public testing::Test {
     e.status[3] = SampleStatus::no_face;
     EvaluationOptions o;
     o.replicates = 100;
-    const EvaluationResult r = evaluate(tiny_.spec(), t, e, o, job);
+    const Result r = evaluate(t, e, o, job);
     RunInfo info;
     info.root = tiny_.root();
     info.threads = threads;

@@ -34,10 +34,8 @@ struct BandPoint {
 // Intervals along the ROC of a track: eight FARs a decade, down to that of one false accept, from
 // `draws` draws of what the track's intervals draw, at their level. Pointwise: all together hold
 // less often than each. Points whose interval is undefined are left out; empty for a track without
-// a ROC and for options without intervals. `options` are resolved, `status` is per sample.
-std::vector<BandPoint> roc_band(const ProtocolSpec& spec, const EvaluationOptions& options,
-                                const TrialSet& trials, std::span<const SampleStatus> status,
-                                const KeptScores& scores, std::size_t track, std::int64_t draws,
+// a ROC and for options without intervals.
+std::vector<BandPoint> roc_band(const ScoredTrials& trials, std::size_t track, std::int64_t draws,
                                 const Job& job = {});
 
 // A point of open-set identification at rank 1, chosen likewise.

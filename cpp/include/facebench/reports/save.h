@@ -11,8 +11,8 @@ namespace facebench {
 // report.md; `more` (may be empty) puts further files into the folder it is given before that one
 // is renamed. Throws Error where the target exists, unless `overwrite` and it is a run folder of
 // ours.
-void save_run(const std::filesystem::path& target, const EvaluationResult& result,
-              const RunInfo& info = {}, bool overwrite = false,
+void save_run(const std::filesystem::path& target, const Result& result, const RunInfo& info = {},
+              bool overwrite = false,
               const std::function<void(const std::filesystem::path&)>& more = {});
 
 }  // namespace facebench
