@@ -183,12 +183,15 @@ def strange_images():
     red[:, :, 0] = 255
     step = np.zeros((*size, 3), np.uint8)
     step[:, 29:] = 255
+    fading = step.copy()  # the bright half is brighter in each row
+    fading[:, 29:] = 100 + 2 * np.arange(67, dtype=np.uint8)[:, None, None]
     return {
         "black": np.zeros((*size, 3), np.uint8),
         "white": np.full((*size, 3), 255, np.uint8),
         "grey": np.full((*size, 3), 127, np.uint8),
         "red": red,
         "step": step,
+        "fading step": fading,
         "stripes": stripes,
         "chess": stripes
         ^ np.roll(stripes, 1, 1) * (np.arange(67) % 2)[:, None, None].astype(np.uint8),
@@ -208,8 +211,9 @@ def test_any_input_gives_finite_numbers_and_the_same_on_both_paths(mode):
         for face in faces["fast"] + faces["plain"]:
             assert np.isfinite([*face.box, face.score, *face.landmarks.ravel()]).all(), name
             assert 0 <= face.score <= 1
-        # On a flat image all cells have one score, and its last bit decides who suppresses whom.
-        if name in ("step", "noise", "extremes"):
+        # Where an image is flat along an axis, cells have one score, and its last bit decides who
+        # suppresses whom.
+        if name in ("fading step", "noise", "extremes"):
             plain = faces["plain"]
             assert len(faces["fast"]) == len(plain), name
     for path in ("fast", "plain"):
