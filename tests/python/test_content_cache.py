@@ -8,7 +8,9 @@ import facebench
 import pytest
 from facebench import datasets, embedding
 
-FILES = ("pack.h5", "embeddings.h5", "scores.h5", "metrics.json", "report.md")
+FILES = (
+    "pack.h5", "embeddings.h5", "scores.h5", "metrics.json", "curves.json", "report.md"
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

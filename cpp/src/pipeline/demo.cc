@@ -139,8 +139,7 @@ bool is_demo(const fs::path& folder) { return fs::is_regular_file(folder / "demo
 
 }  // namespace
 
-DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
-                const std::function<void(const DemoResult&)>& finish) {
+DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job) {
   check_options(options);
   std::error_code ignored;
   if (fs::exists(out, ignored) && !fs::is_empty(out, ignored) && !is_demo(out))
@@ -252,7 +251,6 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
   for (const DemoStep& s : result.steps)
     summary["steps"].push_back({{"name", s.name}, {"detail", s.detail}, {"seconds", s.seconds}});
   write_file(at / "demo.json", pretty_json(summary));
-  if (finish) finish(result);
   folder.commit();
   result.folder = out;
   return result;

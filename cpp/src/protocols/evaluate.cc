@@ -76,7 +76,9 @@ EvaluationResult begin(const ProtocolSpec& spec, const TrialSet& trials,
 }
 
 void finish(EvaluationResult& r, const Job& job) {
-  r.tracks = measure_tracks(r.spec, r.options, r.trials, r.status, r.scores, job);
+  Measured measured = measure_run(r.spec, r.options, r.trials, r.status, r.scores, job);
+  r.tracks = std::move(measured.tracks);
+  r.curves = std::move(measured.curves);
   check_strict(r);
   r.warnings = result_warnings(r);
 }
@@ -227,13 +229,15 @@ bool asks_for_searches(const ProtocolSpec& spec) {
   });
 }
 
-std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
-                                        const TrialSet& trials,
-                                        std::span<const SampleStatus> status,
-                                        std::span<const KeptScores> scores, const Job& job) {
+namespace {
+
+Measured measure(const ProtocolSpec& spec, const EvaluationOptions& options, const TrialSet& trials,
+                 std::span<const SampleStatus> status, std::span<const KeptScores> scores,
+                 bool with_curves, const Job& job) {
   const std::vector<SampleStatus> units = unit_status(trials, status);
   const std::vector<std::uint8_t> failed = failed_units(units);
-  std::vector<TrackResult> results;
+  Measured all;
+  std::vector<TrackResult>& results = all.tracks;
   std::vector<std::vector<CellDraws>> draws;  // per track
   for (std::size_t t = 0; t < trials.tracks.size(); ++t) {
     const Track& track = trials.tracks[t];
@@ -246,10 +250,14 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
     ScoredTrials scored = scored_trials(spec, options, trials, status, scores[t], track.name);
     const IntervalMethod& intervals = interval_methods().at(*options.interval);
     if (intervals.any()) scored.intervals = &intervals;
-    MeasuredCells measured =
-        measure_cells(spec, options, scored, track.trials->measurable(scored, job), job);
+    const Measurable measurable = track.trials->measurable(scored, job);
+    MeasuredCells measured = measure_cells(spec, options, scored, measurable, with_curves, job);
     r.cells = std::move(measured.cells);
     draws.push_back(std::move(measured.draws));
+    if (!with_curves) continue;
+    all.curves.push_back(
+        curves_of(track, scored, measurable, options.rank_ties.value_or("pessimistic")));
+    all.curves.back().band = std::move(measured.band);
   }
   for (const MetricRequest& request : spec.metrics) {
     if (std::ranges::none_of(results, [&](const TrackResult& r) {
@@ -265,7 +273,22 @@ std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const Evaluati
   // One split alone has no mean.
   if (spec.summary != "none" && results.size() > 1)
     results.push_back(mean_over_tracks(results, draws, options, spec.summary == "mean_less_sd"));
-  return results;
+  return all;
+}
+
+}  // namespace
+
+Measured measure_run(const ProtocolSpec& spec, const EvaluationOptions& options,
+                     const TrialSet& trials, std::span<const SampleStatus> status,
+                     std::span<const KeptScores> scores, const Job& job) {
+  return measure(spec, options, trials, status, scores, true, job);
+}
+
+std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
+                                        const TrialSet& trials,
+                                        std::span<const SampleStatus> status,
+                                        std::span<const KeptScores> scores, const Job& job) {
+  return measure(spec, options, trials, status, scores, false, job).tracks;
 }
 
 namespace {

@@ -24,10 +24,27 @@ bool has_folds(const ScoredTrials& scored, const Metric& metric, const ScoreSet&
   return true;
 }
 
+// The points whose interval is defined, ascending.
+std::vector<BandPoint> band_of(const Replicates& replicates, std::span<const Statistic> statistics,
+                               std::span<const double> fars, double level) {
+  std::vector<BandPoint> band;
+  for (std::size_t k = 0; k < fars.size(); ++k) {
+    const std::size_t s = statistics.size() - fars.size() + k;
+    const Interval i = interval_of(replicates, s, statistics[s], level);
+    // Who accepts every comparison accepts the genuine ones: no draw of people is in doubt of that.
+    if (fars[k] == 1)
+      band.push_back({1, 1, 1});
+    else if (!std::isnan(i.low))
+      band.push_back({fars[k], i.low, i.high});
+  }
+  std::ranges::reverse(band);
+  return band;
+}
+
 template <class Data>
 void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
-               const ScoredTrials& scored, const Resampled<Data>& resampled, const Job& job,
-               MeasuredCells& measured) {
+               const ScoredTrials& scored, const Resampled<Data>& resampled, bool with_band,
+               const Job& job, MeasuredCells& measured) {
   if (!resampled.data) return;
   std::vector<MetricCell>& cells = measured.cells;
   const Data& data = *resampled.data;
@@ -61,10 +78,16 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
     // The metrics do not know protocols: what they refuse is here an error of the data.
     fail(scored.where, e.what(), fmt::format("The convention is '{}'.", convention.name));
   }
+  std::vector<double> fars;  // of the band, whose statistics come last
+  if constexpr (std::is_same_v<Data, ScoreSet>)
+    if (with_band && resampled.bootstrap) fars = band_fars(data);
+  if constexpr (std::is_same_v<Data, ScoreSet>)
+    for (const double far : fars) statistics.push_back(tar_at_far_statistic(resampled.data, far));
   if (statistics.empty()) return;
   Replicates all = resampled.bootstrap().replicates_with_freedom(
       statistics, {options.replicates, options.level, options.seed}, job);
-  for (std::size_t i = 0; i < statistics.size(); ++i) {
+  if (!fars.empty()) measured.band = band_of(all, statistics, fars, options.level);
+  for (std::size_t i = 0; i < of_cell.size(); ++i) {
     MetricCell& cell = cells[of_cell[i]];
     const Interval interval = interval_of(all, i, statistics[i], options.level);
     if (cell.matrix) {
@@ -155,14 +178,14 @@ void count_comparisons(const Trials& trials, const TrialSet& set,
 
 MeasuredCells measure_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
                             const ScoredTrials& scored, const Measurable& measurable,
-                            const Job& job) {
+                            bool with_band, const Job& job) {
   if (!measurable.scores.data && !measurable.matrix.data && !measurable.searches.data)
     fail(scored.where,
          "no search is left: all probes, or all of the gallery, could not be enrolled");
   MeasuredCells measured;
-  add_cells(spec, options, scored, measurable.scores, job, measured);
-  add_cells(spec, options, scored, measurable.matrix, job, measured);
-  add_cells(spec, options, scored, measurable.searches, job, measured);
+  add_cells(spec, options, scored, measurable.scores, with_band, job, measured);
+  add_cells(spec, options, scored, measurable.matrix, with_band, job, measured);
+  add_cells(spec, options, scored, measurable.searches, with_band, job, measured);
   return measured;
 }
 

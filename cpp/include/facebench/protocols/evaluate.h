@@ -10,6 +10,7 @@
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
 #include "facebench/io/embeddings.h"
+#include "facebench/protocols/curves.h"
 #include "facebench/protocols/kept_scores.h"
 #include "facebench/protocols/measurable.h"
 #include "facebench/protocols/metric.h"
@@ -122,6 +123,7 @@ struct EvaluationResult {
   std::vector<KeptScores> scores;    // per track
   std::string score;                 // "cosine" or "given"
   std::vector<TrackResult> tracks;
+  std::vector<TrackCurves> curves;    // per track of the trials
   std::vector<RunInput> inputs;       // the lists; callers add what else they read
   std::vector<std::string> notes;     // about the lists, one sentence each
   std::vector<std::string> warnings;  // what to know before the numbers; see warnings.h
@@ -158,8 +160,16 @@ EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trial
 // with file and line.
 std::vector<double> read_scores_csv(const std::filesystem::path& path, const TrialSet& trials);
 
-// The numbers of all tracks out of scores; `options` resolved. What evaluate() and verification
-// share.
+// What scores give; `options` resolved. What evaluate() and verification share: intervals and bands
+// come from one bootstrap of each track.
+struct Measured {
+  std::vector<TrackResult> tracks;
+  std::vector<TrackCurves> curves;
+};
+Measured measure_run(const ProtocolSpec& spec, const EvaluationOptions& options,
+                     const TrialSet& trials, std::span<const SampleStatus> status,
+                     std::span<const KeptScores> scores, const Job& job = {});
+// The numbers alone.
 std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
                                         const TrialSet& trials,
                                         std::span<const SampleStatus> status,
