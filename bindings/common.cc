@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "modules.h"
+#include "result_class.h"
 #include "tables.h"
 
 namespace facebench {
@@ -42,7 +43,7 @@ py::dict options_dict(const OptionsSchema& schema, const void* options) {
   return result;
 }
 
-std::string options_repr(const OptionsSchema& schema, const void* options) {
+static std::string options_repr(const OptionsSchema& schema, const void* options) {
   std::string text = schema.name + "(";
   bool first = true;
   for (const OptionField& f : schema.fields) {
@@ -72,6 +73,46 @@ std::string options_doc(const OptionsSchema& schema) {
            (f.optional ? ", optional" : ", default " + option_text(f.default_value)) +
            "): " + f.doc + "\n";
   return doc;
+}
+
+void define_options(const py::object& cls, const OptionsSchema& schema, OptionsAddress address) {
+  for (const OptionField& f : schema.fields) {
+    const py::cpp_function get(
+        [&f, address](const py::object& self) { return f.get(address(self)); }, py::is_method(cls),
+        f.doc.c_str());
+    const py::cpp_function set(
+        [&f, address](const py::object& self, const OptionValue& value) {
+          f.assign(address(self), value);
+        },
+        py::is_method(cls));
+    define_property(cls, f.name.c_str(), get, set);
+  }
+  const auto to_dict = [&schema, address](const py::object& self) {
+    return options_dict(schema, address(self));
+  };
+  cls.attr("to_dict") =
+      py::cpp_function(to_dict, py::name("to_dict"), py::is_method(cls), "All fields as a dict.");
+  cls.attr("fields") = py::staticmethod(py::cpp_function(
+      [&schema] { return options_fields(schema); }, py::name("fields"), py::scope(cls),
+      "The description of every field: name, type, default, doc, low, high, choices, optional."));
+  cls.attr("__repr__") = py::cpp_function(
+      [&schema, address](const py::object& self) { return options_repr(schema, address(self)); },
+      py::name("__repr__"), py::is_method(cls));
+  cls.attr("__eq__") = py::cpp_function(
+      [&schema, address](const py::object& self, const py::object& other) {
+        if (!py::isinstance(other, py::type::of(self))) return false;
+        for (const OptionField& f : schema.fields)
+          if (f.get(address(self)) != f.get(address(other))) return false;
+        return true;
+      },
+      py::name("__eq__"), py::is_method(cls));
+  cls.attr("__hash__") = py::none();
+  cls.attr("__reduce__") = py::cpp_function(
+      [to_dict](const py::object& self) {
+        const py::object make = py::module_::import("facebench._eval").attr("_options_of");
+        return py::make_tuple(make, py::make_tuple(py::type::of(self), to_dict(self)));
+      },
+      py::name("__reduce__"), py::is_method(cls));
 }
 
 void refuse_unmade_objects(const py::module_& m) {

@@ -19,15 +19,25 @@ namespace facebench {
 
 namespace py = pybind11;
 
-// What bind_options needs of any options aggregate, through its description: written once, not
-// compiled anew for each of them.
 // option_value: what an option was given; ValueError where no option could be that.
 OptionValue option_value(const std::string& name, const py::handle& value);
 void set_options(const OptionsSchema& schema, void* options, const py::dict& values);
 py::dict options_dict(const OptionsSchema& schema, const void* options);
-std::string options_repr(const OptionsSchema& schema, const void* options);
 py::list options_fields(const OptionsSchema& schema);
 std::string options_doc(const OptionsSchema& schema);
+
+// The C++ object behind a Python object; TypeError for one of another class.
+template <class T>
+T& object_behind(const py::object& self) {
+  py::detail::make_caster<T> caster;
+  if (!caster.load(self, false)) throw py::reference_cast_error();
+  return py::detail::cast_op<T&>(caster);
+}
+
+using OptionsAddress = void* (*)(const py::object& self);
+// Attributes, repr, equality, pickle, to_dict() and fields() of the class `cls`: compiled once, not
+// for each aggregate.
+void define_options(const py::object& cls, const OptionsSchema& schema, OptionsAddress address);
 
 // One C++ options aggregate as a Python class: keyword arguments, attributes, repr, equality,
 // pickle, to_dict() and fields(), all made from its description. Unknown keywords get "did you
@@ -35,30 +45,14 @@ std::string options_doc(const OptionsSchema& schema);
 template <class T>
 py::class_<T> bind_options(py::module_& m) {
   const OptionsSchema& schema = options_schema<T>();
-  const auto from_dict = [](const py::dict& values) {
-    T options{};
-    set_options(options_schema<T>(), &options, values);
-    return options;
-  };
-  const auto to_dict = [](const T& self) { return options_dict(options_schema<T>(), &self); };
-
   py::class_<T> c(m, schema.name.c_str(), options_doc(schema).c_str());
-  c.def(py::init([from_dict](const py::kwargs& kwargs) { return from_dict(kwargs); }));
-  for (const OptionField& f : schema.fields) {
-    c.def_property(
-        f.name.c_str(), [&f](const T& self) { return f.get(&self); },
-        [&f](T& self, const OptionValue& value) { f.assign(&self, value); }, f.doc.c_str());
-  }
-  c.def("to_dict", to_dict, "All fields as a dict.");
-  c.def_static(
-      "fields", [] { return options_fields(options_schema<T>()); },
-      "The description of every field: name, type, default, doc, low, high, choices, optional.");
-  c.def("__repr__", [](const T& self) { return options_repr(options_schema<T>(), &self); });
-  c.def("__eq__", [](const T& self, const py::object& other) {
-    return py::isinstance<T>(other) && equal_options(self, other.cast<const T&>());
-  });
-  c.attr("__hash__") = py::none();
-  c.def(py::pickle(to_dict, from_dict));
+  c.def(py::init([](const py::kwargs& kwargs) {
+    T options{};
+    set_options(options_schema<T>(), &options, kwargs);
+    return options;
+  }));
+  define_options(c, schema,
+                 [](const py::object& self) -> void* { return &object_behind<T>(self); });
   return c;
 }
 

@@ -40,6 +40,9 @@ void wait_or_terminate() {
 }  // namespace
 
 void bind_core(py::module_& m) {
+  // What a pickle of options is read by.
+  m.def("_options_of",
+        [](const py::object& type, const py::dict& values) { return type(**values); });
   terminate_before = std::set_terminate(wait_or_terminate);
   static const py::handle error =
       py::register_exception<Error>(m, "Error", PyExc_RuntimeError).inc_ref();

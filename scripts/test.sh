@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # test.sh fast: every test but those marked slow. test.sh slow: those alone.
+# The times of each test are left in build/logs, for scripts/test_times.py.
 source "$(dirname "$0")/common.sh"
 kind=${1:-fast}
 if [ -n "${FACEBENCH_DATA:-}" ]; then
@@ -12,27 +13,55 @@ fi
 # Several tests run at once: threads that wait for others must not keep a processor busy.
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 
+# The library waits for the disk after each file that it writes; for those of tests memory will do.
+room=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1 || true)
+if [ -z "${TMPDIR:-}" ] && [ "${room:-0}" -ge 4 ]; then
+  TMPDIR=$(mktemp -d /dev/shm/facebench-XXXXXX)
+  export TMPDIR
+  trap 'rm -rf "$TMPDIR"' EXIT
+fi
 failed=()
+
+# cpp_tests LOG ARGUMENT...: ctest. All of it goes to the log; on the screen only what failed and the
+# closing lines.
+cpp_tests() {
+  local log=build/logs/$1.log started=$SECONDS
+  ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --no-tests=error "${@:2}" |
+    tee "$log" |
+    { grep -v -E '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' || true; } ||
+    failed+=("C++ ($log)")
+  say "C++ tests: $((SECONDS - started)) s"
+}
+
+# python_tests LOG ARGUMENT...: pytest, one process a processor, at most four; a file's tests stay
+# together, since they share fixtures.
+python_tests() {
+  local started=$SECONDS
+  "$venv/bin/python" -m pytest -q --numprocesses "$((jobs < 4 ? jobs : 4))" --dist loadfile \
+    --junitxml "build/logs/$1.xml" "${@:2}" || failed+=("Python ($1)")
+  say "Python tests: $((SECONDS - started)) s"
+}
+
 if [ "$kind" = fast ]; then
   advice="The first line with 'error' above says why."
   step "Building the C++ tests" cmake --build "$build" --parallel "$jobs"
-  started=$SECONDS
-  # All of it goes to the log; on the screen only what failed and the closing lines.
-  if ! ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --no-tests=error |
-    tee "$build/logs/ctest.log" |
-    { grep -v -E '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' || true; }; then
-    failed+=("C++ (build/logs/ctest.log)")
-  fi
-  say "C++ tests: $((SECONDS - started)) s"
+  rm -f build/logs/{ctest,pytest}*.{log,xml}
+  cpp_tests ctest
+  python_tests pytest -m "not slow"
+  # What depends on kernels, once more with each of the lower instruction sets.
+  mapfile -t files < <(grep -lx "pytestmark = pytest.mark.kernels" tests/python/test_*.py)
+  for isa in $("$venv/bin/python" -c '
+from facebench import core
+names = ["plain", "avx2", "avx512", "avx512bf16"]
+print(*names[:names.index(core.active_isa())])'); do
+    say "the tests of kernels with FACEBENCH_ISA=$isa"
+    export FACEBENCH_ISA=$isa
+    cpp_tests "ctest-$isa" --label-regex kernels
+    python_tests "pytest-$isa" -m "kernels and not slow" "${files[@]}"
+  done
+else
+  python_tests pytest-slow -m slow
 fi
-
-started=$SECONDS
-marker="not slow"
-[ "$kind" = fast ] || marker=slow
-# One process a processor, at most four; a file's tests stay together, since they share fixtures.
-"$venv/bin/python" -m pytest -q -m "$marker" --numprocesses "$((jobs < 4 ? jobs : 4))" \
-  --dist loadfile || failed+=("Python")
-say "Python tests: $((SECONDS - started)) s"
 
 [ ${#failed[@]} -eq 0 ] || die "tests failed: ${failed[*]}." "Their names are in the lines above."
 say "all tests passed"

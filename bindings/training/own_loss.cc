@@ -1,6 +1,7 @@
 #include "training/own_loss.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/full_like.h>
 #include <torch/csrc/utils/pybind.h>
 
 #include <memory>

@@ -1,6 +1,6 @@
 #include "training/own_network.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/csrc/utils/pybind.h>
 
 #include <array>

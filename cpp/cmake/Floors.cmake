@@ -49,6 +49,28 @@ function(facebench_unity floor size)
   set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# facebench_level(LEVEL FLOOR...): the floors' level of optimisation in builds that optimize.
+function(facebench_level level)
+  foreach(floor ${ARGN})
+    if(TARGET facebench_${floor})
+      target_compile_options(facebench_${floor} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:${level}>)
+    endif()
+  endforeach()
+endfunction()
+
+# facebench_precompile(TARGET FIRST header...): compiles the headers once for FIRST, which is TARGET
+# the first time, and lets TARGET take the result. All that share them have the same definitions,
+# level and target options.
+function(facebench_precompile target first)
+  if(NOT TARGET ${target})
+    return()
+  elseif(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  endif()
+endfunction()
+
 # The object files of those of the named floors that exist.
 function(facebench_floor_objects variable)
   set(objects)

@@ -26,7 +26,8 @@ function(facebench_kernels target file)
 #define FACEBENCH_FOR_ISA(name) name##@suffix@
 #include \"@path@\"
 ")
-    set_property(SOURCE "${source}" PROPERTY COMPILE_OPTIONS -O3 -ffp-contract=fast ${flags})
+    set_source_files_properties("${source}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+      COMPILE_OPTIONS "-O3;-ffp-contract=fast;${flags}")
     target_sources(${target} PRIVATE "${source}")
   endforeach()
 endfunction()

@@ -25,6 +25,8 @@ set(torch_lib "${FACEBENCH_TORCH_DIR}/lib")
 target_include_directories(facebench_torch SYSTEM INTERFACE
   "$<BUILD_INTERFACE:${FACEBENCH_TORCH_DIR}/include>"
   "$<BUILD_INTERFACE:${FACEBENCH_TORCH_DIR}/include/torch/csrc/api/include>")
+# torch's headers then ask for no more operations than they use themselves (nn/aten.h).
+target_compile_definitions(facebench_torch INTERFACE "$<BUILD_INTERFACE:AT_PER_OPERATOR_HEADERS>")
 # torch's libraries export their own, older copies of std::filesystem's functions, which crash with
 # the objects of this compiler: the standard library must come first in the order of search.
 target_link_libraries(facebench_torch INTERFACE

@@ -14,6 +14,8 @@ from facebench.metrics import (
     tar_at_fars,
 )
 
+pytestmark = pytest.mark.kernels
+
 
 def people(count, dim, identities, seed=0):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,8 @@ import facebench
 import pytest
 from facebench import datasets, embedding
 
+pytestmark = pytest.mark.kernels
+
 FILES = (
     "pack.h5", "embeddings.h5", "scores.h5", "metrics.json", "curves.json", "report.md"
 )  # fmt: skip

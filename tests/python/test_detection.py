@@ -15,6 +15,8 @@ import mtcnn_reference
 from facebench import Error, crops, datasets, detection, images
 from facebench.detection import Face
 
+pytestmark = pytest.mark.kernels
+
 # Low thresholds make a cascade that finds plenty of boxes in any texture.
 EAGER = (0.1, 0.01, 0.003)
 

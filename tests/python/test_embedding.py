@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.kernels
+
 torch = pytest.importorskip("torch")
 
 from facebench import Error, embedding, io, nn  # noqa: E402

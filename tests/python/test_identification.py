@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from facebench import metrics
 
+pytestmark = pytest.mark.kernels
+
 
 def random_search(rng, mated_only=False, several=False, dtype=float):
     """A similarity matrix with its identities; about half of the cases are tie-heavy."""

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.kernels
+
 torch = pytest.importorskip("torch")
 from facebench import Error, images  # noqa: E402
 

@@ -12,6 +12,8 @@ pytest.importorskip("torch")
 import mtcnn_pictures
 from facebench import Error, detection
 
+pytestmark = pytest.mark.kernels
+
 GOLDENS = json.loads((Path(__file__).parent / "data" / "mtcnn_goldens.json").read_text())
 PICTURES = GOLDENS["pictures"]
 PHOTOGRAPHS = [name.split("/")[1] for name in mtcnn_pictures.PHOTOGRAPHS]

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.kernels
+
 torch = pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 

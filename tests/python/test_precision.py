@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.kernels
+
 torch = pytest.importorskip("torch")
 
 import facebench  # noqa: E402

@@ -5,6 +5,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+
+#include "facebench/core/registry.h"
 
 namespace facebench {
 namespace {
@@ -129,7 +135,123 @@ OptionValue convert_value(std::string_view field, const OptionValue& value, cons
              unset ? "none" : fmt::format("{} ({})", option_type_name(value), option_text(value))));
 }
 
+template <class M>
+struct Unwrapped {
+  using Value = M;
+  static constexpr bool optional = false;
+};
+template <class M>
+struct Unwrapped<std::optional<M>> {
+  using Value = M;
+  static constexpr bool optional = true;
+};
+
+template <class M>
+OptionValue to_value(const M& member) {
+  if constexpr (Unwrapped<M>::optional)
+    return member ? to_value(*member) : OptionValue(std::monostate());
+  else if constexpr (std::is_same_v<M, bool>)
+    return member;
+  else if constexpr (std::is_integral_v<M>)
+    return static_cast<std::int64_t>(member);
+  else if constexpr (std::is_same_v<M, float>)
+    return double_of_float(member);
+  else
+    return member;
+}
+
+template <class M>
+void from_value(M& member, const OptionValue& value) {
+  if constexpr (Unwrapped<M>::optional) {
+    if (std::holds_alternative<std::monostate>(value))
+      member.reset();
+    else
+      from_value(member.emplace(), value);
+  } else if constexpr (std::is_same_v<M, bool>) {
+    member = std::get<bool>(value);
+  } else if constexpr (std::is_integral_v<M>) {
+    member = static_cast<M>(std::get<std::int64_t>(value));
+  } else if constexpr (std::is_floating_point_v<M>) {
+    member = static_cast<M>(std::get<double>(value));
+  } else {
+    member = std::get<M>(value);
+  }
+}
+
 }  // namespace
+
+template <class M>
+const OptionAccess& option_access() {
+  using Value = typename Unwrapped<M>::Value;
+  static const OptionAccess access = [] {
+    OptionAccess a;
+    a.type = to_value(Value{});
+    a.optional = Unwrapped<M>::optional;
+    a.low = -std::numeric_limits<double>::infinity();
+    a.high = std::numeric_limits<double>::infinity();
+    // A value that the member cannot hold must be refused, not wrapped.
+    if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool> &&
+                  !std::is_same_v<Value, double>) {
+      a.low = static_cast<double>(std::numeric_limits<Value>::lowest());
+      a.high = static_cast<double>(std::numeric_limits<Value>::max());
+    }
+    a.get = [](const void* member) { return to_value(*static_cast<const M*>(member)); };
+    a.set = [](void* member, const OptionValue& value) {
+      from_value(*static_cast<M*>(member), value);
+    };
+    return a;
+  }();
+  return access;
+}
+#define FACEBENCH_OPTION_TYPE(...)                           \
+  template const OptionAccess& option_access<__VA_ARGS__>(); \
+  template const OptionAccess& option_access<std::optional<__VA_ARGS__>>();
+FACEBENCH_OPTION_TYPE(bool)
+FACEBENCH_OPTION_TYPE(int)
+FACEBENCH_OPTION_TYPE(std::int64_t)
+FACEBENCH_OPTION_TYPE(std::uint32_t)
+FACEBENCH_OPTION_TYPE(float)
+FACEBENCH_OPTION_TYPE(double)
+FACEBENCH_OPTION_TYPE(std::string)
+FACEBENCH_OPTION_TYPE(std::vector<std::int64_t>)
+FACEBENCH_OPTION_TYPE(std::vector<double>)
+FACEBENCH_OPTION_TYPE(std::vector<std::string>)
+#undef FACEBENCH_OPTION_TYPE
+
+void OptionsBuilderBase::name(std::string name, std::string doc) {
+  schema_.name = std::move(name);
+  schema_.doc = std::move(doc);
+}
+
+OptionField& OptionsBuilderBase::add(std::string name, std::string doc, const void* defaults,
+                                     const void* member, const OptionAccess& access) {
+  OptionField f;
+  f.name = std::move(name);
+  f.doc = std::move(doc);
+  f.default_value = access.get(member);
+  f.type = access.type;
+  f.optional = access.optional;
+  f.low = access.low;
+  f.high = access.high;
+  f.offset = static_cast<const char*>(member) - static_cast<const char*>(defaults);
+  f.access = &access;
+  schema_.fields.push_back(std::move(f));
+  return schema_.fields.back();
+}
+
+OptionField& OptionsBuilderBase::limit(OptionField& field, double low, double high) {
+  field.low = std::max(field.low, low);
+  field.high = std::min(field.high, high);
+  return field;
+}
+
+OptionValue OptionField::get(const void* options) const {
+  return access->get(static_cast<const char*>(options) + offset);
+}
+
+void OptionField::set(void* options, const OptionValue& value) const {
+  access->set(static_cast<char*>(options) + offset, value);
+}
 
 std::string_view option_type_name(const OptionValue& value) {
   static constexpr std::string_view names[] = {"boolean",  "integer", "number", "text",

@@ -74,6 +74,23 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
 
 }  // namespace
 
+void CropOptions::describe(OptionsBuilder<CropOptions>& o) {
+  o.name("CropOptions", "How a face is cut out of its image.");
+  o.choice("name", &CropOptions::name, "which crop",
+           {"paper", "facenet", "vggface2_tight", "arcface112", "sphereface112x96"});
+  o.field("width", &CropOptions::width, "pixels; default: the crop's own", 1, 4096);
+  o.field("height", &CropOptions::height, "pixels; default: the crop's own", 1, 4096);
+  o.choice("interpolation", &CropOptions::interpolation,
+           "of box crops; default: the crop's own; aligned crops are always bilinear",
+           {"nearest", "bilinear", "bicubic", "area", "bilinear_antialias"});
+  o.field("margin", &CropOptions::margin,
+          "added on each side of the box, as a share of the box's side; default: the crop's own", 0,
+          10);
+  o.field("margin_pixels", &CropOptions::margin_pixels,
+          "added on each side of the box, pixels of the image; default: the crop's own", 0, 1e4);
+  o.field("border", &CropOptions::border, "value outside the image, for aligned crops", 0, 255);
+}
+
 const Table<CropEntry>& crops() {
   static const Table<CropEntry> table = [] {
     CropEntry paper{"paper", "box enlarged by 15 % on each side, clipped, resized; not aligned",

@@ -87,6 +87,12 @@ ConvertSummary convert_to_pack(const Dataset& dataset, const std::filesystem::pa
 
 }  // namespace
 
+void ConvertOptions::describe(OptionsBuilder<ConvertOptions>& o) {
+  o.name("ConvertOptions", "How a data set is written as an archive.");
+  o.field("shard_images", &ConvertOptions::shard_images,
+          "images in each shard of a pattern without an end, {000..}", 1, 1'000'000'000);
+}
+
 ConvertSummary convert_dataset(const Dataset& dataset, const std::filesystem::path& out,
                                const ConvertOptions& options, const Job& job) {
   check_options(options);

@@ -192,6 +192,21 @@ void compare_images(OverlapReport& report, EntryMap& entries, const Job& job) {
 
 }  // namespace
 
+void OverlapOptions::describe(OptionsBuilder<OverlapOptions>& o) {
+  o.name("OverlapOptions", "How people and images in common are looked for.");
+  o.field("names", &OverlapOptions::names, "compare the people's names");
+  o.field("similarity", &OverlapOptions::similarity,
+          "compare every image with every image, where both sets have embeddings");
+  o.field("threshold", &OverlapOptions::threshold,
+          "cosine from which two images count as of one person; default: chosen by the scores of "
+          "different people in the test set",
+          -1, 1);
+  o.field("false_alarms", &OverlapOptions::false_alarms,
+          "how many pairs of images of different people may pass a chosen threshold, of all "
+          "that are compared",
+          0, 1e9);
+}
+
 OverlapSide read_overlap_side(const fs::path& path, const fs::path& embeddings) {
   OverlapSide side;
   side.name =

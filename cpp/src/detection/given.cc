@@ -241,6 +241,21 @@ class Given final : public Detector {
 
 }  // namespace
 
+void GivenOptions::describe(OptionsBuilder<GivenOptions>& o) {
+  o.name("GivenOptions", "Boxes and landmarks from a file.");
+  o.field("file", &GivenOptions::file, "the file").required = true;
+  o.field("columns", &GivenOptions::columns,
+          "names of the columns of a file without a header line; empty = the first line has them");
+  o.field("rename", &GivenOptions::rename,
+          "columns that the file calls otherwise, as OURS=THEIRS: name=FILE, x=FACE_X");
+  o.choice("separator", &GivenOptions::separator, "between cells", {"comma", "tab", "blanks"});
+  o.choice("match", &GivenOptions::match,
+           "names: exact, or stem = without extension (and without any #k)", {"exact", "stem"});
+  o.field("scale", &GivenOptions::scale,
+          "coordinates are multiplied by it (0.6 for a 250-pixel list on 150-pixel images)", 1e-6,
+          1e6);
+}
+
 std::unique_ptr<Detector> make_given(const GivenOptions& options) {
   return std::make_unique<Given>(options);
 }

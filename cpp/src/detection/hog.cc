@@ -93,6 +93,13 @@ class Hog final : public Detector {
 
 }  // namespace
 
+void HogOptions::describe(OptionsBuilder<HogOptions>& o) {
+  o.name("HogOptions", "dlib's frontal face detector.");
+  o.field("upsample", &HogOptions::upsample, "times that the image is doubled first", 0, 4);
+  o.field("threshold", &HogOptions::threshold,
+          "least distance from the decision; lower finds more and errs more", -10, 10);
+}
+
 std::unique_ptr<Detector> make_hog(const HogOptions& options) {
   return std::make_unique<Hog>(options);
 }

@@ -16,13 +16,13 @@ namespace facebench {
 namespace {
 
 constexpr std::string_view kWhere = "mtcnn with device=cuda";
-constexpr std::string_view kAdvice = "Use device=cpu";
+constexpr std::string_view kDeviceAdvice = "Use device=cpu";
 
 template <class F>
 F function(const char* name) {
   std::string reason;
   void* const found = cuda_function(name, reason);
-  if (found == nullptr) fail(kWhere, reason, kAdvice);
+  if (found == nullptr) fail(kWhere, reason, kDeviceAdvice);
   return reinterpret_cast<F>(found);
 }
 
@@ -112,13 +112,14 @@ MtcnnDevice::MtcnnDevice(const MtcnnOptions& options, const MtcnnRules& rules,
   state_->detect = function<decltype(&facebench_mtcnn_detect)>("facebench_mtcnn_detect");
   state_->close = function<decltype(&facebench_mtcnn_close)>("facebench_mtcnn_close");
   const CudaDevices found = cuda_devices();
-  if (found.devices.empty()) fail(kWhere, "there is no CUDA device: " + found.reason, kAdvice);
+  if (found.devices.empty())
+    fail(kWhere, "there is no CUDA device: " + found.reason, kDeviceAdvice);
   const CudaDevice& first = found.devices.front();
   state_->name = fmt::format("cuda {}.{}", first.compute_major, first.compute_minor);
   std::array<char, 512> reason{};
   state_->detector = open(first.index, &r, device_layers(weights).data(), reason.data(),
                           static_cast<int>(reason.size()));
-  if (state_->detector == nullptr) fail(kWhere, reason.data(), kAdvice);
+  if (state_->detector == nullptr) fail(kWhere, reason.data(), kDeviceAdvice);
 }
 
 MtcnnDevice::~MtcnnDevice() = default;
@@ -137,7 +138,7 @@ std::vector<MtcnnDevice::Answer> MtcnnDevice::detect(std::span<const Image* cons
     if (state_->detect(state_->detector, inputs.data(), static_cast<int>(inputs.size()),
                        faces.data(), counts.data(), reason.data(),
                        static_cast<int>(reason.size())) != 0)
-      fail(kWhere, reason.data(), kAdvice);
+      fail(kWhere, reason.data(), kDeviceAdvice);
   }
   std::vector<Answer> answers;
   const facebench_mtcnn_face* next = faces.data();

@@ -1,6 +1,5 @@
 #include "facebench/embedding/batch_model.h"
 
-#include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "facebench/nn/inference_network.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

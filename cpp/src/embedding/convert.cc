@@ -1,6 +1,5 @@
 #include "facebench/embedding/convert.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

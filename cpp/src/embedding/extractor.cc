@@ -1,6 +1,5 @@
 #include "facebench/embedding/extractor.h"
 
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include "facebench/embedding/pixel_input.h"
 #include "facebench/io/manifest.h"
 #include "facebench/nn/threads.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {
@@ -158,6 +158,27 @@ Json torch_instruction_sets() {
 }
 
 }  // namespace
+
+void ExtractOptions::describe(OptionsBuilder<ExtractOptions>& o) {
+  o.name("ExtractOptions", "How images become embeddings.");
+  o.choice("flip", &ExtractOptions::flip,
+           "what becomes of the mirrored image's output: left out, added (sum) or appended "
+           "(concat); default: what the model says",
+           {"none", "sum", "concat"});
+  o.choice("normalization", &ExtractOptions::normalization,
+           "embeddings of unit length, or as they are (none); default: what the model says",
+           {"unit", "none"});
+  o.field("micro_batch", &ExtractOptions::micro_batch,
+          "images that go through the network together; decides the last bits of a model whose "
+          "operations are not all this library's own",
+          1, 1024);
+  o.choice(
+      "precision", &ExtractOptions::precision,
+      "what the layers of a network of this library multiply: float32 as trained, bfloat16, or "
+      "int8 of a model that 'facebench quantize' wrote; the lower, the faster where the "
+      "processor has AVX-512 BF16",
+      inference_precisions().names());
+}
 
 struct CropExtractor::State {
   // Crops of one worker that wait until they are a batch.

@@ -43,6 +43,16 @@ std::string_view other_format(std::string_view text) {
 
 }  // namespace
 
+void DecodeOptions::describe(OptionsBuilder<DecodeOptions>& o) {
+  o.name("DecodeOptions", "How an image file becomes pixels.");
+  o.choice("color", &DecodeOptions::color, "colour order of the result", {"rgb", "bgr", "gray"});
+  o.field("max_pixels", &DecodeOptions::max_pixels,
+          "largest width x height that is accepted; checked before anything is allocated", 1,
+          2'000'000'000);
+  o.field("exif_orientation", &DecodeOptions::exif_orientation,
+          "turn a JPEG the way its Exif tag says (the references do not)");
+}
+
 void DecodeRequest::check_size(std::uint64_t width, std::uint64_t height) const {
   if (width == 0 || height == 0)
     fail(where, fmt::format("the image is {} x {} pixels", width, height));

@@ -212,6 +212,14 @@ ScoreTail measure(const PairSide& rows, const PairSide& columns, bool triangle,
 
 }  // namespace
 
+void AllPairsOptions::describe(OptionsBuilder<AllPairsOptions>& o) {
+  o.name("AllPairsOptions", "What is kept of the scores of all pairs.");
+  o.field("far", &AllPairsOptions::far,
+          "highest FAR at which the TAR can be told exactly; the kept tail grows with it", 0, 1);
+  o.field("bins", &AllPairsOptions::bins,
+          "bins of the histogram of all scores; 0 = none, which is faster", 0, 65536);
+}
+
 ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> row_identities,
                     const EmbeddingRows& columns, std::span<const std::int32_t> column_identities,
                     const AllPairsOptions& options, const Job& job) {

@@ -92,6 +92,13 @@ Values evaluate_draws(const BootstrapScheme& scheme, std::span<const Statistic> 
 
 }  // namespace
 
+void BootstrapOptions::describe(OptionsBuilder<BootstrapOptions>& o) {
+  o.name("BootstrapOptions", "How an interval is bootstrapped.");
+  o.field("replicates", &BootstrapOptions::replicates, "resampled data sets", 20, 10'000'000);
+  o.field("level", &BootstrapOptions::level, "confidence level of the interval", 0.5, 0.9999);
+  o.field("seed", &BootstrapOptions::seed, "seed of the resampling", 0, 9e15);
+}
+
 Resampling resampling_for(const ComparisonGraph& graph) {
   const Components components = connected_components(graph);
   const std::int32_t folds = *std::ranges::max_element(components.fold) + 1;

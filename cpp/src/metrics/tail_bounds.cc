@@ -66,7 +66,8 @@ EdgeCounts edge_counts(const ScoreTail& tail) {
 MetricBounds auc_bounds(const ScoreTail& tail) {
   const EdgeCounts c = edge_counts(tail);
   // A genuine score between two edges is certainly above the impostors below the lower edge, and at
-  // most above those that may be below the upper one.
+  // most above those that may be below the upper one. Rounded step by step as auc() rounds, which
+  // keeps the order.
   Wide low = 0, high = 0;
   const std::int64_t impostors = tail.impostor_count;
   for (std::size_t i = 0; i < c.edge.size(); ++i) {
@@ -82,13 +83,17 @@ MetricBounds auc_bounds(const ScoreTail& tail) {
 
 MetricBounds eer_bounds(const ScoreTail& tail) {
   const EdgeCounts c = edge_counts(tail);
-  // At any threshold the EER lies between the two error rates.
+  // At any threshold the EER lies between the two error rates. eer() takes six roundings (two counts,
+  // their quotient, product, sum, quotient), a rate one, and moving it outwards two: room for ten.
+  constexpr double kRoundings = 10 * std::numeric_limits<double>::epsilon() / 2;
   MetricBounds bounds{0, 1};
   for (std::size_t i = 0; i < c.edge.size(); ++i) {
     const double fnr = ratio(c.genuine.back() - c.genuine[i], c.genuine.back());
     bounds.low = std::max(bounds.low, std::min(fnr, ratio(c.low[i], tail.impostor_count)));
     bounds.high = std::min(bounds.high, std::max(fnr, ratio(c.high[i], tail.impostor_count)));
   }
+  bounds.low *= 1 - kRoundings;
+  bounds.high = std::min(1.0, bounds.high * (1 + kRoundings));
   return bounds;
 }
 

@@ -1,6 +1,5 @@
 #include "nn/class_cross_entropy.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "nn/aten.h"
 #include "nn/class_tiles.h"
 #include "nn/true_class.h"
 

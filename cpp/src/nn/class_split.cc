@@ -1,12 +1,13 @@
 #include "nn/class_split.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <limits>
 #include <span>
 #include <vector>
+
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

@@ -1,6 +1,5 @@
 #include "nn/gathered_rows.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -8,6 +7,8 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

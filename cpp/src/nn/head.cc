@@ -1,6 +1,5 @@
 #include "facebench/nn/head.h"
 
-#include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 
 #include "facebench/core/random.h"
+#include "nn/aten.h"
 #include "nn/class_cross_entropy.h"
 #include "nn/class_split.h"
 #include "nn/gathered_rows.h"

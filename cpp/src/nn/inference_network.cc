@@ -1,6 +1,5 @@
 #include "facebench/nn/inference_network.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
@@ -13,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "nn/aten.h"
 #include "nn/inference/engine.h"
 
 namespace facebench {

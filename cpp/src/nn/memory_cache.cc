@@ -1,8 +1,8 @@
 #include "nn/memory_cache.h"
 
-#include <ATen/ATen.h>
-
 #include <new>
+
+#include "nn/aten.h"
 
 namespace facebench {
 

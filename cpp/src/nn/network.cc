@@ -1,6 +1,5 @@
 #include "facebench/nn/network.h"
 
-#include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +18,7 @@
 #include "facebench/core/registry.h"
 #include "facebench/nn/batch_norm_folding.h"
 #include "facebench/nn/initializers.h"
+#include "nn/aten.h"
 #include "nn/norm_activation.h"
 
 namespace facebench {

@@ -9,6 +9,26 @@
 #include <vector>
 
 namespace facebench {
+
+void NetworkOptions::describe(OptionsBuilder<NetworkOptions>& o) {
+  o.name("NetworkOptions", "What a network is built for; unset: its own default.");
+  o.field("height", &NetworkOptions::height, "height of the input, pixels", 1, 4096);
+  o.field("width", &NetworkOptions::width, "width of the input, pixels", 1, 4096);
+  o.field("channels", &NetworkOptions::channels, "channels of the input", 1, 64);
+  o.field("embedding", &NetworkOptions::embedding, "length of the embedding", 1, 65536);
+  o.field("classes", &NetworkOptions::classes, "classes of the classifier; 0: none", 0,
+          100'000'000);
+  o.field("channel_multiplier", &NetworkOptions::channel_multiplier,
+          "factor on the number of channels, where the network allows it", 0.01, 16);
+  o.field("auxiliary", &NetworkOptions::auxiliary,
+          "auxiliary classifiers: 1 with, 0 without; default: the network's", 0, 1);
+  o.field("batch_norm_eps", &NetworkOptions::batch_norm_eps,
+          "added to the variance in batch norm; default: what the network has", 1e-12, 1);
+  o.field("words", &NetworkOptions::words, "words of a sequence, where the network reads words", 1,
+          65536);
+  o.field("vocabulary", &NetworkOptions::vocabulary, "how many different words there are", 1,
+          100'000'000);
+}
 #define FILE(name) std::vector<NetworkEntry> name##_networks();
 #include "nn/networks/files.inc"
 #undef FILE

@@ -1,12 +1,12 @@
 #include "nn/norm_activation.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 #include <stdexcept>
 
+#include "nn/aten.h"
 #include "nn/norm_kernels.h"
 #include "nn/parallel_loops.h"
 

@@ -1,6 +1,5 @@
 #include "nn/split_cross_entropy.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <tuple>
 
 #include "facebench/nn/head.h"
+#include "nn/aten.h"
 
 namespace facebench {
 

@@ -1,12 +1,12 @@
 #include "nn/true_class.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <tuple>
 
 #include "facebench/nn/head.h"
+#include "nn/aten.h"
 
 namespace facebench {
 

@@ -139,6 +139,19 @@ bool is_demo(const fs::path& folder) { return fs::is_regular_file(folder / "demo
 
 }  // namespace
 
+void DemoOptions::describe(OptionsBuilder<DemoOptions>& o) {
+  o.name("DemoOptions", "The main job on synthetic faces.");
+  o.field("train_people", &DemoOptions::train_people, "people to train on", 20, 1e6);
+  o.field("train_images", &DemoOptions::train_images, "images of each of them", 2, 1e4);
+  o.field("test_people", &DemoOptions::test_people,
+          "other people, to test on; the protocols beside lfw take a part as many", 20, 1e6);
+  o.field("test_images", &DemoOptions::test_images, "images of each of them, for lfw", 2, 1e4);
+  o.field("protocols", &DemoOptions::protocols, "protocols to evaluate, of those of the paper");
+  o.field("recipe", &DemoOptions::recipe, "training recipe: a name or a TOML file");
+  o.field("replicates", &DemoOptions::replicates, "bootstrap replicates", 20, 1e6);
+  o.field("seed", &DemoOptions::seed, "of faces, training and resampling", 0, 4294967295.0);
+}
+
 DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job) {
   check_options(options);
   std::error_code ignored;

@@ -28,6 +28,19 @@ void add_detector_options(Json& object, const OptionsSchema& schema,
 
 }  // namespace
 
+void PreparationOptions::describe(OptionsBuilder<PreparationOptions>& o) {
+  o.name("PreparationOptions", "From a photograph to a crop; what is unset is left to the model.");
+  o.field("detector", &PreparationOptions::detector,
+          "what finds the faces, or 'none': the whole image (see: facebench list detectors)");
+  o.field("detector_options", &PreparationOptions::detector_options,
+          "options of the detector as key=value, e.g. mode=facenet");
+  o.field("selection", &PreparationOptions::selection,
+          "which of several faces (see: facebench list selections)");
+  o.field("crop", &PreparationOptions::crop, "how the face is cut out (see: facebench list crops)");
+  o.field("crop_width", &PreparationOptions::crop_width, "width of the crop, pixels", 1, 4096);
+  o.field("crop_height", &PreparationOptions::crop_height, "height of the crop, pixels", 1, 4096);
+}
+
 PreparationOptions preparation_of(const BatchModelInfo& model) {
   PreparationOptions options;
   if (!model.prepared) return options;

@@ -192,6 +192,17 @@ void write_embeddings_of(const Lists& lists, const SyntheticIjbOptions& options,
 
 }  // namespace
 
+void SyntheticIjbOptions::describe(OptionsBuilder<SyntheticIjbOptions>& o) {
+  o.name("SyntheticIjbOptions", "Lists with the structure of IJB-B or IJB-C, without images.");
+  o.choice("like", &SyntheticIjbOptions::like, "the set whose lists are made", {"ijbb", "ijbc"});
+  o.field("scale", &SyntheticIjbOptions::scale,
+          "of templates and faces; comparisons go with its square", 1e-3, 1);
+  o.field("dim", &SyntheticIjbOptions::dim,
+          "numbers of an embedding, written to embeddings.h5; 0 = lists alone", 0, 4096);
+  o.field("seed", &SyntheticIjbOptions::seed, "which lists, which embeddings", 0,
+          9007199254740992.0);
+}
+
 SyntheticIjbSummary write_synthetic_ijb(const SyntheticIjbOptions& options, const fs::path& folder,
                                         const Job& job) {
   check_options(options);

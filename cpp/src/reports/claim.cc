@@ -76,6 +76,19 @@ FarSupport far_support(double far, std::int64_t impostor) {
 
 }  // namespace
 
+void ClaimOptions::describe(OptionsBuilder<ClaimOptions>& o) {
+  o.name("ClaimOptions", "What a printed number is about.");
+  o.field("metric", &ClaimOptions::metric, "what the number is: accuracy, far, tar@far=F or rate");
+  o.field("track", &ClaimOptions::track, "track of the protocol; default: its only one");
+  o.field("genuine", &ClaimOptions::genuine, "genuine comparisons; default: the protocol's", 0,
+          1e12);
+  o.field("impostor", &ClaimOptions::impostor, "impostor comparisons; default: the protocol's", 0,
+          1e12);
+  o.field("folds", &ClaimOptions::folds, "folds of equal size; default: the protocol's", 0, 1e6);
+  o.field("level", &ClaimOptions::level, "level at which two claims are told apart", 0.5, 0.9999);
+  o.field("power", &ClaimOptions::power, "probability of seeing the difference", 0.5, 0.9999);
+}
+
 PrintedNumber parse_printed(std::string_view text) {
   PrintedNumber p;
   p.text = trim(text);

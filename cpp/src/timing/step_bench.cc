@@ -1,6 +1,5 @@
 #include "facebench/timing/step_bench.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
@@ -16,6 +15,7 @@
 #include "facebench/timing/step_input.h"
 #include "facebench/timing/step_recorder.h"
 #include "facebench/training/learner.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

@@ -1,6 +1,5 @@
 #include "facebench/timing/step_input.h"
 
-#include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 
@@ -21,6 +20,7 @@
 #include "facebench/io/archive.h"
 #include "facebench/io/file.h"
 #include "facebench/training/training_set.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

@@ -1,10 +1,10 @@
 #include "facebench/training/batch_loader.h"
 
-#include <ATen/ATen.h>
-
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+
+#include "nn/aten.h"
 
 namespace facebench {
 

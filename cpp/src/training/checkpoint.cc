@@ -1,6 +1,5 @@
 #include "facebench/training/checkpoint.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +14,7 @@
 #include "facebench/io/confine.h"
 #include "facebench/io/safetensors.h"
 #include "facebench/io/sha256.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

@@ -1,9 +1,10 @@
 #include "training/head_buffers.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <utility>
+
+#include "nn/aten.h"
 
 namespace facebench {
 

@@ -46,11 +46,11 @@ NetworkOptions network_for_images(const InputOptions& options, NetworkOptions ne
 
 std::optional<ImageShape> named_image_shape(const InputOptions& options,
                                             const NetworkOptions& network) {
-  const bool whole = options.view == "whole";
-  const auto height =
-      options.image_height ? options.image_height : (whole ? network.height : std::optional<int>());
-  const auto width =
-      options.image_width ? options.image_width : (whole ? network.width : std::optional<int>());
+  std::optional<int> height = options.image_height, width = options.image_width;
+  if (options.view == "whole") {
+    if (!height) height = network.height;
+    if (!width) width = network.width;
+  }
   if (!height || !width) return std::nullopt;
   return ImageShape{*height, *width};
 }

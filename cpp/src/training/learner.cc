@@ -1,6 +1,5 @@
 #include "facebench/training/learner.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 
 #include "facebench/core/random.h"
 #include "facebench/nn/losses.h"
+#include "nn/aten.h"
 #include "training/arithmetic.h"
 #include "training/head_buffers.h"
 #include "training/observed_images.h"

@@ -1,12 +1,13 @@
 #include "training/observed_images.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

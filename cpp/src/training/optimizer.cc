@@ -1,6 +1,5 @@
 #include "facebench/training/optimizer.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "facebench/nn/update_in_backward.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

@@ -1,6 +1,5 @@
 #include "facebench/training/process_group.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

@@ -1,6 +1,5 @@
 #include "facebench/training/trained_network.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <map>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "facebench/training/input.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

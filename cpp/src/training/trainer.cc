@@ -1,6 +1,5 @@
 #include "facebench/training/trainer.h"
 
-#include <ATen/ATen.h>
 #include <ATen/DeviceGuard.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -28,6 +27,7 @@
 #include "facebench/training/batch_loader.h"
 #include "facebench/training/checkpoint.h"
 #include "facebench/training/learner.h"
+#include "nn/aten.h"
 #include "training/arithmetic.h"
 #include "training/training_log.h"
 #include "training/training_progress.h"

@@ -1,7 +1,8 @@
 #include "training/weight_average.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+
+#include "nn/aten.h"
 
 namespace facebench {
 

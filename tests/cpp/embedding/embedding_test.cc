@@ -1,4 +1,3 @@
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +12,7 @@
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/file.h"
 #include "io/helpers.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

@@ -1,4 +1,3 @@
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "facebench/core/random.h"
 #include "facebench/nn/head.h"
 #include "facebench/nn/losses.h"
+#include "nn/aten.h"
 
 // The heads in float32 go by tiles of classes (class_cross_entropy.h); in float64 they are made of
 // torch's operations, which finite differences hold (losses_test.cc). The two must agree.

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include "facebench/core/isa.h"
 #include "facebench/nn/graph.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/network.h"
+#include "nn/aten.h"
 
 namespace facebench {
 

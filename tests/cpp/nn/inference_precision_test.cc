@@ -1,8 +1,8 @@
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "facebench/core/isa.h"
 #include "facebench/nn/inference_network.h"
+#include "nn/aten.h"
 #include "nn/inference_networks.h"
 
 namespace facebench {

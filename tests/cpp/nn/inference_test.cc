@@ -1,4 +1,3 @@
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include "facebench/core/isa.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/threads.h"
+#include "nn/aten.h"
 #include "nn/inference_networks.h"
 
 namespace facebench {

@@ -1,6 +1,5 @@
 #include "facebench/nn/losses.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +13,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/random.h"
+#include "nn/aten.h"
 #include "nn/losses/arcface.h"
 #include "nn/losses/sphereface.h"
 

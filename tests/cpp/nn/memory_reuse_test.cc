@@ -1,6 +1,5 @@
 #include "facebench/nn/memory_reuse.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "nn/aten.h"
 #include "nn/memory_pool.h"
 
 namespace facebench {

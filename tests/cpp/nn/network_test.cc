@@ -1,6 +1,5 @@
 #include "facebench/nn/network.h"
 
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "facebench/nn/initializers.h"
 #include "facebench/nn/networks.h"
 #include "facebench/nn/threads.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

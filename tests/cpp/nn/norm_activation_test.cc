@@ -1,4 +1,3 @@
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
@@ -10,6 +9,7 @@
 #include "facebench/core/isa.h"
 #include "facebench/core/random.h"
 #include "facebench/nn/network.h"
+#include "nn/aten.h"
 
 // In NHWC a network in training runs batch norm, addition and activation as one operation of ours;
 // in NCHW, and in float64, they are torch's, one after the other. The two must agree.

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <atomic>
 #include <barrier>
 #include <exception>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "facebench/nn/communicator.h"
+#include "nn/aten.h"
 
 namespace facebench {
 

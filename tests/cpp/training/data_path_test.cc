@@ -1,12 +1,12 @@
 // From the pixels of a source to the batches of a training: rows, views, colours, the loader.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "facebench/datasets/image_rows.h"
 #include "facebench/training/batch_loader.h"
+#include "nn/aten.h"
 #include "training/helpers.h"
 
 namespace facebench {

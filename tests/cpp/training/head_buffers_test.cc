@@ -1,8 +1,8 @@
 #include "training/head_buffers.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "nn/aten.h"
 #include "nn/thread_communicator.h"
 
 namespace facebench {

@@ -1,10 +1,10 @@
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "facebench/nn/networks.h"
 #include "facebench/training/optimizer.h"
+#include "nn/aten.h"
 
 namespace facebench {
 namespace {

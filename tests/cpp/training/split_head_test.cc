@@ -1,7 +1,6 @@
 // Heads whose classes are split over processes, against one head with all classes, and with sampled
 // classes against a transcription of the formula.
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +14,7 @@
 #include "facebench/nn/losses.h"
 #include "facebench/training/head_memory.h"
 #include "facebench/training/optimizer.h"
+#include "nn/aten.h"
 #include "nn/thread_communicator.h"
 #include "training/sum_gradients.h"
 

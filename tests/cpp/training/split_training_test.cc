@@ -1,7 +1,6 @@
 // Trainings whose classes are split over processes: checkpoints in parts, and going on with another
 // number of processes.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "facebench/training/checkpoint.h"
 #include "facebench/training/trainer.h"
 #include "io/helpers.h"
+#include "nn/aten.h"
 #include "nn/thread_communicator.h"
 
 namespace facebench {

@@ -1,4 +1,3 @@
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "facebench/training/recipe.h"
 #include "facebench/training/trainer.h"
 #include "io/helpers.h"
+#include "nn/aten.h"
 #include "training/helpers.h"
 
 namespace facebench {

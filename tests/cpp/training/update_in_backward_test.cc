@@ -1,7 +1,6 @@
 // A class weight that is changed in the backward pass, against loss.backward() and step(): the same
 // bits.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,6 +12,7 @@
 #include "facebench/nn/losses.h"
 #include "facebench/training/head_memory.h"
 #include "facebench/training/optimizer.h"
+#include "nn/aten.h"
 #include "nn/thread_communicator.h"
 
 namespace facebench {

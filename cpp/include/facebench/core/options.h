@@ -1,20 +1,15 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "facebench/core/registry.h"
+#include "facebench/core/options_fwd.h"
 
 namespace facebench {
 
@@ -23,12 +18,16 @@ namespace facebench {
 //   struct CropOptions {
 //     std::string template_name = "arcface112";
 //     int size = 112;
-//     static void describe(OptionsBuilder<CropOptions>& o) {
-//       o.name("CropOptions", "How a face is cut out.");
-//       o.choice("template_name", &CropOptions::template_name, "landmark template",
-//       {"arcface112"}); o.field("size", &CropOptions::size, "side of the crop, pixels", 1, 4096);
-//     }
+//     static void describe(OptionsBuilder<CropOptions>& o);
 //   };
+//
+// and in the source
+//
+//   void CropOptions::describe(OptionsBuilder<CropOptions>& o) {
+//     o.name("CropOptions", "How a face is cut out.");
+//     o.choice("template_name", &CropOptions::template_name, "landmark template", {"arcface112"});
+//     o.field("size", &CropOptions::size, "side of the crop, pixels", 1, 4096);
+//   }
 //
 // The Python binding (keywords, repr, equality, pickle, to_dict), the TOML and JSON readers, the
 // command line and the configuration hash all read this one description.
@@ -50,6 +49,19 @@ std::string option_text(const OptionValue& value);
 // 0.10000000149011612); narrowing it gives the float again.
 double double_of_float(float value);
 
+// How a member of one type is read and written.
+struct OptionAccess {
+  OptionValue type;       // any value of the type; what it holds says nothing
+  bool optional = false;  // may be unset
+  double low, high;       // what a number of that type can hold
+  OptionValue (*get)(const void* member);
+  void (*set)(void* member, const OptionValue& value);
+};
+// Of bool, integers, float, double, std::string, vectors of std::int64_t, double and std::string,
+// and std::optional of each. options.cc defines these; of another type the linker finds none.
+template <class Member>
+const OptionAccess& option_access();
+
 // One field, with the type of the aggregate erased.
 struct OptionField {
   std::string name;
@@ -61,9 +73,11 @@ struct OptionField {
   double low = -std::numeric_limits<double>::infinity();  // of a number, or of a list's elements
   double high = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices;  // of a text; empty = anything
-  std::function<OptionValue(const void*)> get;
-  std::function<void(void*, const OptionValue&)> set;
+  std::ptrdiff_t offset = 0;         // of the member in the aggregate
+  const OptionAccess* access = nullptr;
 
+  OptionValue get(const void* options) const;
+  void set(void* options, const OptionValue& value) const;
   // Throws std::invalid_argument where `value` (of the field's own type) is not allowed.
   void check(const OptionValue& value) const;
   // `value` as the field's type, where that loses nothing (integer -> number, whole number ->
@@ -84,64 +98,36 @@ struct OptionsSchema {
   const OptionField& at(std::string_view field) const;
 };
 
-template <class M>
-struct OptionMember {
-  using Value = M;
-  static constexpr bool optional = false;
-};
-template <class M>
-struct OptionMember<std::optional<M>> {
-  using Value = M;
-  static constexpr bool optional = true;
+// What OptionsBuilder does for every aggregate.
+class OptionsBuilderBase {
+ public:
+  explicit OptionsBuilderBase(OptionsSchema& schema) : schema_(schema) {}
+  void name(std::string name, std::string doc);
+
+ protected:
+  OptionField& add(std::string name, std::string doc, const void* defaults, const void* member,
+                   const OptionAccess& access);
+  static OptionField& limit(OptionField& field, double low, double high);
+
+ private:
+  OptionsSchema& schema_;
 };
 
 template <class T>
-class OptionsBuilder {
+class OptionsBuilder : public OptionsBuilderBase {
  public:
-  explicit OptionsBuilder(OptionsSchema& schema) : schema_(schema) {}
-
-  void name(std::string name, std::string doc) {
-    schema_.name = std::move(name);
-    schema_.doc = std::move(doc);
-  }
+  using OptionsBuilderBase::OptionsBuilderBase;
 
   template <class M>
   OptionField& field(std::string name, M T::*member, std::string doc) {
-    using Value = typename OptionMember<M>::Value;
-    OptionField f;
-    f.name = std::move(name);
-    f.doc = std::move(doc);
-    f.default_value = to_value(T{}.*member);
-    f.type = to_value(Value{});
-    f.optional = OptionMember<M>::optional;
-    f.get = [member](const void* object) {
-      return to_value(static_cast<const T*>(object)->*member);
-    };
-    f.set = [member](void* object, const OptionValue& value) {
-      from_value(static_cast<T*>(object)->*member, value);
-    };
-    if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
-      // A value that the member cannot hold must be refused, not wrapped.
-      f.low = static_cast<double>(std::numeric_limits<Value>::min());
-      f.high = static_cast<double>(std::numeric_limits<Value>::max());
-    }
-    if constexpr (std::is_same_v<Value, float>) {
-      f.low = std::numeric_limits<float>::lowest();
-      f.high = std::numeric_limits<float>::max();
-    }
-    schema_.fields.push_back(std::move(f));
-    return schema_.fields.back();
+    return add(std::move(name), std::move(doc), &defaults_, &(defaults_.*member),
+               option_access<M>());
   }
-
   // A number (or a list of numbers) with its closed range.
   template <class M>
   OptionField& field(std::string name, M T::*member, std::string doc, double low, double high) {
-    OptionField& f = field(std::move(name), member, std::move(doc));
-    f.low = std::max(f.low, low);
-    f.high = std::min(f.high, high);
-    return f;
+    return limit(field(std::move(name), member, std::move(doc)), low, high);
   }
-
   // A text (or an optional one) out of a list of names.
   template <class M>
   OptionField& choice(std::string name, M T::*member, std::string doc,
@@ -152,40 +138,7 @@ class OptionsBuilder {
   }
 
  private:
-  template <class M>
-  static OptionValue to_value(const M& m) {
-    if constexpr (OptionMember<M>::optional)
-      return m ? to_value(*m) : OptionValue(std::monostate());
-    else if constexpr (std::is_same_v<M, bool>)
-      return m;
-    else if constexpr (std::is_integral_v<M>)
-      return static_cast<std::int64_t>(m);
-    else if constexpr (std::is_same_v<M, float>)
-      return double_of_float(m);
-    else if constexpr (std::is_floating_point_v<M>)
-      return static_cast<double>(m);
-    else
-      return m;
-  }
-  template <class M>
-  static void from_value(M& m, const OptionValue& value) {
-    if constexpr (OptionMember<M>::optional) {
-      if (std::holds_alternative<std::monostate>(value))
-        m.reset();
-      else
-        from_value(m.emplace(), value);
-    } else if constexpr (std::is_same_v<M, bool>) {
-      m = std::get<bool>(value);
-    } else if constexpr (std::is_integral_v<M>) {
-      m = static_cast<M>(std::get<std::int64_t>(value));
-    } else if constexpr (std::is_floating_point_v<M>) {
-      m = static_cast<M>(std::get<double>(value));
-    } else {
-      m = std::get<M>(value);
-    }
-  }
-
-  OptionsSchema& schema_;
+  T defaults_{};
 };
 
 // The description of T, built once.

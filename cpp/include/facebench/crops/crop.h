@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/core/registry.h"
 #include "facebench/detection/face.h"
 #include "facebench/images/image.h"
@@ -24,22 +24,7 @@ struct CropOptions {
   std::optional<double> margin_pixels;
   std::int64_t border = 0;
 
-  static void describe(OptionsBuilder<CropOptions>& o) {
-    o.name("CropOptions", "How a face is cut out of its image.");
-    o.choice("name", &CropOptions::name, "which crop",
-             {"paper", "facenet", "vggface2_tight", "arcface112", "sphereface112x96"});
-    o.field("width", &CropOptions::width, "pixels; default: the crop's own", 1, 4096);
-    o.field("height", &CropOptions::height, "pixels; default: the crop's own", 1, 4096);
-    o.choice("interpolation", &CropOptions::interpolation,
-             "of box crops; default: the crop's own; aligned crops are always bilinear",
-             {"nearest", "bilinear", "bicubic", "area", "bilinear_antialias"});
-    o.field("margin", &CropOptions::margin,
-            "added on each side of the box, as a share of the box's side; default: the crop's own",
-            0, 10);
-    o.field("margin_pixels", &CropOptions::margin_pixels,
-            "added on each side of the box, pixels of the image; default: the crop's own", 0, 1e4);
-    o.field("border", &CropOptions::border, "value outside the image, for aligned crops", 0, 255);
-  }
+  static void describe(OptionsBuilder<CropOptions>& o);
 };
 
 // One way to cut out a face. Either a box (brought to `aspect`, enlarged by `margin` of its sides

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/datasets/dataset.h"
 
 namespace facebench {
@@ -14,11 +14,7 @@ namespace facebench {
 struct ConvertOptions {
   std::int64_t shard_images = 10000;
 
-  static void describe(OptionsBuilder<ConvertOptions>& o) {
-    o.name("ConvertOptions", "How a data set is written as an archive.");
-    o.field("shard_images", &ConvertOptions::shard_images,
-            "images in each shard of a pattern without an end, {000..}", 1, 1'000'000'000);
-  }
+  static void describe(OptionsBuilder<ConvertOptions>& o);
 };
 
 struct ConvertSummary {

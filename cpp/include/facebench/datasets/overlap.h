@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/datasets/dataset.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/json.h"
@@ -41,20 +41,7 @@ struct OverlapOptions {
   std::optional<double> threshold;
   double false_alarms = 1;
 
-  static void describe(OptionsBuilder<OverlapOptions>& o) {
-    o.name("OverlapOptions", "How people and images in common are looked for.");
-    o.field("names", &OverlapOptions::names, "compare the people's names");
-    o.field("similarity", &OverlapOptions::similarity,
-            "compare every image with every image, where both sets have embeddings");
-    o.field("threshold", &OverlapOptions::threshold,
-            "cosine from which two images count as of one person; default: chosen by the scores of "
-            "different people in the test set",
-            -1, 1);
-    o.field("false_alarms", &OverlapOptions::false_alarms,
-            "how many pairs of images of different people may pass a chosen threshold, of all "
-            "that are compared",
-            0, 1e9);
-  }
+  static void describe(OptionsBuilder<OverlapOptions>& o);
 };
 
 // A person of the training set who seems to be a person of the test set.

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/detection/detector.h"
 
 namespace facebench {
@@ -15,12 +15,7 @@ struct HogOptions {
   std::int64_t upsample = 1;
   double threshold = 0;
 
-  static void describe(OptionsBuilder<HogOptions>& o) {
-    o.name("HogOptions", "dlib's frontal face detector.");
-    o.field("upsample", &HogOptions::upsample, "times that the image is doubled first", 0, 4);
-    o.field("threshold", &HogOptions::threshold,
-            "least distance from the decision; lower finds more and errs more", -10, 10);
-  }
+  static void describe(OptionsBuilder<HogOptions>& o);
 };
 
 std::unique_ptr<Detector> make_hog(const HogOptions& options);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/datasets/image_source.h"
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/model.h"
@@ -22,26 +22,7 @@ struct ExtractOptions {
   int micro_batch = 8;
   std::string precision = "float32";
 
-  static void describe(OptionsBuilder<ExtractOptions>& o) {
-    o.name("ExtractOptions", "How images become embeddings.");
-    o.choice("flip", &ExtractOptions::flip,
-             "what becomes of the mirrored image's output: left out, added (sum) or appended "
-             "(concat); default: what the model says",
-             {"none", "sum", "concat"});
-    o.choice("normalization", &ExtractOptions::normalization,
-             "embeddings of unit length, or as they are (none); default: what the model says",
-             {"unit", "none"});
-    o.field("micro_batch", &ExtractOptions::micro_batch,
-            "images that go through the network together; decides the last bits of a model whose "
-            "operations are not all this library's own",
-            1, 1024);
-    o.choice(
-        "precision", &ExtractOptions::precision,
-        "what the layers of a network of this library multiply: float32 as trained, bfloat16, or "
-        "int8 of a model that 'facebench quantize' wrote; the lower, the faster where the "
-        "processor has AVX-512 BF16",
-        inference_precisions().names());
-  }
+  static void describe(OptionsBuilder<ExtractOptions>& o);
 };
 
 // One embedding for each image of `images`, in their order; a row whose status is not ok is zeros,

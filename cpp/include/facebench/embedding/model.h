@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/embedding/input_view.h"
 #include "facebench/io/json.h"
 #include "facebench/nn/inference_network.h"
@@ -37,36 +37,7 @@ struct ModelOptions {
   std::string training_run;
   std::string origin;
 
-  static void describe(OptionsBuilder<ModelOptions>& o) {
-    o.name("ModelOptions", "What a model expects of its images and does with its outputs.");
-    o.field("tap", &ModelOptions::tap, "the value of the network that is the embedding");
-    o.field("image_height", &ModelOptions::image_height,
-            "height of the crops; default: the network's input", 1, 4096);
-    o.field("image_width", &ModelOptions::image_width,
-            "width of the crops; default: the network's input", 1, 4096);
-    o.choice("view", &ModelOptions::view, "how the input is cut out of a crop",
-             input_views().names());
-    o.field("view_fraction", &ModelOptions::view_fraction, "of center_fraction", 0.01, 1);
-    o.choice("interpolation", &ModelOptions::interpolation,
-             "between pixels, where the view changes size", interpolations().names());
-    o.choice("color", &ModelOptions::color, "order of the input's channels",
-             {"rgb", "bgr", "gray"});
-    o.field("mean", &ModelOptions::mean,
-            "subtracted from pixels 0..255: one number, or one for each channel", -1e6, 1e6);
-    o.field("std", &ModelOptions::std, "divides after that: one number, or one for each channel",
-            1e-6, 1e6);
-    o.field("detector", &ModelOptions::detector, "detector of the training images");
-    o.field("detector_mode", &ModelOptions::detector_mode, "its conformance mode; may be empty");
-    o.field("selection", &ModelOptions::selection, "which of several faces");
-    o.field("crop", &ModelOptions::crop, "crop of the training images");
-    o.choice("flip", &ModelOptions::flip,
-             "none, or the mirrored image's output added (sum) or appended (concat)",
-             {"none", "sum", "concat"});
-    o.choice("normalization", &ModelOptions::normalization, "embeddings of unit length, or as is",
-             {"unit", "none"});
-    o.field("training_run", &ModelOptions::training_run, "hash of the run that trained it");
-    o.field("origin", &ModelOptions::origin, "where the weights come from");
-  }
+  static void describe(OptionsBuilder<ModelOptions>& o);
 };
 
 // A network with its weights and all that is needed to use it.

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/images/image.h"
 
 namespace facebench {
@@ -17,15 +17,7 @@ struct DecodeOptions {
   std::int64_t max_pixels = 200'000'000;
   bool exif_orientation = false;
 
-  static void describe(OptionsBuilder<DecodeOptions>& o) {
-    o.name("DecodeOptions", "How an image file becomes pixels.");
-    o.choice("color", &DecodeOptions::color, "colour order of the result", {"rgb", "bgr", "gray"});
-    o.field("max_pixels", &DecodeOptions::max_pixels,
-            "largest width x height that is accepted; checked before anything is allocated", 1,
-            2'000'000'000);
-    o.field("exif_orientation", &DecodeOptions::exif_orientation,
-            "turn a JPEG the way its Exif tag says (the references do not)");
-  }
+  static void describe(OptionsBuilder<DecodeOptions>& o);
 };
 
 // The pixels of a JPEG, PNG or PNM file in memory; the format is told by its first bytes, never by

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/metrics/embedding_rows.h"
 #include "facebench/metrics/score_tail.h"
 
@@ -13,13 +13,7 @@ namespace facebench {
 struct AllPairsOptions {
   double far = 1e-3;
   std::int64_t bins = 0;
-  static void describe(OptionsBuilder<AllPairsOptions>& o) {
-    o.name("AllPairsOptions", "What is kept of the scores of all pairs.");
-    o.field("far", &AllPairsOptions::far,
-            "highest FAR at which the TAR can be told exactly; the kept tail grows with it", 0, 1);
-    o.field("bins", &AllPairsOptions::bins,
-            "bins of the histogram of all scores; 0 = none, which is faster", 0, 65536);
-  }
+  static void describe(OptionsBuilder<AllPairsOptions>& o);
 };
 
 // Scores every row with every column by cosine (embedding_rows.h), without storing the scores; a

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/metrics/comparison_graph.h"
 #include "facebench/metrics/interval.h"
 #include "facebench/metrics/statistic.h"
@@ -21,12 +21,7 @@ struct BootstrapOptions {
   std::int64_t replicates = 1000;
   double level = 0.95;
   std::int64_t seed = 0;
-  static void describe(OptionsBuilder<BootstrapOptions>& o) {
-    o.name("BootstrapOptions", "How an interval is bootstrapped.");
-    o.field("replicates", &BootstrapOptions::replicates, "resampled data sets", 20, 10'000'000);
-    o.field("level", &BootstrapOptions::level, "confidence level of the interval", 0.5, 0.9999);
-    o.field("seed", &BootstrapOptions::seed, "seed of the resampling", 0, 9e15);
-  }
+  static void describe(OptionsBuilder<BootstrapOptions>& o);
 };
 
 // What a replicate resamples.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 
 namespace facebench {
 
@@ -21,18 +21,7 @@ struct DemoOptions {
   std::int64_t replicates = 1000;
   std::int64_t seed = 0;
 
-  static void describe(OptionsBuilder<DemoOptions>& o) {
-    o.name("DemoOptions", "The main job on synthetic faces.");
-    o.field("train_people", &DemoOptions::train_people, "people to train on", 20, 1e6);
-    o.field("train_images", &DemoOptions::train_images, "images of each of them", 2, 1e4);
-    o.field("test_people", &DemoOptions::test_people,
-            "other people, to test on; the protocols beside lfw take a part as many", 20, 1e6);
-    o.field("test_images", &DemoOptions::test_images, "images of each of them, for lfw", 2, 1e4);
-    o.field("protocols", &DemoOptions::protocols, "protocols to evaluate, of those of the paper");
-    o.field("recipe", &DemoOptions::recipe, "training recipe: a name or a TOML file");
-    o.field("replicates", &DemoOptions::replicates, "bootstrap replicates", 20, 1e6);
-    o.field("seed", &DemoOptions::seed, "of faces, training and resampling", 0, 4294967295.0);
-  }
+  static void describe(OptionsBuilder<DemoOptions>& o);
 };
 
 struct DemoStep {

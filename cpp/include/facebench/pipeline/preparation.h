@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/crops/crop.h"
 #include "facebench/detection/detector.h"
 #include "facebench/embedding/batch_model.h"
@@ -26,20 +26,7 @@ struct PreparationOptions {
   std::optional<int> crop_width;
   std::optional<int> crop_height;
 
-  static void describe(OptionsBuilder<PreparationOptions>& o) {
-    o.name("PreparationOptions",
-           "From a photograph to a crop; what is unset is left to the model.");
-    o.field("detector", &PreparationOptions::detector,
-            "what finds the faces, or 'none': the whole image (see: facebench list detectors)");
-    o.field("detector_options", &PreparationOptions::detector_options,
-            "options of the detector as key=value, e.g. mode=facenet");
-    o.field("selection", &PreparationOptions::selection,
-            "which of several faces (see: facebench list selections)");
-    o.field("crop", &PreparationOptions::crop,
-            "how the face is cut out (see: facebench list crops)");
-    o.field("crop_width", &PreparationOptions::crop_width, "width of the crop, pixels", 1, 4096);
-    o.field("crop_height", &PreparationOptions::crop_height, "height of the crop, pixels", 1, 4096);
-  }
+  static void describe(OptionsBuilder<PreparationOptions>& o);
 };
 
 // What a model says: nothing where its info says that it was not `prepared`. The detector's mode

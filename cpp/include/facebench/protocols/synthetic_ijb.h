@@ -5,7 +5,7 @@
 #include <string>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 
 namespace facebench {
 
@@ -15,16 +15,7 @@ struct SyntheticIjbOptions {
   std::int64_t dim = 0;
   std::int64_t seed = 0;
 
-  static void describe(OptionsBuilder<SyntheticIjbOptions>& o) {
-    o.name("SyntheticIjbOptions", "Lists with the structure of IJB-B or IJB-C, without images.");
-    o.choice("like", &SyntheticIjbOptions::like, "the set whose lists are made", {"ijbb", "ijbc"});
-    o.field("scale", &SyntheticIjbOptions::scale,
-            "of templates and faces; comparisons go with its square", 1e-3, 1);
-    o.field("dim", &SyntheticIjbOptions::dim,
-            "numbers of an embedding, written to embeddings.h5; 0 = lists alone", 0, 4096);
-    o.field("seed", &SyntheticIjbOptions::seed, "which lists, which embeddings", 0,
-            9007199254740992.0);
-  }
+  static void describe(OptionsBuilder<SyntheticIjbOptions>& o);
 };
 
 struct SyntheticIjbSummary {

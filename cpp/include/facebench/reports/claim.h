@@ -59,19 +59,7 @@ struct ClaimOptions {
   std::optional<std::int64_t> folds;
   double level = 0.95;
   double power = 0.8;
-  static void describe(OptionsBuilder<ClaimOptions>& o) {
-    o.name("ClaimOptions", "What a printed number is about.");
-    o.field("metric", &ClaimOptions::metric,
-            "what the number is: accuracy, far, tar@far=F or rate");
-    o.field("track", &ClaimOptions::track, "track of the protocol; default: its only one");
-    o.field("genuine", &ClaimOptions::genuine, "genuine comparisons; default: the protocol's", 0,
-            1e12);
-    o.field("impostor", &ClaimOptions::impostor, "impostor comparisons; default: the protocol's", 0,
-            1e12);
-    o.field("folds", &ClaimOptions::folds, "folds of equal size; default: the protocol's", 0, 1e6);
-    o.field("level", &ClaimOptions::level, "level at which two claims are told apart", 0.5, 0.9999);
-    o.field("power", &ClaimOptions::power, "probability of seeing the difference", 0.5, 0.9999);
-  }
+  static void describe(OptionsBuilder<ClaimOptions>& o);
 };
 
 // The false accepts to expect behind a TAR at a FAR.

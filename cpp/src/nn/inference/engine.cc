@@ -1,10 +1,9 @@
 #include "nn/inference/engine.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "nn/aten.h"
 #include "nn/parallel_loops.h"
 
 namespace facebench {

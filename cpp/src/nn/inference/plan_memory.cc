@@ -1,4 +1,3 @@
-#include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "nn/aten.h"
 #include "nn/inference/plan.h"
 
 namespace facebench {

@@ -1,7 +1,6 @@
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
+#include "nn/aten.h"
 #include "nn/inference/plan.h"
 
 namespace facebench {

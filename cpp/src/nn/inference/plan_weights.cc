@@ -1,9 +1,9 @@
-#include <ATen/ATen.h>
 #include <c10/util/BFloat16.h>
 
 #include <algorithm>
 #include <bit>
 
+#include "nn/aten.h"
 #include "nn/inference/plan.h"
 #include "nn/parallel_loops.h"
 

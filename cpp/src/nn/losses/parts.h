@@ -1,13 +1,12 @@
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "facebench/nn/losses.h"
+#include "nn/aten.h"
 #include "nn/memory_cache.h"
 #include "nn/true_class.h"
 
