@@ -22,7 +22,8 @@
 #
 #   PYTHON=python3.12   the interpreter that .venv is made from (3.11 or newer)
 #   TORCH=2.11.0        the version of torch; TORCH=cpu its build without CUDA, where the package
-#                       index has one; TORCH=none builds the light library alone
+#                       index has one; TORCH=cuda all of CUDA on a machine without a GPU, for one
+#                       with; TORCH=none builds the light library alone
 PYTHON ?=
 TORCH ?= 2.11.0
 PREFIX ?=
@@ -71,7 +72,7 @@ engines: build
 lint:
 	@scripts/lint.sh
 
-docs:
+docs: build
 	@scripts/docs.sh
 
 wheel: build

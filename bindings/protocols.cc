@@ -11,6 +11,8 @@
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/matrix_trials.h"
+#include "facebench/protocols/measurable.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/spec.h"
@@ -18,6 +20,7 @@
 #include "facebench/protocols/without.h"
 #include "json.h"
 #include "modules.h"
+#include "result_class.h"
 #include "tables.h"
 
 namespace facebench {
@@ -47,26 +50,19 @@ py::array subjects_by_groups(const MatrixTrials& t, const std::vector<std::int32
   return copy_of(units, {t.subjects(), static_cast<py::ssize_t>(t.groups.size())});
 }
 
-py::object scores_of(const EvaluationResult& r, std::size_t track) {
+py::object scores_of(const Result& r, std::size_t track) {
   const auto shape = r.trials.tracks.at(track).trials->shape();
-  return std::visit(
-      [&]<class T>(const T& s) -> py::object {
-        if constexpr (std::is_same_v<T, KeptTail>)
-          return py::cast(*s.tail);
-        else if constexpr (std::is_same_v<T, KeptOutcomes>)
-          return py::cast(std::make_shared<Searches>(s.all));
-        else if constexpr (std::is_same_v<T, KeptCentred>)
-          return copy_of(s.score, {shape.begin(), shape.end()});
-        else
-          return copy_of(s, {shape.begin(), shape.end()});
-      },
-      r.scores.at(track));
+  const Scores& s = r.scores.at(track);
+  if (s.tail) return py::cast(*s.tail);
+  if (s.outcomes) return py::cast(std::make_shared<Searches>(*s.outcomes));
+  if (!s.each_single.empty()) return copy_of(s.each_single, {shape.begin(), shape.end()});
+  return copy_of(s.each, {shape.begin(), shape.end()});
 }
 
 // (scores, labels) of every comparison.
-py::tuple labelled_scores_of(const EvaluationResult& r, std::size_t track) {
-  const KeptScores& kept = r.scores.at(track);
-  if (!keeps_all(kept))
+py::tuple labelled_scores_of(const Result& r, std::size_t track) {
+  const Scores& kept = r.scores.at(track);
+  if (!kept.all())
     throw py::value_error("the scores of this track are not all kept; see scores[track]");
   std::vector<double> scores;
   std::vector<std::uint8_t> labels;
@@ -90,14 +86,14 @@ py::object matrix_of(const MatrixValue& m, double Interval::*bound) {
                                       static_cast<py::ssize_t>(m.columns.size())});
 }
 
-py::object bound_of(const MetricCell& c, double Interval::*bound) {
-  if (c.matrix) return matrix_of(*c.matrix, bound);
-  return none_or(c.interval ? (*c.interval).*bound : 0, c.interval.has_value());
+py::object bound_of(const Number& n, double Interval::*bound) {
+  if (n.matrix) return matrix_of(*n.matrix, bound);
+  return none_or(n.interval ? (*n.interval).*bound : 0, n.interval.has_value());
 }
 
-const Interval* any_interval(const MetricCell& c) {
-  if (c.matrix) return c.matrix->intervals.empty() ? nullptr : &c.matrix->intervals.front();
-  return c.interval ? &*c.interval : nullptr;
+const Interval* any_interval(const Number& n) {
+  if (n.matrix) return n.matrix->intervals.empty() ? nullptr : &n.matrix->intervals.front();
+  return n.interval ? &*n.interval : nullptr;
 }
 
 template <class T>
@@ -277,35 +273,61 @@ void bind_trials(py::module_& m) {
       });
 }
 
+// The counts that stand behind a number and are no result of a function of the metrics.
+void bind_counts(py::module_& m) {
+  ResultClass<ThresholdAtFar>(m, "ThresholdAtFar", "What the threshold for a FAR gives.")
+      .field("at", &ThresholdAtFar::at, "the TAR there")
+      .field("people", &ThresholdAtFar::people, "that it rests on; 0 where that is not known");
+  ResultClass<RankRate>(m, "RankRate", "The identification rate at a rank.")
+      .field("rank", &RankRate::rank, "")
+      .field("mated", &RankRate::mated, "probes")
+      .field("gallery_people", &RankRate::gallery_people, "in the gallery")
+      .field("ties", &RankRate::ties, "how equal scores rank");
+  ResultClass<TrackMean>(m, "TrackMean", "A mean over tracks.")
+      .field("tracks", &TrackMean::tracks, "how many")
+      .field("sd", &TrackMean::sd, "of the tracks' values")
+      .field("standard_error", &TrackMean::standard_error, "sd / sqrt(tracks)")
+      .field("mean_less_sd", &TrackMean::mean_less_sd, "where the protocol asks for it");
+  ResultClass<MetricBounds>(m, "MetricBounds", "Where a number of all scores lies.")
+      .field("low", &MetricBounds::low, "")
+      .field("high", &MetricBounds::high, "");
+  ResultClass<MatrixValue>(m, "MatrixValue", "A matrix of numbers, row by row.")
+      .field("rows", &MatrixValue::rows, "labels")
+      .field("columns", &MatrixValue::columns, "labels")
+      .field("values", &MatrixValue::values, "")
+      .field("intervals", &MatrixValue::intervals, "one a number, or none");
+}
+
 void bind_track_result(py::module_& m) {
-  py::class_<MetricCell>(m, "MetricCell", "One number with the counts behind it.")
-      .def(py::init<const MetricCell&>(), py::arg("cell"))
-      .def_readonly("name", &MetricCell::name)
+  bind_counts(m);
+  py::class_<Number>(m, "Number", "One number with the counts behind it.")
+      .def(py::init<const Number&>(), py::arg("number"))
+      .def_readonly("name", &Number::name)
       .def_property_readonly("value",
-                             [](const MetricCell& c) -> py::object {
-                               if (c.matrix) return matrix_of(*c.matrix, nullptr);
-                               return py::float_(c.value);
+                             [](const Number& n) -> py::object {
+                               if (n.matrix) return matrix_of(*n.matrix, nullptr);
+                               return py::float_(n.value);
                              })
+      .def_readonly("interval", &Number::interval, "None where there is none, and of a matrix.")
+      .def_property_readonly("rows",
+                             [](const Number& n) { return n.matrix ? n.matrix->rows : Labels{}; })
       .def_property_readonly(
-          "rows", [](const MetricCell& c) { return c.matrix ? c.matrix->rows : Labels{}; })
-      .def_property_readonly(
-          "columns", [](const MetricCell& c) { return c.matrix ? c.matrix->columns : Labels{}; })
-      .def_readonly("no_interval", &MetricCell::no_interval)
-      .def_property_readonly("low", [](const MetricCell& c) { return bound_of(c, &Interval::low); })
-      .def_property_readonly("high",
-                             [](const MetricCell& c) { return bound_of(c, &Interval::high); })
+          "columns", [](const Number& n) { return n.matrix ? n.matrix->columns : Labels{}; })
+      .def_readonly("no_interval", &Number::no_interval)
+      .def_property_readonly("low", [](const Number& n) { return bound_of(n, &Interval::low); })
+      .def_property_readonly("high", [](const Number& n) { return bound_of(n, &Interval::high); })
       .def_property_readonly("level",
-                             [](const MetricCell& c) {
-                               const Interval* i = any_interval(c);
+                             [](const Number& n) {
+                               const Interval* i = any_interval(n);
                                return none_or(i ? i->level : 0, i != nullptr);
                              })
       .def_property_readonly("method",
-                             [](const MetricCell& c) {
-                               const Interval* i = any_interval(c);
+                             [](const Number& n) {
+                               const Interval* i = any_interval(n);
                                return i ? i->method : std::string("none");
                              })
       .def_property_readonly("details",
-                             [](const MetricCell& c) { return json_to_python(c.details); });
+                             [](const Number& n) { return json_to_python(counts_json(n)); });
   py::class_<TrackResult>(m, "TrackResult", "The numbers of one track.")
       .def(py::init<const TrackResult&>(), py::arg("track"))
       .def_readonly("name", &TrackResult::name)
@@ -332,22 +354,20 @@ void bind_track_result(py::module_& m) {
       .def_property_readonly(
           "left_out", [](const TrackResult& t) { return failures(t.left_out); },
           "(name, status) of every failed sample of a template that has others.")
-      .def_readonly("cells", &TrackResult::cells)
-      .def("cell", &TrackResult::cell, py::arg("metric"),
-           py::return_value_policy::reference_internal);
+      .def_readonly("numbers", &TrackResult::numbers);
 }
 
 void bind_result(py::module_& m) {
-  py::class_<EvaluationResult>(m, "EvaluationResult", "The result of an evaluation.")
-      .def_readonly("spec", &EvaluationResult::spec)
-      .def_readonly("options", &EvaluationResult::options)
-      .def_readonly("trials", &EvaluationResult::trials)
-      .def_readonly("tracks", &EvaluationResult::tracks)
-      .def_readonly("notes", &EvaluationResult::notes)
-      .def_readonly("warnings", &EvaluationResult::warnings)
+  py::class_<Result>(m, "Result", "The result of an evaluation.")
+      .def_readonly("spec", &Result::spec)
+      .def_readonly("options", &Result::options)
+      .def_readonly("trials", &Result::trials)
+      .def_readonly("tracks", &Result::tracks)
+      .def_readonly("notes", &Result::notes)
+      .def_readonly("warnings", &Result::warnings)
       .def_property_readonly(
           "scores",
-          [](const EvaluationResult& r) {
+          [](const Result& r) {
             py::list result;
             for (std::size_t t = 0; t < r.scores.size(); ++t) result.append(scores_of(r, t));
             return result;
@@ -358,21 +378,17 @@ void bind_result(py::module_& m) {
       .def("labelled_scores", &labelled_scores_of, py::arg("track") = 0,
            "(scores, labels) of every comparison of a track.")
       .def(
-          "metrics",
-          [](const EvaluationResult& r) {
-            return json_to_python(metrics_json(r.spec, r.options, r.tracks));
-          },
+          "metrics", [](const Result& r) { return json_to_python(metrics_json(r)); },
           "The content of metrics.json.")
       .def(
-          "add_note", [](EvaluationResult& r, std::string note) { r.notes.push_back(note); },
-          py::arg("note"), "A sentence that stands with the notes about the lists.")
+          "add_note", [](Result& r, std::string note) { r.notes.push_back(note); }, py::arg("note"),
+          "A sentence that stands with the notes about the lists.")
       .def(
-          "add_warning",
-          [](EvaluationResult& r, std::string text) { r.warnings.push_back(std::move(text)); },
+          "add_warning", [](Result& r, std::string text) { r.warnings.push_back(std::move(text)); },
           py::arg("warning"), "A sentence that stands before the numbers.")
       .def(
           "add_input",
-          [](EvaluationResult& r, const std::string& role, const std::filesystem::path& path) {
+          [](Result& r, const std::string& role, const std::filesystem::path& path) {
             r.inputs.push_back({role, path, sha256_file(path)});
           },
           py::arg("role"), py::arg("path"), "Record a file that decided the numbers.");
@@ -422,32 +438,33 @@ void bind_evaluation(py::module_& m) {
   m.def("quick_look_warning", &quick_look_warning, py::arg("limit"));
   m.def(
       "evaluate_embeddings",
-      [](const ProtocolSpec& s, const TrialSet& t, const EmbeddingSet& e,
-         const EvaluationOptions& o, int threads, const py::object& progress) {
-        return with_job(threads, progress,
-                        [&](const Job& job) { return evaluate(s, t, e, o, job); });
+      [](const ProtocolSpec& s, TrialSet t, const EmbeddingSet& e, const EvaluationOptions& o,
+         int threads, const py::object& progress) {
+        return with_job(threads, progress, [&](const Job& job) {
+          return evaluate(under(s, std::move(t)), e, o, job);
+        });
       },
       py::arg("protocol"), py::arg("trials"), py::arg("embeddings"), py::arg("options"),
       py::arg("threads"), py::arg("progress"));
   m.def(
       "evaluate_file",
-      [](const ProtocolSpec& s, const TrialSet& t, const std::filesystem::path& path,
+      [](const ProtocolSpec& s, TrialSet t, const std::filesystem::path& path,
          const EvaluationOptions& o, int threads, const py::object& progress) {
         return with_job(threads, progress, [&](const Job& job) {
-          return evaluate(s, t, read_embeddings(path), o, job);
+          return evaluate(under(s, std::move(t)), read_embeddings(path), o, job);
         });
       },
       py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("options"),
       py::arg("threads"), py::arg("progress"));
   m.def(
       "evaluate_scores",
-      [](const ProtocolSpec& s, const TrialSet& t, const py::object& scores,
+      [](const ProtocolSpec& s, TrialSet t, const py::object& scores,
          const std::vector<int>& status, const EvaluationOptions& o, int threads,
          const py::object& progress) {
         const std::vector<double> values = numbers(scores, "scores");
         const auto samples = statuses(status);
         return with_job(threads, progress, [&](const Job& job) {
-          return evaluate_scores(s, t, values, samples, o, job);
+          return evaluate_scores(under(s, std::move(t)), values, samples, o, job);
         });
       },
       py::arg("protocol"), py::arg("trials"), py::arg("scores"), py::arg("status"),

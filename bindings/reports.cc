@@ -4,6 +4,7 @@
 #include "facebench/core/natural_order.h"
 #include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/curves.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/reports/against.h"
 #include "facebench/reports/claim.h"
 #include "facebench/reports/explain.h"
@@ -136,8 +137,8 @@ void bind_runs(py::module_& m) {
       py::arg("folder"), py::arg("check") = true);
   m.def(
       "save_run",
-      [](const EvaluationResult& result, const fs::path& target, bool overwrite,
-         const std::string& command, const fs::path& root, int threads) {
+      [](const Result& result, const fs::path& target, bool overwrite, const std::string& command,
+         const fs::path& root, int threads) {
         RunInfo info;
         info.command = command;
         info.root = root;
@@ -202,7 +203,7 @@ void bind_run_texts(py::module_& m) {
       py::arg("run"), py::arg("check") = true, py::arg("threads") = 0);
   m.def(
       "curves_of",
-      [](const EvaluationResult& r, std::size_t track) {
+      [](const Result& r, std::size_t track) {
         return curves_to_python(r.curves.at(track));
       },
       py::arg("result"), py::arg("track"));
@@ -236,7 +237,7 @@ void bind_run_texts(py::module_& m) {
   m.def(
       "metric_is_rate",
       [](const std::string& name) {
-        const Metric* known = metric_of_cell(name).metric;
+        const Metric* known = metric_of_number(name).metric;
         return !known || known->rate;
       },
       py::arg("name"));

@@ -11,6 +11,7 @@
 #   scripts/bench.sh lfw --pairs 1       LFW from photographs, arguments of tests/bench/lfw_peers.py
 source "$(dirname "$0")/common.sh"
 advice="The first line with 'error' above says why."
+scripts/environment.sh test
 step "Building the benchmarks" cmake --build "$build" --parallel "$jobs" --target facebench_bench
 
 peers=("faiss-cpu>=1.8" "scikit-learn>=1.4" requests tqdm pillow "onnx>=1.16" "onnxruntime>=1.18" openvino

@@ -2,7 +2,32 @@
 # System packages, environment, then the package built in build/ and installed into .venv.
 source "$(dirname "$0")/common.sh"
 scripts/system_packages.sh
-scripts/environment.sh
+advice="The first line with 'error' above says why."
+
+# The first time, what needs neither torch nor Python is compiled while they are fetched. The build of
+# the whole goes on from there: it compiles these files by the same commands.
+export CC=${CC:-cc} CXX=${CXX:-c++}  # not those that Python was built with
+light_log=$build/logs/light.log
+compile_light() {
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFACEBENCH_FULL=OFF -DFACEBENCH_PYTHON=OFF &&
+    cmake --build "$build" --parallel "$jobs" --target facebench_eval
+}
+follow_light() {
+  tail --pid="$light" -n +1 -f "$light_log"
+  wait "$light"
+}
+if [ -d "$venv" ]; then
+  scripts/environment.sh
+else
+  mkdir -p "$build/logs"
+  set -m  # a process group of its own, which ends with this script
+  compile_light >"$light_log" 2>&1 </dev/null &
+  set +m
+  light=$!
+  trap 'kill -- "-$light" 2>/dev/null || true' EXIT
+  scripts/environment.sh
+  step "Compiling the light library" follow_light
+fi
 
 sources=$(fingerprint CMakeLists.txt pyproject.toml README.md LICENSE cpp bindings python protocols scripts)
 stamp=$build/installed
@@ -10,6 +35,8 @@ if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sources" ]; then
   say "build: up to date"
   exit 0
 fi
+# What CMake remembers may be of another environment.
+[ -f "$stamp" ] || rm -f "$build/CMakeCache.txt"
 
 # One build folder for the package and for the C++ tests, so that nothing is compiled twice.
 install_package() {
@@ -18,6 +45,5 @@ install_package() {
     --no-build-isolation --no-deps --force-reinstall \
     --config-settings=build-dir="$build" --config-settings=cmake.define.FACEBENCH_TESTS=ON .
 }
-advice="The first line with 'error' above says why."
 step "Building and installing facebench (first time: minutes)" install_package
 printf '%s\n' "$sources" >"$stamp"

@@ -4,7 +4,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 venv=$root/.venv
 build=$root/build
-: "${TORCH:=2.11.0}"
+# The torch of requirements.lock.
+tested_torch=2.11.0
+: "${TORCH:=$tested_torch}"
 # Processors this process may use.
 jobs=$(nproc)
 
@@ -16,15 +18,22 @@ die() {
   exit 1
 }
 
-# step TITLE COMMAND...: runs the command with its output in a log, prints title and time taken.
-# Where the command fails: the end of the log, and the variable `advice` as what to do.
+# step TITLE COMMAND...: runs the command with its output in a log; says how far it is, and at the end
+# how long it took. Where the command fails: the end of the log, and `advice` as what to do.
 step() {
-  local title=$1 started=$SECONDS log
+  local title=$1 started=$SECONDS log reporter failed=
   shift
   mkdir -p "$build/logs"
   log=$build/logs/$(tr -cs 'a-zA-Z0-9' '-' <<<"${title,,}" | sed 's/-*$//').log
-  say "$title ..."
-  if "$@" >"$log" 2>&1 </dev/null; then
+  : >"$log"
+  [ -t 1 ] || say "$title ..."
+  report "$title" "$log" &
+  reporter=$!
+  "$@" >"$log" 2>&1 </dev/null || failed=1
+  kill "$reporter" 2>/dev/null || true
+  wait "$reporter" 2>/dev/null || true
+  [ ! -t 1 ] || printf '\r\033[K'
+  if [ -z "$failed" ]; then
     say "$title: done in $((SECONDS - started)) s"
   else
     tail -n 40 "$log" >&2
@@ -32,6 +41,28 @@ step() {
       "${advice:-Mend what the lines above name, then run the same command again.}"
   fi
 }
+
+# report TITLE LOG: until this script ends, how far the command is that writes the log: on a terminal
+# each second in the same line, elsewhere a line every 15 seconds.
+report() {
+  local started=$SECONDS due=15 passed line columns
+  read -r _ columns < <(stty size 2>/dev/null <&1) || columns=80
+  while kill -0 $$ 2>/dev/null; do
+    passed=$((SECONDS - started))
+    if [ -t 1 ]; then
+      line="facebench: $1 ... $passed s $(progress "$2")"
+      printf '\r\033[K%s' "${line:0:columns-1}"
+    elif [ "$passed" -ge "$due" ]; then
+      due=$((passed + 15))
+      say "$1 ... $passed s $(progress "$2")"
+    fi
+    sleep 1
+  done
+}
+
+# progress LOG: how far the command is that writes it; ninja says it this way. Scripts that run others
+# put their own in its place.
+progress() { grep -oE '\[[0-9]+/[0-9]+\]' "$1" | tail -n 1 || true; }
 
 # A command that fails unexpectedly must not end the script without a word.
 trap 'printf "facebench: %s stopped at line %s: %s\n" "$0" "$LINENO" "$BASH_COMMAND" >&2' ERR

@@ -6,14 +6,7 @@ formatter=$(command -v clang-format-14 || command -v clang-format || true)
 [ -n "$formatter" ] || die "clang-format is not there." "Install it: apt-get install clang-format-14"
 "$formatter" --version | grep -q ' 14\.' ||
   die "$("$formatter" --version) would format otherwise than clang-format 14." "Install it: apt-get install clang-format-14"
-[ -x "$venv/bin/python" ] || scripts/environment.sh
-tools=$("$venv/bin/python" -c 'import tomllib
-print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["lint"]))')
-if [ "$(cat "$venv/facebench-lint" 2>/dev/null)" != "$tools" ]; then
-  readarray -t list <<<"$tools"
-  step "Installing ${#list[@]} tools" "$venv/bin/python" -m pip install --disable-pip-version-check --no-input "${list[@]}"
-  printf '%s\n' "$tools" >"$venv/facebench-lint"
-fi
+scripts/environment.sh lint
 
 failed=()
 say "clang-format"

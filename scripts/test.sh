@@ -3,6 +3,7 @@
 # The times of each test are left in build/logs, for scripts/test_times.py.
 source "$(dirname "$0")/common.sh"
 kind=${1:-fast}
+scripts/environment.sh test
 if [ -n "${FACEBENCH_DATA:-}" ]; then
   export FACEBENCH_DATA
   say "real data: $FACEBENCH_DATA"

@@ -36,49 +36,20 @@ class ScratchFolder {
   py::object folder_;
 };
 
-py::tuple interval_state(const Interval& i) {
-  return py::make_tuple(i.low, i.high, i.level, i.method, i.replicates, i.undefined);
+py::tuple number_state(const Number& n) {
+  return py::make_tuple(n.name, n.value, n.interval, n.no_interval, n.counts, n.from_histogram,
+                        n.bounds, n.matrix);
 }
 
-Interval interval_of(const py::handle& state) {
-  const auto t = state.cast<py::tuple>();
-  return {t[0].cast<double>(),      t[1].cast<double>(), t[2].cast<double>(),
-          t[3].cast<std::string>(), t[4].cast<int>(),    t[5].cast<int>()};
-}
-
-py::object matrix_state(const std::optional<MatrixValue>& m) {
-  if (!m) return py::none();
-  py::list intervals;
-  for (const Interval& i : m->intervals) intervals.append(interval_state(i));
-  return py::make_tuple(m->rows, m->columns, m->values, intervals);
-}
-
-std::optional<MatrixValue> matrix_from(const py::object& state) {
-  if (state.is_none()) return std::nullopt;
-  const auto t = state.cast<py::tuple>();
-  MatrixValue m;
-  m.rows = t[0].cast<std::vector<std::string>>();
-  m.columns = t[1].cast<std::vector<std::string>>();
-  m.values = t[2].cast<std::vector<double>>();
-  for (const py::handle& i : t[3]) m.intervals.push_back(interval_of(i));
-  return m;
-}
-
-py::tuple cell_state(const MetricCell& c) {
-  return py::make_tuple(c.name, c.value,
-                        c.interval ? py::object(interval_state(*c.interval)) : py::none(),
-                        json_to_python(c.details), matrix_state(c.matrix), c.no_interval);
-}
-
-MetricCell cell_of(const py::tuple& t) {
-  MetricCell c;
-  c.name = t[0].cast<std::string>();
-  c.value = t[1].cast<double>();
-  if (!t[2].is_none()) c.interval = interval_of(t[2]);
-  c.details = json_from_python(t[3]);
-  c.matrix = matrix_from(t[4]);
-  c.no_interval = t[5].cast<std::string>();
-  return c;
+Number number_of(const py::tuple& t) {
+  return {t[0].cast<std::string>(),
+          t[1].cast<double>(),
+          t[2].cast<std::optional<Interval>>(),
+          t[3].cast<std::string>(),
+          t[4].cast<Counts>(),
+          t[5].cast<bool>(),
+          t[6].cast<std::optional<MetricBounds>>(),
+          t[7].cast<std::optional<MatrixValue>>()};
 }
 
 py::list failed_state(const std::vector<FailedSample>& failed) {
@@ -98,11 +69,11 @@ std::vector<FailedSample> failed_of(const py::handle& state) {
 }
 
 py::tuple track_state(const TrackResult& r) {
-  py::list cells;
-  for (const MetricCell& c : r.cells) cells.append(cell_state(c));
+  py::list numbers;
+  for (const Number& n : r.numbers) numbers.append(number_state(n));
   return py::make_tuple(r.name, r.kind, r.comparisons, r.genuine, r.impostor, r.dropped,
                         r.failed_comparisons, r.templates, r.samples, r.identities,
-                        failed_state(r.failed), failed_state(r.left_out), r.more_counts, cells);
+                        failed_state(r.failed), failed_state(r.left_out), r.more_counts, numbers);
 }
 
 TrackResult track_of(const py::tuple& t) {
@@ -115,7 +86,7 @@ TrackResult track_of(const py::tuple& t) {
   r.failed = failed_of(t[10]);
   r.left_out = failed_of(t[11]);
   r.more_counts = t[12].cast<decltype(r.more_counts)>();
-  for (const py::handle& c : t[13]) r.cells.push_back(cell_of(c.cast<py::tuple>()));
+  for (const py::handle& n : t[13]) r.numbers.push_back(number_of(n.cast<py::tuple>()));
   return r;
 }
 
@@ -144,7 +115,7 @@ std::vector<FoundBlemishes> blemishes_of(const py::handle& state) {
   return result;
 }
 
-py::tuple result_state(const EvaluationResult& r) {
+py::tuple result_state(const Result& r) {
   const ScratchFolder scratch;
   write_run_files(scratch.path(), r);
   py::list tracks, inputs, lists;
@@ -159,16 +130,11 @@ py::tuple result_state(const EvaluationResult& r) {
       json_to_python(curves_json(r.curves)));
 }
 
-EvaluationResult result_of(const py::tuple& t) {
+Result result_of(const py::tuple& t) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "scores.h5", t[0].cast<std::string>());
-  RunScores kept = read_scores(scratch.path() / "scores.h5");
-  EvaluationResult r;
-  r.spec = std::move(kept.spec);
-  r.options = std::move(kept.options);
-  r.trials = std::move(kept.trials);
-  r.status = std::move(kept.status);
-  r.scores = std::move(kept.scores);
+  Result r;
+  static_cast<ScoredTrials&>(r) = read_scores(scratch.path() / "scores.h5");
   r.score = t[1].cast<std::string>();
   for (const py::handle& track : t[2]) r.tracks.push_back(track_of(track.cast<py::tuple>()));
   for (const py::handle& item : t[3]) {
@@ -192,10 +158,9 @@ EvaluationResult result_of(const py::tuple& t) {
 }  // namespace
 
 void bind_pickled_result(py::module_& m) {
-  py::class_<MetricCell>(m.attr("MetricCell")).def(py::pickle(&cell_state, &cell_of));
+  py::class_<Number>(m.attr("Number")).def(py::pickle(&number_state, &number_of));
   py::class_<TrackResult>(m.attr("TrackResult")).def(py::pickle(&track_state, &track_of));
-  py::class_<EvaluationResult>(m.attr("EvaluationResult"))
-      .def(py::pickle(&result_state, &result_of));
+  py::class_<Result>(m.attr("Result")).def(py::pickle(&result_state, &result_of));
 }
 
 }  // namespace facebench

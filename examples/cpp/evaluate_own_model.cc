@@ -84,8 +84,8 @@ int main(int argc, char** argv) try {
   for (const auto& track : result.tracks) {
     std::cout << track.name << ": " << track.comparisons << " comparisons, " << track.failed.size()
               << " failed enrolments\n";
-    for (const auto& cell : track.cells)
-      std::cout << "  " << cell.name << ": " << cell.value << "\n";
+    for (const auto& number : track.numbers)
+      std::cout << "  " << number.name << ": " << number.value << "\n";
   }
   std::cout << "written: " << out.string() << "\n";
   return EXIT_SUCCESS;

@@ -50,8 +50,8 @@ int main(int argc, char** argv) try {
 
   const auto spec = facebench::load_protocol(own ? "pairs" : argv[2]);
   const auto trials = facebench::read_trials(spec, {.root = root, .images = {}, .lists = {}});
-  const auto result = facebench::evaluate_scores(
-      spec, trials, facebench::read_scores_csv(file, trials), {}, {.replicates = 500});
+  const auto result = facebench::evaluate_scores(trials, facebench::read_scores_csv(file, trials),
+                                                 {}, {.replicates = 500});
 
   // All that is needed to compute the numbers again; Python makes a page of it (facebench report).
   facebench::save_run(root / "run", result, {}, true);

@@ -67,8 +67,8 @@ int main(int argc, char** argv) try {
   const auto spec = facebench::load_protocol("lfw");
   const auto trials =
       facebench::read_trials(spec, {.root = work / "lfw", .images = {}, .lists = {}});
-  const auto result = facebench::evaluate(spec, trials, embeddings, {.replicates = 200});
-  std::cout << loss << ", unseen people: AUC " << result.track("view2").cell("auc").value << "\n"
+  const auto result = facebench::evaluate(trials, embeddings, {.replicates = 200});
+  std::cout << loss << ", unseen people: AUC " << result.track("view2").number("auc").value << "\n"
             << "model: " << trained.model.string() << "\n";
   return EXIT_SUCCESS;
 } catch (const std::exception& e) {

@@ -31,7 +31,6 @@ __all__: list[str] = [
     "EmbeddingSet",
     "Error",
     "EvaluationOptions",
-    "EvaluationResult",
     "FixedThreshold",
     "FnmrAtFmr",
     "GroupCell",
@@ -45,14 +44,18 @@ __all__: list[str] = [
     "Interval",
     "ListedTrials",
     "MatrixTrials",
+    "MatrixValue",
     "McNemar",
-    "MetricCell",
+    "MetricBounds",
     "Moments",
+    "Number",
     "PairedComparison",
     "PlanOptions",
     "ProtocolSpec",
+    "RankRate",
     "RecommendedThreshold",
     "RejectCurve",
+    "Result",
     "RocCurve",
     "SampleStatus",
     "ScoreCalibrator",
@@ -64,8 +67,10 @@ __all__: list[str] = [
     "SyntheticIjbOptions",
     "TarAtFar",
     "Templates",
+    "ThresholdAtFar",
     "ThresholdReportOptions",
     "Track",
+    "TrackMean",
     "TrackResult",
     "TrialSet",
     "Trials",
@@ -2353,13 +2358,165 @@ class TrialSet:
     @property
     def tracks(self) -> list[Track]: ...
 
-class MetricCell:
+class ThresholdAtFar:
+    """
+    What the threshold for a FAR gives.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def at(self) -> TarAtFar:
+        """
+        the TAR there
+        """
+
+    @property
+    def people(self) -> int:
+        """
+        that it rests on; 0 where that is not known
+        """
+
+class RankRate:
+    """
+    The identification rate at a rank.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def gallery_people(self) -> int:
+        """
+        in the gallery
+        """
+
+    @property
+    def mated(self) -> int:
+        """
+        probes
+        """
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def ties(self) -> str:
+        """
+        how equal scores rank
+        """
+
+class TrackMean:
+    """
+    A mean over tracks.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def mean_less_sd(self) -> float | None:
+        """
+        where the protocol asks for it
+        """
+
+    @property
+    def sd(self) -> float:
+        """
+        of the tracks' values
+        """
+
+    @property
+    def standard_error(self) -> float:
+        """
+        sd / sqrt(tracks)
+        """
+
+    @property
+    def tracks(self) -> int:
+        """
+        how many
+        """
+
+class MetricBounds:
+    """
+    Where a number of all scores lies.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def high(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+
+class MatrixValue:
+    """
+    A matrix of numbers, row by row.
+    """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+
+    @property
+    def columns(self) -> list[str]:
+        """
+        labels
+        """
+
+    @property
+    def intervals(self) -> list[Interval]:
+        """
+        one a number, or none
+        """
+
+    @property
+    def rows(self) -> list[str]:
+        """
+        labels
+        """
+
+    @property
+    def values(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+class Number:
     """
     One number with the counts behind it.
     """
 
     def __getstate__(self) -> tuple: ...
-    def __init__(self, cell: MetricCell) -> None: ...
+    def __init__(self, number: Number) -> None: ...
     def __setstate__(self, arg0: tuple) -> None: ...
     @property
     def columns(self) -> list[str]: ...
@@ -2367,6 +2524,12 @@ class MetricCell:
     def details(self) -> typing.Any: ...
     @property
     def high(self) -> typing.Any: ...
+    @property
+    def interval(self) -> Interval | None:
+        """
+        None where there is none, and of a matrix.
+        """
+
     @property
     def level(self) -> typing.Any: ...
     @property
@@ -2390,9 +2553,6 @@ class TrackResult:
     def __getstate__(self) -> tuple: ...
     def __init__(self, track: TrackResult) -> None: ...
     def __setstate__(self, arg0: tuple) -> None: ...
-    def cell(self, metric: str) -> MetricCell: ...
-    @property
-    def cells(self) -> list[MetricCell]: ...
     @property
     def comparisons(self) -> int: ...
     @property
@@ -2426,11 +2586,13 @@ class TrackResult:
     @property
     def name(self) -> str: ...
     @property
+    def numbers(self) -> list[Number]: ...
+    @property
     def samples(self) -> int: ...
     @property
     def templates(self) -> int: ...
 
-class EvaluationResult:
+class Result:
     """
     The result of an evaluation.
     """
@@ -3253,7 +3415,7 @@ def evaluate_embeddings(
     options: EvaluationOptions,
     threads: typing.SupportsInt,
     progress: typing.Any,
-) -> EvaluationResult: ...
+) -> Result: ...
 def evaluate_file(
     protocol: ProtocolSpec,
     trials: TrialSet,
@@ -3261,7 +3423,7 @@ def evaluate_file(
     options: EvaluationOptions,
     threads: typing.SupportsInt,
     progress: typing.Any,
-) -> EvaluationResult: ...
+) -> Result: ...
 def evaluate_scores(
     protocol: ProtocolSpec,
     trials: TrialSet,
@@ -3270,7 +3432,7 @@ def evaluate_scores(
     options: EvaluationOptions,
     threads: typing.SupportsInt,
     progress: typing.Any,
-) -> EvaluationResult: ...
+) -> Result: ...
 def expected_calibration_error(
     scores: typing.Any,
     labels: typing.Any,
@@ -3655,7 +3817,7 @@ def roc(comparisons: Comparisons, weights: typing.Any | None = None) -> RocCurve
 @typing.overload
 def roc(scores: typing.Any, labels: typing.Any, weights: typing.Any | None = None) -> RocCurve: ...
 def roc_band(
-    result: EvaluationResult,
+    result: Result,
     track: typing.SupportsInt,
     draws: typing.SupportsInt,
     threads: typing.SupportsInt = 0,
@@ -3675,7 +3837,7 @@ def run_curves(
 def run_report(run: os.PathLike | str | bytes) -> str: ...
 def run_titles(runs: collections.abc.Sequence[os.PathLike | str | bytes]) -> list[str]: ...
 def save_run(
-    result: EvaluationResult,
+    result: Result,
     target: os.PathLike | str | bytes,
     overwrite: bool,
     command: str,

@@ -2991,7 +2991,7 @@ def run(
     limit: typing.SupportsInt | None = None,
     threads: typing.SupportsInt = 0,
     progress: typing.Any | None = None,
-) -> facebench._eval.EvaluationResult:
+) -> facebench._eval.Result:
     """
     See facebench.run.
     """

@@ -158,7 +158,7 @@ def _is_number(value):
     return hasattr(value, "__float__") or hasattr(value, "__index__")
 
 
-class MetricResult(_eval.MetricCell):
+class MetricResult(_eval.Number):
     """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and the counts behind it.
 
     ``no_interval`` says why there is none where one was asked for; the bounds are then None or NaN.
@@ -268,7 +268,7 @@ class TrackResult(_eval.TrackResult):
     def __init__(self, raw, index):
         super().__init__(raw.tracks[index])
         self._raw, self._index = raw, index
-        self.metrics = {c.name: MetricResult(c) for c in self.cells}
+        self.metrics = {n.name: MetricResult(n) for n in self.numbers}
         # A summary over tracks has no trials of its own.
         own = raw.trials.tracks[index : index + 1]
         self.trials: _Any = own[0].trials if own else None

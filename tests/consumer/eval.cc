@@ -21,8 +21,8 @@ facebench::Json evaluate_folder(const fs::path& embeddings, const std::string& p
   const auto spec = facebench::load_protocol(protocol);
   const auto trials = facebench::read_trials(spec, {root, {}, {}});
   const auto result =
-      facebench::evaluate(spec, trials, facebench::read_embeddings(embeddings), {.replicates = 50});
-  return facebench::metrics_json(result.spec, result.options, result.tracks);
+      facebench::evaluate(trials, facebench::read_embeddings(embeddings), {.replicates = 50});
+  return facebench::metrics_json(result);
 }
 
 // Forty people with two images each; the two lie close together, so that every comparison is right.

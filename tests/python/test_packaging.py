@@ -124,19 +124,24 @@ def test_a_file_that_names_its_build_folder_is_found(tmp_path):
     assert check_wheel.placed(tmp_path, Path("/srv/facebench")) == ["lib/a.so names /srv/facebench"]
 
 
-def test_the_lock_holds_what_is_required_with_hashes():
-    # A package may be there twice: for older versions of Python, and for newer ones.
-    found = re.split(r"\n(?=\w)", (ROOT / "requirements.lock").read_text())
+def test_the_locks_hold_what_is_required_with_hashes():
+    # A package may be in a lock twice: for older versions of Python, and for newer ones.
     versions = {}
-    for entry in found:
-        name, version = re.match(r"([\w.-]+)==(\S+)", entry).groups()
-        versions.setdefault(canonicalize_name(name), []).append(version)
-        assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), name
-    torch = versions["torch"][0]
-    for line in [*requirements.packages(), *requirements.alone(torch)]:
-        wanted = Requirement(line)
-        locked = versions[canonicalize_name(wanted.name)]
-        assert [v for v in locked if v not in wanted.specifier] == [], line
+    for lock in ("requirements.lock", "requirements-gpu.lock", "requirements-test.lock"):
+        others = set(versions)
+        for entry in re.split(r"\n(?=\w)", (ROOT / lock).read_text()):
+            name, version = re.match(r"([\w.-]+)==(\S+)", entry).groups()
+            assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), name
+            assert canonicalize_name(name) not in others, f"{name} is in two locks"
+            versions.setdefault(canonicalize_name(name), []).append(version)
+        if lock == "requirements-gpu.lock":
+            assert "triton" in versions
+            continue
+        group = "run" if lock == "requirements.lock" else "test"
+        for line in requirements.packages(group, versions["torch"][0]):
+            wanted = Requirement(line)
+            locked = versions[canonicalize_name(wanted.name)]
+            assert [v for v in locked if v not in wanted.specifier] == [], line
 
 
 def test_actions_are_pinned_by_commit():

@@ -222,8 +222,6 @@ AccuracyConvention magface_rule() {
   return c;
 }
 
-}  // namespace
-
 void summarize_folds(Accuracy& a, Spread spread) {
   const auto n = static_cast<double>(a.fold_accuracy.size());
   double sum = 0, squares = 0;
@@ -247,6 +245,37 @@ void summarize_folds(Accuracy& a, Spread spread) {
       break;
   }
 }
+
+void measure_fold(const Comparisons& comparisons, const AccuracyConvention& rule,
+                  std::span<const Weight> weights, std::span<const double> keys, int fold,
+                  Accuracy& result) {
+  const auto labels = comparisons.labels();
+  Training training{comparisons, weights, keys, fold};
+  const double threshold = choose_threshold(training, rule);
+  std::int64_t total = 0, correct = 0;
+  for (const std::uint32_t i : comparisons.fold_members(fold)) {
+    total += weights[i];
+    const bool accepted = rule.accept_equal ? keys[i] >= threshold : keys[i] > threshold;
+    const bool right =
+        labels[i] ? accepted : !accepted && !(rule.equal_is_wrong && keys[i] == threshold);
+    if (right) correct += weights[i];
+  }
+  const bool undefined = std::isnan(threshold) || total == 0;
+  result.fold_accuracy.push_back(
+      undefined ? nan : static_cast<double>(correct) / static_cast<double>(total));
+  result.fold_threshold.push_back(rule.to_score ? rule.to_score(threshold) : threshold);
+  result.comparisons += total;
+  result.wrong += total - correct;
+}
+
+std::vector<double> accuracy_keys(const Comparisons& comparisons, const AccuracyConvention& rule) {
+  const auto scores = comparisons.scores();
+  std::vector<double> keys(scores.begin(), scores.end());
+  if (rule.key) std::ranges::transform(keys, keys.begin(), rule.key);
+  return keys;
+}
+
+}  // namespace
 
 std::vector<double> arange(double start, double stop, double step) {
   const auto n = static_cast<std::size_t>(std::max(0.0, std::ceil((stop - start) / step)));
@@ -285,63 +314,44 @@ const Table<AccuracyConvention>& accuracy_conventions() {
   return table;
 }
 
-void measure_fold(const Comparisons& comparisons, const AccuracyConvention& rule,
-                  std::span<const Weight> weights, std::span<const double> keys, int fold,
-                  Accuracy& result) {
-  const auto labels = comparisons.labels();
-  Training training{comparisons, weights, keys, fold};
-  const double threshold = choose_threshold(training, rule);
-  std::int64_t total = 0, correct = 0;
-  for (const std::uint32_t i : comparisons.fold_members(fold)) {
-    total += weights[i];
-    const bool accepted = rule.accept_equal ? keys[i] >= threshold : keys[i] > threshold;
-    const bool right =
-        labels[i] ? accepted : !accepted && !(rule.equal_is_wrong && keys[i] == threshold);
-    if (right) correct += weights[i];
-  }
-  const bool undefined = std::isnan(threshold) || total == 0;
-  result.fold_accuracy.push_back(
-      undefined ? nan : static_cast<double>(correct) / static_cast<double>(total));
-  result.fold_threshold.push_back(rule.to_score ? rule.to_score(threshold) : threshold);
-  result.comparisons += total;
-  result.wrong += total - correct;
-}
-
-std::vector<double> accuracy_keys(const Comparisons& comparisons, const AccuracyConvention& rule) {
-  const auto scores = comparisons.scores();
-  std::vector<double> keys(scores.begin(), scores.end());
-  if (rule.key) std::ranges::transform(keys, keys.begin(), rule.key);
-  return keys;
-}
-
 Accuracy measure_accuracy(const Comparisons& comparisons, const AccuracyConvention& rule,
                           std::span<const Weight> weights) {
-  const std::vector<double> keys = accuracy_keys(comparisons, rule);
   Accuracy result;
   result.convention = rule.name;
   result.folds.assign(comparisons.fold_names().begin(), comparisons.fold_names().end());
-  for (int fold = 0; fold < comparisons.fold_count(); ++fold)
-    measure_fold(comparisons, rule, weights, keys, fold, result);
+  const Comparisons* whose = nullptr;  // keys and weights
+  std::vector<double> keys;
+  std::vector<Weight> sorted;
+  for (int fold = 0; fold < comparisons.fold_count(); ++fold) {
+    const Comparisons& own =
+        rule.centred && comparisons.has_centred() ? comparisons.centred(fold) : comparisons;
+    if (whose != &own) {
+      keys = accuracy_keys(own, rule);
+      sorted = own.sorted_weights(weights);
+    }
+    whose = &own;
+    measure_fold(own, rule, sorted, keys, fold, result);
+  }
   summarize_folds(result, rule.spread);
   return result;
 }
 
-void require_accuracy(const Accuracy& accuracy) {
-  if (std::isnan(accuracy.value))
-    throw std::invalid_argument(
-        "the accuracy is undefined: a fold, or what a threshold is chosen on, has no comparisons "
-        "of a kind that the convention needs");
-}
-
 Accuracy accuracy(const Comparisons& comparisons, std::string_view convention,
                   std::span<const Weight> weights) {
-  const AccuracyConvention& rule = accuracy_conventions().at(convention);
+  return accuracy(comparisons, accuracy_conventions().at(convention), weights);
+}
+
+Accuracy accuracy(const Comparisons& comparisons, const AccuracyConvention& rule,
+                  std::span<const Weight> weights) {
   if (comparisons.fold_count() < 2)
     throw std::invalid_argument(
         "the accuracy's thresholds are chosen on other folds: give at least two folds");
   if (rule.cosine_only) check_cosines(comparisons, "accuracy", rule.name);
-  Accuracy result = measure_accuracy(comparisons, rule, comparisons.sorted_weights(weights));
-  require_accuracy(result);
+  Accuracy result = measure_accuracy(comparisons, rule, weights);
+  if (std::isnan(result.value))
+    throw std::invalid_argument(
+        "the accuracy is undefined: a fold, or what a threshold is chosen on, has no comparisons "
+        "of a kind that the convention needs");
   return result;
 }
 

@@ -75,6 +75,18 @@ Comparisons::Comparisons(std::span<const double> scores, std::span<const std::ui
   for (std::size_t i = 0; i < n; ++i) members_[next[folds_[i]]++] = static_cast<std::uint32_t>(i);
 }
 
+void Comparisons::set_centred(std::vector<Comparisons> of_fold) {
+  const bool fits = std::ranges::all_of(of_fold, [&](const Comparisons& c) {
+    return c.size() == size() && c.genuine() == genuine() &&
+           std::ranges::equal(c.fold_names(), fold_names());
+  });
+  if (!fits || of_fold.size() != fold_names_.size())
+    throw std::invalid_argument(
+        fmt::format("centred scores for {} folds do not fit {} comparisons in {} folds",
+                    of_fold.size(), size(), fold_count()));
+  centred_ = std::move(of_fold);
+}
+
 std::vector<Weight> Comparisons::sorted_weights(std::span<const Weight> weights) const {
   if (weights.empty()) return std::vector<Weight>(size(), 1);
   if (weights.size() != size())

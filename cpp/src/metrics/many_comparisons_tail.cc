@@ -68,9 +68,7 @@ ManyComparisons::Pairs<Id> ManyComparisons::place_impostors(const ScoreTail& tai
   return pairs;
 }
 
-ManyComparisons::ManyComparisons(std::shared_ptr<const ScoreTail> kept, const TailSides& s)
-    : tail_(std::move(kept)) {
-  const ScoreTail& tail = *tail_;
+ManyComparisons::ManyComparisons(const ScoreTail& tail, const TailSides& s) {
   check(tail, s);
   triangle_ = s.triangle;
   const auto taking_part = [](std::size_t size, std::span<const std::uint8_t> left_out) {

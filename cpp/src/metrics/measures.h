@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/tar_at_far.h"
@@ -69,18 +68,6 @@ RocCurve points_around(std::int64_t genuine, std::int64_t impostor, std::int64_t
                        std::int64_t false_accepts, double accepted, std::optional<double> rejected);
 // Throws std::invalid_argument, naming `what`, where one of the counts is 0.
 void require_both(std::int64_t genuine, std::int64_t impostor, const char* what);
-
-// What an accuracy convention compares with its thresholds, for each score.
-std::vector<double> accuracy_keys(const Comparisons& comparisons, const AccuracyConvention& rule);
-// Adds one fold, with the threshold that is chosen on the others. The folds of a centred rule have
-// comparisons of their own.
-void measure_fold(const Comparisons& comparisons, const AccuracyConvention& rule,
-                  std::span<const Weight> sorted_weights, std::span<const double> keys, int fold,
-                  Accuracy& result);
-// Throws std::invalid_argument where the value is undefined.
-void require_accuracy(const Accuracy& accuracy);
-// Fills in value, sd, standard error and spread out of fold_accuracy.
-void summarize_folds(Accuracy& accuracy, Spread spread);
 
 // The corners of the curve's upper hull (numbers of points), from left to right, first and last
 // point included. Scaling the axes does not change it.

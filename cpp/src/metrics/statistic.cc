@@ -44,7 +44,7 @@ Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
   if (rule.of_folds)
     return {"tar_at_far",
             [s, far, &rule](std::span<const Weight> w) {
-              return rule.of_folds(*s->listed(), s->listed()->sorted_weights(w), far).value;
+              return s->tar_over_folds(rule, far, w).value;
             },
             step};
   Statistic statistic;
@@ -75,9 +75,7 @@ Statistic accuracy_statistic(std::shared_ptr<const Comparisons> c, std::string_v
   accuracy(*c, convention);
   const AccuracyConvention& rule = accuracy_conventions().at(convention);
   return {"accuracy",
-          [c, &rule](std::span<const Weight> w) {
-            return measure_accuracy(*c, rule, c->sorted_weights(w)).value;
-          },
+          [c, &rule](std::span<const Weight> w) { return measure_accuracy(*c, rule, w).value; },
           1 / static_cast<double>(c->size())};
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "facebench/metrics/accuracy.h"
 #include "metrics/measures.h"
 #include "metrics/tar_at_far_rules.h"
 
@@ -199,18 +200,26 @@ const Table<TarAtFarConvention>& tar_at_far_conventions() {
   return table;
 }
 
+TarAtFar ScoreSet::tar_over_folds(const TarAtFarConvention& rule, double,
+                                  std::span<const Weight>) const {
+  throw std::invalid_argument(fmt::format(
+      "TAR@FAR convention '{}' chooses thresholds on other folds: give at least two folds",
+      rule.name));
+}
+
+TarAtFar Comparisons::tar_over_folds(const TarAtFarConvention& rule, double far,
+                                     std::span<const Weight> weights) const {
+  if (fold_count() < 2) return ScoreSet::tar_over_folds(rule, far, weights);
+  if (rule.cosine_only) check_cosines(*this, "TAR@FAR", rule.name);
+  return rule.of_folds(*this, sorted_weights(weights), far);
+}
+
 TarAtFar tar_at_far(const ScoreSet& scores, double far, std::string_view convention,
                     std::span<const Weight> weights) {
   check_far(far);
   const TarAtFarConvention& rule = tar_at_far_conventions().at(convention);
-  const Comparisons* listed = scores.listed();
-  if (rule.needs_folds && (!listed || listed->fold_count() < 2))
-    throw std::invalid_argument(fmt::format(
-        "TAR@FAR convention '{}' chooses thresholds on other folds: give at least two folds",
-        rule.name));
-  if (rule.cosine_only && listed) check_cosines(*listed, "TAR@FAR", rule.name);
   const bool exact = rule.of_curve == exact_tar_at_far;
-  TarAtFar cell = rule.of_folds ? rule.of_folds(*listed, listed->sorted_weights(weights), far)
+  TarAtFar cell = rule.of_folds ? scores.tar_over_folds(rule, far, weights)
                   : exact       ? exact_tar_at_far(scores.roc_near(far, weights), far)
                                 : rule.of_curve(scores.roc_around(far, weights), far);
   if (std::isnan(cell.value)) {

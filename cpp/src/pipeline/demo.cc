@@ -239,7 +239,7 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job)
     const Pack test_pack(at / "packs" / (test.spec.id + ".h5"));
     for (const Competitor& c : competitors) {
       const EmbeddingSet embeddings = c.embed(test_pack, job);
-      EvaluationResult r = evaluate(test.spec, test.trials, embeddings, evaluation, job);
+      Result r = evaluate(test.trials, embeddings, evaluation, job);
       r.embeddings = {{"manifest", embeddings.manifest}};
       // The folder still has its temporary name; what is recorded is where things will lie.
       for (RunInput& input : r.inputs) input.path = out / input.path.lexically_relative(at);

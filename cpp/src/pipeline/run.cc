@@ -100,21 +100,20 @@ Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials, const
   return dataset;
 }
 
-EvaluationResult run(const RunRequest& request, const fs::path& model_path, const fs::path& out,
-                     const Job& job) {
+Result run(const RunRequest& request, const fs::path& model_path, const fs::path& out,
+           const Job& job) {
   return run(request, load_model(model_path), out, job);
 }
 
-EvaluationResult run(const RunRequest& request, const Model& model, const fs::path& out,
-                     const Job& job) {
+Result run(const RunRequest& request, const Model& model, const fs::path& out, const Job& job) {
   check_options(request.extract);
   return run(request,
              *make_batch_model(model, request.extract.micro_batch, request.extract.precision), out,
              job);
 }
 
-EvaluationResult run(const RunRequest& request, const BatchModel& model, const fs::path& out,
-                     const Job& job) {
+Result run(const RunRequest& request, const BatchModel& model, const fs::path& out,
+           const Job& job) {
   // All that can be wrong with the request is found before the first image is opened.
   const ProtocolSpec spec = load_protocol(request.protocol);
   resolve_options(spec, request.evaluation);
@@ -192,7 +191,7 @@ EvaluationResult run(const RunRequest& request, const BatchModel& model, const f
   for (const auto& [what, from_cache] : taken)
     if (from_cache && request.reused) request.reused(what);
 
-  EvaluationResult result = evaluate(spec, trials, embeddings, request.evaluation, job);
+  Result result = evaluate(trials, embeddings, request.evaluation, job);
   if (request.limit)
     result.warnings.insert(result.warnings.begin(), quick_look_warning(*request.limit));
   if (std::string warning = trained_on_warning(model.info(), pack_path); !warning.empty())

@@ -9,6 +9,7 @@
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/tar_at_far.h"
+#include "facebench/protocols/metric.h"
 
 namespace facebench {
 namespace {

@@ -139,20 +139,21 @@ std::vector<double> band_fars(const ScoreSet& scores) {
   }
 }
 
-TrackCurves curves_of(const Track& track, const ScoredTrials& scored, const Measurable& measurable,
+TrackCurves curves_of(const Track& track, const ScoredTrack& scored, const Measurable& measurable,
                       const std::string& ties) {
   constexpr std::size_t kPoints = 500;
   constexpr int kBins = 60;
   TrackCurves c;
   c.track = track.name;
-  if (measurable.searches.data) add_identification(*measurable.searches.data, ties, kPoints, c);
+  if (measurable.searches) add_identification(*measurable.searches, ties, kPoints, c);
   // A matrix mixes groups that are not meant to be one population: it has no curve.
-  const ScoreSet* scores = measurable.scores.data.get();
+  const ScoreSet* scores = measurable.scores.get();
+  const ScoreTail* tail = measurable.tail.get();
   if (scores && scores->genuine() > 0 && scores->impostor() > 0)
-    c.roc = roc_points(scores->tail() ? roc(*scores->tail()) : scores->roc(), kPoints);
-  if (scores && scores->tail())
-    c.scores = coarser(scores->tail()->histogram, kBins);
-  else if (scores || measurable.matrix.data)
+    c.roc = roc_points(tail ? roc(*tail) : scores->roc(), kPoints);
+  if (tail)
+    c.scores = coarser(tail->histogram, kBins);
+  else if (scores || measurable.matrix)
     c.scores = histogram(
         [&](const ScoreVisitor& visit) { visit_scores(*track.trials, scored, visit); }, kBins);
   return c;

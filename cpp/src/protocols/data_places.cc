@@ -92,8 +92,13 @@ fs::path find_lists(const ProtocolSpec& spec, const DataPlaces& places) {
        "Give the data set's root, or the folder of the lists.");
 }
 
+TrialSet under(const ProtocolSpec& spec, TrialSet trials) {
+  trials.spec = std::make_shared<const ProtocolSpec>(spec);
+  return trials;
+}
+
 TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places) {
-  return spec.reader->read(find_lists(spec, places));
+  return under(spec, spec.reader->read(find_lists(spec, places)));
 }
 
 std::vector<fs::path> image_paths(const ProtocolSpec& spec, const TrialSet& trials,

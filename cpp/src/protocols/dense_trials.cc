@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "facebench/metrics/many_comparisons.h"
+#include "facebench/metrics/score_tail.h"
 #include "facebench/protocols/measurable.h"
 #include "protocols/columns.h"
 #include "protocols/searched_units.h"
@@ -79,41 +80,41 @@ Storage::What DenseTrials::storage_of_many() const {
   return mask.empty() ? Storage::What::tail : Storage::What::all;
 }
 
-KeptScores DenseTrials::score(const UnitEmbeddings& units, const Storage& storage,
-                              const Job& job) const {
+Scores DenseTrials::score(const UnitEmbeddings& units, const Storage& storage,
+                          const Job& job) const {
   if (storage.what == Storage::What::tail)
     return tail_of_pairs(units, rows, columns, triangle, storage.far, job);
   return cosine_block<float>(units, rows, columns, triangle, job);
 }
 
-Measurable DenseTrials::measurable(const ScoredTrials& scored, const Job& job) const {
+Measurable DenseTrials::measurable(const ScoredTrack& scored, const Job& job) const {
   require_both_classes(scored, *this);
   const TrackSide row_side = track_side(scored.set.unit_identities(), rows, scored.left_out);
   const TrackSide column_side = track_side(scored.set.unit_identities(), columns, scored.left_out);
   std::shared_ptr<const ManyComparisons> data;
   Measurable result;
-  if (const auto* kept = std::get_if<KeptTail>(&scored.scores)) {
-    std::shared_ptr<const ScoreTail> tail = kept->tail;
+  if (scored.scores.tail) {
+    result.tail = scored.scores.tail;
     if (!scored.left_out.empty()) {
       const TrialSize left = size(scored.set, scored.left_out);
-      tail = std::make_shared<const ScoreTail>(
-          without_left_out(*tail, row_side, column_side, left.comparisons - left.genuine));
+      result.tail = std::make_shared<const ScoreTail>(without_left_out(
+          *scored.scores.tail, row_side, column_side, left.comparisons - left.genuine));
     }
     data = std::make_shared<const ManyComparisons>(
-        std::move(tail), TailSides{row_side.identity, column_side.identity, triangle,
-                                   row_side.left_out, column_side.left_out});
+        *result.tail, TailSides{row_side.identity, column_side.identity, triangle,
+                                row_side.left_out, column_side.left_out});
   } else {
-    const auto& scores = std::get<std::vector<float>>(scored.scores);
+    require_each(scored, *this);
     data = std::make_shared<const ManyComparisons>(
-        DenseScores{scores, row_side.identity, column_side.identity, triangle, mask,
-                    row_side.left_out, column_side.left_out},
+        DenseScores{scored.scores.each_single, row_side.identity, column_side.identity, triangle,
+                    mask, row_side.left_out, column_side.left_out},
         job);
     if (scored.searches && !triangle && mask.empty())
-      result.searches = searchable(scores, row_side, column_side, scored, job);
+      add_searches(scored, row_side, column_side, job, result);
   }
-  result.scores.data = data;
+  result.scores = data;
   if (scored.intervals)
-    result.scores.bootstrap = [data, how = scored.intervals->of_people] {
+    result.bootstrap = [data, how = scored.intervals->of_people] {
       return Bootstrap::of_people(data, how);
     };
   return result;

@@ -13,6 +13,8 @@
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/convention_choice.h"
+#include "facebench/protocols/listed_trials.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/warnings.h"
 #include "protocols/measure_track.h"
@@ -41,7 +43,7 @@ std::int64_t samples_with_more_faces(const TrialSet& trials, const EmbeddingSet&
                                [&](const std::string& n) { return several.contains(n); });
 }
 
-void check_strict(const EvaluationResult& r) {
+void check_strict(const Result& r) {
   if (!r.options.strict) return;
   for (const TrackResult& t : r.tracks)
     for (const auto* failed : {&t.failed, &t.left_out})
@@ -55,28 +57,29 @@ void check_strict(const EvaluationResult& r) {
 }
 
 // The fields that both ways of evaluating share.
-EvaluationResult begin(const ProtocolSpec& spec, const TrialSet& trials,
-                       const EvaluationOptions& options) {
-  EvaluationResult r;
-  r.spec = spec;
-  r.options = resolve_options(spec, options);
+Result begin(TrialSet trials, const EvaluationOptions& options) {
+  if (!trials.spec)
+    throw std::invalid_argument("the trials know no protocol: see read_trials() and under()");
+  Result r;
+  r.spec = *trials.spec;
+  r.options = resolve_options(r.spec, options);
   trials.check();
-  if (options.strict) refuse_blemishes(trials, spec.id);
-  r.trials = trials;
-  for (const TrialList& list : trials.lists) {
+  if (options.strict) refuse_blemishes(trials, r.spec.id);
+  r.trials = std::move(trials);
+  for (const TrialList& list : r.trials.lists) {
     r.inputs.push_back({list.role, list.path, list.sha256});
     for (const std::string& note : list.notes)
       r.notes.push_back(fmt::format("{} {}.", list.path.filename().string(), note));
   }
-  r.notes.insert(r.notes.end(), trials.notes.begin(), trials.notes.end());
-  for (const FoundBlemishes& found : trials.blemishes) r.notes.push_back(blemish_sentence(found));
-  for (std::string& difference : differences_from_official(spec, trials))
+  r.notes.insert(r.notes.end(), r.trials.notes.begin(), r.trials.notes.end());
+  for (const FoundBlemishes& found : r.trials.blemishes) r.notes.push_back(blemish_sentence(found));
+  for (std::string& difference : differences_from_official(r.spec, r.trials))
     r.notes.push_back(std::move(difference));
   return r;
 }
 
-void finish(EvaluationResult& r, const Job& job) {
-  Measured measured = measure_run(r.spec, r.options, r.trials, r.status, r.scores, job);
+void finish(Result& r, const Job& job) {
+  MeasuredRun measured = measure_run(r, job);
   r.tracks = std::move(measured.tracks);
   r.curves = std::move(measured.curves);
   check_strict(r);
@@ -95,8 +98,8 @@ std::string embeddings_hash(const EmbeddingSet& e) {
 
 // Scores of one track as given, with failed_score() where a side failed and 0 where nothing is
 // compared. `first_row` is that of the whole list, for messages.
-KeptScores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_units,
-                        std::span<const double> given, std::size_t first_row) {
+Scores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_units,
+                    std::span<const double> given, std::size_t first_row) {
   std::vector<double> own(given.size(), 0.0), good;
   std::vector<std::size_t> failed;
   for (std::size_t k = 0; k < given.size(); ++k) {
@@ -120,14 +123,23 @@ KeptScores given_scores(const Trials& trials, std::span<const std::uint8_t> fail
   return own;
 }
 
-// How the scores of a track are kept. Of more than `options.stored_scores` comparisons those that
-// the metrics need: of a tail the highest scores (twice what the highest target asks for, since a
-// bootstrap replicate may need more, in bounded memory). Says so in the notes.
-Storage choose_storage(const Track& track, EvaluationResult& r) {
+// How the scores of a track are kept: as the metrics need them. Of more than
+// `options.stored_scores` comparisons only what they need: of a tail the highest scores (twice what
+// the highest target asks for, since a bootstrap replicate may need more, in bounded memory). Says
+// so in the notes.
+Storage choose_storage(const Track& track, Result& r) {
   constexpr double most = 1e7;
-  if (r.options.accuracy_convention && track.trials->fold_count() > 1 &&
-      accuracy_conventions().at(*r.options.accuracy_convention).centred)
-    return {Storage::What::centred};
+  const Convention convention = chosen_convention(r.options);
+  bool centred = false;
+  double wanted = 0;
+  for (const MetricRequest& request : r.spec.metrics) {
+    const Metric& metric = protocol_metrics().at(request.name);
+    centred = centred || (metric.needs_centred && metric.needs_centred(convention));
+    if (metric.takes_targets && metric.data == MetricData::scores)
+      for (const double far : request.targets) wanted = std::max(wanted, 2 * far);
+  }
+  const ListedTrials* list = track.trials->list();
+  if (centred && list && list->fold_count() > 1) return {Storage::What::centred};
   const TrialSize size = track.trials->size(r.trials);
   const auto impostors = static_cast<double>(size.comparisons - size.genuine);
   Storage storage{track.trials->storage_of_many()};
@@ -138,12 +150,6 @@ Storage choose_storage(const Track& track, EvaluationResult& r) {
     return storage;
   }
   if (impostors == 0) return {};
-  double wanted = 0;
-  for (const MetricRequest& request : r.spec.metrics) {
-    const Metric& metric = protocol_metrics().at(request.name);
-    if (metric.takes_targets && std::holds_alternative<Rule<ScoreSet>>(metric.rule))
-      for (const double far : request.targets) wanted = std::max(wanted, 2 * far);
-  }
   storage.far = std::min({1.0, std::max(wanted, 1000 / impostors), most / impostors});
   r.notes.push_back(
       fmt::format("Track {}: of {} comparisons the genuine scores and the highest impostor scores "
@@ -153,7 +159,7 @@ Storage choose_storage(const Track& track, EvaluationResult& r) {
 }
 
 // What a fusion expects of the embeddings and their manifest says otherwise.
-void note_fusion(EvaluationResult& r, const EmbeddingSet& embeddings) {
+void note_fusion(Result& r, const EmbeddingSet& embeddings) {
   if (r.trials.templates.size() == 0 || r.options.fusion->empty()) return;
   const TemplateFusion& fusion = template_fusions().at(*r.options.fusion);
   const auto said = [&](const char* key) -> std::string {
@@ -217,11 +223,11 @@ double TrackResult::failure_to_enrol_rate() const {
   return units == 0 ? 0 : static_cast<double>(failed.size()) / static_cast<double>(units);
 }
 
-const MetricCell& TrackResult::cell(std::string_view metric) const {
-  return by_name("metric of this track", cells, metric);
+const Number& TrackResult::number(std::string_view wanted) const {
+  return by_name("metric of this track", numbers, wanted);
 }
 
-const TrackResult& EvaluationResult::track(std::string_view name) const {
+const TrackResult& Result::track(std::string_view name) const {
   return by_name("track", tracks, name);
 }
 
@@ -250,107 +256,107 @@ std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const
   return failed_units(unit_status(trials, status));
 }
 
-ScoredTrials scored_trials(const ProtocolSpec& spec, const EvaluationOptions& options,
-                           const TrialSet& trials, std::span<const SampleStatus> status,
-                           const KeptScores& scores, const std::string& track) {
-  ScoredTrials scored{trials, scores, fmt::format("protocol {}, track {}", spec.id, track), {}};
-  scored.left_out = left_out_units(options, trials, status);
-  scored.searches = asks_for_searches(spec);
-  return scored;
+ScoredTrack scored_track(const ScoredTrials& s, std::size_t track) {
+  return {.set = s.trials,
+          .scores = s.scores.at(track),
+          .where = fmt::format("protocol {}, track {}", s.spec.id, s.trials.tracks.at(track).name),
+          .left_out = left_out_units(s.options, s.trials, s.status),
+          .searches = asks_for_searches(s.spec)};
 }
 
 bool asks_for_searches(const ProtocolSpec& spec) {
   return std::ranges::any_of(spec.metrics, [](const MetricRequest& request) {
-    return std::holds_alternative<Rule<Searches>>(protocol_metrics().at(request.name).rule);
+    return protocol_metrics().at(request.name).data == MetricData::searches;
   });
 }
 
 namespace {
 
-Measured measure(const ProtocolSpec& spec, const EvaluationOptions& options, const TrialSet& trials,
-                 std::span<const SampleStatus> status, std::span<const KeptScores> scores,
-                 bool with_curves, const Job& job) {
-  const std::vector<SampleStatus> units = unit_status(trials, status);
+MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                    const EvaluationOptions& options, bool with_curves, const Job& job) {
+  const TrialSet& trials = scored.trials;
+  const std::vector<SampleStatus> units = unit_status(trials, scored.status);
   const std::vector<std::uint8_t> failed = failed_units(units);
-  Measured all;
+  const bool drop = drops_failed(options);
+  const IntervalMethod& intervals = interval_methods().at(*options.interval);
+  MeasuredRun all;
   std::vector<TrackResult>& results = all.tracks;
-  std::vector<std::vector<CellDraws>> draws;  // per track
+  std::vector<std::vector<NumberDraws>> draws;  // per track
   for (std::size_t t = 0; t < trials.tracks.size(); ++t) {
     const Track& track = trials.tracks[t];
     TrackResult& r = results.emplace_back();
     r.name = track.name;
     r.kind = track.trials->kind();
-    count_units(trials, status, units, track, r);
-    count_comparisons(*track.trials, trials, failed, drops_failed(options), r);
+    count_units(trials, scored.status, units, track, r);
+    count_comparisons(*track.trials, trials, failed, drop, r);
     r.more_counts = track.trials->counts(trials);
-    ScoredTrials scored = scored_trials(spec, options, trials, status, scores[t], track.name);
-    const IntervalMethod& intervals = interval_methods().at(*options.interval);
-    if (intervals.any()) scored.intervals = &intervals;
-    const Measurable measurable = track.trials->measurable(scored, job);
-    MeasuredCells measured = measure_cells(spec, options, scored, measurable, with_curves, job);
-    r.cells = std::move(measured.cells);
+    ScoredTrack own = scored_track(scored, t);
+    own.left_out = drop ? failed : std::vector<std::uint8_t>();
+    own.searches = asks_for_searches(metrics);
+    if (intervals.any()) own.intervals = &intervals;
+    const Measurable measurable = track.trials->measurable(own, job);
+    MeasuredNumbers measured = measure_numbers(metrics, options, own, measurable, with_curves, job);
+    r.numbers = std::move(measured.numbers);
     draws.push_back(std::move(measured.draws));
     if (!with_curves) continue;
     all.curves.push_back(
-        curves_of(track, scored, measurable, options.rank_ties.value_or("pessimistic")));
+        curves_of(track, own, measurable, options.rank_ties.value_or("pessimistic")));
     all.curves.back().band = std::move(measured.band);
   }
-  for (const MetricRequest& request : spec.metrics) {
+  for (const MetricRequest& request : metrics.metrics) {
     if (std::ranges::none_of(results, [&](const TrackResult& r) {
-          return std::ranges::any_of(r.cells, [&](const MetricCell& cell) {
-            const Metric* metric = metric_of_cell(cell.name).metric;
+          return std::ranges::any_of(r.numbers, [&](const Number& number) {
+            const Metric* metric = metric_of_number(number.name).metric;
             return metric && metric->name == request.name;
           });
         }))
-      fail(fmt::format("protocol {}", spec.id),
+      fail(fmt::format("protocol {}", metrics.id),
            fmt::format("no track can be measured by {}", request.name),
            "Take the metric out of the protocol.");
   }
   // One split alone has no mean.
-  if (spec.summary != "none" && results.size() > 1)
-    results.push_back(mean_over_tracks(results, draws, options, spec.summary == "mean_less_sd"));
+  if (metrics.summary != "none" && results.size() > 1)
+    results.push_back(mean_over_tracks(results, draws, options, metrics.summary == "mean_less_sd"));
   return all;
 }
 
 }  // namespace
 
-Measured measure_run(const ProtocolSpec& spec, const EvaluationOptions& options,
-                     const TrialSet& trials, std::span<const SampleStatus> status,
-                     std::span<const KeptScores> scores, const Job& job) {
-  return measure(spec, options, trials, status, scores, true, job);
+MeasuredRun measure_run(const ScoredTrials& scored, const Job& job) {
+  return measure(scored, scored.spec, scored.options, true, job);
 }
 
-std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
-                                        const TrialSet& trials,
-                                        std::span<const SampleStatus> status,
-                                        std::span<const KeptScores> scores, const Job& job) {
-  return measure(spec, options, trials, status, scores, false, job).tracks;
+std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Job& job) {
+  return measure_tracks(scored, scored.spec, scored.options, job);
+}
+
+std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                                        const EvaluationOptions& options, const Job& job) {
+  return measure(scored, metrics, options, false, job).tracks;
 }
 
 namespace {
 
 // `fused` is called when the values of the embeddings are not needed any more.
-EvaluationResult evaluate_embeddings(const ProtocolSpec& spec, const TrialSet& trials,
-                                     const EmbeddingSet& embeddings,
-                                     const EvaluationOptions& options, const Job& job,
-                                     const std::function<void()>& fused) {
-  EvaluationResult r = begin(spec, trials, options);
+Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
+                           const EvaluationOptions& options, const Job& job,
+                           const std::function<void()>& fused) {
+  Result r = begin(std::move(trials), options);
   const auto rows = static_cast<std::int64_t>(embeddings.size());
   if (embeddings.dim < 1 || embeddings.status.size() != embeddings.size() ||
       static_cast<std::int64_t>(embeddings.values.size()) != rows * embeddings.dim)
     throw std::invalid_argument(
         fmt::format("embeddings: {} values for {} names of {} dimensions and {} statuses",
                     embeddings.values.size(), rows, embeddings.dim, embeddings.status.size()));
-  const SampleRows samples = find_samples(r.trials, embeddings, options.match.value_or(spec.match));
-  r.status = samples.status;
   r.score = "cosine";
   if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
     r.notes.push_back(fmt::format(
         "{} images show more faces than the one that is compared; see that it is the right one.",
         n));
   {
-    const UnitEmbeddings units =
-        unit_embeddings(r.trials, samples, embeddings, *r.options.fusion, job);
+    const UnitEmbeddings units = unit_embeddings(
+        r.trials, embeddings, options.match.value_or(r.spec.match), *r.options.fusion, job);
+    r.status = units.sample_status;
     r.embeddings = {{"sha256", embeddings_hash(embeddings)},
                     {"dim", embeddings.dim},
                     {"rows", rows},
@@ -360,8 +366,8 @@ EvaluationResult evaluate_embeddings(const ProtocolSpec& spec, const TrialSet& t
       r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
   }
   note_fusion(r, embeddings);
-  const bool centred = std::ranges::any_of(
-      r.scores, [](const KeptScores& s) { return std::holds_alternative<KeptCentred>(s); });
+  const bool centred =
+      std::ranges::any_of(r.scores, [](const Scores& s) { return !s.centred.empty(); });
   const Json::json_pointer how("/extract/normalization");
   if (centred && embeddings.manifest.contains(how) && embeddings.manifest[how] == "unit")
     r.notes.push_back(
@@ -375,25 +381,22 @@ EvaluationResult evaluate_embeddings(const ProtocolSpec& spec, const TrialSet& t
 
 }  // namespace
 
-EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
-                          const EmbeddingSet& embeddings, const EvaluationOptions& options,
-                          const Job& job) {
-  return evaluate_embeddings(spec, trials, embeddings, options, job, [] {});
+Result evaluate(TrialSet trials, const EmbeddingSet& embeddings, const EvaluationOptions& options,
+                const Job& job) {
+  return evaluate_embeddings(std::move(trials), embeddings, options, job, [] {});
 }
 
-EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
-                          EmbeddingSet&& embeddings, const EvaluationOptions& options,
-                          const Job& job) {
+Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options,
+                const Job& job) {
   EmbeddingSet own = std::move(embeddings);
-  return evaluate_embeddings(spec, trials, own, options, job,
+  return evaluate_embeddings(std::move(trials), own, options, job,
                              [&] { std::vector<float>().swap(own.values); });
 }
 
-EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trials,
-                                 std::span<const double> scores,
-                                 std::span<const SampleStatus> status,
-                                 const EvaluationOptions& options, const Job& job) {
-  EvaluationResult r = begin(spec, trials, options);
+Result evaluate_scores(TrialSet trials, std::span<const double> scores,
+                       std::span<const SampleStatus> status, const EvaluationOptions& options,
+                       const Job& job) {
+  Result r = begin(std::move(trials), options);
   r.score = "given";
   r.status.assign(r.trials.names.size(), SampleStatus::ok);
   if (!status.empty()) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "facebench/metrics/listed_pairs.h"
+#include "facebench/metrics/searches.h"
 #include "facebench/protocols/measurable.h"
 #include "protocols/columns.h"
 #include "protocols/searched_units.h"
@@ -86,25 +87,26 @@ bool IdentificationTrials::same_as(const Trials& trials,
          same_units(other->gallery, gallery, unit_of_other);
 }
 
-KeptScores IdentificationTrials::score(const UnitEmbeddings& units, const Storage& storage,
-                                       const Job& job) const {
+Scores IdentificationTrials::score(const UnitEmbeddings& units, const Storage& storage,
+                                   const Job& job) const {
   if (storage.what == Storage::What::all)
     return cosine_block<float>(units, probes, gallery, false, job);
-  KeptOutcomes outcomes{search(units, probes, gallery, job), {}};
+  SearchRecord all = search(units, probes, gallery, job);
+  std::optional<SearchRecord> enrolled;
   const std::vector<std::uint8_t> failed = failed_units(units.status);
   const SearchedUnits used = searched_units(track_side(units.identity, probes, failed),
                                             track_side(units.identity, gallery, failed));
   if (!used.whole && !used.probes.empty() && !used.gallery.empty())
-    outcomes.enrolled =
+    enrolled =
         search(units, at_positions(probes, used.probes), at_positions(gallery, used.gallery), job);
-  return outcomes;
+  return Scores::of_searches(std::move(all), std::move(enrolled));
 }
 
-Measurable IdentificationTrials::measurable(const ScoredTrials& scored, const Job& job) const {
+Measurable IdentificationTrials::measurable(const ScoredTrack& scored, const Job& job) const {
+  if (!scored.scores.outcomes) require_each(scored, *this);
   Measurable result;
-  result.searches =
-      searchable(scored.scores, track_side(scored.set.unit_identities(), probes, scored.left_out),
-                 track_side(scored.set.unit_identities(), gallery, scored.left_out), scored, job);
+  add_searches(scored, track_side(scored.set.unit_identities(), probes, scored.left_out),
+               track_side(scored.set.unit_identities(), gallery, scored.left_out), job, result);
   return result;
 }
 

@@ -30,7 +30,7 @@ struct People {
   ComparisonGraph graph() const { return {first, second, folds}; }
 };
 
-std::shared_ptr<const People> people_of(const ListedTrials& trials, const ScoredTrials& scored) {
+std::shared_ptr<const People> people_of(const ListedTrials& trials, const ScoredTrack& scored) {
   auto out = std::make_shared<People>();
   out->first.reserve(trials.comparisons.size());
   out->second.reserve(trials.comparisons.size());
@@ -45,7 +45,7 @@ std::shared_ptr<const People> people_of(const ListedTrials& trials, const Scored
 }
 
 // The same comparisons with their scores, sorted.
-Comparisons sorted(const ListedTrials& trials, const ScoredTrials& scored, const People& people,
+Comparisons sorted(const ListedTrials& trials, const ScoredTrack& scored, const People& people,
                    std::span<const double> scores) {
   std::vector<double> own;
   std::vector<std::uint8_t> labels;
@@ -58,18 +58,21 @@ Comparisons sorted(const ListedTrials& trials, const ScoredTrials& scored, const
 }
 
 // Sorted, with the scores of centred embeddings where they were kept.
-std::shared_ptr<const ScoreSet> score_set(const ListedTrials& trials, const ScoredTrials& scored,
-                                          const People& people) {
-  Comparisons plain = sorted(trials, scored, people, list_scores(scored.scores));
-  const auto* kept = std::get_if<KeptCentred>(&scored.scores);
-  if (!kept) return std::make_shared<const Comparisons>(std::move(plain));
-  const std::size_t n = kept->score.size();
+std::shared_ptr<const Comparisons> list_of(const ListedTrials& trials, const ScoredTrack& scored,
+                                           const People& people) {
+  const Scores& kept = scored.scores;
+  const std::size_t n = kept.each.size();
+  auto list = std::make_shared<Comparisons>(sorted(trials, scored, people, kept.each));
+  if (kept.centred.empty()) return list;
+  if (kept.centred.size() < static_cast<std::size_t>(trials.fold_count()) * n)
+    throw std::invalid_argument("centred scores of fewer folds than the list has");
   std::vector<Comparisons> of_fold;
-  for (const std::int32_t fold : plain.fold_names())
+  for (const std::int32_t fold : list->fold_names())
     of_fold.push_back(
         sorted(trials, scored, people,
-               std::span(kept->centred).subspan(static_cast<std::size_t>(fold) * n, n)));
-  return std::make_shared<const CentredComparisons>(std::move(plain), std::move(of_fold));
+               std::span(kept.centred).subspan(static_cast<std::size_t>(fold) * n, n)));
+  list->set_centred(std::move(of_fold));
+  return list;
 }
 
 // For each fold the scores less the mean embedding of the others: the embeddings as they are given,
@@ -164,7 +167,7 @@ std::vector<std::pair<std::string, std::int64_t>> ListedTrials::counts(const Tri
 
 bool ListedTrials::same_as(const Trials& trials,
                            std::span<const std::int32_t> unit_of_other) const {
-  const auto* other = dynamic_cast<const ListedTrials*>(&trials);
+  const ListedTrials* other = trials.list();
   if (!other || comparisons.size() != other->comparisons.size()) return false;
   for (std::size_t k = 0; k < comparisons.size(); ++k)
     if (key_of(*this, k, unit_of_other) != key_of(*other, k, {})) return false;
@@ -172,13 +175,11 @@ bool ListedTrials::same_as(const Trials& trials,
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> ListedTrials::shared_with(
-    const Trials& trials, std::span<const std::int32_t> unit_of_other) const {
-  const auto* other = dynamic_cast<const ListedTrials*>(&trials);
-  if (!other) return {};
+    const ListedTrials& other, std::span<const std::int32_t> unit_of_other) const {
   // A pair that is listed more than once meets itself as often, in order.
   std::multimap<Key, std::int64_t> where;
-  for (std::size_t k = 0; k < other->comparisons.size(); ++k)
-    where.emplace(key_of(*other, k, {}), static_cast<std::int64_t>(k));
+  for (std::size_t k = 0; k < other.comparisons.size(); ++k)
+    where.emplace(key_of(other, k, {}), static_cast<std::int64_t>(k));
   std::vector<std::pair<std::int64_t, std::int64_t>> shared;
   for (std::size_t k = 0; k < comparisons.size(); ++k)
     if (const auto found = where.lower_bound(key_of(*this, k, unit_of_other));
@@ -189,19 +190,19 @@ std::vector<std::pair<std::int64_t, std::int64_t>> ListedTrials::shared_with(
   return shared;
 }
 
-std::shared_ptr<const Trials> ListedTrials::only(std::span<const std::int64_t> numbers) const {
-  auto chosen = std::make_shared<ListedTrials>();
+ListedTrials ListedTrials::only(std::span<const std::int64_t> numbers) const {
+  ListedTrials chosen;
   for (const std::int64_t n : numbers) {
     const auto k = static_cast<std::size_t>(n);
-    chosen->comparisons.push_back(comparisons[k]);
-    chosen->genuine.push_back(genuine[k]);
-    if (!fold.empty()) chosen->fold.push_back(fold[k]);
+    chosen.comparisons.push_back(comparisons[k]);
+    chosen.genuine.push_back(genuine[k]);
+    if (!fold.empty()) chosen.fold.push_back(fold[k]);
   }
   return chosen;
 }
 
-KeptScores ListedTrials::score(const UnitEmbeddings& units, const Storage& storage,
-                               const Job& job) const {
+Scores ListedTrials::score(const UnitEmbeddings& units, const Storage& storage,
+                           const Job& job) const {
   std::vector<std::int32_t> first, second;
   std::vector<std::size_t> scored;
   std::vector<double> all(comparisons.size(), failed_score({}));
@@ -224,11 +225,12 @@ KeptScores ListedTrials::score(const UnitEmbeddings& units, const Storage& stora
     if (storage.what != Storage::What::centred) scored.clear();
   }
   if (storage.what != Storage::What::centred) return all;
-  return KeptCentred{std::move(all), centred_of_folds(*this, units, scored, job)};
+  return Scores::of_folds(std::move(all), centred_of_folds(*this, units, scored, job));
 }
 
-Measurable ListedTrials::measurable(const ScoredTrials& scored, const Job& job) const {
+Measurable ListedTrials::measurable(const ScoredTrack& scored, const Job& job) const {
   require_both_classes(scored, *this);
+  require_each(scored, *this);
   const auto people = people_of(*this, scored);
   Measurable result;
   // Components are drawn by comparisons, people by people.
@@ -236,17 +238,17 @@ Measurable ListedTrials::measurable(const ScoredTrials& scored, const Job& job) 
       (!scored.intervals || scored.intervals->of_list(people->graph()) != Resampling::components)) {
     // The kept scores are looked at where they are.
     const auto data = std::make_shared<const ManyComparisons>(
-        ListedScores{list_scores(scored.scores), genuine, people->first, people->second}, job);
-    result.scores.data = data;
+        ListedScores{scored.scores.each, genuine, people->first, people->second}, job);
+    result.scores = data;
     if (scored.intervals)
-      result.scores.bootstrap = [data, how = scored.intervals->of_people] {
+      result.bootstrap = [data, how = scored.intervals->of_people] {
         return Bootstrap::of_people(data, how);
       };
     return result;
   }
-  result.scores.data = score_set(*this, scored, *people);
+  result.scores = result.list = list_of(*this, scored, *people);
   if (scored.intervals)
-    result.scores.bootstrap = [people, how = scored.intervals->of_list] {
+    result.bootstrap = [people, how = scored.intervals->of_list] {
       return Bootstrap(people->graph(), how(people->graph()));
     };
   return result;

@@ -85,23 +85,23 @@ bool MatrixTrials::same_as(const Trials& trials,
          same_units(other->second, second, unit_of_other);
 }
 
-KeptScores MatrixTrials::score(const UnitEmbeddings& units, const Storage&, const Job& job) const {
+Scores MatrixTrials::score(const UnitEmbeddings& units, const Storage&, const Job& job) const {
   return cosine_block<double>(units, by_group(*this, first), by_group(*this, second), false, job);
 }
 
-Measurable MatrixTrials::measurable(const ScoredTrials& scored, const Job&) const {
-  const auto& scores = std::get<std::vector<double>>(scored.scores);
+Measurable MatrixTrials::measurable(const ScoredTrack& scored, const Job&) const {
+  require_each(scored, *this);
+  const std::vector<double>& scores = scored.scores.each;
   std::vector<std::uint8_t> left_out(scores.size(), 0);
   for (std::size_t k = 0; k < left_out.size(); ++k)
     left_out[k] = !takes_part(*comparison_at(static_cast<std::int64_t>(k)), scored.left_out);
   Measurable result;
-  result.matrix.data =
-      std::make_shared<const SimilarityMatrix>(groups, scores, std::move(left_out));
+  result.matrix = std::make_shared<const SimilarityMatrix>(groups, scores, std::move(left_out));
   if (scored.intervals && subjects() > 1) {
     // Subjects are numbered in their order.
     std::vector<std::int32_t> people(static_cast<std::size_t>(subjects()));
     std::iota(people.begin(), people.end(), 0);
-    result.matrix.bootstrap = [people, how = scored.intervals->of_people] {
+    result.bootstrap = [people, how = scored.intervals->of_people] {
       return Bootstrap::of_people(people, how);
     };
   }

@@ -11,14 +11,15 @@
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/summary.h"
 #include "facebench/protocols/convention_choice.h"
+#include "facebench/protocols/metric.h"
 
 namespace facebench {
 namespace {
 
 // A metric that needs folds is for lists, and for lists that have them.
-bool has_folds(const ScoredTrials& scored, const Metric& metric, const ScoreSet& scores) {
-  if (!scores.listed()) return false;
-  if (scores.listed()->fold_count() < 2)
+bool has_folds(const ScoredTrack& scored, const Metric& metric, const Measurable& measurable) {
+  if (!measurable.list) return false;
+  if (measurable.list->fold_count() < 2)
     fail(scored.where, fmt::format("the list has no folds, which {} needs", metric.name),
          "Take the metric out of the protocol, or use a list with folds.");
   return true;
@@ -41,36 +42,32 @@ std::vector<BandPoint> band_of(const Replicates& replicates, std::span<const Sta
   return band;
 }
 
-template <class Data>
-void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
-               const ScoredTrials& scored, const Resampled<Data>& resampled, bool with_band,
-               const Job& job, MeasuredCells& measured) {
-  if (!resampled.data) return;
-  std::vector<MetricCell>& cells = measured.cells;
-  const Data& data = *resampled.data;
+void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
+                 const ScoredTrack& scored, const Measurable& measurable, MetricData data,
+                 bool with_band, const Job& job, MeasuredNumbers& all) {
+  if (!measurable.has(data)) return;
+  const auto& bootstrap = measurable.bootstrap_of(data);
+  const bool says_why = scored.intervals && !scored.intervals->earlier;
+  std::vector<Number>& numbers = all.numbers;
   const Convention convention = chosen_convention(options);
   std::vector<Statistic> statistics;
-  std::vector<std::size_t> of_cell;  // the cells that the statistics belong to
+  std::vector<std::size_t> of_number;  // the numbers that the statistics belong to
   try {
     for (const MetricRequest& request : spec.metrics) {
       const Metric& metric = protocol_metrics().at(request.name);
-      const auto* rule = std::get_if<Rule<Data>>(&metric.rule);
-      if (!rule) continue;
-      if constexpr (std::is_same_v<Data, ScoreSet>)
-        if (metric.needs_folds && !has_folds(scored, metric, data)) continue;
-      const std::vector<double> once = {0.0};
-      require_rule(metric, convention);
-      for (const double target : metric.takes_targets ? request.targets : once) {
-        MetricCell& cell = cells.emplace_back(rule->cell(data, target, convention));
-        if (!scored.intervals || scored.intervals->earlier) cell.no_interval.clear();
-        if (!resampled.bootstrap) {
-          if (scored.intervals && !scored.intervals->earlier)
-            cell.no_interval = "there is a single person, so nobody else to draw";
+      if (metric.data != data) continue;
+      if (metric.needs_folds && !has_folds(scored, metric, measurable)) continue;
+      for (const double target : metric.targets(request.targets)) {
+        Measured measured = metric.measure(measurable, target, convention);
+        Number& number = numbers.emplace_back(std::move(measured.number));
+        if (!says_why) number.no_interval.clear();
+        if (!bootstrap) {
+          if (says_why) number.no_interval = "there is a single person, so nobody else to draw";
           continue;
         }
-        for (Statistic& s : rule->statistics(resampled.data, target, convention)) {
+        for (Statistic& s : measured.statistics) {
           statistics.push_back(std::move(s));
-          of_cell.push_back(cells.size() - 1);
+          of_number.push_back(numbers.size() - 1);
         }
       }
     }
@@ -79,43 +76,48 @@ void add_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
     fail(scored.where, e.what(), fmt::format("The convention is '{}'.", convention.name));
   }
   std::vector<double> fars;  // of the band, whose statistics come last
-  if constexpr (std::is_same_v<Data, ScoreSet>)
-    if (with_band && resampled.bootstrap) fars = band_fars(data);
-  if constexpr (std::is_same_v<Data, ScoreSet>)
-    for (const double far : fars) statistics.push_back(tar_at_far_statistic(resampled.data, far));
+  if (with_band && data == MetricData::scores && bootstrap) fars = band_fars(*measurable.scores);
+  for (const double far : fars)
+    statistics.push_back(tar_at_far_statistic(measurable.scores, far));
   if (statistics.empty()) return;
-  Replicates all = resampled.bootstrap().replicates_with_freedom(
+  Replicates drawn = bootstrap().replicates_with_freedom(
       statistics, {options.replicates, options.level, options.seed}, job);
-  if (!fars.empty()) measured.band = band_of(all, statistics, fars, options.level);
-  for (std::size_t i = 0; i < of_cell.size(); ++i) {
-    MetricCell& cell = cells[of_cell[i]];
-    const Interval interval = interval_of(all, i, statistics[i], options.level);
-    if (cell.matrix) {
-      cell.matrix->intervals.push_back(interval);
+  if (!fars.empty()) all.band = band_of(drawn, statistics, fars, options.level);
+  for (std::size_t i = 0; i < of_number.size(); ++i) {
+    Number& number = numbers[of_number[i]];
+    const Interval interval = interval_of(drawn, i, statistics[i], options.level);
+    if (number.matrix) {
+      number.matrix->intervals.push_back(interval);
       continue;
     }
-    cell.interval = interval;
-    if (!scored.intervals->earlier && std::isnan(interval.low) && !std::isnan(cell.value))
-      cell.no_interval = "too few people: most replicates are undefined";
-    CellDraws& draws = measured.draws.emplace_back();
-    draws.cell = cell.name;
+    number.interval = interval;
+    if (says_why && std::isnan(interval.low) && !std::isnan(number.value))
+      number.no_interval = "too few people: most replicates are undefined";
+    NumberDraws& draws = all.draws.emplace_back();
+    draws.number = number.name;
     draws.statistic.resolution = statistics[i].resolution;
     draws.statistic.rate = statistics[i].rate;
     Replicates& own = draws.replicates;
-    own = {all.method, all.degenerate_method, all.units, all.opposed, {all.points[i]}, {}, {}};
-    own.values.push_back(std::move(all.values[i]));
-    if (!all.freedom.empty()) own.freedom.push_back(all.freedom[i]);
+    own = {drawn.method,
+           drawn.degenerate_method,
+           drawn.units,
+           drawn.opposed,
+           {drawn.points[i]},
+           {},
+           {}};
+    own.values.push_back(std::move(drawn.values[i]));
+    if (!drawn.freedom.empty()) own.freedom.push_back(drawn.freedom[i]);
   }
 }
 
 // The draws of a mean: one draw of people over all tracks. None where the tracks' draws are not
 // that.
-std::optional<CellDraws> mean_draws(const std::string& cell,
-                                    std::span<const std::vector<CellDraws>> tracks) {
-  std::optional<CellDraws> mean;
+std::optional<NumberDraws> mean_draws(const std::string& number,
+                                      std::span<const std::vector<NumberDraws>> tracks) {
+  std::optional<NumberDraws> mean;
   const double share = 1 / static_cast<double>(tracks.size());
-  for (const std::vector<CellDraws>& track : tracks) {
-    const auto own = std::ranges::find(track, cell, &CellDraws::cell);
+  for (const std::vector<NumberDraws>& track : tracks) {
+    const auto own = std::ranges::find(track, number, &NumberDraws::number);
     if (own == track.end() || !own->replicates.opposed) return std::nullopt;
     if (!mean) {
       mean = *own;
@@ -176,21 +178,23 @@ void count_comparisons(const Trials& trials, const TrialSet& set,
   r.impostor = r.comparisons - r.genuine;
 }
 
-MeasuredCells measure_cells(const ProtocolSpec& spec, const EvaluationOptions& options,
-                            const ScoredTrials& scored, const Measurable& measurable,
-                            bool with_band, const Job& job) {
-  if (!measurable.scores.data && !measurable.matrix.data && !measurable.searches.data)
+MeasuredNumbers measure_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
+                                const ScoredTrack& scored, const Measurable& measurable,
+                                bool with_band, const Job& job) {
+  MeasuredNumbers measured;
+  bool any = false;
+  for (const MetricData data : {MetricData::scores, MetricData::matrix, MetricData::searches}) {
+    any = any || measurable.has(data);
+    add_numbers(spec, options, scored, measurable, data, with_band, job, measured);
+  }
+  if (!any)
     fail(scored.where,
          "no search is left: all probes, or all of the gallery, could not be enrolled");
-  MeasuredCells measured;
-  add_cells(spec, options, scored, measurable.scores, with_band, job, measured);
-  add_cells(spec, options, scored, measurable.matrix, with_band, job, measured);
-  add_cells(spec, options, scored, measurable.searches, with_band, job, measured);
   return measured;
 }
 
 TrackResult mean_over_tracks(std::span<const TrackResult> tracks,
-                             std::span<const std::vector<CellDraws>> draws,
+                             std::span<const std::vector<NumberDraws>> draws,
                              const EvaluationOptions& options, bool less_sd) {
   TrackResult mean;
   mean.name = "mean";
@@ -203,25 +207,23 @@ TrackResult mean_over_tracks(std::span<const TrackResult> tracks,
     mean.failed_comparisons += t.failed_comparisons;
   }
   const IntervalMethod& method = interval_methods().at(*options.interval);
-  for (const MetricCell& first : tracks.front().cells) {
+  for (const Number& first : tracks.front().numbers) {
     std::vector<double> values;
     for (const TrackResult& t : tracks)
-      for (const MetricCell& c : t.cells)
-        if (c.name == first.name && !c.matrix && std::isfinite(c.value)) values.push_back(c.value);
+      for (const Number& n : t.numbers)
+        if (n.name == first.name && !n.matrix && std::isfinite(n.value)) values.push_back(n.value);
     if (values.size() != tracks.size()) continue;
     const Moments m = moments(values);
-    MetricCell& cell = mean.cells.emplace_back();
-    cell.name = first.name;
-    cell.value = m.mean;
-    cell.details["tracks"] = m.count;
-    const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
-    cell.details["sd"] = number(m.sd);
-    if (less_sd) cell.details["mean_less_sd"] = number(m.mean - m.sd);
-    cell.details["standard_error"] = number(m.sd / std::sqrt(static_cast<double>(m.count)));
-    if (const auto d = mean_draws(cell.name, draws))
-      cell.interval = interval_of(d->replicates, 0, d->statistic, options.level);
+    Number& number = mean.numbers.emplace_back();
+    number.name = first.name;
+    number.value = m.mean;
+    TrackMean counts{m.count, m.sd, m.sd / std::sqrt(static_cast<double>(m.count)), {}};
+    if (less_sd) counts.mean_less_sd = m.mean - m.sd;
+    number.counts = counts;
+    if (const auto d = mean_draws(number.name, draws))
+      number.interval = interval_of(d->replicates, 0, d->statistic, options.level);
     else if (method.any() && !method.earlier)
-      cell.no_interval = "not every track has an interval";
+      number.no_interval = "not every track has an interval";
   }
   return mean;
 }

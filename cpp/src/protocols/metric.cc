@@ -4,28 +4,24 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "facebench/metrics/accuracy.h"
-#include "facebench/metrics/centred_accuracy.h"
+#include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/roc.h"
+#include "facebench/metrics/similarity_matrix.h"
 #include "facebench/metrics/tail_bounds.h"
 #include "facebench/metrics/tar_at_far.h"
+#include "facebench/protocols/convention_choice.h"
 
 namespace facebench {
 namespace {
 
-using Scores = std::shared_ptr<const ScoreSet>;
-using Probes = std::shared_ptr<const Searches>;
-using Statistics = std::vector<Statistic>;
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-void require_centred(const ScoreSet& s, const AccuracyConvention& rule) {
-  if (s.centred()) return;
+void require_centred(const Comparisons& list, const AccuracyConvention& rule) {
+  if (list.has_centred()) return;
   std::vector<std::string> able;
   for (const AccuracyConvention& c : accuracy_conventions().entries())
     if (!c.centred) able.push_back(c.name);
@@ -36,94 +32,68 @@ void require_centred(const ScoreSet& s, const AccuracyConvention& rule) {
                   rule.name, fmt::join(able, ", ")));
 }
 
-Statistics accuracy_statistics(Scores s, double, const Convention& convention) {
-  if (accuracy_conventions().at(convention.accuracy).centred)
-    return {centred_accuracy_statistic({s, s->centred()}, convention.accuracy)};
-  return {accuracy_statistic({s, s->listed()}, convention.accuracy)};
-}
-
-MetricCell accuracy_cell(const ScoreSet& s, double, const Convention& convention) {
+Measured accuracy_rule(const Metric&, const Measurable& m, double, const Convention& convention) {
   const AccuracyConvention& rule = accuracy_conventions().at(convention.accuracy);
-  if (rule.centred) require_centred(s, rule);
-  const Accuracy a =
-      rule.centred ? centred_accuracy(*s.centred(), rule.name) : accuracy(*s.listed(), rule.name);
-  MetricCell cell{"accuracy", a.value, {}, Json::object(), {}};
-  cell.details["convention"] = a.convention;
-  cell.details["sd"] = number_or_null(a.sd);
-  cell.details["standard_error"] = number_or_null(a.standard_error);
-  cell.details["spread"] = number_or_null(a.spread);
-  cell.details["wrong"] = a.wrong;
-  cell.details["comparisons"] = a.comparisons;
-  Json& folds = cell.details["folds"] = Json::array();
-  for (std::size_t i = 0; i < a.fold_accuracy.size(); ++i)
-    folds.push_back({{"fold", a.folds[i]},
-                     {"accuracy", a.fold_accuracy[i]},
-                     {"threshold", number_or_null(a.fold_threshold[i])}});
-  return cell;
+  if (rule.centred) require_centred(*m.list, rule);
+  const Accuracy a = accuracy(*m.list, rule);
+  Measured measured;
+  measured.number.value = a.value;
+  measured.number.counts = a;
+  if (m.bootstrap) measured.statistics = {accuracy_statistic(m.list, rule.name)};
+  return measured;
 }
 
-MetricCell tar_cell(const TarAtFar& t, double far) {
-  MetricCell cell{fmt::format("tar@far={}", far), t.value, {}, Json::object(), {}};
-  cell.details = {{"convention", t.convention},
-                  {"far_target", t.far_target},
-                  {"far_achieved", number_or_null(t.far_achieved)},
-                  {"false_accepts", t.false_accepts},
-                  {"expected_false_accepts", t.expected_false_accepts},
-                  {"threshold", number_or_null(t.threshold)},
-                  {"reliable", t.reliable},
-                  {"genuine_accepted", t.genuine_accepted}};
-  return cell;
+// A number of which only the histogram is known.
+Number of_histogram() {
+  Number number;
+  number.from_histogram = true;
+  number.no_interval =
+      "only the highest of so many scores are kept with their people, and this number needs the "
+      "others too: the bounds say where it lies";
+  return number;
+}
+
+// A number of the whole curve, for which all scores are needed; of a tail half way between its
+// bounds, where they are known. Its smallest step is that of the smaller class, unless `statistic`
+// says otherwise.
+using CurveNumber = double (*)(const RocCurve&);
+using BoundsOfTail = MetricBounds (*)(const ScoreTail&);
+using CurveStatistic = Statistic (*)(std::shared_ptr<const ScoreSet>);
+Measured curve_number(const Metric& metric, const Measurable& m, CurveNumber value,
+                      BoundsOfTail bounds, CurveStatistic statistic) {
+  Measured measured;
+  Number& number = measured.number;
+  if (m.tail && !bounds)
+    throw std::invalid_argument(
+        fmt::format("{} needs every score, and only the highest of so many are kept", metric.name));
+  if (m.tail) {
+    number = of_histogram();
+    number.bounds = bounds(*m.tail);
+    number.value = (number.bounds->low + number.bounds->high) / 2;
+    return measured;
+  }
+  number.value = value(m.scores->roc());
+  const auto smaller = static_cast<double>(std::min(m.scores->genuine(), m.scores->impostor()));
+  measured.statistics = {statistic ? statistic(m.scores)
+                                   : curve_statistic(metric.name, m.scores, value, 1 / smaller)};
+  return measured;
+}
+template <CurveNumber value, BoundsOfTail bounds = nullptr, CurveStatistic statistic = nullptr>
+Measured curve_rule(const Metric& metric, const Measurable& m, double, const Convention&) {
+  return curve_number(metric, m, value, bounds, statistic);
 }
 
 bool is_exact(const Convention& convention) { return convention.tar_at_far == "exact"; }
 
-// Why a number that rests on the histogram has no interval.
-constexpr const char* kOfTheTail =
-    "only the highest of so many scores are kept with their people, and this number needs the "
-    "others too: the bounds say where it lies";
-
-// A number between two bounds: half way, with both.
-MetricCell bounded_cell(const char* name, const MetricBounds& bounds) {
-  MetricCell cell;
-  cell.name = name;
-  cell.value = (bounds.low + bounds.high) / 2;
-  cell.details = {{"bounds", {bounds.low, bounds.high}}, {"from", "histogram"}};
-  cell.no_interval = kOfTheTail;
-  return cell;
-}
-
-// A number of the whole curve, for which all scores are needed; of a tail its bounds, where they
-// are known. Its smallest step is that of the smaller class, unless `statistic` says otherwise.
-Rule<ScoreSet> curve_rule(const char* name, double (*value)(const RocCurve&),
-                          MetricBounds (*bounds)(const ScoreTail&) = nullptr,
-                          Statistic (*statistic)(Scores) = nullptr) {
-  return {[=](const ScoreSet& s, double, const Convention&) {
-            if (s.tail() && !bounds)
-              throw std::invalid_argument(fmt::format(
-                  "{} needs every score, and only the highest of so many are kept", name));
-            if (s.tail()) return bounded_cell(name, bounds(*s.tail()));
-            MetricCell cell;
-            cell.name = name;
-            cell.value = value(s.roc());
-            return cell;
-          },
-          [=](Scores s, double, const Convention&) {
-            if (s->tail()) return Statistics{};
-            if (statistic) return Statistics{statistic(s)};
-            const auto smaller = static_cast<double>(std::min(s->genuine(), s->impostor()));
-            return Statistics{curve_statistic(name, s, value, 1 / smaller)};
-          }};
-}
-
 // Whether the TAR at a FAR and its threshold are known, and not bounds alone. Of a tail only the
 // exact rule is known.
-bool known_at(const ScoreSet& s, double far, const Convention& convention) {
-  if (s.tail() && !is_exact(convention))
+bool known_at(const Measurable& m, double far, const Convention& convention) {
+  if (m.tail && !is_exact(convention))
     throw std::invalid_argument(fmt::format(
         "the TAR at FAR convention '{}' needs every score, and of so many comparisons only the "
         "highest are kept; 'exact' can be measured, or more scores kept (stored_scores)",
         convention.tar_at_far));
-  return s.reaches(far);
+  return m.scores->reaches(far);
 }
 
 // The highest TAR that is sure to keep to a FAR below the tail.
@@ -141,22 +111,27 @@ TarAtFar bounded_tar(const ScoreTail& tail, double far, const TarBounds& bounds)
   return t;
 }
 
-MetricCell tar_at_far_cell(const ScoreSet& s, double far, const Convention& convention) {
-  if (known_at(s, far, convention)) return tar_cell(tar_at_far(s, far, convention.tar_at_far), far);
-  const TarBounds bounds = tar_bounds(*s.tail(), far);
-  MetricCell cell = tar_cell(bounded_tar(*s.tail(), far, bounds), far);
-  cell.details["bounds"] = {bounds.tar.low, bounds.tar.high};
-  cell.details["from"] = "histogram";
-  cell.no_interval = kOfTheTail;
-  return cell;
+Measured tar_rule(const Metric&, const Measurable& m, double far, const Convention& convention) {
+  Measured measured;
+  Number& number = measured.number;
+  TarAtFar tar;
+  if (known_at(m, far, convention)) {
+    tar = tar_at_far(*m.scores, far, convention.tar_at_far);
+    if (m.bootstrap)
+      measured.statistics = {tar_at_far_statistic(m.scores, far, convention.tar_at_far)};
+  } else {
+    const TarBounds bounds = tar_bounds(*m.tail, far);
+    tar = bounded_tar(*m.tail, far, bounds);
+    number = of_histogram();
+    number.bounds = bounds.tar;
+  }
+  number.value = tar.value;
+  number.counts = std::move(tar);
+  return measured;
 }
 
-Statistics tar_at_far_statistics(Scores s, double far, const Convention& convention) {
-  if (!s->reaches(far)) return {};
-  return {tar_at_far_statistic(s, far, convention.tar_at_far)};
-}
-
-MetricCell threshold_cell(const ScoreSet& s, double far, const Convention& convention) {
+Measured threshold_rule(const Metric&, const Measurable& m, double far,
+                        const Convention& convention) {
   if (tar_at_far_conventions().at(convention.tar_at_far).interpolates) {
     std::vector<std::string> able;
     for (const TarAtFarConvention& c : tar_at_far_conventions().entries())
@@ -166,85 +141,76 @@ MetricCell threshold_cell(const ScoreSet& s, double far, const Convention& conve
                     "one: {}",
                     convention.tar_at_far, fmt::join(able, ", ")));
   }
-  const bool known = known_at(s, far, convention);
-  const TarAtFar t = known ? tar_at_far(s, far, convention.tar_at_far)
-                           : bounded_tar(*s.tail(), far, tar_bounds(*s.tail(), far));
-  MetricCell cell = tar_cell(t, far);
-  cell.name = fmt::format("threshold@far={}", far);
-  cell.value = t.threshold;
-  cell.details["tar"] = t.value;
-  if (s.identities() > 0) cell.details["people"] = s.identities();
-  if (!known) cell.details["from"] = "histogram";
-  if (!known) cell.no_interval = kOfTheTail;
-  if (!is_exact(convention))
-    cell.no_interval = "thresholds are drawn again by the convention 'exact' alone";
-  return cell;
-}
-
-Statistics threshold_statistics(Scores s, double far, const Convention& convention) {
-  if (!is_exact(convention) || !s->reaches(far)) return {};
-  return {threshold_statistic(s, far)};
-}
-
-MetricCell dir_cell(const Searches& s, double fpir, std::int64_t rank, std::string_view prefix,
-                    const Convention& convention) {
-  const DirAtFpir d = dir_at_fpir(s, fpir, rank, convention.identification);
-  MetricCell cell;
-  cell.name = fmt::format("{}{}", prefix, fpir);
-  cell.value = d.value;
-  cell.details = {{"convention", d.convention},
-                  {"rank", d.rank},
-                  {"fpir_target", d.fpir_target},
-                  {"fpir_achieved", number_or_null(d.fpir_achieved)},
-                  {"false_positives", d.false_positives},
-                  {"expected_false_positives", d.expected_false_positives},
-                  {"threshold", number_or_null(d.threshold)},
-                  {"reliable", d.reliable},
-                  {"identified", d.identified},
-                  {"mated", d.mated},
-                  {"non_mated", d.non_mated}};
-  return cell;
+  Measured measured;
+  Number& number = measured.number;
+  ThresholdAtFar threshold;
+  threshold.people = m.scores->identities();
+  if (known_at(m, far, convention)) {
+    threshold.at = tar_at_far(*m.scores, far, convention.tar_at_far);
+    if (!is_exact(convention))
+      number.no_interval = "thresholds are drawn again by the convention 'exact' alone";
+    else if (m.bootstrap)
+      measured.statistics = {threshold_statistic(m.scores, far)};
+  } else {
+    threshold.at = bounded_tar(*m.tail, far, tar_bounds(*m.tail, far));
+    number = of_histogram();
+  }
+  number.value = threshold.at.threshold;
+  number.counts = std::move(threshold);
+  return measured;
 }
 
 // The identification rate within so many ranks.
-Rule<Searches> dir_rule(std::int64_t rank, std::string_view prefix) {
-  return {[=](const Searches& s, double fpir, const Convention& c) {
-            return dir_cell(s, fpir, rank, prefix, c);
-          },
-          [=](Probes s, double fpir, const Convention& c) {
-            return Statistics{dir_at_fpir_statistic(s, fpir, rank, c.identification)};
-          }};
+template <std::int64_t rank>
+Measured dir_rule(const Metric&, const Measurable& m, double fpir, const Convention& convention) {
+  const DirAtFpir d = dir_at_fpir(*m.searches, fpir, rank, convention.identification);
+  Measured measured;
+  measured.number.value = d.value;
+  measured.number.counts = d;
+  if (m.search_bootstrap)
+    measured.statistics = {
+        dir_at_fpir_statistic(m.searches, fpir, rank, convention.identification)};
+  return measured;
 }
 
-MetricCell rank_cell(const Searches& s, double rank, const Convention& convention) {
-  MetricCell cell;
-  cell.name = fmt::format("rank@{}", rank);
-  cell.value = rank_rate(s, static_cast<std::int64_t>(rank), convention.rank_ties);
-  cell.details = {{"rank", static_cast<std::int64_t>(rank)},
-                  {"mated", s.mated()},
-                  {"gallery_people", s.gallery()}};
-  if (convention.rank_ties != "pessimistic") cell.details["ties"] = convention.rank_ties;
-  return cell;
+Measured rank_rule(const Metric&, const Measurable& m, double target,
+                   const Convention& convention) {
+  const auto rank = static_cast<std::int64_t>(target);
+  const Searches& s = *m.searches;
+  Measured measured;
+  measured.number.value = rank_rate(s, rank, convention.rank_ties);
+  measured.number.counts = RankRate{rank, s.mated(), s.gallery(), convention.rank_ties};
+  if (m.search_bootstrap)
+    measured.statistics = {rank_rate_statistic(m.searches, rank, convention.rank_ties)};
+  return measured;
 }
 
-Rule<SimilarityMatrix> matrix_rule(const std::string& name, MatrixNumber number) {
-  return {[=](const SimilarityMatrix& m, double, const Convention&) {
-            MetricCell cell;
-            cell.name = name;
-            cell.value = std::numeric_limits<double>::quiet_NaN();
-            cell.matrix = MatrixValue{m.groups(), m.groups(), matrix_values(m, number), {}};
-            return cell;
-          },
-          [=](std::shared_ptr<const SimilarityMatrix> m, double, const Convention&) {
-            return matrix_statistics(std::move(m), number, name);
-          }};
+template <MatrixNumber number>
+Measured matrix_rule(const Metric& metric, const Measurable& m, double, const Convention&) {
+  Measured measured;
+  measured.number.value = std::numeric_limits<double>::quiet_NaN();
+  measured.number.matrix =
+      MatrixValue{m.matrix->groups(), m.matrix->groups(), matrix_values(*m.matrix, number), {}};
+  measured.statistics = matrix_statistics(m.matrix, number, metric.name);
+  return measured;
 }
 
 }  // namespace
 
+Measured Metric::measure(const Measurable& of, double target, const Convention& by) const {
+  require_rule(*this, by);
+  Measured measured = rule(*this, of, target, by);
+  measured.number.name = takes_targets ? fmt::format("{}{}", prefix, target) : name;
+  return measured;
+}
+
+std::vector<double> Metric::targets(std::vector<double> given) const {
+  return takes_targets ? std::move(given) : std::vector<double>{0.0};
+}
+
 std::string Metric::applies_to() const {
-  static const char* const names[] = {"scores", "searches", "matrix"};
-  return names[rule.index()];
+  static const char* const names[] = {"scores", "matrix", "searches"};
+  return names[static_cast<std::size_t>(data)];
 }
 
 const Table<Metric>& protocol_metrics() {
@@ -255,23 +221,25 @@ const Table<Metric>& protocol_metrics() {
         .doc = "mean over folds, thresholds from the other folds",
         .needs_folds = true,
         .convention = &Convention::accuracy,
-        .rule = Rule<ScoreSet>{accuracy_cell, accuracy_statistics}},
+        .needs_centred =
+            [](const Convention& c) { return accuracy_conventions().at(c.accuracy).centred; },
+        .rule = accuracy_rule},
        {.name = "auc",
         .title = "AUC",
         .doc = "area under the ROC curve",
-        .rule = curve_rule("auc", auc, auc_bounds, auc_statistic)},
+        .rule = curve_rule<auc, auc_bounds, auc_statistic>},
        {.name = "eer",
         .title = "EER",
         .doc = "equal error rate",
         .lower_is_better = true,
-        .rule = curve_rule("eer", eer, eer_bounds)},
+        .rule = curve_rule<eer, eer_bounds>},
        {.name = "tar_at_far",
         .title = "TAR at FAR",
         .doc = "true accept rate at given false accept rates",
         .prefix = "tar@far=",
         .takes_targets = true,
         .convention = &Convention::tar_at_far,
-        .rule = Rule<ScoreSet>{tar_at_far_cell, tar_at_far_statistics}},
+        .rule = tar_rule},
        {.name = "threshold_at_far",
         .title = "threshold at FAR",
         .doc = "the lowest threshold that keeps to given false accept rates, and the number of "
@@ -280,7 +248,7 @@ const Table<Metric>& protocol_metrics() {
         .rate = false,
         .takes_targets = true,
         .convention = &Convention::tar_at_far,
-        .rule = Rule<ScoreSet>{threshold_cell, threshold_statistics}},
+        .rule = threshold_rule},
        {.name = "rank",
         .title = "rank",
         .doc = "share of mated probes whose mate is among the first so many people (CMC)",
@@ -288,11 +256,8 @@ const Table<Metric>& protocol_metrics() {
         .takes_targets = true,
         .targets_are_ranks = true,
         .convention = &Convention::rank_ties,
-        .rule = Rule<Searches>{rank_cell,
-                               [](Probes s, double rank, const Convention& c) {
-                                 return Statistics{rank_rate_statistic(
-                                     s, static_cast<std::int64_t>(rank), c.rank_ties)};
-                               }}},
+        .data = MetricData::searches,
+        .rule = rank_rule},
        {.name = "dir_at_fpir",
         .title = "DIR at FPIR",
         .doc = "share of mated probes identified at rank 1 at given false positive identification "
@@ -300,7 +265,8 @@ const Table<Metric>& protocol_metrics() {
         .prefix = "dir@fpir=",
         .takes_targets = true,
         .convention = &Convention::identification,
-        .rule = dir_rule(1, "dir@fpir=")},
+        .data = MetricData::searches,
+        .rule = dir_rule<1>},
        {.name = "tpir20_at_fpir",
         .title = "TPIR20 at FPIR",
         .doc = "share of mated probes whose mate is above the threshold and among the first 20 "
@@ -308,26 +274,30 @@ const Table<Metric>& protocol_metrics() {
         .prefix = "tpir20@fpir=",
         .takes_targets = true,
         .convention = &Convention::identification,
-        .rule = dir_rule(20, "tpir20@fpir=")},
+        .data = MetricData::searches,
+        .rule = dir_rule<20>},
        {.name = "mean_similarity",
         .title = "mean similarity",
         .doc = "mean similarity of groups of the same subjects, a matrix",
         .rate = false,
-        .rule = matrix_rule("mean_similarity", &SimilarityMatrix::mean_similarity)},
+        .data = MetricData::matrix,
+        .rule = matrix_rule<&SimilarityMatrix::mean_similarity>},
        {.name = "impostor_similarity",
         .title = "mean similarity of different people",
         .doc = "the same matrix over different subjects",
         .rate = false,
-        .rule = matrix_rule("impostor_similarity", &SimilarityMatrix::impostor_similarity)},
+        .data = MetricData::matrix,
+        .rule = matrix_rule<&SimilarityMatrix::impostor_similarity>},
        {.name = "dprime",
         .title = "d'",
         .doc = "d' of the two, a matrix",
         .rate = false,
-        .rule = matrix_rule("dprime", &SimilarityMatrix::dprime)}});
+        .data = MetricData::matrix,
+        .rule = matrix_rule<&SimilarityMatrix::dprime>}});
   return table;
 }
 
-NamedMetric metric_of_cell(std::string_view cell) {
+NamedMetric metric_of_number(std::string_view cell) {
   NamedMetric named;
   std::string_view name = cell;
   if (const std::size_t open = cell.find('['), comma = cell.find(',', open);
@@ -338,7 +308,7 @@ NamedMetric metric_of_cell(std::string_view cell) {
   }
   const auto& metrics = protocol_metrics().entries();
   const auto found = std::ranges::find_if(metrics, [&](const Metric& m) {
-    if (!named.row.empty() && m.applies_to() != "matrix") return false;
+    if (!named.row.empty() && m.data != MetricData::matrix) return false;
     return m.takes_targets ? name.starts_with(m.prefix) : name == m.name;
   });
   if (found == metrics.end()) return {};

@@ -11,6 +11,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
+#include "facebench/protocols/conventions.h"
 #include "protocols/columns.h"
 
 namespace facebench {
@@ -66,7 +67,7 @@ Templates read_templates(const H5Reader& file) {
   return t;
 }
 
-void write_scores(const fs::path& path, const EvaluationResult& r, const Json& content) {
+void write_scores(const fs::path& path, const Result& r, const Json& content) {
   H5Writer file(path);
   Json tracks = Json::array();
   for (const Track& t : r.trials.tracks) tracks.push_back(t.name);
@@ -85,7 +86,7 @@ void write_scores(const fs::path& path, const EvaluationResult& r, const Json& c
     const std::string group = "/tracks/" + track.name + "/";
     file.write_texts(group + "kind", std::vector<std::string>{std::string(track.trials->kind())});
     track.trials->write(file, group);
-    write_kept_scores(file, group, r.scores[t], track.trials->shape());
+    r.scores[t].save(file, group, track.trials->shape());
   }
   file.commit();
 }
@@ -159,8 +160,8 @@ RunScores read_since(const Stamp& before, const fs::path& path) {
 
 }  // namespace
 
-Json content_of_scores(const ProtocolSpec& spec, const EvaluationOptions& options,
-                       std::span<const TrackResult> tracks) {
+Json content_of_scores(const ScoredTrials& scored, std::span<const TrackResult> tracks) {
+  const ProtocolSpec& spec = scored.spec;
   Json content = {{"kind", kKind},
                   {"protocol",
                    {{"id", spec.id},
@@ -169,15 +170,15 @@ Json content_of_scores(const ProtocolSpec& spec, const EvaluationOptions& option
                     {"sha256", spec.sha256},
                     {"reader", spec.reader_name},
                     {"reader_options", spec.reader->options()}}},
-                  {"options", options_to_json(options)}};
+                  {"options", options_to_json(scored.options)}};
   for (const TrackResult& t : tracks) content["tracks"][t.name] = track_content(t);
   return content;
 }
 
-void write_run_files(const fs::path& folder, const EvaluationResult& r, const RunInfo& info) {
+void write_run_files(const fs::path& folder, const Result& r, const RunInfo& info) {
   Manifest manifest;
   Json& content = manifest.content = content_basics();
-  content.update(content_of_scores(r.spec, r.options, r.tracks));
+  content.update(content_of_scores(r, r.tracks));
   content["score"] = r.score;
   content["notes"] = r.notes;
   if (!r.warnings.empty()) content["warnings"] = r.warnings;
@@ -198,7 +199,7 @@ void write_run_files(const fs::path& folder, const EvaluationResult& r, const Ru
   manifest.circumstance.update(info.circumstance);
 
   write_scores(folder / "scores.h5", r, content);
-  write_file(folder / "metrics.json", pretty_json(metrics_json(r.spec, r.options, r.tracks)));
+  write_file(folder / "metrics.json", pretty_json(metrics_json(r)));
   write_file(folder / "curves.json", canonical_json(curves_json(r.curves)) + "\n");
   for (const char* file : kOutputs) content["outputs"][file] = sha256_file(folder / file);
   write_manifest(folder / "run.json", manifest);
@@ -257,7 +258,7 @@ std::vector<TrackCurves> read_curves(const Run& run, const Job& job) {
     return curves_from_json(parse_file_json(read_file(path, kMaxJsonBytes), path.string()),
                             path.string());
   const RunScores s = read_scores(run.folder / "scores.h5");
-  return measure_run(s.spec, s.options, s.trials, s.status, s.scores, job).curves;
+  return measure_run(s, job).curves;
 }
 
 RunScores read_scores(const fs::path& path) {
@@ -273,6 +274,7 @@ RunScores read_scores(const fs::path& path) {
     fail(where, fmt::format("is not a scores file of format {} to {}", kOldestScoresFormat,
                             kScoresFormat));
   r.spec = parse_protocol(manifest["protocol"].get<std::string>(), where + ":protocol");
+  r.trials.spec = std::make_shared<const ProtocolSpec>(r.spec);
   options_from_json(r.options, manifest["options"], where + ":options");
   if (manifest["format"] < 4 && r.options.convention) fill_rules_of_older_run(r.options);
   if (manifest["format"] >= 5) r.content = file.read_json("/content");
@@ -297,8 +299,8 @@ RunScores read_scores(const fs::path& path) {
     }
     r.trials.check();
     for (const Track& track : r.trials.tracks)
-      r.scores.push_back(read_kept_scores(file, "/tracks/" + track.name + "/",
-                                          track.trials->shape(), track.trials->single()));
+      r.scores.push_back(Scores::load(file, "/tracks/" + track.name + "/", track.trials->shape(),
+                                      track.trials->single()));
   } catch (const std::logic_error& e) {  // what the checks of other floors throw
     fail(where, e.what(), "The file was changed; run the evaluation again.");
   } catch (const Json::exception& e) {

@@ -108,20 +108,6 @@ std::vector<std::int64_t> match_names(std::span<const std::string> wanted,
   return result;
 }
 
-SampleRows find_samples(const TrialSet& trials, const EmbeddingSet& embeddings,
-                        std::string_view matching) {
-  SampleRows result;
-  result.row = match_names(trials.names, embeddings.names, matching);
-  result.status.reserve(result.row.size());
-  for (std::int64_t& row : result.row) {
-    const SampleStatus status =
-        row < 0 ? SampleStatus::missing : embeddings.status[static_cast<std::size_t>(row)];
-    if (status != SampleStatus::ok) row = -1;
-    result.status.push_back(status);
-  }
-  return result;
-}
-
 double failed_score(std::span<const double> scores) {
   double lowest = -1;
   for (const double s : scores) lowest = std::min(lowest, s);
@@ -154,14 +140,21 @@ std::vector<std::uint8_t> failed_units(std::span<const SampleStatus> unit_status
   return failed;
 }
 
-UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples,
-                               const EmbeddingSet& embeddings, std::string_view fusion,
-                               const Job& job) {
+UnitEmbeddings unit_embeddings(const TrialSet& trials, const EmbeddingSet& embeddings,
+                               std::string_view matching, std::string_view fusion, const Job& job) {
+  // The row of each sample that has an embedding, else -1.
+  std::vector<std::int64_t> rows = match_names(trials.names, embeddings.names, matching);
   const std::int64_t dim = embeddings.dim;
   const Templates& templates = trials.templates;
   UnitEmbeddings result;
   result.dim = dim;
-  result.status = unit_status(trials, samples.status);
+  for (std::int64_t& row : rows) {
+    const SampleStatus status =
+        row < 0 ? SampleStatus::missing : embeddings.status[static_cast<std::size_t>(row)];
+    if (status != SampleStatus::ok) row = -1;
+    result.sample_status.push_back(status);
+  }
+  result.status = unit_status(trials, result.sample_status);
   result.values.resize(result.size() * static_cast<std::size_t>(dim), 0.0f);
   result.identity = trials.unit_identities();
   const TemplateFusion* rule = templates.size() ? &template_fusions().at(fusion) : nullptr;
@@ -184,28 +177,28 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples
   const auto fill = [&](std::size_t unit) {
     float* out = result.values.data() + unit * static_cast<std::size_t>(dim);
     if (!rule) {
-      const std::int64_t row = samples.row[unit];
+      const std::int64_t row = rows[unit];
       if (row < 0) return;
       check(row);
       std::ranges::copy(embeddings.row(static_cast<std::size_t>(row)), out);
       return;
     }
-    std::vector<float> rows;
+    std::vector<float> fused;
     std::vector<std::int32_t> media;
     std::vector<float> scores;
     for (auto i = static_cast<std::size_t>(templates.begin[unit]);
          i < static_cast<std::size_t>(templates.begin[unit + 1]); ++i) {
-      const std::int64_t row = samples.row[static_cast<std::size_t>(templates.sample[i])];
+      const std::int64_t row = rows[static_cast<std::size_t>(templates.sample[i])];
       if (row < 0) continue;
       check(row);
       const auto values = embeddings.row(static_cast<std::size_t>(row));
-      rows.insert(rows.end(), values.begin(), values.end());
+      fused.insert(fused.end(), values.begin(), values.end());
       media.push_back(templates.medium[i]);
       if (rule->detector_scores) scores.push_back(templates.score[i]);
     }
     if (media.empty()) return;
     try {
-      std::ranges::transform(fuse_template(*rule, rows, media, scores), out,
+      std::ranges::transform(fuse_template(*rule, fused, media, scores), out,
                              [](double v) { return static_cast<float>(v); });
     } catch (const std::invalid_argument& e) {
       fail(fmt::format("template {}", templates.names[unit]), e.what());

@@ -4,22 +4,23 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "facebench/metrics/searches.h"
+
 namespace facebench {
 namespace {
 
-std::shared_ptr<const Searches> searches_of(const KeptScores& scores, const SearchedUnits& used,
+std::shared_ptr<const Searches> searches_of(const Scores& scores, const SearchedUnits& used,
                                             const std::vector<std::int32_t>& probe_identity,
                                             const TrackSide& gallery, const Job& job) {
-  if (const auto* outcomes = std::get_if<KeptOutcomes>(&scores)) {
-    if (!used.whole && !outcomes->enrolled)
-      throw std::invalid_argument("of these searches no outcomes were kept");
-    auto searches =
-        std::make_shared<const Searches>(used.whole ? outcomes->all : *outcomes->enrolled);
+  if (scores.outcomes) {
+    const auto& outcomes = used.whole ? scores.outcomes : scores.enrolled_outcomes;
+    if (!outcomes) throw std::invalid_argument("of these searches no outcomes were kept");
+    auto searches = std::make_shared<const Searches>(*outcomes);
     if (searches->size() != used.probes.size())
       throw std::invalid_argument("the outcomes are those of other searches");
     return searches;
   }
-  const std::span<const float> all = std::get<std::vector<float>>(scores);
+  const std::span<const float> all = scores.each_single;
   std::vector<float> some;
   if (!used.whole) {
     some.reserve(used.probes.size() * used.gallery.size());
@@ -52,20 +53,17 @@ SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery) 
   return used;
 }
 
-Resampled<Searches> searchable(const KeptScores& scores, const TrackSide& probes,
-                               const TrackSide& gallery, const ScoredTrials& scored,
-                               const Job& job) {
+void add_searches(const ScoredTrack& scored, const TrackSide& probes, const TrackSide& gallery,
+                  const Job& job, Measurable& result) {
   const SearchedUnits used = searched_units(probes, gallery);
-  if (used.gallery.empty() || used.probes.empty()) return {};
+  if (used.gallery.empty() || used.probes.empty()) return;
   const std::vector<std::int32_t> people = at_positions(probes.identity, used.probes);
-  Resampled<Searches> result;
-  result.data = searches_of(scores, used, people, gallery, job);
+  result.searches = searches_of(scored.scores, used, people, gallery, job);
   // People are drawn among the probes; the gallery stays as it is.
   if (scored.intervals && std::unordered_set<std::int32_t>(people.begin(), people.end()).size() > 1)
-    result.bootstrap = [people, how = scored.intervals->of_people] {
+    result.search_bootstrap = [people, how = scored.intervals->of_people] {
       return Bootstrap({people, people, {}}, how);
     };
-  return result;
 }
 
 }  // namespace facebench

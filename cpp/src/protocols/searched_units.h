@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "facebench/protocols/kept_scores.h"
 #include "facebench/protocols/measurable.h"
 #include "protocols/trial_parts.h"
 
@@ -20,10 +19,9 @@ struct SearchedUnits {
 // non-mated one.
 SearchedUnits searched_units(const TrackSide& probes, const TrackSide& gallery);
 
-// The searches as every metric takes them, of all scores or of the outcomes that were kept. No data
-// where none is left. Throws std::invalid_argument for kept outcomes of other probes.
-Resampled<Searches> searchable(const KeptScores& scores, const TrackSide& probes,
-                               const TrackSide& gallery, const ScoredTrials& scored,
-                               const Job& job);
+// Adds the searches as every metric takes them, of all scores or of the outcomes that were kept;
+// not where none is left. Throws std::invalid_argument for kept outcomes of other probes.
+void add_searches(const ScoredTrack& scored, const TrackSide& probes, const TrackSide& gallery,
+                  const Job& job, Measurable& result);
 
 }  // namespace facebench

@@ -35,9 +35,9 @@ void add_failed_genuine(const UnitEmbeddings& units, std::span<const std::int32_
 
 }  // namespace
 
-KeptTail tail_of_pairs(const UnitEmbeddings& units, std::span<const std::int32_t> rows,
-                       std::span<const std::int32_t> columns, bool triangle, double far,
-                       const Job& job) {
+Scores tail_of_pairs(const UnitEmbeddings& units, std::span<const std::int32_t> rows,
+                     std::span<const std::int32_t> columns, bool triangle, double far,
+                     const Job& job) {
   const EnrolledUnits left = enrolled_units(units, rows);
   const EnrolledUnits other = triangle ? EnrolledUnits{} : enrolled_units(units, columns);
   const EnrolledUnits& right = triangle ? left : other;
@@ -75,7 +75,7 @@ KeptTail tail_of_pairs(const UnitEmbeddings& units, std::span<const std::int32_t
   add_failed_genuine(units, rows, columns, triangle, tail);
   tail.histogram.impostor.front() += all - tail.impostor_count;
   tail.impostor_count = all;
-  return {std::make_shared<const ScoreTail>(std::move(tail)), far};
+  return Scores::of_tail(std::move(tail), far);
 }
 
 ScoreTail without_left_out(const ScoreTail& tail, const TrackSide& rows, const TrackSide& columns,

@@ -85,7 +85,15 @@ bool takes_part(const Comparison& c, std::span<const std::uint8_t> left_out) {
                                left_out[static_cast<std::size_t>(c.second)]);
 }
 
-void require_both_classes(const ScoredTrials& scored, const Trials& trials) {
+void require_each(const ScoredTrack& scored, const Trials& trials) {
+  const Scores& scores = scored.scores;
+  const std::size_t kept = trials.single() ? scores.each_single.size() : scores.each.size();
+  if (kept != static_cast<std::size_t>(trials.slots()))
+    throw std::invalid_argument(
+        fmt::format("{}: {} scores are kept of {}", scored.where, kept, trials.slots()));
+}
+
+void require_both_classes(const ScoredTrack& scored, const Trials& trials) {
   const TrialSize left = trials.size(scored.set, scored.left_out);
   const std::int64_t impostor = left.comparisons - left.genuine;
   if (left.genuine > 0 && impostor > 0) return;

@@ -43,8 +43,10 @@ TrialSize size_of_all_pairs(const TrackSide& rows, const TrackSide& columns, boo
 bool takes_part(const Comparison& c, std::span<const std::uint8_t> left_out);
 bool same_identity(const TrialSet& trials, const Comparison& c);
 
+// Throws std::invalid_argument where not each score of these trials was kept.
+void require_each(const ScoredTrack& scored, const Trials& trials);
 // Throws Error where a class is empty.
-void require_both_classes(const ScoredTrials& scored, const Trials& trials);
+void require_both_classes(const ScoredTrack& scored, const Trials& trials);
 
 // Each once, in order of first appearance.
 std::vector<std::int32_t> distinct(std::vector<std::int32_t> units);

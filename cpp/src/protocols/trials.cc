@@ -95,13 +95,6 @@ TrialSize Trials::size(const TrialSet& set, std::span<const std::uint8_t> left_o
   return result;
 }
 
-std::vector<std::pair<std::int64_t, std::int64_t>> Trials::shared_with(
-    const Trials&, std::span<const std::int32_t>) const {
-  return {};
-}
-
-std::shared_ptr<const Trials> Trials::only(std::span<const std::int64_t>) const { return nullptr; }
-
 std::int64_t Trials::slots() const {
   std::int64_t slots = 1;
   for (const std::int64_t n : shape()) slots *= n;

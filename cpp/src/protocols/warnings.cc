@@ -22,15 +22,14 @@ std::string reasons(const std::vector<FailedSample>& failed) {
 }
 
 // The AUC of a track where it is a number of the protocol.
-const MetricCell* auc_of(const TrackResult& track) {
-  const auto at =
-      std::ranges::find_if(track.cells, [](const MetricCell& c) { return c.name == "auc"; });
-  return at == track.cells.end() || at->matrix ? nullptr : &*at;
+const Number* auc_of(const TrackResult& track) {
+  const auto at = std::ranges::find(track.numbers, "auc", &Number::name);
+  return at == track.numbers.end() ? nullptr : &*at;
 }
 
 }  // namespace
 
-std::vector<std::string> result_warnings(const EvaluationResult& r) {
+std::vector<std::string> result_warnings(const Result& r) {
   std::vector<std::string> found;
   for (const TrackResult& t : r.tracks) {
     const double rate = t.failure_to_enrol_rate();
@@ -47,7 +46,7 @@ std::vector<std::string> result_warnings(const EvaluationResult& r) {
                     "other names, say how names match (match=stem or match=suffix).",
                     missing, r.status.size(), r.score == "given" ? "score" : "embedding"));
   for (const TrackResult& t : r.tracks)
-    if (const MetricCell* auc = auc_of(t); auc && auc->value < 0.5)
+    if (const Number* auc = auc_of(t); auc && auc->value < 0.5)
       found.push_back(
           fmt::format("Track {}: the AUC is {:.4f}, worse than chance.{}", t.name, auc->value,
                       r.score == "given"

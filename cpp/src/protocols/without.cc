@@ -204,9 +204,9 @@ TrialSet limited(const TrialSet& trials, std::int64_t limit) {
   std::vector<std::uint8_t> keep(trials.units(), 0);
   for (Track& track : result.tracks) {
     std::vector<std::int32_t> units = track.trials->units();
-    if (track.trials->only({})) {  // a list
+    if (const ListedTrials* list = track.trials->list()) {
       if (track.trials->slots() > limit) {
-        track.trials = track.trials->only(chosen_comparisons(trials, *track.trials, limit));
+        track = {track.name, list->only(chosen_comparisons(trials, *list, limit))};
         units = track.trials->units();
         cut = true;
       }

@@ -19,7 +19,7 @@ constexpr double kRounding = 1e-12;
 
 // "tar@far=1e-4" and "tar@far=0.0001" are one number.
 bool same_metric(std::string_view a, std::string_view b) {
-  const NamedMetric one = metric_of_cell(a), other = metric_of_cell(b);
+  const NamedMetric one = metric_of_number(a), other = metric_of_number(b);
   return one.metric && one.metric == other.metric &&
          number_of(one.target) == number_of(other.target);
 }

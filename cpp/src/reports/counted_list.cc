@@ -6,6 +6,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/metrics/tar_at_far.h"
+#include "facebench/protocols/listed_trials.h"
 
 namespace facebench {
 
@@ -51,14 +52,14 @@ CountedList counted_list(const RunScores& run, std::size_t track, const fs::path
                          const EvaluationOptions& options) {
   const Track& t = run.trials.tracks[track];
   const Trials& trials = *t.trials;
-  const KeptScores& scores = run.scores[track];
+  const Scores& scores = run.scores[track];
   if (!trials.verification())
     fail(folder.string(),
          fmt::format("track '{}' is no verification: its scores are not accepted or refused one by "
                      "one",
                      t.name),
          "Such reports are made of verifications");
-  if (score_count(scores) != trials.slots())
+  if (scores.count() != trials.slots())
     fail(folder.string(), fmt::format("of track '{}' only the highest scores were kept", t.name),
          fmt::format("Evaluate again with stored_scores of at least {}",
                      trials.size(run.trials).comparisons));
@@ -66,6 +67,7 @@ CountedList counted_list(const RunScores& run, std::size_t track, const fs::path
   const auto counts = [&](std::int32_t unit) {
     return left_out.empty() || !left_out[static_cast<std::size_t>(unit)];
   };
+  const bool folded = trials.list() && !trials.list()->fold.empty();
   CountedList list;
   for (std::int64_t k = 0; k < trials.slots(); ++k) {
     const std::optional<Comparison> compared = trials.comparison_at(k);
@@ -74,9 +76,9 @@ CountedList counted_list(const RunScores& run, std::size_t track, const fs::path
       ++list.left_out;
       continue;
     }
-    list.scores.push_back(score_at(scores, k));
+    list.scores.push_back(scores.at(k));
     list.labels.push_back(trials.genuine_at(run.trials, k));
-    if (!trials.folds().empty()) list.folds.push_back(trials.folds()[static_cast<std::size_t>(k)]);
+    if (folded) list.folds.push_back(trials.list()->fold[static_cast<std::size_t>(k)]);
     list.units.push_back(*compared);
   }
   return list;

@@ -44,14 +44,14 @@ using Numbers = std::map<std::string, std::map<NumberKey, double>>;  // track, n
 
 void add_numbers(const std::vector<TrackResult>& tracks, Numbers& out) {
   for (const TrackResult& t : tracks)
-    for (const MetricCell& cell : t.cells) {
-      if (!cell.matrix) {
-        out[t.name][{cell.name, "", ""}] = cell.value;
+    for (const Number& number : t.numbers) {
+      if (!number.matrix) {
+        out[t.name][{number.name, "", ""}] = number.value;
         continue;
       }
-      const MatrixValue& m = *cell.matrix;
+      const MatrixValue& m = *number.matrix;
       for (std::size_t i = 0; i < m.values.size(); ++i)
-        out[t.name][{cell.name, m.rows[i / m.columns.size()], m.columns[i % m.columns.size()]}] =
+        out[t.name][{number.name, m.rows[i / m.columns.size()], m.columns[i % m.columns.size()]}] =
             m.values[i];
     }
 }
@@ -64,7 +64,7 @@ Numbers numbers_by(const RunScores& run, const ProtocolSpec& metrics,
     ProtocolSpec one = metrics;
     one.metrics = {request};
     try {
-      add_numbers(measure_tracks(one, rules, run.trials, run.status, run.scores, job), out);
+      add_numbers(measure_tracks(run, one, rules, job), out);
     } catch (const Error&) {
       continue;
     }

@@ -7,7 +7,6 @@
 #include <map>
 #include <numeric>
 #include <stdexcept>
-#include <variant>
 
 #include "facebench/core/random.h"
 #include "facebench/metrics/identification.h"
@@ -183,10 +182,9 @@ GallerySizes gallery_sizes(const EmbeddingSet& embeddings, std::span<const std::
     IdentificationTrials trials;
     trials.gallery = order;
     trials.probes = all;
-    const KeptScores kept = trials.score(units, {Storage::What::all}, silent);
-    const auto& scores = std::get<std::vector<float>>(kept);
+    const Scores scores = trials.score(units, {Storage::What::all}, silent);
     for (std::size_t n = 0; n < sizes.size(); ++n)
-      search(units, order, scores, sizes[n], o.fpir, silent, drawn[n]);
+      search(units, order, scores.each_single, sizes[n], o.fpir, silent, drawn[n]);
     stage.update(draw + 1);
   }
 

@@ -11,7 +11,9 @@
 #include "facebench/metrics/comparisons.h"
 #include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/measurable.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/protocols/scoring.h"
 
 namespace facebench {
@@ -27,22 +29,14 @@ struct Pairing {
   const Job& job;
 };
 
-double value_of(const MetricCell& cell, std::size_t i) {
-  return cell.matrix ? cell.matrix->values[i] : cell.value;
+double value_of(const Number& number, std::size_t i) {
+  return number.matrix ? number.matrix->values[i] : number.value;
 }
 
-NumberKey key_of(const MetricCell& cell, std::size_t i) {
-  if (!cell.matrix) return {cell.name, "", ""};
-  const std::size_t width = cell.matrix->columns.size();
-  return {cell.name, cell.matrix->rows[i / width], cell.matrix->columns[i % width]};
-}
-
-template <class Data>
-bool can_measure(const Metric& metric, const Data& data) {
-  if constexpr (std::is_same_v<Data, ScoreSet>)
-    return !metric.needs_folds || data.listed();
-  else
-    return true;
+NumberKey key_of(const Number& number, std::size_t i) {
+  if (!number.matrix) return {number.name, "", ""};
+  const std::size_t width = number.matrix->columns.size();
+  return {number.name, number.matrix->rows[i / width], number.matrix->columns[i % width]};
 }
 
 // The numbers of one run that are defined; a rule that cannot take these scores has none.
@@ -51,23 +45,18 @@ struct RunStatistics {
   std::vector<Statistic> values;
 };
 
-template <class Data>
-RunStatistics statistics_of(const std::shared_ptr<const Data>& data, const Pairing& how) {
+RunStatistics statistics_of(const Measurable& measurable, MetricData data, const Pairing& how) {
   RunStatistics out;
-  const std::vector<double> once = {0.0};
   for (const MetricRequest& request : how.metrics.metrics) {
     const Metric& metric = protocol_metrics().at(request.name);
-    const auto* rule = std::get_if<Rule<Data>>(&metric.rule);
-    if (!rule || !can_measure(metric, *data)) continue;
-    for (const double target : metric.takes_targets ? request.targets : once) {
+    if (metric.data != data || (metric.needs_folds && !measurable.list)) continue;
+    for (const double target : metric.targets(request.targets)) {
       try {
-        require_rule(metric, how.convention);
-        const MetricCell cell = rule->cell(*data, target, how.convention);
-        auto statistics = rule->statistics(data, target, how.convention);
-        for (std::size_t i = 0; i < statistics.size(); ++i) {
-          if (std::isnan(value_of(cell, i))) continue;
-          out.keys.push_back(key_of(cell, i));
-          out.values.push_back(std::move(statistics[i]));
+        Measured measured = metric.measure(measurable, target, how.convention);
+        for (std::size_t i = 0; i < measured.statistics.size(); ++i) {
+          if (std::isnan(value_of(measured.number, i))) continue;
+          out.keys.push_back(key_of(measured.number, i));
+          out.values.push_back(std::move(measured.statistics[i]));
         }
       } catch (const std::invalid_argument&) {
         continue;
@@ -83,10 +72,9 @@ struct PairedStatistics {
   std::vector<Statistic> a, b;
 };
 
-template <class Data>
-PairedStatistics paired_statistics(const std::shared_ptr<const Data>& a,
-                                   const std::shared_ptr<const Data>& b, const Pairing& how) {
-  RunStatistics left = statistics_of(a, how), right = statistics_of(b, how);
+PairedStatistics paired_statistics(const Measurable& a, const Measurable& b, MetricData data,
+                                   const Pairing& how) {
+  RunStatistics left = statistics_of(a, data, how), right = statistics_of(b, data, how);
   PairedStatistics out;
   for (std::size_t i = 0; i < left.keys.size(); ++i) {
     const auto found = std::ranges::find(right.keys, left.keys[i]);
@@ -98,29 +86,38 @@ PairedStatistics paired_statistics(const std::shared_ptr<const Data>& a,
   return out;
 }
 
-template <class Data>
-void compare(const Resampled<Data>& a, const Resampled<Data>& b, const Pairing& how,
-             Differences& result) {
-  if (!a.data || !b.data || !a.bootstrap || !b.bootstrap) return;
-  const PairedStatistics s = paired_statistics(a.data, b.data, how);
-  if (s.keys.empty()) return;
-  const auto compared =
-      compare_paired(a.bootstrap(), s.a, b.bootstrap(), s.b, how.options, how.job);
-  for (std::size_t i = 0; i < compared.size(); ++i) result[s.keys[i]] = compared[i];
+constexpr MetricData kAllData[] = {MetricData::scores, MetricData::matrix, MetricData::searches};
+
+bool can_draw(const Measurable& measurable, MetricData data) {
+  return measurable.has(data) && measurable.bootstrap_of(data);
 }
 
-template <class Data>
-void draw(const Resampled<Data>& of, const Pairing& how, std::map<NumberKey, Replicates>& result) {
-  if (!of.data || !of.bootstrap) return;
-  RunStatistics s = statistics_of(of.data, how);
-  if (s.keys.empty()) return;
-  const Replicates all = of.bootstrap().replicates(s.values, how.options, how.job);
-  for (std::size_t i = 0; i < s.keys.size(); ++i) {
-    Replicates one = all;
-    one.points = {all.points[i]};
-    one.values = {all.values[i]};
-    result[s.keys[i]] = std::move(one);
+void compare(const Measurable& a, const Measurable& b, const Pairing& how, Differences& result) {
+  for (const MetricData data : kAllData) {
+    if (!can_draw(a, data) || !can_draw(b, data)) continue;
+    const PairedStatistics s = paired_statistics(a, b, data, how);
+    if (s.keys.empty()) continue;
+    const auto compared = compare_paired(a.bootstrap_of(data)(), s.a, b.bootstrap_of(data)(), s.b,
+                                         how.options, how.job);
+    for (std::size_t i = 0; i < compared.size(); ++i) result[s.keys[i]] = compared[i];
   }
+}
+
+std::map<NumberKey, Replicates> draw(const Measurable& of, const Pairing& how) {
+  std::map<NumberKey, Replicates> result;
+  for (const MetricData data : kAllData) {
+    if (!can_draw(of, data)) continue;
+    RunStatistics s = statistics_of(of, data, how);
+    if (s.keys.empty()) continue;
+    const Replicates all = of.bootstrap_of(data)().replicates(s.values, how.options, how.job);
+    for (std::size_t i = 0; i < s.keys.size(); ++i) {
+      Replicates one = all;
+      one.points = {all.points[i]};
+      one.values = {all.values[i]};
+      result[s.keys[i]] = std::move(one);
+    }
+  }
+  return result;
 }
 
 // One run's side of a pairing: its trials and scores, cut down to the comparisons that both have.
@@ -135,10 +132,11 @@ class Side {
         all_(run.scores[track]),
         left_out_(std::move(left_out)) {}
 
+  // Of lists alone.
   void cut(const std::vector<std::int64_t>& numbers) {
     std::vector<double> kept;
-    for (const std::int64_t k : numbers) kept.push_back(score_at(all_, k));
-    trials_ = trials_->only(numbers);
+    for (const std::int64_t k : numbers) kept.push_back(all_.at(k));
+    trials_ = std::make_shared<const ListedTrials>(trials_->list()->only(numbers));
     cut_ = std::move(kept);
   }
 
@@ -152,8 +150,8 @@ class Side {
   const TrialSet& set_;
   std::string name_;
   std::shared_ptr<const Trials> trials_;
-  const KeptScores& all_;
-  std::optional<KeptScores> cut_;
+  const Scores& all_;
+  std::optional<Scores> cut_;
   std::vector<std::uint8_t> left_out_;
 };
 
@@ -220,10 +218,7 @@ std::map<NumberKey, PairedComparison> compare_track(
   }
   try {
     const Measurable x = left.measurable(metrics, job), y = right.measurable(metrics, job);
-    const Pairing pairing{metrics, chosen_convention(how), options, job};
-    compare(x.scores, y.scores, pairing, result);
-    compare(x.matrix, y.matrix, pairing, result);
-    compare(x.searches, y.searches, pairing, result);
+    compare(x, y, {metrics, chosen_convention(how), options, job}, result);
   } catch (const std::invalid_argument&) {
     // Nothing can be drawn again (a single person, say), or the runs kept other outcomes.
   } catch (const Error&) {
@@ -252,11 +247,8 @@ std::vector<std::map<NumberKey, Replicates>> draw_track(std::span<const RunScore
       throw std::invalid_argument("a run has no track '" + track + "'");
     const Side side(run, set, static_cast<std::size_t>(found - run.trials.tracks.begin()),
                     std::move(left_out));
-    const Measurable m = side.measurable(metrics, job);
-    const Pairing how{metrics, chosen_convention(run.options), options, job};
-    draw(m.scores, how, result[r]);
-    draw(m.matrix, how, result[r]);
-    draw(m.searches, how, result[r]);
+    result[r] = draw(side.measurable(metrics, job),
+                     {metrics, chosen_convention(run.options), options, job});
   }
   return result;
 }

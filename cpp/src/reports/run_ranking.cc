@@ -158,7 +158,7 @@ RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track
     runs.push_back(std::move(next.scores));
   }
 
-  const NamedMetric named = metric_of_cell(metric);
+  const NamedMetric named = metric_of_number(metric);
   const Metric* of = named.metric;
   if (of == nullptr) throw std::invalid_argument(fmt::format("'{}' is no number", metric));
   const ProtocolSpec spec = only_metric(first.scores.spec, *of);

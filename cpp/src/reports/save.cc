@@ -7,8 +7,8 @@ namespace facebench {
 
 namespace fs = std::filesystem;
 
-void save_run(const fs::path& target, const EvaluationResult& result, const RunInfo& info,
-              bool overwrite, const std::function<void(const fs::path&)>& more) {
+void save_run(const fs::path& target, const Result& result, const RunInfo& info, bool overwrite,
+              const std::function<void(const fs::path&)>& more) {
   std::error_code ignored;
   const bool there = fs::exists(target, ignored);
   if (there && overwrite && !is_run_folder(target) &&

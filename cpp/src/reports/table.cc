@@ -12,6 +12,7 @@
 #include "facebench/core/natural_order.h"
 #include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
+#include "facebench/protocols/metric.h"
 #include "reports/json_numbers.h"
 
 namespace facebench {
@@ -209,14 +210,14 @@ class TableBuilder {
 
 std::string metric_text(const std::string& metric, double value) {
   if (std::isnan(value)) return "undefined";
-  const Metric* known = metric_of_cell(metric).metric;
+  const Metric* known = metric_of_number(metric).metric;
   if (known && !known->rate) return fmt::format("{:.3f}", value);
   return fmt::format("{:.2f}", 100 * value);
 }
 
 std::string metric_title(const std::string& metric) {
   if (metric == kFailureToEnrol) return "failures to enrol";
-  const auto [known, target, row, column] = metric_of_cell(metric);
+  const auto [known, target, row, column] = metric_of_number(metric);
   if (!known) return metric;
   if (!row.empty()) return fmt::format("{}, {} against {}", known->title, row, column);
   if (!known->takes_targets) return known->title;
@@ -227,7 +228,7 @@ std::string metric_title(const std::string& metric) {
 
 bool metric_before(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& name) {
-    const auto [metric, target, row, column] = metric_of_cell(name);
+    const auto [metric, target, row, column] = metric_of_number(name);
     // What is no number: by name.
     const std::optional<double> number =
         metric && metric->takes_targets ? number_of(target) : std::nullopt;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "facebench/protocols/listed_trials.h"
+
 namespace facebench {
 std::vector<std::int32_t> units_in(const TrialSet& a, const TrialSet& b) {
   std::unordered_map<std::string, std::int32_t> known;
@@ -29,10 +31,10 @@ TrackPairs pair_tracks(const RunScores& a, const RunScores& b, std::size_t ta, s
   p.same = x.same_as(y, rename) && left.genuine == right.genuine;
   if (p.same) {
     p.common = left.comparisons;
-    p.same_scores = score_differences(a.scores[ta], b.scores[tb]).different == 0;
+    p.same_scores = a.scores[ta].differences(b.scores[tb]).different == 0;
     return p;
   }
-  p.shared = x.shared_with(y, rename);
+  if (x.list() && y.list()) p.shared = x.list()->shared_with(*y.list(), rename);
   p.common = static_cast<std::int64_t>(p.shared.size());
   p.only_a = left.comparisons - p.common;
   p.only_b = right.comparisons - p.common;

@@ -85,7 +85,7 @@ Check compare_content(const Run& run, const RunScores& s, const std::vector<Trac
                       const Job& job) {
   Check check{"content of run.json", false, ""};
   Json wanted = s.content;
-  wanted.update(content_of_scores(s.spec, s.options, tracks));
+  wanted.update(content_of_scores(s, tracks));
   for (const std::string_view file : recorded_files(run))
     wanted["outputs"][file] = sha256_file(run.folder / file, job);
   if (const std::string found = differences(run.manifest.content, wanted); !found.empty()) {
@@ -105,8 +105,8 @@ Check compare_content(const Run& run, const RunScores& s, const std::vector<Trac
 // What scores.h5 gives: the metrics and the content of the manifest.
 std::vector<Check> recompute(const Run& run, const RunScores& s, const Job& job) {
   try {
-    const auto [tracks, curves] = measure_run(s.spec, s.options, s.trials, s.status, s.scores, job);
-    const Json metrics = metrics_json(s.spec, s.options, tracks), drawn = curves_json(curves);
+    const auto [tracks, curves] = measure_run(s, job);
+    const Json metrics = metrics_json(s, tracks), drawn = curves_json(curves);
     std::vector<Check> checks = {
         compare_numbers("metrics", run.folder / "metrics.json", metrics, pretty_json(metrics))};
     if (keeps_curves(run))
@@ -145,15 +145,12 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
   Check check{"scores from " + path.filename().string(), true, ""};
   try {
     const EmbeddingSet embeddings = read_embeddings(path);
-    const SampleRows rows =
-        find_samples(s.trials, embeddings, s.options.match.value_or(s.spec.match));
-    const UnitEmbeddings units =
-        unit_embeddings(s.trials, rows, embeddings, *s.options.fusion, job);
+    const UnitEmbeddings units = unit_embeddings(
+        s.trials, embeddings, s.options.match.value_or(s.spec.match), *s.options.fusion, job);
     ScoreDifferences found;
     for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
-      const KeptScores again =
-          s.trials.tracks[t].trials->score(units, storage_of(s.scores[t]), job);
-      const ScoreDifferences own = score_differences(again, s.scores[t]);
+      const Scores again = s.trials.tracks[t].trials->score(units, s.scores[t].storage, job);
+      const ScoreDifferences own = again.differences(s.scores[t]);
       found.all += own.all;
       found.different += own.different;
     }

@@ -12,6 +12,7 @@
 #include "facebench/datasets/pack.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/metric.h"
 #include "facebench/protocols/scoring.h"
 
 namespace facebench {
@@ -22,8 +23,7 @@ std::string content_hash(const Pack& pack) {
   return manifest.is_object() ? manifest.value("tree_sha256", "") : "";
 }
 
-const TrackResult& judged_track(const EvaluationResult& result,
-                                const std::optional<std::string>& wanted) {
+const TrackResult& judged_track(const Result& result, const std::optional<std::string>& wanted) {
   if (wanted) return result.track(*wanted);
   const TrackResult& last = result.tracks.back();
   return last.kind == "summary" ? last : result.tracks.front();
@@ -59,6 +59,7 @@ Validation::Validation(ProtocolSpec spec, TrialSet trials,
       std::none_of(spec_.metrics.begin(), spec_.metrics.end(),
                    [&](const MetricRequest& m) { return m.name == options_.metric; }))
     spec_.metrics.push_back({*options_.metric, {}, ""});
+  trials_ = under(spec_, std::move(trials_));
 }
 
 // In the source's order, so that neither batches nor messages depend on the lists' order.
@@ -83,24 +84,24 @@ Validation open_validation(const std::string& protocol, const DataPlaces& places
 ValidationValue Validation::operator()(const BatchModel& model, const Job& job) const {
   EvaluationOptions evaluation;
   evaluation.replicates = 200;
-  const EvaluationResult result = evaluate(
-      spec_, trials_, extract(model, ImageRows(*images_, rows_), {}, job), evaluation, job);
+  const Result result =
+      evaluate(trials_, extract(model, ImageRows(*images_, rows_), {}, job), evaluation, job);
   const TrackResult& track = judged_track(result, options_.track);
-  if (track.cells.empty()) fail(spec_.id, "track " + track.name + " has no metrics");
-  const MetricCell& cell = options_.metric ? track.cell(*options_.metric) : track.cells.front();
-  if (cell.matrix)
+  if (track.numbers.empty()) fail(spec_.id, "track " + track.name + " has no metrics");
+  const Number& number = options_.metric ? track.number(*options_.metric) : track.numbers.front();
+  if (number.matrix)
     throw std::invalid_argument(
-        fmt::format("validation: {} is a matrix; name a metric that is one number", cell.name));
-  if (!std::isfinite(cell.value))
-    fail(spec_.id, fmt::format("{} of track {} is undefined", cell.name, track.name),
+        fmt::format("validation: {} is a matrix; name a metric that is one number", number.name));
+  if (!std::isfinite(number.value))
+    fail(spec_.id, fmt::format("{} of track {} is undefined", number.name, track.name),
          "Validate on another metric, or see that the images fit the lists");
-  const Metric* metric = metric_of_cell(cell.name).metric;
+  const Metric* metric = metric_of_number(number.name).metric;
   return {track.name,
-          cell.name,
-          cell.value,
-          metric && metric->lower_is_better ? -cell.value : cell.value,
+          number.name,
+          number.value,
+          metric && metric->lower_is_better ? -number.value : number.value,
           static_cast<std::int64_t>(track.failed.size()),
-          cell.interval};
+          number.interval};
 }
 
 Json Validation::description() const {

@@ -69,7 +69,7 @@ TEST_F(RunTest, TheSameBytesWithAnyNumberOfThreadsAndFromTheCache) {
   cached.cache = folder / "cache";
   std::vector<std::string> reused;
   cached.reused = [&](const std::string& what) { reused.push_back(what); };
-  const EvaluationResult result = run(request(), model(), folder / "one", {.threads = 1});
+  const Result result = run(request(), model(), folder / "one", {.threads = 1});
   ASSERT_EQ(result.tracks.size(), 1U);
   EXPECT_EQ(result.tracks[0].comparisons, 20);
   EXPECT_TRUE(result.tracks[0].failed.empty());
@@ -103,7 +103,7 @@ TEST_F(RunTest, AnImageThatCannotBeReadIsARowAndWhatFailsLeavesNothing) {
   const fs::path root = copy();
   const std::string name = read_trials(load_protocol("lfw"), {.root = root}).names[0];
   write_file(root / "images" / name, "no picture");
-  const EvaluationResult result = run(request(root), model(), folder / "run");
+  const Result result = run(request(root), model(), folder / "run");
   ASSERT_EQ(result.tracks[0].failed.size(), 1U);
   EXPECT_EQ(result.tracks[0].failed[0].name, name);
   EXPECT_ERROR(run(request(root), model(), folder / "run"), "exists");

@@ -13,6 +13,7 @@
 #include "facebench/metrics/tar_at_far.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/evaluate.h"
+#include "facebench/protocols/measurable.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/reports/trial_pairs.h"
 #include "facebench/reports/verify.h"
@@ -81,38 +82,37 @@ TEST_P(EachPolicy, TheTailGivesTheNumbersOfAllScores) {
   const Set set(3, failed);
   EvaluationOptions all = stored(), few = shortened();
   all.failed_enrolments = few.failed_enrolments = policy;
-  const EvaluationResult a = evaluate(set.spec, set.trials, set.embeddings, all);
-  const EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, few);
+  const Result a = evaluate(under(set.spec, set.trials), set.embeddings, all);
+  const Result b = evaluate(under(set.spec, set.trials), set.embeddings, few);
   for (std::size_t t = 0; t < 2; ++t) {
     const TrackResult &x = a.tracks[t], &y = b.tracks[t];
     ASSERT_EQ(y.kind, "dense");
-    EXPECT_LT(std::get<KeptTail>(b.scores[t]).tail->impostor.size(),
-              static_cast<std::size_t>(x.impostor) / 10);
+    EXPECT_LT(b.scores[t].tail->impostor.size(), static_cast<std::size_t>(x.impostor) / 10);
     expect_same_counts(x, y);
     for (const char* name : {"tar@far=0.001", "tar@far=0.02", "threshold@far=0.01"}) {
-      expect_same_cell(x.cell(name), y.cell(name));
-      ASSERT_TRUE(y.cell(name).interval) << name;
-      EXPECT_EQ(y.cell(name).interval->undefined, 0) << name;
+      expect_same_number(x.number(name), y.number(name));
+      ASSERT_TRUE(y.number(name).interval) << name;
+      EXPECT_EQ(y.number(name).interval->undefined, 0) << name;
     }
     for (const char* name : {"auc", "eer"}) {
-      const MetricCell& d = y.cell(name);
-      const double low = d.details["bounds"][0], high = d.details["bounds"][1];
-      EXPECT_LE(low, x.cell(name).value) << name;
-      EXPECT_GE(high, x.cell(name).value) << name;
-      EXPECT_LT(high - low, 0.05) << name;
+      const Number& d = y.number(name);
+      ASSERT_TRUE(d.from_histogram && d.bounds) << name;
+      EXPECT_LE(d.bounds->low, x.number(name).value) << name;
+      EXPECT_GE(d.bounds->high, x.number(name).value) << name;
+      EXPECT_LT(d.bounds->high - d.bounds->low, 0.05) << name;
       EXPECT_FALSE(d.interval) << name;
       EXPECT_NE(d.no_interval, "") << name;
-      EXPECT_EQ(x.cell(name).no_interval, "") << name;
+      EXPECT_EQ(x.number(name).no_interval, "") << name;
     }
   }
 }
 
 TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
   const Set set;
-  const EvaluationResult a = evaluate(set.spec, set.trials, set.embeddings, stored());
+  const Result a = evaluate(under(set.spec, set.trials), set.embeddings, stored());
   // A tail of a single bin's width, made by hand: what 1e10 comparisons would be asked for.
-  EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, shortened());
-  ScoreTail tail = *std::get<KeptTail>(b.scores[0]).tail;
+  Result b = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
+  ScoreTail tail = *b.scores[0].tail;
   for (const double far : {0.05, 0.2, 0.6}) {
     const TarBounds bounds = tar_bounds(tail, far);
     std::vector<double> scores;
@@ -138,9 +138,9 @@ TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
   // The curve of the tail ends: what needs all of it is refused.
   const Measurable kept =
       b.trials.tracks[0].trials->measurable({b.trials, b.scores[0], "", {}}, {});
-  EXPECT_THROW(auc(kept.scores.data->roc()), std::invalid_argument);
-  EXPECT_THROW(eer(kept.scores.data->roc()), std::invalid_argument);
-  EXPECT_THROW(tar_at_far(*kept.scores.data, 0.6), std::invalid_argument);
+  EXPECT_THROW(auc(kept.scores->roc()), std::invalid_argument);
+  EXPECT_THROW(eer(kept.scores->roc()), std::invalid_argument);
+  EXPECT_THROW(tar_at_far(*kept.scores, 0.6), std::invalid_argument);
   tail.histogram = {};
   EXPECT_THROW(auc_bounds(tail), std::invalid_argument);
 }
@@ -148,7 +148,7 @@ TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
 TEST(AllPairsTrials, TheRunFolderHoldsWhatVerificationNeeds) {
   const Set set(3, 2);
   const TinyLfw place;
-  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, shortened());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
   write_run_files(place.root(), r);
   const RunScores read = read_scores(place.root() / "scores.h5");
   EXPECT_EQ(read.scores, r.scores);
@@ -164,9 +164,10 @@ TEST(AllPairsTrials, TheRunFolderHoldsWhatVerificationNeeds) {
 TEST(AllPairsTrials, CurvesAndPairingKnowThem) {
   const Set set, other(4);
   const TinyLfw first, second;
-  const EvaluationResult result = evaluate(set.spec, set.trials, set.embeddings, shortened());
+  const Result result = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
   write_run_files(first.root(), result);
-  write_run_files(second.root(), evaluate(other.spec, other.trials, other.embeddings, shortened()));
+  write_run_files(second.root(),
+                  evaluate(under(other.spec, other.trials), other.embeddings, shortened()));
   const RunScores a = read_scores(first.root() / "scores.h5");
   const RunScores b = read_scores(second.root() / "scores.h5");
   const std::vector<TrackCurves>& curves = result.curves;
@@ -189,19 +190,19 @@ TEST(AllPairsTrials, DenseTracksHaveACmc) {
   const TinyLfw place;
   const ProtocolSpec ranked = parse_protocol(
       set.spec.text + "[[metrics]]\nname = \"rank\"\ntargets = [1, 5]\n", "ranked.toml");
-  const EvaluationResult r = evaluate(ranked, set.trials, set.embeddings, stored());
+  const Result r = evaluate(under(ranked, set.trials), set.embeddings, stored());
   write_run_files(place.root(), r);
   const auto curves = read_curves(read_run(place.root()));
   EXPECT_TRUE(curves[0].cmc.empty());  // a triangle is no search
   ASSERT_GE(curves[1].cmc.size(), 5u);
-  EXPECT_EQ(curves[1].cmc[0], r.tracks[1].cell("rank@1").value);
-  EXPECT_EQ(curves[1].cmc[4], r.tracks[1].cell("rank@5").value);
+  EXPECT_EQ(curves[1].cmc[0], r.tracks[1].number("rank@1").value);
+  EXPECT_EQ(curves[1].cmc[4], r.tracks[1].number("rank@5").value);
 }
 
 TEST(AllPairsTrials, DamagedTailsAreRefused) {
   const Set set;
-  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, shortened());
-  const ScoreTail good = *std::get<KeptTail>(r.scores[0]).tail;
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
+  const ScoreTail good = *r.scores[0].tail;
   check_tail(good);
   const auto refused = [&](auto change) {
     ScoreTail bad = good;
@@ -221,8 +222,7 @@ TEST(AllPairsTrials, DamagedTailsAreRefused) {
   ScoreTail bad = good;
   bad.genuine_row[0] = 300;
   const std::vector<std::int32_t> people(300, 0);
-  EXPECT_THROW(ManyComparisons(std::make_shared<const ScoreTail>(bad),
-                               TailSides{people, people, true, {}, {}}),
+  EXPECT_THROW(ManyComparisons(bad, TailSides{people, people, true, {}, {}}),
                std::invalid_argument);
 }
 

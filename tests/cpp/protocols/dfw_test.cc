@@ -67,15 +67,15 @@ TEST(Dfw, TracksAsWorkedOutByHand) {
   options.interval = "none";
   // Ann at 0, 10, 20, her disguise at 40, Bob at 25, Cat at 90. Impersonation: genuine 10 degrees;
   // impostor 25, 15, 5: the genuine beats two of three.
-  const auto result =
-      evaluate(load_protocol("dfw"), set, at_degrees(set.names, {0, 10, 20, 40, 25, 90}), options);
-  EXPECT_DOUBLE_EQ(result.track("impersonation").cell("auc").value, 2.0 / 3);
-  EXPECT_DOUBLE_EQ(result.track("impersonation").cell("tar@far=0.01").value, 0);
+  const auto result = evaluate(under(load_protocol("dfw"), set),
+                               at_degrees(set.names, {0, 10, 20, 40, 25, 90}), options);
+  EXPECT_DOUBLE_EQ(result.track("impersonation").number("auc").value, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(result.track("impersonation").number("tar@far=0.01").value, 0);
   // Obfuscation: genuine 40, 30, 20; impostor 90, 80, 70, 50, 65: all right.
-  EXPECT_DOUBLE_EQ(result.track("obfuscation").cell("tar@far=0.001").value, 1);
+  EXPECT_DOUBLE_EQ(result.track("obfuscation").number("tar@far=0.001").value, 1);
   // Overall: genuine 10 beats 25, 15 and five; 20 and 30 beat six (25 and five: 20; five: 30);
   // 40 beats five: 7 + 6 + 5 + 5 of 4 x 8.
-  EXPECT_DOUBLE_EQ(result.track("overall").cell("auc").value, 23.0 / 32);
+  EXPECT_DOUBLE_EQ(result.track("overall").number("auc").value, 23.0 / 32);
 }
 
 TEST(Dfw, ByteOrderMarksBlanksAndDecimalsAreTaken) {

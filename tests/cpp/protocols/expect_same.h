@@ -16,10 +16,10 @@ inline void expect_same_counts(const TrackResult& a, const TrackResult& b) {
 }
 
 // Both with an interval.
-inline void expect_same_cell(const MetricCell& a, const MetricCell& b) {
+inline void expect_same_number(const Number& a, const Number& b) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.value, b.value) << a.name;
-  EXPECT_EQ(a.details, b.details) << a.name;
+  EXPECT_EQ(counts_json(a), counts_json(b)) << a.name;
   ASSERT_TRUE(a.interval && b.interval) << a.name;
   EXPECT_EQ(a.interval->low, b.interval->low) << a.name;
   EXPECT_EQ(a.interval->high, b.interval->high) << a.name;

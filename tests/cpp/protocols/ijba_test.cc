@@ -166,14 +166,15 @@ TEST(Ijba11, MeanAndDeviationOverTheSplits) {
   o.interval = "none";
   // Split 1 accepts its genuine comparison at no false accept, split 2 does not.
   const std::vector<double> scores = {0.9, 0.1, 0.2, 0.3, 0.5, 0.1};
-  const EvaluationResult r = evaluate_scores(spec, set, scores, {}, o);
+  const Result r = evaluate_scores(under(spec, set), scores, {}, o);
   ASSERT_EQ(r.tracks.size(), 3u);
   const TrackResult& mean = r.track("mean");
   EXPECT_EQ(mean.kind, "summary");
   EXPECT_EQ(mean.comparisons, 6);
-  EXPECT_DOUBLE_EQ(mean.cell("tar@far=0.1").value, 0.5);
-  EXPECT_DOUBLE_EQ(mean.cell("tar@far=0.1").details["sd"].get<double>(), std::sqrt(0.5));
-  EXPECT_EQ(mean.cell("tar@far=0.1").details["tracks"], 2);
+  EXPECT_DOUBLE_EQ(mean.number("tar@far=0.1").value, 0.5);
+  const auto& counts = std::get<TrackMean>(mean.number("tar@far=0.1").counts);
+  EXPECT_DOUBLE_EQ(counts.sd, std::sqrt(0.5));
+  EXPECT_EQ(counts.tracks, 2);
 }
 
 TEST(Ijba1n, GalleriesAndProbes) {
@@ -194,14 +195,14 @@ TEST(Ijba1n, GalleriesAndProbes) {
       std::string(spec.text).replace(spec.text.find("[1, 5, 10]"), 10, "[1, 2]"), "small.toml");
   EvaluationOptions o;
   o.replicates = 50;
-  const EvaluationResult r =
-      evaluate_scores(small, set, std::vector<double>{.9, .1, .6, .2, .5, .4}, {}, o);
+  const Result r =
+      evaluate_scores(under(small, set), std::vector<double>{.9, .1, .6, .2, .5, .4}, {}, o);
   const TrackResult& t = r.track("split3");
-  EXPECT_DOUBLE_EQ(t.cell("rank@1").value, 0.5);
-  EXPECT_DOUBLE_EQ(t.cell("rank@2").value, 1);
-  EXPECT_DOUBLE_EQ(t.cell("dir@fpir=0.1").value, 0.5);  // above 0.6
-  EXPECT_EQ(t.cell("dir@fpir=0.1").details["false_positives"], 0);
-  EXPECT_TRUE(t.cell("rank@1").interval.has_value());
+  EXPECT_DOUBLE_EQ(t.number("rank@1").value, 0.5);
+  EXPECT_DOUBLE_EQ(t.number("rank@2").value, 1);
+  EXPECT_DOUBLE_EQ(t.number("dir@fpir=0.1").value, 0.5);  // above 0.6
+  EXPECT_EQ(std::get<DirAtFpir>(t.number("dir@fpir=0.1").counts).false_positives, 0);
+  EXPECT_TRUE(t.number("rank@1").interval.has_value());
 }
 
 const std::string kScores =
@@ -237,14 +238,14 @@ TEST(IjbaQuality, ScoresWithCutOffsMakeTheThreeSets) {
   o.replicates = 50;
   std::string text = quality_by_scores().text;
   text.replace(text.find("[1, 5, 10]"), 10, "[1, 2]");
-  const EvaluationResult r =
-      evaluate_scores(parse_protocol(text, "mine.toml"), set,
+  const Result r =
+      evaluate_scores(under(parse_protocol(text, "mine.toml"), set),
                       std::vector<double>{.9, .1, .2, .8, .3, .7, .9, .1, .2, .1, .3, .7}, {}, o);
-  EXPECT_DOUBLE_EQ(r.track("low2high").cell("rank@1").value, 0.5);
-  EXPECT_DOUBLE_EQ(r.track("low2high").cell("rank@2").value, 1);
-  EXPECT_DOUBLE_EQ(r.track("middle2high").cell("rank@1").value, 1);
-  EXPECT_TRUE(r.track("low2high").cell("auc").interval.has_value());
-  EXPECT_TRUE(r.track("low2high").cell("rank@1").interval.has_value());
+  EXPECT_DOUBLE_EQ(r.track("low2high").number("rank@1").value, 0.5);
+  EXPECT_DOUBLE_EQ(r.track("low2high").number("rank@2").value, 1);
+  EXPECT_DOUBLE_EQ(r.track("middle2high").number("rank@1").value, 1);
+  EXPECT_TRUE(r.track("low2high").number("auc").interval.has_value());
+  EXPECT_TRUE(r.track("low2high").number("rank@1").interval.has_value());
   EXPECT_EQ(set.lists[0].role, "quality");
 }
 
@@ -295,9 +296,9 @@ TEST(RealIjba, SplitOneHoldsWhatIsPublished) {
     EXPECT_EQ(difference.find("split1 "), std::string::npos) << difference;
   EvaluationOptions o;
   o.replicates = 50;
-  const EvaluationResult r = evaluate(spec, set, embeddings_of(set, 32, 2.0), o);
-  EXPECT_GT(r.track("split1").cell("tar@far=0.01").value, 0.5);
-  EXPECT_TRUE(r.track("split1").cell("tar@far=0.01").interval.has_value());
+  const Result r = evaluate(under(spec, set), embeddings_of(set, 32, 2.0), o);
+  EXPECT_GT(r.track("split1").number("tar@far=0.01").value, 0.5);
+  EXPECT_TRUE(r.track("split1").number("tar@far=0.01").interval.has_value());
 }
 
 TEST(RealIjba, QualityListsGiveTheAuthorsNumbers) {
@@ -328,7 +329,7 @@ TEST(RealLfwSearch, PeopleGiveAllImages) {
   e.values.erase(e.values.begin() + at * 4, e.values.begin() + at * 4 + 4);
   EvaluationOptions o;
   o.interval = "none";
-  const EvaluationResult r = evaluate(spec, set, e, o);
+  const Result r = evaluate(under(spec, set), e, o);
   ASSERT_EQ(r.tracks[0].failed.size(), 1u);
   EXPECT_EQ(r.tracks[0].failed[0].status, SampleStatus::missing);
 }
@@ -381,10 +382,11 @@ TEST(Folders, PeopleOfOnesOwn) {
   e.values.resize(e.values.size() + 16, 1.0f);
   EvaluationOptions o;
   o.replicates = 100;
-  const EvaluationResult r = evaluate(spec, set, e, o);
-  const MetricCell& cell = r.track("verification").cell("threshold@far=0.01");
-  EXPECT_EQ(cell.details["people"], 3);
-  EXPECT_EQ(cell.value, r.track("verification").cell("tar@far=0.01").details["threshold"]);
+  const Result r = evaluate(under(spec, set), e, o);
+  const Number& cell = r.track("verification").number("threshold@far=0.01");
+  EXPECT_EQ(std::get<ThresholdAtFar>(cell.counts).people, 3);
+  EXPECT_EQ(cell.value,
+            std::get<TarAtFar>(r.track("verification").number("tar@far=0.01").counts).threshold);
   // Most draws of three people leave one class empty.
   EXPECT_HAS(cell.no_interval, "too few people");
   EXPECT_HAS(r.notes.back(), "1 images show more faces");

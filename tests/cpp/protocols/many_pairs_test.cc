@@ -49,15 +49,15 @@ TEST(ManyPairs, GiveTheNumbersAndIntervalsOfTheSortedList) {
   const ManyPairs set;
   EvaluationOptions options;
   options.replicates = 20;
-  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, options);
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, options);
   const auto& list = trials_of<ListedTrials>(set.trials.tracks[0]);
   ASSERT_GT(list.comparisons.size(), std::size_t{1} << 20);
-  const auto& scores = std::get<std::vector<double>>(r.scores[0]);
+  const auto& scores = r.scores[0].each;
   const auto sorted = std::make_shared<const Comparisons>(scores, list.genuine);
   const TrackResult& track = r.tracks[0];
   EXPECT_EQ(track.genuine, sorted->genuine());
-  EXPECT_EQ(track.cell("auc").value, auc(sorted->roc()));
-  EXPECT_NEAR(track.cell("eer").value, eer(sorted->roc()), 1e-14);
+  EXPECT_EQ(track.number("auc").value, auc(sorted->roc()));
+  EXPECT_NEAR(track.number("eer").value, eer(sorted->roc()), 1e-14);
   std::vector<std::int32_t> first, second;
   for (const Comparison& c : list.comparisons) {
     first.push_back(set.trials.identity[static_cast<std::size_t>(c.first)]);
@@ -65,11 +65,11 @@ TEST(ManyPairs, GiveTheNumbersAndIntervalsOfTheSortedList) {
   }
   const Bootstrap people({first, second, {}}, Resampling::dyadic);
   for (const double far : {0.0001, 0.01}) {
-    const MetricCell& cell = track.cell(far == 0.01 ? "tar@far=0.01" : "tar@far=0.0001");
+    const Number& cell = track.number(far == 0.01 ? "tar@far=0.01" : "tar@far=0.0001");
     const TarAtFar wanted = tar_at_far(*sorted, far);
     EXPECT_EQ(cell.value, wanted.value);
-    EXPECT_EQ(cell.details["threshold"], wanted.threshold);
-    EXPECT_EQ(cell.details["false_accepts"], wanted.false_accepts);
+    EXPECT_EQ(std::get<TarAtFar>(cell.counts).threshold, wanted.threshold);
+    EXPECT_EQ(std::get<TarAtFar>(cell.counts).false_accepts, wanted.false_accepts);
     const std::vector<Statistic> one = {tar_at_far_statistic(sorted, far)};
     const Interval interval = people.intervals(one, {20, 0.95, 0}).front();
     ASSERT_TRUE(cell.interval);

@@ -41,20 +41,20 @@ targets = [0.05]
           {"split" + std::to_string(trials.tracks.size()), pairs_of(trials, begin, end)});
     trials.check();
   }
-  EvaluationResult result(const std::string& interval = "dyadic") const {
+  Result result(const std::string& interval = "dyadic") const {
     EvaluationOptions options;
     options.replicates = 200;
     options.interval = interval;
-    return evaluate(spec, trials, embeddings, options);
+    return evaluate(under(spec, trials), embeddings, options);
   }
 };
 
-double width(const MetricCell& cell) { return cell.interval->high - cell.interval->low; }
+double width(const Number& cell) { return cell.interval->high - cell.interval->low; }
 
 TEST(MeanInterval, OfTheSameSplitThriceIsThatOfTheSplit) {
-  const EvaluationResult r = Splits({{0, 20}, {0, 20}, {0, 20}}).result();
+  const Result r = Splits({{0, 20}, {0, 20}, {0, 20}}).result();
   for (const char* name : {"auc", "tar@far=0.05"}) {
-    const MetricCell &one = r.track("split0").cell(name), &mean = r.track("mean").cell(name);
+    const Number &one = r.track("split0").number(name), &mean = r.track("mean").number(name);
     ASSERT_TRUE(mean.interval) << name;
     EXPECT_NEAR(mean.interval->low, one.interval->low, 1e-11) << name;
     EXPECT_NEAR(mean.interval->high, one.interval->high, 1e-11) << name;
@@ -63,24 +63,24 @@ TEST(MeanInterval, OfTheSameSplitThriceIsThatOfTheSplit) {
 }
 
 TEST(MeanInterval, OfSplitsWithPeopleOfTheirOwnIsShorter) {
-  const EvaluationResult r = Splits({{0, 20}, {20, 40}, {40, 60}}).result();
-  const MetricCell& mean = r.track("mean").cell("auc");
+  const Result r = Splits({{0, 20}, {20, 40}, {40, 60}}).result();
+  const Number& mean = r.track("mean").number("auc");
   double widest = 0;
-  for (std::size_t t = 0; t < 3; ++t) widest = std::max(widest, width(r.tracks[t].cell("auc")));
+  for (std::size_t t = 0; t < 3; ++t) widest = std::max(widest, width(r.tracks[t].number("auc")));
   EXPECT_LT(width(mean), 0.8 * widest);
   EXPECT_LE(mean.interval->low, mean.value);
   EXPECT_GE(mean.interval->high, mean.value);
 }
 
 TEST(MeanInterval, OneSplitAloneHasNoMean) {
-  const EvaluationResult r = Splits({{0, 20}}).result();
+  const Result r = Splits({{0, 20}}).result();
   EXPECT_EQ(r.tracks.size(), 1u);
   EXPECT_THROW(r.track("mean"), std::invalid_argument);
 }
 
 TEST(MeanInterval, EarlierMethodsHaveNoneAndDoNotSayWhy) {
-  const EvaluationResult r = Splits({{0, 20}, {20, 40}}).result("vertex");
-  const Json cell = metrics_json(r.spec, r.options, r.tracks)["tracks"]["mean"]["metrics"]["auc"];
+  const Result r = Splits({{0, 20}, {20, 40}}).result("vertex");
+  const Json cell = metrics_json(r)["tracks"]["mean"]["metrics"]["auc"];
   EXPECT_TRUE(cell["interval"].is_null());
   EXPECT_FALSE(cell.contains("no_interval"));
 }

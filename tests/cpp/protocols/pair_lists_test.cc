@@ -104,8 +104,7 @@ TEST(PairList, MalformedListsAreErrorsWithFileAndLine) {
            {kPairs, "first,second,label\n", "pairs.csv: the list is empty"}}) {
     const TemporaryFolder folder;
     write_file(folder / "pairs.csv", with(kPairs, d.from, d.to));
-    EXPECT_ERROR(evaluate_scores(load_protocol("pairs"),
-                                 read_trials(load_protocol("pairs"), {folder.path()}),
+    EXPECT_ERROR(evaluate_scores(read_trials(load_protocol("pairs"), {folder.path()}),
                                  std::vector<double>(1, 0.5)),
                  d.expected);
   }
@@ -200,9 +199,9 @@ TEST(Calfw, ReadsTheOfficialFormAsWorkedOutByHand) {
   for (int k = 0; k < 20; ++k) scores.push_back(19.5 - k);
   EvaluationOptions options;
   options.interval = "none";
-  const auto result = evaluate_scores(spec, set, scores, {}, options);
-  EXPECT_DOUBLE_EQ(result.tracks.at(0).cell("auc").value, 190.0 / 400);
-  EXPECT_EQ(result.tracks.at(0).cell("accuracy").details["folds"].size(), 10u);
+  const auto result = evaluate_scores(under(spec, set), scores, {}, options);
+  EXPECT_DOUBLE_EQ(result.tracks.at(0).number("auc").value, 190.0 / 400);
+  EXPECT_EQ(std::get<Accuracy>(result.tracks.at(0).number("accuracy").counts).folds.size(), 10u);
   EXPECT_NE(result.notes.at(0).find("40 comparisons, the official one 6000"), std::string::npos);
 }
 
@@ -235,7 +234,8 @@ TEST(Calfw, MalformedListsAreErrorsWithFileAndLine) {
     EXPECT_ERROR(read(with(good, d.from, d.to)), d.expected);
   const TemporaryFolder empty;
   EXPECT_ERROR(read_trials(spec, {empty.path()}), "pairs_CALFW.txt");
-  EXPECT_ERROR(evaluate_scores(spec, read(good), std::vector<double>(40, std::nan(""))), "row 0");
+  EXPECT_ERROR(evaluate_scores(under(spec, read(good)), std::vector<double>(40, std::nan(""))),
+               "row 0");
 }
 
 // --- AgeDB ---------------------------------------------------------------------------------------
@@ -278,10 +278,10 @@ TEST(AgeDb, ReadsTheOfficialFormAsWorkedOutByHand) {
   // right. Trained on fold 0 it is 0.65: fold 1 has 0.6 wrong, 0.3 right.
   EvaluationOptions options;
   options.interval = "none";
-  const auto result = evaluate_scores(load_protocol("agedb30"), set,
+  const auto result = evaluate_scores(under(load_protocol("agedb30"), set),
                                       std::vector<double>{0.9, 0.4, 0.3, 0.6}, {}, options);
-  EXPECT_DOUBLE_EQ(result.tracks.at(0).cell("accuracy").value, 0.75);
-  EXPECT_DOUBLE_EQ(result.tracks.at(0).cell("auc").value, 1.0);
+  EXPECT_DOUBLE_EQ(result.tracks.at(0).number("accuracy").value, 0.75);
+  EXPECT_DOUBLE_EQ(result.tracks.at(0).number("auc").value, 1.0);
 }
 
 TEST(AgeDb, MalformedFilesAreErrorsThatNameThePlace) {

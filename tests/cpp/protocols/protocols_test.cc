@@ -146,7 +146,7 @@ TEST(LfwPairs, AListWithoutFolds) {
   tiny.write("1\nAnn\t1\t2\nAnn\t1\tBob\t1\n");
   const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
   EXPECT_TRUE(trials_of<ListedTrials>(t.tracks.at(0)).fold.empty());
-  const std::string text = message_of<Error>([&] { evaluate(tiny.spec(), t, tiny.embeddings(t)); });
+  const std::string text = message_of<Error>([&] { evaluate(t, tiny.embeddings(t)); });
   EXPECT_HAS(text, "no folds");
 }
 
@@ -194,25 +194,24 @@ TEST(Evaluate, TheTinySetAsWorkedOutByHand) {
   const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
   EvaluationOptions o;
   o.interval = "none";
-  const EvaluationResult r =
-      evaluate_scores(tiny.spec(), t, std::vector<double>{.9, .4, .3, .1, .8, .2, .6, 0}, {}, o);
+  const Result r = evaluate_scores(t, std::vector<double>{.9, .4, .3, .1, .8, .2, .6, 0}, {}, o);
   const TrackResult& track = r.track("view2");
   EXPECT_EQ(track.comparisons, 8);
   EXPECT_EQ(track.genuine, 4);
   EXPECT_EQ(track.identities, 6);
-  const MetricCell& accuracy = track.cell("accuracy");
+  const Number& accuracy = track.number("accuracy");
   EXPECT_DOUBLE_EQ(accuracy.value, (0.75 + 0.5) / 2);
-  EXPECT_EQ(accuracy.details["wrong"], 3);
-  EXPECT_DOUBLE_EQ(accuracy.details["folds"][0]["threshold"].get<double>(), 0.7);
+  EXPECT_EQ(std::get<Accuracy>(accuracy.counts).wrong, 3);
+  EXPECT_DOUBLE_EQ(std::get<Accuracy>(accuracy.counts).fold_threshold[0], 0.7);
   // 16 pairs of a genuine and an impostor score: 0.9 and 0.8 beat 4, 0.4 beats 3, 0.2 beats 2.
-  EXPECT_DOUBLE_EQ(track.cell("auc").value, 13.0 / 16);
-  const MetricCell& tar = track.cell("tar@far=0.1");
+  EXPECT_DOUBLE_EQ(track.number("auc").value, 13.0 / 16);
+  const Number& tar = track.number("tar@far=0.1");
   EXPECT_DOUBLE_EQ(tar.value, 0.5);  // no impostor of 4 may be accepted: above 0.6
-  EXPECT_EQ(tar.details["false_accepts"], 0);
-  EXPECT_FALSE(tar.details["reliable"].get<bool>());
+  EXPECT_EQ(std::get<TarAtFar>(tar.counts).false_accepts, 0);
+  EXPECT_FALSE(std::get<TarAtFar>(tar.counts).reliable);
   EXPECT_FALSE(r.notes.empty());  // not the official list
   EXPECT_FALSE(accuracy.interval.has_value());
-  EXPECT_HAS(message_of<std::invalid_argument>([&] { track.cell("acuracy"); }),
+  EXPECT_HAS(message_of<std::invalid_argument>([&] { track.number("acuracy"); }),
              "did you mean 'accuracy'");
 }
 
@@ -227,24 +226,24 @@ TEST(Evaluate, FailedEnrolmentsAreCountedAndScoreLowest) {
   e.values.resize(e.values.size() - static_cast<std::size_t>(e.dim));
   EvaluationOptions o;
   o.replicates = 50;
-  const EvaluationResult r = evaluate(tiny.spec(), t, e, o);
+  const Result r = evaluate(t, e, o);
   const TrackResult& track = r.tracks[0];
   ASSERT_EQ(track.failed.size(), 2u);
   EXPECT_EQ(track.failed[0].name, "Ann/Ann_0001.jpg");
   EXPECT_EQ(track.failed[0].status, SampleStatus::no_face);
   EXPECT_EQ(track.failed[1].status, SampleStatus::missing);
-  EXPECT_EQ(score_at(r.scores[0], 0), -1);
+  EXPECT_EQ(r.scores[0].at(0), -1);
   EXPECT_EQ(track.comparisons, 8);
   EXPECT_GT(track.failed_comparisons, 1);
 
   o.failed_enrolments = "drop";
-  const TrackResult dropped = evaluate(tiny.spec(), t, e, o).tracks[0];
+  const TrackResult dropped = evaluate(t, e, o).tracks[0];
   EXPECT_EQ(dropped.dropped, track.failed_comparisons);
   EXPECT_EQ(dropped.comparisons + dropped.dropped, 8);
   EXPECT_EQ(dropped.failed.size(), 2u);
 
   o.strict = true;
-  EXPECT_HAS(message_of<Error>([&] { evaluate(tiny.spec(), t, e, o); }), "Ann/Ann_0001.jpg");
+  EXPECT_HAS(message_of<Error>([&] { evaluate(t, e, o); }), "Ann/Ann_0001.jpg");
 }
 
 TEST(Evaluate, FailedScoresAreBelowForeignScoresToo) {
@@ -255,9 +254,9 @@ TEST(Evaluate, FailedScoresAreBelowForeignScoresToo) {
   EvaluationOptions o;
   o.interval = "none";
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto r = evaluate_scores(tiny.spec(), t,
-                                 std::vector<double>{nan, 40, 10, -30, 80, 20, 60, 0}, status, o);
-  EXPECT_EQ(score_at(r.scores[0], 0), -30);
+  const auto r =
+      evaluate_scores(t, std::vector<double>{nan, 40, 10, -30, 80, 20, 60, 0}, status, o);
+  EXPECT_EQ(r.scores[0].at(0), -30);
 }
 
 TEST(Evaluate, BadNumbersAreErrorsThatNameThem) {
@@ -265,15 +264,15 @@ TEST(Evaluate, BadNumbersAreErrorsThatNameThem) {
   const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
   EmbeddingSet e = tiny.embeddings(t);
   e.values[static_cast<std::size_t>(e.dim)] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_HAS(message_of<Error>([&] { evaluate(tiny.spec(), t, e); }), t.names[1]);
+  EXPECT_HAS(message_of<Error>([&] { evaluate(t, e); }), t.names[1]);
   e = tiny.embeddings(t);
   std::fill(e.values.begin(), e.values.begin() + e.dim, 0.0f);
-  EXPECT_HAS(message_of<Error>([&] { evaluate(tiny.spec(), t, e); }), "no direction");
+  EXPECT_HAS(message_of<Error>([&] { evaluate(t, e); }), "no direction");
   std::vector<double> scores(8, 0.5);
   scores[3] = std::numeric_limits<double>::infinity();
-  EXPECT_HAS(message_of<Error>([&] { evaluate_scores(tiny.spec(), t, scores); }), "row 3");
+  EXPECT_HAS(message_of<Error>([&] { evaluate_scores(t, scores); }), "row 3");
   scores.pop_back();
-  EXPECT_HAS(message_of<Error>([&] { evaluate_scores(tiny.spec(), t, scores); }), "7 scores");
+  EXPECT_HAS(message_of<Error>([&] { evaluate_scores(t, scores); }), "7 scores");
 }
 
 TEST(Evaluate, TheSameForAnyNumberOfThreads) {
@@ -282,10 +281,10 @@ TEST(Evaluate, TheSameForAnyNumberOfThreads) {
   Job one, two;
   one.threads = 1;
   two.threads = 2;
-  const auto a = evaluate(tiny.spec(), t, tiny.embeddings(t), {}, one);
-  const auto b = evaluate(tiny.spec(), t, tiny.embeddings(t), {}, two);
+  const auto a = evaluate(t, tiny.embeddings(t), {}, one);
+  const auto b = evaluate(t, tiny.embeddings(t), {}, two);
   EXPECT_EQ(a.scores, b.scores);
-  EXPECT_EQ(metrics_json(a.spec, a.options, a.tracks), metrics_json(b.spec, b.options, b.tracks));
+  EXPECT_EQ(metrics_json(a), metrics_json(b));
 }
 
 TEST(Evaluate, ScoresFromACsvFile) {

@@ -13,9 +13,9 @@ namespace fs = std::filesystem;
 double accuracy(const Release& release, const TrialSet& set, const std::vector<double>& scores) {
   EvaluationOptions options;
   options.interval = "none";
-  return evaluate_scores(release.spec(), set, scores, {}, options)
+  return evaluate_scores(under(release.spec(), set), scores, {}, options)
       .tracks.at(0)
-      .cell("accuracy")
+      .number("accuracy")
       .value;
 }
 
@@ -90,7 +90,7 @@ TEST(Release, LfwWithRepeatedPairsSelfPairsAndASamePersonImpostor) {
   EXPECT_DOUBLE_EQ(accuracy(release, set, scores), 23.0 / 24);
   EvaluationOptions strict;
   strict.strict = true;
-  EXPECT_ERROR(evaluate_scores(release.spec(), set, scores, {}, strict),
+  EXPECT_ERROR(evaluate_scores(under(release.spec(), set), scores, {}, strict),
                "protocol lfw: the lists have 5 blemishes. Pairs that are in the list already, in "
                "this order or the other: 2; every row counts. First: pairs.txt:6: Ann");
 }

@@ -66,11 +66,11 @@ EvaluationOptions outcomes(const std::string& policy = "lowest_score") {
   return o;
 }
 
-void expect_same_cells(const TrackResult& a, const TrackResult& b) {
+void expect_same_numbers(const TrackResult& a, const TrackResult& b) {
   EXPECT_EQ(a.kind, b.kind);
   expect_same_counts(a, b);
-  ASSERT_EQ(a.cells.size(), b.cells.size());
-  for (std::size_t c = 0; c < a.cells.size(); ++c) expect_same_cell(a.cells[c], b.cells[c]);
+  ASSERT_EQ(a.numbers.size(), b.numbers.size());
+  for (std::size_t n = 0; n < a.numbers.size(); ++n) expect_same_number(a.numbers[n], b.numbers[n]);
 }
 
 class EachSearchPolicy : public testing::TestWithParam<std::tuple<int, std::string>> {};
@@ -81,14 +81,14 @@ INSTANTIATE_TEST_SUITE_P(Failures, EachSearchPolicy,
 TEST_P(EachSearchPolicy, OutcomesGiveTheNumbersOfAllScores) {
   const auto [failed, policy] = GetParam();
   const Set set(failed);
-  const EvaluationResult a = evaluate(set.spec, set.trials, set.embeddings, stored(policy));
-  const EvaluationResult b = evaluate(set.spec, set.trials, set.embeddings, outcomes(policy));
-  ASSERT_TRUE(std::holds_alternative<KeptOutcomes>(b.scores[0]));
-  EXPECT_EQ(std::get<KeptOutcomes>(b.scores[0]).enrolled.has_value(), failed > 0);
-  EXPECT_FALSE(keeps_all(b.scores[0]));
-  EXPECT_EQ(score_count(b.scores[0]), 0);
-  ASSERT_FALSE(a.tracks[0].cells.empty());
-  expect_same_cells(a.tracks[0], b.tracks[0]);
+  const Result a = evaluate(under(set.spec, set.trials), set.embeddings, stored(policy));
+  const Result b = evaluate(under(set.spec, set.trials), set.embeddings, outcomes(policy));
+  ASSERT_TRUE(b.scores[0].outcomes);
+  EXPECT_EQ(b.scores[0].enrolled_outcomes != nullptr, failed > 0);
+  EXPECT_FALSE(b.scores[0].all());
+  EXPECT_EQ(b.scores[0].count(), 0);
+  ASSERT_FALSE(a.tracks[0].numbers.empty());
+  expect_same_numbers(a.tracks[0], b.tracks[0]);
 }
 
 TEST_P(EachSearchPolicy, ARunOfOutcomesIsVerifiedAndDrawn) {
@@ -98,8 +98,8 @@ TEST_P(EachSearchPolicy, ARunOfOutcomesIsVerifiedAndDrawn) {
   write_embeddings(folder / "e.h5", set.embeddings);
   std::vector<TrackCurves> curves;
   for (const bool all : {true, false}) {
-    EvaluationResult r =
-        evaluate(set.spec, set.trials, set.embeddings, all ? stored(policy) : outcomes(policy));
+    Result r = evaluate(under(set.spec, set.trials), set.embeddings,
+                        all ? stored(policy) : outcomes(policy));
     const std::filesystem::path run = folder / (all ? "all" : "few");
     write_run_files(run, r, {});
     std::filesystem::copy_file(folder / "e.h5", run / "embeddings.h5");
@@ -122,8 +122,10 @@ TEST(SearchOutcomes, TheSameSearchesAreFoundAgain) {
   const TemporaryFolder folder;
   Set other;
   other.embeddings.values[3] += 0.5f;
-  write_run_files(folder / "a", evaluate(set.spec, set.trials, set.embeddings, outcomes()), {});
-  write_run_files(folder / "b", evaluate(set.spec, set.trials, other.embeddings, outcomes()), {});
+  write_run_files(folder / "a", evaluate(under(set.spec, set.trials), set.embeddings, outcomes()),
+                  {});
+  write_run_files(folder / "b", evaluate(under(set.spec, set.trials), other.embeddings, outcomes()),
+                  {});
   const RunScores a = read_scores(folder / "a" / "scores.h5");
   const RunScores b = read_scores(folder / "b" / "scores.h5");
   const TrackPairs same = track_pairs(a, a).at(0), changed = track_pairs(a, b).at(0);
@@ -136,10 +138,12 @@ TEST(SearchOutcomes, TheSameSearchesAreFoundAgain) {
 TEST(SearchOutcomes, DamagedOutcomesAreRefused) {
   const Set set;
   const TemporaryFolder folder;
-  EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, outcomes());
+  Result r = evaluate(under(set.spec, set.trials), set.embeddings, outcomes());
   const auto refused = [&](auto&& change, std::string_view words) {
-    EvaluationResult changed = r;
-    change(std::get<KeptOutcomes>(changed.scores[0]).all);
+    Result changed = r;
+    SearchRecord record = *r.scores[0].outcomes;
+    change(record);
+    changed.scores[0] = Scores::of_searches(std::move(record), std::nullopt);
     write_run_files(folder / "run", changed, {});
     EXPECT_ERROR(read_scores(folder / "run" / "scores.h5"), words);
     std::filesystem::remove_all(folder / "run");
@@ -155,7 +159,7 @@ TEST(SearchOutcomes, DamagedOutcomesAreRefused) {
 
 TEST(SearchOutcomes, NoSearchLeftIsAnError) {
   const Set set(0, true);
-  EXPECT_ERROR(evaluate(set.spec, set.trials, set.embeddings, outcomes("drop")),
+  EXPECT_ERROR(evaluate(under(set.spec, set.trials), set.embeddings, outcomes("drop")),
                "no search is left");
 }
 

@@ -71,31 +71,31 @@ TEST(TemplateList, MatricesAndBothReadingsOfTheMeanAsWorkedOutByHand) {
     for (const double side : {-5, 5}) polar.push_back({1, middle + side});
   EvaluationOptions options;
   options.interval = "none";
-  auto result = evaluate(small(), set, embeddings(set, polar), options);
-  const MetricCell& cell = result.tracks.at(0).cell("mean_similarity");
+  auto result = evaluate(under(small(), set), embeddings(set, polar), options);
+  const Number& cell = result.tracks.at(0).number("mean_similarity");
   ASSERT_TRUE(cell.matrix);
   const std::vector<double> expected = {(cosine(10) + 1) / 2, (cosine(60) + cosine(30)) / 2,
                                         (cosine(20) + 1) / 2, cosine(30)};
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(cell.matrix->values[k], expected[k], 1e-6) << k;
   // Impostors: row subject 1 with column subject 2, and the other way. young/1 with young/2:
   // 0|90 and 90|10.
-  const MetricCell& impostor = result.tracks.at(0).cell("impostor_similarity");
+  const Number& impostor = result.tracks.at(0).number("impostor_similarity");
   EXPECT_NEAR(impostor.matrix->values[0], (cosine(90) + cosine(80)) / 2, 1e-6);
 
   // The first image of every pair ten times as long: mean_raw leans to it, mean_unit does not.
   for (std::size_t k = 0; k < polar.size(); k += 2) polar[k][0] = 10;
   options.fusion = "mean_unit";
-  result = evaluate(small(), set, embeddings(set, polar), options);
+  result = evaluate(under(small(), set), embeddings(set, polar), options);
   for (std::size_t k = 0; k < 4; ++k)
-    EXPECT_NEAR(result.tracks.at(0).cell("mean_similarity").matrix->values[k], expected[k], 1e-6);
+    EXPECT_NEAR(result.tracks.at(0).number("mean_similarity").matrix->values[k], expected[k], 1e-6);
   // One pair only: 0 degrees of length 3 and 90 of length 1 lean to atan(1/3), unit to 45.
   polar[0] = {3, 0};
   polar[1] = {1, 90};
   const auto young = [&](const std::string& fusion) {
     options.fusion = fusion;
-    return evaluate(small(), set, embeddings(set, polar), options)
+    return evaluate(under(small(), set), embeddings(set, polar), options)
         .tracks.at(0)
-        .cell("mean_similarity")
+        .number("mean_similarity")
         .matrix->values[0];
   };
   // Column young/2 of subject 1: 5 and 15 degrees, lengths 10 and 1.

@@ -110,12 +110,12 @@ EvaluationOptions quick() {
 TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
   Set set;
   fail_sample(set.embeddings, 0);  // one of the two of a template: the other carries it
-  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   for (std::size_t t = 0; t < 4; ++t) {
     const Track& track = set.trials.tracks[t];
-    for (std::int64_t k = 0; k < score_count(r.scores[t]); ++k) {
+    for (std::int64_t k = 0; k < r.scores[t].count(); ++k) {
       const Comparison c = *track.trials->comparison_at(k);
-      EXPECT_NEAR(score_at(r.scores[t], k), set.cosine(c.first, c.second),
+      EXPECT_NEAR(r.scores[t].at(k), set.cosine(c.first, c.second),
                   track.trials->single() ? 1e-7 : 1e-14)
           << track.name << " " << k;
     }
@@ -137,13 +137,13 @@ TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
 
 TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
   const Set set;
-  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   const TrackResult& track = r.track("ages");
   EXPECT_EQ(track.genuine, 4 * kPeople);
   EXPECT_EQ(track.impostor, 4 * kPeople * (kPeople - 1));
-  const MatrixValue& mean = *track.cell("mean_similarity").matrix;
-  const MatrixValue& twin = *track.cell("impostor_similarity").matrix;
-  const MatrixValue& dprime = *track.cell("dprime").matrix;
+  const MatrixValue& mean = *track.number("mean_similarity").matrix;
+  const MatrixValue& twin = *track.number("impostor_similarity").matrix;
+  const MatrixValue& dprime = *track.number("dprime").matrix;
   for (std::int32_t i = 0; i < 2; ++i)
     for (std::int32_t j = 0; j < 2; ++j) {
       std::vector<double> scores;
@@ -164,7 +164,7 @@ TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
       EXPECT_GT(mean.intervals[k].high, mean.values[k]);
       EXPECT_EQ(mean.intervals[k].method, "dyadic_bootstrap_t");
     }
-  const Json json = metrics_json(r.spec, r.options, r.tracks)["tracks"]["ages"];
+  const Json json = metrics_json(r)["tracks"]["ages"];
   const Json& cell = json["metrics"]["mean_similarity"];
   EXPECT_EQ(cell["rows"], (Json{"young", "old"}));
   EXPECT_EQ(cell["value"][1][0].get<double>(), mean.values[2]);
@@ -177,35 +177,35 @@ TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
   Set set;
   fail_sample(set.embeddings, 0);
   fail_sample(set.embeddings, 1);
-  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   const TrackResult& cross = r.track("cross");
   ASSERT_EQ(cross.failed.size(), 1u);
   EXPECT_EQ(cross.failed[0].name, "p0t0");
   EXPECT_EQ(cross.failed[0].status, SampleStatus::no_face);
   EXPECT_EQ(cross.failed_comparisons, kPeople);
   EXPECT_EQ(cross.comparisons, 36);
-  EXPECT_EQ(score_at(r.scores[1], 0), -1);
+  EXPECT_EQ(r.scores[1].at(0), -1);
   EvaluationOptions o = quick();
   o.failed_enrolments = "drop";
-  const EvaluationResult dropped = evaluate(set.spec, set.trials, set.embeddings, o);
+  const Result dropped = evaluate(under(set.spec, set.trials), set.embeddings, o);
   EXPECT_EQ(dropped.track("cross").comparisons, 30);
   EXPECT_EQ(dropped.track("cross").dropped, 6);
   const TrackResult& ages = dropped.track("ages");
   EXPECT_EQ(ages.genuine, 4 * kPeople - 2);  // the young row has lost its first subject
   double same = 0;
   for (std::int32_t s = 1; s < kPeople; ++s) same += set.cosine(4 * s, 4 * s + 1);
-  EXPECT_NEAR(ages.cell("mean_similarity").matrix->values[0], same / (kPeople - 1), 1e-14);
+  EXPECT_NEAR(ages.number("mean_similarity").matrix->values[0], same / (kPeople - 1), 1e-14);
 }
 
 TEST(TrackKinds, AConstantEmbeddingIsUnmaskedByTheTwin) {
   Set set;
   std::fill(set.embeddings.values.begin(), set.embeddings.values.end(), 0.25f);
-  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick());
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   const TrackResult& track = r.track("ages");
-  EXPECT_DOUBLE_EQ(track.cell("mean_similarity").matrix->values[0], 1);
-  EXPECT_DOUBLE_EQ(track.cell("impostor_similarity").matrix->values[0], 1);
-  EXPECT_TRUE(std::isnan(track.cell("dprime").matrix->values[0]));
-  const Json json = metrics_json(r.spec, r.options, r.tracks);
+  EXPECT_DOUBLE_EQ(track.number("mean_similarity").matrix->values[0], 1);
+  EXPECT_DOUBLE_EQ(track.number("impostor_similarity").matrix->values[0], 1);
+  EXPECT_TRUE(std::isnan(track.number("dprime").matrix->values[0]));
+  const Json json = metrics_json(r);
   EXPECT_TRUE(json["tracks"]["ages"]["metrics"]["dprime"]["value"][0][0].is_null());
 }
 
@@ -215,32 +215,44 @@ TEST(TrackKinds, ScoresFileGivesTheSameNumbersBack) {
   Job one, two;
   one.threads = 1;
   two.threads = 2;
-  const EvaluationResult r = evaluate(set.spec, set.trials, set.embeddings, quick(), one);
-  const EvaluationResult again = evaluate(set.spec, set.trials, set.embeddings, quick(), two);
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick(), one);
+  const Result again = evaluate(under(set.spec, set.trials), set.embeddings, quick(), two);
   EXPECT_EQ(r.scores, again.scores);
   const TinyLfw place;
   write_run_files(place.root(), r);
   const RunScores read = read_scores(place.root() / "scores.h5");
   EXPECT_EQ(read.scores, r.scores);
   EXPECT_EQ(read.trials.tracks[0].name, "list");  // in the order of the lists
-  const auto tracks =
-      measure_tracks(read.spec, read.options, read.trials, read.status, read.scores);
-  EXPECT_EQ(pretty_json(metrics_json(read.spec, read.options, tracks)),
-            read_file(place.root() / "metrics.json"));
+  const auto tracks = measure_tracks(read);
+  EXPECT_EQ(pretty_json(metrics_json(read, tracks)), read_file(place.root() / "metrics.json"));
+}
+
+TEST(TrackKinds, ScoresThatAreNotThoseOfTheTrialsAreRefused) {
+  const Set set;
+  const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
+  for (std::size_t t = 0; t < r.scores.size(); ++t) {
+    Result changed = r;
+    changed.scores[t] = std::vector<float>(3, 0.5f);
+    EXPECT_THROW(measure_tracks(changed), std::invalid_argument) << r.tracks[t].name;
+  }
+}
+
+TEST(TrackKinds, TrialsThatKnowNoProtocolAreRefused) {
+  const Set set;
+  EXPECT_THROW(evaluate(set.trials, set.embeddings), std::invalid_argument);
 }
 
 TEST(TrackKinds, GivenScoresFillTheShapeOfEachKind) {
   const Set set;
-  const EvaluationResult wanted = evaluate(set.spec, set.trials, set.embeddings, quick());
+  const Result wanted = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   std::vector<double> flat;
-  for (const KeptScores& s : wanted.scores)
-    for (std::int64_t k = 0; k < score_count(s); ++k) flat.push_back(score_at(s, k));
-  const EvaluationResult r = evaluate_scores(set.spec, set.trials, flat, {}, quick());
+  for (const Scores& s : wanted.scores)
+    for (std::int64_t k = 0; k < s.count(); ++k) flat.push_back(s.at(k));
+  const Result r = evaluate_scores(under(set.spec, set.trials), flat, {}, quick());
   EXPECT_EQ(r.scores, wanted.scores);
-  EXPECT_EQ(metrics_json(r.spec, r.options, r.tracks),
-            metrics_json(wanted.spec, wanted.options, wanted.tracks));
+  EXPECT_EQ(metrics_json(r), metrics_json(wanted));
   flat.back() = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW(evaluate_scores(set.spec, set.trials, flat, {}, quick()), Error);
+  EXPECT_THROW(evaluate_scores(under(set.spec, set.trials), flat, {}, quick()), Error);
 }
 
 TEST(TrackKinds, ATriangleComparesEachPairOnceAndAMaskLeavesOut) {
@@ -300,7 +312,7 @@ TEST(TrackKinds, AMetricThatNoTrackCanHaveIsAnError) {
   Set set;
   set.trials.tracks.erase(set.trials.tracks.begin() + 2);
   try {
-    evaluate(set.spec, set.trials, set.embeddings, quick());
+    evaluate(under(set.spec, set.trials), set.embeddings, quick());
     FAIL();
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("mean_similarity"), std::string::npos) << e.what();

@@ -21,7 +21,7 @@ class TwoRuns : public testing::Test {
     const TrialSet t = read_trials(tiny_.spec(), {tiny_.root()});
     EvaluationOptions o = options;
     o.interval = "none";
-    save_run(tiny_.root() / name, evaluate_scores(tiny_.spec(), t, scores, {}, o));
+    save_run(tiny_.root() / name, evaluate_scores(t, scores, {}, o));
     return tiny_.root() / name;
   }
   RunScores read(const fs::path& run) { return read_scores(run / "scores.h5"); }

@@ -32,7 +32,7 @@ class RunFolder : public testing::Test {
     e.status[3] = SampleStatus::no_face;
     EvaluationOptions o;
     o.replicates = 100;
-    const EvaluationResult r = evaluate(tiny_.spec(), t, e, o, job);
+    const Result r = evaluate(t, e, o, job);
     RunInfo info;
     info.root = tiny_.root();
     info.threads = threads;
@@ -247,7 +247,9 @@ TEST(TrackCurves, IdentificationByHand) {
   EvaluationOptions o;
   o.interval = "none";
   o.failed_enrolments = "lowest_score";
-  const auto measured = [&] { return evaluate_scores(spec, trials, scores, status, o).curves; };
+  const auto measured = [&] {
+    return evaluate_scores(under(spec, trials), scores, status, o).curves;
+  };
   const auto curves = measured();
   ASSERT_EQ(curves.size(), 1u);
   EXPECT_TRUE(curves[0].roc.empty());

@@ -39,8 +39,8 @@ struct AccuracyConvention {
   std::string doc;
   std::string source;
   bool cosine_only = false;  // needs scores in [-1, 1]
-  // The script subtracts the mean embedding of the training folds: its scores are those of
-  // CentredComparisons.
+  // The script subtracts the mean embedding of the training folds: its scores are
+  // Comparisons::centred(), where there are any.
   bool centred = false;
   double (*key)(double score) = nullptr;     // null = the score itself
   double (*to_score)(double key) = nullptr;  // its inverse
@@ -67,10 +67,12 @@ const Table<AccuracyConvention>& accuracy_conventions();
 // fold empty; for youden also training folds without one of the classes).
 Accuracy accuracy(const Comparisons& comparisons, std::string_view convention = "exact",
                   std::span<const Weight> weights = {});
-// The same for a convention given as a value. Value NaN where it is undefined. `weights` in the
-// comparisons' sorted order.
+// The same for a convention given as a value.
+Accuracy accuracy(const Comparisons& comparisons, const AccuracyConvention& convention,
+                  std::span<const Weight> weights = {});
+// The same, and the value is NaN where it is undefined.
 Accuracy measure_accuracy(const Comparisons& comparisons, const AccuracyConvention& convention,
-                          std::span<const Weight> sorted_weights);
+                          std::span<const Weight> weights);
 
 // numpy.arange(start, stop, step) to the last bit: the grids of published scripts are made with it.
 std::vector<double> arange(double start, double stop, double step);

@@ -28,7 +28,8 @@ class Comparisons final : public ScoreSet {
   std::int64_t impostor() const override { return static_cast<std::int64_t>(size()) - genuine_; }
   // Every distinct score is a point.
   RocCurve roc(std::span<const Weight> weights = {}) const override;
-  const Comparisons* listed() const override { return this; }
+  TarAtFar tar_over_folds(const TarAtFarConvention& rule, double far,
+                          std::span<const Weight> weights = {}) const override;
 
   // All in descending order of score; equal scores in the order given.
   std::span<const double> scores() const { return scores_; }
@@ -48,6 +49,12 @@ class Comparisons final : public ScoreSet {
                                        fold_begin_[fold + 1] - fold_begin_[fold]);
   }
 
+  // The same comparisons with other scores for each fold, those of centred_scores(), which accuracy
+  // conventions that are `centred` take. Throws std::invalid_argument where they do not fit.
+  void set_centred(std::vector<Comparisons> of_fold);
+  bool has_centred() const { return !centred_.empty(); }
+  const Comparisons& centred(int fold) const { return centred_[static_cast<std::size_t>(fold)]; }
+
   // The caller's weights brought into the sorted order; all 1 for empty weights. Throws
   // std::invalid_argument where the length differs.
   std::vector<Weight> sorted_weights(std::span<const Weight> weights) const;
@@ -60,6 +67,7 @@ class Comparisons final : public ScoreSet {
   std::vector<std::int32_t> fold_names_;
   std::vector<std::uint32_t> members_;
   std::vector<std::size_t> fold_begin_;
+  std::vector<Comparisons> centred_;
   std::int64_t genuine_ = 0;
 };
 

@@ -57,7 +57,7 @@ class ManyComparisons final : public ScoreSet {
   explicit ManyComparisons(const ListedScores& scores, const Job& job = {});
   // Of more comparisons than can be stored (metrics/all_pairs.h), each score rounded to float: the
   // same numbers as from all the scores, as far as the tail reaches.
-  ManyComparisons(std::shared_ptr<const ScoreTail> tail, const TailSides& sides);
+  ManyComparisons(const ScoreTail& tail, const TailSides& sides);
 
   std::int64_t genuine() const override {
     return static_cast<std::int64_t>(genuine_identity_.size());
@@ -72,7 +72,6 @@ class ManyComparisons final : public ScoreSet {
   std::int64_t identities() const override { return identities_; }
   // The caller's numbers of them, ascending.
   const std::vector<std::int32_t>& people() const { return people_; }
-  const ScoreTail* tail() const override { return tail_.get(); }
 
   // Two points for each distinct genuine score (before it and at it), so that impostor scores
   // between two genuine ones are one step.
@@ -156,7 +155,6 @@ class ManyComparisons final : public ScoreSet {
   std::span<const double> listed_;
   std::vector<std::uint32_t> impostor_at_;
   std::variant<Pairs<std::uint16_t>, Pairs<std::uint32_t>> pairs_;
-  std::shared_ptr<const ScoreTail> tail_;
 };
 
 }  // namespace facebench

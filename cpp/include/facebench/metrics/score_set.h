@@ -7,9 +7,8 @@
 
 namespace facebench {
 
-class CentredComparisons;
-class Comparisons;
-struct ScoreTail;
+struct TarAtFar;
+struct TarAtFarConvention;
 
 // How often something counts that a bootstrap draws. Weights make a resampled data set without
 // copying it: weight 2 is listed twice, weight 0 is left out. No weights = everything once.
@@ -45,12 +44,10 @@ class ScoreSet {
 
   // The people that take part; 0 where that is not known.
   virtual std::int64_t identities() const { return 0; }
-  // The same comparisons as a list, for rules that need folds; null where they are no list.
-  virtual const Comparisons* listed() const { return nullptr; }
-  // The same with the scores of centred embeddings, for rules that subtract a mean; null without.
-  virtual const CentredComparisons* centred() const { return nullptr; }
-  // Where only the highest scores were kept: those, and counts of the others. Else null.
-  virtual const ScoreTail* tail() const { return nullptr; }
+  // The TAR at a FAR by a rule that needs folds (TarAtFarConvention::of_folds), NaN where it is
+  // undefined. Throws std::invalid_argument where there are no folds.
+  virtual TarAtFar tar_over_folds(const TarAtFarConvention& rule, double far,
+                                  std::span<const Weight> weights = {}) const;
 };
 
 }  // namespace facebench

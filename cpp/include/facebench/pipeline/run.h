@@ -52,11 +52,11 @@ Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials,
 // circumstance in run.json), with any number of threads. How images are detected and cropped, and
 // how they are embedded, is what the model says unless the request says otherwise. Throws Error,
 // and nothing is written then.
-EvaluationResult run(const RunRequest& request, const std::filesystem::path& model,
-                     const std::filesystem::path& out, const Job& job = {});
-EvaluationResult run(const RunRequest& request, const Model& model,
-                     const std::filesystem::path& out, const Job& job = {});
-EvaluationResult run(const RunRequest& request, const BatchModel& model,
-                     const std::filesystem::path& out, const Job& job = {});
+Result run(const RunRequest& request, const std::filesystem::path& model,
+           const std::filesystem::path& out, const Job& job = {});
+Result run(const RunRequest& request, const Model& model, const std::filesystem::path& out,
+           const Job& job = {});
+Result run(const RunRequest& request, const BatchModel& model, const std::filesystem::path& out,
+           const Job& job = {});
 
 }  // namespace facebench

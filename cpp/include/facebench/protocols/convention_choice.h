@@ -10,6 +10,8 @@
 // Which rule each metric of an evaluation follows.
 namespace facebench {
 
+struct Metric;
+
 // A rule of a convention that can be chosen by itself. Its name is that of the option, and of the
 // key in the table [evaluation] of a protocol.
 struct ConventionRule {

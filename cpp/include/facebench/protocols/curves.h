@@ -54,7 +54,7 @@ struct TrackCurves {
   std::vector<IdentificationPoint> dir;  // identification with mated and non-mated probes
 };
 // All but the band. Comparisons that are left out are not in it. `ties` is one of rank_ties().
-TrackCurves curves_of(const Track& track, const ScoredTrials& scored, const Measurable& measurable,
+TrackCurves curves_of(const Track& track, const ScoredTrack& scored, const Measurable& measurable,
                       const std::string& ties);
 
 // The content of curves.json: {"format": 1, "tracks": [{"track", "roc": {"far", "tar"}, "band":

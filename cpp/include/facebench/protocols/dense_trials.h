@@ -29,9 +29,8 @@ class DenseTrials final : public Trials {
   bool single() const override { return true; }
   // The genuine and the highest impostor scores; with a mask each has its place, and all are kept.
   Storage::What storage_of_many() const override;
-  KeptScores score(const UnitEmbeddings& units, const Storage& storage,
-                   const Job& job) const override;
-  Measurable measurable(const ScoredTrials& scored, const Job& job) const override;
+  Scores score(const UnitEmbeddings& units, const Storage& storage, const Job& job) const override;
+  Measurable measurable(const ScoredTrack& scored, const Job& job) const override;
   void write(H5Writer& file, const std::string& group) const override;
 };
 

@@ -11,13 +11,14 @@
 #include "facebench/core/options_fwd.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/protocols/curves.h"
-#include "facebench/protocols/kept_scores.h"
-#include "facebench/protocols/measurable.h"
-#include "facebench/protocols/metric.h"
+#include "facebench/protocols/number.h"
+#include "facebench/protocols/scores.h"
 #include "facebench/protocols/spec.h"
 #include "facebench/protocols/trials.h"
 
 namespace facebench {
+
+struct ScoredTrack;
 
 struct EvaluationOptions {
   // Unset: the protocol's.
@@ -62,13 +63,13 @@ struct TrackResult {
   std::vector<FailedSample> left_out;  // samples that failed in templates that did not
   // What this kind of track has beside: {"folds", 10}, {"gallery", 112}; see Trials::counts().
   std::vector<std::pair<std::string, std::int64_t>> more_counts;
-  std::vector<MetricCell> cells;
+  std::vector<Number> numbers;
 
   // The share of the units compared by the track (templates if there are any, else samples) that
   // failed to enrol; 0 without units.
   double failure_to_enrol_rate() const;
   // Throws std::invalid_argument with "did you mean".
-  const MetricCell& cell(std::string_view metric) const;
+  const Number& number(std::string_view name) const;
 };
 
 // A file that decides the numbers. `sha256` is of its bytes.
@@ -78,14 +79,18 @@ struct RunInput {
   std::string sha256;
 };
 
-// A result with everything that a run folder needs.
-struct EvaluationResult {
+// Trials with their scores: all that numbers are computed from.
+struct ScoredTrials {
   ProtocolSpec spec;
   EvaluationOptions options;  // resolved: everything is set
   TrialSet trials;
   std::vector<SampleStatus> status;  // per sample of the trials
-  std::vector<KeptScores> scores;    // per track
-  std::string score;                 // "cosine" or "given"
+  std::vector<Scores> scores;        // per track
+};
+
+// A result with everything that a run folder needs.
+struct Result : ScoredTrials {
+  std::string score;  // "cosine" or "given"
   std::vector<TrackResult> tracks;
   std::vector<TrackCurves> curves;    // per track of the trials
   std::vector<RunInput> inputs;       // the lists; callers add what else they read
@@ -97,53 +102,46 @@ struct EvaluationResult {
   const TrackResult& track(std::string_view name) const;
 };
 
-// Cosine similarities of embeddings under a protocol. Samples without an embedding are `missing`.
-// Throws Error for embeddings that do not belong to the lists or hold bad numbers, for a metric
-// that a track cannot have (accuracy without folds; one class empty), and with `strict` for any
-// failed enrolment. The same numbers for any number of threads.
-EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
-                          const EmbeddingSet& embeddings, const EvaluationOptions& options = {},
-                          const Job& job = {});
+// Cosine similarities of embeddings under the protocol of the trials. Samples without an embedding
+// are `missing`. Throws std::invalid_argument for trials that know no protocol, Error for
+// embeddings that do not belong to the lists or hold bad numbers, for a metric that a track cannot
+// have (accuracy without folds; one class empty), and with `strict` for any failed enrolment. The
+// same numbers for any number of threads.
+Result evaluate(TrialSet trials, const EmbeddingSet& embeddings,
+                const EvaluationOptions& options = {}, const Job& job = {});
 // The same; the values are freed as soon as the units are made, before the comparisons.
-EvaluationResult evaluate(const ProtocolSpec& spec, const TrialSet& trials,
-                          EmbeddingSet&& embeddings, const EvaluationOptions& options = {},
-                          const Job& job = {});
+Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options = {},
+                const Job& job = {});
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
 // order of the lists; of a track that is no list all that its shape has (Trials::shape), row by
 // row. `status` is per sample, empty = all ok; the score of a comparison with a failed side is
 // ignored, and so is that of a pair that is not compared. Throws Error for another number of scores
 // and, naming the row, for one that is not finite.
-EvaluationResult evaluate_scores(const ProtocolSpec& spec, const TrialSet& trials,
-                                 std::span<const double> scores,
-                                 std::span<const SampleStatus> status = {},
-                                 const EvaluationOptions& options = {}, const Job& job = {});
+Result evaluate_scores(TrialSet trials, std::span<const double> scores,
+                       std::span<const SampleStatus> status = {},
+                       const EvaluationOptions& options = {}, const Job& job = {});
 
 // The scores in a CSV file: column `score`, one row a score, in the order of evaluate_scores();
 // columns `first` and `second`, where they exist, must be the names of the units. Throws Error
 // with file and line.
 std::vector<double> read_scores_csv(const std::filesystem::path& path, const TrialSet& trials);
 
-// What scores give; `options` resolved. What evaluate() and verification share: intervals and bands
-// come from one bootstrap of each track.
-struct Measured {
+// What scores give. What evaluate() and verification share: intervals and bands come from one
+// bootstrap of each track.
+struct MeasuredRun {
   std::vector<TrackResult> tracks;
-  std::vector<TrackCurves> curves;
+  std::vector<TrackCurves> curves;  // per track of the trials
 };
-Measured measure_run(const ProtocolSpec& spec, const EvaluationOptions& options,
-                     const TrialSet& trials, std::span<const SampleStatus> status,
-                     std::span<const KeptScores> scores, const Job& job = {});
+MeasuredRun measure_run(const ScoredTrials& scored, const Job& job = {});
 // The numbers alone.
-std::vector<TrackResult> measure_tracks(const ProtocolSpec& spec, const EvaluationOptions& options,
-                                        const TrialSet& trials,
-                                        std::span<const SampleStatus> status,
-                                        std::span<const KeptScores> scores, const Job& job = {});
+std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Job& job = {});
+// The same by the metrics of another protocol, under other options (resolved).
+std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                                        const EvaluationOptions& options, const Job& job = {});
 
-// One track of a run as it is to be measured: `options` resolved, `status` per sample. The
-// scores must live as long as the result.
-ScoredTrials scored_trials(const ProtocolSpec& spec, const EvaluationOptions& options,
-                           const TrialSet& trials, std::span<const SampleStatus> status,
-                           const KeptScores& scores, const std::string& track);
+// One track as it is to be measured, without intervals. The trials must live as long as the result.
+ScoredTrack scored_track(const ScoredTrials& scored, std::size_t track);
 
 // Whether a metric of the protocol is one of searches.
 bool asks_for_searches(const ProtocolSpec& spec);
@@ -158,8 +156,11 @@ bool drops_failed(const EvaluationOptions& options);
 std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,
                                          std::span<const SampleStatus> status);
 
+// The counts behind a number, as they stand in metrics.json (see docs/evaluation.md); what is
+// undefined is null there.
+Json counts_json(const Number& number);
 // The content of metrics.json.
-Json metrics_json(const ProtocolSpec& spec, const EvaluationOptions& options,
-                  std::span<const TrackResult> tracks);
+Json metrics_json(const Result& result);
+Json metrics_json(const ScoredTrials& scored, std::span<const TrackResult> tracks);
 
 }  // namespace facebench

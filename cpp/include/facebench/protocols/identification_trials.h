@@ -23,9 +23,8 @@ class IdentificationTrials final : public Trials {
   bool same_as(const Trials& other, std::span<const std::int32_t> unit_of_other) const override;
   bool single() const override { return true; }
   Storage::What storage_of_many() const override { return Storage::What::outcomes; }
-  KeptScores score(const UnitEmbeddings& units, const Storage& storage,
-                   const Job& job) const override;
-  Measurable measurable(const ScoredTrials& scored, const Job& job) const override;
+  Scores score(const UnitEmbeddings& units, const Storage& storage, const Job& job) const override;
+  Measurable measurable(const ScoredTrack& scored, const Job& job) const override;
   void write(H5Writer& file, const std::string& group) const override;
 };
 

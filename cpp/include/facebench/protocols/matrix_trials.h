@@ -27,9 +27,8 @@ class MatrixTrials final : public Trials {
   std::optional<Comparison> comparison_at(std::int64_t k) const override;
   std::vector<std::pair<std::string, std::int64_t>> counts(const TrialSet& set) const override;
   bool same_as(const Trials& other, std::span<const std::int32_t> unit_of_other) const override;
-  KeptScores score(const UnitEmbeddings& units, const Storage& storage,
-                   const Job& job) const override;
-  Measurable measurable(const ScoredTrials& scored, const Job& job) const override;
+  Scores score(const UnitEmbeddings& units, const Storage& storage, const Job& job) const override;
+  Measurable measurable(const ScoredTrack& scored, const Job& job) const override;
   void write(H5Writer& file, const std::string& group) const override;
 };
 

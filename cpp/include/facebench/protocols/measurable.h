@@ -3,46 +3,54 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "facebench/metrics/bootstrap.h"
-#include "facebench/metrics/score_set.h"
-#include "facebench/metrics/searches.h"
-#include "facebench/metrics/similarity_matrix.h"
 #include "facebench/protocols/conventions.h"
-#include "facebench/protocols/kept_scores.h"
+#include "facebench/protocols/scores.h"
 #include "facebench/protocols/trials.h"
 
 namespace facebench {
 
-// Trials with their scores, as they are to be measured.
-struct ScoredTrials {
+class Comparisons;
+class ScoreSet;
+class Searches;
+class SimilarityMatrix;
+
+// The trials of a track with their scores, as they are to be measured.
+struct ScoredTrack {
   const TrialSet& set;
-  const KeptScores& scores;
+  const Scores& scores;
   std::string where;                   // for messages: "protocol lfw, track view2"
   std::vector<std::uint8_t> left_out;  // per unit of the set: 1 = its comparisons do not count
   const IntervalMethod* intervals = nullptr;  // null = there are to be none
   bool searches = false;  // whether rows of dense trials are to be searched in the columns, too
 };
 
-// Data, and how a bootstrap draws them again.
-template <class Data>
-struct Resampled {
-  std::shared_ptr<const Data> data;      // null: not there
-  std::function<Bootstrap()> bootstrap;  // null: no intervals, or nothing to draw again
-};
+// What a metric is a number of.
+enum class MetricData : std::uint8_t { scores, matrix, searches };
 
-// What the scores of a track can be measured as.
+// What the scores of a track can be measured as; null where they cannot.
 struct Measurable {
-  Resampled<ScoreSet> scores;
-  Resampled<Searches> searches;
-  Resampled<SimilarityMatrix> matrix;
+  std::shared_ptr<const ScoreSet> scores;   // genuine and impostor ones: they have a ROC
+  std::shared_ptr<const Comparisons> list;  // the same one by one; not of very many without folds
+  std::shared_ptr<const ScoreTail> tail;    // where only the highest were kept
+  std::shared_ptr<const SimilarityMatrix> matrix;
+  std::shared_ptr<const Searches> searches;
+  // How the people of scores or matrix are drawn again, and those of searches. Null: no intervals,
+  // or nobody else to draw.
+  std::function<Bootstrap()> bootstrap, search_bootstrap;
+
+  bool has(MetricData data) const;
+  const std::function<Bootstrap()>& bootstrap_of(MetricData data) const {
+    return data == MetricData::searches ? search_bootstrap : bootstrap;
+  }
 };
 
 // The comparisons with their scores one by one, in order, without those that are left out. What
 // plots and Python's arrays are made of.
 using ScoredVisitor = std::function<void(double score, bool genuine)>;
-void visit_scores(const Trials& trials, const ScoredTrials& scored, const ScoredVisitor& visit);
+void visit_scores(const Trials& trials, const ScoredTrack& scored, const ScoredVisitor& visit);
 
 }  // namespace facebench

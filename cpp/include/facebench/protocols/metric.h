@@ -1,53 +1,22 @@
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "facebench/core/registry.h"
-#include "facebench/io/json.h"
-#include "facebench/metrics/interval.h"
-#include "facebench/metrics/score_set.h"
-#include "facebench/metrics/searches.h"
-#include "facebench/metrics/similarity_matrix.h"
 #include "facebench/metrics/statistic.h"
 #include "facebench/protocols/conventions.h"
+#include "facebench/protocols/measurable.h"
+#include "facebench/protocols/number.h"
 
 namespace facebench {
 
-// A matrix of numbers, row-major; one interval a number, or none at all.
-struct MatrixValue {
-  std::vector<std::string> rows, columns;  // labels
-  std::vector<double> values;
-  std::vector<Interval> intervals;
-};
-
-// One number of a result (or one matrix of them), with the counts behind it. `details` are further
-// keys of the cell in metrics.json (see docs/evaluation.md); a number that is undefined is null
-// there.
-struct MetricCell {
-  std::string name;                  // "accuracy", "tar@far=0.001"
-  double value = 0;                  // NaN where the cell is a matrix
-  std::optional<Interval> interval;  // none: not asked for, or nothing to resample
-  Json details = Json::object();
-  std::optional<MatrixValue> matrix;
-  std::string no_interval = {};  // why there is none, where one was asked for
-};
-
-// How a metric is computed from data of one kind. `target` is a FAR, a rank or whatever the metric
-// takes; unused without takes_targets.
-template <class Data>
-struct Rule {
-  std::function<MetricCell(const Data&, double target, const Convention&)> cell;
-  // What is computed again in each bootstrap replicate: one for each number of the cell, or none
-  // where it has no interval.
-  std::function<std::vector<Statistic>(std::shared_ptr<const Data>, double target,
-                                       const Convention&)>
-      statistics;
+// A number, and what is computed again in each bootstrap replicate: one statistic for each of its
+// values, or none where it has no interval.
+struct Measured {
+  Number number;
+  std::vector<Statistic> statistics;
 };
 
 // A metric that a protocol's TOML can ask for. A protocol with tracks of several kinds measures on
@@ -56,7 +25,7 @@ struct Metric {
   std::string name;
   std::string title;  // as tables print it: "AUC", "TAR at FAR"
   std::string doc;
-  // What stands before the target in a cell's name: "tar@far="; empty without targets.
+  // What stands before the target in a number's name: "tar@far="; empty without targets.
   std::string prefix;
   bool rate = true;  // printed in percent; else a number with three decimals
   bool takes_targets = false;
@@ -65,9 +34,18 @@ struct Metric {
   bool lower_is_better = false;    // an error rate
   // The rule of a convention that it follows; null: it has one definition.
   std::string Convention::*convention = nullptr;
-  // Of genuine and impostor scores, of searches, or of similarities between groups.
-  std::variant<Rule<ScoreSet>, Rule<Searches>, Rule<SimilarityMatrix>> rule;
+  // Whether that rule needs the scores of centred embeddings, too; null: never.
+  bool (*needs_centred)(const Convention&) = nullptr;
+  MetricData data = MetricData::scores;
+  // Computes it from data of that kind, its name excepted. `target` is a FAR, a rank or whatever
+  // the metric takes. Statistics are only needed where the data can be drawn again.
+  Measured (*rule)(const Metric&, const Measurable&, double target, const Convention&) = nullptr;
 
+  // The number of that name. Throws std::invalid_argument for what the rule refuses, and where the
+  // convention has none.
+  Measured measure(const Measurable& data, double target, const Convention& convention) const;
+  // The targets that a protocol gives, or one that is not looked at.
+  std::vector<double> targets(std::vector<double> given) const;
   // "scores", "searches" or "matrix".
   std::string applies_to() const;
 };
@@ -81,6 +59,6 @@ struct NamedMetric {
   std::string target;       // "0.001"; empty without
   std::string row, column;  // of a matrix's entry; empty without
 };
-NamedMetric metric_of_cell(std::string_view cell);
+NamedMetric metric_of_number(std::string_view cell);
 
 }  // namespace facebench

@@ -26,7 +26,7 @@ struct RunInfo {
 
 // Writes the four files into an existing folder. To write a folder that appears only when it is
 // complete, use save_run() of the reports floor.
-void write_run_files(const std::filesystem::path& folder, const EvaluationResult& result,
+void write_run_files(const std::filesystem::path& folder, const Result& result,
                      const RunInfo& info = {});
 
 // Whether the folder holds a run.json that we wrote. Never throws.
@@ -53,13 +53,8 @@ std::vector<TrackCurves> read_curves(const Run& run, const Job& job = {});
 // `/template/{name,identity,begin,sample,medium}`, and for each track `/tracks/NAME/kind`, `score`
 // in the shape of the kind, and the trials (`first`, `second`, ... for a list; `rows`, `columns`,
 // `triangle`, `mask`; `groups`, `first`, `second`; `gallery`, `probes`).
-struct RunScores {
-  ProtocolSpec spec;
-  EvaluationOptions options;  // resolved
-  TrialSet trials;
-  std::vector<SampleStatus> status;
-  std::vector<KeptScores> scores;  // per track
-  Json content;                    // of the manifest; null in files before format 5
+struct RunScores : ScoredTrials {
+  Json content;  // of the manifest; null in files before format 5
 };
 // Throws Error for anything that is not as write_run_files() wrote it.
 RunScores read_scores(const std::filesystem::path& path);
@@ -76,7 +71,6 @@ struct WholeRun {
 WholeRun read_whole_run(const std::filesystem::path& folder, const Job& job = {});
 
 // The part of a manifest's content that follows from the scores: kind, protocol, options, tracks.
-Json content_of_scores(const ProtocolSpec& spec, const EvaluationOptions& options,
-                       std::span<const TrackResult> tracks);
+Json content_of_scores(const ScoredTrials& scored, std::span<const TrackResult> tracks);
 
 }  // namespace facebench

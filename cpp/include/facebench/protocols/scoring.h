@@ -28,15 +28,6 @@ std::vector<std::int64_t> match_names(std::span<const std::string> wanted,
                                       std::span<const std::string> known,
                                       std::string_view matching);
 
-// The status of each sample of the trials, and the row of the embeddings that holds it (-1 where
-// the status is not ok). A sample without a row is `missing`.
-struct SampleRows {
-  std::vector<std::int64_t> row;
-  std::vector<SampleStatus> status;
-};
-SampleRows find_samples(const TrialSet& trials, const EmbeddingSet& embeddings,
-                        std::string_view matching);
-
 // The status of each unit: without templates that of the sample. A template is ok if any of its
 // samples is; otherwise it has the status of its first sample.
 std::vector<SampleStatus> unit_status(const TrialSet& trials,
@@ -49,9 +40,10 @@ std::vector<std::uint8_t> failed_units(std::span<const SampleStatus> unit_status
 // and rounded to float32 as any embedding is.
 struct UnitEmbeddings {
   std::int64_t dim = 0;
-  std::vector<float> values;           // (units, dim), row-major; zeros where the status is not ok
-  std::vector<SampleStatus> status;    // per unit
-  std::vector<std::int32_t> identity;  // per unit
+  std::vector<float> values;         // (units, dim), row-major; zeros where the status is not ok
+  std::vector<SampleStatus> status;  // per unit
+  std::vector<SampleStatus> sample_status;  // per sample; `missing` without an embedding
+  std::vector<std::int32_t> identity;       // per unit
 
   std::size_t size() const { return status.size(); }
   std::span<const float> row(std::int32_t unit) const {
@@ -63,12 +55,13 @@ struct UnitEmbeddings {
   }
 };
 
-// `fusion` is one of template_fusions(), ignored without templates; samples that were not enrolled
-// are left out of a template. Throws Error for a fusion by detector scores where the lists give
-// none, and for an embedding of status ok that holds a value that is not finite, or that is zero,
-// and so has no direction.
-UnitEmbeddings unit_embeddings(const TrialSet& trials, const SampleRows& samples,
-                               const EmbeddingSet& embeddings, std::string_view fusion,
+// `matching` is one of name_matchings(), `fusion` one of template_fusions(), ignored without
+// templates; samples that were not enrolled are left out of a template. Throws Error as
+// match_names() does, for a fusion by detector scores where the lists give none, and for an
+// embedding of status ok that holds a value that is not finite, or that is zero, and so has no
+// direction.
+UnitEmbeddings unit_embeddings(const TrialSet& trials, const EmbeddingSet& embeddings,
+                               std::string_view matching, std::string_view fusion,
                                const Job& job = {});
 
 // The score of a comparison with a failed side: -1, the lowest cosine, or the lowest of `scores`

@@ -120,7 +120,9 @@ struct DataPlaces {
 // and up to three of the missing files.
 std::filesystem::path find_lists(const ProtocolSpec& spec, const DataPlaces& places);
 
-// find_lists, then the reader.
+// The trials as they are evaluated by a protocol.
+TrialSet under(const ProtocolSpec& spec, TrialSet trials);
+// find_lists, then the reader; under the protocol.
 TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places);
 
 // The archive that the reader names (TrialReader::images), unless `places` gives a folder of

@@ -15,14 +15,16 @@
 #include "facebench/core/job.h"
 #include "facebench/core/registry.h"
 #include "facebench/protocols/blemishes.h"
-#include "facebench/protocols/kept_scores.h"
+#include "facebench/protocols/scores.h"
 
 namespace facebench {
 
 class H5Reader;
 class H5Writer;
+class ListedTrials;
 struct Measurable;
-struct ScoredTrials;
+struct ProtocolSpec;
+struct ScoredTrack;
 struct TrialSet;
 struct UnitEmbeddings;
 
@@ -63,7 +65,7 @@ struct TrialSize {
 // What is compared with what. Each kind is a class (listed_trials.h, dense_trials.h,
 // matrix_trials.h, identification_trials.h); trial_kinds() is their table. Whoever measures, stores
 // or reports asks the object and never its kind. How the scores are kept is decided elsewhere: see
-// kept_scores.h.
+// scores.h.
 //
 // Scores have numbers k in [0, product of shape()).
 class Trials {
@@ -88,27 +90,20 @@ class Trials {
   // Whether these are the comparisons of `other`, in the same order; unit u is unit_of_other[u]
   // there, or -1.
   virtual bool same_as(const Trials& other, std::span<const std::int32_t> unit_of_other) const = 0;
-  // The comparisons that both have, as their numbers in each; of lists alone, else none.
-  virtual std::vector<std::pair<std::int64_t, std::int64_t>> shared_with(
-      const Trials& other, std::span<const std::int32_t> unit_of_other) const;
-  // Those comparisons of a list alone, in that order; null for what is no list.
-  virtual std::shared_ptr<const Trials> only(std::span<const std::int64_t> numbers) const;
 
   // Whether each score is accepted or refused by itself: a verification.
   virtual bool verification() const { return false; }
-  // The fold of each score, 0-based, of a list that has folds; else none.
-  virtual std::span<const std::int32_t> folds() const { return {}; }
-  // Of a list that has folds their number; else 0.
-  virtual std::int64_t fold_count() const { return 0; }
+  // These, where they are a list of comparisons; else null.
+  virtual const ListedTrials* list() const { return nullptr; }
   // Whether single scores are kept as float: there are many of them.
   virtual bool single() const { return false; }
   // How scores are kept where they are too many to keep each.
   virtual Storage::What storage_of_many() const { return Storage::What::all; }
   // Cosines; failed_score() where a side failed.
-  virtual KeptScores score(const UnitEmbeddings& units, const Storage& storage,
-                           const Job& job) const = 0;
+  virtual Scores score(const UnitEmbeddings& units, const Storage& storage,
+                       const Job& job) const = 0;
   // What the scores can be measured as. The scores must live as long as the result.
-  virtual Measurable measurable(const ScoredTrials& scored, const Job& job) const = 0;
+  virtual Measurable measurable(const ScoredTrack& scored, const Job& job) const = 0;
   // The trials, to the group "/tracks/NAME/" of scores.h5 (scores not among them). The other way:
   // trial_kinds().
   virtual void write(H5Writer& file, const std::string& group) const = 0;
@@ -156,6 +151,7 @@ struct TrialList {
 // Everything that the lists of a protocol say: the distinct samples (names are paths relative to
 // the image folder), who is on each, and what is compared with what.
 struct TrialSet {
+  std::shared_ptr<const ProtocolSpec> spec;  // that they are evaluated by; see under()
   std::vector<std::string> names;
   std::vector<std::int32_t> identity;  // per sample, index into identity_names
   std::vector<std::string> identity_names;

@@ -12,6 +12,6 @@ namespace facebench {
 // than a tenth of the names without an embedding, an AUC below 0.5, and what was assumed of a model
 // that does not say it. Empty: nothing. Of a result whose tracks, status and embeddings are
 // complete.
-std::vector<std::string> result_warnings(const EvaluationResult& result);
+std::vector<std::string> result_warnings(const Result& result);
 
 }  // namespace facebench

@@ -1,4 +1,4 @@
-#include "facebench/protocols/kept_scores.h"
+#include "facebench/protocols/scores.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,15 @@
 #include <stdexcept>
 
 #include "facebench/io/hdf5.h"
+#include "facebench/metrics/score_tail.h"
+#include "facebench/metrics/searches.h"
 #include "protocols/columns.h"
 
 namespace facebench {
 namespace {
 
-void write_tail(H5Writer& file, const std::string& group, const KeptTail& kept) {
-  const ScoreTail& tail = *kept.tail;
-  write_column(file, group + "far", std::vector<double>{kept.far});
+void write_tail(H5Writer& file, const std::string& group, const ScoreTail& tail, double far) {
+  write_column(file, group + "far", std::vector<double>{far});
   write_column(file, group + "tail/genuine", tail.genuine);
   write_column(file, group + "tail/genuine_row", tail.genuine_row);
   write_column(file, group + "tail/genuine_column", tail.genuine_column);
@@ -28,7 +29,7 @@ void write_tail(H5Writer& file, const std::string& group, const KeptTail& kept) 
   write_column(file, group + "histogram/blur", std::vector<double>{tail.histogram_blur});
 }
 
-KeptTail read_tail(const H5Reader& file, const std::string& group) {
+Scores read_tail(const H5Reader& file, const std::string& group) {
   const auto far = read_value<double>(file, group + "far");
   if (!(far > 0 && far <= 1))
     throw std::invalid_argument(group + ": the FAR of the tail does not lie in (0, 1]");
@@ -48,7 +49,7 @@ KeptTail read_tail(const H5Reader& file, const std::string& group) {
   tail.impostor_count = counts[1];
   tail.histogram_blur = read_value<double>(file, group + "histogram/blur");
   check_tail(tail);
-  return {std::make_shared<const ScoreTail>(std::move(tail)), far};
+  return Scores::of_tail(std::move(tail), far);
 }
 
 void write_record(H5Writer& file, const std::string& group, const SearchRecord& r) {
@@ -106,99 +107,90 @@ bool same_tail(const ScoreTail& a, const ScoreTail& b) {
          a.impostor_column == b.impostor_column && a.impostor_count == b.impostor_count;
 }
 
+template <class T>
+bool same(const std::shared_ptr<const T>& a, const std::shared_ptr<const T>& b) {
+  return a && b ? *a == *b : !a && !b;
+}
+
 }  // namespace
 
-Storage storage_of(const KeptScores& scores) {
-  if (const auto* tail = std::get_if<KeptTail>(&scores)) return {Storage::What::tail, tail->far};
-  if (std::holds_alternative<KeptOutcomes>(scores)) return {Storage::What::outcomes};
-  if (std::holds_alternative<KeptCentred>(scores)) return {Storage::What::centred};
-  return {};
+Scores Scores::of_tail(ScoreTail tail, double far) {
+  Scores scores;
+  scores.storage = {Storage::What::tail, far};
+  scores.tail = std::make_shared<const ScoreTail>(std::move(tail));
+  return scores;
 }
 
-bool keeps_all(const KeptScores& scores) {
-  const Storage::What what = storage_of(scores).what;
-  return what == Storage::What::all || what == Storage::What::centred;
+Scores Scores::of_searches(SearchRecord all, std::optional<SearchRecord> enrolled) {
+  Scores scores;
+  scores.storage = {Storage::What::outcomes};
+  scores.outcomes = std::make_shared<const SearchRecord>(std::move(all));
+  if (enrolled) scores.enrolled_outcomes = std::make_shared<const SearchRecord>(*enrolled);
+  return scores;
 }
 
-std::int64_t score_count(const KeptScores& scores) {
-  return std::visit(
-      []<class T>(const T& s) -> std::int64_t {
-        if constexpr (requires { s.size(); })
-          return static_cast<std::int64_t>(s.size());
-        else
-          return 0;
-      },
-      scores);
+Scores Scores::of_folds(std::vector<double> score, std::vector<double> centred) {
+  Scores scores(std::move(score));
+  scores.storage = {Storage::What::centred};
+  scores.centred = std::move(centred);
+  return scores;
 }
 
-std::span<const double> list_scores(const KeptScores& scores) {
-  if (const auto* centred = std::get_if<KeptCentred>(&scores)) return centred->score;
-  return std::get<std::vector<double>>(scores);
+bool Scores::operator==(const Scores& other) const {
+  return storage == other.storage && each == other.each && each_single == other.each_single &&
+         centred == other.centred && same(tail, other.tail) && same(outcomes, other.outcomes) &&
+         same(enrolled_outcomes, other.enrolled_outcomes);
 }
 
-double score_at(const KeptScores& scores, std::int64_t k) {
-  const auto n = static_cast<std::size_t>(k);
-  if (const auto* floats = std::get_if<std::vector<float>>(&scores)) return (*floats)[n];
-  return list_scores(scores)[n];
-}
-
-ScoreDifferences score_differences(const KeptScores& a, const KeptScores& b) {
-  if (const auto* tail = std::get_if<KeptTail>(&a)) {
-    const auto all =
-        static_cast<std::int64_t>(tail->tail->genuine.size() + tail->tail->impostor.size());
-    const auto* other = std::get_if<KeptTail>(&b);
-    return {all, other && same_tail(*tail->tail, *other->tail) ? 0 : 1};
-  }
-  if (const auto* outcomes = std::get_if<KeptOutcomes>(&a)) {
-    const auto* other = std::get_if<KeptOutcomes>(&b);
-    return {static_cast<std::int64_t>(outcomes->all.score.size()),
-            other && *outcomes == *other ? 0 : 1};
-  }
-  if (const auto* centred = std::get_if<KeptCentred>(&a))
-    if (const auto* other = std::get_if<KeptCentred>(&b))
-      return {score_count(a), *centred == *other ? 0 : 1};
-  ScoreDifferences found{score_count(a), 0};
-  if (score_count(b) != found.all) return {found.all, found.all};
-  for (std::int64_t k = 0; k < found.all; ++k) found.different += score_at(a, k) != score_at(b, k);
+ScoreDifferences Scores::differences(const Scores& other) const {
+  if (tail)
+    return {static_cast<std::int64_t>(tail->genuine.size() + tail->impostor.size()),
+            other.tail && same_tail(*tail, *other.tail) ? 0 : 1};
+  if (outcomes) return {static_cast<std::int64_t>(outcomes->score.size()), *this == other ? 0 : 1};
+  if (!centred.empty() && !other.centred.empty()) return {count(), *this == other ? 0 : 1};
+  ScoreDifferences found{count(), 0};
+  if (other.count() != found.all) return {found.all, found.all};
+  for (std::int64_t k = 0; k < found.all; ++k) found.different += at(k) != other.at(k);
   return found;
 }
 
-void write_kept_scores(H5Writer& file, const std::string& group, const KeptScores& scores,
-                       const std::vector<std::int64_t>& shape) {
-  if (const auto* tail = std::get_if<KeptTail>(&scores)) return write_tail(file, group, *tail);
-  if (const auto* outcomes = std::get_if<KeptOutcomes>(&scores)) {
-    write_record(file, group + "outcome/", outcomes->all);
-    if (outcomes->enrolled) write_record(file, group + "outcome_enrolled/", *outcomes->enrolled);
+void Scores::save(H5Writer& file, const std::string& group,
+                  const std::vector<std::int64_t>& shape) const {
+  if (tail) return write_tail(file, group, *tail, storage.far);
+  if (outcomes) {
+    write_record(file, group + "outcome/", *outcomes);
+    if (enrolled_outcomes) write_record(file, group + "outcome_enrolled/", *enrolled_outcomes);
     return;
   }
-  if (const auto* floats = std::get_if<std::vector<float>>(&scores))
-    file.write<float>(group + "score", *floats, shape);
+  if (!each_single.empty())
+    file.write<float>(group + "score", each_single, shape);
   else
-    file.write<double>(group + "score", list_scores(scores), shape);
-  if (const auto* centred = std::get_if<KeptCentred>(&scores))
-    file.write<double>(group + "centred_score", centred->centred,
-                       {static_cast<std::int64_t>(centred->centred.size() / centred->score.size()),
-                        static_cast<std::int64_t>(centred->score.size())});
+    file.write<double>(group + "score", each, shape);
+  if (!centred.empty())
+    file.write<double>(group + "centred_score", centred,
+                       {static_cast<std::int64_t>(centred.size() / each.size()),
+                        static_cast<std::int64_t>(each.size())});
 }
 
-KeptScores read_kept_scores(const H5Reader& file, const std::string& group,
-                            const std::vector<std::int64_t>& shape, bool single) {
+Scores Scores::load(const H5Reader& file, const std::string& group,
+                    const std::vector<std::int64_t>& shape, bool single) {
   if (file.has(group + "tail")) return read_tail(file, group);
   if (file.has(group + "outcome")) {
-    KeptOutcomes outcomes{read_record(file, group + "outcome/"), {}};
-    if (file.has(group + "outcome_enrolled"))
-      outcomes.enrolled = read_record(file, group + "outcome_enrolled/");
-    if (static_cast<std::int64_t>(outcomes.all.score.size()) != shape.front())
+    SearchRecord all = read_record(file, group + "outcome/");
+    if (static_cast<std::int64_t>(all.score.size()) != shape.front())
       throw std::invalid_argument(group + ": not one outcome for each probe");
-    return outcomes;
+    std::optional<SearchRecord> enrolled;
+    if (file.has(group + "outcome_enrolled"))
+      enrolled = read_record(file, group + "outcome_enrolled/");
+    return of_searches(std::move(all), std::move(enrolled));
   }
   if (single) return read_single<float>(file, group, shape);
   std::vector<double> scores = read_single<double>(file, group, shape);
   if (!file.has(group + "centred_score")) return scores;
-  const std::vector<std::int64_t> of_folds = {file.shape(group + "centred_score").front(),
-                                              shape.front()};
-  return KeptCentred{std::move(scores),
-                     read_single<double>(file, group, of_folds, "centred_score")};
+  const std::vector<std::int64_t> of_folds_shape = {file.shape(group + "centred_score").front(),
+                                                    shape.front()};
+  return of_folds(std::move(scores),
+                  read_single<double>(file, group, of_folds_shape, "centred_score"));
 }
 
 }  // namespace facebench
