@@ -25,6 +25,7 @@ void bind_datasets(pybind11::module_& m);
 void bind_quality_report(pybind11::module_& m);    // a part of bind_reports
 void bind_operating_points(pybind11::module_& m);  // a part of bind_reports
 void bind_inspection(pybind11::module_& m);        // a part of bind_reports
+void bind_run_judgements(pybind11::module_& m);    // a part of bind_reports
 void bind_overlap(pybind11::module_& m);           // a part of bind_datasets
 void bind_sample_measures(pybind11::module_& m);   // a part of bind_datasets
 void bind_nn(pybind11::module_& m);

@@ -37,7 +37,7 @@ void bind_pipeline(py::module_& m) {
          const PreparationOptions& preparation, const PackOptions& pack,
          const ExtractOptions& extract, const EvaluationOptions& evaluation, bool discard,
          bool overwrite, const fs::path& cache, const py::object& reused,
-         const std::string& command, const py::object& more, const std::optional<fs::path>& exclude,
+         const std::string& command, const std::optional<fs::path>& exclude,
          const std::optional<std::int64_t>& limit, int threads, py::object progress) {
         RunRequest request;
         if (exclude) request.exclude = read_exclusion(*exclude);
@@ -56,10 +56,6 @@ void bind_pipeline(py::module_& m) {
           if (!reused.is_none()) reused(what);
         };
         request.command = command;
-        request.more = [&](const fs::path& folder) {
-          py::gil_scoped_acquire gil;
-          if (!more.is_none()) more(folder);
-        };
         return std::visit(
             [&](const auto& m) {
               return with_job(threads, std::move(progress),
@@ -72,9 +68,9 @@ void bind_pipeline(py::module_& m) {
       py::arg("preparation") = PreparationOptions{}, py::arg("pack") = PackOptions{},
       py::arg("extract") = ExtractOptions{}, py::arg("evaluation") = EvaluationOptions{},
       py::arg("discard") = false, py::arg("overwrite") = false, py::arg("cache") = "",
-      py::arg("reused") = py::none(), py::arg("command") = "", py::arg("more") = py::none(),
-      py::arg("exclude") = py::none(), py::arg("limit") = py::none(), py::arg("threads") = 0,
-      py::arg("progress") = py::none(), "See facebench.run.");
+      py::arg("reused") = py::none(), py::arg("command") = "", py::arg("exclude") = py::none(),
+      py::arg("limit") = py::none(), py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "See facebench.run.");
 
   m.def(
       "verify",
@@ -115,18 +111,12 @@ void bind_pipeline(py::module_& m) {
 
   m.def(
       "demo",
-      [](const DemoOptions& options, const fs::path& out, const py::object& finish, int threads,
-         py::object progress) {
-        const DemoResult result = with_job(threads, std::move(progress), [&](const Job& job) {
-          return demo(options, out, job, [&](const DemoResult& r) {
-            py::gil_scoped_acquire gil;
-            if (!finish.is_none()) finish(demo_to_python(r));
-          });
-        });
-        return demo_to_python(result);
+      [](const DemoOptions& options, const fs::path& out, int threads, py::object progress) {
+        return demo_to_python(with_job(threads, std::move(progress),
+                                       [&](const Job& job) { return demo(options, out, job); }));
       },
-      py::arg("options"), py::arg("out"), py::arg("finish") = py::none(), py::arg("threads") = 0,
-      py::arg("progress") = py::none(), "See facebench.demo.");
+      py::arg("options"), py::arg("out"), py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "See facebench.demo.");
 }
 
 }  // namespace facebench

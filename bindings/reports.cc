@@ -3,16 +3,13 @@
 #include "common.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/protocols/convention_choice.h"
+#include "facebench/protocols/curves.h"
 #include "facebench/protocols/metric.h"
 #include "facebench/reports/against.h"
 #include "facebench/reports/claim.h"
-#include "facebench/reports/curves.h"
-#include "facebench/reports/escape.h"
-#include "facebench/reports/explanation_text.h"
-#include "facebench/reports/formats.h"
+#include "facebench/reports/explain.h"
 #include "facebench/reports/group_report.h"
 #include "facebench/reports/run_ranking.h"
-#include "facebench/reports/run_report.h"
 #include "facebench/reports/save.h"
 #include "facebench/reports/table.h"
 #include "facebench/reports/verify.h"
@@ -29,9 +26,9 @@ py::list checks_of(const std::vector<Check>& checks) {
   return dicts_of(checks, "name", &Check::name, "same", &Check::same, "detail", &Check::detail);
 }
 
-std::vector<Run> read_runs(const std::vector<fs::path>& folders) {
+std::vector<Run> read_runs(const std::vector<fs::path>& folders, bool check = true) {
   std::vector<Run> runs;
-  for (const fs::path& f : folders) runs.push_back(read_run(f));
+  for (const fs::path& f : folders) runs.push_back(check ? read_run(f) : read_changed_run(f));
   return runs;
 }
 
@@ -55,24 +52,47 @@ py::tuple far_low_high(const std::vector<BandPoint>& points) {
                         to_numpy(std::move(high)));
 }
 
+// A track's curves as arrays; what the track does not have is absent.
+py::dict curves_to_python(const TrackCurves& c) {
+  py::dict d;
+  if (!c.roc.empty()) d["roc"] = far_and_tar(c.roc);
+  if (!c.band.empty()) d["band"] = far_low_high(c.band);
+  if (!c.cmc.empty()) d["cmc"] = c.cmc;
+  if (!c.dir.empty()) {
+    std::vector<double> fpir, dir;
+    for (const IdentificationPoint& p : c.dir) {
+      fpir.push_back(p.fpir);
+      dir.push_back(p.dir);
+    }
+    d["dir"] = py::make_tuple(to_numpy(std::move(fpir)), to_numpy(std::move(dir)));
+  }
+  if (!c.scores.edges.empty())
+    d["scores"] = py::make_tuple(c.scores.edges, c.scores.genuine, c.scores.impostor);
+  return d;
+}
+
 void bind_runs(py::module_& m) {
   m.def(
       "check_claim",
       [](const std::string& printed, const ProtocolSpec* protocol, const ClaimOptions& options,
          const std::string& against) {
-        const Claim claim = check_claim(printed, protocol, options, against);
-        return py::make_tuple(claim_text(claim), json_to_python(claim_json(claim)));
+        return json_to_python(claim_json(check_claim(printed, protocol, options, against)));
       },
       py::arg("printed"), py::arg("protocol"), py::arg("options"), py::arg("against"));
   m.def(
       "explain",
       [](const fs::path& a, const fs::path& b, const BootstrapOptions& options, int threads,
          const py::object& progress) {
-        const Explanation e = with_job(threads, progress,
-                                       [&](const Job& job) { return explain(a, b, options, job); });
-        return py::make_tuple(explanation_text(e), json_to_python(explanation_json(e)));
+        return json_to_python(explanation_json(with_job(
+            threads, progress, [&](const Job& job) { return explain(a, b, options, job); })));
       },
       py::arg("a"), py::arg("b"), py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def("difference_kinds", [] {
+    py::dict docs;
+    for (const DifferenceKind& kind : difference_kinds().entries())
+      docs[py::str(kind.name)] = kind.doc;
+    return docs;
+  });
   m.def(
       "why_not_comparable",
       [](const fs::path& a, const fs::path& b) {
@@ -98,40 +118,36 @@ void bind_runs(py::module_& m) {
       [](const fs::path& run, const fs::path& attributes, const GroupReportOptions& options,
          const GroupRatesOptions& rates, const fs::path& other, int threads,
          const py::object& progress) {
-        const GroupReport r = with_job(threads, progress, [&](const Job& job) {
+        return json_to_python(group_report_json(with_job(threads, progress, [&](const Job& job) {
           return group_report(run, attributes, options, rates, other, job);
-        });
-        return py::make_tuple(group_report_text(r), json_to_python(group_report_json(r)));
+        })));
       },
       py::arg("run"), py::arg("attributes"), py::arg("options"), py::arg("rates"), py::arg("other"),
       py::arg("threads"), py::arg("progress"));
   m.def(
       "read_run",
-      [](const fs::path& folder) {
-        const Run run = read_run(folder);
+      [](const fs::path& folder, bool check) {
+        const Run run = check ? read_run(folder) : read_changed_run(folder);
         py::dict d;
         d["content"] = json_to_python(run.manifest.content);
         d["circumstance"] = json_to_python(run.manifest.circumstance);
         d["metrics"] = json_to_python(run.metrics);
         return d;
       },
-      py::arg("folder"));
+      py::arg("folder"), py::arg("check") = true);
   m.def(
       "save_run",
       [](const Result& result, const fs::path& target, bool overwrite, const std::string& command,
-         const fs::path& root, int threads, const py::object& more) {
+         const fs::path& root, int threads) {
         RunInfo info;
         info.command = command;
         info.root = root;
         info.threads = threads;
         py::gil_scoped_release release;
-        save_run(target, result, info, overwrite, [&](const fs::path& folder) {
-          py::gil_scoped_acquire gil;
-          if (!more.is_none()) more(folder);
-        });
+        save_run(target, result, info, overwrite);
       },
       py::arg("result"), py::arg("target"), py::arg("overwrite"), py::arg("command"),
-      py::arg("root"), py::arg("threads"), py::arg("more"));
+      py::arg("root"), py::arg("threads"));
   m.def(
       "verify_scores",
       [](const fs::path& run, int threads, const py::object& progress) {
@@ -155,76 +171,50 @@ void bind_run_tables(py::module_& m) {
       py::arg("runs"));
   m.def(
       "report_table",
-      [](const std::vector<fs::path>& folders, const std::string& format,
-         const std::vector<std::string>& titles) {
-        return report_formats().at(format).write(make_table(read_runs(folders), titles));
+      [](const std::vector<fs::path>& folders, const std::vector<std::string>& titles, bool check) {
+        const ReportTable table = make_table(read_runs(folders, check), titles);
+        auto d = json_to_python(table_json(table)).cast<py::dict>();
+        d["text"] = table_text(table);
+        return d;
       },
-      py::arg("runs"), py::arg("format"), py::arg("titles"));
+      py::arg("runs"), py::arg("titles"), py::arg("check") = true);
   m.def(
       "against",
       [](const std::vector<fs::path>& folders, const std::string& publication,
-         const std::map<std::string, std::string>& stated, const std::string& format,
-         const std::vector<std::string>& titles, std::size_t listed) {
-        const AgainstFormat& writer = against_formats().at(format);
-        Against against = compare_with_published(
+         const std::map<std::string, std::string>& stated, const std::vector<std::string>& titles) {
+        return json_to_python(against_json(compare_with_published(
             read_runs(folders), std::make_shared<const Publication>(load_publication(publication)),
-            Conditions(stated.begin(), stated.end()), titles);
-        against.listed = listed;
-        return writer.write(against);
+            Conditions(stated.begin(), stated.end()), titles)));
       },
-      py::arg("runs"), py::arg("publication"), py::arg("stated"), py::arg("format"),
-      py::arg("titles"), py::arg("listed"));
+      py::arg("runs"), py::arg("publication"), py::arg("stated"), py::arg("titles"));
 }
 
 void bind_run_texts(py::module_& m) {
   m.def(
-      "run_report", [](const fs::path& folder) { return run_report(read_run(folder)); },
-      py::arg("run"));
-  m.def(
       "run_curves",
-      [](const fs::path& folder, std::size_t count, int bins, std::int64_t band_draws,
-         int threads) {
+      [](const fs::path& folder, bool check, int threads) {
         const std::vector<TrackCurves> curves = with_job(threads, py::none(), [&](const Job& job) {
-          return track_curves(read_scores(read_run(folder).folder / "scores.h5"), count, bins,
-                              band_draws, job);
+          return read_curves(check ? read_run(folder) : read_changed_run(folder), job);
         });
         py::dict result;
-        for (const TrackCurves& c : curves) {
-          py::dict d;
-          if (!c.roc.empty()) d["roc"] = far_and_tar(c.roc);
-          if (!c.band.empty()) d["band"] = far_low_high(c.band);
-          if (!c.cmc.empty()) d["cmc"] = c.cmc;
-          if (!c.dir.empty()) {
-            std::vector<double> fpir, dir;
-            for (const IdentificationPoint& p : c.dir) {
-              fpir.push_back(p.fpir);
-              dir.push_back(p.dir);
-            }
-            d["dir"] = py::make_tuple(to_numpy(std::move(fpir)), to_numpy(std::move(dir)));
-          }
-          if (!c.scores.edges.empty())
-            d["scores"] = py::make_tuple(c.scores.edges, c.scores.genuine, c.scores.impostor);
-          result[py::str(c.track)] = d;
-        }
+        for (const TrackCurves& c : curves) result[py::str(c.track)] = curves_to_python(c);
         return result;
       },
-      py::arg("run"), py::arg("count"), py::arg("bins"), py::arg("band_draws"),
-      py::arg("threads") = 0);
+      py::arg("run"), py::arg("check") = true, py::arg("threads") = 0);
   m.def(
-      "roc_band",
-      [](const Result& r, std::size_t track, std::int64_t draws, int threads) {
-        return far_low_high(with_job(
-            threads, py::none(), [&](const Job& job) { return roc_band(r, track, draws, job); }));
+      "curves_of",
+      [](const Result& r, std::size_t track) {
+        return curves_to_python(r.curves.at(track));
       },
-      py::arg("result"), py::arg("track"), py::arg("draws"), py::arg("threads") = 0);
+      py::arg("result"), py::arg("track"));
   m.def(
       "roc_points",
       [](const std::vector<double>& scores, const std::vector<std::uint8_t>& labels,
          std::size_t count) { return far_and_tar(roc_points(scores, labels, count)); },
       py::arg("scores"), py::arg("labels"), py::arg("count"));
-  m.def("escape_markdown", &escape_markdown, py::arg("text"));
-  m.def("escape_latex", &escape_latex, py::arg("text"));
-  m.def("spreadsheet_record", &spreadsheet_record, py::arg("fields"));
+  m.def(
+      "pretty_json", [](const py::object& value) { return pretty_json(json_from_python(value)); },
+      py::arg("value"));
   m.def("metric_title", &metric_title, py::arg("name"));
   m.def(
       "sorted_metrics",
@@ -241,10 +231,6 @@ void bind_run_texts(py::module_& m) {
       },
       py::arg("names"));
   m.def(
-      "unreliable_note",
-      [](const std::vector<std::string>& rates) { return unreliable_note(rates); },
-      py::arg("rates"));
-  m.def(
       "convention_text",
       [](const py::dict& options) { return convention_text(json_from_python(options)); },
       py::arg("options"));
@@ -256,7 +242,6 @@ void bind_run_texts(py::module_& m) {
       },
       py::arg("name"));
   m.def("metric_text", &metric_text, py::arg("name"), py::arg("value"));
-  m.def("report_format_names", [] { return report_formats().names(); });
 }
 
 }  // namespace
@@ -268,6 +253,7 @@ void bind_reports(py::module_& m) {
   bind_quality_report(m);
   bind_operating_points(m);
   bind_inspection(m);
+  bind_run_judgements(m);
   bind_run_tables(m);
   bind_run_texts(m);
 }

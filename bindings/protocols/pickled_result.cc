@@ -126,7 +126,8 @@ py::tuple result_state(const Result& r) {
   return py::make_tuple(
       py::bytes(read_file(scratch.path() / "scores.h5", std::numeric_limits<std::uint64_t>::max())),
       r.score, tracks, inputs, lists, r.trials.notes, r.notes, r.warnings,
-      json_to_python(r.embeddings), blemishes_state(r.trials.blemishes));
+      json_to_python(r.embeddings), blemishes_state(r.trials.blemishes),
+      json_to_python(curves_json(r.curves)));
 }
 
 Result result_of(const py::tuple& t) {
@@ -150,6 +151,7 @@ Result result_of(const py::tuple& t) {
   r.warnings = t[7].cast<std::vector<std::string>>();
   r.embeddings = json_from_python(t[8]);
   r.trials.blemishes = blemishes_of(t[9]);
+  r.curves = curves_from_json(json_from_python(t[10]), "curves");
   return r;
 }
 

@@ -12,13 +12,17 @@ void bind_inspection(py::module_& m) {
   bind_options<InspectionOptions>(m);
   m.def(
       "inspect_run",
-      [](const std::filesystem::path& run, const std::vector<std::string>& among,
-         const std::filesystem::path& other, const InspectionOptions& options) {
-        const Inspection r = inspect_run(run, {among.begin(), among.end()}, other, options);
-        return py::make_tuple(inspection_text(r), json_to_python(inspection_json(r)),
-                              suspects_exclusion(r));
+      [](const std::filesystem::path& run, const std::filesystem::path& other,
+         const std::vector<std::string>& people, const std::filesystem::path& attributes,
+         const std::optional<std::string>& group, const std::filesystem::path& qualities,
+         std::optional<double> quality_below, const std::optional<std::string>& column,
+         const InspectionOptions& options) {
+        const PairChoice choice{people, attributes, group, qualities, quality_below, column};
+        const Inspection r = inspect_run(run, chosen_names(choice), other, options);
+        return py::make_tuple(json_to_python(inspection_json(r)), suspects_exclusion(r));
       },
-      py::arg("run"), py::arg("among"), py::arg("other"), py::arg("options"));
+      py::arg("run"), py::arg("other"), py::arg("people"), py::arg("attributes"), py::arg("group"),
+      py::arg("qualities"), py::arg("quality_below"), py::arg("column"), py::arg("options"));
   m.def(
       "listed_run",
       [](const std::filesystem::path& run, const std::optional<std::string>& track) {

@@ -16,10 +16,10 @@ void bind_operating_points(py::module_& m) {
       "threshold_report",
       [](const std::filesystem::path& run, const std::filesystem::path& test,
          const ThresholdReportOptions& options, int threads, const py::object& progress) {
-        const ThresholdReport r = with_job(threads, progress, [&](const Job& job) {
-          return threshold_report(run, test, options, job);
-        });
-        return py::make_tuple(threshold_report_text(r), json_to_python(threshold_report_json(r)));
+        return json_to_python(
+            threshold_report_json(with_job(threads, progress, [&](const Job& job) {
+              return threshold_report(run, test, options, job);
+            })));
       },
       py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"), py::arg("progress"));
   m.def(
@@ -29,8 +29,7 @@ void bind_operating_points(py::module_& m) {
         const CalibrationReport r = with_job(threads, progress, [&](const Job& job) {
           return calibration_report(run, test, options, job);
         });
-        return py::make_tuple(calibration_report_text(r),
-                              json_to_python(calibration_report_json(r)),
+        return py::make_tuple(json_to_python(calibration_report_json(r)),
                               calibrator_json(r.calibrator).dump(2) + "\n");
       },
       py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"), py::arg("progress"));
@@ -38,8 +37,7 @@ void bind_operating_points(py::module_& m) {
   m.def(
       "plan_report",
       [](const std::filesystem::path& run, const PlanOptions& options) {
-        const PlanReport r = plan_report(run, options);
-        return py::make_tuple(plan_report_text(r), json_to_python(plan_report_json(r)));
+        return json_to_python(plan_report_json(plan_report(run, options)));
       },
       py::arg("run"), py::arg("options"));
 }

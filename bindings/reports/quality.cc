@@ -2,8 +2,6 @@
 
 #include "arrays.h"
 #include "common.h"
-#include "facebench/core/error.h"
-#include "facebench/io/text.h"
 #include "json.h"
 #include "modules.h"
 
@@ -21,19 +19,6 @@ void bind_quality_report(py::module_& m) {
       },
       py::arg("path"), py::arg("columns"), py::arg("key"));
   m.def(
-      "read_column",
-      [](const std::filesystem::path& path, const std::optional<std::string>& column) {
-        const CsvTable table = read_csv(path);
-        if (table.columns().size() < 2)
-          fail(path.string(), "needs names and another column", "The first names the rows");
-        const std::size_t at = column ? table.column(*column) : 1;
-        std::vector<std::pair<std::string, std::string>> cells;
-        for (std::size_t row = 0; row < table.rows(); ++row)
-          cells.emplace_back(table.cell(row, 0), table.cell(row, at));
-        return cells;
-      },
-      py::arg("path"), py::arg("column"));
-  m.def(
       "quality_report",
       [](const std::filesystem::path& run, const py::dict& qualities,
          const std::optional<std::string>& track, const DiscardOptions& options,
@@ -44,10 +29,9 @@ void bind_quality_report(py::module_& m) {
               value.cast<std::pair<std::vector<std::string>, py::object>>();
           named.push_back({py::str(name), samples, numbers(values, "qualities")});
         }
-        const QualityReport r = with_job(threads, progress, [&](const Job& job) {
+        return json_to_python(quality_report_json(with_job(threads, progress, [&](const Job& job) {
           return quality_report(run, named, track, options, other, job);
-        });
-        return py::make_tuple(quality_report_text(r), json_to_python(quality_report_json(r)));
+        })));
       },
       py::arg("run"), py::arg("qualities"), py::arg("track"), py::arg("options"), py::arg("other"),
       py::arg("threads"), py::arg("progress"));

@@ -7,6 +7,7 @@
 #include <facebench/io/file.h>
 #include <facebench/protocols/evaluate.h>
 #include <facebench/reports/save.h>
+#include <facebench/reports/table.h>
 
 #include <cstdlib>
 #include <exception>
@@ -52,15 +53,10 @@ int main(int argc, char** argv) try {
   const auto result = facebench::evaluate_scores(trials, facebench::read_scores_csv(file, trials),
                                                  {}, {.replicates = 500});
 
-  for (const auto& track : result.tracks)
-    for (const auto& number : track.numbers) {
-      std::cout << track.name << " " << number.name << ": " << number.value;
-      if (number.interval)
-        std::cout << " [" << number.interval->low << ", " << number.interval->high << "]";
-      std::cout << "\n";
-    }
-  // All that is needed to compute the numbers again, and a report for people.
+  // All that is needed to compute the numbers again; Python makes a page of it (facebench report).
   facebench::save_run(root / "run", result, {}, true);
+  const facebench::Run runs[] = {facebench::read_run(root / "run")};
+  std::cout << facebench::table_text(facebench::make_table(runs));
   std::cout << "written: " << (root / "run").string() << "\n";
   return EXIT_SUCCESS;
 } catch (const std::exception& e) {

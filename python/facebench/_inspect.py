@@ -10,17 +10,24 @@ import numpy as np
 
 from facebench import _eval
 from facebench._eval import InspectionOptions
-from facebench._fields import Fields
-from facebench.reports.page import Section, table_block, write_html, write_text
+from facebench.reports.page import (
+    Report,
+    Section,
+    heading,
+    percent,
+    table_block,
+    text,
+    write_text,
+)
 
 KINDS = {
     "genuine_pairs": "Genuine pairs with the lowest scores",
     "impostor_pairs": "Impostor pairs with the highest scores",
-    "disagreements": "Pairs that the runs decide differently",
+    "disagreements": "",  # named after the other run
 }
 
 
-class Inspection(Fields):
+class Inspection(Report):
     """What :func:`inspect` found. Its fields are those of :meth:`to_dict`.
 
     ``genuine_pairs``, ``impostor_pairs``, ``disagreements``: first, second, score, ...;
@@ -28,19 +35,77 @@ class Inspection(Fields):
     against their labels, with the evidence.
     """
 
-    def __init__(self, text, fields, exclusion):
+    def __init__(self, fields, exclusion):
         super().__init__(fields)
-        self._text, self.exclusion = text, exclusion
-
-    def __repr__(self):
-        return self._text.rstrip()
-
-    def _repr_markdown_(self):
-        return self._text
+        self.exclusion, self._crops = exclusion, None
 
     def pairs(self):
         """(title, pairs) of each kind that there is."""
-        return [(title, self._fields[kind]) for kind, title in KINDS.items() if self._fields[kind]]
+        decided = f"Decided otherwise by {self.other_run} (threshold {self.other_threshold:.6g})"
+        titles = KINDS | {"disagreements": decided} if self.other_run else KINDS
+        return [(title, self._fields[kind]) for kind, title in titles.items() if self._fields[kind]]
+
+    def write_html(self, path, crops=None):
+        """Write the report as a page, with the crops of the samples where they are given."""
+        self._crops = crops
+        try:
+            super().write_html(path)
+        finally:
+            self._crops = None
+
+    def _title(self):
+        return f"{self.protocol} inspected"
+
+    def _sections(self):
+        rates = (
+            f"Threshold {self.threshold:.6g}. {self.threshold_from} FMR {percent(self.fmr)} % of "
+            f"{self.impostor} impostor comparisons, FNMR {percent(self.fnmr)} % of {self.genuine} "
+            "genuine ones."
+        )
+        blocks = [text(rates)]
+        for title, pairs in self.pairs():
+            blocks += [heading(title), _pairs_block(pairs, self._crops)]
+        if self.influence:
+            rows = [
+                [p["person"], p["comparisons"], p["errors"], percent(p["fmr"]), percent(p["fnmr"])]
+                for p in self.influence
+            ]
+            names = ["person", "comparisons", "errors", "FMR without, %", "FNMR without, %"]
+            blocks += [heading("People without whom a rate changes most"), table_block(names, rows)]
+        if self.suspects:
+            blocks += [
+                heading("Labels that the scores speak against"),
+                self._suspects(),
+                text(
+                    "A hard photograph looks like a wrong label: look at each before it is left "
+                    "out."
+                ),
+            ]
+        return [Section(self._title(), blocks)]
+
+    def _suspects(self):
+        if self._crops is None:
+            rows = [
+                [
+                    " or ".join(s["samples"]),
+                    f"{s['evidence']:.2f}",
+                    f"{s['against']} of {s['comparisons']}",
+                    f"{s['worst']['score']:.4f}",
+                ]
+                for s in self.suspects
+            ]
+            names = ["sample", "log10 of the evidence", "comparisons against it", "worst score"]
+            return table_block(names, rows)
+        items = [
+            _item(
+                self._crops,
+                s["worst"],
+                f"{' or '.join(s['samples'])}: 10^{s['evidence']:.1f} to 1 against the label, "
+                f"{s['against']} of {s['comparisons']} comparisons",
+            )
+            for s in self.suspects
+        ]
+        return {"kind": "sheet", "pairs": items}
 
 
 def inspect(
@@ -73,10 +138,17 @@ def inspect(
     >>> found.suspects[0]["samples"], found.suspects[0]["evidence"]  # doctest: +SKIP
     (['Ann/Ann_0002.jpg'], 5.1)
     """
-    among = _among(person, attributes, column, group, qualities, quality_below)
     found = Inspection(
         *_eval.inspect_run(
-            os.fspath(run), among or [], os.fspath(against or ""), InspectionOptions(**options)
+            os.fspath(run),
+            os.fspath(against or ""),
+            list(person or []),
+            os.fspath(attributes or ""),
+            group,
+            os.fspath(qualities or ""),
+            quality_below,
+            column,
+            InspectionOptions(**options),
         )
     )
     if suspects is not None:
@@ -84,40 +156,10 @@ def inspect(
     if out is not None or sheet is not None:
         crops = _Crops(pack or Path(run) / "pack.h5")
         if out is not None:
-            _write_page(out, found, crops)
+            found.write_html(out, crops)
         if sheet is not None:
             _write_sheet(sheet, found, crops)
     return found
-
-
-def _among(person, attributes, column, group, qualities, below):
-    """The names that a pair must have one of; None for all pairs."""
-    if (attributes is None) != (group is None):
-        raise ValueError("a group is one of a table of attributes: give both")
-    if (qualities is None) != (below is None):
-        raise ValueError("quality_below is of a table of qualities: give both")
-    chosen = [] if person is None else [set(person)]
-    if attributes is not None:
-        cells = _eval.read_column(os.fspath(attributes), column)
-        chosen.append(_some(attributes, {name for name, cell in cells if cell == group}))
-    if qualities is not None:
-        columns = [] if column is None else [column]
-        named = _eval.read_qualities(os.fspath(qualities), columns, None)
-        samples, values = next(iter(named.values()))
-        low = {name for name, value in zip(samples, values, strict=True) if value < below}
-        chosen.append(_some(qualities, low))
-    if not chosen:
-        return None
-    names = set.intersection(*chosen)
-    if not names:
-        raise ValueError("nothing is all that was asked for")
-    return sorted(names)
-
-
-def _some(path, names):
-    if not names:
-        raise _eval.Error(f"{path}: no row is what was asked for")
-    return names
 
 
 class _Crops:
@@ -153,9 +195,17 @@ def _item(crops, pair, text):
     return {"images": sides, "caption": text}
 
 
-def _scores(pair):
-    other = "" if pair["other"] is None else f" / {pair['other']:.4f}"
-    return f"{pair['score']:.4f}{other}: {pair['first']} and {pair['second']}"
+def _score(pair):
+    return f"{pair['score']:.4f}" + ("" if pair["other"] is None else f" / {pair['other']:.4f}")
+
+
+def _pairs_block(pairs, crops):
+    """Pairs as pictures, or as a table where there are no crops."""
+    if crops is None:
+        rows = [[_score(p), p["first"], p["second"]] for p in pairs]
+        return table_block(["score", "first", "second"], rows)
+    items = [_item(crops, p, f"{_score(p)}: {p['first']} and {p['second']}") for p in pairs]
+    return {"kind": "sheet", "pairs": items}
 
 
 def worst_pairs(run, title, count=6):
@@ -170,58 +220,9 @@ def worst_pairs(run, title, count=6):
         return None
     crops = _Crops(pack)
     section = Section(f"Worst pairs: {title}")
-    for heading, pairs in found.pairs():
-        section.blocks += [
-            {"kind": "heading", "text": heading},
-            {"kind": "sheet", "pairs": [_item(crops, p, _scores(p)) for p in pairs]},
-        ]
+    for kind, pairs in found.pairs():
+        section.blocks += [heading(kind), _pairs_block(pairs, crops)]
     return section
-
-
-def _write_page(path, found, crops):
-    rates = (
-        f"Threshold {found.threshold:.6g}. {found.threshold_from} "
-        f"FMR {_percent(found.fmr)} of {found.impostor} impostor comparisons, "
-        f"FNMR {_percent(found.fnmr)} of {found.genuine} genuine ones."
-    )
-    sections = [Section("Rates", [{"kind": "text", "text": rates}])]
-    for title, pairs in found.pairs():
-        sections.append(
-            Section(
-                title, [{"kind": "sheet", "pairs": [_item(crops, p, _scores(p)) for p in pairs]}]
-            )
-        )
-    if found.influence:
-        rows = [
-            [p["person"], p["comparisons"], p["errors"], _percent(p["fmr"]), _percent(p["fnmr"])]
-            for p in found.influence
-        ]
-        names = ["person", "comparisons", "errors", "FMR without", "FNMR without"]
-        sections.append(
-            Section("People without whom a rate changes most", [table_block(names, rows)])
-        )
-    if found.suspects:
-        items = [
-            _item(
-                crops,
-                s["worst"],
-                f"{' or '.join(s['samples'])}: 10^{s['evidence']:.1f} to 1 against the label, "
-                f"{s['against']} of {s['comparisons']} comparisons",
-            )
-            for s in found.suspects
-        ]
-        note = "A hard photograph looks like a wrong label: look at each before it is left out."
-        sections.append(
-            Section(
-                "Labels that the scores speak against",
-                [{"kind": "text", "text": note}, {"kind": "sheet", "pairs": items}],
-            )
-        )
-    write_html(path, f"{found.protocol} inspected", sections)
-
-
-def _percent(rate):
-    return "" if rate is None else f"{100 * rate:.4g} %"
 
 
 def _write_sheet(path, found, crops):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from facebench import _eval, _inspect, _rows, protocols, reports
 from facebench._arguments import brief
+from facebench.reports import write_run_pages  # noqa: F401 -- of Result.save, which is lower
 
 
 def evaluate(
@@ -41,7 +42,7 @@ def evaluate(
     ... ).auc.value
     1.0
     >>> sorted(p.name for p in (folder / "run").iterdir())
-    ['metrics.json', 'report.html', 'report.md', 'run.json', 'scores.h5']
+    ['curves.json', 'metrics.json', 'report.html', 'report.md', 'run.json', 'scores.h5']
     """
     result = protocols.evaluate(
         protocol,
@@ -60,21 +61,8 @@ def evaluate(
         **options,
     )
     if out is not None:
-        result.save(out, overwrite=overwrite, command=command, more=run_html_writer(out))
+        result.save(out, overwrite=overwrite, command=command)
     return result
-
-
-def write_run_html(folder, name=None) -> None:
-    """``report.html`` of one run folder, beside its ``report.md``; ``name``: that of the folder."""
-    title = reports.read_run(folder)["content"]["protocol"]["title"]
-    section = reports.runs_section("Result", [folder], name and [name])
-    reports.write_html(Path(folder) / "report.html", title, [section])
-
-
-def run_html_writer(out):
-    """Writes ``report.html`` into a folder that is going to be called ``out``."""
-    name = os.path.basename(os.path.abspath(out))
-    return lambda folder: write_run_html(folder, name)
 
 
 def report(
@@ -89,7 +77,7 @@ def report(
     out=None,
     **paper,
 ):
-    """Run folders side by side as text (markdown, csv, latex) or as an HTML page.
+    """Run folders side by side as text (markdown, csv, latex, text) or as an HTML page.
 
     ``rows="systems"``: a table for a paper, with a row for each system; ``paper`` are its keywords:
     metrics, digits, interval, baseline, ... (see `facebench.reports.system_table`).

@@ -29,12 +29,6 @@ from facebench._light import (
     report,
     verify,
 )
-from facebench._light import (
-    run_html_writer as _run_html_writer,
-)
-from facebench._light import (
-    write_run_html as _write_run_html,
-)
 from facebench.datasets import Pack as _Pack
 from facebench.datasets import PackOptions as _PackOptions
 from facebench.embedding import ExtractOptions as _ExtractOptions
@@ -248,8 +242,8 @@ def run(
         with _tempfile.TemporaryDirectory() as folder:
             raw = _full.run(protocol, model, _Path(folder) / "run", discard=True, **arguments)
     else:
-        more = _run_html_writer(out)
-        raw = _full.run(protocol, model, out, discard=discard, more=more, **arguments)
+        raw = _full.run(protocol, model, out, discard=discard, **arguments)
+        _reports.write_run_pages(out)
     result = _Result(raw, str(root or ""), threads)
     result.reused = reused
     return result
@@ -317,7 +311,7 @@ def _demo_page(raw):
         _reports.table_section("Steps", ["step", "what came of it", "seconds"], steps),
     ]
     for run_folder in runs:
-        _write_run_html(run_folder)
+        _reports.write_run_pages(run_folder)
     _reports.write_html(folder / "report.html", "facebench demo", sections)
 
 
@@ -327,5 +321,6 @@ def demo(out, *, threads=0, progress=None, **options):
     Takes minutes. ``options`` are fields of `DemoOptions`; the result, a `Demo`, lies in the folder
     ``out``: an earlier demo there is replaced, anything else refused.
     """
-    raw = _full.demo(DemoOptions(**options), out, _demo_page, threads, progress)
+    raw = _full.demo(DemoOptions(**options), out, threads, progress)
+    _demo_page(raw)
     return Demo(raw)

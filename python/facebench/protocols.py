@@ -311,12 +311,14 @@ class TrackResult(_eval.TrackResult):
         """
         return _eval.roc_points(*self.labelled_scores(), count)
 
-    def roc_band(self, draws=200):
+    def roc_band(self):
         """``(far, low, high)``: intervals of the TAR at eight FARs a decade, down to that of one
-        false accept; the threshold is chosen again in each draw. They are pointwise, at the level
-        of the result; empty arrays where it has no intervals.
+        false accept, from the draws of the result's intervals; the threshold is chosen again in
+        each. They are pointwise, at the level of the result; empty arrays where it has none.
         """
-        return _eval.roc_band(self._raw, self._index, draws)
+        import numpy as np
+
+        return _eval.curves_of(self._raw, self._index).get("band", (np.empty(0),) * 3)
 
     def cmc(self):
         """Of an identification: the share of mated probes found at rank k or better, for each k.
@@ -422,12 +424,14 @@ class Result:
         """The content of ``metrics.json``."""
         return self._raw.metrics()
 
-    def save(self, path, overwrite=False, command="", more=None):
-        """Write a run folder: run.json, scores.h5, metrics.json, report.md; whole or not at all.
-
-        ``more``: called with the folder before it appears under its name, to write further files.
+    def save(self, path, overwrite=False, command=""):
+        """Write a run folder: run.json, scores.h5, metrics.json and curves.json, whole or not at
+        all; then report.md and report.html.
         """
-        _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads, more)
+        from facebench._light import write_run_pages
+
+        _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads)
+        write_run_pages(path)
 
     def _convention(self):
         return f"convention {_eval.convention_text(self.options.to_dict())}"

@@ -5,7 +5,7 @@
 //   manifest_from_json check_content_hash content_hash is_run_folder
 #include "facebench/protocols/run_folder.h"
 
-#include "facebench/reports/run_report.h"
+#include "facebench/reports/table.h"
 #include "files.h"
 #include "fuzz.h"
 
@@ -16,6 +16,7 @@ FACEBENCH_FUZZ_TARGET(run_folder, bytes) {
   if (parts.size() > 1) folder.write("metrics.json", parts[1]);
   if (parts.size() > 2) folder.write("scores.h5", parts[2]);
   facebench::is_run_folder(folder.path());
-  facebench::run_report(facebench::read_changed_run(folder.path()));
+  const facebench::Run run = facebench::read_changed_run(folder.path());
+  facebench::table_json(facebench::make_table({&run, 1}));
   facebench::read_run(folder.path());
 }

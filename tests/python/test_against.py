@@ -135,12 +135,14 @@ def test_the_nearest_values_come_first(run):
     keys = [(len(v["differs"]), abs(v["difference"])) for v in found]
     assert keys == sorted(keys)
     text = reports.against(run, stated=stated, format="markdown")
-    listed = [line for line in text.split("\n") if line.startswith("- lfw view2")]
+    others = text.partition("### The same measure of other systems")[2]
+    listed = [line for line in others.split("\n") if line.startswith("| lfw view2")]
     assert len(listed) == 10
     assert found[0]["published_text"] in listed[0] and found[0]["source"] in listed[0]
     assert f"These are the 10 nearest of {len(found)}; --all lists the others too." in text
     everything = reports.against(run, stated=stated, format="markdown", nearest=None)
-    assert everything.count("- lfw view2") == len(found) and "--all" not in everything
+    others = everything.partition("### The same measure of other systems")[2]
+    assert others.count("| lfw view2") == len(found) and "--all" not in everything
 
 
 def test_what_is_not_known_is_said_once(run):
@@ -187,7 +189,7 @@ def test_texts(run, tmp_path):
         "## Beside wang-guo-2019",
         "| lfw view2: accuracy | run | 98.00 [97.50, 98.50] | 98.2 % | -0.20 | inside |",
         "### The same measure of other systems",
-        "DFW and UMDFaces): 44 values, under dfw, umdfaces",
+        "DFW and UMDFaces | 44 | under dfw, umdfaces |",
         "which no protocol measures",
     ):
         assert part in re.sub(" +", " ", markdown), part

@@ -10,7 +10,9 @@ from facebench import datasets, embedding
 
 pytestmark = pytest.mark.kernels
 
-FILES = ("pack.h5", "embeddings.h5", "scores.h5", "metrics.json", "report.md")
+FILES = (
+    "pack.h5", "embeddings.h5", "scores.h5", "metrics.json", "curves.json", "report.md"
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

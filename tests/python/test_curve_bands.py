@@ -25,8 +25,9 @@ def lists(tmp_path_factory):
 
 def test_a_band_is_the_interval_at_each_far(lists):
     folder, scores, labels, people = lists
-    result = facebench.evaluate("lfw", scores=scores, root=folder, out=folder / "run")
-    far, low, high = result["view2"].roc_band(draws=200)
+    result = facebench.evaluate("lfw", scores=scores, root=folder, replicates=200,
+                                out=folder / "run")  # fmt: skip
+    far, low, high = result["view2"].roc_band()
     # Eight a decade, down to one of 120 false accepts.
     assert far == pytest.approx(10.0 ** -(np.arange(16, -1, -1) / 8))
     comparisons = metrics.Comparisons(scores, labels)
@@ -36,7 +37,7 @@ def test_a_band_is_the_interval_at_each_far(lists):
         statistic = metrics.tar_at_far_statistic(comparisons, far[k])
         interval = metrics.dyadic_bootstrap(statistic, *people, options=options)
         assert (low[k], high[k]) == (interval.low, interval.high)
-    curves = reports.curves(folder / "run", band_draws=200)["view2"]
+    curves = reports.curves(folder / "run")["view2"]
     assert all(np.array_equal(a, b) for a, b in zip(curves["band"], (far, low, high), strict=True))
     page = (folder / "run" / "report.html").read_text()
     assert page.count('<polygon class="area') >= 2 + 2  # ROC, DET, and the scores' two

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import itertools
 import json
 
 import facebench
@@ -47,15 +48,51 @@ def fnir_by_definition(values, people, enrolled, fpir):
     return np.mean([not (own > threshold and own > other) for own, other in mated])
 
 
+def drawn_order(items, seed, purpose, index):
+    """A Fisher-Yates order from the stream that core/random.h describes, written down again:
+    Philox 4x32-10 (Salmon et al., SC 2011), keyed by SplitMix64 and FNV-1a, Lemire's bounds."""
+    whole, half = (1 << 64) - 1, (1 << 32) - 1
+
+    def mix(x):
+        x = (x + 0x9E3779B97F4A7C15) & whole
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & whole
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB & whole
+        return x ^ (x >> 31)
+
+    text = 0xCBF29CE484222325
+    for byte in purpose.encode():
+        text = (text ^ byte) * 0x100000001B3 & whole
+    key = mix(mix(mix(seed) ^ text) ^ index)
+    high = mix((mix(text + 1 & whole) ^ seed) + 0x632BE59BD9B4E019 * (index + 1) & whole)
+
+    def numbers():
+        for count in itertools.count():
+            c, k = [count, 0, high & half, high >> 32], [key & half, key >> 32]
+            for _ in range(10):
+                p, q = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+                c = [(q >> 32) ^ c[1] ^ k[0], q & half, (p >> 32) ^ c[3] ^ k[1], p & half]
+                k = [k[0] + 0x9E3779B9 & half, k[1] + 0xBB67AE85 & half]
+            yield from (c[0] | c[1] << 32, c[2] | c[3] << 32)
+
+    stream, order = numbers(), list(items)
+    for n in range(len(order), 1, -1):
+        product = next(stream) * n
+        while product & whole < (1 << 64) % n:
+            product = next(stream) * n
+        at = product >> 64
+        order[n - 1], order[at] = order[at], order[n - 1]
+    return np.array(order)
+
+
 def test_fnir_by_gallery_size_by_definition(faces):
     found = facebench.gallery(faces, sizes=[5, 10, 20], fpir=[0.1], draws=4, extrapolate=[80])
     pack = datasets.Pack(faces / "pack.h5")
     values = np.asarray(facebench.io.read_embeddings(faces / "embeddings.h5").values, np.float32)
     people = np.asarray(pack.labels)
     enrolled = np.array([np.flatnonzero(people == p)[0] for p in np.unique(people)])
-    rng, wanted = np.random.default_rng(0), {5: [], 10: [], 20: []}
-    for _ in range(4):
-        order = rng.permutation(np.sort(enrolled))
+    wanted = {5: [], 10: [], 20: []}
+    for draw in range(4):
+        order = drawn_order(np.sort(enrolled), 0, "gallery", draw)
         for n, own in wanted.items():
             own.append(fnir_by_definition(values, people, order[:n], 0.1))
     measured = [p for p in found.points if not p["extrapolated"]]
@@ -82,7 +119,16 @@ def test_galleries_that_cannot_be_are_refused(faces):
 # --- variance budget -----------------------------------------------------------------------------
 
 
-def test_budget_names_what_runs_differ_in(tmp_path, monkeypatch):
+def prepare(run, **preparation):
+    """Records a preparation in a run's manifest, as a run from images has it."""
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["content"]["preparation"] = preparation
+    text = facebench._eval.canonical_json(manifest["content"])
+    manifest["content_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    (run / "run.json").write_text(json.dumps(manifest))
+
+
+def test_budget_names_what_runs_differ_in(tmp_path):
     lines = ["2\t40"]
     rng = np.random.default_rng(5)
     for fold in range(2):
@@ -91,25 +137,17 @@ def test_budget_names_what_runs_differ_in(tmp_path, monkeypatch):
     (tmp_path / "pairs.txt").write_text("\n".join(lines) + "\n")
     labels = np.tile(np.repeat([1, 0], 40), 2)
     runs = []
-    for k in range(3):
+    for k, (detector, crop) in enumerate((("mtcnn", "a"), ("hog", "a"), ("mtcnn", "b"))):
         scores = np.where(labels, 0.3, 0.0) + 0.3 * rng.normal(size=160)
         runs.append(tmp_path / f"run{k}")
         facebench.evaluate("lfw", scores=scores, root=tmp_path, replicates=20, out=runs[-1])
-    parts = {str(run): {"detector": "mtcnn", "crop": "a"} for run in runs}
-    parts[str(runs[1])]["detector"] = "hog"
-    parts[str(runs[2])]["crop"] = "b"
-    read = reports.variance_budget.read_run
-
-    def with_preparation(folder):
-        run = read(folder)
-        run["content"]["preparation"] = parts[str(folder)]
-        return run
-
-    monkeypatch.setattr(reports.variance_budget, "read_run", with_preparation)
+        prepare(runs[-1], detector=detector, crop=crop)
     found = facebench.budget(runs, "auc", replicates=400)
     sources = {s["name"]: s for s in found.sources}
     assert list(sources) == ["people", "images", "detector", "crop"]
-    values = [read(run)["metrics"]["tracks"]["view2"]["metrics"]["auc"]["value"] for run in runs]
+    cells = [reports.read_run(r)["metrics"]["tracks"]["view2"]["metrics"]["auc"] for r in runs]
+    values = [cell["value"] for cell in cells]
+    assert sources["detector"]["values"] == values[:2]
     assert sources["detector"]["sd"] == pytest.approx(np.std([values[0], values[1]], ddof=1))
     assert sources["crop"]["sd"] == pytest.approx(np.std([values[0], values[2]], ddof=1))
     # The sd of an AUC over people: the interval of the run at 68 % has it on both sides.
@@ -124,7 +162,7 @@ def test_budget_names_what_runs_differ_in(tmp_path, monkeypatch):
     shares = [s["share"] for s in found.sources if s["name"] != "images"]
     assert sum(shares) == pytest.approx(1) and sources["images"]["share"] is None
     assert "| detector |" in repr(found)
-    parts[str(runs[1])]["crop"] = "b"
+    prepare(runs[1], detector="hog", crop="b")
     with pytest.raises(facebench.Error, match="differs in detector and crop"):
         facebench.budget(runs, "auc")
     with pytest.raises(ValueError, match="drawn again"):

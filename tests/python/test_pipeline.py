@@ -58,10 +58,12 @@ def test_a_callable_is_told_its_pixels(faces, tmp_path):
 def test_the_same_run_gives_the_same_bytes(faces, tmp_path):
     run(faces, tmp_path / "one", threads=1)
     run(faces, tmp_path / "two", threads=2)
-    for name in ("scores.h5", "metrics.json", "pack.h5", "embeddings.h5", "report.md"):
+    names = ("scores.h5", "metrics.json", "curves.json", "pack.h5", "embeddings.h5", "report.md")
+    for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     assert content(tmp_path / "one") == content(tmp_path / "two")
     assert sorted(p.name for p in (tmp_path / "one").iterdir()) == [
+        "curves.json",
         "embeddings.h5",
         "metrics.json",
         "pack.h5",

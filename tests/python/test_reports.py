@@ -8,6 +8,7 @@ import facebench
 import numpy as np
 import pytest
 from facebench import protocols, reports
+from facebench.reports import escape, tables
 from scipy.stats import norm
 
 
@@ -65,6 +66,109 @@ def test_tables(runs):
     with pytest.raises(ValueError, match="did you mean"):
         reports.table(runs, "latec")
     assert "unreadable" in reports.run_report(runs[0])
+
+
+def cell(value, text, **more):
+    empty = dict.fromkeys(("interval", "bounds", "support", "counted", "sd", "standard_error"))
+    return {"text": text, "value": value, "level": 0, "method": "none", **empty, **more}
+
+
+def made_up_table():
+    """Of a protocol with a matrix and a rate at a FAR, by hand."""
+    support = {"rate": "FAR", "target": 0.001, "achieved": 0.0005, "errors": 2, "expected": 4.0}
+    rows = [
+        ("mean_similarity", "front", "front", cell(0.5, "0.500 [0.400, 0.600]", level=0.95,
+                                                   interval=[0.4, 0.6], method="vertex")),
+        ("mean_similarity", "side", "front", cell(0.125, "0.125", level=0.95, method="vertex")),
+        ("tar@far=0.001", "", "", cell(0.5, "50.00* (2 at FAR 0.05 %)",
+                                       support={**support, "reliable": False})),
+        ("failure_to_enrol_rate", "", "", cell(0.25, "25.00 (2 of 8)",
+                                               counted={"count": 2, "total": 8})),
+    ]  # fmt: skip
+    return {
+        "columns": ["one & two"],
+        "rows": [
+            {"protocol": "poses", "track": "pose", "metric": metric, "row": row, "column": column,
+             "title": f"{metric} {row}-{column}", "cells": [c]}
+            for metric, row, column, c in rows
+        ],
+        "unreliable_note": "* Fewer than ten: a handful.",
+        "no_interval": ["nobody else to draw"],
+        "text": "as C++ says",
+    }  # fmt: skip
+
+
+def test_formats_of_a_table():
+    write = tables._FORMATS
+    csv = write["csv"](**made_up_table()).splitlines()
+    head = "protocol,track,metric,row,column,run,value,low,high,level,method,rate,rate_target,"
+    assert csv[0] == head + "rate_achieved,errors,expected_errors,reliable,count,total"
+    line = "poses,pose,mean_similarity,front,front,one & two,0.5,0.4,0.6,0.95,vertex,,,,,,,,"
+    assert csv[1] == line
+    line = "poses,pose,mean_similarity,side,front,one & two,0.125,,,,vertex,,,,,,,,"
+    assert csv[2] == line
+    line = "poses,pose,tar@far=0.001,,,one & two,0.5,,,,none,FAR,0.001,0.0005,2,4,false,,"
+    assert csv[3] == line
+    assert csv[4].endswith("none,,,,,,,2,8")
+    latex = write["latex"](**made_up_table()).splitlines()
+    assert latex[:4] == ["% needs booktabs", r"\begin{tabular}{lr}", r"\toprule",
+                         r"rates in \% & one \& two \\"]  # fmt: skip
+    assert latex[4:6] == [r"\midrule", r"\multicolumn{2}{l}{poses, pose} \\"]
+    assert latex.count(r"\midrule") == 1
+    assert latex[8] == r"tar@far=0.001 - & 50.00* (2 at FAR 0.05 \%) \\"
+    note = r"\multicolumn{2}{l}{\footnotesize * Fewer than ten: a handful.} \\"
+    assert latex[-4:-2] == [r"\bottomrule", note]
+    markdown = write["markdown"](**made_up_table()).splitlines()
+    assert markdown[:2] == ["| rates in % | one & two |", "|---|---|"]
+    assert r"| 50.00\* (2 at FAR 0.05 %) |" in markdown[4]
+    assert markdown[6:] == ["", r"\* Fewer than ten: a handful.", "",
+                            "No interval: nobody else to draw."]  # fmt: skip
+    assert write["text"](**made_up_table()) == "as C++ says"
+
+
+def test_a_table_as_plain_text(runs):
+    lines = reports.table(runs, "text").splitlines()
+    assert lines[0].split() == ["rates", "in", "%", "good", "worse", "<b>"]
+    (row,) = (line for line in lines if line.startswith("lfw view2: accuracy"))
+    place = lines[0].index("worse")
+    assert row[place - 2 : place] == "  " and row[place].isdigit()
+
+
+def test_what_means_something_is_escaped():
+    escaped = escape.escape_markdown
+    assert escaped("a`<img src=x onerror=y>") == r"a\`\<img src=x onerror=y\>"
+    links = "[x](javascript:y) | [a][b] [c]: d"
+    assert escaped(links) == r"[x\](javascript:y) \| [a\][b] [c\]: d"
+    assert escaped("&lt;b&#62; R&D & Co") == r"\&lt;b\&#62; R\&D & Co"
+    assert escaped("a\n# b\r\n\x1b[2J") == r"a # b  \\x1b[2J"
+    # Intervals stay readable as they are.
+    assert escaped("99.37 [99.10, 99.60] (3 at FAR)") == "99.37 [99.10, 99.60] (3 at FAR)"
+    latex = r"\textbackslash{}input\{/etc/passwd\}\% \#\$\&\_\textasciitilde{}\textasciicircum{}"
+    assert escape.escape_latex("\\input{/etc/passwd}%\n#$&_~^") == latex
+    record = escape.spreadsheet_record
+    formulas = ["=cmd|'/C calc'!A0", "+1+1", "@x", "-2+3", "\t=1"]
+    assert record(formulas) == "'=cmd|'/C calc'!A0,'+1+1,'@x,'-2+3,' =1\n"
+    assert record(["-0.25", "1e-3", "a=b", "", "a,b"]) == '-0.25,1e-3,a=b,,"a,b"\n'
+
+
+def test_sections_are_markdown_too():
+    from facebench.reports.page import Code, Section, Strong, bullets, heading, plots, text
+
+    section = Section(
+        "A *b*",
+        [
+            text("One ", Strong("2 <b>"), "\n", Code("c `d`")),
+            plots(("<svg/>", "only on pages")),
+            bullets(["x", ("y ", Strong("z"))]),
+            heading("More"),
+        ],
+    )
+    said = [r"## A \*b\*", "", r"One **2 \<b\>**", "`` c `d` ``", "", "- x", "- y **z**", "",
+            "### More", ""]  # fmt: skip
+    assert reports.report_markdown([section]) == "\n".join(said)
+    page = reports.report_html("T", [section])
+    assert "<p>One <strong>2 &lt;b&gt;</strong><br><code>c `d`</code></p>" in page
+    assert "<li>y <strong>z</strong></li>" in page and "only on pages" in page
 
 
 def test_the_page_is_self_contained_and_escapes(runs, tmp_path):
@@ -171,7 +275,16 @@ def test_claims():
     claim = reports.check_claim("99.64", "lfw", against="99.53")
     assert not claim.exists
     assert claim.possible["up"] == [5978, 5978]
-    assert "cannot exist" in repr(claim)
+    said = repr(claim)
+    for part in ("99.64 % cannot exist", "5978 of 6000", "99.6333 %", "99.64", "85 of"):
+        assert part in said, said
+    small = reports.check_claim("69.84", metric="tar@far=0.0001", genuine=5000, impostor=5000)
+    assert "follows from the convention" in repr(small)
+    assert "too few even in the first case" in repr(
+        reports.check_claim("99.63", "lfw", against="99.53")
+    )
+    field = repr(reports.check_claim("96.37", "ijbc_1_1", metric="tar@far=0.0001"))
+    assert "Printed as 96.37 for iresnet50, ms1mv3" in field
     assert claim.to_dict()["against"]["paired_nested"] > 6000
     with pytest.raises(ValueError, match="did you mean"):
         reports.check_claim("99.64", "lfw", metrik="accuracy")

@@ -139,10 +139,10 @@ def test_an_alteration_with_a_new_hash_is_named(run):
         assert "/" + "/".join(map(str, at)) in said_by(reports.verify_scores, run)
 
 
-@pytest.mark.parametrize("file", ["metrics.json", "scores.h5", "run.json"])
+@pytest.mark.parametrize("file", ["metrics.json", "curves.json", "scores.h5", "run.json"])
 def test_altered_files_are_neither_reported_nor_explained(run, saved, file):
     path = run / file
-    if file == "scores.h5":
+    if file in ("scores.h5", "curves.json"):
         data = bytearray(path.read_bytes())
         data[-9] ^= 1
         path.write_bytes(data)

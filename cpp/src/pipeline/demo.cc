@@ -152,8 +152,7 @@ void DemoOptions::describe(OptionsBuilder<DemoOptions>& o) {
   o.field("seed", &DemoOptions::seed, "of faces, training and resampling", 0, 4294967295.0);
 }
 
-DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
-                const std::function<void(const DemoResult&)>& finish) {
+DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job) {
   check_options(options);
   std::error_code ignored;
   if (fs::exists(out, ignored) && !fs::is_empty(out, ignored) && !is_demo(out))
@@ -265,7 +264,6 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job,
   for (const DemoStep& s : result.steps)
     summary["steps"].push_back({{"name", s.name}, {"detail", s.detail}, {"seconds", s.seconds}});
   write_file(at / "demo.json", pretty_json(summary));
-  if (finish) finish(result);
   folder.commit();
   result.folder = out;
   return result;

@@ -215,11 +215,9 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
       {"cache", {{"pack", pack_entry.taken}, {"embeddings", embeddings_entry.taken}}}};
   if (!caching) info.circumstance.erase("cache");
   save_run(out, result, info, request.overwrite, [&](const fs::path& folder) {
-    if (!request.discard) {
-      fs::rename(pack_path, folder / "pack.h5");
-      fs::rename(embeddings_path, folder / "embeddings.h5");
-    }
-    if (request.more) request.more(folder);
+    if (request.discard) return;
+    fs::rename(pack_path, folder / "pack.h5");
+    fs::rename(embeddings_path, folder / "embeddings.h5");
   });
   return result;
 }

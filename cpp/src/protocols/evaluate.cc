@@ -79,7 +79,9 @@ Result begin(TrialSet trials, const EvaluationOptions& options) {
 }
 
 void finish(Result& r, const Job& job) {
-  r.tracks = measure_tracks(r, job);
+  MeasuredRun measured = measure_run(r, job);
+  r.tracks = std::move(measured.tracks);
+  r.curves = std::move(measured.curves);
   check_strict(r);
   r.warnings = result_warnings(r);
 }
@@ -268,18 +270,17 @@ bool asks_for_searches(const ProtocolSpec& spec) {
   });
 }
 
-std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Job& job) {
-  return measure_tracks(scored, scored.spec, scored.options, job);
-}
+namespace {
 
-std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const ProtocolSpec& metrics,
-                                        const EvaluationOptions& options, const Job& job) {
+MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                    const EvaluationOptions& options, bool with_curves, const Job& job) {
   const TrialSet& trials = scored.trials;
   const std::vector<SampleStatus> units = unit_status(trials, scored.status);
   const std::vector<std::uint8_t> failed = failed_units(units);
   const bool drop = drops_failed(options);
   const IntervalMethod& intervals = interval_methods().at(*options.interval);
-  std::vector<TrackResult> results;
+  MeasuredRun all;
+  std::vector<TrackResult>& results = all.tracks;
   std::vector<std::vector<NumberDraws>> draws;  // per track
   for (std::size_t t = 0; t < trials.tracks.size(); ++t) {
     const Track& track = trials.tracks[t];
@@ -293,10 +294,14 @@ std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Protoc
     own.left_out = drop ? failed : std::vector<std::uint8_t>();
     own.searches = asks_for_searches(metrics);
     if (intervals.any()) own.intervals = &intervals;
-    MeasuredNumbers measured =
-        measure_numbers(metrics, options, own, track.trials->measurable(own, job), job);
+    const Measurable measurable = track.trials->measurable(own, job);
+    MeasuredNumbers measured = measure_numbers(metrics, options, own, measurable, with_curves, job);
     r.numbers = std::move(measured.numbers);
     draws.push_back(std::move(measured.draws));
+    if (!with_curves) continue;
+    all.curves.push_back(
+        curves_of(track, own, measurable, options.rank_ties.value_or("pessimistic")));
+    all.curves.back().band = std::move(measured.band);
   }
   for (const MetricRequest& request : metrics.metrics) {
     if (std::ranges::none_of(results, [&](const TrackResult& r) {
@@ -312,7 +317,22 @@ std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Protoc
   // One split alone has no mean.
   if (metrics.summary != "none" && results.size() > 1)
     results.push_back(mean_over_tracks(results, draws, options, metrics.summary == "mean_less_sd"));
-  return results;
+  return all;
+}
+
+}  // namespace
+
+MeasuredRun measure_run(const ScoredTrials& scored, const Job& job) {
+  return measure(scored, scored.spec, scored.options, true, job);
+}
+
+std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Job& job) {
+  return measure_tracks(scored, scored.spec, scored.options, job);
+}
+
+std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                                        const EvaluationOptions& options, const Job& job) {
+  return measure(scored, metrics, options, false, job).tracks;
 }
 
 namespace {

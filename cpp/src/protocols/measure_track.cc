@@ -25,9 +25,26 @@ bool has_folds(const ScoredTrack& scored, const Metric& metric, const Measurable
   return true;
 }
 
+// The points whose interval is defined, ascending.
+std::vector<BandPoint> band_of(const Replicates& replicates, std::span<const Statistic> statistics,
+                               std::span<const double> fars, double level) {
+  std::vector<BandPoint> band;
+  for (std::size_t k = 0; k < fars.size(); ++k) {
+    const std::size_t s = statistics.size() - fars.size() + k;
+    const Interval i = interval_of(replicates, s, statistics[s], level);
+    // Who accepts every comparison accepts the genuine ones: no draw of people is in doubt of that.
+    if (fars[k] == 1)
+      band.push_back({1, 1, 1});
+    else if (!std::isnan(i.low))
+      band.push_back({fars[k], i.low, i.high});
+  }
+  std::ranges::reverse(band);
+  return band;
+}
+
 void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
                  const ScoredTrack& scored, const Measurable& measurable, MetricData data,
-                 const Job& job, MeasuredNumbers& all) {
+                 bool with_band, const Job& job, MeasuredNumbers& all) {
   if (!measurable.has(data)) return;
   const auto& bootstrap = measurable.bootstrap_of(data);
   const bool says_why = scored.intervals && !scored.intervals->earlier;
@@ -58,10 +75,15 @@ void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
     // The metrics do not know protocols: what they refuse is here an error of the data.
     fail(scored.where, e.what(), fmt::format("The convention is '{}'.", convention.name));
   }
+  std::vector<double> fars;  // of the band, whose statistics come last
+  if (with_band && data == MetricData::scores && bootstrap) fars = band_fars(*measurable.scores);
+  for (const double far : fars)
+    statistics.push_back(tar_at_far_statistic(measurable.scores, far));
   if (statistics.empty()) return;
   Replicates drawn = bootstrap().replicates_with_freedom(
       statistics, {options.replicates, options.level, options.seed}, job);
-  for (std::size_t i = 0; i < statistics.size(); ++i) {
+  if (!fars.empty()) all.band = band_of(drawn, statistics, fars, options.level);
+  for (std::size_t i = 0; i < of_number.size(); ++i) {
     Number& number = numbers[of_number[i]];
     const Interval interval = interval_of(drawn, i, statistics[i], options.level);
     if (number.matrix) {
@@ -158,12 +180,12 @@ void count_comparisons(const Trials& trials, const TrialSet& set,
 
 MeasuredNumbers measure_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
                                 const ScoredTrack& scored, const Measurable& measurable,
-                                const Job& job) {
+                                bool with_band, const Job& job) {
   MeasuredNumbers measured;
   bool any = false;
   for (const MetricData data : {MetricData::scores, MetricData::matrix, MetricData::searches}) {
     any = any || measurable.has(data);
-    add_numbers(spec, options, scored, measurable, data, job, measured);
+    add_numbers(spec, options, scored, measurable, data, with_band, job, measured);
   }
   if (!any)
     fail(scored.where,

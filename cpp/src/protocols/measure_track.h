@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
+#include "facebench/protocols/curves.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/measurable.h"
 
@@ -27,13 +28,14 @@ struct NumberDraws {
 struct MeasuredNumbers {
   std::vector<Number> numbers;
   std::vector<NumberDraws> draws;  // of those that have one interval
+  std::vector<BandPoint> band;     // of the ROC, where asked for; ascending FARs
 };
 
-// The numbers of the metrics that the data can be measured by. What the metrics refuse becomes an
-// Error that names the track.
+// The numbers of the metrics that the data can be measured by, and the band, all from one
+// bootstrap. What the metrics refuse becomes an Error that names the track.
 MeasuredNumbers measure_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
                                 const ScoredTrack& scored, const Measurable& measurable,
-                                const Job& job);
+                                bool with_band, const Job& job);
 
 // Mean and standard deviation over tracks of every number that all of them have, with the interval
 // of the mean where the tracks' draws are of the same people (`draws` per track). `less_sd`: the

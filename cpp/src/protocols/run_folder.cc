@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kKind = "evaluation";
 constexpr std::size_t kMostTracks = 1000;
 constexpr std::uint64_t kMaxJsonBytes = 64 << 20;  // in memory it takes some ten times as much
-constexpr const char* kOutputs[] = {"scores.h5", "metrics.json"};
+constexpr const char* kOutputs[] = {"scores.h5", "metrics.json", "curves.json"};
 // Format 2 called all pairs of which a tail was kept a kind of their own; before format 4 a metric
 // that the convention had no rule for was computed by "exact", and identification always; format 5
 // added the manifest's content.
@@ -200,6 +200,7 @@ void write_run_files(const fs::path& folder, const Result& r, const RunInfo& inf
 
   write_scores(folder / "scores.h5", r, content);
   write_file(folder / "metrics.json", pretty_json(metrics_json(r)));
+  write_file(folder / "curves.json", canonical_json(curves_json(r.curves)) + "\n");
   for (const char* file : kOutputs) content["outputs"][file] = sha256_file(folder / file);
   write_manifest(folder / "run.json", manifest);
 }
@@ -249,6 +250,15 @@ Run read_run(const fs::path& folder, const Job& job) {
   for (const char* file : kOutputs)
     if (fs::exists(folder / file, ignored)) check_output(folder, run.manifest, file, job);
   return run;
+}
+
+std::vector<TrackCurves> read_curves(const Run& run, const Job& job) {
+  const fs::path path = run.folder / "curves.json";
+  if (run.manifest.content.at("outputs").contains("curves.json"))
+    return curves_from_json(parse_file_json(read_file(path, kMaxJsonBytes), path.string()),
+                            path.string());
+  const RunScores s = read_scores(run.folder / "scores.h5");
+  return measure_run(s, job).curves;
 }
 
 RunScores read_scores(const fs::path& path) {

@@ -8,6 +8,7 @@
 
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/published_json.h"
+#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -175,19 +176,20 @@ Json against_json(const Against& a) {
     const ReportTable::Row& row = a.table.rows[m.row];
     const ReportTable::Cell& cell = row.cells[m.column];
     Json json = published_value_json(m.published);
-    const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(); };
     json["run"] = a.table.columns[m.column];
     json["number"] = row_title(row);
-    json["ours"] = number(cell.value);
-    json["interval"] =
-        cell.interval ? Json{number(cell.interval->low), number(cell.interval->high)} : Json();
+    json["ours"] = number_json(cell.value);
+    json["interval"] = cell.interval
+                           ? Json{number_json(cell.interval->low), number_json(cell.interval->high)}
+                           : Json();
     json["ours_text"] = cell_text(row, cell);
     json["published_text"] = published_text(m.published);
     json["source"] = published_source(m.published);
-    json["difference"] = number(m.difference);
+    json["difference"] = number_json(m.difference);
     json["difference_text"] = difference_text(m);
     json["published_lies"] = m.lies;
     json["differs"] = m.differs;
+    json["unknown"] = m.unknown;
     for (const std::string& name : m.unknown)
       json["differs"].push_back(fmt::format("{} is not known of the run", name));
     return json;

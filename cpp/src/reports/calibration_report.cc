@@ -1,7 +1,5 @@
 #include "facebench/reports/calibration_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,8 +8,8 @@
 #include "facebench/io/file.h"
 #include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/calibration.h"
-#include "facebench/reports/escape.h"
 #include "reports/counted_list.h"
+#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -103,29 +101,6 @@ CalibrationReport calibration_report(const fs::path& folder, const fs::path& tes
   if (other.trials.tracks.size() > 1) name = report.track;
   measure(counted_list(other, track_of(other, name), test), other.trials, test);
   return report;
-}
-
-std::string calibration_report_text(const CalibrationReport& report) {
-  std::string out = fmt::format(
-      "## Likelihood ratios of {} by {}\n\n{}\n\n| | value | interval |\n|---|---|---|\n",
-      escape_markdown(report.protocol), report.calibrator.method,
-      report.same ? "Tested on **the comparisons that it was made on**: errors look smaller than "
-                    "they are."
-                  : fmt::format("Tested on the run {}.", escape_markdown(report.tested_on)));
-  const auto row = [&](const char* name, double value, const Interval& interval) {
-    out += fmt::format("| {} | {:.4g} | {} |\n", name, value, interval_text(interval, 1));
-  };
-  row("Cllr, bits", report.cllr, report.cllr_interval);
-  row("min Cllr, bits", report.min_cllr, report.min_cllr_interval);
-  row(fmt::format("expected calibration error, prior {:g}", report.prior).c_str(),
-      report.calibration_error, report.calibration_error_interval);
-  out += fmt::format("| calibration loss, bits | {:.4g} | |\n", report.cllr - report.min_cllr);
-  out += fmt::format(
-      "\nMisleading evidence: {} of {} genuine comparisons have a likelihood ratio below 1, {} of "
-      "{} "
-      "impostor comparisons one above 1. Intervals draw people again.\n",
-      report.misleading_genuine, report.genuine, report.misleading_impostor, report.impostor);
-  return out;
 }
 
 Json calibration_report_json(const CalibrationReport& report) {

@@ -59,10 +59,6 @@ std::int64_t given_or(std::optional<std::int64_t> given, std::int64_t stated) {
   return given.value_or(std::max<std::int64_t>(stated, 0));
 }
 
-std::string percent_of(std::int64_t k, std::int64_t total) {
-  return fmt::format("{:.6g} %", 100 * static_cast<double>(k) / static_cast<double>(total));
-}
-
 FarSupport far_support(double far, std::int64_t impostor) {
   const auto impostors_for = [&](double false_accepts) {
     return static_cast<std::int64_t>(std::ceil(false_accepts / far * (1 - kSlack)));
@@ -247,91 +243,6 @@ Claim check_claim(std::string_view printed, const ProtocolSpec* spec, const Clai
     c.power = options.power;
   }
   return c;
-}
-
-std::string claim_text(const Claim& c) {
-  std::string out;
-  const auto line = [&](const std::string& text) { out += text + "\n"; };
-  const std::string printed = fmt::format("{:.10g} %", 100 * c.printed.value());
-  const std::string things = c.metric == "accuracy" ? "comparisons"
-                             : c.metric == "far"    ? "impostor comparisons"
-                             : c.metric == "rate"   ? "cases"
-                                                    : "genuine comparisons";
-  if (c.folds > 1)
-    line(fmt::format("The mean over {} folds of {} is k / {}.", c.folds, c.total / c.folds,
-                     c.total));
-  const auto counts = [&](const CountRange& r) {
-    if (r.size() == 1)
-      return fmt::format("{} of {} {} ({})", r.first, c.total, things,
-                         percent_of(r.first, c.total));
-    return fmt::format("{} to {} of {} {} ({} to {})", r.first, r.last, c.total, things,
-                       percent_of(r.first, c.total), percent_of(r.last, c.total));
-  };
-  for (const Claim::Possible& p : c.possible) {
-    if (p.rounding == "nearest") {
-      if (!p.counts.empty())
-        line(fmt::format("{} can exist: {}.", printed, counts(p.counts)));
-      else
-        line(fmt::format("{} cannot exist: {} of {} {} are {}, {} are {}.", printed, c.below,
-                         c.total, things, percent_of(c.below, c.total), c.above,
-                         percent_of(c.above, c.total)));
-    } else if (!c.exists() && !p.counts.empty()) {
-      line(fmt::format("With digits rounded {} it is {}.", p.rounding, counts(p.counts)));
-    }
-  }
-  if (!c.exists()) {
-    if (c.left_out > 0)
-      line(fmt::format("With {} of {} {} left out it would be possible.", c.left_out, c.total,
-                       things));
-    if (c.metric.starts_with(kTar))
-      line(
-          "A rule that interpolates between points of the curve, or averages splits of different "
-          "size, can print it too.");
-  }
-  if (c.far) {
-    const FarSupport& f = *c.far;
-    line(
-        fmt::format("At FAR {:.6g} % {:.6g} false accepts are expected; the largest FAR not above "
-                    "it is {:.6g} %.",
-                    100 * f.far, f.expected_false_accepts, 100 * f.achievable_far));
-    if (!f.reliable)
-      line(fmt::format("{}: one needs {} impostor comparisons, ten need {}.",
-                       f.expected_false_accepts < 1 - kSlack
-                           ? "Less than one false accept: the value follows from the convention, "
-                             "not from a measurement"
-                           : "Fewer than ten: the value rests on a handful of comparisons",
-                       f.impostors_for_one, f.impostors_for_ten));
-  }
-  out += claim_sources_text(c.sources);
-  if (c.against) {
-    const double points = 100 * std::abs(c.printed.value() - c.against->value());
-    if (!c.apart) {
-      line("The two claims are the same number as printed.");
-    } else {
-      const SampleSize& n = *c.apart;
-      line(
-          fmt::format("{:.6g} points apart from {:.10g} %. To tell them apart at level {:g} % with "
-                      "power {:g} %:",
-                      points, 100 * c.against->value(), 100 * c.level, 100 * c.power));
-      line(
-          fmt::format("- {} {} that both systems score, if all errors of the better are errors "
-                      "of the other too;",
-                      n.paired_nested, things));
-      line(
-          fmt::format("- {} of them if the two err independently ({} people, no two comparisons "
-                      "sharing any);",
-                      n.paired_independent, n.identities));
-      line(fmt::format("- {} each, if the systems score different ones.", n.unpaired));
-      const char* verdict = c.total < n.paired_nested ? "too few even in the first case"
-                            : c.total < n.paired_independent
-                                ? "enough only where most errors are common; compare the scores"
-                                : "enough, if they share few people";
-      line(fmt::format("There are {}: {}.", c.total, verdict));
-    }
-    out += claim_sources_text(c.against_sources);
-    out += source_pairs_text(source_pairs(c.sources, c.against_sources));
-  }
-  return out;
 }
 
 Json claim_json(const Claim& c) {

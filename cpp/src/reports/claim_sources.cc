@@ -14,7 +14,6 @@
 namespace facebench {
 namespace {
 
-constexpr std::size_t kListed = 5;
 // Printed digits are no exact binary numbers.
 constexpr double kRounding = 1e-12;
 
@@ -48,12 +47,6 @@ std::vector<std::string> fusion_differences(const std::string& a, const std::str
   return out;
 }
 
-std::string conditions_text(const PublishedRow& row) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : row.conditions) parts.push_back(name + " " + value);
-  return parts.empty() ? "" : fmt::format(": {}", fmt::join(parts, ", "));
-}
-
 // The embedded publications, parsed once.
 const std::vector<std::shared_ptr<const Publication>>& publications() {
   static const std::vector<std::shared_ptr<const Publication>> all = [] {
@@ -63,12 +56,6 @@ const std::vector<std::shared_ptr<const Publication>>& publications() {
     return read;
   }();
   return all;
-}
-
-std::string left_out_text(std::size_t number) {
-  return number <= kListed
-             ? ""
-             : fmt::format("and {} more (the JSON output has all)\n", number - kListed);
 }
 
 }  // namespace
@@ -111,28 +98,6 @@ std::vector<SourcePair> source_pairs(const std::vector<ClaimSource>& ones,
           a.value.row->name != b.value.row->name)
         out.push_back({&a, &b, condition_differences(*a.value.row, *b.value.row)});
   return out;
-}
-
-std::string claim_sources_text(const std::vector<ClaimSource>& sources) {
-  std::string out;
-  for (std::size_t i = 0; i < std::min(sources.size(), kListed); ++i) {
-    const PublishedValue& v = sources[i].value;
-    out += fmt::format("Printed as {} for {} ({}, {}){}.\n", v.cell->printed, v.row->name,
-                       sources[i].publication->id, v.table->place, conditions_text(*v.row));
-  }
-  return out + left_out_text(sources.size());
-}
-
-std::string source_pairs_text(const std::vector<SourcePair>& pairs) {
-  std::string out;
-  for (std::size_t i = 0; i < std::min(pairs.size(), kListed); ++i) {
-    const SourcePair& p = pairs[i];
-    out += fmt::format("{} differs from {} ({}) in this: {}.\n", p.one->value.row->name,
-                       p.other->value.row->name, p.one->value.table->place,
-                       p.differences.empty() ? "nothing that is stated"
-                                             : fmt::format("{}", fmt::join(p.differences, "; ")));
-  }
-  return out + left_out_text(pairs.size());
 }
 
 Json claim_sources_json(const std::vector<ClaimSource>& sources) {

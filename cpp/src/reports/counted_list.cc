@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <stdexcept>
 
 #include "facebench/core/error.h"
@@ -111,22 +110,5 @@ void check_test_run(const fs::path& test, bool same, std::string_view what) {
       same ? "a run to test on is given, and the same comparisons are asked for"
            : fmt::format("give another run to test {} on, or ask for the same comparisons", what));
 }
-
-std::string percent_text(double rate) {
-  return std::isnan(rate) ? "" : fmt::format("{:.4g}", 100 * rate);
-}
-
-std::string interval_text(const Interval& i, double scale) {
-  if (std::isnan(i.low)) return "too few";
-  return fmt::format("[{:.3g}, {:.3g}]", scale * i.low, scale * i.high);
-}
-
-Json interval_json(const Interval& i) {
-  return std::isnan(i.low)
-             ? Json()
-             : Json{{"low", i.low}, {"high", i.high}, {"level", i.level}, {"method", i.method}};
-}
-
-Json number_json(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 
 }  // namespace facebench

@@ -67,12 +67,4 @@ void describe_test(OptionsBuilder<Options>& o, std::string_view what, std::strin
 // same comparisons. what: what is tested, "the threshold".
 void check_test_run(const std::filesystem::path& test, bool same, std::string_view what);
 
-// What a report's text says of a number: percent with four digits, "" for NaN; an interval, "too
-// few" where it has no bounds.
-std::string percent_text(double rate);
-std::string interval_text(const Interval& interval, double scale);
-// The same for JSON: null where there is none.
-Json interval_json(const Interval& interval);
-Json number_json(double x);
-
 }  // namespace facebench

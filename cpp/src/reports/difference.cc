@@ -7,11 +7,12 @@
 #include <set>
 
 #include "facebench/io/toml.h"
+#include "reports/shortened.h"
 
 namespace facebench {
 namespace {
 
-constexpr std::size_t kEvidence = 120;  // characters of a value that are shown
+constexpr std::size_t kEvidence = 120;  // bytes of a value that are shown
 
 // Something that manifests record: a label for people and where it stands in the content, the first
 // place that exists. Runs that were made from images keep more than those made from embeddings.
@@ -64,14 +65,6 @@ const std::vector<std::pair<const char*, const char*>>& spec_parts() {
       {"evaluation", "convention"},
       {"metrics", "convention"}};
   return parts;
-}
-
-std::string shortened(const Json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : canonical_json(value);
-  if (text.size() <= kEvidence) return text;
-  std::size_t end = kEvidence;  // not within a character
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
 }
 
 // Where two objects differ, only those keys, else the whole values. A key that one of them lacks
@@ -193,8 +186,8 @@ std::vector<Difference> run_differences(const Run& a, const Run& b, const RunSco
     if (left.is_null() || right.is_null()) return;  // not recorded, so not known to differ
     const auto [x, y] = only_differences(left, right);
     if (x != y)
-      found.push_back({kind, matters(kind), with_reason(label, kind, matters(kind)), shortened(x),
-                       shortened(y)});
+      found.push_back({kind, matters(kind), with_reason(label, kind, matters(kind)),
+                       shortened(x, kEvidence), shortened(y, kEvidence)});
   };
   for (const Recorded& r : recorded()) add(r.kind, r.label, at(x, r.places), at(y, r.places));
   auto left = inputs_of(x), right = inputs_of(y);

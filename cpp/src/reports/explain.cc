@@ -9,6 +9,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/reports/table.h"
+#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -127,6 +128,17 @@ std::string name_of(const fs::path& run) {
   return fs::absolute(run).lexically_normal().filename().string();
 }
 
+Json paired_json(const std::optional<PairedComparison>& paired) {
+  if (!paired) return nullptr;
+  const Interval& i = paired->interval;
+  return {{"value", number_json(paired->value)},
+          {"interval", std::isnan(i.low) ? Json(nullptr) : Json({i.low, i.high})},
+          {"level", i.level},
+          {"method", i.method},
+          {"replicates", i.replicates},
+          {"p_value", number_json(paired->p_value)}};
+}
+
 }  // namespace
 
 std::optional<double> ExplainedNumber::by_scores() const {
@@ -189,6 +201,38 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
   }
   e.cause = overall_cause(e.numbers, options.level);
   return e;
+}
+
+Json explanation_json(const Explanation& e) {
+  Json j = {{"cause", e.cause},
+            {"runs", e.run},
+            {"protocols", e.protocol},
+            {"conventions", e.convention},
+            {"level", e.level},
+            {"comparisons", {{"common", e.common}, {"only_a", e.only_a}, {"only_b", e.only_b}}},
+            {"differences", Json::array()},
+            {"numbers", Json::array()}};
+  for (const Difference& d : e.differences)
+    j["differences"].push_back(
+        {{"kind", d.kind}, {"matters", d.matters}, {"what", d.what}, {"a", d.a}, {"b", d.b}});
+  for (const ExplainedNumber& n : e.numbers) {
+    Json number = {{"track", n.track},
+                   {"metric", n.key.metric},
+                   {"a", number_json(n.a())},
+                   {"b", number_json(n.b())},
+                   {"a_by_b", number_json(n.value[0][1])},
+                   {"b_by_a", number_json(n.value[1][0])},
+                   {"by_scores", number_json(n.by_scores())},
+                   {"by_convention", number_json(n.by_convention())},
+                   {"paired", paired_json(n.paired)},
+                   {"cause", n.cause}};
+    if (!n.key.row.empty()) {
+      number["row"] = n.key.row;
+      number["column"] = n.key.column;
+    }
+    j["numbers"].push_back(std::move(number));
+  }
+  return j;
 }
 
 }  // namespace facebench

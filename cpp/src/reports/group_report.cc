@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -12,8 +11,8 @@
 #include "facebench/core/extension.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/run_folder.h"
-#include "facebench/reports/escape.h"
 #include "reports/counted_list.h"
+#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -59,10 +58,6 @@ class Attributes {
   std::unordered_map<std::string, std::size_t> rows_;
   std::set<std::size_t> used_;
 };
-
-std::string count_text(const GroupCell& cell) {
-  return fmt::format("{}{}", cell.errors, cell.few ? " *" : "");
-}
 
 Json cells_json(const std::vector<GroupCell>& cells, const std::vector<std::string>& groups) {
   Json list = Json::array();
@@ -163,60 +158,6 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
   if (options.impostors == "matched") rates.permutations = 0;
   report.rates = group_rates(c, threshold.value, rates, job);
   return report;
-}
-
-std::string group_report_text(const GroupReport& report) {
-  const GroupRates& r = report.rates;
-  const auto name = [&](std::int32_t g) {
-    return escape_markdown(r.groups[static_cast<std::size_t>(g)]);
-  };
-  std::string out = fmt::format(
-      "## {} by {}\n\nThreshold {:.6g}. {} FMR {} %, FNMR {} % over all {} comparisons.\n\n",
-      escape_markdown(report.protocol), escape_markdown(report.column), r.threshold,
-      report.threshold_from, percent_text(r.fmr), percent_text(r.fnmr), report.comparisons);
-  if (report.left_out > 0)
-    out += fmt::format("{} comparisons with a failed enrolment are left out.\n\n", report.left_out);
-  if (report.not_matched > 0)
-    out += fmt::format(
-        "Impostors are matched: {} impostor comparisons of two groups are left out. FMR is that of "
-        "people of one group, and so is the FAR of a threshold that is chosen here. There is no "
-        "permutation test.\n\n",
-        report.not_matched);
-  if (report.unknown > 0)
-    out += fmt::format("{} people or photographs have no group: {}.\n\n", report.unknown, kUnknown);
-  out +=
-      "| group | people | FMR, % | interval | errors of | FNMR, % | interval | errors of |\n"
-      "|---|---|---|---|---|---|---|---|\n";
-  const auto of = [](const std::vector<GroupCell>& cells, std::int32_t g) {
-    for (const GroupCell& cell : cells)
-      if (cell.first == g && cell.second == g)
-        return fmt::format(" {} | {} | {} of {} |", percent_text(cell.rate),
-                           interval_text(cell.interval, 100), count_text(cell), cell.comparisons);
-    return std::string(" | | 0 of 0 |");
-  };
-  for (std::size_t g = 0; g < r.groups.size(); ++g) {
-    const auto number = static_cast<std::int32_t>(g);
-    out += fmt::format("| {} | {} |{}{}\n", name(number), r.people[g], of(r.fmr_cells, number),
-                       of(r.fnmr_cells, number));
-  }
-  out += "\n| impostors of | and | FMR, % | interval | errors of |\n|---|---|---|---|---|\n";
-  for (const GroupCell& cell : r.fmr_cells)
-    if (cell.first != cell.second)
-      out += fmt::format("| {} | {} | {} | {} | {} of {} |\n", name(cell.first), name(cell.second),
-                         percent_text(cell.rate), interval_text(cell.interval, 100),
-                         count_text(cell), cell.comparisons);
-  out +=
-      "\n\\* fewer than ten errors are expected: too few to judge.\n\n"
-      "| inequality | value | interval | p |\n|---|---|---|---|\n";
-  for (const GroupMeasureResult& m : r.measures)
-    out += fmt::format("| {} | {} | {} | {} |\n", group_measures().at(m.name).doc,
-                       std::isnan(m.value) ? "undefined" : fmt::format("{:.4g}", m.value),
-                       interval_text(m.interval, 1),
-                       std::isnan(m.p) ? "" : fmt::format("{:.3g}", m.p));
-  out +=
-      "\np: the share of random assignments of the people to groups of these sizes that are at "
-      "least as unequal. Below .05 the inequality is more than chance.\n";
-  return out;
 }
 
 Json group_report_json(const GroupReport& report) {

@@ -8,16 +8,17 @@
 #include <limits>
 #include <map>
 #include <numbers>
-#include <string_view>
 #include <utility>
 
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/io/exclusion.h"
+#include "facebench/io/text.h"
 #include "facebench/metrics/fixed_threshold.h"
 #include "facebench/metrics/score_calibrator.h"
-#include "facebench/reports/escape.h"
+#include "facebench/reports/quality_report.h"
 #include "reports/counted_list.h"
+#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -240,17 +241,45 @@ Json pairs_json(const std::vector<InspectedPair>& pairs) {
   return list;
 }
 
-std::string pairs_text(std::string_view title, const std::vector<InspectedPair>& pairs) {
-  if (pairs.empty()) return {};
-  std::string out = fmt::format("\n### {}\n\n| score | first | second |\n|---|---|---|\n", title);
-  for (const InspectedPair& p : pairs)
-    out += fmt::format("| {:.4f}{} | {} | {} |\n", p.score,
-                       p.other ? fmt::format(" / {:.4f}", *p.other) : "", escape_markdown(p.first),
-                       escape_markdown(p.second));
-  return out;
-}
-
 }  // namespace
+
+std::set<std::string> chosen_names(const PairChoice& c) {
+  if (c.attributes.empty() == c.group.has_value())
+    throw std::invalid_argument("a group is one of a table of attributes: give both");
+  if (c.qualities.empty() == c.quality_below.has_value())
+    throw std::invalid_argument("quality_below is of a table of qualities: give both");
+  std::vector<std::set<std::string>> asked;
+  const auto ask = [&](const fs::path& path, std::set<std::string> names) {
+    if (names.empty()) fail(path.string(), "no row is what was asked for");
+    asked.push_back(std::move(names));
+  };
+  if (!c.people.empty()) asked.emplace_back(c.people.begin(), c.people.end());
+  if (c.group) {
+    const CsvTable table = read_csv(c.attributes);
+    if (table.columns().size() < 2)
+      fail(c.attributes.string(), "needs names and another column", "The first names the rows");
+    const std::size_t at = c.column ? table.column(*c.column) : 1;
+    std::set<std::string> names;
+    for (std::size_t row = 0; row < table.rows(); ++row)
+      if (table.cell(row, at) == *c.group) names.insert(table.cell(row, 0));
+    ask(c.attributes, std::move(names));
+  }
+  if (c.quality_below) {
+    std::vector<std::string> columns;
+    if (c.column) columns.push_back(*c.column);
+    const NamedQuality quality = read_named_qualities(c.qualities, columns, {}).front();
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < quality.samples.size(); ++i)
+      if (quality.values[i] < *c.quality_below) names.insert(quality.samples[i]);
+    ask(c.qualities, std::move(names));
+  }
+  if (asked.empty()) return {};
+  std::set<std::string> names = asked[0];
+  for (const std::set<std::string>& more : asked)
+    std::erase_if(names, [&](const std::string& name) { return !more.contains(name); });
+  if (names.empty()) throw std::invalid_argument("nothing is all that was asked for");
+  return names;
+}
 
 void InspectionOptions::describe(OptionsBuilder<InspectionOptions>& o) {
   o.name("InspectionOptions", "What is listed, and at which threshold.");
@@ -291,45 +320,6 @@ Inspection inspect_run(const fs::path& folder, const std::set<std::string>& amon
   if (!other.empty()) add_disagreements(list, pairs, run, other, options, out);
   out.influence = influence_of(list, run.trials, out.threshold, options.count);
   out.suspects = find_suspects(list, pairs, run.trials, options.count);
-  return out;
-}
-
-std::string inspection_text(const Inspection& r) {
-  std::string out = fmt::format(
-      "## {} inspected\n\nThreshold {:.6g}. {} FMR {} % of {} impostor comparisons, FNMR {} % of "
-      "{} "
-      "genuine ones.\n",
-      escape_markdown(r.protocol), r.threshold, r.threshold_from, percent_text(r.fmr), r.impostor,
-      percent_text(r.fnmr), r.genuine);
-  out += pairs_text("Genuine pairs with the lowest scores", r.genuine_pairs);
-  out += pairs_text("Impostor pairs with the highest scores", r.impostor_pairs);
-  if (!r.other_run.empty())
-    out += pairs_text(fmt::format("Decided otherwise by {} (threshold {:.6g})",
-                                  escape_markdown(r.other_run), r.other_threshold),
-                      r.disagreements);
-  if (!r.influence.empty()) {
-    out +=
-        "\n### People without whom a rate changes most\n\n"
-        "| person | comparisons | errors | FMR without, % | FNMR without, % |\n"
-        "|---|---|---|---|---|\n";
-    for (const PersonInfluence& p : r.influence)
-      out += fmt::format("| {} | {} | {} | {} | {} |\n", escape_markdown(p.person), p.comparisons,
-                         p.errors, percent_text(p.fmr), percent_text(p.fnmr));
-  }
-  if (!r.suspects.empty()) {
-    out +=
-        "\n### Labels that the scores speak against\n\n"
-        "| sample | log10 of the evidence | comparisons against it | worst score |\n"
-        "|---|---|---|---|\n";
-    for (const LabelSuspect& s : r.suspects) {
-      std::string samples;
-      for (const std::string& name : s.samples)
-        samples += (samples.empty() ? "" : " or ") + escape_markdown(name);
-      out += fmt::format("| {} | {:.2f} | {} of {} | {:.4f} |\n", samples, s.evidence, s.against,
-                         s.comparisons, s.worst.score);
-    }
-    out += "\nA hard photograph looks like a wrong label: look at each before it is left out.\n";
-  }
   return out;
 }
 

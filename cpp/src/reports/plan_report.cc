@@ -1,12 +1,9 @@
 #include "facebench/reports/plan_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "facebench/core/error.h"
-#include "facebench/reports/escape.h"
 #include "reports/counted_list.h"
 
 namespace facebench {
@@ -39,13 +36,6 @@ double tenth_of_genuine(const CountedList& list) {
   const auto at = scores.begin() + static_cast<std::ptrdiff_t>(scores.size() / 10);
   std::nth_element(scores.begin(), at, scores.end());
   return *at;
-}
-
-// Three digits, never as a power of ten.
-std::string rounded(double count) {
-  const double unit = count < 1000 ? 1 : std::pow(10, std::floor(std::log10(count)) - 2);
-  return count < 1000 ? fmt::format("{:.3g}", count)
-                      : fmt::format("{:.0f}", std::round(count / unit) * unit);
 }
 
 Json model_json(const VertexModel& m) {
@@ -108,39 +98,6 @@ PlanReport plan_report(const fs::path& folder, const PlanOptions& options) {
   report.genuine_needed = std::ceil(larger * static_cast<double>(report.genuine.comparisons));
   report.people_genuine = std::ceil(larger * static_cast<double>(report.genuine.people));
   return report;
-}
-
-std::string plan_report_text(const PlanReport& r) {
-  const PlanOptions& o = r.options;
-  const auto model = [](const char* kind, const VertexModel& m) {
-    return fmt::format("| {} | {} | {} | {:.3f} | {} | {} |\n", kind, m.comparisons, m.people,
-                       m.correlation, rounded(m.effective), percent_text(m.rate));
-  };
-  std::string out = fmt::format(
-      "{} can bound an FMR of {} % at best, and show differences of {} % in FNMR: its {} impostor "
-      "comparisons count as {} independent ones, its {} genuine ones as {}.\n\n",
-      escape_markdown(r.protocol), percent_text(r.bound), percent_text(r.smallest_difference),
-      r.impostor.comparisons, rounded(r.impostor.effective), r.genuine.comparisons,
-      rounded(r.genuine.effective));
-  out +=
-      "| comparisons | number | people | correlation | independent | error, % |\n"
-      "|---|---|---|---|---|---|\n";
-  out += model("impostor", r.impostor) + model("genuine", r.genuine);
-  out += fmt::format(
-      "\nTo bound an FMR of {:g} % at {:g} %: {} independent impostor comparisons without a false "
-      "match. That is {:.0f} people of whom every two are compared, or {:.0f} in one pair each.\n",
-      100 * o.fmr, 100 * o.level, rounded(r.impostor_needed), r.people_all_pairs,
-      r.people_disjoint);
-  out += fmt::format(
-      "\nTo show a difference of {:g} % in FNMR with a probability of {:g} %: {:.0f} genuine "
-      "comparisons of {:.0f} people, as many of each as here{}.\n",
-      100 * o.difference, 100 * o.power, r.genuine_needed, r.people_genuine,
-      o.likeness > 0 ? fmt::format(", if the systems' errors correlate by {:g}", o.likeness)
-                     : ". Systems that fail on the same comparisons need fewer (--likeness)");
-  out +=
-      "\nCorrelation: of the errors of two comparisons that share a person, at a threshold with "
-      "more errors.\n";
-  return out;
 }
 
 Json plan_report_json(const PlanReport& r) {

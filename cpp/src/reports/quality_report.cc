@@ -10,8 +10,8 @@
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/io/text.h"
-#include "facebench/reports/escape.h"
 #include "reports/counted_list.h"
+#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -130,52 +130,14 @@ QualityReport quality_report(const fs::path& folder, std::span<const NamedQualit
   return report;
 }
 
-std::string quality_report_text(const QualityReport& report) {
-  const DiscardResult& r = report.result;
-  std::string out = fmt::format(
-      "## {} by quality\n\nThreshold {:.6g}. {} FNMR {} % over {} genuine comparisons of {} images."
-      "\n{}\n\n",
-      escape_markdown(report.protocol), r.threshold, report.threshold_from, percent_text(r.fnmr),
-      r.genuine, r.samples, convention(report.options));
-  if (report.left_out > 0)
-    out += fmt::format("{} comparisons with a failed enrolment are left out.\n\n", report.left_out);
-  if (report.without_quality > 0)
-    out += fmt::format("{} comparisons of an image without all qualities are left out.\n\n",
-                       report.without_quality);
-  out +=
-      "| quality | discarded up to, % | mean FNMR, % | interval | gain |\n|---|---|---|---|---|\n";
-  for (const DiscardMeasure& m : r.measures)
-    for (const DiscardArea& a : m.areas)
-      out += fmt::format("| {} | {:g} | {} | {} | {} |\n", escape_markdown(m.name), 100 * a.limit,
-                         percent_text(a.value), interval_text(a.interval, 100),
-                         std::isnan(a.gain) ? "" : fmt::format("{:.3f}", a.gain));
-  if (r.oracle.size() > 0)
-    for (const double limit : report.options.limits)
-      out += fmt::format("| the oracle | {:g} | {} | | 1 |\n", 100 * limit,
-                         percent_text(r.oracle.area(limit)));
-  out += fmt::format("| at random | | {} | | 0 |\n", percent_text(r.fnmr));
-  if (!r.differences.empty()) {
-    out +=
-        "\n| quality | less | up to, % | difference, % | interval | p "
-        "|\n|---|---|---|---|---|---|\n";
-    for (const DiscardDifference& d : r.differences)
-      out += fmt::format(
-          "| {} | {} | {:g} | {:.3g} | {} | {:.3g} |\n", escape_markdown(r.measures[d.first].name),
-          escape_markdown(r.measures[d.second].name), 100 * d.limit, 100 * d.paired.value,
-          interval_text(d.paired.interval, 100), d.paired.p_value);
-    out +=
-        "\nA difference below 0: the first quality leaves fewer errors. p is not corrected for "
-        "the number of pairs.\n";
-  }
-  out +=
-      "\nGain: the share of what the oracle saves over random discards. Equal qualities are "
-      "discarded together. Intervals draw people again.\n";
-  return out;
-}
-
 Json quality_report_json(const QualityReport& report) {
   const DiscardResult& r = report.result;
   Json measures = Json::array(), differences = Json::array();
+  Json oracle = curve_json(r.oracle);
+  oracle["areas"] = Json::array();
+  if (r.oracle.size() > 0)
+    for (const double limit : report.options.limits)
+      oracle["areas"].push_back({{"limit", limit}, {"value", number_json(r.oracle.area(limit))}});
   for (const DiscardMeasure& m : r.measures) {
     Json areas = Json::array();
     for (const DiscardArea& a : m.areas)
@@ -206,7 +168,7 @@ Json quality_report_json(const QualityReport& report) {
           {"impostor", r.impostor},
           {"samples", r.samples},
           {"measures", measures},
-          {"oracle", curve_json(r.oracle)},
+          {"oracle", oracle},
           {"differences", differences}};
 }
 

@@ -1,14 +1,7 @@
 #include "facebench/reports/save.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
-#include "facebench/metrics/roc.h"
-#include "facebench/reports/run_report.h"
 
 namespace facebench {
 
@@ -24,7 +17,6 @@ void save_run(const fs::path& target, const Result& result, const RunInfo& info,
          "Choose another name.");
   AtomicFolder folder(target, overwrite);
   write_run_files(folder.temporary(), result, info);
-  write_file(folder.temporary() / "report.md", run_report(read_changed_run(folder.temporary())));
   if (more) more(folder.temporary());
   folder.commit();
 }

@@ -11,7 +11,9 @@
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/core/numbers.h"
+#include "facebench/core/utf8.h"
 #include "facebench/protocols/metric.h"
+#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -133,6 +135,14 @@ std::int64_t protocol_version(const Run& run) {
   return static_cast<std::int64_t>(number(run.metrics["protocol"], "version", 0));
 }
 
+// The keys of an object in natural order: split2 before split10.
+std::vector<std::string> natural_keys(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  std::ranges::sort(keys, natural_less);
+  return keys;
+}
+
 // Protocols that the runs have in more than one version. Their numbers are not comparable.
 std::set<std::string> protocols_in_versions(std::span<const Run> runs) {
   std::map<std::string, std::int64_t> first;
@@ -227,32 +237,112 @@ bool metric_before(const std::string& a, const std::string& b) {
   return key(a) < key(b);
 }
 
-std::vector<std::string> natural_keys(const Json& object) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : object.items()) keys.push_back(key);
-  std::ranges::sort(keys, natural_less);
-  return keys;
-}
-
 std::string unreliable_note(const ReportTable& table) {
-  std::vector<std::string> rates;
+  std::set<std::string> rates;
   for (const ReportTable::Row& row : table.rows)
-    for (const ReportTable::Cell& c : row.cells)
-      if (c.present && c.support && !c.support->reliable) rates.push_back(c.support->rate);
-  return unreliable_note(rates);
+    for (const Cell& c : row.cells)
+      if (c.present && c.support && !c.support->reliable) rates.insert(c.support->rate);
+  if (rates.empty()) return "";
+  const bool far = rates.contains("FAR"), fpir = rates.contains("FPIR");
+  return fmt::format("{} Fewer than ten {}{}{} were expected: the value rests on a handful of {}.",
+                     kUnreliableMark, far ? "false accepts at this FAR" : "",
+                     far && fpir ? " or " : "", fpir ? "false positives at this FPIR" : "",
+                     far && fpir ? "them"
+                     : far       ? "comparisons"
+                                 : "searches");
 }
 
-std::string unreliable_note(std::span<const std::string> rates) {
-  const auto has = [&](const char* rate) { return std::ranges::find(rates, rate) != rates.end(); };
-  std::string what;
-  if (has("FAR")) what = "false accepts at this FAR";
-  if (has("FPIR")) what += std::string(what.empty() ? "" : " or ") + "false positives at this FPIR";
-  if (what.empty()) return "";
-  return fmt::format("{} Fewer than ten {} were expected: the value rests on a handful of {}.",
-                     kUnreliableMark, what,
-                     !has("FPIR")  ? "comparisons"
-                     : !has("FAR") ? "searches"
-                                   : "them");
+std::set<std::string> reasons_without_interval(const ReportTable& table) {
+  constexpr std::string_view none = "none: ";
+  std::set<std::string> reasons;
+  for (const ReportTable::Row& row : table.rows)
+    for (const Cell& c : row.cells)
+      if (c.present && c.method.starts_with(none)) reasons.insert(c.method.substr(none.size()));
+  return reasons;
+}
+
+std::string table_text(const ReportTable& table) {
+  const auto characters = [](const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+  };
+  std::vector<std::vector<std::string>> lines = {{"rates in %"}};
+  lines[0].insert(lines[0].end(), table.columns.begin(), table.columns.end());
+  for (const ReportTable::Row& row : table.rows) {
+    auto& line = lines.emplace_back();
+    line.push_back(fmt::format("{} {}: {}", row.protocol, row.track, row_title(row)));
+    for (const Cell& c : row.cells) line.push_back(cell_text(row, c));
+  }
+  std::vector<std::size_t> widths(lines[0].size());
+  for (auto& line : lines)
+    for (std::size_t k = 0; k < line.size(); ++k) {
+      line[k] = printable(line[k]);
+      widths[k] = std::max(widths[k], characters(line[k]));
+    }
+  std::string out;
+  for (const auto& line : lines) {
+    std::string text;
+    for (std::size_t k = 0; k < line.size(); ++k)
+      text += line[k] + std::string(widths[k] + 2 - characters(line[k]), ' ');
+    out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  }
+  if (const std::string note = unreliable_note(table); !note.empty()) out += "\n" + note + "\n";
+  for (const std::string& why : reasons_without_interval(table))
+    out += fmt::format("\nNo interval: {}.\n", why);
+  return out;
+}
+
+namespace {
+
+Json cell_json(const ReportTable::Row& row, const Cell& c) {
+  if (!c.present) return nullptr;
+  const auto bounds = [&](const std::optional<ReportTable::Bounds>& b) {
+    return b ? Json{number_json(b->low), number_json(b->high)} : Json();
+  };
+  Json j = {{"text", cell_text(row, c)},
+            {"value", number_json(c.value)},
+            {"interval", bounds(c.interval)},
+            {"bounds", bounds(c.bounds)},
+            {"level", c.level},
+            {"method", c.method},
+            {"support", nullptr},
+            {"counted", nullptr},
+            {"sd", nullptr},
+            {"standard_error", nullptr}};
+  if (c.support)
+    j["support"] = {{"rate", c.support->rate},
+                    {"target", c.support->target},
+                    {"achieved", number_json(c.support->achieved)},
+                    {"errors", c.support->errors},
+                    {"expected", c.support->expected},
+                    {"reliable", c.support->reliable}};
+  if (c.counted) j["counted"] = {{"count", c.counted->count}, {"total", c.counted->total}};
+  if (c.standard_error >= 0) {
+    j["sd"] = c.sd;
+    j["standard_error"] = c.standard_error;
+  }
+  return j;
+}
+
+}  // namespace
+
+Json table_json(const ReportTable& table) {
+  Json rows = Json::array();
+  for (const ReportTable::Row& row : table.rows) {
+    Json cells = Json::array();
+    for (const Cell& c : row.cells) cells.push_back(cell_json(row, c));
+    rows.push_back({{"protocol", row.protocol},
+                    {"track", row.track},
+                    {"metric", row.metric},
+                    {"row", row.row},
+                    {"column", row.column},
+                    {"title", row_title(row)},
+                    {"cells", std::move(cells)}});
+  }
+  return {{"columns", table.columns},
+          {"rows", std::move(rows)},
+          {"unreliable_note", unreliable_note(table)},
+          {"no_interval", reasons_without_interval(table)}};
 }
 
 std::string row_title(const ReportTable::Row& row) {

@@ -1,7 +1,5 @@
 #include "facebench/reports/threshold_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +7,8 @@
 #include <stdexcept>
 
 #include "facebench/metrics/fixed_threshold.h"
-#include "facebench/reports/escape.h"
 #include "reports/counted_list.h"
+#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -99,16 +97,6 @@ Json tested_json(const TestedThreshold& t) {
           {"gfrr", rate_json(t.gfrr)}};
 }
 
-std::string tested_rows(const std::string& name, const TestedThreshold& t) {
-  const auto row = [&](const char* rate, const CountedRate& r) {
-    return fmt::format("| {} | {:.6g} | {} | {} | {} | {} of {} |\n", name, t.threshold, rate,
-                       percent_text(r.rate),
-                       std::isnan(r.rate) ? "" : interval_text(r.interval, 100), r.errors,
-                       r.comparisons);
-  };
-  return row("FMR", t.fmr) + row("FNMR", t.fnmr) + row("GFAR", t.gfar) + row("GFRR", t.gfrr);
-}
-
 }  // namespace
 
 void ThresholdReportOptions::describe(OptionsBuilder<ThresholdReportOptions>& o) {
@@ -164,43 +152,6 @@ ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
   return report;
 }
 
-std::string threshold_report_text(const ThresholdReport& report) {
-  const RecommendedThreshold& r = report.recommended;
-  std::string out = fmt::format(
-      "## A threshold for an FMR of {:g} %, from {}\n\n"
-      "**{:.6g}** has {} false matches among {} impostor comparisons of {} people{}.\n\n",
-      100 * r.fmr, escape_markdown(report.protocol), r.threshold, r.false_matches, report.impostor,
-      report.people, r.reliable ? "" : " (fewer than ten are expected: a weak choice)");
-  if (r.safe)
-    out += fmt::format(
-        "**{:.6g}** is safe: its FMR is not above {:g} % by a one-sided bound at {:g} % "
-        "({} false matches here).\n\n",
-        *r.safe, 100 * r.fmr, 100 * r.level, r.safe_false_matches);
-  else
-    out += fmt::format(
-        "No threshold is safe: even without a false match the FMR may be {} % (one-sided bound at "
-        "{:g} %). `facebench plan` says how many people it takes.\n\n",
-        percent_text(r.least_bound), 100 * r.level);
-  out += report.same
-             ? "Tested on **the comparisons that it was chosen on**: rates look better than they "
-               "are.\n\n"
-             : fmt::format("Tested on the run {}, on which it was not chosen.\n\n",
-                           escape_markdown(report.tested_on));
-  out += fmt::format(
-      "{} of {} samples could not be enrolled (failure to enrol and to acquire: {} %)."
-      "\n\n",
-      report.failed, report.samples,
-      percent_text(static_cast<double>(report.failed) /
-                   static_cast<double>(std::max<std::int64_t>(report.samples, 1))));
-  out += "| threshold | score | rate | % | interval | errors of |\n|---|---|---|---|---|---|\n";
-  out += tested_rows("recommended", report.at_threshold);
-  if (report.at_safe) out += tested_rows("safe", *report.at_safe);
-  out +=
-      "\nFMR and FNMR: of the comparisons that were made. GFAR and GFRR (ISO/IEC 19795-1): of all, "
-      "those with a failed sample rejected. Intervals draw people again.\n";
-  return out;
-}
-
 Json threshold_report_json(const ThresholdReport& report) {
   const RecommendedThreshold& r = report.recommended;
   return {{"protocol", report.protocol},
@@ -212,6 +163,7 @@ Json threshold_report_json(const ThresholdReport& report) {
           {"expected_false_matches", r.expected_false_matches},
           {"reliable", r.reliable},
           {"safe", r.safe ? Json(*r.safe) : Json()},
+          {"safe_false_matches", r.safe_false_matches},
           {"least_bound", r.least_bound},
           {"people", report.people},
           {"impostor", report.impostor},

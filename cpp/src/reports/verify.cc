@@ -20,12 +20,24 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a run folder may hold of data.
-constexpr const char* kOwnFiles[] = {"run.json", "scores.h5", "metrics.json", "pack.h5",
-                                     "embeddings.h5"};
+constexpr const char* kOwnFiles[] = {"run.json",    "scores.h5", "metrics.json",
+                                     "curves.json", "pack.h5",   "embeddings.h5"};
 
 std::string text_or(const Json& object, const char* key, std::string fallback = "") {
   if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return fallback;
   return object[key].get<std::string>();
+}
+
+// Runs of earlier versions do not.
+bool keeps_curves(const Run& run) {
+  return run.manifest.content.at("outputs").contains("curves.json") ||
+         fs::exists(run.folder / "curves.json");
+}
+
+std::vector<const char*> recorded_files(const Run& run) {
+  std::vector<const char*> files = {"scores.h5", "metrics.json"};
+  if (keeps_curves(run)) files.push_back("curves.json");
+  return files;
 }
 
 Check compare_hash(std::string name, const fs::path& path, const std::string& recorded,
@@ -49,17 +61,19 @@ std::string differences(const Json& recorded, const Json& wanted, std::string_vi
   return found;
 }
 
-Check compare_metrics(const fs::path& folder, const RunScores& s, const Json& metrics,
-                      const std::vector<TrackResult>& tracks) {
-  const std::string name = "metrics from scores";
+// A file of numbers against what scores.h5 gives.
+Check compare_numbers(const char* what, const fs::path& path, const Json& again,
+                      const std::string& text) {
+  const std::string name = fmt::format("{} from scores", what);
+  const std::string file = path.filename().string();
   try {
-    const Json again = metrics_json(s, tracks);
-    if (pretty_json(again) == read_file(folder / "metrics.json"))
-      return {name, true, "metrics.json computed from scores.h5 has the same bytes"};
-    const std::string where = differences(metrics, again);
+    const std::string recorded = read_file(path);
+    if (recorded == text)
+      return {name, true, fmt::format("{} computed from scores.h5 has the same bytes", file)};
+    const std::string where = differences(parse_json(recorded, path.string()), again);
     return {name, false,
-            where.empty() ? "metrics.json holds the same numbers in another spelling"
-                          : "metrics.json differs from what scores.h5 gives: " + where};
+            where.empty() ? fmt::format("{} holds the same numbers in another spelling", file)
+                          : fmt::format("{} differs from what scores.h5 gives: {}", file, where)};
   } catch (const Error& e) {
     return {name, false, e.what()};
   }
@@ -72,7 +86,7 @@ Check compare_content(const Run& run, const RunScores& s, const std::vector<Trac
   Check check{"content of run.json", false, ""};
   Json wanted = s.content;
   wanted.update(content_of_scores(s, tracks));
-  for (const char* file : {"scores.h5", "metrics.json"})
+  for (const std::string_view file : recorded_files(run))
     wanted["outputs"][file] = sha256_file(run.folder / file, job);
   if (const std::string found = differences(run.manifest.content, wanted); !found.empty()) {
     check.detail = "differs from what scores.h5 holds: " + found;
@@ -91,8 +105,13 @@ Check compare_content(const Run& run, const RunScores& s, const std::vector<Trac
 // What scores.h5 gives: the metrics and the content of the manifest.
 std::vector<Check> recompute(const Run& run, const RunScores& s, const Job& job) {
   try {
-    const auto tracks = measure_tracks(s, job);
-    std::vector<Check> checks = {compare_metrics(run.folder, s, run.metrics, tracks)};
+    const auto [tracks, curves] = measure_run(s, job);
+    const Json metrics = metrics_json(s, tracks), drawn = curves_json(curves);
+    std::vector<Check> checks = {
+        compare_numbers("metrics", run.folder / "metrics.json", metrics, pretty_json(metrics))};
+    if (keeps_curves(run))
+      checks.push_back(compare_numbers("curves", run.folder / "curves.json", drawn,
+                                       canonical_json(drawn) + "\n"));
     // Before format 5 scores.h5 did not hold the content.
     if (s.content.is_object()) checks.push_back(compare_content(run, s, tracks, job));
     return checks;
@@ -154,7 +173,7 @@ std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
            "Nothing outside it is opened under --untrusted.");
   const Run run = read_changed_run(folder);
   std::vector<Check> checks;
-  for (const char* file : {"scores.h5", "metrics.json"})
+  for (const char* file : recorded_files(run))
     checks.push_back(
         compare_hash(file, folder / file, text_or(run.manifest.content.at("outputs"), file), job));
   try {

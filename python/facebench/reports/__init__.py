@@ -2,11 +2,10 @@
 
 >>> from facebench.reports import report_formats
 >>> report_formats()
-['markdown', 'csv', 'latex']
+['markdown', 'csv', 'latex', 'text']
 """
 
-from facebench._eval import InspectionOptions
-from facebench.reports.beside import against, against_section
+from facebench._eval import GalleryOptions, InspectionOptions
 from facebench.reports.claims import Claim, ClaimOptions, check_claim
 from facebench.reports.explanations import Explanation, explain
 from facebench.reports.group_reports import GroupReport, GroupReportOptions, groups
@@ -26,6 +25,7 @@ from facebench.reports.operating_points import (
 from facebench.reports.page import (
     image_section,
     report_html,
+    report_markdown,
     table_section,
     text_section,
     write_html,
@@ -46,20 +46,23 @@ from facebench.reports.plots import (
 from facebench.reports.quality_reports import QualityReport, quality_report
 from facebench.reports.ranking import holm_adjusted, rank_runs, why_not_comparable
 from facebench.reports.rate_plots import bars_svg, lines_svg, points_svg
-from facebench.reports.results import folders_section, runs_section
+from facebench.reports.results import (
+    folders_section,
+    run_report,
+    runs_section,
+    write_run_pages,
+)
 from facebench.reports.rules import RunCheck, check, read_rules, rule_sets
 from facebench.reports.runs import (
     as_list,
     curves,
     frame,
     read_run,
-    report_formats,
     rows,
-    run_report,
-    table,
     verify_inputs,
     verify_scores,
 )
+from facebench.reports.tables import against, against_section, report_formats, table
 from facebench.reports.trainings import (
     is_training,
     read_training,
@@ -78,6 +81,7 @@ __all__ = [
     "Claim",
     "ClaimOptions",
     "Explanation",
+    "GalleryOptions",
     "GroupReport",
     "GroupReportOptions",
     "InspectionOptions",
@@ -121,6 +125,7 @@ __all__ = [
     "read_training",
     "report_formats",
     "report_html",
+    "report_markdown",
     "roc_svg",
     "rows",
     "rule_sets",
@@ -140,6 +145,7 @@ __all__ = [
     "verify_scores",
     "why_not_comparable",
     "write_html",
+    "write_run_pages",
     "write_text",
     "write_training_page",
     "write_training_table",

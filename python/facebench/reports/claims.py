@@ -4,10 +4,13 @@ import os
 
 from facebench import _eval
 from facebench._eval import ClaimOptions, ProtocolSpec
-from facebench._fields import Fields
+from facebench.reports.page import Report, Section, text
 
 
-class Claim(Fields):
+_LISTED = 5  # printed values of a list; all are in the fields
+
+
+class Claim(Report):
     """What is known about a printed number. Its fields are those of :meth:`to_dict`.
 
     ``exists``: whether some count of ``total`` is printed so, rounded to the nearest; ``possible``
@@ -15,12 +18,122 @@ class Claim(Fields):
     ``against``: how many comparisons tell it from a second claim.
     """
 
-    def __init__(self, text, fields):
-        super().__init__(fields)
-        self._text = text
+    def _title(self):
+        return f"The claim {self.printed}"
 
-    def __repr__(self):
-        return self._text.rstrip()
+    def _sections(self):
+        lines = [part for line in self._sentences() for part in ("\n", line)]
+        return [Section("", [text(*lines[1:])])]
+
+    def _sentences(self):
+        total, printed = self.total, f"{100 * self.value:.10g} %"
+        tar = self.metric.startswith("tar@far=")
+        kinds = {"accuracy": "comparisons", "far": "impostor comparisons", "rate": "cases"}
+        things = kinds.get(self.metric, "genuine comparisons")
+
+        def share(k):
+            return f"{100 * k / total:.6g} %"
+
+        def counts(first, last):
+            if first == last:
+                return f"{first} of {total} {things} ({share(first)})"
+            return f"{first} to {last} of {total} {things} ({share(first)} to {share(last)})"
+
+        if self.folds > 1:
+            yield f"The mean over {self.folds} folds of {total // self.folds} is k / {total}."
+        nearest = self.possible["nearest"]
+        if nearest:
+            yield f"{printed} can exist: {counts(*nearest)}."
+        else:
+            yield (
+                f"{printed} cannot exist: {self.below} of {total} {things} are "
+                f"{share(self.below)}, {self.above} are {share(self.above)}."
+            )
+            for rounding, found in self.possible.items():
+                if found:
+                    yield f"With digits rounded {rounding} it is {counts(*found)}."
+            if self.left_out:
+                yield (
+                    f"With {self.left_out} of {total} {things} left out it would be possible."
+                )
+            if tar:
+                yield (
+                    "A rule that interpolates between points of the curve, or averages splits of "
+                    "different size, can print it too."
+                )
+        if self.far:
+            yield from _far_sentences(self.far)
+        yield from _sources(self.printed_in)
+        if self.against:
+            yield from self._against(things)
+
+    def _against(self, things):
+        other = self.against
+        if "unpaired" not in other:
+            yield "The two claims are the same number as printed."
+        else:
+            points = 100 * abs(self.value - other["value"])
+            nested, independent = other["paired_nested"], other["paired_independent"]
+            yield (
+                f"{points:.6g} points apart from {100 * other['value']:.10g} %. To tell them apart "
+                f"at level {100 * other['level']:g} % with power {100 * other['power']:g} %:"
+            )
+            yield (
+                f"- {nested} {things} that both systems score, if all errors of the better are "
+                "errors of the other too;"
+            )
+            yield (
+                f"- {independent} of them if the two err independently ({other['identities']} "
+                "people, no two comparisons sharing any);"
+            )
+            yield f"- {other['unpaired']} each, if the systems score different ones."
+            verdict = (
+                "too few even in the first case"
+                if self.total < nested
+                else "enough only where most errors are common; compare the scores"
+                if self.total < independent
+                else "enough, if they share few people"
+            )
+            yield f"There are {self.total}: {verdict}."
+        yield from _sources(other["printed_in"])
+        for pair in other["pairs"][:_LISTED]:
+            differs = "; ".join(pair["differences"]) or "nothing that is stated"
+            both = f"{pair['one']} differs from {pair['other']} ({pair['place']})"
+            yield f"{both} in this: {differs}."
+        yield from _left_out(other["pairs"])
+
+
+def _far_sentences(far):
+    expected = far["expected_false_accepts"]
+    yield (
+        f"At FAR {100 * far['far_target']:.6g} % {expected:.6g} false accepts are expected; the "
+        f"largest FAR not above it is {100 * far['far_achievable']:.6g} %."
+    )
+    if not far["reliable"]:
+        # A rate such as 0.001 is no exact binary number.
+        weak = (
+            "Less than one false accept: the value follows from the convention, not from a "
+            "measurement"
+            if expected < 1 - 1e-12
+            else "Fewer than ten: the value rests on a handful of comparisons"
+        )
+        yield (
+            f"{weak}: one needs {far['impostors_for_one']} impostor comparisons, ten need "
+            f"{far['impostors_for_ten']}."
+        )
+
+
+def _sources(printed_in):
+    for v in printed_in[:_LISTED]:
+        conditions = ", ".join(f"{name} {said}" for name, said in v["conditions"].items())
+        more = f": {conditions}" if conditions else ""
+        yield f"Printed as {v['printed']} for {v['row']} ({v['publication']}, {v['place']}){more}."
+    yield from _left_out(printed_in)
+
+
+def _left_out(listed):
+    if len(listed) > _LISTED:
+        yield f"and {len(listed) - _LISTED} more (the JSON output has all)"
 
 
 def check_claim(printed, protocol=None, *, against="", options=None, **more):
@@ -45,4 +158,4 @@ def check_claim(printed, protocol=None, *, against="", options=None, **more):
     if protocol is not None and not isinstance(protocol, ProtocolSpec):
         protocol = _eval.load_protocol(os.fspath(protocol))
     options = options or ClaimOptions(**more)
-    return Claim(*_eval.check_claim(str(printed), protocol, options, str(against)))
+    return Claim(_eval.check_claim(str(printed), protocol, options, str(against)))

@@ -1,13 +1,14 @@
 """Why two runs differ."""
 
+import math
 import os
 
 from facebench import _eval
-from facebench._fields import Fields
+from facebench.reports.page import Code, Report, Section, Strong, bullets, table_block, text
 from facebench.reports.runs import read_run
 
 
-class Explanation(Fields):
+class Explanation(Report):
     """Why two runs differ. Its fields are those of :meth:`to_dict`.
 
     ``cause``: "data", "images", "model", "convention", "chance", or "same" where all numbers are
@@ -17,10 +18,6 @@ class Explanation(Fields):
     difference and its own cause.
     """
 
-    def __init__(self, text, fields):
-        super().__init__(fields)
-        self._text = text
-
     def __getitem__(self, metric):
         """The number of that metric: of the first track that has it."""
         for number in self.numbers:
@@ -29,11 +26,97 @@ class Explanation(Fields):
         known = ", ".join(dict.fromkeys(n["metric"] for n in self.numbers))
         raise KeyError(f"{metric!r}; there are: {known}")
 
-    def __repr__(self):
-        return self._text.rstrip()
+    def _title(self):
+        return "{} against {}".format(*self.runs)
 
-    def _repr_markdown_(self):
-        return self._text
+    def _sections(self):
+        causes = {"same": "all numbers are the same", **_eval.difference_kinds()}
+        said = [Strong(self.cause), f": {causes[self.cause]}."]
+        for d in self.differences:
+            if d["matters"] and d["kind"] == self.cause:
+                said += ["\n", "First: ", *_evidence(d), "."]
+                break
+        sections = [Section(self._title(), [text(*said)], level=1)]
+        for title, matters in (
+            ("What differs", True),
+            ("What differs without changing a number", False),
+        ):
+            found = [
+                (f"{d['kind']}: ", *_evidence(d))
+                for d in self.differences
+                if d["matters"] == matters
+            ]
+            if found:
+                sections.append(Section(title, [bullets(found)]))
+        sections.append(Section("Numbers", self._numbers()))
+        marked = [f"{side}: {w}" for side, said in self.warnings.items() for w in said]
+        if marked:
+            sections.append(Section("Warnings of the runs", [bullets(marked)]))
+        return sections
+
+    def _numbers(self):
+        a, b = self.runs
+        two_rules = self.conventions[0] != self.conventions[1] or any(
+            n["a"] != n["a_by_b"] or n["b_by_a"] != n["b"] for n in self.numbers
+        )
+        columns = ["rates in %", a, b, "difference", "interval", "p", "cause"]
+        if two_rules:
+            columns[4:4] = ["of it scores", "of it rules"]
+            columns[3:3] = [f"{a} by {b}'s rules", f"{b} by {a}'s rules"]
+        blocks = [table_block(columns, [_number_row(n, two_rules) for n in self.numbers])]
+        tests = sum(n["paired"] is not None for n in self.numbers)
+        if tests:
+            blocks.append(
+                text(
+                    "Interval and p: of the difference on "
+                    f"{self.comparisons['common']} common comparisons under {a}'s rules, both runs "
+                    "on the same resampled people. Where the interval contains 0, the difference "
+                    "cannot be told from chance. With many numbers some lie outside their "
+                    "intervals by chance, so the heading counts a difference only where p times "
+                    f"the number of comparisons made, {tests}, is below {1 - self.level:.4g} "
+                    "(Bonferroni)."
+                )
+            )
+        return blocks
+
+
+def _evidence(difference):
+    """What differs, and what either run recorded, as parts of a text."""
+    a, b = difference["a"], difference["b"]
+    seen = [": ", Code(a), " against ", Code(b)] if a or b else []
+    return [difference["what"], *seen]
+
+
+def _number_row(n, two_rules):
+    metric = n["metric"]
+
+    def number(value):
+        return "none" if value is None else _eval.metric_text(metric, value)
+
+    def points(value):
+        """Differences are of rates too: in points, with a sign."""
+        if value is None:
+            return ""
+        return ("" if math.copysign(1, value) < 0 else "+") + _eval.metric_text(metric, value)
+
+    title = _eval.metric_title(metric) + (f", {n['row']} - {n['column']}" if "row" in n else "")
+    row = [f"{n['track']}: {title}", number(n["a"]), number(n["b"])]
+    if two_rules:
+        row += [number(n["a_by_b"]), number(n["b_by_a"])]
+    both = n["a"] is not None and n["b"] is not None
+    row.append(points(n["a"] - n["b"] if both else None))
+    if two_rules:
+        row += [points(n["by_scores"]), points(n["by_convention"])]
+    paired = n["paired"]
+    if paired is None:
+        row += ["", ""]
+    elif paired["interval"] is None:
+        row += ["undefined", ""]
+    else:
+        low, high = map(points, paired["interval"])
+        p = paired["p_value"]
+        row += [f"[{low}, {high}]", f"{p:.3g}" if p else "below 1e-12"]
+    return [*row, n["cause"]]
 
 
 def explain(a, b, *, replicates=1000, level=0.95, seed=0, threads=0, progress=None):
@@ -57,11 +140,8 @@ def explain(a, b, *, replicates=1000, level=0.95, seed=0, threads=0, progress=No
     (1.0, 0.5)
     """
     options = _eval.BootstrapOptions(replicates=replicates, level=level, seed=seed)
-    text, fields = _eval.explain(os.fspath(a), os.fspath(b), options, threads, progress)
+    fields = _eval.explain(os.fspath(a), os.fspath(b), options, threads, progress)
     fields["warnings"] = {
         side: read_run(run)["content"].get("warnings", []) for side, run in (("a", a), ("b", b))
     }
-    marked = [f"- {side}: {w}" for side, said in fields["warnings"].items() for w in said]
-    if marked:
-        text = "\n".join([text.rstrip(), "", "## Warnings of the runs", "", *marked, ""])
-    return Explanation(text, fields)
+    return Explanation(fields)

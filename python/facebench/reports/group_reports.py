@@ -5,113 +5,125 @@ import os
 
 from facebench import _eval
 from facebench._eval import GroupRatesOptions, GroupReportOptions
-from facebench._fields import Fields
-from facebench.reports.page import Section, table_block, write_html
+from facebench.reports.page import Report, Section, bounds, percent, plots, table_block, text
 from facebench.reports.plots import matrix_svg
 from facebench.reports.rate_plots import fnmr_fmr_svg, group_rates_svg
 
 
-class GroupReport(Fields):
+class GroupReport(Report):
     """Error rates by groups. Its fields are those of :meth:`to_dict`.
 
     ``groups``: name and number of people; ``fmr_cells`` and ``fnmr_cells``: of every pair of groups
     that is compared; ``measures``: inequality, each with an interval and the p of its permutation
-    test.
+    test. The page has the figures of NIST's FRTE: FMR by group, FNMR against FMR, and FMR of every
+    pair of groups.
     """
-
-    def __init__(self, text, fields):
-        super().__init__(fields)
-        self._text = text
 
     def __getitem__(self, measure):
         """The measure of that name."""
-        for m in self.measures:
-            if m["name"] == measure:
-                return m
-        raise KeyError(f"{measure!r}; there are: {', '.join(m['name'] for m in self.measures)}")
+        return self._named("measures", measure)
 
-    def __repr__(self):
-        return self._text.rstrip()
+    def _title(self):
+        return f"{self.protocol} by {self.column}"
 
-    def _repr_markdown_(self):
-        return self._text
+    def _sections(self):
+        docs = {m["name"]: m["doc"] for m in _eval.group_measures()}
+        cells = [
+            {(c["first"], c["second"]): c for c in of} for of in (self.fmr_cells, self.fnmr_cells)
+        ]
+        within = [
+            [_errors(of.get((g["name"], g["name"]))) for of in cells] for g in self.groups
+        ]
+        rows = [
+            [g["name"], g["people"], *fmr, *fnmr]
+            for g, (fmr, fnmr) in zip(self.groups, within, strict=True)
+        ]
+        pairs = [
+            [c["first"], c["second"], *_errors(c)]
+            for c in self.fmr_cells
+            if c["first"] != c["second"]
+        ]
+        rates = ["FMR, %", "interval", "errors of"]
+        measures = [
+            [
+                docs[m["name"]],
+                "undefined" if m["value"] is None else f"{m['value']:.4g}",
+                bounds(m["interval"]),
+                "" if m["p"] is None else f"{m['p']:.3g}",
+            ]
+            for m in self.measures
+        ]
+        blocks = [
+            *map(text, self._sentences()),
+            plots(*self._figures(*cells)),
+            table_block(["group", "people", *rates, "FNMR, %", "interval", "errors of"], rows),
+            table_block(["impostors of", "and", *rates], pairs),
+            text("* fewer than ten errors are expected: too few to judge."),
+            table_block(["inequality", "value", "interval", "p"], measures),
+            text(
+                "p: the share of random assignments of the people to groups of these sizes that "
+                "are at least as unequal. Below .05 the inequality is more than chance."
+            ),
+        ]
+        return [Section(self._title(), blocks)]
 
-    def write_html(self, path):
-        """Write the report as a page with the figures of NIST's FRTE: FMR by group, FNMR against
-        FMR, and FMR of every pair of groups."""
+    def _sentences(self):
+        yield (
+            f"Threshold {self.threshold:.6g}. {self.threshold_from} FMR {percent(self.fmr)} %, "
+            f"FNMR {percent(self.fnmr)} % over all {self.comparisons} comparisons."
+        )
+        if self.left_out:
+            yield f"{self.left_out} comparisons with a failed enrolment are left out."
+        if self.not_matched:
+            yield (
+                f"Impostors are matched: {self.not_matched} impostor comparisons of two groups are "
+                "left out. FMR is that of people of one group, and so is the FAR of a threshold "
+                "that is chosen here. There is no permutation test."
+            )
+        if self.unknown:
+            yield f"{self.unknown} people or photographs have no group: (unknown)."
+
+    def _figures(self, fmr, fnmr):
         names = [g["name"] for g in self.groups]
-        fmr = {(c["first"], c["second"]): c for c in self.fmr_cells}
-        fnmr = {(c["first"], c["second"]): c for c in self.fnmr_cells}
 
         def within(cells):
             return [
-                (n, c["rate"], _bounds(c["interval"]), c["few"])
+                (n, c["rate"], _ends(c["interval"]), c["few"])
                 for n in names
                 if (c := cells.get((n, n))) and c["rate"] is not None
             ]
 
-        plots = []
         for name, cells in (("FMR", within(fmr)), ("FNMR", within(fnmr))):
             if cells:
-                svg = group_rates_svg(cells, f"{name} by group", name)
                 caption = f"{name} within each group; hollow: fewer than ten expected errors"
-                plots.append({"svg": svg, "caption": caption})
+                yield group_rates_svg(cells, f"{name} by group", name), caption
         both = [
             (n, fmr[n, n]["rate"], fnmr[n, n]["rate"])
             for n in names
             if all(cells.get((n, n), {}).get("rate") is not None for cells in (fmr, fnmr))
         ]
         if both:
-            caption = "FNMR against FMR of each group at this threshold"
-            plots.append({"svg": fnmr_fmr_svg(both), "caption": caption})
-        caption = (
-            "FMR of every two groups, coloured by its logarithm; * fewer than ten expected errors"
-        )
-        plots.append({"svg": _matrix(names, fmr), "caption": caption})
-        blocks = [{"kind": "text", "text": t} for t in self._sentences()]
-        rows = [
-            [m["doc"], *_value(m), "" if m["p"] is None else f"{m['p']:.3g}"] for m in self._named()
-        ]
-        blocks += [
-            {"kind": "plots", "plots": plots},
-            table_block(["inequality", "value", "p"], rows),
-        ]
-        write_html(path, f"{self.protocol} by {self.column}", [Section("Groups", blocks)])
-
-    def _sentences(self):
+            yield fnmr_fmr_svg(both), "FNMR against FMR of each group at this threshold"
         yield (
-            f"Threshold {self.threshold:.6g}. {self.threshold_from} FMR {_percent(self.fmr)}, FNMR "
-            f"{_percent(self.fnmr)} over all {self.comparisons} comparisons."
+            _matrix(names, fmr),
+            "FMR of every two groups, coloured by its logarithm; * fewer than ten expected errors",
         )
-        if self.not_matched:
-            yield (
-                f"Impostors are matched: {self.not_matched} impostor comparisons of two groups are "
-                "left out, so FMR is that of people of one group."
-            )
-        if self.left_out:
-            yield f"{self.left_out} comparisons with a failed enrolment are left out."
-        if self.unknown:
-            yield f"{self.unknown} people or photographs have no group."
-
-    def _named(self):
-        docs = {m["name"]: m["doc"] for m in _eval.group_measures()}
-        return [{**m, "doc": docs[m["name"]]} for m in self.measures]
 
 
-def _bounds(interval):
+def _errors(cell):
+    """Rate, interval and errors of a cell of groups."""
+    if cell is None:
+        return ["", "", "0 of 0"]
+    few = " *" if cell["few"] else ""
+    return [
+        percent(cell["rate"]),
+        bounds(cell["interval"], 100),
+        f"{cell['errors']}{few} of {cell['comparisons']}",
+    ]
+
+
+def _ends(interval):
     return interval and (interval["low"], interval["high"])
-
-
-def _percent(rate):
-    return "undefined" if rate is None else f"{100 * rate:.4g} %"
-
-
-def _value(measure):
-    if measure["value"] is None:
-        return ["undefined"]
-    bounds = measure["interval"]
-    text = f"{bounds['low']:.4g} – {bounds['high']:.4g}" if bounds else ""
-    return [(f"{measure['value']:.4g}", text)]
 
 
 def _matrix(names, cells):
@@ -127,7 +139,7 @@ def _matrix(names, cells):
             return None
         return (math.log10(c["rate"]) - lowest) / -lowest if c["rate"] else 0.0
 
-    def text(c):
+    def written(c):
         if c is None or c["rate"] is None:
             return "no comparison"
         return f"{100 * c['rate']:.3g} %{' *' if c['few'] else ''}"
@@ -138,7 +150,7 @@ def _matrix(names, cells):
         names,
         [[strength(c) for c in row] for row in table],
         title="FMR of every two groups",
-        texts=[[text(c) for c in row] for row in table],
+        texts=[[written(c) for c in row] for row in table],
     )
 
 
@@ -164,7 +176,7 @@ def groups(run, attributes, *, threshold_from=None, out=None, threads=0, progres
         f: options.pop(f) for f in ("replicates", "level", "seed", "permutations") if f in options
     }
     report = GroupReport(
-        *_eval.group_report(
+        _eval.group_report(
             os.fspath(run),
             os.fspath(attributes),
             GroupReportOptions(**options),

@@ -4,61 +4,185 @@ import os
 
 from facebench import _eval
 from facebench._eval import CalibrationOptions, PlanOptions, ThresholdReportOptions
-from facebench._fields import Fields
-from facebench.reports.page import Section, table_block, write_html, write_text
+from facebench.reports.page import (
+    Code,
+    Report,
+    Section,
+    Strong,
+    bounds,
+    percent,
+    plots,
+    table_block,
+    text,
+    write_text,
+)
 from facebench.reports.plots import tippett_svg
 
 
-class _TextReport(Fields):
-    def __init__(self, text, fields):
-        super().__init__(fields)
-        self._text = text
-
-    def __repr__(self):
-        return self._text.rstrip()
-
-    def _repr_markdown_(self):
-        return self._text
-
-
-class ThresholdReport(_TextReport):
+class ThresholdReport(Report):
     """A recommended threshold and its test. Its fields are those of :meth:`to_dict`.
 
     ``threshold`` and ``safe`` (None where no bound holds); ``at_threshold`` and ``at_safe``: fmr,
     fnmr, gfar, gfrr, each with errors, comparisons, rate and interval.
     """
 
+    def _title(self):
+        return f"A threshold for an FMR of {100 * self.fmr:g} %, from {self.protocol}"
 
-class PlanReport(_TextReport):
+    def _sections(self):
+        weak = "" if self.reliable else " (fewer than ten are expected: a weak choice)"
+        chosen = text(
+            Strong(f"{self.threshold:.6g}"),
+            f" has {self.false_matches} false matches among {self.impostor} impostor comparisons "
+            f"of {self.people} people{weak}.",
+        )
+        level = f"{100 * self.level:g} %"
+        if self.safe is None:
+            safe = text(
+                f"No threshold is safe: even without a false match the FMR may be "
+                f"{percent(self.least_bound)} % (one-sided bound at {level}). ",
+                Code("facebench plan"),
+                " says how many people it takes.",
+            )
+        else:
+            safe = text(
+                Strong(f"{self.safe:.6g}"),
+                f" is safe: its FMR is not above {100 * self.fmr:g} % by a one-sided bound at "
+                f"{level} ({self.safe_false_matches} false matches here).",
+            )
+        tested = (
+            text(
+                "Tested on ",
+                Strong("the comparisons that it was chosen on"),
+                ": rates look better than they are.",
+            )
+            if self.same
+            else text(f"Tested on the run {self.tested_on}, on which it was not chosen.")
+        )
+        failed = percent(self.failed / max(self.samples, 1))
+        rows = _tested("recommended", self.at_threshold)
+        rows += _tested("safe", self.at_safe) if self.at_safe else []
+        blocks = [
+            chosen,
+            safe,
+            tested,
+            text(
+                f"{self.failed} of {self.samples} samples could not be enrolled (failure to enrol "
+                f"and to acquire: {failed} %)."
+            ),
+            table_block(["threshold", "score", "rate", "%", "interval", "errors of"], rows),
+            text(
+                "FMR and FNMR: of the comparisons that were made. GFAR and GFRR (ISO/IEC 19795-1): "
+                "of all, those with a failed sample rejected. Intervals draw people again."
+            ),
+        ]
+        return [Section(self._title(), blocks)]
+
+
+def _tested(name, tested):
+    return [
+        [
+            name,
+            f"{tested['threshold']:.6g}",
+            rate.upper(),
+            percent(tested[rate]["rate"]),
+            "" if tested[rate]["rate"] is None else bounds(tested[rate]["interval"], 100),
+            "{errors} of {comparisons}".format(**tested[rate]),
+        ]
+        for rate in ("fmr", "fnmr", "gfar", "gfrr")
+    ]
+
+
+class PlanReport(Report):
     """What a run can show and what more takes. Its fields are those of :meth:`to_dict`."""
 
+    def _title(self):
+        return f"{self.protocol}: how much data it takes"
 
-class CalibrationReport(_TextReport):
+    def _sections(self):
+        o = self.options
+        likeness = (
+            f", if the systems' errors correlate by {o['likeness']:g}"
+            if o["likeness"] > 0
+            else ". Systems that fail on the same comparisons need fewer (--likeness)"
+        )
+        rows = [
+            [
+                kind,
+                m["comparisons"],
+                m["people"],
+                f"{m['correlation']:.3f}",
+                _rounded(m["effective"]),
+                percent(m["rate"]),
+            ]
+            for kind, m in (("impostor", self.impostor), ("genuine", self.genuine))
+        ]
+        columns = ["comparisons", "number", "people", "correlation", "independent", "error, %"]
+        impostor, genuine = self.impostor, self.genuine
+        blocks = [
+            text(
+                f"{self.protocol} can bound an FMR of {percent(self.bound)} % at best, and show "
+                f"differences of {percent(self.smallest_difference)} % in FNMR: its "
+                f"{impostor['comparisons']} impostor comparisons count as "
+                f"{_rounded(impostor['effective'])} independent ones, its "
+                f"{genuine['comparisons']} genuine ones as {_rounded(genuine['effective'])}."
+            ),
+            table_block(columns, rows),
+            text(
+                f"To bound an FMR of {100 * o['fmr']:g} % at {100 * o['level']:g} %: "
+                f"{_rounded(self.impostor_needed)} independent impostor comparisons without a "
+                f"false match. That is {self.people_all_pairs:.0f} people of whom every two are "
+                f"compared, or {self.people_disjoint:.0f} in one pair each."
+            ),
+            text(
+                f"To show a difference of {100 * o['difference']:g} % in FNMR with a probability "
+                f"of {100 * o['power']:g} %: {self.genuine_needed:.0f} genuine comparisons of "
+                f"{self.people_genuine:.0f} people, as many of each as here{likeness}."
+            ),
+            text(
+                "Correlation: of the errors of two comparisons that share a person, at a threshold "
+                "with more errors."
+            ),
+        ]
+        return [Section("", blocks)]
+
+
+def _rounded(count):
+    """Three digits, never as a power of ten.
+
+    >>> _rounded(12345.6), _rounded(12.345)
+    ('12300', '12.3')
+    """
+    return f"{count:.3g}" if count < 1000 else f"{float(f'{count:.3g}'):.0f}"
+
+
+class CalibrationReport(Report):
     """A calibration and its test. Its fields are those of :meth:`to_dict`.
 
     ``cllr``, ``min_cllr``, ``calibration_error`` with their intervals; ``tippett``: log10_lr,
-    genuine, impostor.
+    genuine, impostor. The page has a Tippett plot.
     """
 
-    def __init__(self, text, fields, file):
-        super().__init__(text, fields)
+    def __init__(self, fields, file):
+        super().__init__(fields)
         self._file = file
 
     def save(self, path):
         """Write the calibration as JSON, for :func:`read_calibrator`."""
         write_text(path, self._file)
 
-    def write_html(self, path):
-        """Write the report as a page with a Tippett plot."""
+    def _title(self):
+        return f"Likelihood ratios of {self.protocol} by {self.calibrator['method']}"
 
-        def row(name, value, interval):
-            bounds = interval and f"{interval['low']:.4g} – {interval['high']:.4g}"
-            return [name, (f"{value:.4g}", bounds)]
-
+    def _sections(self):
         tested = (
-            "Tested on the comparisons that it was made on: errors look smaller than they are."
+            text(
+                "Tested on ",
+                Strong("the comparisons that it was made on"),
+                ": errors look smaller than they are.",
+            )
             if self.same
-            else f"Tested on the run {self.tested_on}."
+            else text(f"Tested on the run {self.tested_on}.")
         )
         t = self.tippett
         svg = tippett_svg(t["log10_lr"], t["genuine"], t["impostor"])
@@ -66,33 +190,26 @@ class CalibrationReport(_TextReport):
             "Tippett plot: the share of either class with at least this likelihood ratio. Left of "
             "0 the genuine ones that are missing, and right of 0 the impostors, are misleading."
         )
-        section = Section(
-            f"Likelihood ratios by {self.calibrator['method']}",
-            [
-                {"kind": "text", "text": tested},
-                table_block(
-                    ["error", "value"],
-                    [
-                        row("Cllr, bits", self.cllr, self.cllr_interval),
-                        row("min Cllr, bits", self.min_cllr, self.min_cllr_interval),
-                        row(
-                            f"expected calibration error, prior {self.prior:g}",
-                            self.calibration_error,
-                            self.calibration_error_interval,
-                        ),
-                    ],
-                ),
-                {"kind": "plots", "plots": [{"svg": svg, "caption": caption}]},
-                table_block(
-                    ["comparisons", "number", "misleading"],
-                    [
-                        ["genuine", self.genuine, self.misleading_genuine],
-                        ["impostor", self.impostor, self.misleading_impostor],
-                    ],
-                ),
-            ],
-        )
-        write_html(path, f"{self.protocol}: likelihood ratios", [section])
+        rows = [
+            [name, f"{self._fields[key]:.4g}", bounds(self._fields[f"{key}_interval"])]
+            for name, key in (
+                ("Cllr, bits", "cllr"),
+                ("min Cllr, bits", "min_cllr"),
+                (f"expected calibration error, prior {self.prior:g}", "calibration_error"),
+            )
+        ]
+        rows.append(["calibration loss, bits", f"{self.cllr - self.min_cllr:.4g}", ""])
+        blocks = [
+            tested,
+            table_block(["", "value", "interval"], rows),
+            plots((svg, caption)),
+            text(
+                f"Misleading evidence: {self.misleading_genuine} of {self.genuine} genuine "
+                f"comparisons have a likelihood ratio below 1, {self.misleading_impostor} of "
+                f"{self.impostor} impostor comparisons one above 1. Intervals draw people again."
+            ),
+        ]
+        return [Section(self._title(), blocks)]
 
 
 def threshold(run, test=None, *, threads=0, progress=None, **options):
@@ -108,14 +225,9 @@ def threshold(run, test=None, *, threads=0, progress=None, **options):
     >>> report.safe, report.at_safe["fnmr"]["rate"]  # doctest: +SKIP
     (0.41, 0.012)
     """
-    found = _eval.threshold_report(
-        os.fspath(run),
-        os.fspath(test or ""),
-        ThresholdReportOptions(**options),
-        threads,
-        progress,
-    )
-    return ThresholdReport(*found)
+    options = ThresholdReportOptions(**options)
+    where = os.fspath(run), os.fspath(test or "")
+    return ThresholdReport(_eval.threshold_report(*where, options, threads, progress))
 
 
 def calibrate(run, test=None, *, save=None, out=None, threads=0, progress=None, **options):
@@ -157,4 +269,4 @@ def plan(run, **options):
 
     >>> print(plan("runs/lfw", fmr=1e-5))  # doctest: +SKIP
     """
-    return PlanReport(*_eval.plan_report(os.fspath(run), PlanOptions(**options)))
+    return PlanReport(_eval.plan_report(os.fspath(run), PlanOptions(**options)))

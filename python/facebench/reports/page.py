@@ -1,6 +1,11 @@
-"""The page: a self-contained HTML report made of sections."""
+"""What a report is made of, and how it is written: as a self-contained HTML page, as Markdown.
+
+A report is a list of sections, a section a list of blocks: texts, lists, tables, plots, pictures.
+Each report says once what stands in it; templates write it.
+"""
 
 import base64
+import functools
 import mimetypes
 import re
 from dataclasses import dataclass, field
@@ -9,6 +14,8 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench._arguments import brief
+from facebench._fields import Fields
+from facebench.reports.escape import escape_latex, escape_markdown, on_one_line
 
 
 @dataclass
@@ -17,6 +24,34 @@ class Section:
 
     title: str
     blocks: list = field(default_factory=list)
+    level: int = 2  # of the heading in Markdown
+
+
+class Strong(str):
+    """A part of a text that stands out."""
+
+
+class Code(str):
+    """A part of a text as it was typed or recorded."""
+
+
+def text(*parts):
+    """A paragraph of texts, of which some may be `Strong` or `Code`; ``"\\n"`` ends a line."""
+    return {"kind": "text", "text": parts}
+
+
+def bullets(items):
+    """A list; an item is a text or a tuple of parts of one."""
+    return {"kind": "list", "list": list(items)}
+
+
+def heading(title):
+    return {"kind": "heading", "text": title}
+
+
+def plots(*drawn):
+    """Figures side by side: (SVG, caption) each."""
+    return {"kind": "plots", "plots": [{"svg": svg, "caption": caption} for svg, caption in drawn]}
 
 
 def text_section(title, text):
@@ -37,9 +72,7 @@ def table_section(title, columns, rows, note=""):
     >>> table_section("Steps", ["step", "s"], [["pack", 3.2]]).blocks[0]["kind"]
     'table'
     """
-    return Section(
-        title, [table_block(columns, rows), *([{"kind": "text", "text": note}] if note else [])]
-    )
+    return Section(title, [table_block(columns, rows), *([text(note)] if note else [])])
 
 
 def image_section(title, path, caption=""):
@@ -106,15 +139,123 @@ def _table_cell(value):
     }
 
 
+class Report(Fields):
+    """A result with a text, which notebooks show too, and a page. A kind of report says in
+    ``_title()`` and ``_sections()`` what stands in both."""
+
+    def __init__(self, fields):
+        super().__init__(fields)
+
+    def __repr__(self):
+        return report_markdown(self._sections()).rstrip()
+
+    def _repr_markdown_(self):
+        return repr(self)
+
+    def write_html(self, path):
+        """Write the report as a page."""
+        write_html(path, self._title(), self._sections())
+
+    def _named(self, kind, name):
+        """The one of that name among dicts with names."""
+        for one in self._fields[kind]:
+            if one["name"] == name:
+                return one
+        raise KeyError(f"{name!r}; there are: {', '.join(o['name'] for o in self._fields[kind])}")
+
+
+def percent(rate, unit=""):
+    """A rate in percent with four digits; "" where there is none.
+
+    >>> percent(0.0123456), percent(None)
+    ('1.235', '')
+    """
+    return "" if rate is None else f"{100 * rate:.4g}{unit}"
+
+
+def bounds(interval, scale=1):
+    """An interval (a dict with low and high) as text; "too few" where there is none.
+
+    >>> bounds({"low": 0.01, "high": 0.02}, 100)
+    '[1, 2]'
+    """
+    if interval is None:
+        return "too few"
+    return f"[{scale * interval['low']:.3g}, {scale * interval['high']:.3g}]"
+
+
+def _parts(text):
+    return [text] if isinstance(text, str) else text
+
+
+def _markdown_words(text):
+    marks = {Strong: ("**", escape_markdown), Code: ("`", on_one_line), str: ("", escape_markdown)}
+    out = ""
+    for part in _parts(text):
+        mark, escape = marks[type(part)]
+        if mark == "`" and "`" in part:
+            out += f"`` {escape(part)} ``"
+        else:
+            out += part if part == "\n" else f"{mark}{escape(part)}{mark}"
+    return out
+
+
+def _html_words(text):
+    from markupsafe import Markup, escape
+
+    tags = {Strong: "<strong>{}</strong>", Code: "<code>{}</code>", str: "{}"}
+    shown = [
+        Markup("<br>") if part == "\n" else Markup(tags[type(part)]).format(escape(part))
+        for part in _parts(text)
+    ]
+    return Markup("").join(shown)
+
+
+@functools.cache
+def _templates():
+    """The environments of HTML and of texts, where a line "@ if x" is the statement "if x"."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    def load(name):
+        text = files("facebench").joinpath("templates", name).read_text(encoding="utf-8")
+        return re.sub("^@ (.*)$", r"{% \1 %}", text, flags=re.MULTILINE)
+
+    shared = {"loader": FunctionLoader(load), "trim_blocks": True, "lstrip_blocks": True}
+    html = Environment(autoescape=True, **shared)
+    html.filters["words"] = _html_words
+    texts = Environment(keep_trailing_newline=True, undefined=StrictUndefined, **shared)
+    texts.filters |= {"md": escape_markdown, "tex": escape_latex, "words": _markdown_words}
+    return html, texts
+
+
+def written(template, **values) -> str:
+    """What a template of the package makes of the values."""
+    html, texts = _templates()
+    return (html if template.endswith(".html") else texts).get_template(template).render(**values)
+
+
+def report_markdown(sections) -> str:
+    """Sections as Markdown: all but plots and pictures.
+
+    >>> print(report_markdown([table_section("Steps", ["step", "s"], [["pack", 3.2]])]), end="")
+    ## Steps
+    <BLANKLINE>
+    | step | s |
+    |---|---|
+    | pack | 3.2 |
+    """
+    return written("report.md", sections=sections).rstrip("\n") + "\n"
+
+
 def report_html(title, sections):
     """A page as text; see :func:`write_html`."""
-    from jinja2 import Environment
-
-    text = files("facebench").joinpath("templates/report.html").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     sortable = any(block.get("sortable") for s in sections for block in s.blocks)
-    page = environment.from_string(text).render(
-        title=title, sections=sections, version=_eval.version(), sortable=sortable
+    page = written(
+        "report.html",
+        title=title,
+        sections=sections,
+        version=_eval.version(),
+        sortable=sortable,
     )
     # Markup is escaped by the template; names may hold control characters and marks of direction.
     return _eval.printable(page.encode("utf-8", "surrogateescape"))

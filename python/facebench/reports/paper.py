@@ -3,6 +3,7 @@
 from facebench import _eval
 from facebench._arguments import brief
 from facebench.protocols import protocol_metrics
+from facebench.reports.escape import escape_latex, escape_markdown
 from facebench.reports.markdown import markdown_table
 from facebench.reports.ranking import holm_adjusted, rank_runs
 from facebench.reports.runs import as_list, read_run
@@ -195,7 +196,7 @@ def system_table(
 
 
 _MARKDOWN = {
-    "escape": _eval.escape_markdown,
+    "escape": escape_markdown,
     "bold": lambda text: f"**{text}**",
     "mark": "\\*",
     "pm": "±",
@@ -204,7 +205,7 @@ _MARKDOWN = {
     "p": str,
 }
 _LATEX = {
-    "escape": _eval.escape_latex,
+    "escape": escape_latex,
     "bold": lambda text: rf"\textbf{{{text}}}",
     "mark": r"$^{*}$",
     "pm": r"$\pm$",
@@ -220,12 +221,12 @@ def _markdown(columns, rows, notes):
         [system, *(f"{c} {d}".strip() for c, d in zip(cells, differences, strict=True))]
         for system, cells, differences in rows
     ]
-    table = markdown_table(["system", *map(_eval.escape_markdown, head)], lines)
+    table = markdown_table(["system", *map(escape_markdown, head)], lines)
     return "\n".join([table, "", " ".join([*notes, "Rates in %."])]) + "\n"
 
 
 def _latex(columns, rows, notes):
-    escape = _eval.escape_latex
+    escape = escape_latex
     groups: list[list] = []  # (title, columns) side by side
     for column in columns:
         if groups and groups[-1][0] == column.title:

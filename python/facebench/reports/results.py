@@ -1,30 +1,59 @@
-"""The part of a page that shows run folders: numbers, matrices, plots, failures, provenance."""
+"""Run folders to read: ``report.md`` and the page of one, and several side by side on a page."""
 
+import functools
 import os
+from pathlib import Path
 from urllib.parse import quote
 
 from facebench import _eval
-from facebench._rows import rests_on
-from facebench.reports.page import Cell, Section, table_block
+from facebench.reports.page import (
+    Cell,
+    Section,
+    heading,
+    plots,
+    table_block,
+    text,
+    write_html,
+    write_text,
+    written,
+)
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.runs import as_list, curves, read_run
-
-# Enough for the spread that a band shows; the numbers of the tables have draws of their own.
-_BAND_DRAWS = 200
 
 
 class _Run:
     """A run folder with the title of its column."""
 
-    def __init__(self, folder, title):
-        self.title = title
-        data = read_run(folder)
+    def __init__(self, folder, title, check=True):
+        self.folder, self.title, self.check = folder, title, check
+        data = read_run(folder, check)
         self.content, self.metrics = data["content"], data["metrics"]
         self.protocol = self.metrics["protocol"]["id"]
         self.version = self.metrics["protocol"].get("version", 0)
         self.tracks = self.metrics["tracks"]
-        self.curves = curves(folder, band_draws=_BAND_DRAWS)
         self.level = self.content["options"].get("level")
+        self.convention = _eval.convention_text(self.content["options"])
+
+    @functools.cached_property
+    def curves(self):
+        return curves(self.folder, self.check)
+
+
+def write_run_pages(folder):
+    """Write ``report.md`` and ``report.html`` of a run into its folder."""
+    title = os.path.basename(os.path.abspath(folder))
+    run = _Run(folder, title, check=False)  # just written
+    write_text(Path(folder) / "report.md", _run_text(run))
+    page = [_section("Result", [run])]
+    write_html(Path(folder) / "report.html", run.content["protocol"]["title"], page)
+
+
+def run_report(run):
+    """The text of ``report.md`` of a run: the protocol, the numbers with intervals and what they
+    rest on, matrices, the failures, where all comes from. Made of the content alone, so equal
+    content gives equal bytes.
+    """
+    return _run_text(_Run(run, "value"))
 
 
 def runs_section(title, runs, titles=None, notes=()):
@@ -37,31 +66,27 @@ def runs_section(title, runs, titles=None, notes=()):
     titles = list(titles or _eval.run_titles(folders))
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
-    loaded = [_Run(f, t) for f, t in zip(folders, titles, strict=True)]
-    versions = {}
+    return _section(title, [_Run(f, t) for f, t in zip(folders, titles, strict=True)], notes)
+
+
+def _section(title, loaded, notes=()):
+    protocols, versions = {}, {}
     for run in loaded:
+        protocols.setdefault((run.protocol, run.version), []).append(run)
         versions.setdefault(run.protocol, set()).add(run.version)
-    protocols = {}
-    for run in loaded:
-        same = protocols.setdefault((run.protocol, run.version), [])
-        if run.title in (r.title for r in same):
-            raise ValueError(f"two runs of protocol {run.protocol} are titled {run.title!r}")
-        same.append(run)
-    section = Section(title, [{"kind": "text", "text": n} for n in notes])
+    several = len(loaded) > 1
+    warnings = [(run.title, said) for run in loaded for said in run.content.get("warnings", [])]
+    section = Section(
+        title, [text(f"Warning{f' ({title})' if several else ''}: {w}") for title, w in warnings]
+    )
+    section.blocks += map(text, notes)
     for same in protocols.values():
         if len(protocols) > 1:
-            heading = same[0].content["protocol"]["title"]
-            if len(versions[same[0].protocol]) > 1:
-                heading += f" (version {same[0].version})"
-            section.blocks.append({"kind": "heading", "text": heading})
+            name = same[0].content["protocol"]["title"]
+            more = f" (version {same[0].version})" if len(versions[same[0].protocol]) > 1 else ""
+            section.blocks.append(heading(name + more))
         section.blocks += _protocol_blocks(same)
     section.blocks += [*_notes(loaded), _provenance(loaded)]
-    warnings = [(run.title, text) for run in loaded for text in run.content.get("warnings", [])]
-    several = len(loaded) > 1
-    section.blocks[:0] = [
-        {"kind": "text", "text": f"Warning{f' ({title})' if several else ''}: {text}"}
-        for title, text in warnings
-    ]
     return section
 
 
@@ -77,16 +102,128 @@ def folders_section(runs, titles, page_folder):
     return Section("Run folders", [table_block(["run", "folder", "files", "", "", "", ""], rows)])
 
 
+def _table(runs):
+    folders, titles = [r.folder for r in runs], [r.title for r in runs]
+    return _eval.report_table(folders, titles, all(r.check for r in runs))
+
+
+def _of_track(table, track):
+    """The rows of single numbers, and those of each matrix, of a track."""
+    numbers, matrices = [], {}
+    for row in table["rows"]:
+        if row["track"] != track:
+            continue
+        if row["row"] or row["column"]:
+            matrices.setdefault(row["metric"], []).append(row)
+        else:
+            numbers.append(row)
+    return numbers, matrices
+
+
+def _as_matrix(metric, rows, run):
+    """The cells of a matrix of a run: labels of columns, and (label, cells) of each row."""
+    columns = list(dict.fromkeys(row["column"] for row in rows))
+    cells = {(row["row"], row["column"]): row["cells"][run] for row in rows}
+    labels = dict.fromkeys(row["row"] for row in rows)
+    return {
+        "title": _eval.metric_title(metric),
+        "columns": columns,
+        "rows": [(label, [cells[label, column] for column in columns]) for label in labels],
+    }
+
+
+def _number_text(metric, value):
+    return "undefined" if value is None else _eval.metric_text(metric, value)
+
+
+def _achieved(support):
+    achieved = support["achieved"]
+    return "" if achieved is None else f"{support['rate']} {100 * achieved:.4g} %"
+
+
+# --- report.md ------------------------------------------------------------------------------------
+
+
+def _run_text(run):
+    table = _table([run])
+    content = {"warnings": [], "notes": []} | run.content
+    tracks = []
+    for name in _eval.sorted_names(list(run.tracks)):
+        numbers, matrices = _of_track(table, name)
+        more = content["tracks"].get(name, {})
+        failed = {
+            "Failed enrolments": more.get("failed"),
+            "Images left out of templates": more.get("left_out_of_templates"),
+        }
+        tracks.append(
+            {
+                "name": name,
+                "counts": _counts_text(run.tracks[name].get("counts", {}), more),
+                "numbers": [_numbers_line(row, row["cells"][0]) for row in numbers],
+                "matrices": [_as_matrix(m, rows, 0) for m, rows in matrices.items()],
+                "failed": [(title, found) for title, found in failed.items() if found],
+            }
+        )
+    return written(
+        "run.md",
+        content=content,
+        protocol=content["protocol"],
+        convention=run.convention,
+        tracks=tracks,
+        unreliable_note=table["unreliable_note"],
+        provenance=[
+            *((i.get("role", "?"), i.get("sha256", "?")) for i in content["inputs"]),
+            *sorted(content["outputs"].items()),
+        ],
+    )
+
+
+def _numbers_line(row, cell):
+    metric, support = row["metric"], cell["support"]
+    mark = "*" if support and not support["reliable"] else ""
+    interval = behind = ""
+    if cell["interval"]:
+        low, high = (_number_text(metric, end) for end in cell["interval"])
+        interval = f"[{low}, {high}] at {100 * cell['level']:.4g} %"
+    if support:
+        achieved = _achieved(support)
+        behind = f"{achieved}{achieved and ', '}{support['errors']} of {support['expected']:.4g} "
+        behind += "expected"
+    elif cell["bounds"]:
+        behind = "from a histogram: {:.4g} to {:.4g}".format(*cell["bounds"])
+    elif cell["counted"]:
+        behind = "{count} of {total}".format(**cell["counted"])
+    elif cell["standard_error"] is not None:
+        behind = f"sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
+    value = _number_text(metric, cell["value"]) + mark
+    return [row["title"], value, interval, cell["method"], behind]
+
+
+def _counts_text(counts, more):
+    templates = f"{more['templates']} templates of " if more.get("templates") else ""
+    return (
+        f"{counts.get('comparisons', 0)} comparisons: {counts.get('genuine', 0)} genuine, "
+        f"{counts.get('impostor', 0)} impostor; {templates}{more.get('samples', 0)} images of "
+        f"{more.get('identities', 0)} people. Failed enrolments: "
+        f"{counts.get('failed_enrolments', 0)} ({more.get('failed_comparisons', 0)} comparisons, "
+        f"{more.get('dropped', 0)} of them left out)."
+    )
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
 def _protocol_blocks(runs):
     tracks = _eval.sorted_names(list(dict.fromkeys(t for r in runs for t in r.tracks)))
+    table = _table(runs)
     blocks = []
-    numbers = _numbers(runs, tracks)
+    numbers = _numbers(table, runs, tracks)
     if numbers["groups"]:
         blocks.append({"kind": "numbers", **numbers})
     for track in tracks:
-        for plots in (_matrices(runs, track), _plots(runs, track)):
-            if plots:
-                blocks.append({"kind": "plots", "plots": plots})
+        for drawn in (_matrices(table, runs, track), _plots(runs, track)):
+            if drawn:
+                blocks.append(plots(*drawn))
     blocks.append(_counts(runs, tracks))
     failures = [
         _failures(runs, "failed", "Failed enrolments"),
@@ -95,128 +232,98 @@ def _protocol_blocks(runs):
     return blocks + [b for b in (_blemishes(runs), *failures) if b]
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
-def _cells(run, track):
-    return run.tracks.get(track, {"metrics": {}})["metrics"]
-
-
-def _is_matrix(cell):
-    return isinstance(cell["value"], list)
-
-
-def _numbers(runs, tracks):
-    groups, used = [], []
+def _numbers(table, runs, tracks):
+    groups = []
     for track in tracks:
-        metrics = dict.fromkeys(
-            m for r in runs for m, cell in _cells(r, track).items() if not _is_matrix(cell)
-        )
-        rows = []
-        for metric in _eval.sorted_metrics(list(metrics)):
-            found = [_cells(r, track).get(metric) for r in runs]
-            rows.append((_eval.metric_title(metric), [c and _number(metric, c) for c in found]))
-            used += [c for c in found if c]
+        # Failures to enrol have a table of their own.
+        rows = [r for r in _of_track(table, track)[0] if r["metric"] != "failure_to_enrol_rate"]
         if rows:
-            groups.append((f"{runs[0].content['protocol']['title']}, track {track}", rows))
-    levels = sorted({f"{100 * c['level']:g} %" for c in used if c["level"] is not None})
+            name = f"{runs[0].content['protocol']['title']}, track {track}"
+            shown = [(r["title"], [c and _shown(r["metric"], c) for c in r["cells"]]) for r in rows]
+            groups.append((name, shown))
+    cells = [c for row in table["rows"] if not row["row"] for c in row["cells"] if c]
+    levels = sorted({f"{100 * c['level']:g} %" for c in cells if c["level"]})
     return {
         "runs": [r.title for r in runs],
         "groups": groups,
-        "marked": _eval.unreliable_note(
-            ["FAR" if "far_target" in c else "FPIR" for c in used if c.get("reliable") is False]
-        ),
+        "marked": table["unreliable_note"],
         "levels": ", ".join(levels),
-        "conventions": ", ".join(
-            sorted({_eval.convention_text(r.content["options"]) for r in runs})
-        ),
+        "conventions": ", ".join(sorted({r.convention for r in runs})),
     }
 
 
-def _number(metric, cell):
-    def text(value):
-        return "undefined" if value is None else _eval.metric_text(metric, value)
+_ERRORS = {"FAR": "false accepts", "FPIR": "false positives"}
 
-    interval = cell["interval"]
+
+def _shown(metric, cell):
+    """A number of the page with its interval, what it rests on, and how the interval was made."""
+    interval, support, behind = cell["interval"], cell["support"], []
+    if cell["bounds"]:
+        ends = (_number_text(metric, end) for end in cell["bounds"])
+        behind.append("between {} and {}".format(*ends))
+    if support and support["achieved"] is not None:
+        behind.append(f"{_achieved(support)}, {support['errors']} {_ERRORS[support['rate']]}")
+    method = f"method: {cell['method']}"
+    if cell["standard_error"] is not None:
+        method += f"; sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
     return {
-        "value": text(cell["value"]),
-        "interval": interval and f"{text(interval[0])} – {text(interval[1])}",
-        "unreliable": cell.get("reliable") is False,
-        "rests_on": "; ".join(filter(None, (_bounds(metric, cell), rests_on(cell)))),
-        "title": _method(cell),
+        "value": _number_text(metric, cell["value"]),
+        "interval": interval and " – ".join(_number_text(metric, end) for end in interval),
+        "unreliable": bool(support) and not support["reliable"],
+        "rests_on": "; ".join(behind),
+        "title": method,
     }
 
 
-def _bounds(metric, cell):
-    if cell.get("bounds") is None:
-        return ""
-    return "between {} and {}".format(*(_eval.metric_text(metric, b) for b in cell["bounds"]))
-
-
-def _method(cell):
-    text = f"method: {cell['method']}"
-    if cell.get("standard_error") is not None:
-        text += f"; sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
-    return text
-
-
-# --- plots ----------------------------------------------------------------------------------------
-
-
-def _matrices(runs, track):
-    # Systems beside each other, one metric after the other.
-    found = [(m, r, c) for r in runs for m, c in _cells(r, track).items() if _is_matrix(c)]
-    plots = []
-    for wanted in dict.fromkeys(metric for metric, _, _ in found):
-        for metric, run, cell in (f for f in found if f[0] == wanted):
-            intervals = cell["interval"]
-            notes = intervals and [
-                [i and f"{i[0]:.3f} – {i[1]:.3f}" for i in row] for row in intervals
+def _matrices(table, runs, track):
+    drawn = []
+    for metric, rows in _of_track(table, track)[1].items():
+        for k, run in enumerate(runs):
+            matrix = _as_matrix(metric, rows, k)
+            cells = [cells for _, cells in matrix["rows"]]
+            if not any(c for row in cells for c in row):
+                continue
+            notes = [
+                [c and c["interval"] and "{:.3f} – {:.3f}".format(*c["interval"]) for c in row]
+                for row in cells
             ]
-            name = _eval.metric_title(metric)
-            svg = matrix_svg(cell["rows"], cell["columns"], cell["value"], notes, title=name)
+            labels = [label for label, _ in matrix["rows"]]
+            values = [[c and c["value"] for c in row] for row in cells]
+            name = matrix["title"]
+            svg = matrix_svg(labels, matrix["columns"], values, notes, title=name)
             title = f"{run.title}: " if len(runs) > 1 else ""
             caption = f"{title}{name}, track {track} (row: template 1, column: template 2)"
-            plots.append({"svg": svg, "caption": caption})
-    return plots
+            drawn.append((svg, caption))
+    return drawn
 
 
 def _plots(runs, track):
     def having(kind):
         return [(r.title, r.curves[track][kind]) for r in runs if kind in r.curves.get(track, {})]
 
-    plots = []
+    drawn = []
     roc, cmc, identification = having("roc"), having("cmc"), having("dir")
     if roc:
         bands = [r.curves[track].get("band") for r in runs if "roc" in r.curves.get(track, {})]
         levels = {f"{100 * r.level:g} %" for r in runs if "band" in r.curves.get(track, {})}
         note = f"; bands: {', '.join(sorted(levels))}, pointwise, over draws of people"
         note = note if levels else ""
-        svg = roc_svg([(t, far, tar) for t, (far, tar) in roc], bands)
-        plots.append({"svg": svg, "caption": f"ROC, track {track}{note}"})
+        drawn.append((roc_svg([(t, *c) for t, c in roc], bands), f"ROC, track {track}{note}"))
         svg = det_svg(
             [(t, far, [1 - v for v in tar]) for t, (far, tar) in roc],
             bands=[b and (b[0], 1 - b[2], 1 - b[1]) for b in bands],
         )
-        plots.append({"svg": svg, "caption": f"DET, track {track}{note}"})
+        drawn.append((svg, f"DET, track {track}{note}"))
     if cmc:
-        plots.append({"svg": cmc_svg(cmc), "caption": f"CMC, track {track}"})
+        drawn.append((cmc_svg(cmc), f"CMC, track {track}"))
     if identification:
-        svg = det_svg(
-            [(t, fpir, [1 - v for v in dir]) for t, (fpir, dir) in identification],
-            "FPIR",
-            "FNIR",
-        )
-        plots.append(
-            {
-                "svg": svg,
-                "caption": f"False negative over false positive identification rate, track {track}",
-            }
-        )
+        errors = [(t, fpir, [1 - v for v in dir]) for t, (fpir, dir) in identification]
+        caption = f"False negative over false positive identification rate, track {track}"
+        drawn.append((det_svg(errors, "FPIR", "FNIR"), caption))
     for title, scores in having("scores"):
         caption = f"Scores, track {track}" + (f": {title}" if len(runs) > 1 else "")
-        plots.append({"svg": histogram_svg(*scores), "caption": caption})
-    return plots
+        drawn.append((histogram_svg(*scores), caption))
+    return drawn
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -297,7 +404,7 @@ def _notes(runs):
             titles.setdefault(note, {})[run.title] = None
     several = len({run.title for run in runs}) > 1
     return [
-        {"kind": "text", "text": f"Note{' (' + ', '.join(t) + ')' if several else ''}: {note}"}
+        text(f"Note{' (' + ', '.join(t) + ')' if several else ''}: {note}")
         for note, t in titles.items()
     ]
 

@@ -5,24 +5,12 @@ import os
 from facebench import _eval, _rows
 
 
-def report_formats():
-    """The formats that :func:`table` knows.
+def read_run(run, check=True):
+    """A run folder as a dict: ``content``, ``circumstance`` (the manifest) and ``metrics``.
 
-    >>> from facebench.reports import report_formats
-    >>> "latex" in report_formats()
-    True
+    ``check``: whether the files are compared with their hashes, which reads all of them.
     """
-    return _eval.report_format_names()
-
-
-def read_run(run):
-    """A run folder as a dict: ``content``, ``circumstance`` (the manifest) and ``metrics``."""
-    return _eval.read_run(run)
-
-
-def table(runs, format="markdown", titles=None):
-    """The numbers of one or more run folders side by side, as text."""
-    return _eval.report_table(as_list(runs), format, list(titles or []))
+    return _eval.read_run(run, check)
 
 
 def rows(runs, titles=None):
@@ -44,25 +32,20 @@ def frame(runs, titles=None):
     return _rows.frame(rows(runs, titles))
 
 
-def run_report(run):
-    """The text of ``report.md`` of a run."""
-    return _eval.run_report(run)
+def curves(run, check=True):
+    """What is plotted of a run, for each track a dict of what its kind has.
 
-
-def curves(run, count=500, bins=60, band_draws=0):
-    """What can be plotted of a run, for each track a dict of what its kind has.
-
-    ``roc``: (far, tar), at most ``count`` exact points; ``scores``: (edges, genuine, impostor), a
-    histogram; ``cmc``: rates by rank; ``dir``: (fpir, dir), points of open-set identification;
-    with ``band_draws`` (replicates) also ``band``: (far, low, high), pointwise intervals of the TAR
-    at the level of the run, the threshold chosen again in each draw. A run without intervals has
-    no band.
+    ``roc``: (far, tar), at most 500 exact points; ``band``: (far, low, high), pointwise intervals
+    of the TAR from the draws of the run's own intervals, the threshold chosen again in each;
+    ``scores``: (edges, genuine, impostor), a histogram; ``cmc``: rates by rank; ``dir``: (fpir,
+    dir), points of open-set identification. A run without intervals has no band.
     """
-    return _eval.run_curves(run, count, bins, band_draws)
+    return _eval.run_curves(run, check)
 
 
 def verify_scores(run, threads=0, progress=None):
-    """Hashes of the run's files, and ``metrics.json`` computed again from ``scores.h5``.
+    """Hashes of the run's files, and ``metrics.json`` and ``curves.json`` computed again from
+    ``scores.h5``.
 
     A list of ``{"name", "same", "detail"}``.
     """

@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 from facebench import _eval
 from facebench._arguments import brief
 from facebench.core import Error
+from facebench.reports.escape import escape_markdown, spreadsheet_record
 from facebench.reports.markdown import markdown_table
 from facebench.reports.page import Section, table_block, write_html, write_text
 from facebench.reports.plots import steps_svg
@@ -152,7 +153,7 @@ def _read_all(folders, titles):
 def _csv(columns, rows):
     cells = ([row.get(c) for c in columns] for row in rows)
     lines = [columns, *(["" if c is None else str(c) for c in row] for row in cells)]
-    return "".join(map(_eval.spreadsheet_record, lines))
+    return "".join(map(spreadsheet_record, lines))
 
 
 def _thinned(steps, values):
@@ -295,7 +296,7 @@ def trainings_table(trainings, format="markdown", titles=None) -> str:
             f"of trainings there is markdown, csv, html and frame, not {brief(format)}"
         )
     read = _read_all(trainings, titles)
-    titles = [_eval.escape_markdown(t.title) for t in read]
+    titles = [escape_markdown(t.title) for t in read]
     return markdown_table(["", *titles], _fact_rows(read)) + "\n"
 
 

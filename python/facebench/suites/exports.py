@@ -5,6 +5,7 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench.reports import write_text
+from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet_record
 from facebench.reports.markdown import markdown_table
 from facebench.suites.description import slug
 from facebench.suites.tables import best_of, by_model, column_titles, number, p_value, percent, span
@@ -34,7 +35,7 @@ def _grid(content, cell):
 
 def markdown(content: dict) -> str:
     """The page's tables as Markdown."""
-    escape = _eval.escape_markdown
+    escape = escape_markdown
 
     def cell(part, run, best):
         text = number(part, run["value"])
@@ -62,7 +63,7 @@ def markdown(content: dict) -> str:
 def _markdown_order(part):
     if not part["ranking"]:
         return []
-    escape = _eval.escape_markdown
+    escape = escape_markdown
     rows = [
         [
             escape(run["model"]),
@@ -96,7 +97,7 @@ def csv_text(content: dict) -> str:
     """All numbers of all runs, a line each, with 15 digits (.993 and not .9930000000000001). A name
     that a spreadsheet would take for a formula gets a ' before it."""
     columns = ["set", "protocol", "version", "model", "track", "metric", "value", "low", "high"]
-    lines = [_eval.spreadsheet_record([*columns, "level"])]
+    lines = [spreadsheet_record([*columns, "level"])]
     for part in content["sets"]:
         for run in part["runs"]:
             for n in run["numbers"]:
@@ -105,13 +106,13 @@ def csv_text(content: dict) -> str:
                 protocol = part["protocol"]
                 fields = [part["name"], protocol["id"], protocol["version"], run["model"]]
                 fields += [n["track"], n["metric"], *map(_digits, values)]
-                lines.append(_eval.spreadsheet_record([str(f) for f in fields]))
+                lines.append(spreadsheet_record([str(f) for f in fields]))
     return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
 
 def latex(content: dict) -> str:
     """Models by sets as a tabular (booktabs); the best of a column bold, intervals in brackets."""
-    escape = _eval.escape_latex
+    escape = escape_latex
 
     def cell(part, run, best):
         text = number(part, run["value"])
@@ -189,7 +190,7 @@ def yaml(value, indent=0) -> str:
 
 def model_card(content: dict, circumstance: dict, model: str) -> str:
     """What the suite says of one model: its numbers with intervals, its place, its limits."""
-    escape = _eval.escape_markdown
+    escape = escape_markdown
     rows, limits = [], []
     for part in content["sets"]:
         names = [run["model"] for run in part["runs"]]

@@ -98,9 +98,6 @@ TEST(Claim, LfwAccuracyOutOfTheProtocol) {
   // 21 errors of 5915 are 0.35503 %; of 5916 0.35497 %, which prints as 99.65; 22 errors would
   // need more than 6000.
   EXPECT_EQ(bad.left_out, 85);
-  const std::string text = claim_text(bad);
-  for (const char* part : {"99.64 % cannot exist", "5978 of 6000", "99.6333 %", "99.65 %", "85 of"})
-    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_EQ(claim_json(bad)["possible"]["up"], (Json{5978, 5978}));
   EXPECT_TRUE(claim_json(bad)["possible"]["nearest"].is_null());
 }
@@ -118,7 +115,6 @@ TEST(Claim, TarAtATooSmallFar) {
   EXPECT_EQ(c.far->achievable_far, 0);
   EXPECT_EQ(c.far->impostors_for_one, 10000);
   EXPECT_EQ(c.far->impostors_for_ten, 100000);
-  EXPECT_NE(claim_text(c).find("convention"), std::string::npos);
   // Steps of 0.02 points: an odd last digit does not exist.
   EXPECT_FALSE(check_claim("69.85", nullptr, o).exists());
   o.impostor = 100000;
@@ -137,7 +133,6 @@ TEST(Claim, HowManyTellTwoApart) {
   EXPECT_GT(c.apart->paired_independent, c.apart->paired_nested);
   EXPECT_GT(c.apart->unpaired, 60000);
   EXPECT_EQ(c.apart->identities, std::ceil(1.5 * static_cast<double>(c.apart->paired_independent)));
-  EXPECT_NE(claim_text(c).find("too few even in the first case"), std::string::npos);
   EXPECT_FALSE(check_claim("99.63", &lfw, {}, "0.9963").apart.has_value());
   // Two proportions by hand: (1.959964 sqrt(2 0.325 0.675) + 0.841621 sqrt(0.1875 + 0.24))^2 /
   // 0.15^2 = 151.87.
@@ -191,7 +186,6 @@ TEST(Claim, OneNumberInSeveralTables) {
   std::set<std::string> rows;
   for (const ClaimSource& s : c.sources) rows.insert(s.value.row->name);
   EXPECT_EQ(rows, (std::set<std::string>{"iresnet100, ms1mv2", "iresnet50, ms1mv3"}));
-  EXPECT_NE(claim_text(c).find("Printed as 96.37 for iresnet50, ms1mv3"), std::string::npos);
   o.metric = "tar@far=0.00001";
   EXPECT_TRUE(check_claim("96.37", &ijbc, o).sources.empty());
 }

@@ -8,10 +8,9 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
+#include "facebench/protocols/curves.h"
 #include "facebench/protocols/identification_trials.h"
-#include "facebench/reports/curves.h"
-#include "facebench/reports/formats.h"
-#include "facebench/reports/run_report.h"
+#include "facebench/protocols/run_folder.h"
 #include "facebench/reports/save.h"
 #include "facebench/reports/table.h"
 #include "facebench/reports/verify.h"
@@ -51,7 +50,7 @@ class RunFolder : public testing::Test {
 
 TEST_F(RunFolder, TheSameContentGivesTheSameBytes) {
   const fs::path a = save("a", 1), b = save("b", 2);
-  for (const char* file : {"scores.h5", "metrics.json", "report.md"})
+  for (const char* file : {"scores.h5", "metrics.json", "curves.json"})
     EXPECT_EQ(read_file(a / file), read_file(b / file)) << file;
   EXPECT_EQ(read_run(a).manifest.content, read_run(b).manifest.content);
   EXPECT_TRUE(all_same(verify_scores(a)));
@@ -162,18 +161,12 @@ TEST_F(RunFolder, TablesOfSeveralRuns) {
   const ReportTable table = make_table(runs, {"one & two", "b"});
   EXPECT_EQ(table.rows.size(), 7u);  // six metrics and the failures to enrol
   EXPECT_EQ(cell_text(table.rows.back(), table.rows.back().cells[0]), "8.33 (1 of 12)");
-  for (const ReportFormat& format : report_formats().entries())
-    EXPECT_FALSE(format.write(table).empty()) << format.name;
-  EXPECT_NE(report_formats().at("latex").write(table).find("one \\& two"), std::string::npos);
-  EXPECT_NE(report_formats().at("csv").write(table).find("lfw,view2,accuracy,,,b,"),
-            std::string::npos);
-  EXPECT_NE(report_formats().at("markdown").write(table).find("TAR at FAR 0.1 %"),
-            std::string::npos);
+  const std::string text = table_text(table);
+  EXPECT_NE(text.find("\nlfw view2: TAR at FAR 0.1 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("one & two"), std::string::npos) << text;
+  EXPECT_EQ(table_json(table)["rows"].size(), 7u);
   EXPECT_THROW(make_table(runs, {"one"}), std::invalid_argument);
   EXPECT_THROW(make_table(runs, {"one", "one"}), std::invalid_argument);
-  const std::string report = read_file(a.folder / "report.md");
-  EXPECT_NE(report.find("no_face"), std::string::npos);
-  EXPECT_NE(report.find("8 comparisons"), std::string::npos);
 }
 
 // Of another protocol, with numbers made up by hand: a matrix and a rate at a FAR.
@@ -212,20 +205,19 @@ TEST_F(RunFolder, SeveralProtocolsOfOneSystemShareAColumn) {
   EXPECT_EQ(text(10), "mean similarity, side - side: undefined");
   EXPECT_EQ(text(11), "TAR at FAR 0.1 %: 50.00* (2 at FAR 0.05 %)");
   EXPECT_EQ(text(12), "failures to enrol: 25.00 (2 of 8)");
-  const std::string csv = report_formats().at("csv").write(table);
-  EXPECT_NE(csv.find("poses,pose,mean_similarity,side,front,system,0.125,,,,vertex,"),
-            std::string::npos)
-      << csv;
-  EXPECT_NE(csv.find("poses,pose,tar@far=0.001,,,system,0.5,,,,none,FAR,0.001,0.0005,2,4,false,,"),
-            std::string::npos)
-      << csv;
-  const std::string latex = report_formats().at("latex").write(table);
-  EXPECT_NE(latex.find("\\multicolumn{2}{l}{poses, pose}"), std::string::npos) << latex;
-  EXPECT_NE(latex.find("Fewer than ten"), std::string::npos);
-  const std::string report = run_report(made_up_run());
-  EXPECT_NE(report.find("| side | 0.125 | undefined |"), std::string::npos) << report;
-  EXPECT_NE(report.find("| 50.00\\* |  | none | FAR 0.05 %, 2 of 4 expected |"), std::string::npos)
-      << report;
+  const Json json = table_json(table);
+  EXPECT_FALSE(json["no_interval"].empty());
+  EXPECT_NE(json["unreliable_note"].get<std::string>().find("Fewer than ten"), std::string::npos);
+  const Json& cells = json["rows"];
+  EXPECT_EQ(cells[9]["cells"][0]["value"], 0.125);
+  EXPECT_TRUE(cells[10]["cells"][0]["value"].is_null());
+  EXPECT_EQ(cells[11]["cells"][0]["support"], (Json{{"rate", "FAR"},
+                                                    {"target", 0.001},
+                                                    {"achieved", 0.0005},
+                                                    {"errors", 2},
+                                                    {"expected", 4.0},
+                                                    {"reliable", false}}));
+  EXPECT_EQ(cells[12]["cells"][0]["counted"], (Json{{"count", 2}, {"total", 8}}));
 }
 
 TEST_F(RunFolder, DamagedManifestsAreErrors) {
@@ -241,20 +233,24 @@ TEST_F(RunFolder, DamagedManifestsAreErrors) {
 // Gallery: Ann, Bob, Cat. Probes by hand: Ann's mate is first (0.9), Bob's is second (0.4 after
 // 0.5), Dan and Eve are in no gallery and get 0.6 and 0.3 at best.
 TEST(TrackCurves, IdentificationByHand) {
-  RunScores run;
-  run.spec = load_protocol("lfw");
-  run.options.failed_enrolments = "lowest_score";
-  run.trials.identity_names = {"Ann", "Bob", "Cat", "Dan", "Eve"};
-  run.trials.names = {"a1", "b1", "c1", "a2", "b2", "d", "e"};
-  run.trials.identity = {0, 1, 2, 0, 1, 3, 4};
+  TrialSet trials;
+  trials.identity_names = {"Ann", "Bob", "Cat", "Dan", "Eve"};
+  trials.names = {"a1", "b1", "c1", "a2", "b2", "d", "e"};
+  trials.identity = {0, 1, 2, 0, 1, 3, 4};
   IdentificationTrials search;
   search.gallery = {0, 1, 2};
   search.probes = {3, 4, 5, 6};
-  run.trials.tracks.push_back({"search", search});
-  run.status.assign(7, SampleStatus::ok);
-  run.scores.push_back(
-      std::vector<float>{.9F, .1F, .2F, .5F, .4F, .1F, .6F, .1F, .2F, .3F, .1F, .2F});
-  const auto curves = track_curves(run);
+  trials.tracks.push_back({"search", search});
+  const std::vector<double> scores = {.9, .1, .2, .5, .4, .1, .6, .1, .2, .3, .1, .2};
+  std::vector<SampleStatus> status(7, SampleStatus::ok);
+  const ProtocolSpec spec = load_protocol("lfw_search");
+  EvaluationOptions o;
+  o.interval = "none";
+  o.failed_enrolments = "lowest_score";
+  const auto measured = [&] {
+    return evaluate_scores(under(spec, trials), scores, status, o).curves;
+  };
+  const auto curves = measured();
   ASSERT_EQ(curves.size(), 1u);
   EXPECT_TRUE(curves[0].roc.empty());
   EXPECT_EQ(curves[0].cmc, (std::vector<double>{0.5, 1, 1}));
@@ -269,12 +265,31 @@ TEST(TrackCurves, IdentificationByHand) {
   EXPECT_EQ(dir.back().dir, 0.5);
 
   // Bob's probe failed and is left out: one mated probe, found at rank 1.
-  run.options.failed_enrolments = "drop";
-  run.status[4] = SampleStatus::no_face;
-  EXPECT_EQ(track_curves(run)[0].cmc, (std::vector<double>{1, 1, 1}));
-  // Nobody in the gallery is left: nothing to plot.
-  for (int i : {0, 1, 2}) run.status[static_cast<std::size_t>(i)] = SampleStatus::no_face;
-  EXPECT_TRUE(track_curves(run)[0].cmc.empty());
+  o.failed_enrolments = "drop";
+  status[4] = SampleStatus::no_face;
+  EXPECT_EQ(measured()[0].cmc, (std::vector<double>{1, 1, 1}));
+  // Nobody in the gallery is left: nothing to measure or plot.
+  for (int i : {0, 1, 2}) status[static_cast<std::size_t>(i)] = SampleStatus::no_face;
+  EXPECT_THROW(measured(), Error);
+}
+
+TEST_F(RunFolder, CurvesAreKeptToTheBitAndDamageIsAnError) {
+  const fs::path run = save("a");
+  const Json kept = parse_json(read_file(run / "curves.json"), "curves.json");
+  EXPECT_EQ(curves_json(read_curves(read_run(run))), kept);
+  EXPECT_EQ(kept["tracks"][0]["track"], "view2");
+  EXPECT_TRUE(kept["tracks"][0].contains("roc"));
+  for (const char* bad :
+       {R"({"format": 2, "tracks": []})", R"({"format": 1, "tracks": [{"track": 1}]})",
+        R"({"format": 1, "tracks": [{"track": "t", "roc": {"far": [0, 1], "tar": [0]}}]})",
+        R"({"format": 1, "tracks": [{"track": "t", "scores": {"edges": [0], "genuine": [1],
+            "impostor": [1]}}]})"})
+    EXPECT_THROW(curves_from_json(parse_json(bad, "bad"), "bad"), Error) << bad;
+  // Without the file they are computed again from the scores; the hash is gone with it.
+  facebench::Run older = read_run(run);
+  older.manifest.content["outputs"].erase("curves.json");
+  fs::remove(run / "curves.json");
+  EXPECT_EQ(curves_json(read_curves(older)), kept);
 }
 
 TEST(RocPoints, KeepTheEndsAndLieOnTheCurve) {

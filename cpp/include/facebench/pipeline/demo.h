@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -48,9 +47,8 @@ struct DemoResult {
 // network, the same network untrained, and raw pixels; nobody is both trained and tested on, and no
 // two data sets share people. The folder `out` then holds data/, packs/, training/, sheet.png,
 // demo.json and for each protocol a folder with a run folder for each system. An earlier demo in
-// `out` is replaced, anything else is refused (Error). `finish` (may be empty) may add files before
-// the folder appears. Throws std::invalid_argument for a protocol that has no synthetic data set.
-DemoResult demo(const DemoOptions& options, const std::filesystem::path& out, const Job& job = {},
-                const std::function<void(const DemoResult&)>& finish = {});
+// `out` is replaced, anything else is refused (Error). Throws std::invalid_argument for a protocol
+// that has no synthetic data set.
+DemoResult demo(const DemoOptions& options, const std::filesystem::path& out, const Job& job = {});
 
 }  // namespace facebench

@@ -39,8 +39,6 @@ struct RunRequest {
   // Told what was taken from it: "pack", "embeddings".
   std::function<void(const std::string&)> reused;
   std::string command;  // as typed, for the manifest's circumstance
-  // Writes further files into the run folder, before it appears under its name.
-  std::function<void(const std::filesystem::path&)> more;
 };
 
 // The samples that the lists name, as a data set: ids are their names, labels the identities.
@@ -49,11 +47,11 @@ Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials,
                          const std::filesystem::path& images);
 
 // Reads the lists, detects and crops every image that they name, embeds, evaluates, and writes the
-// folder `out` with run.json, scores.h5, metrics.json, report.md and, unless discarded, pack.h5 and
-// embeddings.h5. The same request on the same files gives the same bytes (but for the circumstance
-// in run.json), with any number of threads. How images are detected and cropped, and how they are
-// embedded, is what the model says unless the request says otherwise. Throws Error, and nothing is
-// written then.
+// folder `out` with run.json, scores.h5, metrics.json, curves.json and, unless discarded, pack.h5
+// and embeddings.h5. The same request on the same files gives the same bytes (but for the
+// circumstance in run.json), with any number of threads. How images are detected and cropped, and
+// how they are embedded, is what the model says unless the request says otherwise. Throws Error,
+// and nothing is written then.
 Result run(const RunRequest& request, const std::filesystem::path& model,
            const std::filesystem::path& out, const Job& job = {});
 Result run(const RunRequest& request, const Model& model, const std::filesystem::path& out,

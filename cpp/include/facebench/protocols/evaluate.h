@@ -10,6 +10,7 @@
 #include "facebench/core/job.h"
 #include "facebench/core/options_fwd.h"
 #include "facebench/io/embeddings.h"
+#include "facebench/protocols/curves.h"
 #include "facebench/protocols/number.h"
 #include "facebench/protocols/scores.h"
 #include "facebench/protocols/spec.h"
@@ -91,6 +92,7 @@ struct ScoredTrials {
 struct Result : ScoredTrials {
   std::string score;  // "cosine" or "given"
   std::vector<TrackResult> tracks;
+  std::vector<TrackCurves> curves;    // per track of the trials
   std::vector<RunInput> inputs;       // the lists; callers add what else they read
   std::vector<std::string> notes;     // about the lists, one sentence each
   std::vector<std::string> warnings;  // what to know before the numbers; see warnings.h
@@ -125,7 +127,14 @@ Result evaluate_scores(TrialSet trials, std::span<const double> scores,
 // with file and line.
 std::vector<double> read_scores_csv(const std::filesystem::path& path, const TrialSet& trials);
 
-// The numbers of all tracks. What evaluate() and verification share.
+// What scores give. What evaluate() and verification share: intervals and bands come from one
+// bootstrap of each track.
+struct MeasuredRun {
+  std::vector<TrackResult> tracks;
+  std::vector<TrackCurves> curves;  // per track of the trials
+};
+MeasuredRun measure_run(const ScoredTrials& scored, const Job& job = {});
+// The numbers alone.
 std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Job& job = {});
 // The same by the metrics of another protocol, under other options (resolved).
 std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const ProtocolSpec& metrics,

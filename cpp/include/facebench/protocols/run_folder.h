@@ -11,8 +11,9 @@
 namespace facebench {
 
 // A run folder holds the result of an evaluation: run.json (the manifest), scores.h5 (the raw
-// scores and all that is needed to compute the numbers from them again), metrics.json; reports add
-// their files. Equal content gives equal bytes in all but the "circumstance" of run.json.
+// scores and all that is needed to compute the numbers from them again), metrics.json and
+// curves.json (curves.h), which earlier runs do not have. Equal content gives equal bytes in all
+// but the "circumstance" of run.json.
 
 // What is known about a run beside its result.
 struct RunInfo {
@@ -23,7 +24,7 @@ struct RunInfo {
   Json circumstance = Json::object();  // and of its circumstance
 };
 
-// Writes the three files into an existing folder. To write a folder that appears only when it is
+// Writes the four files into an existing folder. To write a folder that appears only when it is
 // complete, use save_run() of the reports floor.
 void write_run_files(const std::filesystem::path& folder, const Result& result,
                      const RunInfo& info = {});
@@ -37,11 +38,14 @@ struct Run {
   Json metrics;
 };
 // Throws Error where it is not a run folder, its files cannot be read, or the manifest's content,
-// metrics.json or scores.h5 (which may be absent) is not what the run wrote, by the hashes in
-// run.json.
+// metrics.json, curves.json or scores.h5 (which may be absent) is not what the run wrote, by the
+// hashes in run.json.
 Run read_run(const std::filesystem::path& folder, const Job& job = {});
 // The same without comparing hashes: for who looks for what was changed.
 Run read_changed_run(const std::filesystem::path& folder);
+
+// What is plotted of each track: curves.json, or, of a run that has none, computed from its scores.
+std::vector<TrackCurves> read_curves(const Run& run, const Job& job = {});
 
 // scores.h5: `/manifest` (format, names of the tracks in order, the protocol's text, options),
 // `/content` (that of run.json, less the hashes of the two other files),

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/core/registry.h"
+#include "facebench/io/json.h"
 #include "facebench/protocols/published.h"
 #include "facebench/reports/table.h"
 
@@ -39,8 +39,6 @@ struct Against {
   Conditions stated;                  // by the caller
   std::vector<AgainstMatch> matches;  // in the order of the table's rows
   std::vector<PublishedValue> not_measured;
-  // How many values of other systems Markdown lists, the nearest first; 0 = all.
-  std::size_t listed = 10;
 
   // The values of other systems as numbers of `matches`: those that differ in the fewest known
   // conditions first, and of these the ones nearest to the run's number.
@@ -63,13 +61,5 @@ std::string published_source(const PublishedValue& value);
 // [...], "notes"}: each entry the published value as published_value_json() has it, and the run's
 // number beside it.
 Json against_json(const Against& against);
-
-struct AgainstFormat {
-  std::string name;
-  std::string doc;
-  std::string (*write)(const Against&);
-};
-// markdown, csv (one line a printed value and run, all digits), latex, json.
-const Table<AgainstFormat>& against_formats();
 
 }  // namespace facebench

@@ -49,7 +49,6 @@ CalibrationReport calibration_report(const std::filesystem::path& run,
                                      const std::filesystem::path& test,
                                      const CalibrationOptions& options = {}, const Job& job = {});
 
-std::string calibration_report_text(const CalibrationReport& report);
 Json calibration_report_json(const CalibrationReport& report);
 
 // The file of a calibrator: {"format": "facebench calibration", "version": 1, "method", "score",

@@ -123,8 +123,6 @@ struct Claim {
 Claim check_claim(std::string_view printed, const ProtocolSpec* spec = nullptr,
                   const ClaimOptions& options = {}, std::string_view against = "");
 
-// The finding in plain sentences, one a line.
-std::string claim_text(const Claim& claim);
 Json claim_json(const Claim& claim);
 
 }  // namespace facebench

@@ -33,9 +33,6 @@ struct SourcePair {
 std::vector<SourcePair> source_pairs(const std::vector<ClaimSource>& ones,
                                      const std::vector<ClaimSource>& others);
 
-// Sentences, one a line; at most five values of each list, with the number of those left out.
-std::string claim_sources_text(const std::vector<ClaimSource>& sources);
-std::string source_pairs_text(const std::vector<SourcePair>& pairs);
 // [{"publication", ...} with what published_value_json() has].
 Json claim_sources_json(const std::vector<ClaimSource>& sources);
 // [{"one", "other", "place", "differences"}].

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
+#include "facebench/io/json.h"
 #include "facebench/reports/difference.h"
 #include "facebench/reports/run_pairing.h"
 
@@ -52,5 +53,8 @@ struct Explanation {
 // scores cannot be read.
 Explanation explain(const std::filesystem::path& a, const std::filesystem::path& b,
                     const BootstrapOptions& options = {}, const Job& job = {});
+
+// The cause, what differs with its evidence, and the numbers, with all digits.
+Json explanation_json(const Explanation& explanation);
 
 }  // namespace facebench

@@ -48,8 +48,6 @@ GroupReport group_report(const std::filesystem::path& run, const std::filesystem
                          const GroupReportOptions& options, const GroupRatesOptions& rates = {},
                          const std::filesystem::path& other = {}, const Job& job = {});
 
-// As Markdown: the rates of each group, the FMR of every pair, the measures with their tests.
-std::string group_report_text(const GroupReport& report);
 // With all digits.
 Json group_report_json(const GroupReport& report);
 

@@ -23,6 +23,21 @@ struct InspectionOptions {
   static void describe(OptionsBuilder<InspectionOptions>& o);
 };
 
+// To which pairs an inspection is confined: those of which one side is all that is asked for. What
+// is empty or unset asks for nothing.
+struct PairChoice {
+  std::vector<std::string> people;   // names of people
+  std::filesystem::path attributes;  // a CSV file: its first column names people or photographs
+  std::optional<std::string> group;  // a value of `column` there
+  std::filesystem::path qualities;   // the same with a quality of photographs
+  std::optional<double> quality_below;
+  std::optional<std::string> column;  // of either file; unset: the second
+};
+// The names of people or samples that inspect_run() takes; empty where nothing is asked for. Throws
+// std::invalid_argument for a file without its value or a value without its file, and where no name
+// is all that is asked for; Error where no row of a file is.
+std::set<std::string> chosen_names(const PairChoice& choice);
+
 struct InspectedPair {
   std::string first, second;  // samples or templates
   std::string first_person, second_person;
@@ -69,7 +84,6 @@ struct Inspection {
 Inspection inspect_run(const std::filesystem::path& run, const std::set<std::string>& among,
                        const std::filesystem::path& other, const InspectionOptions& options = {});
 
-std::string inspection_text(const Inspection& inspection);
 Json inspection_json(const Inspection& inspection);
 // The suspects' samples as a list that `without` and `exclude` take (io/exclusion.h).
 std::string suspects_exclusion(const Inspection& inspection);

@@ -44,8 +44,6 @@ struct PlanReport {
 // does, and Error where the run has no genuine or no impostor comparison.
 PlanReport plan_report(const std::filesystem::path& run, const PlanOptions& options = {});
 
-// The first line says what the run can show.
-std::string plan_report_text(const PlanReport& report);
 Json plan_report_json(const PlanReport& report);
 
 }  // namespace facebench

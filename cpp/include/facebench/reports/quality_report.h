@@ -46,8 +46,6 @@ QualityReport quality_report(const std::filesystem::path& run,
                              const std::optional<std::string>& track, DiscardOptions options = {},
                              const std::filesystem::path& other = {}, const Job& job = {});
 
-// As Markdown: areas with intervals and gains, differences of every two qualities.
-std::string quality_report_text(const QualityReport& report);
 // With all digits, and each curve at every hundredth of discards.
 Json quality_report_json(const QualityReport& report);
 

@@ -7,10 +7,9 @@
 
 namespace facebench {
 
-// Writes a run folder that appears whole or not at all: run.json, scores.h5, metrics.json,
-// report.md; `more` (may be empty) puts further files into the folder it is given before that one
-// is renamed. Throws Error where the target exists, unless `overwrite` and it is a run folder of
-// ours.
+// Writes a run folder that appears whole or not at all: the files of write_run_files(); `more` (may
+// be empty) puts further files into the folder it is given before that one is renamed. Throws Error
+// where the target exists, unless `overwrite` and it is a run folder of ours.
 void save_run(const std::filesystem::path& target, const Result& result, const RunInfo& info = {},
               bool overwrite = false,
               const std::function<void(const std::filesystem::path&)>& more = {});

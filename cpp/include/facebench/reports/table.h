@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,8 +73,6 @@ std::string metric_title(const std::string& metric);
 // Order of cells in a table: by name, and of one metric by its target as a number (rank 5 before
 // rank 10).
 bool metric_before(const std::string& a, const std::string& b);
-// The keys of an object in natural order: split2 before split10.
-std::vector<std::string> natural_keys(const Json& object);
 // The title of a row within its track, with the labels of a matrix entry: "mean similarity, frontal
 // - profile".
 std::string row_title(const ReportTable::Row& row);
@@ -85,7 +84,15 @@ std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell
 // "" without any.
 inline constexpr const char* kUnreliableMark = "*";
 std::string unreliable_note(const ReportTable& table);
-// The same for one rate: "FAR" or "FPIR".
-std::string unreliable_note(std::span<const std::string> rates);
+// Why cells have no interval, each reason once.
+std::set<std::string> reasons_without_interval(const ReportTable& table);
+
+// The table as plain text, for a terminal: aligned columns, the notes below.
+std::string table_text(const ReportTable& table);
+// All of it, for whoever writes it down in another form: {"columns", "rows": [{"protocol", "track",
+// "metric", "row", "column", "title", "cells"}], "unreliable_note", "no_interval"}. A cell that is
+// not present is null; of the others "text" is cell_text(), and "value", "low" and "high" are null
+// where they are undefined.
+Json table_json(const ReportTable& table);
 
 }  // namespace facebench

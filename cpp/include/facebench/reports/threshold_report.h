@@ -58,7 +58,6 @@ ThresholdReport threshold_report(const std::filesystem::path& run,
                                  const std::filesystem::path& test,
                                  const ThresholdReportOptions& options = {}, const Job& job = {});
 
-std::string threshold_report_text(const ThresholdReport& report);
 Json threshold_report_json(const ThresholdReport& report);
 
 }  // namespace facebench

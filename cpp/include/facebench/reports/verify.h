@@ -15,12 +15,12 @@ struct Check {
   std::string detail;  // what was compared, or how it differs
 };
 
-// The files of the run against the hashes in run.json; metrics.json computed again from scores.h5
-// and compared byte by byte; every value of the content of run.json against the copy in scores.h5,
-// what the scores give, and its own hash (older runs have neither copy nor hash). Damage is a
-// failed check, not an exception; throws Error only where run.json or metrics.json cannot be read
-// at all. Where readers are confined (io/confine.h), a file that is a link out of the folder is an
-// Error, and embeddings are read from the folder alone.
+// The files of the run against the hashes in run.json; metrics.json and curves.json (which older
+// runs lack) computed again from scores.h5 and compared byte by byte; every value of the content of
+// run.json against the copy in scores.h5, what the scores give, and its own hash (older runs have
+// neither copy nor hash). Damage is a failed check, not an exception; throws Error only where
+// run.json or metrics.json cannot be read at all. Where readers are confined (io/confine.h), a file
+// that is a link out of the folder is an Error, and embeddings are read from the folder alone.
 std::vector<Check> verify_scores(const std::filesystem::path& run, const Job& job = {});
 
 // The SHA-256 of every input that the manifest records, against the files as they are now: below

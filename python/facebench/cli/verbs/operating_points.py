@@ -51,26 +51,27 @@ def plan(run: Run, **options):
 
 @verb(
     "facebench gallery runs/run-lfw-1 --extrapolate 10000 --out gallery.html",
-    lambda: keywords(
-        facebench.gallery,
-        sizes=option("People in the gallery; may be repeated. Default: 1/16 to 1/2.", list[int]),
-        extrapolate=option("A larger size to extrapolate to; may be repeated.", list[int]),
-        level=option("Share of the draws that a range holds.", float, min=0.5, max=0.9999),
-        pack=option("The pack that says who is who. Default: the run's own.", Path),
-        embeddings=option("The embeddings. Default: the run's own.", Path),
-        out=option("Also write a page with a figure (.html).", Path),
-        seed=option("Seed of the draws.", int, min=0),
-    ),
+    lambda: [
+        *keywords(
+            facebench.gallery,
+            pack=option("The pack that says who is who. Default: the run's own.", Path),
+            embeddings=option("The embeddings. Default: the run's own.", Path),
+            out=option("Also write a page with a figure (.html).", Path),
+            threads=common.Threads,
+        ),
+        *fields(
+            facebench.reports.GalleryOptions, "sizes", "draws", "extrapolate", "level", "seed"
+        ),
+    ],
 )
 def gallery(
     run: Run,
     fpir: option("The FPIRs, with commas between.", metavar="X,X") = "0.01,0.1",
-    draws: option("Draws of the gallery.", int, min=2, max=100000) = 50,
     **options,
 ):
     """FNIR at an FPIR by gallery size. Draws of the gallery; extrapolation is marked."""
     rates = [float(rate) for rate in fpir.split(",")]
-    return facebench.gallery(run, fpir=rates, draws=draws, **options)
+    return facebench.gallery(run, fpir=rates, progress=make_progress(), **options)
 
 
 @verb("facebench budget runs/base runs/seed-2 runs/seed-3 runs/hog --metric auc")
@@ -84,5 +85,11 @@ def budget(
 ):
     """Where a number's uncertainty comes from. People, images, training, detector, crop."""
     return facebench.budget(
-        runs, metric, track=track, replicates=replicates, seed=seed, threads=threads
+        runs,
+        metric,
+        track=track,
+        replicates=replicates,
+        seed=seed,
+        threads=threads,
+        progress=make_progress(),
     )

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "facebench/io/json.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/summary.h"
-#include "facebench/protocols/run_folder.h"
+#include "facebench/protocols/measurable.h"
 
 namespace facebench {
 
@@ -25,20 +27,18 @@ std::vector<RocPoint> roc_points(std::span<const double> scores,
 // (DenseComparisons::curve), or all.
 std::vector<RocPoint> roc_points(const RocCurve& curve, std::size_t count = 500);
 
-// The interval of the TAR at one FAR, the threshold chosen again in each draw.
+// The interval of the TAR at one FAR, the threshold chosen again in each draw. Pointwise: all
+// together hold less often than each.
 struct BandPoint {
   double far = 0;
   double low = 0;
   double high = 0;
 };
-// Intervals along the ROC of a track: eight FARs a decade, down to that of one false accept, from
-// `draws` draws of what the track's intervals draw, at their level. Pointwise: all together hold
-// less often than each. Points whose interval is undefined are left out; empty for a track without
-// a ROC and for options without intervals.
-std::vector<BandPoint> roc_band(const ScoredTrials& trials, std::size_t track, std::int64_t draws,
-                                const Job& job = {});
+// The FARs of a band: eight a decade from 1 down to that of one false accept, as far as the scores
+// reach.
+std::vector<double> band_fars(const ScoreSet& scores);
 
-// A point of open-set identification at rank 1, chosen likewise.
+// A point of open-set identification at rank 1, chosen as those of a ROC.
 struct IdentificationPoint {
   double fpir = 0;
   double dir = 0;
@@ -48,15 +48,19 @@ struct IdentificationPoint {
 struct TrackCurves {
   std::string track;
   std::vector<RocPoint> roc;             // lists and dense tracks; also the DET: (FAR, 1 - TAR)
-  std::vector<BandPoint> band;           // of the ROC, where asked for
+  std::vector<BandPoint> band;           // of the ROC, from the draws of the track's intervals
   ScoreHistogram scores;                 // lists, dense tracks and matrices
-  std::vector<double> cmc;               // identification: rates by rank, `count` ranks at most
+  std::vector<double> cmc;               // identification: rates by rank
   std::vector<IdentificationPoint> dir;  // identification with mated and non-mated probes
 };
-// Out of scores.h5; comparisons that the run dropped are not in it. `band_draws`: replicates of the
-// bands, 0 for none; a run without intervals has none.
-std::vector<TrackCurves> track_curves(const RunScores& scores, std::size_t count = 500,
-                                      int bins = 60, std::int64_t band_draws = 0,
-                                      const Job& job = {});
+// All but the band. Comparisons that are left out are not in it. `ties` is one of rank_ties().
+TrackCurves curves_of(const Track& track, const ScoredTrack& scored, const Measurable& measurable,
+                      const std::string& ties);
+
+// The content of curves.json: {"format": 1, "tracks": [{"track", "roc": {"far", "tar"}, "band":
+// {"far", "low", "high"}, "scores": {"edges", "genuine", "impostor"}, "cmc", "dir": {"fpir",
+// "dir"}}]}, without what is empty. Reading throws Error that names `where` for anything else.
+Json curves_json(std::span<const TrackCurves> curves);
+std::vector<TrackCurves> curves_from_json(const Json& json, std::string_view where);
 
 }  // namespace facebench

@@ -1,0 +1,63 @@
+#include "arrays.h"
+#include "common.h"
+#include "facebench/reports/gallery_sizes.h"
+#include "facebench/reports/run_rules.h"
+#include "facebench/reports/variance_budget.h"
+#include "json.h"
+#include "modules.h"
+#include "tables.h"
+
+namespace facebench {
+
+namespace fs = std::filesystem;
+
+void bind_run_judgements(py::module_& m) {
+  bind_options<GalleryOptions>(m);
+  m.def(
+      "gallery_sizes",
+      [](const EmbeddingSet& embeddings, const std::vector<std::int32_t>& people,
+         const GalleryOptions& options, int threads, const py::object& progress) {
+        return json_to_python(gallery_sizes_json(with_job(threads, progress, [&](const Job& job) {
+          return gallery_sizes(embeddings, people, options, job);
+        })));
+      },
+      py::arg("embeddings"), py::arg("people"), py::arg("options"), py::arg("threads"),
+      py::arg("progress"));
+  m.def(
+      "variance_budget",
+      [](const std::vector<fs::path>& runs, const std::optional<std::string>& metric,
+         const std::optional<std::string>& track, const BootstrapOptions& options, int threads,
+         const py::object& progress) {
+        return json_to_python(variance_budget_json(with_job(threads, progress, [&](const Job& job) {
+          return variance_budget(runs, metric, track, options, job);
+        })));
+      },
+      py::arg("runs"), py::arg("metric"), py::arg("track"), py::arg("options"), py::arg("threads"),
+      py::arg("progress"));
+  m.def(
+      "read_rules",
+      [](const fs::path& path) {
+        const RunRules rules = read_rules(path);
+        py::dict d;
+        d["id"] = rules.id;
+        d["version"] = rules.version;
+        d["title"] = rules.title;
+        d["source"] = rules.source;
+        d["changes"] = rules.changes;
+        d["rules"] = dicts_of(rules.rules, "name", &RunRule::name, "why", &RunRule::why);
+        return d;
+      },
+      py::arg("path"));
+  m.def(
+      "check_run",
+      [](const fs::path& run, const fs::path& rules, int threads) {
+        return dicts_of(
+            with_job(threads, py::none(),
+                     [&](const Job& job) { return check_run(run, read_rules(rules), job); }),
+            "name", &RuleResult::name, "passed", &RuleResult::passed, "reason",
+            &RuleResult::reason);
+      },
+      py::arg("run"), py::arg("rules"), py::arg("threads") = 0);
+}
+
+}  // namespace facebench

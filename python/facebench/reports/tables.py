@@ -1,0 +1,299 @@
+"""The numbers of runs side by side, and those of a paper beside them, in every format."""
+
+import functools
+import os
+from typing import Any
+
+from facebench import _eval
+from facebench._arguments import brief
+from facebench.core import closest_name
+from facebench.reports.escape import spreadsheet_record
+from facebench.reports.page import Section, heading, report_markdown, table_block, text, written
+from facebench.reports.runs import as_list
+
+_FORMATS = {
+    "markdown": functools.partial(written, "table.md"),
+    "csv": lambda **table: _table_csv(table),
+    "latex": functools.partial(written, "table.tex"),
+    "text": lambda **table: table["text"],
+}
+
+
+def report_formats():
+    """The formats that :func:`table` knows.
+
+    >>> from facebench.reports import report_formats
+    >>> "latex" in report_formats()
+    True
+    """
+    return list(_FORMATS)
+
+
+def _chosen(formats, name):
+    if name in formats:
+        return formats[name]
+    near = closest_name(str(name), list(formats))
+    meant = f"; did you mean '{near}'?" if near else ""
+    raise ValueError(f"unknown report format '{brief(name)}'{meant} (known: {', '.join(formats)})")
+
+
+def table(runs, format="markdown", titles=None):
+    """The numbers of one or more run folders side by side, as text."""
+    write = _chosen(_FORMATS, format)
+    return write(**_eval.report_table(as_list(runs), list(titles or [])))
+
+
+def numbers_of(cell) -> dict:
+    """A cell of a table as a line of CSV has it: each number with 15 digits, so that .993 is not
+    .9930000000000001; "" where there is none."""
+
+    def digits(value):
+        return "" if value is None else f"{value:.15g}"
+
+    low, high = cell["interval"] or (None, None)
+    support, counted = cell["support"] or {}, cell["counted"] or {}
+    reliable = {None: "", True: "true", False: "false"}
+    return {
+        "value": digits(cell["value"]),
+        "low": digits(low),
+        "high": digits(high),
+        "level": digits(cell["level"]) if cell["interval"] else "",
+        "method": cell["method"],
+        "rate": support.get("rate"),
+        "rate_target": digits(support.get("target")),
+        "rate_achieved": digits(support.get("achieved")),
+        "errors": support.get("errors"),
+        "expected_errors": digits(support.get("expected")),
+        "reliable": reliable[support.get("reliable")],
+        "count": counted.get("count"),
+        "total": counted.get("total"),
+    }
+
+
+_PLACE = ["protocol", "track", "metric", "row", "column"]
+
+
+def _table_csv(table):
+    """One line a number."""
+    lines = [
+        {**{key: row[key] for key in _PLACE}, "run": run, **numbers_of(cell)}
+        for row in table["rows"]
+        for run, cell in zip(table["columns"], row["cells"], strict=True)
+        if cell
+    ]
+    return _csv(lines)
+
+
+def _csv(lines):
+    """Lines of CSV under their keys."""
+    return "".join(map(spreadsheet_record, [*lines[:1], *(line.values() for line in lines)]))
+
+
+# --- beside a paper -------------------------------------------------------------------------------
+
+
+def against(
+    runs, publication="wang-guo-2019", stated=None, format=None, titles=None, *, nearest=10
+) -> Any:
+    """The numbers of run folders beside those of a published paper.
+
+    A printed value is compared with a run's number if both have the same protocol, track, metric,
+    matrix entry, official lists, network, loss, training set, detector, crop, flip and fusion, as
+    far as the paper states them. All but loss and training set are read from the run's manifest
+    where facebench made the embeddings; state the others, e.g. ``stated={"loss": "softmax",
+    "training_set": "webface"}`` (names as in ``protocols.find_published``). All other printed
+    values are listed apart, with what differs: the nearest first, and in Markdown ``nearest`` of
+    them (None: all).
+
+    Returns a dict: ``same``, ``other_systems``, ``not_measured``, each a list of printed values as
+    ``protocols.find_published`` gives them, with the run's number, the ``difference`` (ours less
+    the printed one, in the printed unit) and where the printed value lies of our interval; or,
+    with ``format`` (markdown, csv, latex, json), a text.
+    """
+    formats = {
+        "markdown": lambda found: report_markdown([_section(found, nearest or None)]),
+        "csv": _against_csv,
+        "latex": _against_latex,
+        "json": _eval.pretty_json,
+    }
+    write = _chosen(formats, format) if format is not None else lambda found: found
+    return write(
+        _eval.against(
+            [os.fspath(r) for r in as_list(runs)],
+            os.fspath(publication),
+            dict(stated or {}),
+            list(titles or []),
+        )
+    )
+
+
+def _same(found):
+    """A row for each printed value of the same system, and the errata that are marked in them."""
+    errata, rows = [], []
+    for value in found["same"]:
+        marks = []
+        for erratum in value["errata"]:
+            if erratum not in errata:
+                errata.append(erratum)
+            marks.append(str(errata.index(erratum) + 1))
+        printed = value["published_text"] + (f" [{', '.join(marks)}]" if marks else "")
+        rows.append(
+            [
+                _number(value),
+                value["run"],
+                value["ours_text"],
+                printed,
+                value["difference_text"],
+                value["published_lies"] or "no interval",
+                value["source"],
+            ]
+        )
+    notes = []
+    for i, e in enumerate(errata, 1):
+        more = f" Following from the rest: {e['suggests']}." if e["suggests"] else ""
+        notes.append(f"[{i}] {e['kind'].replace('_', ' ')}: {e['note']}{more}")
+    return rows, notes
+
+
+def _number(value):
+    measures = value["measures"]
+    return f"{measures['protocol']} {measures['track']}: {value['number']}"
+
+
+def _missing(values):
+    """How many values of each table the runs do not measure, and which protocols measure them."""
+    tables = {}
+    for value in values:
+        table = tables.setdefault(
+            value["table"],
+            {"place": value["place"], "about": value["about"], "values": 0, "protocols": []},
+        )
+        table["values"] += 1
+        protocol = (value["measures"] or {}).get("protocol")
+        if protocol and protocol not in table["protocols"]:
+            table["protocols"].append(protocol)
+    return [
+        t
+        | {
+            "under": "under " + ", ".join(t["protocols"])
+            if t["protocols"]
+            else "which no protocol measures"
+        }
+        for t in tables.values()
+    ]
+
+
+def _shortest(value):
+    return "" if value is None else repr(float(value)).removesuffix(".0")
+
+
+def _against_csv(found):
+    """One line a printed value and run, all digits."""
+    lines = []
+    for match in ("same", "other_systems", "not_measured"):
+        for value in found[match]:
+            measures = value["measures"] or {}
+            low, high = value.get("interval") or (None, None)
+            conditions = (f"{name}={said}" for name, said in value["conditions"].items())
+            lines.append(
+                {
+                    "publication": found["publication"],
+                    "table": value["table"],
+                    "published_row": value["row"],
+                    "published_column": value["column"],
+                    "conditions": "; ".join(conditions),
+                    "printed": value["printed"],
+                    "unit": value["unit"],
+                    "published": _shortest(value["value"]),
+                    **{key: measures.get(key) for key in _PLACE},
+                    "match": "other_system" if match == "other_systems" else match,
+                    "differs": "; ".join(value.get("differs", [])),
+                    "run": value.get("run"),
+                    "value": _shortest(value.get("ours")),
+                    "low": _shortest(low),
+                    "high": _shortest(high),
+                    "difference": _shortest(value.get("difference")),
+                    "published_lies": value.get("published_lies"),
+                    "errata": " ".join(f"{e['kind']}: {e['note']}" for e in value["errata"]),
+                }
+            )
+    return _csv(lines)
+
+
+def _against_latex(found):
+    rows, notes = _same(found)
+    return written(
+        "against.tex",
+        publication=found["publication"],
+        rows=rows,
+        notes=notes,
+        missing=_missing(found["not_measured"]),
+    )
+
+
+def against_section(runs, publication="wang-guo-2019", stated=None, titles=None):
+    """The same as a section of a page, for :func:`write_html`."""
+    return _section(against(runs, publication, stated, titles=titles), None)
+
+
+def _section(found, nearest):
+    section = Section(f"Beside {found['publication']}", [text(found["citation"])])
+    if found["stated"]:
+        said = ", ".join(f"{name} = {value}" for name, value in found["stated"].items())
+        section.blocks.append(text(f"Stated by the caller, not found in a manifest: {said}."))
+    section.blocks.append(heading("The same measure of the same system"))
+    rows, notes = _same(found)
+    if rows:
+        columns = ["number", "run", "ours, %", "printed", "difference", "vs. our interval", "where"]
+        section.blocks += [
+            table_block(columns, rows),
+            text(
+                "Difference: ours minus the printed value. The printed value, as wide as its last "
+                "digit, is inside, above or below our interval; its own interval is not printed."
+            ),
+            *map(text, notes),
+        ]
+    else:
+        section.blocks.append(
+            text(
+                "No printed value is of the same system: see the differences below. State what the "
+                "manifest does not record (loss, training set; of embeddings from elsewhere the "
+                "network too)."
+            )
+        )
+    others = found["other_systems"]
+    unknown: dict[str, set] = {}
+    for value in others:
+        unknown.setdefault(value["run"], set()).update(value["unknown"])
+    for run, names in unknown.items():
+        if names:
+            section.blocks.append(
+                text(
+                    f"Not known of {run}, so what depends on it cannot match: "
+                    f"{', '.join(sorted(names))}. State it with --as NAME=VALUE."
+                )
+            )
+    if others:
+        keys = ("run", "ours_text", "published_text", "source")
+        rows = [
+            # What is not known is said above, once.
+            [
+                _number(o),
+                *(o[k] for k in keys),
+                "; ".join(o["differs"][: -len(o["unknown"]) or None]),
+            ]
+            for o in others[:nearest]
+        ]
+        columns = ["number", "run", "ours, %", "printed", "where", "what differs"]
+        summary = f"The same measure of other systems ({len(others)})"
+        section.blocks.append(table_block(columns, rows, summary))
+        if len(rows) < len(others):
+            more = f"These are the {nearest} nearest of {len(others)}; --all lists the others too."
+            section.blocks.append(text(more))
+    missing = _missing(found["not_measured"])
+    if missing:
+        rows = [[m["place"], m["about"], m["values"], m["under"]] for m in missing]
+        summary = f"Not measured by these runs ({sum(m['values'] for m in missing)})"
+        columns = ["where", "what", "values", "measured by"]
+        section.blocks.append(table_block(columns, rows, summary))
+    return section
