@@ -203,9 +203,7 @@ void bind_run_texts(py::module_& m) {
       py::arg("run"), py::arg("check") = true, py::arg("threads") = 0);
   m.def(
       "curves_of",
-      [](const Result& r, std::size_t track) {
-        return curves_to_python(r.curves.at(track));
-      },
+      [](const Result& r, std::size_t track) { return curves_to_python(r.curves.at(track)); },
       py::arg("result"), py::arg("track"));
   m.def(
       "roc_points",

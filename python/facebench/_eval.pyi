@@ -33,6 +33,7 @@ __all__: list[str] = [
     "EvaluationOptions",
     "FixedThreshold",
     "FnmrAtFmr",
+    "GalleryOptions",
     "GroupCell",
     "GroupMeasureResult",
     "GroupRates",
@@ -91,6 +92,7 @@ __all__: list[str] = [
     "centred_accuracy",
     "check_claim",
     "check_data",
+    "check_run",
     "cllr",
     "closest_name",
     "cmc",
@@ -102,8 +104,10 @@ __all__: list[str] = [
     "convention_text",
     "conventions",
     "cuda_devices",
+    "curves_of",
     "dense_scores",
     "det",
+    "difference_kinds",
     "dir_at_fpir",
     "dir_at_fpir_statistic",
     "dprime",
@@ -114,8 +118,6 @@ __all__: list[str] = [
     "error_versus_abstain",
     "error_versus_discard",
     "error_versus_reject",
-    "escape_latex",
-    "escape_markdown",
     "evaluate_embeddings",
     "evaluate_file",
     "evaluate_scores",
@@ -131,6 +133,7 @@ __all__: list[str] = [
     "fnmr_statistic",
     "fnmr_versus_reject",
     "force_isa",
+    "gallery_sizes",
     "group_measures",
     "group_rates",
     "group_report",
@@ -161,6 +164,7 @@ __all__: list[str] = [
     "parse_protocol",
     "people_for_all_pairs",
     "plan_report",
+    "pretty_json",
     "printable",
     "protocol_metrics",
     "protocol_names",
@@ -174,12 +178,12 @@ __all__: list[str] = [
     "rank_ties",
     "rates_at",
     "read_calibrator",
-    "read_column",
     "read_embeddings",
     "read_h5_manifest",
     "read_manifest",
     "read_mat5",
     "read_qualities",
+    "read_rules",
     "read_run",
     "read_safetensors",
     "read_scores_csv",
@@ -187,13 +191,10 @@ __all__: list[str] = [
     "read_trials",
     "recommend_threshold",
     "refuse_blemishes",
-    "report_format_names",
     "report_table",
     "roc",
-    "roc_band",
     "roc_points",
     "run_curves",
-    "run_report",
     "run_titles",
     "save_run",
     "search_embeddings",
@@ -201,7 +202,6 @@ __all__: list[str] = [
     "sha256_hex",
     "sorted_metrics",
     "sorted_names",
-    "spreadsheet_record",
     "startable_threads",
     "summarize",
     "supported_isa",
@@ -214,7 +214,7 @@ __all__: list[str] = [
     "transfer_threshold",
     "trial_kinds",
     "trial_readers",
-    "unreliable_note",
+    "variance_budget",
     "verify_inputs",
     "verify_scores",
     "version",
@@ -630,10 +630,9 @@ class BootstrapOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(self, *, replicates: int = ..., level: float = ..., seed: int = ...) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -1041,10 +1040,9 @@ class AllPairsOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(self, *, far: float = ..., bins: int = ...) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -1621,12 +1619,11 @@ class GroupRatesOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self, *, replicates: int = ..., level: float = ..., seed: int = ..., permutations: int = ...
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -1819,7 +1816,6 @@ class DiscardOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self,
         *,
@@ -1833,8 +1829,8 @@ class DiscardOptions:
         level: float = ...,
         seed: int = ...,
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2062,7 +2058,6 @@ class EvaluationOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self,
         *,
@@ -2081,8 +2076,8 @@ class EvaluationOptions:
         stored_scores: int = ...,
         strict: bool = ...,
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2662,12 +2657,11 @@ class SyntheticIjbOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self, *, like: str = ..., scale: float = ..., dim: int = ..., seed: int = ...
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2702,7 +2696,6 @@ class ClaimOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self,
         *,
@@ -2714,8 +2707,8 @@ class ClaimOptions:
         level: float = ...,
         power: float = ...,
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2755,7 +2748,6 @@ class GroupReportOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self,
         *,
@@ -2766,8 +2758,8 @@ class GroupReportOptions:
         far: float = ...,
         impostors: str = ...,
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2805,7 +2797,6 @@ class ThresholdReportOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self,
         *,
@@ -2816,8 +2807,8 @@ class ThresholdReportOptions:
         level: float = ...,
         seed: int = ...,
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2857,7 +2848,6 @@ class CalibrationOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self,
         *,
@@ -2870,8 +2860,8 @@ class CalibrationOptions:
         level: float = ...,
         seed: int = ...,
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2914,7 +2904,6 @@ class PlanOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self,
         *,
@@ -2926,8 +2915,8 @@ class PlanOptions:
         power: float = ...,
         track: str | None = ...,
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2965,7 +2954,6 @@ class InspectionOptions:
         """
 
     def __eq__(self, arg0: object) -> bool: ...
-    def __getstate__(self) -> dict: ...
     def __init__(
         self,
         *,
@@ -2974,8 +2962,8 @@ class InspectionOptions:
         threshold: float | None = ...,
         far: float = ...,
     ) -> None: ...
+    def __reduce__(self) -> tuple: ...
     def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: dict) -> None: ...
     def to_dict(self) -> dict:
         """
         All fields as a dict.
@@ -2989,11 +2977,61 @@ class InspectionOptions:
     far: float
     "FAR that sets the threshold"
 
+class GalleryOptions:
+    """
+    Which galleries are drawn.
+
+    Fields:
+        sizes (integers, default []): people in the gallery; default: 1/16 to 1/2 of them
+        fpir (numbers, default [0.01, 0.1]): FPIRs that set the threshold
+        draws (integer, default 50): draws of the gallery
+        extrapolate (integers, default []): larger sizes to extrapolate to
+        level (number, default 0.95): share of the draws that a range holds
+        seed (integer, default 0): seed of the draws
+    """
+
+    @staticmethod
+    def fields() -> list:
+        """
+        The description of every field: name, type, default, doc, low, high, choices, optional.
+        """
+
+    def __eq__(self, arg0: object) -> bool: ...
+    def __init__(
+        self,
+        *,
+        sizes: collections.abc.Sequence[int] = ...,
+        fpir: collections.abc.Sequence[float] = ...,
+        draws: int = ...,
+        extrapolate: collections.abc.Sequence[int] = ...,
+        level: float = ...,
+        seed: int = ...,
+    ) -> None: ...
+    def __reduce__(self) -> tuple: ...
+    def __repr__(self) -> str: ...
+    def to_dict(self) -> dict:
+        """
+        All fields as a dict.
+        """
+    sizes: collections.abc.Sequence[int]
+    "people in the gallery; default: 1/16 to 1/2 of them"
+    fpir: collections.abc.Sequence[float]
+    "FPIRs that set the threshold"
+    draws: int
+    "draws of the gallery"
+    extrapolate: collections.abc.Sequence[int]
+    "larger sizes to extrapolate to"
+    level: float
+    "share of the draws that a range holds"
+    seed: int
+    "seed of the draws"
+
 def _constructed(object: typing.Any) -> bool:
     """
     Whether the __init__ of an object of this package has succeeded.
     """
 
+def _options_of(arg0: typing.Any, arg1: dict) -> typing.Any: ...
 @typing.overload
 def accuracy(
     comparisons: Comparisons, convention: str = "exact", weights: typing.Any | None = None
@@ -3038,10 +3076,8 @@ def against(
     runs: collections.abc.Sequence[os.PathLike | str | bytes],
     publication: str,
     stated: collections.abc.Mapping[str, str],
-    format: str,
     titles: collections.abc.Sequence[str],
-    listed: typing.SupportsInt,
-) -> str: ...
+) -> typing.Any: ...
 def all_pairs(
     rows: typing.Any,
     identities: typing.Any,
@@ -3119,13 +3155,18 @@ def centred_accuracy(
 
 def check_claim(
     printed: str, protocol: ProtocolSpec, options: ClaimOptions, against: str
-) -> tuple: ...
+) -> typing.Any: ...
 def check_data(
     protocol: ProtocolSpec,
     root: os.PathLike | str | bytes,
     images: os.PathLike | str | bytes,
     lists: os.PathLike | str | bytes,
 ) -> tuple: ...
+def check_run(
+    run: os.PathLike | str | bytes,
+    rules: os.PathLike | str | bytes,
+    threads: typing.SupportsInt = 0,
+) -> list: ...
 @typing.overload
 def cllr(comparisons: Comparisons, weights: typing.Any | None = None) -> float:
     """
@@ -3236,6 +3277,7 @@ def cuda_devices() -> dict:
     where there are none, 'reason' says why.
     """
 
+def curves_of(result: Result, track: typing.SupportsInt) -> dict: ...
 def dense_scores(
     rows: typing.Any,
     columns: typing.Any | None = None,
@@ -3266,6 +3308,7 @@ def det(comparisons: Comparisons, weights: typing.Any | None = None) -> DetCurve
 
 @typing.overload
 def det(scores: typing.Any, labels: typing.Any, weights: typing.Any | None = None) -> DetCurve: ...
+def difference_kinds() -> dict: ...
 def dir_at_fpir(
     searches: Searches,
     fpir: typing.SupportsFloat,
@@ -3406,8 +3449,6 @@ def error_versus_reject(wrong: typing.Any, quality: typing.Any) -> RejectCurve:
     ([0.0, 0.25, 0.75], [2, 1, 0])
     """
 
-def escape_latex(text: str) -> str: ...
-def escape_markdown(text: str) -> str: ...
 def evaluate_embeddings(
     protocol: ProtocolSpec,
     trials: TrialSet,
@@ -3454,7 +3495,7 @@ def explain(
     options: BootstrapOptions,
     threads: typing.SupportsInt,
     progress: typing.Any,
-) -> tuple: ...
+) -> typing.Any: ...
 def failure_policies() -> list: ...
 def find_images(
     protocol: ProtocolSpec,
@@ -3524,6 +3565,13 @@ def force_isa(name: str) -> None:
     Choose the instruction set for the whole process. ValueError where the processor lacks it.
     """
 
+def gallery_sizes(
+    embeddings: EmbeddingSet,
+    people: collections.abc.Sequence[typing.SupportsInt],
+    options: GalleryOptions,
+    threads: typing.SupportsInt,
+    progress: typing.Any,
+) -> typing.Any: ...
 def group_measures() -> list:
     """
     Every measure of inequality: name, doc, source.
@@ -3570,7 +3618,7 @@ def group_report(
     other: os.PathLike | str | bytes,
     threads: typing.SupportsInt,
     progress: typing.Any,
-) -> tuple: ...
+) -> typing.Any: ...
 def histogram(
     scores: typing.Any, labels: typing.Any, bins: typing.SupportsInt = 100
 ) -> ScoreHistogram:
@@ -3605,8 +3653,13 @@ def ijb_label(label: str, script: str) -> dict: ...
 def ijb_scripts() -> list: ...
 def inspect_run(
     run: os.PathLike | str | bytes,
-    among: collections.abc.Sequence[str],
     other: os.PathLike | str | bytes,
+    people: collections.abc.Sequence[str],
+    attributes: os.PathLike | str | bytes,
+    group: str | None,
+    qualities: os.PathLike | str | bytes,
+    quality_below: typing.SupportsFloat | None,
+    column: str | None,
     options: InspectionOptions,
 ) -> tuple: ...
 def interval_methods() -> list: ...
@@ -3694,7 +3747,8 @@ def people_for_all_pairs(
     People of whom every two are compared to count as so many independent comparisons.
     """
 
-def plan_report(run: os.PathLike | str | bytes, options: PlanOptions) -> tuple: ...
+def plan_report(run: os.PathLike | str | bytes, options: PlanOptions) -> typing.Any: ...
+def pretty_json(value: typing.Any) -> str: ...
 def printable(text: bytes) -> str:
     """
     What a terminal may show of a text.
@@ -3712,7 +3766,7 @@ def quality_report(
     other: os.PathLike | str | bytes,
     threads: typing.SupportsInt,
     progress: typing.Any,
-) -> tuple: ...
+) -> typing.Any: ...
 def quick_look_warning(limit: typing.SupportsInt) -> str: ...
 def rank_rate(
     searches: Searches,
@@ -3766,7 +3820,6 @@ def rates_at(
     """
 
 def read_calibrator(path: os.PathLike | str | bytes) -> ScoreCalibrator: ...
-def read_column(path: os.PathLike | str | bytes, column: str | None) -> list[tuple[str, str]]: ...
 def read_embeddings(path: os.PathLike | str | bytes) -> EmbeddingSet: ...
 def read_h5_manifest(path: os.PathLike | str | bytes) -> typing.Any: ...
 def read_manifest(path: os.PathLike | str | bytes) -> typing.Any: ...
@@ -3774,7 +3827,8 @@ def read_mat5(path: os.PathLike | str | bytes) -> dict: ...
 def read_qualities(
     path: os.PathLike | str | bytes, columns: collections.abc.Sequence[str], key: str | None
 ) -> dict: ...
-def read_run(folder: os.PathLike | str | bytes) -> dict: ...
+def read_rules(path: os.PathLike | str | bytes) -> dict: ...
+def read_run(folder: os.PathLike | str | bytes, check: bool = True) -> dict: ...
 def read_safetensors(path: os.PathLike | str | bytes) -> tuple: ...
 def read_scores_csv(path: os.PathLike | str | bytes, trials: TrialSet) -> list[float]: ...
 def read_toml(text: bytes, file: str) -> typing.Any: ...
@@ -3797,12 +3851,11 @@ def recommend_threshold(
     """
 
 def refuse_blemishes(trials: TrialSet, protocol: str) -> None: ...
-def report_format_names() -> list[str]: ...
 def report_table(
     runs: collections.abc.Sequence[os.PathLike | str | bytes],
-    format: str,
     titles: collections.abc.Sequence[str],
-) -> str: ...
+    check: bool = True,
+) -> dict: ...
 @typing.overload
 def roc(comparisons: Comparisons, weights: typing.Any | None = None) -> RocCurve:
     """
@@ -3816,25 +3869,14 @@ def roc(comparisons: Comparisons, weights: typing.Any | None = None) -> RocCurve
 
 @typing.overload
 def roc(scores: typing.Any, labels: typing.Any, weights: typing.Any | None = None) -> RocCurve: ...
-def roc_band(
-    result: Result,
-    track: typing.SupportsInt,
-    draws: typing.SupportsInt,
-    threads: typing.SupportsInt = 0,
-) -> tuple: ...
 def roc_points(
     scores: collections.abc.Sequence[typing.SupportsFloat],
     labels: collections.abc.Sequence[typing.SupportsInt],
     count: typing.SupportsInt,
 ) -> tuple: ...
 def run_curves(
-    run: os.PathLike | str | bytes,
-    count: typing.SupportsInt,
-    bins: typing.SupportsInt,
-    band_draws: typing.SupportsInt,
-    threads: typing.SupportsInt = 0,
+    run: os.PathLike | str | bytes, check: bool = True, threads: typing.SupportsInt = 0
 ) -> dict: ...
-def run_report(run: os.PathLike | str | bytes) -> str: ...
 def run_titles(runs: collections.abc.Sequence[os.PathLike | str | bytes]) -> list[str]: ...
 def save_run(
     result: Result,
@@ -3843,7 +3885,6 @@ def save_run(
     command: str,
     root: os.PathLike | str | bytes,
     threads: typing.SupportsInt,
-    more: typing.Any,
 ) -> None: ...
 def search_embeddings(
     probes: typing.Any,
@@ -3871,7 +3912,6 @@ def sha256_file(path: os.PathLike | str | bytes, progress: typing.Any | None = N
 def sha256_hex(bytes: bytes) -> str: ...
 def sorted_metrics(names: collections.abc.Sequence[str]) -> list[str]: ...
 def sorted_names(names: collections.abc.Sequence[str]) -> list[str]: ...
-def spreadsheet_record(fields: collections.abc.Sequence[str]) -> str: ...
 def startable_threads(wanted: typing.SupportsInt) -> int:
     """
     How many threads, up to `wanted`, can run at once beside this one.
@@ -3957,7 +3997,7 @@ def threshold_report(
     options: ThresholdReportOptions,
     threads: typing.SupportsInt,
     progress: typing.Any,
-) -> tuple: ...
+) -> typing.Any: ...
 def transfer_threshold(
     source: Comparisons,
     target: Comparisons,
@@ -3978,7 +4018,14 @@ def transfer_threshold(
 
 def trial_kinds() -> list: ...
 def trial_readers() -> list: ...
-def unreliable_note(rates: collections.abc.Sequence[str]) -> str: ...
+def variance_budget(
+    runs: collections.abc.Sequence[os.PathLike | str | bytes],
+    metric: str | None,
+    track: str | None,
+    options: BootstrapOptions,
+    threads: typing.SupportsInt,
+    progress: typing.Any,
+) -> typing.Any: ...
 def verify_inputs(
     run: os.PathLike | str | bytes, root: os.PathLike | str | bytes, progress: typing.Any
 ) -> list: ...

@@ -77,8 +77,7 @@ void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
   }
   std::vector<double> fars;  // of the band, whose statistics come last
   if (with_band && data == MetricData::scores && bootstrap) fars = band_fars(*measurable.scores);
-  for (const double far : fars)
-    statistics.push_back(tar_at_far_statistic(measurable.scores, far));
+  for (const double far : fars) statistics.push_back(tar_at_far_statistic(measurable.scores, far));
   if (statistics.empty()) return;
   Replicates drawn = bootstrap().replicates_with_freedom(
       statistics, {options.replicates, options.level, options.seed}, job);

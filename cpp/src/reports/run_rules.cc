@@ -129,7 +129,7 @@ RunRules read_rules(const fs::path& path) {
   said.version = top.integer("version");
   said.title = top.text("title", "");
   said.source = top.text("source", "");
-  said.changes = top.text("changes", "");
+  said.changes = top.texts("changes", {});
   const std::vector<TomlTable> tables = top.tables("rules");
   std::vector<std::size_t> tests;  // of each rule
   for (const TomlTable& table : tables) {

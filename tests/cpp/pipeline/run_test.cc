@@ -77,7 +77,7 @@ TEST_F(RunTest, TheSameBytesWithAnyNumberOfThreadsAndFromTheCache) {
   EXPECT_TRUE(reused.empty());
   run(cached, model(), folder / "again");
   EXPECT_EQ(reused, (std::vector<std::string>{"pack", "embeddings"}));
-  for (const char* name : {"scores.h5", "metrics.json", "pack.h5", "embeddings.h5", "report.md"})
+  for (const char* name : {"scores.h5", "metrics.json", "curves.json", "pack.h5", "embeddings.h5"})
     for (const char* other : {"three", "again"})
       EXPECT_EQ(read_file(folder / "one" / name), read_file(folder / other / name)) << name;
   EXPECT_TRUE(all_same(verify(folder / "again")));

@@ -26,7 +26,8 @@ struct RunRule {
   bool verified = false;  // every file and input has its hash, and the numbers come out again
 };
 struct RunRules {
-  std::string id, title, source, changes;
+  std::string id, title, source;
+  std::vector<std::string> changes;  // "1: first version"
   std::int64_t version = 0;
   std::vector<RunRule> rules;
 };
