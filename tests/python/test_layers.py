@@ -42,6 +42,21 @@ LIBRARIES = {
 # Not public, for it has internal linkage and asks for a set of instructions; the kernels of every
 # floor are made of it.
 OF_ALL_KERNELS = "core/vectors.h"
+# What public headers may include from outside: what they cost, everybody who uses the library pays.
+# Options are described in sources (core/options_fwd.h), tensors are declared without operations.
+OF_PUBLIC_HEADERS = {
+    *("array", "atomic", "cmath", "concepts", "condition_variable", "cstddef", "cstdint"),
+    *("exception", "filesystem", "functional", "initializer_list", "limits", "map", "memory"),
+    *("mutex", "optional", "set", "span", "stdexcept", "string", "string_view", "system_error"),
+    *("thread", "type_traits", "unordered_map", "utility", "variant", "vector"),
+    *("ATen/core/Tensor.h", "c10/core/Device.h"),
+}
+# The one place of a costly header.
+COSTLY = {
+    "nlohmann/json.hpp": ["io/json.h"],
+    "torch/csrc/distributed/c10d/ProcessGroup.hpp": ["training/process_group.h"],
+    "facebench/core/options.h": ["io/json.h", "io/toml.h"],
+}
 # In one file only, so that replacing the library means replacing the file.
 ONE_FILE = {
     "dlib/": 1,
@@ -71,6 +86,16 @@ def headers() -> list[tuple[str, Path]]:
 
 def all_cpp(root: Path = ROOT) -> list[tuple[str, Path]]:
     return sources("include/facebench", root) + sources("src", root)
+
+
+def test_public_headers_include_what_is_cheap():
+    for _, path in headers():
+        name = path.relative_to(ROOT / "cpp/include/facebench").as_posix()
+        for include in includes(path):
+            if include in COSTLY:
+                assert name in COSTLY[include], f"{name} includes {include}"
+            elif not include.startswith("facebench/"):
+                assert include in OF_PUBLIC_HEADERS, f"{name} includes {include}"
 
 
 def test_the_floors_are_those_of_the_build():

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/crops/crop.h"
 #include "facebench/datasets/dataset.h"
 #include "facebench/datasets/image_source.h"

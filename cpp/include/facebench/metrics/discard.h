@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/metrics/paired.h"
 #include "facebench/metrics/reject.h"
 

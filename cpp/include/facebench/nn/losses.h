@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/core/registry.h"
 #include "facebench/nn/head.h"
 

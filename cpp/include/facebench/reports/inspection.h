@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/io/json.h"
 
 namespace facebench {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 
 namespace facebench {
 

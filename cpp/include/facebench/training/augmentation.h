@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/core/random.h"
 #include "facebench/core/registry.h"
 #include "facebench/embedding/input_view.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/datasets/image_source.h"
 #include "facebench/embedding/model.h"
 #include "facebench/embedding/pixel_input.h"

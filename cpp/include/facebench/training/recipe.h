@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/io/json.h"
 #include "facebench/nn/networks.h"
 #include "facebench/training/augmentation.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/core/registry.h"
 
 namespace facebench {

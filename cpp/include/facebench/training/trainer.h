@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/nn/communicator.h"
 #include "facebench/nn/head.h"
 #include "facebench/training/head_memory.h"

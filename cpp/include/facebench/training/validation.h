@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/datasets/image_source.h"
 #include "facebench/embedding/batch_model.h"
 #include "facebench/io/json.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/core/registry.h"
 #include "facebench/datasets/synthetic/render.h"
 
