@@ -237,6 +237,7 @@ def written(template, **values) -> str:
 def report_markdown(sections) -> str:
     """Sections as Markdown: all but plots and pictures.
 
+    >>> from facebench.reports import report_markdown, table_section
     >>> print(report_markdown([table_section("Steps", ["step", "s"], [["pack", 3.2]])]), end="")
     ## Steps
     <BLANKLINE>

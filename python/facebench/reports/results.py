@@ -41,7 +41,8 @@ class _Run:
 
 def write_run_pages(folder):
     """Write ``report.md`` and ``report.html`` of a run into its folder."""
-    title = os.path.basename(os.path.abspath(folder))
+    # The folder's name may hold bytes that are no text.
+    title = _eval.printable(os.fsencode(os.path.basename(os.path.abspath(folder))))
     run = _Run(folder, title, check=False)  # just written
     write_text(Path(folder) / "report.md", _run_text(run))
     page = [_section("Result", [run])]

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/core/options.h"
+#include "facebench/core/options_fwd.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/json.h"
 
