@@ -5,12 +5,14 @@ import math
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from facebench import _eval
 from facebench._eval import InspectionOptions
 from facebench._fields import Fields
+from facebench._options import takes
 from facebench.reports.page import Section, table_block, write_html, write_text
 
 KINDS = {
@@ -43,6 +45,7 @@ class Inspection(Fields):
         return [(title, self._fields[kind]) for kind, title in KINDS.items() if self._fields[kind]]
 
 
+@takes(InspectionOptions)
 def inspect(
     run,
     *,
@@ -57,7 +60,7 @@ def inspect(
     out=None,
     sheet=None,
     suspects=None,
-    **options,
+    **options: "Unpack[_eval.InspectionOptionsKeywords]",
 ):
     """The worst pairs of a run, the people its rates hang on, and labels that may be wrong.
 
