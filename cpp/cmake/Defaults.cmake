@@ -19,10 +19,6 @@ if(FACEBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FACEBENCH_CCACHE})
 endif()
 
-# Texts, tables and calls: a higher level makes them larger and no faster. Floors that compute raise
-# theirs (facebench_level), and kernels have one of their own. The last one counts.
-add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
-
 # GCC collects its garbage before it takes much memory; an eighth of its time, for half a gigabyte.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-expand=400>"

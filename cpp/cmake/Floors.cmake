@@ -49,7 +49,8 @@ function(facebench_unity floor size)
   set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# facebench_level(LEVEL FLOOR...): the floors' level of optimisation in builds that optimize.
+# facebench_level(LEVEL FLOOR...): the floors' level of optimisation in builds that optimize, in place
+# of CMake's. Kernels keep theirs.
 function(facebench_level level)
   foreach(floor ${ARGN})
     if(TARGET facebench_${floor})
