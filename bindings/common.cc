@@ -100,10 +100,8 @@ void define_options(const py::object& cls, const OptionsSchema& schema, OptionsA
       py::name("__repr__"), py::is_method(cls));
   cls.attr("__eq__") = py::cpp_function(
       [&schema, address](const py::object& self, const py::object& other) {
-        if (!py::isinstance(other, py::type::of(self))) return false;
-        for (const OptionField& f : schema.fields)
-          if (f.get(address(self)) != f.get(address(other))) return false;
-        return true;
+        return py::isinstance(other, py::type::of(self)) &&
+               equal_options(schema, address(self), address(other));
       },
       py::name("__eq__"), py::is_method(cls));
   cls.attr("__hash__") = py::none();

@@ -26,9 +26,14 @@ py::list checks_of(const std::vector<Check>& checks) {
   return dicts_of(checks, "name", &Check::name, "same", &Check::same, "detail", &Check::detail);
 }
 
+// Without `check`: of a folder just written.
+Run run_in(const fs::path& folder, bool check) {
+  return check ? read_run(folder) : read_changed_run(folder);
+}
+
 std::vector<Run> read_runs(const std::vector<fs::path>& folders, bool check = true) {
   std::vector<Run> runs;
-  for (const fs::path& f : folders) runs.push_back(check ? read_run(f) : read_changed_run(f));
+  for (const fs::path& f : folders) runs.push_back(run_in(f, check));
   return runs;
 }
 
@@ -127,7 +132,7 @@ void bind_runs(py::module_& m) {
   m.def(
       "read_run",
       [](const fs::path& folder, bool check) {
-        const Run run = check ? read_run(folder) : read_changed_run(folder);
+        const Run run = run_in(folder, check);
         py::dict d;
         d["content"] = json_to_python(run.manifest.content);
         d["circumstance"] = json_to_python(run.manifest.circumstance);
@@ -194,7 +199,7 @@ void bind_run_texts(py::module_& m) {
       "run_curves",
       [](const fs::path& folder, bool check, int threads) {
         const std::vector<TrackCurves> curves = with_job(threads, py::none(), [&](const Job& job) {
-          return read_curves(check ? read_run(folder) : read_changed_run(folder), job);
+          return read_curves(run_in(folder, check), job);
         });
         py::dict result;
         for (const TrackCurves& c : curves) result[py::str(c.track)] = curves_to_python(c);

@@ -37,15 +37,12 @@ void bind_run_judgements(py::module_& m) {
   m.def(
       "read_rules",
       [](const fs::path& path) {
-        const RunRules rules = read_rules(path);
-        py::dict d;
-        d["id"] = rules.id;
-        d["version"] = rules.version;
-        d["title"] = rules.title;
-        d["source"] = rules.source;
-        d["changes"] = rules.changes;
-        d["rules"] = dicts_of(rules.rules, "name", &RunRule::name, "why", &RunRule::why);
-        return d;
+        const auto named = [](const RunRules& r) {
+          return dicts_of(r.rules, "name", &RunRule::name, "why", &RunRule::why);
+        };
+        return dict_of(read_rules(path), "id", &RunRules::id, "version", &RunRules::version,
+                       "title", &RunRules::title, "source", &RunRules::source, "changes",
+                       &RunRules::changes, "rules", named);
       },
       py::arg("path"));
   m.def(

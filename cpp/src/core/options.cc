@@ -324,6 +324,12 @@ OptionValue OptionField::parse(std::string_view text) const {
   return value;
 }
 
+bool equal_options(const OptionsSchema& schema, const void* a, const void* b) {
+  for (const OptionField& f : schema.fields)
+    if (f.get(a) != f.get(b)) return false;
+  return true;
+}
+
 const OptionField& OptionsSchema::at(std::string_view field) const {
   std::vector<std::string> names;
   for (const OptionField& f : fields) {

@@ -36,6 +36,14 @@ Moments moments(std::span<const double> values) {
   return m;
 }
 
+double linear_quantile(std::span<const double> sorted, double share) {
+  if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
 ScoreSummary summarize(std::span<const double> scores, std::span<const std::uint8_t> labels) {
   check_comparisons(scores, labels);
   std::vector<double> by_label[2];

@@ -21,8 +21,6 @@ Json bounds(const Interval& i) {
   return {i.low, i.high};
 }
 
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json json_of(std::monostate) { return Json::object(); }
 
 Json json_of(const Accuracy& a) {

@@ -8,7 +8,6 @@
 
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/published_json.h"
-#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -178,14 +177,14 @@ Json against_json(const Against& a) {
     Json json = published_value_json(m.published);
     json["run"] = a.table.columns[m.column];
     json["number"] = row_title(row);
-    json["ours"] = number_json(cell.value);
-    json["interval"] = cell.interval
-                           ? Json{number_json(cell.interval->low), number_json(cell.interval->high)}
-                           : Json();
+    json["ours"] = number_or_null(cell.value);
+    json["interval"] = cell.interval ? Json{number_or_null(cell.interval->low),
+                                            number_or_null(cell.interval->high)}
+                                     : Json();
     json["ours_text"] = cell_text(row, cell);
     json["published_text"] = published_text(m.published);
     json["source"] = published_source(m.published);
-    json["difference"] = number_json(m.difference);
+    json["difference"] = number_or_null(m.difference);
     json["difference_text"] = difference_text(m);
     json["published_lies"] = m.lies;
     json["differs"] = m.differs;

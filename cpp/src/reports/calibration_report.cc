@@ -9,7 +9,7 @@
 #include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/calibration.h"
 #include "reports/counted_list.h"
-#include "reports/json_numbers.h"
+#include "reports/interval_json.h"
 
 namespace facebench {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "facebench/core/error.h"
 #include "facebench/reports/table.h"
-#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -131,12 +130,12 @@ std::string name_of(const fs::path& run) {
 Json paired_json(const std::optional<PairedComparison>& paired) {
   if (!paired) return nullptr;
   const Interval& i = paired->interval;
-  return {{"value", number_json(paired->value)},
+  return {{"value", number_or_null(paired->value)},
           {"interval", std::isnan(i.low) ? Json(nullptr) : Json({i.low, i.high})},
           {"level", i.level},
           {"method", i.method},
           {"replicates", i.replicates},
-          {"p_value", number_json(paired->p_value)}};
+          {"p_value", number_or_null(paired->p_value)}};
 }
 
 }  // namespace
@@ -218,12 +217,12 @@ Json explanation_json(const Explanation& e) {
   for (const ExplainedNumber& n : e.numbers) {
     Json number = {{"track", n.track},
                    {"metric", n.key.metric},
-                   {"a", number_json(n.a())},
-                   {"b", number_json(n.b())},
-                   {"a_by_b", number_json(n.value[0][1])},
-                   {"b_by_a", number_json(n.value[1][0])},
-                   {"by_scores", number_json(n.by_scores())},
-                   {"by_convention", number_json(n.by_convention())},
+                   {"a", number_or_null(n.a())},
+                   {"b", number_or_null(n.b())},
+                   {"a_by_b", number_or_null(n.value[0][1])},
+                   {"b_by_a", number_or_null(n.value[1][0])},
+                   {"by_scores", number_or_null(n.by_scores())},
+                   {"by_convention", number_or_null(n.by_convention())},
                    {"paired", paired_json(n.paired)},
                    {"cause", n.cause}};
     if (!n.key.row.empty()) {

@@ -10,6 +10,7 @@
 
 #include "facebench/core/random.h"
 #include "facebench/metrics/identification.h"
+#include "facebench/metrics/summary.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/scoring.h"
 
@@ -34,27 +35,18 @@ std::vector<std::int32_t> first_of_several(std::span<const std::int32_t> people)
   return chosen;
 }
 
-// Between neighbours in order, linear.
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  const double at = share * static_cast<double>(values.size() - 1);
-  const auto low = static_cast<std::size_t>(at);
-  const std::size_t high = std::min(low + 1, values.size() - 1);
-  return values[low] + (at - std::floor(at)) * (values[high] - values[low]);
-}
-
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-GalleryPoint point_of(double fpir, std::int64_t size, const std::vector<double>& fnirs,
-                      double level) {
+GalleryPoint point_of(double fpir, std::int64_t size, std::vector<double> fnirs, double level) {
   GalleryPoint p;
   p.fpir = fpir;
   p.size = size;
   p.fnir = mean(fnirs);
-  p.low = quantile(fnirs, (1 - level) / 2);
-  p.high = quantile(fnirs, (1 + level) / 2);
+  std::ranges::sort(fnirs);
+  p.low = linear_quantile(fnirs, (1 - level) / 2);
+  p.high = linear_quantile(fnirs, (1 + level) / 2);
   return p;
 }
 

@@ -12,7 +12,7 @@
 #include "facebench/io/text.h"
 #include "facebench/protocols/run_folder.h"
 #include "reports/counted_list.h"
-#include "reports/json_numbers.h"
+#include "reports/interval_json.h"
 
 namespace facebench {
 namespace {
@@ -66,7 +66,7 @@ Json cells_json(const std::vector<GroupCell>& cells, const std::vector<std::stri
                     {"second", groups[static_cast<std::size_t>(c.second)]},
                     {"comparisons", c.comparisons},
                     {"errors", c.errors},
-                    {"rate", number_json(c.rate)},
+                    {"rate", number_or_null(c.rate)},
                     {"interval", interval_json(c.interval)},
                     {"few", c.few}});
   return list;
@@ -167,9 +167,9 @@ Json group_report_json(const GroupReport& report) {
     groups.push_back({{"name", r.groups[g]}, {"people", r.people[g]}});
   for (const GroupMeasureResult& m : r.measures)
     measures.push_back({{"name", m.name},
-                        {"value", number_json(m.value)},
+                        {"value", number_or_null(m.value)},
                         {"interval", interval_json(m.interval)},
-                        {"p", number_json(m.p)}});
+                        {"p", number_or_null(m.p)}});
   return {{"protocol", report.protocol},
           {"track", report.track},
           {"column", report.column},
@@ -180,8 +180,8 @@ Json group_report_json(const GroupReport& report) {
           {"not_matched", report.not_matched},
           {"unknown", report.unknown},
           {"unused_rows", report.unused_rows},
-          {"fmr", number_json(r.fmr)},
-          {"fnmr", number_json(r.fnmr)},
+          {"fmr", number_or_null(r.fmr)},
+          {"fnmr", number_or_null(r.fnmr)},
           {"groups", groups},
           {"fmr_cells", cells_json(r.fmr_cells, r.groups)},
           {"fnmr_cells", cells_json(r.fnmr_cells, r.groups)},

@@ -18,7 +18,6 @@
 #include "facebench/metrics/score_calibrator.h"
 #include "facebench/reports/quality_report.h"
 #include "reports/counted_list.h"
-#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -231,8 +230,8 @@ Json pair_json(const InspectedPair& p) {
           {"first_person", p.first_person},
           {"second_person", p.second_person},
           {"genuine", p.genuine},
-          {"score", number_json(p.score)},
-          {"other", p.other ? number_json(*p.other) : Json()}};
+          {"score", number_or_null(p.score)},
+          {"other", p.other ? number_or_null(*p.other) : Json()}};
 }
 
 Json pairs_json(const std::vector<InspectedPair>& pairs) {
@@ -329,8 +328,8 @@ Json inspection_json(const Inspection& r) {
     influence.push_back({{"person", p.person},
                          {"comparisons", p.comparisons},
                          {"errors", p.errors},
-                         {"fmr", number_json(p.fmr)},
-                         {"fnmr", number_json(p.fnmr)}});
+                         {"fmr", number_or_null(p.fmr)},
+                         {"fnmr", number_or_null(p.fnmr)}});
   for (const LabelSuspect& s : r.suspects)
     suspects.push_back({{"samples", s.samples},
                         {"people", s.people},
@@ -343,11 +342,11 @@ Json inspection_json(const Inspection& r) {
           {"threshold", r.threshold},
           {"threshold_from", r.threshold_from},
           {"other_run", r.other_run},
-          {"other_threshold", number_json(r.other_threshold)},
+          {"other_threshold", number_or_null(r.other_threshold)},
           {"genuine", r.genuine},
           {"impostor", r.impostor},
-          {"fmr", number_json(r.fmr)},
-          {"fnmr", number_json(r.fnmr)},
+          {"fmr", number_or_null(r.fmr)},
+          {"fnmr", number_or_null(r.fnmr)},
           {"genuine_pairs", pairs_json(r.genuine_pairs)},
           {"impostor_pairs", pairs_json(r.impostor_pairs)},
           {"disagreements", pairs_json(r.disagreements)},

@@ -11,7 +11,7 @@
 #include "facebench/core/extension.h"
 #include "facebench/io/text.h"
 #include "reports/counted_list.h"
-#include "reports/json_numbers.h"
+#include "reports/interval_json.h"
 
 namespace facebench {
 namespace {
@@ -137,24 +137,25 @@ Json quality_report_json(const QualityReport& report) {
   oracle["areas"] = Json::array();
   if (r.oracle.size() > 0)
     for (const double limit : report.options.limits)
-      oracle["areas"].push_back({{"limit", limit}, {"value", number_json(r.oracle.area(limit))}});
+      oracle["areas"].push_back(
+          {{"limit", limit}, {"value", number_or_null(r.oracle.area(limit))}});
   for (const DiscardMeasure& m : r.measures) {
     Json areas = Json::array();
     for (const DiscardArea& a : m.areas)
       areas.push_back({{"limit", a.limit},
-                       {"value", number_json(a.value)},
+                       {"value", number_or_null(a.value)},
                        {"interval", interval_json(a.interval)},
-                       {"oracle", number_json(a.oracle)},
-                       {"gain", number_json(a.gain)}});
+                       {"oracle", number_or_null(a.oracle)},
+                       {"gain", number_or_null(a.gain)}});
     measures.push_back({{"name", m.name}, {"areas", areas}, {"curve", curve_json(m.curve)}});
   }
   for (const DiscardDifference& d : r.differences)
     differences.push_back({{"first", r.measures[d.first].name},
                            {"second", r.measures[d.second].name},
                            {"limit", d.limit},
-                           {"value", number_json(d.paired.value)},
+                           {"value", number_or_null(d.paired.value)},
                            {"interval", interval_json(d.paired.interval)},
-                           {"p", number_json(d.paired.p_value)}});
+                           {"p", number_or_null(d.paired.p_value)}});
   return {{"protocol", report.protocol},
           {"track", report.track},
           {"options", options_to_json(report.options)},

@@ -13,7 +13,6 @@
 #include "facebench/protocols/run_folder.h"
 #include "facebench/reports/run_pairing.h"
 #include "facebench/reports/trial_pairs.h"
-#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -204,18 +203,18 @@ RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track
 Json run_ranking_json(const RunRanking& ranking) {
   Json places = Json::array(), pairs = Json::array();
   for (const RunRanking::Place& p : ranking.places)
-    places.push_back({{"value", number_json(p.value)},
+    places.push_back({{"value", number_or_null(p.value)},
                       {"first", p.first},
                       {"rank_interval", {p.rank_low, p.rank_high}}});
   for (const RunRanking::Pair& p : ranking.pairs)
     pairs.push_back(
         {{"a", p.a},
          {"b", p.b},
-         {"difference", number_json(p.difference.value)},
+         {"difference", number_or_null(p.difference.value)},
          {"interval",
-          {number_json(p.difference.interval.low), number_json(p.difference.interval.high)}},
-         {"p_value", number_json(p.difference.p_value)},
-         {"adjusted_p", number_json(p.adjusted_p)}});
+          {number_or_null(p.difference.interval.low), number_or_null(p.difference.interval.high)}},
+         {"p_value", number_or_null(p.difference.p_value)},
+         {"adjusted_p", number_or_null(p.adjusted_p)}});
   return {{"track", ranking.track},
           {"metric", ranking.metric},
           {"lower_is_better", ranking.lower_is_better},

@@ -13,7 +13,6 @@
 #include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
 #include "facebench/protocols/metric.h"
-#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -297,10 +296,10 @@ namespace {
 Json cell_json(const ReportTable::Row& row, const Cell& c) {
   if (!c.present) return nullptr;
   const auto bounds = [&](const std::optional<ReportTable::Bounds>& b) {
-    return b ? Json{number_json(b->low), number_json(b->high)} : Json();
+    return b ? Json{number_or_null(b->low), number_or_null(b->high)} : Json();
   };
   Json j = {{"text", cell_text(row, c)},
-            {"value", number_json(c.value)},
+            {"value", number_or_null(c.value)},
             {"interval", bounds(c.interval)},
             {"bounds", bounds(c.bounds)},
             {"level", c.level},
@@ -312,7 +311,7 @@ Json cell_json(const ReportTable::Row& row, const Cell& c) {
   if (c.support)
     j["support"] = {{"rate", c.support->rate},
                     {"target", c.support->target},
-                    {"achieved", number_json(c.support->achieved)},
+                    {"achieved", number_or_null(c.support->achieved)},
                     {"errors", c.support->errors},
                     {"expected", c.support->expected},
                     {"reliable", c.support->reliable}};

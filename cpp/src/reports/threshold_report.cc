@@ -8,7 +8,7 @@
 
 #include "facebench/metrics/fixed_threshold.h"
 #include "reports/counted_list.h"
-#include "reports/json_numbers.h"
+#include "reports/interval_json.h"
 
 namespace facebench {
 namespace {
@@ -85,7 +85,7 @@ bool same_comparisons(const RunScores& a, const RunScores& b) {
 Json rate_json(const CountedRate& r) {
   return {{"errors", r.errors},
           {"comparisons", r.comparisons},
-          {"rate", number_json(r.rate)},
+          {"rate", number_or_null(r.rate)},
           {"interval", interval_json(r.interval)}};
 }
 

@@ -15,7 +15,6 @@
 #include "facebench/protocols/run_folder.h"
 #include "facebench/reports/listed_run.h"
 #include "facebench/reports/run_ranking.h"
-#include "reports/json_numbers.h"
 
 namespace facebench {
 namespace {
@@ -140,13 +139,13 @@ Json variance_budget_json(const VarianceBudget& budget) {
   Json sources = Json::array();
   for (const VarianceSource& s : budget.sources)
     sources.push_back({{"name", s.name},
-                       {"sd", number_json(s.sd)},
-                       {"share", number_json(s.share)},
+                       {"sd", number_or_null(s.sd)},
+                       {"share", number_or_null(s.share)},
                        {"values", s.values.empty() ? Json() : Json(s.values)}});
   return {{"protocol", budget.protocol},
           {"track", budget.track},
           {"metric", budget.metric},
-          {"value", number_json(budget.value)},
+          {"value", number_or_null(budget.value)},
           {"sources", sources}};
 }
 

@@ -7,18 +7,11 @@
 #include <limits>
 #include <numeric>
 
+#include "facebench/metrics/summary.h"
 #include "nn/aten.h"
 
 namespace facebench {
 namespace {
-
-// The value at share `p` of sorted values, between two of them in proportion.
-double quantile(const std::vector<double>& sorted, double p) {
-  const double place = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
 
 std::vector<double> column(const at::Tensor& table, std::int64_t i) {
   const at::Tensor values = table.select(1, i).contiguous();
@@ -52,9 +45,9 @@ Observation ObservedImages::summary(Communicator& communicator) const {
   Observation o;
   o.target_cosine = mean(column(all, 1));
   o.violated = mean(column(all, 2));
-  o.norm_p05 = quantile(norms, 0.05);
-  o.norm_p50 = quantile(norms, 0.5);
-  o.norm_p95 = quantile(norms, 0.95);
+  o.norm_p05 = linear_quantile(norms, 0.05);
+  o.norm_p50 = linear_quantile(norms, 0.5);
+  o.norm_p95 = linear_quantile(norms, 0.95);
   return o;
 }
 

@@ -313,7 +313,7 @@ class Trainer {
     last_loss_ = done.sums.mean_loss();
     if (done.observed)
       gradient_norm_ = {{"iteration", iteration + 1},
-                        {"value", finite_or_null(done.observed->gradient_norm)}};
+                        {"value", number_or_null(done.observed->gradient_norm)}};
     progress_.epoch_sums.add(done.sums);
     progress_.log_sums.add(done.sums);
     ++progress_.iteration;

@@ -166,11 +166,11 @@ void check_options(const T& options) {
   for (const OptionField& f : options_schema<T>().fields) f.check(f.get(&options));
 }
 
+// Whether two aggregates that `schema` describes hold the same.
+bool equal_options(const OptionsSchema& schema, const void* a, const void* b);
 template <class T>
 bool equal_options(const T& a, const T& b) {
-  for (const OptionField& f : options_schema<T>().fields)
-    if (f.get(&a) != f.get(&b)) return false;
-  return true;
+  return equal_options(options_schema<T>(), &a, &b);
 }
 
 }  // namespace facebench

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,12 @@ namespace facebench {
 // cannot be computed) is null, never NaN: JSON cannot represent NaN, and the writers below refuse
 // it.
 using Json = nlohmann::json;
+
+// JSON has no spelling for a number that is not finite: null.
+inline Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(); }
+inline Json number_or_null(const std::optional<double>& x) {
+  return x ? number_or_null(*x) : Json();
+}
 
 // Throws Error "WHERE:LINE: ..." for bad syntax, a key given twice, nesting deeper than 100, or
 // text that is not UTF-8.

@@ -15,6 +15,10 @@ struct Moments {
 // Two passes in double. Throws std::invalid_argument, with the index, for a NaN or infinite value.
 Moments moments(std::span<const double> values);
 
+// The value at share `share` of sorted values, in proportion between two neighbours (type 7 of
+// Hyndman & Fan 1996). NaN for none.
+double linear_quantile(std::span<const double> sorted, double share);
+
 // The two score distributions at a glance.
 struct ScoreSummary {
   Moments genuine;

@@ -18,9 +18,6 @@ struct Observation {
   Json json() const;
 };
 
-// JSON has no spelling for a number that is not finite: null.
-Json finite_or_null(double value);
-
 // Shares of numbers that are not finite, of this process's tensors.
 struct NonFinite {
   double weights = 0, gradients = 0;
