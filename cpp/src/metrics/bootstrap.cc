@@ -153,7 +153,7 @@ Replicates Bootstrap::replicates(std::span<const Statistic> statistics,
           fmt::format("statistic '{}' is undefined on these comparisons", statistics[s].name));
   });
   for (std::size_t s = 0; s < statistics.size(); ++s) {
-    const bool needed = statistics[s].graded || r.points[s] == 0 || r.points[s] == 1;
+    const bool needed = statistics[s].bases.size() > 1 || r.points[s] == 0 || r.points[s] == 1;
     r.trials.push_back(needed ? trials_of(statistics[s], *scheme_) : 0);
   }
   // Of opposed pairs only whole ones.

@@ -214,6 +214,14 @@ Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statis
     else
       result.low = std::min(result.low, rare);
   }
+  // A rate of both classes (EER) is held by the people of the smaller one.
+  if (!statistic.graded && r.trials[s] > 0 &&
+      within_three_errors(statistic, point, spread.variance)) {
+    const Interval of_trials =
+        wilson_of_share(point, static_cast<double>(r.trials[s]), result.level);
+    result.low = std::min(result.low, of_trials.low);
+    result.high = std::max(result.high, of_trials.high);
+  }
   if (near_an_end) {
     const Interval of_trials =
         wilson_of_share(point, static_cast<double>(r.trials[s]), result.level);
