@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 #include "facebench/pipeline/content_cache.h"
 #include "facebench/protocols/without.h"
 #include "facebench/reports/save.h"
+#include "pipeline/kept_faces.h"
 
 namespace facebench {
 namespace {
@@ -141,25 +143,24 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   const fs::path pack_path = work.temporary() / "pack.h5";
   const ContentCache cache(request.cache);
   const bool caching = !request.cache.empty();
-  // Embeds crops while others are cut out. Not with a cache: there the pack stands before anything
-  // is embedded, and who stops a long run does not detect again.
-  std::unique_ptr<CropExtractor> along;
+  // Embeds crops while others are cut out.
+  std::unique_ptr<CropExtractor> extractor;
   const auto pack_entry = cache.take_or_make(
       "pack", caching ? pack_key(dataset, preparation, request.pack, job) : Json(), pack_path,
-      [&] {
-        const auto pack = [&](const auto&... receiver) {
-          pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
-                       request.pack, pack_path, job, receiver...);
-        };
-        if (caching) return pack();
+      [&](const fs::path& unfinished) {
+        const Detector* detector = preparation.detector.get();
+        std::optional<KeptFaces> kept;
+        if (detector && !unfinished.empty()) detector = &kept.emplace(*detector, unfinished);
         const CropOptions crop = resolve_crop(preparation.crop);
-        along = std::make_unique<CropExtractor>(
+        extractor = std::make_unique<CropExtractor>(
             model, ImageShape{static_cast<int>(*crop.height), static_cast<int>(*crop.width)},
             static_cast<std::int64_t>(dataset.samples.size()), request.extract, job.workers());
-        pack(CropReceiver{.stage = "pack and embed",
-                          .take = [&](std::int64_t i, const Image& image, int worker) {
-                            along->add(i, image.data.data(), worker);
-                          }});
+        pack_dataset(dataset, detector, preparation.selection, preparation.crop, request.pack,
+                     pack_path, job,
+                     {.stage = "pack and embed",
+                      .take = [&](std::int64_t i, const Image& image, int worker) {
+                        extractor->add(i, image.data.data(), worker);
+                      }});
       },
       job);
   const Pack pack(pack_path);
@@ -177,9 +178,9 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
       "embeddings",
       caching ? embeddings_key(model.info(), pack_entry.sha256, request.extract) : Json(),
       embeddings_path,
-      [&] {
+      [&](const fs::path&) {
         EmbeddingSet made =
-            along ? along->finish(pack, job) : extract(model, pack, request.extract, job);
+            extractor ? extractor->finish(pack, job) : extract(model, pack, request.extract, job);
         made.manifest["images_sha256"] = images_sha256;
         write_embeddings(embeddings_path, made);
       },
