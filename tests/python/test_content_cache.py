@@ -145,7 +145,8 @@ model, root, cache, out = sys.argv[1:]
 def progress(stage, done, total, unit):
     if stage == "pack and embed" and 0 < done < total:
         os.kill(os.getpid(), signal.SIGKILL)
-facebench.run("lfw", model=model, root=root, cache=cache, out=out, interval="none", progress=progress)
+where = {"model": model, "root": root, "cache": cache, "out": out}
+facebench.run("lfw", interval="none", progress=progress, **where)
 """
 
 

@@ -10,10 +10,12 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/crops/crop.h"
 #include "facebench/datasets/pack_writer.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/archive.h"
+#include "facebench/io/exclusion.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
@@ -76,6 +78,25 @@ std::string trained_on_warning(const BatchModelInfo& model, const fs::path& pack
 
 }  // namespace
 
+void RunRequest::describe(OptionsBuilder<RunRequest>& o) {
+  o.name("RunRequest", "From photographs to a run folder.");
+  o.fields_of(&RunRequest::places);
+  o.fields_of(&RunRequest::preparation);
+  o.fields_of(&RunRequest::pack);
+  o.fields_of(&RunRequest::extract);
+  o.fields_of(&RunRequest::evaluation);
+  o.field("exclude", &RunRequest::exclude,
+          "a list of people and samples to leave out (data overlap, inspect)");
+  o.field("limit", &RunRequest::limit,
+          "a quick look: at most so many comparisons of a list, or images of another protocol; the "
+          "result says so",
+          1, 9e15);
+  o.field("discard", &RunRequest::discard, "do not keep pack.h5 and embeddings.h5");
+  o.field("overwrite", &RunRequest::overwrite, "replace an existing result");
+  o.field("cache", &RunRequest::cache,
+          "where packs and embeddings are kept, and taken from when the same are needed again");
+}
+
 Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials, const fs::path& images) {
   Dataset dataset;
   dataset.name = spec.id;
@@ -133,7 +154,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   const Preparation preparation = resolve_preparation(sources);
   TrialSet trials = read_trials(spec, request.places);
   if (request.evaluation.strict) refuse_blemishes(trials, spec.id);
-  if (request.exclude) trials = without(trials, *request.exclude);
+  if (!request.exclude.empty()) trials = without(trials, read_exclusion(request.exclude));
   if (request.limit) trials = limited(trials, *request.limit);
   const fs::path images = find_images(spec, trials, request.places);
   const Dataset dataset = protocol_dataset(spec, trials, images);
