@@ -27,7 +27,3 @@ __all__ = [
     "read_suite",
     "suite",
 ]
-
-
-def __dir__():
-    return __all__
