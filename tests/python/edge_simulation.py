@@ -161,20 +161,20 @@ def main():
     parser.add_argument("--replicates", type=int, default=300)
     how = parser.parse_args()
 
-    def row(name, number, truth, holds, says):
-        print(
-            f"| {name} | {number} | {100 * truth:.4g} % | {100 * holds:.1f} % | {100 * says:.0f} % |",
-            flush=True,
-        )
+    def held(holds, says):
+        return f"{100 * holds:.1f} % ({100 * says:.0f} %)"
 
     for edge in EDGES:
         rng = np.random.default_rng(SEED)
         found = coverage_of(edge, how.data_sets, how.replicates, rng)
-        row(edge.name, edge.number, edge.rate, *found)
+        print(f"| {edge.name} | {edge.number} {100 * edge.rate:g} % | {held(*found)} |", flush=True)
     for lists in protocol_lists():
         rng = np.random.default_rng(SEED)
-        for found in coverage_of_lists(lists, how.data_sets, how.replicates, rng):
-            row(f"{lists.name}, {lists.scale}", *found)
+        cells = [
+            f"{name} {100 * truth:.4g} %: {held(*found)}"
+            for name, truth, *found in coverage_of_lists(lists, how.data_sets, how.replicates, rng)
+        ]
+        print(f"| {lists.name}, {lists.scale} | {'; '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
