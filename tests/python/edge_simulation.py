@@ -117,7 +117,7 @@ def taken(lists, chosen, scale):
 
 
 def protocol_lists():
-    """A look and the smallest part of every protocol's list, and ten people who are all compared."""
+    """A look and the smallest part of every protocol's list, and all pairs of ten people."""
     lists = [make() for make in coverage.PROTOCOLS.values()]
     yield from map(look, lists)
     yield from (smallest(each) for each in lists if len(each.labels) < 20_000)
