@@ -35,6 +35,7 @@ VERBS = [
     "pairs",
     "eval",
     "run",
+    "study",
     "suite",
     "compare",
     "report",

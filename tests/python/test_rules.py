@@ -8,7 +8,7 @@ from pathlib import Path
 
 import facebench
 import pytest
-from facebench import reports, suites
+from facebench import reports, studies
 
 HEAD = 'id = "mine"\nversion = 3\n'
 
@@ -119,6 +119,6 @@ def test_toml_of_a_stranger_ends_in_a_sentence(tmp_path):
     path = tmp_path / "theirs.toml"
     for text in ("a = " + "[" * 5000 + "]" * 5000, 'id = "x"\nrules = [', "a = nan", "\udcff"):
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
-        for read in (reports.read_rules, suites.read_suite):
+        for read in (reports.read_rules, studies.load_study, studies.suite_study):
             with pytest.raises(facebench.Error, match=r"theirs\.toml"):
                 read(path)

@@ -1,0 +1,261 @@
+"""A study for other programs and papers: Markdown, CSV, LaTeX, model cards with a model-index."""
+
+import json
+from pathlib import Path
+
+from facebench import reports
+from facebench.reports import write_text
+from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet_record
+from facebench.reports.markdown import markdown_table
+from facebench.reports.page import Cell
+from facebench.studies.cells import cells_of
+from facebench.studies.description import slug
+from facebench.studies.page import (
+    best_of,
+    cell_text,
+    differences,
+    grid,
+    heading,
+    number,
+    p_value,
+    percent,
+    span,
+)
+
+
+def write_exports(out: Path, content: dict) -> None:
+    """study.md, study.csv, study.tex, and for each row with a model cards/ROW.md, which begins with
+    the ``model-index`` of Hugging Face as YAML."""
+    write_text(out / "study.md", markdown(content))
+    write_text(out / "study.csv", csv_text(out, content))
+    write_text(out / "study.tex", "\n".join(map(latex, content["tables"])))
+    for table in content["tables"]:
+        for row in table["rows"] if table["order"] or table["plot"].get("cost") else []:
+            if any(cell.get("run") for cell in row["cells"]):
+                write_text(out / "cards" / f"{slug(row['name'])}.md", model_card(content, row))
+
+
+def markdown(content: dict) -> str:
+    """The page's tables as Markdown."""
+    lines = [f"# {escape_markdown(content['title'])}"]
+    for table in content["tables"]:
+        lines += ["", f"## {escape_markdown(table['title'])}", "", _markdown_table(*grid(table))]
+        lines += _markdown_differences(table)
+        for order in table["order"]:
+            lines += _markdown_order(table, order)
+    if content["failures"]:
+        rows = [[escape_markdown(f[k]) for k in ("row", "column", "reason")]
+                for f in content["failures"]]  # fmt: skip
+        lines += ["", "## Failures", "", markdown_table(["row", "column", "reason"], rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_table(heads, rows):
+    escape = escape_markdown
+
+    def cell(one):
+        if not isinstance(one, Cell):
+            return escape(str(one))
+        shown = f"**{escape(one.text)}**" if one.strong else escape(one.text)
+        return f"{shown} [{escape(one.below)}]" if one.below else shown
+
+    return markdown_table([*map(escape, heads)], [[*map(cell, row)] for row in rows])
+
+
+def _markdown_differences(table):
+    found = differences(table) if table["baseline"] else []
+    if not found:
+        return []
+    rows = [
+        [
+            escape_markdown(heading(table["columns"][one["column"]])),
+            *(number(table["columns"][one["column"]], p["difference"])
+              for p in one["parts"].values()),
+        ]
+        for one in found
+    ]  # fmt: skip
+    names = [escape_markdown(n) for n in found[0]["parts"]]
+    return ["", f"Differences to {escape_markdown(table['baseline'])}:", "",
+            markdown_table(["metric", *names], rows)]  # fmt: skip
+
+
+def _markdown_order(table, order):
+    if not order["ranking"]:
+        return []
+    column = table["columns"][order["column"]]
+    names = [escape_markdown(table["rows"][k]["name"]) for k in order["rows"]]
+    places = [
+        [name, percent(place["first"]), "{:g} – {:g}".format(*place["rank_interval"])]
+        for name, place in zip(names, order["ranking"]["places"], strict=True)
+    ]
+    pairs = [
+        [names[p["a"]], names[p["b"]], number(column, p["difference"]),
+         span(column, p["interval"]), p_value(p["adjusted_p"])]
+        for p in order["ranking"]["pairs"]
+    ]  # fmt: skip
+    title = f"### {escape_markdown(column['title'])}: the order"
+    order_of = markdown_table(["", "first in", "ranks"], places)
+    return ["", title, "", order_of, "",
+            markdown_table(["a", "b", "a - b", "interval", "p (Holm)"], pairs)]  # fmt: skip
+
+
+def _digits(value) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def csv_text(out: Path, content: dict) -> str:
+    """All numbers of all runs and all other cells, a line each, with 15 digits (.993 and not
+    .9930000000000001). A name that a spreadsheet would take for a formula gets a ' before it."""
+    heads = ["table", "row", "column", "protocol", "version", "track", "metric", "value", "low"]
+    lines = [[*heads, "high", "level", "printed", "difference"]]
+    for table in content["tables"]:
+        for row in table["rows"]:
+            seen = set()
+            for column, cell in zip(table["columns"], row["cells"], strict=True):
+                start = [table["id"], row["name"], column["name"]]
+                printed = [(cell["printed"] or {}).get("text", ""), cell.get("difference")]
+                protocol = [column.get("protocol", ""), column.get("version", "")]
+                here = (column.get("track", ""), column.get("metric") or column["name"])
+                if "value" in cell or cell.get("text"):
+                    ends = cell.get("interval") or ("", "")
+                    value = cell["value"] if cell.get("value") is not None else cell.get("text")
+                    lines.append([*start, *protocol, *here, value, *ends, cell.get("level", ""),
+                                  *printed])  # fmt: skip
+                if not cell.get("run") or cell["run"] in seen:
+                    continue
+                seen.add(cell["run"])
+                metrics = reports.read_run(out / cell["run"], check=False)["metrics"]
+                for track, name, one in cells_of(metrics):
+                    if (track, name) != here:
+                        ends = one["interval"] or ("", "")
+                        lines.append([*start, *protocol, track, name, one["value"], *ends,
+                                      one["level"], "", ""])  # fmt: skip
+    records = [spreadsheet_record([*map(_digits, line)]) for line in lines]
+    return "".join(line if line.endswith("\n") else line + "\n" for line in records)
+
+
+def latex(table: dict) -> str:
+    """A table as a tabular (booktabs); the best of a column bold, intervals in brackets."""
+    escape = escape_latex
+    columns = table["columns"]
+    best = [best_of(table, i) for i in range(len(columns))]
+
+    def shown(column, cell, bold):
+        text = escape(cell_text(column, cell)).replace("–", "--")
+        text = rf"\textbf{{{text}}}" if bold else text
+        interval = span(column, cell.get("interval")).replace(" – ", "--")
+        return rf"{text} {{\scriptsize [{interval}]}}" if interval else text
+
+    rows = []
+    for row in table["rows"]:
+        cells = zip(columns, row["cells"], best, strict=True)
+        shown_cells = [shown(c, x, row["name"] in b) for c, x, b in cells]
+        rows.append(" & ".join([escape(row["name"]), *shown_cells]) + r" \\")
+    heads = " & ".join(["", *(escape(heading(c)) for c in columns)])
+    return "\n".join([
+        r"\begin{tabular}{l" + "c" * len(columns) + "}", r"\toprule", heads + r" \\", r"\midrule",
+        *rows, r"\bottomrule", r"\end{tabular}", "",
+    ])  # fmt: skip
+
+
+# --- model cards ------------------------------------------------------------------------------
+
+
+def _of_row(content, name):
+    """(column, cell, its place in the order) of every run of a row."""
+    for table in content["tables"]:
+        for row in table["rows"]:
+            if row["name"] != name:
+                continue
+            for i, (column, cell) in enumerate(zip(table["columns"], row["cells"], strict=True)):
+                order = next((o for o in table["order"] if o["column"] == i and o["ranking"]), None)
+                k = table["rows"].index(row)
+                place = order and k in order["rows"] and (
+                    order["ranking"]["places"][order["rows"].index(k)], len(order["rows"]))  # fmt: skip
+                yield column, cell, place
+
+
+def model_index(content: dict, name: str) -> list[dict]:
+    """Hugging Face's ``model-index`` of one row: a result for each run, its number as a fraction,
+    with the interval among the arguments."""
+    results = []
+    for column, cell, _ in _of_row(content, name):
+        if not cell.get("run") or cell["value"] is None:
+            continue
+        arguments = {"track": column["track"], "protocol_version": column["version"]}
+        if cell["interval"]:
+            low, high = cell["interval"]
+            arguments |= {"interval_low": low, "interval_high": high, "level": cell["level"]}
+        metric = {"type": column["metric"], "name": column["metric_title"], "value": cell["value"]}
+        results.append(
+            {
+                "task": {"type": "face-verification", "name": "Face recognition"},
+                "dataset": {"name": column["name"], "type": column["protocol"]},
+                "metrics": [metric | {"args": arguments}],
+            }
+        )
+    return [{"name": name, "results": results}]
+
+
+def yaml(value, indent=0) -> str:
+    """Plain data as YAML in block style; texts are quoted as in JSON, which YAML contains.
+
+    >>> print(yaml({"a": [{"b": 1, "c": "x: y"}], "d": []}))
+    a:
+    - b: 1
+      c: "x: y"
+    d: []
+    """
+    pad = "  " * indent
+    if isinstance(value, dict) and value:
+        lines = []
+        for key, item in value.items():
+            nested = isinstance(item, (dict, list)) and item
+            step = indent + (0 if isinstance(item, list) else 1)
+            lines.append(f"{pad}{key}:" + (f"\n{yaml(item, step)}" if nested else f" {yaml(item)}"))
+        return "\n".join(lines)
+    if isinstance(value, list) and value:
+        return "\n".join(f"{pad}- {yaml(item, indent + 1).lstrip()}" for item in value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def model_card(content: dict, row: dict) -> str:
+    """What the study says of one model: its numbers with intervals, its place, its limits."""
+    escape, name = escape_markdown, row["name"]
+    rows, limits, costs = [], [], []
+    for column, cell, place in _of_row(content, name):
+        if column["kind"] == "cost" and cell.get("value") is not None:
+            costs.append(f"{heading(column)}: {number(column, cell['value'])}")
+        if cell.get("failed"):
+            limits.append(f"{column['name']}: {cell['why']}")
+        if not cell.get("run"):
+            continue
+        unit = " %" if column["rate"] else ""
+        interval = span(column, cell["interval"])
+        rank = "{:g} – {:g} of {}".format(*place[0]["rank_interval"], place[1]) if place else "–"
+        rows.append(
+            [
+                escape(f"{column['name']} ({column['protocol_title']})"),
+                escape(column["metric_title"]),
+                number(column, cell["value"]) + unit,
+                interval + unit if interval else "none",
+                percent(cell["failure_to_enrol_rate"]),
+                rank,
+            ]
+        )
+        limits += [f"{column['name']}: {warning}" for warning in cell["warnings"]]
+    limits += [
+        "The numbers hold for photographs like those of the sets above, prepared by the detector "
+        "and crop of the runs. For other people, cameras or poses they can be far off.",
+        "No differences between groups of people were measured; see facebench groups.",
+    ]
+    columns = ["set", "number", "value", "interval", "failed to enrol", "rank"]
+    return "\n".join([
+        "---", yaml({"model-index": model_index(content, name)}), "---", "",
+        f"# {escape(name)}", "", "## Numbers", "", markdown_table(columns, rows), "",
+        "The intervals are over draws of people; the ranks are among the rows of the study.",
+        "", "## Cost", "", "; ".join(costs) + "." if costs else "Not measured.", "", "## Limits",
+        "", *(f"- {escape(text)}" for text in limits), "",
+    ])  # fmt: skip
+
+
