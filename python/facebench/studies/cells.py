@@ -65,7 +65,8 @@ class _Collected:
         protocol = _eval.load_protocol(column["protocol"])
         base = {"kind": "metric", "spec": number, "protocol": protocol.id,
                 "protocol_title": protocol.title, "version": protocol.version,
-                "name": column.get("name") or Path(column["protocol"]).stem}  # fmt: skip
+                "name": column.get("name") or Path(column["protocol"]).stem,
+                "stands_for": column.get("stands_for", "")}  # fmt: skip
         first = [self._metrics(number, r, 0) for r in range(len(self.spec.rows))]
         there = [m for m in first if m]
         wanted = column.get("metric", "")
@@ -229,6 +230,8 @@ class _Collected:
             except (Error, ValueError) as error:
                 return [str(error)]
             self.beside[job.key] = found["same"] + found["other_systems"]
+        if column["stands_for"]:
+            return [f"{column['protocol']}'s comparisons are not those of {column['stands_for']}"]
         said, address = row.get("printed", row["name"]), _address(column)
         for value in self.beside[job.key]:
             here = value["table"] == self.spec.printed and value["row"] == said
@@ -272,9 +275,13 @@ def conditions_of(row, rehearse=False) -> dict:
         from facebench.studies.work import load_recipe
 
         recipe = load_recipe({"settings": {}, "seed": 0} | row)
-        stated = {"loss": recipe.loss, "framework": "facebench", "training": recipe.id}
-        stated["training_set"] = "drawn faces" if rehearse else row.get("training_set", "")
-    return {k: v for k, v in (stated | row.get("conditions", {})).items() if v}
+        changed = ", changed" if row.get("settings") else ""
+        stated = {"loss": recipe.loss, "framework": "facebench", "training": recipe.id + changed}
+        stated["training_set"] = row.get("training_set", "")
+    stated |= row.get("conditions", {})
+    if rehearse and "training_set" in stated:
+        stated["training_set"] = "drawn faces"
+    return {k: v for k, v in stated.items() if v}
 
 
 def _as_printed(text, unit):
@@ -293,7 +300,8 @@ def _address(column):
     if column["kind"] != "metric":
         return None
     metric = column.get("matrix", column["metric"])
-    place = {k: column.get(k, "") for k in ("protocol", "track", "row", "column")}
+    place = {k: column.get(k, "") for k in ("track", "row", "column")}
+    place["protocol"] = column.get("stands_for") or column["protocol"]
     return place | {"metric": metric}
 
 
@@ -305,14 +313,21 @@ def _of_result(result, job, row, column):
     if job.kind == "step":
         engine = row.get("engine", "facebench")
         found = next(r for r in result["rows"] if r["engine"] == engine)
+        if name == "status":
+            return found["status"].replace("_", " "), ""
         if found["status"] != "ok":
             return None, f"{found['status'].replace('_', ' ')}: {found['message']}"
         found = found | {"seconds": found["seconds"]["mean"], "memory": found["memory"]["peak"]}
-        return found[name], ""
+        if name != "gain":
+            return found[name], ""
+        other = next((r for r in result["rows"] if r["engine"] == row["over"]), {"status": "absent"})
+        if other["status"] != "ok":
+            return None, f"{row['over']}: {other['status']}: {other.get('message', '')}"
+        return found["images_per_second"] / other["images_per_second"] - 1, ""
     if job.kind == "scale":  # "images_per_second 2": of two processes
         name, _, count = name.rpartition(" ")
         found = next((r for r in result["rows"] if str(r["processes"]) == count), None)
-        return (found[name], "") if found else (None, f"not measured with {count} processes")
+        return (found[name], "") if found and found[name] is not None else (None, f"not measured with {count} processes")
     value = result.get(name)
     return (value, "") if value is not None else (None, "not known")
 

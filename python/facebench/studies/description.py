@@ -17,13 +17,13 @@ ROW = (
     *("name", "printed", "conditions", "seeds", "device", "threads", "needs"),
     *("recipe", "recipes", "settings", "training_set", "without_test_people", "prepare"),
     *("images", "drawn", "model", "run", "network", "engine", "batch", "processes", "options"),
-    *("photo", "framework"),
+    *("engines", "over", "photo", "framework"),
 )
 # What a column measures (one of the first line), and what it says of that.
 COLUMN = (
     *("protocol", "result", "fact", "cost", "printed"),
     *("id", "title", "name", "track", "metric", "row", "column", "block", "of", "unit", "data"),
-    "options",
+    *("options", "stands_for"),
 )
 # Of rows that train on small images, where a table says none.
 _OF_IMAGES = [
@@ -102,8 +102,9 @@ class Study:
             rows = []
             for row in table.rows:
                 own = next((kinds[k] for k in _KINDS if k in row and k in kinds), {})
-                caps = own.get("at_most", {})
-                row = _merged(row, {k: v for k, v in own.items() if k != "at_most"})
+                caps, shrink = own.get("at_most", {}), own.get("shrink", 1)
+                row = _merged(row, {k: v for k, v in own.items() if k not in _SMALLER})
+                row |= {"batch": max(1, row["batch"] // shrink)} if "batch" in row else {}
                 said = {k: min(row["settings"].get(k, most), most) for k, most in caps.items()}
                 rows.append(row | {"settings": row["settings"] | said})
             tables.append(replace(table, rows=rows))
@@ -111,7 +112,8 @@ class Study:
 
 
 # What a rehearsal changes, by what a row has: [rehearsal.recipe], [rehearsal.network], ... Its
-# `at_most` are the largest values of settings.
+# `at_most` are the largest values of settings; batches that are timed are divided by `shrink`.
+_SMALLER = ("at_most", "shrink")
 _KINDS = ("network", "images", "recipe", "model")
 
 
@@ -167,7 +169,8 @@ def load_study(name_or_path) -> Study:
 
 def read_study(said: dict, path) -> Study:
     """A study out of what its TOML says; ``path`` stands in messages."""
-    check_keys(path, "a study", said, (*_STUDY, "level", "data", "rehearsal", "tables"))
+    shared = ("all", "columns")
+    check_keys(path, "a study", said, (*_STUDY, "level", "data", "rehearsal", "tables", *shared))
     if said.get("version", 1) != 1:
         raise Error(f"{path}: this library reads studies of version 1.")
     tables = said.get("tables")
@@ -177,22 +180,26 @@ def read_study(said: dict, path) -> Study:
         if not isinstance(said.get(key, kind()), kind):
             raise Error(f"{path}: '{key}' is of another kind than expected ({kind.__name__}).")
     name = str(said.get("id", Path(path).stem))
-    own = {k: said[k] for k in said if k not in ("id", "version", "title", "tables")}
-    study = Study(name, said.get("title", name), [_table(path, t) for t in tables], **own)
+    without = ("id", "version", "title", "tables", *shared)
+    own = {k: said[k] for k in said if k not in without}
+    made = [_table(path, t, *(said.get(k, {}) for k in shared)) for t in tables]
+    study = Study(name, said.get("title", name), made, **own)
     ids = [t.id for t in study.tables]
     if len(set(ids)) < len(ids):
         raise Error(f"{path}: two tables have one id.")
     return study
 
 
-def _table(path, said) -> Table:
+def _table(path, said, of_all, lists) -> Table:
+    """A table; ``of_all``: what the study says of all rows, ``lists``: its lists of columns."""
     if not isinstance(said, dict):
         raise Error(f"{path}: tables are tables; each begins with [[tables]].")
     name = str(said.get("id", "table"))
     where = f"table '{name}'"
     check_keys(path, where, said, (*_TABLE, "all", "axes", "rows", "columns"))
-    rows = [_row(path, where, row) for row in _rows(path, where, said)]
+    rows = [_row(path, where, _merged(of_all, row)) for row in _rows(path, where, said)]
     columns = said.get("columns", _OF_IMAGES if all("images" in r for r in rows) else None)
+    columns = lists.get(columns) if isinstance(columns, str) else columns
     if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
         raise Error(f"{path}: {where} needs [[tables.columns]].")
     own = {k: said[k] for k in _TABLE if k in said and k not in ("id", "title")}

@@ -108,7 +108,7 @@ _FACTS = {
     "input": _network_size,
     "learning_rate": learning_rate,
     "length": lambda r: r["training"]["iterations"] or r["training"]["epochs"],
-    "weight_decay": lambda r: f"{r['optimizer']['weight_decay']:g}".replace("e-0", "e-"),
+    "weight_decay": lambda r: f"{r['optimizer']['weight_decay']:.0e}".replace("e-0", "e-"),
     "training": _preprocessing,
     "evaluation": lambda r: (
         f"{r['input']['view'].replace('_', ' ')}; {_scaling(r['input'])}; flip {r['input']['flip']}"

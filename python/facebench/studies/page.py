@@ -10,7 +10,7 @@ from facebench.reports.rate_plots import bars_svg, differences_svg, lines_svg, p
 from facebench.studies.seeds import paired
 
 # Results that are shown in percent.
-_SHARES = ("accuracy", "cpu_share")
+_SHARES = ("accuracy", "cpu_share", "gain", "speedup 2", "speedup 4")
 _LABELS = {"three_quarter": "three-quarter"}
 
 
@@ -54,7 +54,7 @@ def number(column: dict, value) -> str:
     name = column["name"]
     if name in _SHARES:
         return f"{100 * value:.2f}"
-    if name.endswith("bytes"):
+    if name.endswith("bytes") or name == "memory":
         return f"{value / 2**20:.0f}"
     if column.get("unit") == "million" or name in ("macs", "parameters"):
         return f"{value / 1e6:.2f}"
@@ -71,7 +71,7 @@ def span(column: dict, interval) -> str:
 def heading(column: dict) -> str:
     """A column's title with its unit."""
     name = column.get("name", "")
-    unit = column.get("unit") or ("MiB" if name.endswith("bytes") else "s" if "seconds" in name else
+    unit = column.get("unit") or ("MiB" if name.endswith("bytes") or name == "memory" else "s" if "seconds" in name else
             "million" if name in ("macs", "parameters") else "")  # fmt: skip
     rate = column.get("rate") or (column["kind"] == "result" and name in _SHARES)
     unit = "%" if rate else unit
@@ -84,7 +84,7 @@ def beside(cell: dict) -> str:
     if not printed:
         return ""
     parts = [f"printed {printed['text']}"]
-    if "difference" in cell:
+    if cell.get("difference") or cell.get("interval"):
         digits = max(2, len(f"{printed['half_unit']:f}".rstrip("0").partition(".")[2]) - 1)
         parts.append(f"{cell['difference']:+.{digits}f}")
     return ", ".join([*parts, *([cell["printed_lies"]] if cell.get("printed_lies") else [])])
@@ -178,14 +178,14 @@ def _with_compared(table, heads, rows):
 
 def _blocks(table):
     """A matrix as its paper prints it: a line for each group of the first template."""
-    parts = []  # [(title, label, {(row, column): number}) or (column, number)]
+    parts = []  # numbers of columns, or the blocks that they are entries of
     for i, column in enumerate(table["columns"]):
         if "row" not in column:
             parts.append(i)
             continue
-        key = column["spec"]
-        if not parts or not isinstance(parts[-1], dict) or parts[-1]["spec"] != key:
-            parts.append({"spec": key, "title": column["name"], "at": {}})
+        key = column["name"], column["matrix"]
+        if not parts or not isinstance(parts[-1], dict) or parts[-1]["key"] != key:
+            parts.append({"key": key, "title": column["name"], "at": {}})
         parts[-1]["at"][column["row"], column["column"]] = i
     heads, lines = [""], 1
     for part in parts:

@@ -222,11 +222,13 @@ class Plan:
 
     def _step(self, table, row):
         same = ("network", "batch", "device", "threads", "options")
-        own = [r for r in table.rows if all(r.get(k) == row.get(k) for k in same)]
+        alike = [r for r in table.rows if all(r.get(k) == row.get(k) for k in same)]
         engine = row.get("engine", "facebench")
         if engine in NOT_ENGINES:
             raise Missing(f"needs {NOT_ENGINES[engine]}")
-        engines = dict.fromkeys(r.get("engine", "facebench") for r in own)
+        if row.get("over") in NOT_ENGINES:
+            raise Missing(f"needs {NOT_ENGINES[row['over']]}")
+        engines = row.get("engines") or dict.fromkeys(r.get("engine", "facebench") for r in alike)
         request = {
             "networks": row["network"],
             "batches": [row.get("batch", 16)],
