@@ -4,6 +4,7 @@ import statistics
 from pathlib import Path
 
 from facebench import _eval, protocols, reports
+from facebench._rows import entries
 from facebench.core import Error
 from facebench.studies.facts import fact
 from facebench.studies.plan import Missing
@@ -346,6 +347,8 @@ def headline(metrics: dict, asked=None):
         return next((c for c in cells if c[1] == metric), (track, metric, None))
     for family in _HEADLINES:
         found = [c for c in cells if c[1].startswith(family)]
+        if found and "rows" in found[0][2]:
+            return found[len(found[0][2]["columns"]) - 1]
         found.sort(key=lambda c: (c[2].get("reliable") is False, _target(c[1])))
         if found:
             return found[0]
@@ -353,18 +356,10 @@ def headline(metrics: dict, asked=None):
 
 
 def cells_of(metrics: dict):
-    """(track, name, cell) of every number; a matrix gives one for each entry, named as
-    ``dprime[frontal,profile]``, the first group against the last before the others."""
+    """(track, name, cell) of every number; of a matrix every entry."""
     for track, part in metrics["tracks"].items():
-        for name, cell in sorted(part["metrics"].items()):
-            if not isinstance(cell["value"], list):
-                yield track, name, cell
-                continue
-            for i, row in enumerate(cell["rows"]):
-                for j, column in reversed(list(enumerate(cell["columns"]))):
-                    interval = cell["interval"] and cell["interval"][i][j]
-                    entry = {**cell, "value": cell["value"][i][j], "interval": interval}
-                    yield track, f"{name}[{row},{column}]", entry
+        for name, cell in entries(dict(sorted(part["metrics"].items()))).items():
+            yield track, name, cell
 
 
 def _target(name):
