@@ -121,6 +121,7 @@ SOLVERS = {
     "lightcnn29.caffe": (CAFFE, CAFFE_NORM),
     "resnet50.caffe": (CAFFE_WITHOUT_MULTIPLIERS, CAFFE_NORM),
     "resnet50.pytorch": (PLAIN, TORCH_NORM),
+    "resnet50.section_4_4": (PLAIN, TORCH_NORM),
     "resnet50.tensorflow": (SLIM, (0.997, "moving", None)),
     "sphereface20.caffe": (CAFFE_FACES, TORCH_NORM),
     "vgg16.caffe": (CAFFE, CAFFE_NORM),
@@ -133,7 +134,7 @@ EPSILONS = {
     "densenet121.caffe": 1e-5, "densenet121.pytorch": 1e-5, "densenet121.tensorflow": 1.1e-5,
     "inception_v3.caffe": 1e-5, "inception_v3.pytorch": 1e-3, "inception_v3.tensorflow": 1e-3,
     "googlenet.tensorflow": 1e-3, "resnet50.caffe": 1e-5, "resnet50.pytorch": 1e-5,
-    "resnet50.tensorflow": 1e-5, "vgg16_bn.pytorch": 1e-5,
+    "resnet50.section_4_4": 1e-5, "resnet50.tensorflow": 1e-5, "vgg16_bn.pytorch": 1e-5,
 }  # fmt: skip
 
 

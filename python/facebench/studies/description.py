@@ -104,7 +104,7 @@ class Study:
                 own = next((kinds[k] for k in _KINDS if k in row and k in kinds), {})
                 caps, shrink = own.get("at_most", {}), own.get("shrink", 1)
                 row = _merged(row, {k: v for k, v in own.items() if k not in _SMALLER})
-                row |= {"batch": max(1, row["batch"] // shrink)} if "batch" in row else {}
+                row |= {"batch": max(2, row["batch"] // shrink)} if "batch" in row else {}
                 said = {k: min(row["settings"].get(k, most), most) for k, most in caps.items()}
                 rows.append(row | {"settings": row["settings"] | said})
             tables.append(replace(table, rows=rows))
