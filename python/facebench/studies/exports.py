@@ -7,17 +7,14 @@ from facebench import reports
 from facebench.reports import write_text
 from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet_record
 from facebench.reports.markdown import markdown_table
-from facebench.reports.page import Cell
 from facebench.studies.cells import cells_of
 from facebench.studies.description import slug
 from facebench.studies.page import (
     best_of,
     cell_text,
-    differences,
-    grid,
     heading,
     number,
-    p_value,
+    of_tables,
     percent,
     span,
 )
@@ -26,7 +23,7 @@ from facebench.studies.page import (
 def write_exports(out: Path, content: dict) -> None:
     """study.md, study.csv, study.tex, and for each row with a model cards/ROW.md, which begins with
     the ``model-index`` of Hugging Face as YAML."""
-    write_text(out / "study.md", markdown(content))
+    write_text(out / "study.md", markdown(out, content))
     write_text(out / "study.csv", csv_text(out, content))
     write_text(out / "study.tex", "\n".join(map(latex, content["tables"])))
     for table in content["tables"]:
@@ -35,68 +32,10 @@ def write_exports(out: Path, content: dict) -> None:
                 write_text(out / "cards" / f"{slug(row['name'])}.md", model_card(content, row))
 
 
-def markdown(content: dict) -> str:
+def markdown(out: Path, content: dict) -> str:
     """The page's tables as Markdown."""
-    lines = [f"# {escape_markdown(content['title'])}"]
-    for table in content["tables"]:
-        lines += ["", f"## {escape_markdown(table['title'])}", "", _markdown_table(*grid(table))]
-        lines += _markdown_differences(table)
-        for order in table["order"]:
-            lines += _markdown_order(table, order)
-    if content["failures"]:
-        rows = [[escape_markdown(f[k]) for k in ("row", "column", "reason")]
-                for f in content["failures"]]  # fmt: skip
-        lines += ["", "## Failures", "", markdown_table(["row", "column", "reason"], rows)]
-    return "\n".join(lines) + "\n"
-
-
-def _markdown_table(heads, rows):
-    escape = escape_markdown
-
-    def cell(one):
-        if not isinstance(one, Cell):
-            return escape(str(one))
-        shown = f"**{escape(one.text)}**" if one.strong else escape(one.text)
-        return f"{shown} [{escape(one.below)}]" if one.below else shown
-
-    return markdown_table([*map(escape, heads)], [[*map(cell, row)] for row in rows])
-
-
-def _markdown_differences(table):
-    found = differences(table) if table["baseline"] else []
-    if not found:
-        return []
-    rows = [
-        [
-            escape_markdown(heading(table["columns"][one["column"]])),
-            *(number(table["columns"][one["column"]], p["difference"])
-              for p in one["parts"].values()),
-        ]
-        for one in found
-    ]  # fmt: skip
-    names = [escape_markdown(n) for n in found[0]["parts"]]
-    return ["", f"Differences to {escape_markdown(table['baseline'])}:", "",
-            markdown_table(["metric", *names], rows)]  # fmt: skip
-
-
-def _markdown_order(table, order):
-    if not order["ranking"]:
-        return []
-    column = table["columns"][order["column"]]
-    names = [escape_markdown(table["rows"][k]["name"]) for k in order["rows"]]
-    places = [
-        [name, percent(place["first"]), "{:g} – {:g}".format(*place["rank_interval"])]
-        for name, place in zip(names, order["ranking"]["places"], strict=True)
-    ]
-    pairs = [
-        [names[p["a"]], names[p["b"]], number(column, p["difference"]),
-         span(column, p["interval"]), p_value(p["adjusted_p"])]
-        for p in order["ranking"]["pairs"]
-    ]  # fmt: skip
-    title = f"### {escape_markdown(column['title'])}: the order"
-    order_of = markdown_table(["", "first in", "ranks"], places)
-    return ["", title, "", order_of, "",
-            markdown_table(["a", "b", "a - b", "interval", "p (Holm)"], pairs)]  # fmt: skip
+    title = f"# {escape_markdown(content['title'])}\n\n"
+    return title + reports.report_markdown(of_tables(out, content))
 
 
 def _digits(value) -> str:

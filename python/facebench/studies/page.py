@@ -1,6 +1,7 @@
 """study.html: the tables of a study as their paper prints them, measured and printed side by side."""
 
 import json
+import textwrap
 from pathlib import Path
 
 from facebench import _eval, reports
@@ -16,15 +17,18 @@ _LABELS = {"three_quarter": "three-quarter"}
 
 def write_page(out: Path, content: dict, circumstance: dict) -> None:
     """Writes ``study.html``; ``content``, ``circumstance``: as in ``study.json``."""
-    sections = [_about(content, circumstance)]
-    for table in content["tables"]:
-        sections += _sections(Path(out), table, content)
+    sections = [_about(content, circumstance), *of_tables(out, content), _made_of(content)]
+    reports.write_html(Path(out) / "study.html", content["title"], sections)
+
+
+def of_tables(out: Path, content: dict) -> list[Section]:
+    """What stands on the page of the tables and of what failed."""
+    sections = [s for table in content["tables"] for s in _sections(Path(out), table, content)]
     if content["failures"]:
         rows = [[f["row"], f["column"], f["reason"]] for f in content["failures"]]
         block = table_block(["row", "column", "reason"], rows, sortable=True)
         sections.append(Section(f"Failures ({len(rows)})", [block]))
-    sections.append(_made_of(content))
-    reports.write_html(Path(out) / "study.html", content["title"], sections)
+    return sections
 
 
 def _about(content, circumstance):
@@ -86,8 +90,9 @@ def beside(cell: dict) -> str:
     parts = [f"printed {printed['text']}"]
     if cell.get("difference") or cell.get("interval"):
         digits = max(2, len(f"{printed['half_unit']:f}".rstrip("0").partition(".")[2]) - 1)
-        parts.append(f"{cell['difference']:+.{digits}f}")
-    return ", ".join([*parts, *([cell["printed_lies"]] if cell.get("printed_lies") else [])])
+        lies = f", {cell['printed_lies']}" if cell.get("printed_lies") else ""
+        parts.append(f"{cell['difference']:+.{digits}f}{lies}")
+    return "\n".join(parts)
 
 
 def cell_text(column: dict, cell: dict) -> str:
@@ -100,9 +105,13 @@ def cell_text(column: dict, cell: dict) -> str:
 
 
 def _shown(column, cell, strong=False):
-    below = "; ".join(p for p in (span(column, cell.get("interval")), beside(cell)) if p)
-    href = f"{cell['run']}/report.html" if cell.get("run") else ""
     shown = cell_text(column, cell) or "–"
+    below = [span(column, cell.get("interval")), beside(cell)]
+    if len(shown) > 40:  # a reason, or the text of a cell: in lines
+        below.insert(0, textwrap.fill(shown, 36))
+        shown = "–" if cell.get("why") else ""
+    below = "\n".join(line for line in below if line)
+    href = f"{cell['run']}/report.html" if cell.get("run") else ""
     return Cell(shown, below, href=href, sort=cell.get("value"), strong=strong)
 
 
@@ -110,7 +119,7 @@ def compared(row: dict) -> str:
     """By what a row is not the printed system; "" where nothing is printed."""
     if not any(c["printed"] and c.get("run") for c in row["cells"]):
         return ""
-    return "; ".join(row["differs"]) or "same"
+    return "\n".join(row["differs"]) or "same"
 
 
 def best_of(table: dict, number_of: int) -> set[str]:
@@ -129,8 +138,9 @@ def best_of(table: dict, number_of: int) -> set[str]:
 
 
 def _sections(out, table, content):
-    place = f" ({table['place']})" if table["place"] else ""
-    section = Section(table["title"] + place)
+    place = table["place"]
+    known = not place or place.split(",")[0].lower() in table["title"].lower()
+    section = Section(table["title"] + ("" if known else f" ({place})"))
     warned = dict.fromkeys(
         f"Warning: {row['name']}, {column['name']}: {w}"
         for row in table["rows"]
@@ -171,8 +181,9 @@ def _with_compared(table, heads, rows):
     said = [compared(row) for row in table["rows"]]
     if any(said):
         heads = [*heads, "by what it differs"]
-        rows = [[[*line, why if k == 0 else ""] for k, line in enumerate(lines)]
-                for lines, why in zip(rows, said, strict=True)]  # fmt: skip
+        last = [Cell(why.partition("\n")[0], why.partition("\n")[2]) for why in said]
+        rows = [[[*line, why if k == 0 else Cell("")] for k, line in enumerate(lines)]
+                for lines, why in zip(rows, last, strict=True)]  # fmt: skip
     return heads, [line for lines in rows for line in lines]
 
 

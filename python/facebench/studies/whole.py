@@ -39,7 +39,7 @@ class StudyResult:
         return {"folder": str(self.folder), "page": str(self.page), **self.content}
 
     def __repr__(self):
-        return markdown(self.content) + f"\npage: {self.page}"
+        return markdown(self.folder, self.content) + f"\npage: {self.page}"
 
 
 def study(
