@@ -29,11 +29,25 @@ OptionValue option_value(const std::string& name, const py::handle& value) {
   }
 }
 
+void set_option(const OptionField& field, void* options, const py::object& value) {
+  if (std::holds_alternative<std::vector<std::string>>(field.type) &&
+      py::isinstance<py::dict>(value)) {
+    std::vector<std::string> texts;
+    for (const auto& [key, given] : py::reinterpret_borrow<py::dict>(value))
+      texts.push_back(py::cast<std::string>(key) + "=" +
+                      option_text(option_value(field.name, given)));
+    field.assign(options, texts);
+  } else if (field.path && py::hasattr(value, "__fspath__")) {
+    field.assign(options, option_value(field.name, value.attr("__fspath__")()));
+  } else {
+    field.assign(options, option_value(field.name, value));
+  }
+}
+
 void set_options(const OptionsSchema& schema, void* options, const py::dict& values) {
   for (const auto& [key, value] : values) {
     const auto name = py::cast<std::string>(key);
-    const OptionField& field = schema.at(name);  // an unknown name is what is wrong first
-    field.assign(options, option_value(name, value));
+    set_option(schema.at(name), options, py::reinterpret_borrow<py::object>(value));
   }
 }
 
@@ -54,7 +68,9 @@ static std::string options_repr(const OptionsSchema& schema, const void* options
 }
 
 py::list options_fields(const OptionsSchema& schema) {
-  const auto type = [](const OptionField& f) { return std::string(option_type_name(f.type)); };
+  const auto type = [](const OptionField& f) {
+    return f.path ? "path" : std::string(option_type_name(f.type));
+  };
   // None where there is no bound: an infinite number is not JSON.
   const auto bound = [](double value) {
     return std::isfinite(value) ? std::optional(value) : std::nullopt;
@@ -81,8 +97,8 @@ void define_options(const py::object& cls, const OptionsSchema& schema, OptionsA
         [&f, address](const py::object& self) { return f.get(address(self)); }, py::is_method(cls),
         f.doc.c_str());
     const py::cpp_function set(
-        [&f, address](const py::object& self, const OptionValue& value) {
-          f.assign(address(self), value);
+        [&f, address](const py::object& self, const py::object& value) {
+          set_option(f, address(self), value);
         },
         py::is_method(cls));
     define_property(cls, f.name.c_str(), get, set);
@@ -111,17 +127,6 @@ void define_options(const py::object& cls, const OptionsSchema& schema, OptionsA
         return py::make_tuple(make, py::make_tuple(py::type::of(self), to_dict(self)));
       },
       py::name("__reduce__"), py::is_method(cls));
-}
-
-void refuse_unmade_objects(const py::module_& m) {
-  for (const auto& [name, value] : py::dict(m.attr("__dict__"))) {
-    if (!PyType_Check(value.ptr())) continue;
-    // What is called for memory in that case alone.
-    if (auto* type = py::detail::get_type_info(reinterpret_cast<PyTypeObject*>(value.ptr())))
-      type->operator_new = [](std::size_t) -> void* {
-        throw py::type_error("the object was not constructed: its __init__ failed or did not run");
-      };
-  }
 }
 
 // Calls `body` with the GIL, from a thread that had released it. While Python ends, it unwinds a

@@ -21,6 +21,8 @@ namespace py = pybind11;
 
 // option_value: what an option was given; ValueError where no option could be that.
 OptionValue option_value(const std::string& name, const py::handle& value);
+// What a field of `options` was given: also a dict for texts of the form "key=value", and a path.
+void set_option(const OptionField& field, void* options, const py::object& value);
 void set_options(const OptionsSchema& schema, void* options, const py::dict& values);
 py::dict options_dict(const OptionsSchema& schema, const void* options);
 py::list options_fields(const OptionsSchema& schema);

@@ -16,5 +16,5 @@ PYBIND11_MODULE(_eval, m) {
 #ifdef FACEBENCH_BIND_REPORTS
   facebench::bind_reports(m);
 #endif
-  facebench::refuse_unmade_objects(m);
+  facebench::finish_module(m);
 }

@@ -37,5 +37,5 @@ PYBIND11_MODULE(_full, m) {
 #ifdef FACEBENCH_BIND_PIPELINE
   facebench::bind_pipeline(m);
 #endif
-  facebench::refuse_unmade_objects(m);
+  facebench::finish_module(m);
 }

@@ -6,9 +6,12 @@
 // has a bindings file.
 namespace facebench {
 
-// Objects of the module's classes whose __init__ did not run, or failed, are refused wherever they
-// are given or asked: the binding library would hand out memory that nobody wrote. Called last.
-void refuse_unmade_objects(const pybind11::module_& m);
+// Called last, by each module.
+// Wrong arguments: a message of bounded length that says types and no values.
+// Objects whose __init__ did not run, or failed, are refused wherever they are given or asked: the
+// binding library would hand out memory that nobody wrote. They can be shown.
+// Every protocol of pickle works, or says that it does not: the two oldest ended the process.
+void finish_module(const pybind11::module_& m);
 
 void bind_core(pybind11::module_& m);
 void bind_io(pybind11::module_& m);

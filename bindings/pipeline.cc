@@ -1,7 +1,9 @@
 #include "facebench/pipeline/demo.h"
-#include "facebench/pipeline/preparation.h"
+#include "facebench/pipeline/pack.h"
 #include "facebench/pipeline/run.h"
 #include "facebench/pipeline/verify.h"
+
+#include <pybind11/functional.h>
 
 #include <variant>
 
@@ -28,34 +30,18 @@ py::dict demo_to_python(const DemoResult& result) {
 
 void bind_pipeline(py::module_& m) {
   bind_options<PreparationOptions>(m);
+  bind_options<PackRequest>(m);
+  bind_options<RunRequest>(m);
   bind_options<DemoOptions>(m);
 
   m.def(
       "run",
       [](const std::string& protocol, const std::variant<const BatchModel*, const Model*>& model,
-         const fs::path& out, const fs::path& root, const fs::path& images, const fs::path& lists,
-         const PreparationOptions& preparation, const PackOptions& pack,
-         const ExtractOptions& extract, const EvaluationOptions& evaluation, bool discard,
-         bool overwrite, const fs::path& cache, const py::object& reused,
-         const std::string& command, const std::optional<fs::path>& exclude,
-         const std::optional<std::int64_t>& limit, int threads, py::object progress) {
-        RunRequest request;
-        if (exclude) request.exclude = read_exclusion(*exclude);
-        request.limit = limit;
+         const fs::path& out, RunRequest request, const std::string& command,
+         const std::function<void(std::string)>& reused, int threads, py::object progress) {
         request.protocol = protocol;
-        request.places = {root, images, lists};
-        request.preparation = preparation;
-        request.pack = pack;
-        request.extract = extract;
-        request.evaluation = evaluation;
-        request.discard = discard;
-        request.overwrite = overwrite;
-        request.cache = cache;
-        request.reused = [&](const std::string& what) {
-          py::gil_scoped_acquire gil;
-          if (!reused.is_none()) reused(what);
-        };
         request.command = command;
+        request.reused = reused;
         return std::visit(
             [&](const auto& m) {
               return with_job(threads, std::move(progress),
@@ -63,14 +49,9 @@ void bind_pipeline(py::module_& m) {
             },
             model);
       },
-      py::arg("protocol"), py::arg("model").none(false), py::arg("out"), py::kw_only(),
-      py::arg("root") = "", py::arg("images") = "", py::arg("lists") = "",
-      py::arg("preparation") = PreparationOptions{}, py::arg("pack") = PackOptions{},
-      py::arg("extract") = ExtractOptions{}, py::arg("evaluation") = EvaluationOptions{},
-      py::arg("discard") = false, py::arg("overwrite") = false, py::arg("cache") = "",
-      py::arg("reused") = py::none(), py::arg("command") = "", py::arg("exclude") = py::none(),
-      py::arg("limit") = py::none(), py::arg("threads") = 0, py::arg("progress") = py::none(),
-      "See facebench.run.");
+      py::arg("protocol"), py::arg("model").none(false), py::arg("out"), py::arg("request"),
+      py::arg("command"), py::arg("reused"), py::arg("threads") = 0,
+      py::arg("progress") = py::none(), "See facebench.run.");
 
   m.def(
       "verify",
@@ -84,18 +65,14 @@ void bind_pipeline(py::module_& m) {
       py::arg("progress") = py::none(), "See facebench.verify.");
 
   m.def(
-      "prepare",
-      [](const Dataset& dataset, const fs::path& out, const PreparationOptions& preparation,
-         const PackOptions& options, int threads, py::object progress) {
-        const PreparationSource sources[] = {{"caller", preparation}};
-        const Preparation p = resolve_preparation(sources);
-        return with_job(threads, std::move(progress), [&](const Job& job) {
-          return pack_dataset(dataset, p.detector.get(), p.selection, p.crop, options, out, job);
-        });
+      "pack",
+      [](const std::string& dataset, const fs::path& root, const fs::path& out,
+         const PackRequest& request, int threads, py::object progress) {
+        return with_job(threads, std::move(progress),
+                        [&](const Job& job) { return pack(request, dataset, root, out, job); });
       },
-      py::arg("dataset"), py::arg("out"), py::arg("preparation") = PreparationOptions{},
-      py::arg("options") = PackOptions{}, py::arg("threads") = 0, py::arg("progress") = py::none(),
-      "See facebench.pack.");
+      py::arg("dataset"), py::arg("root"), py::arg("out"), py::arg("request"),
+      py::arg("threads") = 0, py::arg("progress") = py::none(), "See facebench.pack.");
 
   m.def(
       "protocol_dataset",

@@ -16,6 +16,7 @@ say "ruff check"
 say "ruff format"
 "$venv/bin/ruff" format --check . || failed+=("ruff format (mend: .venv/bin/ruff format .)")
 "$venv/bin/python" scripts/notebook_code.py build/notebooks
+[ -f build/python/facebench/_eval.pyi ] || die "the package is not built." "Build it: make build"
 say "mypy"
 "$venv/bin/mypy" || failed+=("mypy")
 say "pyright"

@@ -1,153 +1,205 @@
 #!/usr/bin/env python3
-"""Writes the stubs of the compiled modules, python/facebench/_eval.pyi and _full.pyi: what editors
-and type checkers read. With --check it writes nothing and fails where they are old.
+"""Writes the stub of a compiled module: what editors and type checkers read.
 
-Needs the full package and the extra lint: `PYTHONPATH=build/python python scripts/stubs.py`.
+    PYTHONPATH=build/python python scripts/stubs.py _eval build/python/facebench/_eval.pyi
+
+The build runs it where a module is linked. Signatures are those of the module's docstrings, fields
+of options classes those of their descriptions: a typed keyword each, and all of them as the
+TypedDict `CLASSKeywords` for functions with ``**options: Unpack[CLASSKeywords]``.
 """
 
-import argparse
 import ast
-import subprocess
+import importlib
+import importlib.util
+import inspect
+import re
 import sys
-import tempfile
+import types
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "python/facebench"
-MODULES = ("_eval", "_full")
-HEADER = "# Made by scripts/stubs.py from the compiled module.\n"
-# Makes stubs of the modules as they are compiled: facebench/__init__.py, which puts functions of
-# its own around theirs, is passed over.
-RAW = """
-import importlib.util, sys, types
-package = types.ModuleType("facebench")
-package.__path__ = importlib.util.find_spec("facebench").submodule_search_locations
-sys.modules["facebench"] = package
-import torch, pybind11_stubgen
-for name in sys.argv[2:]:
-    pybind11_stubgen.main(["facebench." + name, "-o", sys.argv[1], "--exit-code"])
-"""
 # Of a field of an options class, as its description names them (see bindings/common.h).
-TYPES = {
+FIELD_TYPES = {
     "boolean": "bool",
     "integer": "int",
     "number": "float",
     "text": "str",
+    "path": "str",
     "integers": "collections.abc.Sequence[int]",
     "numbers": "collections.abc.Sequence[float]",
     "texts": "collections.abc.Sequence[str]",
 }
+# What a keyword takes beside that.
+TAKEN = {"path": "os.PathLike[str]", "integers": "int", "texts": "dict[str, typing.Any]"}
+OPENING, CLOSING = "([{<", ")]}>"
+# Known when it is read: which kind of trials a track has, and so their attributes.
+ANY = {("Track", "trials")}
+# Of every class, or said better by `object`.
+PASSED_OVER = ("__doc__", "__module__", "__hash__", "__reduce__", "__reduce_ex__")
+
+
+def compiled(name: str) -> types.ModuleType:
+    """A compiled module without facebench/__init__.py, which needs more than it."""
+    package = types.ModuleType("facebench")
+    package.__path__ = importlib.util.find_spec("facebench").submodule_search_locations
+    sys.modules["facebench"] = package
+    return importlib.import_module(f"facebench.{name}")
+
+
+def split(text: str) -> list[str]:
+    """A list at its commas outside of brackets and quotes.
+
+    >>> split("a: dict[str, int], b: str = ','")
+    ['a: dict[str, int]', "b: str = ','"]
+    """
+    parts, depth, quote = [""], 0, ""
+    for k, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote and text[k - 1] != "\\" else quote
+        elif character in "'\"":
+            quote = character
+        elif character in CLOSING and text[k - 1 : k + 1] != "->":
+            depth -= 1
+        elif character in OPENING:
+            depth += 1
+        if character == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def any_type(kind: str) -> str:
+    return "typing.Any" if kind == "object" else kind
+
+
+def argument(text: str) -> str:
+    """``name: type = default`` as a stub has it. It may be None where that is its default."""
+    name, colon, rest = text.partition(": ")
+    if not colon:
+        return text  # *args, **kwargs, the * before keywords
+    kind, equals, default = rest.partition(" = ")
+    kind = any_type(kind)
+    if default == "None" and kind != "typing.Any" and "None" not in kind:
+        kind += " | None"
+    if not equals:
+        return f"{name}: {kind}"
+    plain = re.fullmatch(r"None|True|False|-?[\d.e+-]+|'[^'\\]*'", default)
+    return f"{name}: {kind} = {default if plain else '...'}"
+
+
+def signatures(function) -> list[tuple[str, str]]:
+    """(``(arguments) -> type``, text) of each overload, out of a function's docstring."""
+    first, _, rest = (function.__doc__ or "").strip().partition("\n")
+    found = []
+    if rest.startswith("Overloaded function."):
+        name = re.escape(first.partition("(")[0])
+        parts = re.split(rf"^\d+\. {name}(?=\()", rest, flags=re.MULTILINE)[1:]
+        heads = [part.partition("\n")[::2] for part in parts]
+    else:
+        heads = [(first[first.find("(") :], rest)]
+    for head, text in heads:
+        arguments, _, result = head.rpartition(" -> ")
+        made = ", ".join(map(argument, split(arguments[1:-1])))
+        found.append((f"({made}) -> {any_type(result)}", text.strip()))
+    return found
+
+
+def function_lines(name: str, function, decorators=()) -> list[str]:
+    lines, overloads = [], signatures(function)
+    for signature, text in overloads:
+        if name in ("__eq__", "__ne__"):
+            signature = "(self, other: object) -> bool"
+        signature = re.sub(r"^\((self|arg0): [\w.]+", "(self", signature)
+        lines += ["@typing.overload"] * (len(overloads) > 1) + list(decorators)
+        lines += [f"def {name}{signature}:", *indented(text)]
+    return lines
+
+
+def indented(text: str) -> list[str]:
+    if not text:
+        return ["    ..."]
+    return [f"    {line}".rstrip() for line in f"{text!r}".splitlines()]
+
+
+def property_lines(name: str, member: property, owner: str) -> list[str]:
+    kind = signatures(member.fget)[0][0].rpartition(" -> ")[2]
+    kind = "typing.Any" if (owner, name) in ANY else kind
+    lines = ["@property", f"def {name}(self) -> {kind}:", *indented(member.__doc__ or "")]
+    if member.fset is not None:
+        arguments = signatures(member.fset)[0][0].rpartition(" -> ")[0][1:-1]
+        given = split(arguments)[1].partition(": ")[2]
+        lines += [f"@{name}.setter", f"def {name}(self, value: {given}) -> None: ..."]
+    return lines
 
 
 def field_type(field: dict) -> str:
-    return TYPES[field["type"]] + (" | None" if field["optional"] else "")
+    return FIELD_TYPES[field["type"]] + (" | None" if field["optional"] else "")
 
 
-def options_class(node: ast.ClassDef, fields: list[dict]) -> ast.ClassDef:
-    """The stub of an options class: a typed attribute and a typed keyword for each field, in place
-    of properties that may be anything."""
-    names = {field["name"] for field in fields}
-    kept = []
-    for part in node.body:
-        if getattr(part, "name", None) in names:
-            continue
-        if getattr(part, "name", None) == "__init__":
-            keywords = ", ".join(f"{f['name']}: {field_type(f)} = ..." for f in fields)
-            signature = f"def __init__(self, *, {keywords}) -> None: ..."
-            part = ast.parse(signature).body[0]
-        kept.append(part)
-    lines = []
+def keywords_lines(name: str, fields: list[dict]) -> list[str]:
+    lines = [f"class {name}Keywords(typing.TypedDict, total=False):"]
     for field in fields:
-        lines += [f"{field['name']}: {field_type(field)}", repr(field["doc"])]
-    return ast.ClassDef(
-        node.name, node.bases, node.keywords, [*kept, *ast.parse("\n".join(lines)).body], [], []
-    )
+        more = [TAKEN[field["type"]]] if field["type"] in TAKEN else []
+        lines.append(f"    {field['name']}: {' | '.join([field_type(field), *more])}")
+    return lines
 
 
-def mend_function(node: ast.FunctionDef) -> None:
-    """An argument may be None where that is its default; anything is compared with anything."""
-    arguments = node.args
-    defaults = [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults
-    pairs = [
-        *zip(arguments.args, defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    for argument, default in pairs:
-        if node.name in ("__eq__", "__ne__") and argument.arg != "self":
-            argument.annotation = ast.Name("object")
-        none = isinstance(default, ast.Constant) and default.value is None
-        if none and argument.annotation and "None" not in ast.unparse(argument.annotation):
-            optional = ast.parse(f"{ast.unparse(argument.annotation)} | None", mode="eval")
-            argument.annotation = optional.body
+def class_lines(kind: type, fields: list[dict]) -> list[str]:
+    bases = [base for base in kind.__bases__ if base.__module__.startswith("facebench")]
+    bases += [base for base in kind.__bases__ if issubclass(base, Exception)]
+    named = ", ".join(spelled(base) for base in bases)
+    body = indented(inspect.cleandoc(kind.__doc__)) if kind.__doc__ else []
+    for field in fields:
+        body += [f"    {field['name']}: {field_type(field)}", *indented(field["doc"])]
+    own = {field["name"] for field in fields}
+    for name, member in sorted(vars(kind).items()):
+        hidden = name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
+        if hidden or name in own or name in PASSED_OVER:
+            continue
+        if name == "__init__" and fields:
+            keywords = f"**fields: typing.Unpack[{kind.__name__}Keywords]"
+            lines = [f"def __init__(self, {keywords}) -> None: ..."]
+        elif isinstance(member, property):
+            lines = property_lines(name, member, kind.__name__)
+        elif isinstance(member, staticmethod):
+            lines = function_lines(name, member.__func__, ["@staticmethod"])
+        elif type(member).__name__ == "instancemethod":
+            lines = function_lines(name, member)
+        elif isinstance(member, kind):
+            lines = [f"{name}: typing.ClassVar[{kind.__name__}]"]
+        else:
+            continue
+        body += [f"    {line}" for line in lines]
+    return [f"class {kind.__name__}{f'({named})' if named else ''}:", *(body or ["    ..."])]
 
 
-def mend_class(node: ast.ClassDef) -> None:
-    # That a class with __eq__ has no hash follows.
-    hashes = [p for p in node.body if isinstance(p, ast.AnnAssign) and p.target.id == "__hash__"]
-    node.body = [p for p in node.body if p not in hashes]
-    for part in node.body:
-        # Which kind of trials a track has, and so their attributes, is known when it is read.
-        if node.name == "Track" and getattr(part, "name", "") == "trials":
-            part.returns = ast.parse("typing.Any", mode="eval").body
+def spelled(kind: type) -> str:
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
-def mended(text: str, module) -> str:
-    """A stub as pybind11-stubgen makes it, with what it cannot know."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            mend_function(node)
-        elif isinstance(node, ast.ClassDef):
-            mend_class(node)
-    for i, node in enumerate(tree.body):
-        thing = getattr(module, getattr(node, "name", ""), None)
-        if isinstance(node, ast.ClassDef) and hasattr(thing, "fields"):
-            tree.body[i] = options_class(node, thing.fields())
-        elif isinstance(node, ast.AnnAssign) and node.target.id != "__all__":
-            node.value = None  # such as the version of the torch at hand
-    return HEADER + ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-
-
-def generated() -> dict[Path, str]:
-    """Each stub's path and text, before it is formatted."""
-    from facebench import _eval
-    from facebench._torch import full
-
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", RAW, folder, *MODULES]
-        subprocess.run(command, check=True, capture_output=True, text=True)
-        made = Path(folder) / "facebench"
-        return {
-            PACKAGE / f"{name}.pyi": mended((made / f"{name}.pyi").read_text(), module)
-            for name, module in zip(MODULES, (_eval, full), strict=True)
-        }
-
-
-def stale(made: dict[Path, str]) -> list[Path]:
-    """The stubs that say something else than what is made; their format does not matter."""
-
-    def said(text: str) -> str:
-        tree = ast.parse(text)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                node.value = " ".join(node.value.split())
-        return ast.dump(tree)
-
-    return [p for p, text in made.items() if not p.exists() or said(p.read_text()) != said(text)]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where one is old")
-    check = parser.parse_args().check
-    made = generated()
-    old = stale(made)
-    if check and old:
-        sys.exit(f"old: {', '.join(p.name for p in old)}. Run: python scripts/stubs.py")
-    for path in [] if check else old:
-        path.write_text(made[path])
-        subprocess.run([sys.executable, "-m", "ruff", "format", "-q", path], check=True)
+def stub(module: types.ModuleType) -> str:
+    """The text of the stub. ValueError where it would be no Python."""
+    lines = []
+    for name, member in sorted(vars(module).items()):
+        if inspect.isclass(member) and member.__module__ == module.__name__:
+            fields = member.fields() if hasattr(member, "fields") else []
+            lines += keywords_lines(name, fields) if fields else []
+            lines += class_lines(member, fields)
+        elif inspect.isbuiltin(member):
+            lines += function_lines(name, member)
+        elif not name.startswith("__") and not inspect.ismodule(member):
+            lines.append(f"{name}: {spelled(type(member))}")
+    text = "\n".join(lines).replace(f"{module.__name__}.", "")
+    dotted = set(re.findall(r"\b((?:[a-z_]+\.)+)[A-Za-z_]", text))
+    known = ("collections", "facebench", "numpy", "os", "pathlib", "torch", "typing")
+    imports = {"typing", *(d[:-1] for d in dotted if d.partition(".")[0] in known)} - {"facebench"}
+    whole = "\n".join([*(f"import {name}" for name in sorted(imports)), text])
+    header = f"# Made by scripts/stubs.py from {module.__name__}.\n"
+    return header + ast.unparse(ast.parse(whole)) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    name, path = sys.argv[1:]
+    text = stub(compiled(name))
+    Path(path).unlink(missing_ok=True)  # not through a link
+    Path(path).write_text(text)

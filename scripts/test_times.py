@@ -2,8 +2,8 @@
 
     python scripts/test_times.py [ROWS]
 
-C++ tests are summed by suite and Python tests by file, with the fixtures that they set up. Tests run
-beside each other, so the sums exceed the time that passed.
+C++ tests are summed by suite and Python tests by file, with the fixtures that they set up. Tests
+run beside each other, so the sums exceed the time that passed.
 """
 
 import re

@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 # --- python -----------------------------------------------------------------------------------------
 # facebench_package: all that a wheel holds and nothing else, so that a wheel costs no tests.
 add_custom_target(facebench_package)
-foreach(target facebench_eval facebench _eval _full facebench_cuda facebench_weights)
+foreach(target facebench_eval facebench _eval _full facebench_cuda facebench_weights
+        facebench_eval_stub facebench_full_stub)
   if(TARGET ${target})
     add_dependencies(facebench_package ${target})
   endif()
@@ -14,6 +15,13 @@ foreach(target facebench_eval facebench facebench_cuda _eval _full)
   if(TARGET ${target})
     # A wheel cannot hold links: the library under the name that the modules ask for, once.
     install(TARGETS ${target} LIBRARY DESTINATION facebench COMPONENT python NAMELINK_SKIP)
+  endif()
+endforeach()
+
+foreach(module _eval _full)
+  if(TARGET ${module})
+    install(FILES "${PROJECT_BINARY_DIR}/python/facebench/${module}.pyi" DESTINATION facebench
+            COMPONENT python)
   endif()
 endforeach()
 

@@ -27,7 +27,7 @@ fs::path pack_faces(const fs::path& folder, std::int64_t people, std::int64_t fi
   faces.first_person = first_person;
   if (!fs::exists(folder)) facebench::write_synthetic_dataset(faces, folder);
   facebench::PreparationOptions wanted;
-  wanted.crop_width = wanted.crop_height = 64;
+  wanted.crop_size = std::vector<std::int64_t>{64};
   const facebench::PreparationSource sources[] = {{"caller", wanted}};
   const auto preparation = facebench::resolve_preparation(sources);
   const fs::path out = folder.string() + ".h5";

@@ -12,9 +12,6 @@ from pathlib import Path
 import facebench
 from facebench import datasets, nn
 
-# What this network was trained on. Your own file may say something else; see its authors' code.
-PIXELS = {"mean": 127.5, "std": 128.0, "color": "rgb", "flip": "none"}
-
 
 def main(arguments):
     if arguments:
@@ -35,7 +32,12 @@ def main(arguments):
         crop_size=None if arguments else 64,
         overwrite=True,
         replicates=200,
-        **PIXELS,
+        # What this network was trained on. Your own file may say something else; see its authors'
+        # code.
+        mean=127.5,
+        std=128.0,
+        color="rgb",
+        flip="none",
     )
     print(result)
 

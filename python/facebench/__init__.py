@@ -8,16 +8,16 @@ needs neither torch nor time.
 2
 """
 
-import typing as _typing
-from importlib import import_module as _import_module
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from facebench import _one_package as _one_package  # before files of another version are read
 from facebench import _threads as _threads  # before anything that imports numpy
 
 # isort: split
-from facebench import _arguments, _eval, _texts
+from facebench import _eval, _texts
 
-if _typing.TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
+if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import core as core
     from facebench import crops as crops
     from facebench import datasets as datasets
@@ -38,7 +38,6 @@ if _typing.TYPE_CHECKING:  # what __getattr__ finds, for editors and type checke
     from facebench._compare import compare as compare
     from facebench._gallery import gallery as gallery
     from facebench._inspect import inspect as inspect
-    from facebench._light import evaluate as evaluate
     from facebench._light import report as report
     from facebench._light import verify as verify
     from facebench._quality import quality as quality
@@ -48,6 +47,7 @@ if _typing.TYPE_CHECKING:  # what __getattr__ finds, for editors and type checke
     from facebench.pipeline import embed as embed
     from facebench.pipeline import pack as pack
     from facebench.pipeline import run as run
+    from facebench.protocols import evaluate as evaluate
     from facebench.reports import budget as budget
     from facebench.reports import calibrate as calibrate
     from facebench.reports import check as check
@@ -60,7 +60,6 @@ if _typing.TYPE_CHECKING:  # what __getattr__ finds, for editors and type checke
     from facebench.training import train as train
 
 _texts.give(_eval)
-_arguments.guard(_eval)  # before anything else takes a function out of it
 
 Error = _eval.Error
 __version__ = _eval.version()
@@ -91,7 +90,7 @@ _VERBS = {
     "pack": "pipeline",
     "train": "training",
     "embed": "pipeline",
-    "evaluate": "_light",
+    "evaluate": "protocols",
     "run": "pipeline",
     "demo": "pipeline",
     "verify": "_light",
@@ -117,9 +116,9 @@ __all__ = ["Error", "__version__", *_MODULES, *_VERBS]
 
 def __getattr__(name):
     if name in _MODULES:
-        return _import_module(f"facebench.{name}")
+        return import_module(f"facebench.{name}")
     if name in _VERBS:
-        return getattr(_import_module(f"facebench.{_VERBS[name]}"), name)
+        return getattr(import_module(f"facebench.{_VERBS[name]}"), name)
     raise AttributeError(f"module 'facebench' has no attribute {name!r}")
 
 

@@ -5,11 +5,14 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from facebench import _foreign, crops, detection, embedding, images
+from facebench._options import takes
 from facebench._progress import sink
+from facebench._torch import full
 from facebench.core import Error
 from facebench.io import EmbeddingSet, SampleStatus
 
@@ -154,13 +157,26 @@ def _try(steps, path):
     return None, SampleStatus.no_face  # as a pack records a face that cannot be cut out
 
 
+@takes(embedding.ExtractOptions)
 def compare(
-    a, b, *, model, run=None, detector=None, selection=None, crop=None, crop_size=None, **options
-):
+    a,
+    b,
+    *,
+    model,
+    run=None,
+    detector: str | None = None,
+    selection: str | None = None,
+    crop: str | None = None,
+    crop_size: int | tuple[int, int] | None = None,
+    mean=None,
+    std=None,
+    color: str | None = None,
+    **options: "Unpack[full.ExtractOptionsKeywords]",
+) -> Comparison:
     """How alike two faces are: the cosine of their embeddings, a `Comparison`.
 
-    ``a``, ``b``: paths of photographs, arrays, PIL images or tensors. ``model``: as for
-    `facebench.run`, with mean, std, color and flip in ``options`` where it does not say them. What
+    ``a``, ``b``: paths of photographs, arrays, PIL images or tensors. ``model``, ``mean``, ``std``,
+    ``color``: as for `facebench.run`. ``options`` are fields of `ExtractOptions` (flip, ...). What
     is None is what the model says. ``run``: a run folder, whose thresholds the score is held
     against; they are those of that model and data, and of no other. facebench.Error where no face
     is found.
@@ -171,9 +187,8 @@ def compare(
     >>> round(facebench.compare(photo, photo, model=grey, detector="none").score, 6)
     1.0
     """
-    pixels = _foreign.take_pixels(options)
     extract = embedding.ExtractOptions(**options)
-    embedder = embedding.load_embedder(model, **pixels)
+    embedder = embedding.load_embedder(model, mean=mean, std=std, color=color)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     steps = _Steps(embedder, detector, selection, crop, crop_size)
     cut = []

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from facebench._arguments import brief, type_text
-from facebench._torch import full as _full
+from facebench._torch import full
 from facebench.core import Error
 from facebench.io import read_safetensors, sha256_file, write_safetensors
 
@@ -39,7 +39,7 @@ class _NetworkEmbedder:
     in `extract`, as `_options` (a `ModelOptions`) says."""
 
     _title: str  # in messages and run folders
-    _options: _full.ModelOptions
+    _options: full.ModelOptions
     _input = (0, 0)  # height, width; 0: any
     _prepared = False  # whether the options say how its images are detected and cropped
     _file = _sha256 = ""
@@ -93,8 +93,8 @@ class _NetworkEmbedder:
         return {"mean": o.mean, "std": o.std, "color": o.color}
 
     def __call__(self, images: np.ndarray) -> np.ndarray:
-        plain = _full.ExtractOptions(flip="none", normalization="none")
-        return _full.extract_array(batch_model(self), np.ascontiguousarray(images), plain).values
+        plain = full.ExtractOptions(flip="none", normalization="none")
+        return full.extract_array(batch_model(self), np.ascontiguousarray(images), plain).values
 
 
 def _rows(out, images: int, what: str) -> np.ndarray:
@@ -171,9 +171,9 @@ class OnnxEmbedder(_NetworkEmbedder):
         self._output = output or outputs[0]
         exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
         if exported is None:
-            self._options = _full.ModelOptions(mean=[127.5], std=[127.5])
+            self._options = full.ModelOptions(mean=[127.5], std=[127.5])
         else:
-            _, self._options = _full.parse_model_description(exported, str(path), "facebench")
+            _, self._options = full.parse_model_description(exported, str(path), "facebench")
             self._prepared = True
         self._set_pixels(mean, std, color, known=exported is not None)
         self._read_input()
@@ -241,7 +241,7 @@ class TorchEmbedder(_NetworkEmbedder):
     def __init__(self, module, *, mean=None, std=None, color=None, weights=None):
         self._module = module
         self._title = _name(module)
-        self._options = _full.ModelOptions(mean=[127.5], std=[127.5])
+        self._options = full.ModelOptions(mean=[127.5], std=[127.5])
         if weights is not None:
             self._load(Path(weights))
         self._set_pixels(mean, std, color, known=weights is not None)
@@ -263,7 +263,7 @@ class TorchEmbedder(_NetworkEmbedder):
                 f"{path}: not a model that facebench.train saved of a network of your own. Load "
                 "other weights into the module with load_state_dict()"
             )
-        size, self._options = _full.parse_model_description(metadata["model"], str(path), "model")
+        size, self._options = full.parse_model_description(metadata["model"], str(path), "model")
         self._input, self._prepared = (size.height or 0, size.width or 0), True
         try:
             self._module.load_state_dict({n: torch.from_numpy(t) for n, t in tensors.items()})
@@ -277,7 +277,7 @@ class TorchEmbedder(_NetworkEmbedder):
     def _model_description(self) -> str:
         """What a file says of it, as `Model` does."""
         height, width = (side or None for side in self._input)
-        size = _full.NetworkOptions(height=height, width=width)
+        size = full.NetworkOptions(height=height, width=width)
         said = {"network": self._title, "network_options": size.to_dict()}
         return json.dumps(said | {"options": self._options.to_dict()}, sort_keys=True)
 
@@ -345,7 +345,7 @@ class CallableEmbedder(_NetworkEmbedder):
         self._run = function
         self._title = _name(function)
         own = {k: getattr(function, k) for k in ("flip", "normalization") if hasattr(function, k)}
-        self._options = _full.ModelOptions(mean=[127.5], std=[127.5], **own)
+        self._options = full.ModelOptions(mean=[127.5], std=[127.5], **own)
         self._set_pixels(mean, std, color)
         self.description = getattr(function, "description", {"callable": self._title})
         self.description = self.description | self._pixels()
@@ -364,19 +364,20 @@ def load_embedder(source, **options):
     """
     import torch
 
+    options = {name: value for name, value in options.items() if value is not None}
     text = str(source)
     named = isinstance(source, (str, Path))
     if named and text.endswith(".onnx"):
         return OnnxEmbedder(source, **options)
-    if isinstance(source, (torch.nn.Module, _full.Network)):
+    if isinstance(source, (torch.nn.Module, full.Network)):
         return TorchEmbedder(source, **options)
-    if isinstance(source, _full.Model) or (named and text.endswith(".safetensors")):
+    if isinstance(source, full.Model) or (named and text.endswith(".safetensors")):
         if options:
             raise ValueError(
                 f"{', '.join(options)}: a model file of ours says this itself; write one that says "
                 "otherwise with facebench convert --set"
             )
-        return source if isinstance(source, _full.Model) else _full.load_model(source)
+        return source if isinstance(source, full.Model) else full.load_model(source)
     if callable(source):
         return _callable_embedder(source, options)
     if not named:
@@ -426,24 +427,24 @@ def take_pixels(options):
 def ready_model(model, flip=None, **pixels):
     """A model file of ours, or a model in batches, of what `load_embedder` takes; one that is there
     already stays. A UserWarning where its pixels are assumed."""
-    if isinstance(model, _full.BatchModel):
+    if isinstance(model, full.BatchModel):
         return model
     name = str(model) if isinstance(model, (str, Path)) else getattr(model, "__name__", "")
     embedder = load_embedder(model, **pixels)
-    if isinstance(embedder, _full.Model):
+    if isinstance(embedder, full.Model):
         return embedder
     warn_of_assumptions(embedder, flip)
     return batch_model(embedder, name, flip)
 
 
-def batch_model(embedder, name: str = "", flip=None) -> _full.BatchModel:
+def batch_model(embedder, name: str = "", flip=None) -> full.BatchModel:
     """An `Embedder` as the extractor takes it. ``name``: in messages and run folders. ``flip``: how
     it is embedded, where that was stated."""
     if isinstance(embedder, _NetworkEmbedder):
         assumed = embedder.assumed(flip)
         described = {"assumed": assumed} if assumed else {}
         height, width = embedder._input
-        return _full.PythonModel(
+        return full.PythonModel(
             embedder._run,
             name=name or embedder._title,
             options=embedder._options,
@@ -455,10 +456,10 @@ def batch_model(embedder, name: str = "", flip=None) -> _full.BatchModel:
             sha256=embedder._sha256,
         )
     own = {k: getattr(embedder, k) for k in ("flip", "normalization") if hasattr(embedder, k)}
-    return _full.PythonModel(
+    return full.PythonModel(
         embedder,
         name=name or _name(embedder),
-        options=_full.ModelOptions(**own),
+        options=full.ModelOptions(**own),
         raw_bytes=True,
         description=getattr(embedder, "description", {"callable": _name(embedder)}),
     )

@@ -78,9 +78,7 @@ def _row(p):
     ]
 
 
-def gallery(
-    run, *, pack=None, embeddings=None, out=None, threads=0, progress=None, **options
-):
+def gallery(run, *, pack=None, embeddings=None, out=None, threads=0, progress=None, **options):
     """The FNIR of searches in galleries of different size, drawn from a run's people.
 
     Of everybody with two images or more the first image is enrolled. In each draw the first

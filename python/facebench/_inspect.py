@@ -5,11 +5,13 @@ import math
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from facebench import _eval
 from facebench._eval import InspectionOptions
+from facebench._options import takes
 from facebench.reports.page import (
     Report,
     Section,
@@ -108,6 +110,7 @@ class Inspection(Report):
         return {"kind": "sheet", "pairs": items}
 
 
+@takes(InspectionOptions)
 def inspect(
     run,
     *,
@@ -122,7 +125,7 @@ def inspect(
     out=None,
     sheet=None,
     suspects=None,
-    **options,
+    **options: "Unpack[_eval.InspectionOptionsKeywords]",
 ):
     """The worst pairs of a run, the people its rates hang on, and labels that may be wrong.
 

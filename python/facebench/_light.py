@@ -1,68 +1,12 @@
-"""The verbs that need no torch: evaluate, report, verify. `facebench` offers them by name."""
+"""The verbs of run folders: report and verify. `facebench` offers them by name."""
 
 import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import _eval, _inspect, _rows, protocols, reports
+from facebench import _eval, _inspect, _rows, reports
 from facebench._arguments import brief
 from facebench.reports import write_run_pages  # noqa: F401 -- of Result.save, which is lower
-
-
-def evaluate(
-    protocol,
-    embeddings=None,
-    *,
-    scores=None,
-    names=None,
-    status=None,
-    root=None,
-    lists=None,
-    exclude=None,
-    limit: int | None = None,
-    distance=False,
-    columns=None,
-    out=None,
-    overwrite=False,
-    command="",
-    threads=0,
-    progress=None,
-    **options,
-):
-    """Evaluate embeddings or scores from anywhere; written to the run folder ``out`` where given.
-
-    The arguments are those of `facebench.protocols.evaluate`. Returns its `Result`.
-
-    >>> import pathlib, tempfile, facebench
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
-    >>> _ = (folder / "pairs.txt").write_text(text)
-    >>> facebench.evaluate(
-    ...     "lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder, interval="none", out=folder / "run"
-    ... ).auc.value
-    1.0
-    >>> sorted(p.name for p in (folder / "run").iterdir())
-    ['curves.json', 'metrics.json', 'report.html', 'report.md', 'run.json', 'scores.h5']
-    """
-    result = protocols.evaluate(
-        protocol,
-        embeddings,
-        names,
-        scores=scores,
-        status=status,
-        root=root,
-        lists=lists,
-        exclude=exclude,
-        limit=limit,
-        distance=distance,
-        columns=columns,
-        threads=threads,
-        progress=progress,
-        **options,
-    )
-    if out is not None:
-        result.save(out, overwrite=overwrite, command=command)
-    return result
 
 
 def report(

@@ -1,10 +1,12 @@
 """People and images that a training set shares with a test set."""
 
 import os
+from typing import Unpack
 
 from facebench import _audit, _text_tables, _torch
 from facebench._fields import Fields
 from facebench._full import OverlapOptions
+from facebench._options import takes
 from facebench.core import Error
 
 
@@ -80,6 +82,7 @@ def _table(names):
     return names if isinstance(names, dict) else read_person_names(names)
 
 
+@takes(OverlapOptions)
 def find_overlap(
     train,
     test,
@@ -90,7 +93,7 @@ def find_overlap(
     test_names=None,
     threads=0,
     progress=None,
-    **options,
+    **options: "Unpack[_torch.full.OverlapOptionsKeywords]",
 ):
     """People of a training set who are in a test set too: by name, and by similar images.
 

@@ -2,15 +2,18 @@
 
 import os
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from facebench import _eval, reports
+from facebench._options import takes
 from facebench.io import read_embeddings
 
 NORM = "norm"
 
 
+@takes(_eval.DiscardOptions)
 def quality(
     run,
     *,
@@ -28,7 +31,7 @@ def quality(
     out=None,
     threads=0,
     progress=None,
-    **options,
+    **options: "Unpack[_eval.DiscardOptionsKeywords]",
 ):
     """The FNMR of a run as images of low quality are discarded, for several qualities at once.
 

@@ -15,11 +15,10 @@ if find_spec("facebench._full") is None:
 
 import torch
 
-from facebench import _arguments, _texts, _threads
 from facebench import _full as full
+from facebench import _texts, _threads
 
 _texts.give(full)
-_arguments.guard(full)  # before anything else takes a function out of it
 
 
 def _major_minor(text: str) -> str:

@@ -25,7 +25,3 @@ __all__ = [
     "supported_isa",
     "version",
 ]
-
-
-def __dir__():
-    return __all__

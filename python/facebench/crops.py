@@ -8,16 +8,17 @@
 ((112, 112, 3), '')
 """
 
-from collections.abc import Sequence as _Sequence
+from collections.abc import Sequence
 
-import numpy as _np
+import numpy as np
 
-from facebench._arguments import real_array as _real_array
-from facebench._torch import full as _full
-from facebench.detection import Face as _Face
-from facebench.images import pixels as _pixels
+from facebench._arguments import real_array
+from facebench._options import takes
+from facebench._torch import full
+from facebench.detection import Face
+from facebench.images import pixels
 
-CropOptions = _full.CropOptions
+CropOptions = full.CropOptions
 
 
 def _options(name, options) -> CropOptions:
@@ -28,9 +29,10 @@ def _options(name, options) -> CropOptions:
     return name
 
 
+@takes(CropOptions)
 def crop_face(
-    image: _np.ndarray, face: _Face, name: str | CropOptions = "arcface112", **options
-) -> tuple[_np.ndarray | None, str]:
+    image: np.ndarray, face: Face, name: str | CropOptions = "arcface112", **options
+) -> tuple[np.ndarray | None, str]:
     """The crop and "", or None and the reason why this face cannot be cut out.
 
     `name` is one of `crops()`, or a `CropOptions`; `options` are its fields.
@@ -41,11 +43,12 @@ def crop_face(
     >>> crops.crop_face(np.zeros((60, 60, 3), np.uint8), Face([10, 10, 40, 40]), "arcface112")
     (None, 'the crop needs landmarks, and the face has none')
     """
-    return _full.crop_face(_pixels(image), face, _options(name, options))
+    return full.crop_face(pixels(image), face, _options(name, options))
 
 
+@takes(CropOptions)
 def crop_window(
-    width: int, height: int, face: _Face, name: str | CropOptions = "paper", **options
+    width: int, height: int, face: Face, name: str | CropOptions = "paper", **options
 ) -> tuple[int, int, int, int] | None:
     """The pixels x0, y0, x1, y1 that a box crop cuts out of an image of this size, before it is
     resized; None where the box has none inside.
@@ -55,10 +58,11 @@ def crop_window(
     >>> crops.crop_window(100, 80, Face([10, 10, 50, 70]), "paper")
     (4, 1, 56, 79)
     """
-    window = _full.crop_window(width, height, face, _options(name, options))
+    window = full.crop_window(width, height, face, _options(name, options))
     return None if window is None else tuple(window)
 
 
+@takes(CropOptions)
 def resolve_crop(name: str | CropOptions, **options) -> CropOptions:
     """The options with everything that was left to the crop filled in, as manifests record them.
 
@@ -66,24 +70,22 @@ def resolve_crop(name: str | CropOptions, **options) -> CropOptions:
     >>> crops.resolve_crop("facenet").margin_pixels
     22.0
     """
-    return _full.resolve_crop(_options(name, options))
+    return full.resolve_crop(_options(name, options))
 
 
-def fit_similarity(from_: _Sequence, to: _Sequence) -> _np.ndarray:
+def fit_similarity(from_: Sequence, to: Sequence) -> np.ndarray:
     """The 2 x 3 similarity that moves points onto points with least squares (Umeyama 1991).
 
     >>> from facebench import crops
     >>> crops.fit_similarity([[0, 0], [1, 0]], [[5, 5], [7, 5]]).tolist()
     [[2.0, -0.0, 5.0], [0.0, 2.0, 5.0]]
     """
-    return _full.fit_similarity(
-        _real_array(from_, "from_").tolist(), _real_array(to, "to").tolist()
-    )
+    return full.fit_similarity(real_array(from_, "from_").tolist(), real_array(to, "to").tolist())
 
 
 def crops() -> dict[str, str]:
     """Crop name -> one line about it."""
-    return _full.crops()
+    return full.crops()
 
 
 __all__ = [
@@ -94,7 +96,3 @@ __all__ = [
     "fit_similarity",
     "resolve_crop",
 ]
-
-
-def __dir__():
-    return __all__

@@ -131,7 +131,3 @@ __all__ = [
     "write_croissant",
     "write_synthetic_dataset",
 ]
-
-
-def __dir__():
-    return __all__

@@ -6,28 +6,28 @@
 []
 """
 
-import json as _json
-import os as _os
-from collections.abc import Sequence as _Sequence
+import json
+import os
+from collections.abc import Sequence
 
-import numpy as _np
+import numpy as np
 
-from facebench import images as _images
-from facebench._arguments import type_text as _type_text
-from facebench._eval import Error as _Error
-from facebench._torch import full as _full
+from facebench import images
+from facebench._arguments import type_text
+from facebench._eval import Error
+from facebench._torch import full
 
-DetectedFile = _full.DetectedFile
-DetectionSummary = _full.DetectionSummary
-Detector = _full.Detector
-Face = _full.Face
-GivenOptions = _full.GivenOptions
-HogOptions = _full.HogOptions
-MtcnnOptions = _full.MtcnnOptions
+DetectedFile = full.DetectedFile
+DetectionSummary = full.DetectionSummary
+Detector = full.Detector
+Face = full.Face
+GivenOptions = full.GivenOptions
+HogOptions = full.HogOptions
+MtcnnOptions = full.MtcnnOptions
 
-face_csv_header = _full.face_csv_header
-face_csv_record = _full.face_csv_record
-default_mtcnn_weights = _full.default_mtcnn_weights
+face_csv_header = full.face_csv_header
+face_csv_record = full.face_csv_record
+default_mtcnn_weights = full.default_mtcnn_weights
 
 
 def make_detector(name: str = "mtcnn", **options) -> Detector:
@@ -40,32 +40,32 @@ def make_detector(name: str = "mtcnn", **options) -> Detector:
     >>> detection.description(hog)["options"]["upsample"]
     0
     """
-    return _full.make_detector(name, **options)
+    return full.make_detector(name, **options)
 
 
 def description(detector: Detector) -> dict:
     """Everything that decides what a detector finds, as manifests record it."""
     if not isinstance(detector, Detector):
-        raise TypeError(f"detector must be a Detector, not {_type_text(detector)}")
-    return _json.loads(detector.description())
+        raise TypeError(f"detector must be a Detector, not {type_text(detector)}")
+    return json.loads(detector.description())
 
 
 def _finder(detector: str | Detector, options: dict) -> Detector:
     if isinstance(detector, str):
         return make_detector(detector, **options)
     if not isinstance(detector, Detector):
-        raise TypeError(f"detector must be its name or a Detector, not {_type_text(detector)}")
+        raise TypeError(f"detector must be its name or a Detector, not {type_text(detector)}")
     if options:
         raise TypeError("options go to make_detector() when a detector is passed")
     return detector
 
 
 def _is_path(item) -> bool:
-    return isinstance(item, (str, _os.PathLike))
+    return isinstance(item, (str, os.PathLike))
 
 
 def detect(
-    image: _np.ndarray | str | _os.PathLike | _Sequence,
+    image: np.ndarray | str | os.PathLike | Sequence,
     detector: str | Detector = "mtcnn",
     *,
     color: str = "rgb",
@@ -103,34 +103,34 @@ def detect(
     [DetectedFile('black.png', no_face, 0 faces)]
     """
     finder = _finder(detector, options)
-    if _is_path(image) and _os.path.isdir(image):
+    if _is_path(image) and os.path.isdir(image):
         return detect_files(image, finder, threads=threads, progress=progress)
     if _is_path(image):
         return detect([image], finder)[0]
     one = hasattr(image, "getbands") or getattr(image, "ndim", 0) in (2, 3)
     if one:
-        return finder.detect(_images.pixels(image), "", color)
+        return finder.detect(images.pixels(image), "", color)
     items = list(image)
     if items and all(_is_path(item) for item in items):
         found = detect_files(items, finder, threads=threads, progress=progress)
         for row in found:
             if row.reason:
-                raise _Error(
+                raise Error(
                     row.reason if row.status == "unreadable" else f"{row.name}: {row.reason}"
                 )
         return [row.faces for row in found]
-    loaded = [_images.read(item, color=color) if _is_path(item) else item for item in items]
-    names = [_os.fspath(item) if _is_path(item) else "" for item in items]
+    loaded = [images.read(item, color=color) if _is_path(item) else item for item in items]
+    names = [os.fspath(item) if _is_path(item) else "" for item in items]
     return finder.detect_all(
-        [_images.pixels(pixels) for pixels in loaded], names, color, threads, progress
+        [images.pixels(pixels) for pixels in loaded], names, color, threads, progress
     )
 
 
 def detect_files(
-    paths: str | _os.PathLike | _Sequence,
+    paths: str | os.PathLike | Sequence,
     detector: str | Detector = "mtcnn",
     *,
-    draw: str | _os.PathLike = "",
+    draw: str | os.PathLike = "",
     threads: int = 0,
     progress=None,
     **options,
@@ -157,16 +157,16 @@ def detect_files(
     True
     """
     files = _files(paths, draw)
-    return _full.detect_files(_finder(detector, options), files, threads, progress)
+    return full.detect_files(_finder(detector, options), files, threads, progress)
 
 
 def detect_to_file(
-    paths: str | _os.PathLike | _Sequence,
-    out: str | _os.PathLike,
+    paths: str | os.PathLike | Sequence,
+    out: str | os.PathLike,
     detector: str | Detector = "mtcnn",
     *,
     format: str = "",
-    draw: str | _os.PathLike = "",
+    draw: str | os.PathLike = "",
     threads: int = 0,
     progress=None,
     **options,
@@ -189,19 +189,19 @@ def detect_to_file(
     '1.png,no_face'
     """
     files = _files(paths, draw)
-    format = format or _os.path.splitext(_os.fspath(out))[1].lstrip(".").lower()
-    return _full.detect_to_file(_finder(detector, options), files, out, format, threads, progress)
+    format = format or os.path.splitext(os.fspath(out))[1].lstrip(".").lower()
+    return full.detect_to_file(_finder(detector, options), files, out, format, threads, progress)
 
 
 def _files(paths, draw) -> list:
     if not _is_path(paths):
         paths = list(paths)
-        if paths and all(isinstance(path, _full.ImageFile) for path in paths):
+        if paths and all(isinstance(path, full.ImageFile) for path in paths):
             return paths
     return list_image_files(paths, draw)[0]
 
 
-def list_image_files(paths: str | _os.PathLike | _Sequence, draw: str | _os.PathLike = ""):
+def list_image_files(paths: str | os.PathLike | Sequence, draw: str | os.PathLike = ""):
     """What :func:`detect_files` works on: its files, and the paths that it passes over in folders.
 
     The files may be given to :func:`detect_files` and :func:`detect_to_file` in place of paths.
@@ -215,16 +215,16 @@ def list_image_files(paths: str | _os.PathLike | _Sequence, draw: str | _os.Path
     >>> [file.name for file in files], [path.name for path in skipped]
     (['2.jpg', '10.jpg'], ['notes.txt'])
     """
-    return _full.list_image_files([paths] if _is_path(paths) else list(paths), draw)
+    return full.list_image_files([paths] if _is_path(paths) else list(paths), draw)
 
 
 def face_formats() -> dict[str, str]:
     """Format name -> one line about it."""
-    return _full.face_formats()
+    return full.face_formats()
 
 
 def select_face(
-    faces: _Sequence[Face], width: int, height: int, rule: str = "largest"
+    faces: Sequence[Face], width: int, height: int, rule: str = "largest"
 ) -> int | None:
     """The index of the face to take, or None where there is none.
 
@@ -233,34 +233,32 @@ def select_face(
     >>> select_face(faces, 100, 100, "largest"), select_face(faces, 100, 100, "nearest_center")
     (0, 1)
     """
-    return _full.select_face(list(faces), width, height, rule)
+    return full.select_face(list(faces), width, height, rule)
 
 
-def draw_faces(
-    image: _np.ndarray, faces: _Sequence[Face], selected: int | None = None
-) -> _np.ndarray:
+def draw_faces(image: np.ndarray, faces: Sequence[Face], selected: int | None = None) -> np.ndarray:
     """A copy of the image with boxes and landmarks drawn on it."""
-    return _full.draw_faces(image, list(faces), -1 if selected is None else selected)
+    return full.draw_faces(image, list(faces), -1 if selected is None else selected)
 
 
 def intersection_over_union(a: Face, b: Face) -> float:
     """How much two faces' boxes share, 0 to 1."""
-    return _full.intersection_over_union(a, b)
+    return full.intersection_over_union(a, b)
 
 
 def detectors() -> dict[str, str]:
     """Detector name -> one line about it."""
-    return _full.detectors()
+    return full.detectors()
 
 
 def mtcnn_modes() -> dict[str, str]:
     """Mode name -> one line about it."""
-    return _full.mtcnn_modes()
+    return full.mtcnn_modes()
 
 
 def selection_rules() -> dict[str, str]:
     """Rule name -> one line about it."""
-    return _full.selection_rules()
+    return full.selection_rules()
 
 
 __all__ = [
@@ -288,7 +286,3 @@ __all__ = [
     "select_face",
     "selection_rules",
 ]
-
-
-def __dir__():
-    return __all__

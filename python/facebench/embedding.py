@@ -8,16 +8,13 @@
 (5, 128)
 """
 
-import json as _json
-from pathlib import Path as _Path
+import json
+from pathlib import Path
 
-import numpy as _np
+import numpy as np
 
-from facebench import _foreign, _onnx_import
-from facebench import nn as _nn
-from facebench._arguments import brief as _brief
-from facebench._arguments import tensor_array as _tensor_array
-from facebench._arguments import type_text as _type_text
+from facebench import _foreign, _onnx_import, nn
+from facebench._arguments import brief, tensor_array, type_text
 from facebench._foreign import (
     CallableEmbedder,
     Embedder,
@@ -25,23 +22,15 @@ from facebench._foreign import (
     TorchEmbedder,
     load_embedder,
 )
-from facebench._torch import full as _full
-from facebench.core import Error as _Error
-from facebench.core import closest_name as _closest_name
-from facebench.io import (
-    EmbeddingSet as _EmbeddingSet,
-)
-from facebench.io import (
-    read_safetensors as _read_safetensors,
-)
-from facebench.io import (
-    sha256_file as _sha256_file,
-)
-from facebench.nn import NetworkOptions as _NetworkOptions
+from facebench._options import takes
+from facebench._torch import full
+from facebench.core import Error, closest_name
+from facebench.io import EmbeddingSet, read_safetensors, sha256_file
+from facebench.nn import NetworkOptions
 
-ExtractOptions = _full.ExtractOptions
-Model = _full.Model
-ModelOptions = _full.ModelOptions
+ExtractOptions = full.ExtractOptions
+Model = full.Model
+ModelOptions = full.ModelOptions
 
 __all__ = [
     "CallableEmbedder",
@@ -61,18 +50,15 @@ __all__ = [
 ]
 
 
-def __dir__():
-    return __all__
+_NETWORK_FIELDS = tuple(f["name"] for f in NetworkOptions.fields())
 
 
-_NETWORK_FIELDS = tuple(f["name"] for f in _NetworkOptions.fields())
-
-
-def _split(options: dict) -> tuple[_NetworkOptions, dict]:
+def _split(options: dict) -> tuple[NetworkOptions, dict]:
     network = {k: options.pop(k) for k in _NETWORK_FIELDS if k in options}
-    return _NetworkOptions(**network), options
+    return NetworkOptions(**network), options
 
 
+@takes(NetworkOptions, ModelOptions)
 def make_model(network: str, *, initializer: str = "torch", seed: int = 0, **options) -> Model:
     """A model with fresh weights.
 
@@ -84,7 +70,7 @@ def make_model(network: str, *, initializer: str = "torch", seed: int = 0, **opt
     512
     """
     network_options, rest = _split(options)
-    return _full.make_model(network, network_options, ModelOptions(**rest), initializer, seed)
+    return full.make_model(network, network_options, ModelOptions(**rest), initializer, seed)
 
 
 def load_model(path) -> Model:
@@ -97,21 +83,21 @@ def load_model(path) -> Model:
     >>> embedding.load_model(path).options.flip
     'sum'
     """
-    return _full.load_model(path)
+    return full.load_model(path)
 
 
-def _read_foreign(path: _Path) -> dict:
+def _read_foreign(path: Path) -> dict:
     import torch
 
     if path.suffix == ".safetensors":
-        arrays, _ = _read_safetensors(path)
+        arrays, _ = read_safetensors(path)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
     try:
         # Nothing but tensors and plain containers is ever built: no code of the file runs.
         loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as e:
         why = (str(e) or type(e).__name__).splitlines()[0]  # of an empty file torch says nothing
-        raise _Error(
+        raise Error(
             f"{path}: not weights that can be read without running code of the file ({why}). Save "
             "its state_dict() with torch.save, or as safetensors"
         ) from None
@@ -119,14 +105,14 @@ def _read_foreign(path: _Path) -> dict:
         if isinstance(loaded, dict) and isinstance(loaded.get(key), dict):
             loaded = loaded[key]
     if not isinstance(loaded, dict):
-        raise _Error(f"{path}: holds a {type(loaded).__name__}, expected a state dict")
+        raise Error(f"{path}: holds a {type(loaded).__name__}, expected a state dict")
     for name, value in loaded.items():
         if not isinstance(name, str):
-            raise _Error(
+            raise Error(
                 f"{path}: the name of a tensor is of type {type(name).__name__}, not a text"
             )
         if not isinstance(value, torch.Tensor):
-            raise _Error(
+            raise Error(
                 f"{path}: '{name}' is a {type(value).__name__}, expected a tensor. Save the "
                 "network's state_dict() alone"
             )
@@ -138,22 +124,22 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
         if name not in target.to_dict():
             ModelOptions(**{name: value})  # raises, with "did you mean"
         if name in ("crop", "detector"):
-            known = _full.crops() if name == "crop" else {**_full.detectors(), "none": ""}
+            known = full.crops() if name == "crop" else {**full.detectors(), "none": ""}
             if value not in known:
-                near = _closest_name(str(value), list(known))
+                near = closest_name(str(value), list(known))
                 meant = f"; did you mean '{near}'?" if near else ""
                 raise ValueError(f"unknown {name} '{value}'{meant} (known: {', '.join(known)})")
         one_for_all = name in ("mean", "std") and isinstance(value, int | float)
         setattr(target, name, [float(value)] if one_for_all else value)
 
 
-def _import_onnx(path: _Path, options: dict) -> Model:
+def _import_onnx(path: Path, options: dict) -> Model:
     """The network of an ONNX file as a model of ours."""
     sizes = {k: options.pop(k) for k in ("height", "width", "output") if k in options}
     imported = _onnx_import.read(path, **sizes)
     exported = imported.metadata.get("facebench")
     if exported is not None:
-        model_options = _full.parse_model_description(exported, str(path), "facebench")[1]
+        model_options = full.parse_model_description(exported, str(path), "facebench")[1]
         model_options.tap = "embedding"
     else:
         if missing := [name for name in ("color", "mean", "std") if name not in options]:
@@ -163,12 +149,12 @@ def _import_onnx(path: _Path, options: dict) -> Model:
         model_options = ModelOptions()
         if imported.unit:
             model_options.normalization = "unit"
-    model_options.origin = f"{path.name} sha256:{_sha256_file(path)}"
+    model_options.origin = f"{path.name} sha256:{sha256_file(path)}"
     _set_model_options(model_options, options)
     import torch
 
     tensors = {name: torch.from_numpy(numbers) for name, numbers in imported.tensors.items()}
-    return _full.imported_model(imported.graph, tensors, model_options, str(path))
+    return full.imported_model(imported.graph, tensors, model_options, str(path))
 
 
 def convert(weights, *, network: str | None = None, out=None, drop=(), **options) -> Model:
@@ -195,11 +181,11 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
     >>> embedding.convert(path, network="mobilefacenet", **pixels).options.flip
     'sum'
     """
-    path = _Path(weights)
-    if out is not None and _Path(out).suffix not in (".safetensors", ".onnx"):
-        raise ValueError(f"{_brief(out)}: a model file's name ends with .safetensors or .onnx")
+    path = Path(weights)
+    if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
+        raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
     if not path.is_file():
-        raise _Error(f"{_brief(path)}: there is no such file")
+        raise Error(f"{brief(path)}: there is no such file")
     if path.suffix == ".onnx":
         if network is not None or drop:
             raise ValueError(f"{path}: an ONNX file says itself what network it is")
@@ -211,16 +197,16 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
         _set_model_options(model.options, options)
     else:
         network_options, rest = _split(options)
-        model_options = _full.conversion_defaults(network)
-        sha256 = _sha256_file(path)
+        model_options = full.conversion_defaults(network)
+        sha256 = sha256_file(path)
         model_options.origin = f"{path.name} sha256:{sha256}"
         _set_model_options(model_options, rest)
-        model = _full.convert_weights(
+        model = full.convert_weights(
             network, _read_foreign(path), network_options, model_options, list(drop), str(path)
         )
-        _full.require_pixels(network, sha256, list(rest), str(path))
+        full.require_pixels(network, sha256, list(rest), str(path))
     if out is not None:
-        if _Path(out).suffix == ".onnx":
+        if Path(out).suffix == ".onnx":
             export_onnx(model, out)
         else:
             model.save(out)
@@ -246,9 +232,9 @@ def export_onnx(model, path, *, fold: bool = True) -> None:
         model._export_onnx(path)
         return
     if not isinstance(model, Model):
-        raise TypeError(f"model must be a Model or a TorchEmbedder, not {_type_text(model)}")
-    metadata = {"facebench": _json.dumps(model.description(), sort_keys=True)}
-    _nn.export_onnx(model.weights, path, taps=[model.options.tap], fold=fold, metadata=metadata)
+        raise TypeError(f"model must be a Model or a TorchEmbedder, not {type_text(model)}")
+    metadata = {"facebench": json.dumps(model.description(), sort_keys=True)}
+    nn.export_onnx(model.weights, path, taps=[model.options.tap], fold=fold, metadata=metadata)
 
 
 def quantize(model: Model, images, *, count: int = 256, threads: int = 0, progress=None) -> Model:
@@ -271,9 +257,9 @@ def quantize(model: Model, images, *, count: int = 256, threads: int = 0, progre
     >>> bool((exact * embedding.extract(model, faces, how, threads=1).values).sum(1).min() > 0.99)
     True
     """
-    if not isinstance(images, _full.ImageSource):
-        images = _np.ascontiguousarray(images)
-    model.input_ranges = _full.measure_input_ranges(model, images, count, threads, progress)
+    if not isinstance(images, full.ImageSource):
+        images = np.ascontiguousarray(images)
+    model.input_ranges = full.measure_input_ranges(model, images, count, threads, progress)
     return model
 
 
@@ -286,7 +272,7 @@ def extract(
     status=None,
     threads: int = 0,
     progress=None,
-) -> _EmbeddingSet:
+) -> EmbeddingSet:
     """One embedding for each image: an `facebench.io.EmbeddingSet`.
 
     ``model`` is a `Model`, an `Embedder` or what `load_embedder` takes; ``images`` an array uint8
@@ -306,13 +292,13 @@ def extract(
     model = load_embedder(model)
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)
-    if isinstance(images, _full.ImageSource):
-        return _full.extract(model, images, options, threads, progress)
+    if isinstance(images, full.ImageSource):
+        return full.extract(model, images, options, threads, progress)
     if hasattr(images, "detach"):
-        images = _tensor_array(images, "images")
-    return _full.extract_array(
+        images = tensor_array(images, "images")
+    return full.extract_array(
         model,
-        _np.ascontiguousarray(images),
+        np.ascontiguousarray(images),
         options,
         threads,
         progress,

@@ -7,19 +7,19 @@
 (4, 6)
 """
 
-import os as _os
+import os
+from typing import Unpack
 
-import numpy as _np
+import numpy as np
 
-from facebench._arguments import real_array as _real_array
-from facebench._arguments import tensor_array as _tensor_array
-from facebench._arguments import type_text as _type_text
-from facebench._torch import full as _full
+from facebench._arguments import real_array, tensor_array, type_text
+from facebench._options import takes
+from facebench._torch import full
 
-DecodeOptions = _full.DecodeOptions
+DecodeOptions = full.DecodeOptions
 
 
-def pixels(image) -> _np.ndarray:
+def pixels(image) -> np.ndarray:
     """The pixels of an array, a PIL image or a torch tensor: uint8 (height, width, 3) or
     (height, width).
 
@@ -32,23 +32,24 @@ def pixels(image) -> _np.ndarray:
     (4, 5, 3)
     """
     if hasattr(image, "detach"):  # a torch tensor
-        image = _tensor_array(image, "an image")
+        image = tensor_array(image, "an image")
         if image.ndim == 3 and image.shape[0] == 3 and image.shape[2] != 3:
             image = image.transpose(1, 2, 0)
     elif hasattr(image, "getbands"):  # a PIL image
         grey = image.mode in ("1", "L")
-        image = _np.asarray(image.convert("L" if grey else "RGB"))
-    if _np.ma.is_masked(image):
+        image = np.asarray(image.convert("L" if grey else "RGB"))
+    if np.ma.is_masked(image):
         raise ValueError("an image has masked pixels, which have no value")
-    if not isinstance(image, _np.ndarray) or image.dtype != _np.uint8:
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
         raise TypeError(
             "an image must be uint8 (height, width, 3) or (height, width), a PIL image or a "
-            f"tensor, not {_type_text(image)}"
+            f"tensor, not {type_text(image)}"
         )
-    return _np.ascontiguousarray(image)
+    return np.ascontiguousarray(image)
 
 
-def read(path: str | _os.PathLike, **options) -> _np.ndarray:
+@takes(DecodeOptions)
+def read(path: str | os.PathLike, **options: "Unpack[full.DecodeOptionsKeywords]") -> np.ndarray:
     """The pixels of a JPEG, PNG or PNM file, told apart by its first bytes.
 
     Options are those of `DecodeOptions`: `color`, `max_pixels`, `exif_orientation`. Raises
@@ -61,27 +62,30 @@ def read(path: str | _os.PathLike, **options) -> _np.ndarray:
     ...     images.read(f"{folder}/a.png").shape
     (2, 3, 3)
     """
-    return _full.read_image(path, DecodeOptions(**options))
+    return full.read_image(path, DecodeOptions(**options))
 
 
-def decode(data: bytes, where: str = "image", **options) -> _np.ndarray:
+@takes(DecodeOptions)
+def decode(
+    data: bytes, where: str = "image", **options: "Unpack[full.DecodeOptionsKeywords]"
+) -> np.ndarray:
     """As `read()`, for bytes at hand; `where` stands in messages."""
-    return _full.decode_image(data, DecodeOptions(**options), where)
+    return full.decode_image(data, DecodeOptions(**options), where)
 
 
 def write(
-    path: str | _os.PathLike, image: _np.ndarray, color: str = "rgb", jpeg_quality: int = 95
+    path: str | os.PathLike, image: np.ndarray, color: str = "rgb", jpeg_quality: int = 95
 ) -> None:
     """Writes the whole file or nothing; the format by extension (.jpg, .png, .ppm)."""
-    _full.write_image(path, pixels(image), color, jpeg_quality)
+    full.write_image(path, pixels(image), color, jpeg_quality)
 
 
-encode_jpeg = _full.encode_jpeg
-encode_png = _full.encode_png
-encode_pnm = _full.encode_pnm
+encode_jpeg = full.encode_jpeg
+encode_png = full.encode_png
+encode_pnm = full.encode_pnm
 
 
-def convert_color(image: _np.ndarray, to: str, from_: str = "rgb") -> _np.ndarray:
+def convert_color(image: np.ndarray, to: str, from_: str = "rgb") -> np.ndarray:
     """The picture in another order: 'rgb', 'bgr' or 'gray'.
 
     >>> import numpy as np
@@ -89,12 +93,12 @@ def convert_color(image: _np.ndarray, to: str, from_: str = "rgb") -> _np.ndarra
     >>> images.convert_color(np.array([[[1, 2, 3]]], np.uint8), "bgr").tolist()
     [[[3, 2, 1]]]
     """
-    return _full.convert_color(pixels(image), to, from_)
+    return full.convert_color(pixels(image), to, from_)
 
 
 def resize(
-    image: _np.ndarray, width: int, height: int, interpolation: str = "bilinear"
-) -> _np.ndarray:
+    image: np.ndarray, width: int, height: int, interpolation: str = "bilinear"
+) -> np.ndarray:
     """The image at another size; `interpolations()` names the filters.
 
     >>> import numpy as np
@@ -102,10 +106,10 @@ def resize(
     >>> images.resize(np.zeros((10, 10, 3), np.uint8), 5, 4, "area").shape
     (4, 5, 3)
     """
-    return _full.resize(pixels(image), width, height, interpolation)
+    return full.resize(pixels(image), width, height, interpolation)
 
 
-def area_mean(image: _np.ndarray, width: int, height: int) -> _np.ndarray:
+def area_mean(image: np.ndarray, width: int, height: int) -> np.ndarray:
     """float32 means over rectangles of whole pixels: torch's interpolate(mode="area").
 
     >>> import numpy as np
@@ -113,21 +117,19 @@ def area_mean(image: _np.ndarray, width: int, height: int) -> _np.ndarray:
     >>> float(images.area_mean(np.full((3, 3, 3), 7, np.uint8), 2, 2)[0, 0, 0])
     7.0
     """
-    return _full.area_mean(pixels(image), width, height)
+    return full.area_mean(pixels(image), width, height)
 
 
-def warp_affine(
-    image: _np.ndarray, matrix, width: int, height: int, border: int = 0
-) -> _np.ndarray:
+def warp_affine(image: np.ndarray, matrix, width: int, height: int, border: int = 0) -> np.ndarray:
     """The image moved by a 2 x 3 matrix (source to target), bilinear, `border` outside."""
-    return _full.warp_affine(
-        pixels(image), _real_array(matrix, "matrix").tolist(), width, height, border
+    return full.warp_affine(
+        pixels(image), real_array(matrix, "matrix").tolist(), width, height, border
     )
 
 
 def interpolations() -> dict[str, str]:
     """Filter name -> one line about it."""
-    return _full.interpolations()
+    return full.interpolations()
 
 
 __all__ = [
@@ -145,7 +147,3 @@ __all__ = [
     "warp_affine",
     "write",
 ]
-
-
-def __dir__():
-    return __all__

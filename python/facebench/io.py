@@ -33,10 +33,6 @@ __all__ = [
 ]
 
 
-def __dir__():
-    return __all__
-
-
 def read_embeddings(path, names=None):
     """Read an embeddings file: HDF5, ``.npz``, ``.npy`` with names, ``.csv`` or ``.parquet``.
 

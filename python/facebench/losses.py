@@ -12,20 +12,16 @@
 (4, 5)
 """
 
-import torch as _torch
+import torch
 
-from facebench._torch import full as _full
+from facebench._torch import full
 
-losses = _full.losses
+losses = full.losses
 
 __all__ = ["Head", "losses", "make_head"]
 
 
-def __dir__():
-    return __all__
-
-
-class Head(_torch.nn.Module):
+class Head(torch.nn.Module):
     """A loss and its parameters as a module: ``head(features, labels)`` -> (loss, logits).
 
     ``logits`` (N, C) have no margin and no gradient; they are for measuring accuracy. In training
@@ -55,7 +51,7 @@ class Head(_torch.nn.Module):
         return self._core.options
 
     @property
-    def sampled_classes(self) -> _torch.Tensor:
+    def sampled_classes(self) -> torch.Tensor:
         """The classes that the last step of a split head computed with in this process."""
         return self._core.sampled_classes
 
@@ -103,6 +99,6 @@ def make_head(
     >>> [n for n, _ in losses.make_head("center", features=8, classes=5).named_buffers()]
     ['centers']
     """
-    processes = None if process_group is None else _full.communicator(process_group, str(device))
+    processes = None if process_group is None else full.communicator(process_group, str(device))
     settings = (features, classes, seed, float64, processes, split_classes, sample_rate)
-    return Head(_full.make_head(name, options, *settings))
+    return Head(full.make_head(name, options, *settings))

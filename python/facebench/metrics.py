@@ -201,7 +201,3 @@ __all__ = [
     "vertex_bootstrap",
     "wilson",
 ]
-
-
-def __dir__():
-    return __all__

@@ -11,17 +11,19 @@
 True
 """
 
-from facebench._arguments import type_text as _type_text
-from facebench._torch import full as _full
-from facebench._torch import torch as _torch
+from typing import Unpack
 
-Graph = _full.Graph
-InferenceNetwork = _full.InferenceNetwork
-Network = _full.Network
-NetworkOptions = _full.NetworkOptions
-networks = _full.networks
-initializers = _full.initializers
-count_rules = _full.count_rules
+from facebench._arguments import type_text
+from facebench._options import takes
+from facebench._torch import full, torch
+
+Graph = full.Graph
+InferenceNetwork = full.InferenceNetwork
+Network = full.Network
+NetworkOptions = full.NetworkOptions
+networks = full.networks
+initializers = full.initializers
+count_rules = full.count_rules
 
 __all__ = [
     "Graph",
@@ -38,11 +40,8 @@ __all__ = [
 ]
 
 
-def __dir__():
-    return __all__
-
-
-def build_graph(name: str, **options) -> Graph:
+@takes(NetworkOptions)
+def build_graph(name: str, **options: "Unpack[full.NetworkOptionsKeywords]") -> Graph:
     """The graph of a network, for counts and summaries; no weights are made.
 
     ``options`` are the fields of `NetworkOptions` (height, width, channels, embedding, classes,
@@ -53,10 +52,17 @@ def build_graph(name: str, **options) -> Graph:
     ...     "caffe_first_blob")
     68450048
     """
-    return _full.build_graph(name, NetworkOptions(**options))
+    return full.build_graph(name, NetworkOptions(**options))
 
 
-def build_network(name: str, *, initializer: str = "torch", seed: int = 0, **options) -> Network:
+@takes(NetworkOptions)
+def build_network(
+    name: str,
+    *,
+    initializer: str = "torch",
+    seed: int = 0,
+    **options: "Unpack[full.NetworkOptionsKeywords]",
+) -> Network:
     """A network with fresh weights, in training mode.
 
     The weights depend on the initialiser, the seed and their names alone. ``options`` as in
@@ -70,15 +76,15 @@ def build_network(name: str, *, initializer: str = "torch", seed: int = 0, **opt
     >>> tuple(net(torch.zeros(2, 3, 112, 112)).shape)
     (2, 128)
     """
-    return _full.build_network(name, NetworkOptions(**options), initializer, seed)
+    return full.build_network(name, NetworkOptions(**options), initializer, seed)
 
 
 def _require_network(network) -> None:
     if not isinstance(network, Network):
-        raise TypeError(f"network must be a facebench.nn.Network, not {_type_text(network)}")
+        raise TypeError(f"network must be a facebench.nn.Network, not {type_text(network)}")
 
 
-class NetworkModule(_torch.nn.Module):
+class NetworkModule(torch.nn.Module):
     """A `Network` as a ``torch.nn.Module``, for code that wants one: containers, hooks, EMA, DDP.
 
     It shares the network's tensors under their names, so ``parameters``, ``state_dict`` and
@@ -107,12 +113,12 @@ class NetworkModule(_torch.nn.Module):
             owner, last = self._owner(name)
             owner.register_buffer(last, tensor)
 
-    def _owner(self, name: str) -> tuple[_torch.nn.Module, str]:
+    def _owner(self, name: str) -> tuple[torch.nn.Module, str]:
         *path, last = name.split(".")
         owner = self
         for part in path:
             if part not in owner._modules:
-                owner.add_module(part, _torch.nn.Module())
+                owner.add_module(part, torch.nn.Module())
             owner = owner._modules[part]
         return owner, last
 
@@ -127,7 +133,7 @@ class NetworkModule(_torch.nn.Module):
 
     def _apply(self, fn, recurse=True):
         # The network moves its tensors itself, and keeps the tensor objects.
-        probe = fn(_torch.empty(0, device=self._network.device, dtype=self._network.dtype))
+        probe = fn(torch.empty(0, device=self._network.device, dtype=self._network.dtype))
         self._network.to(probe.device, probe.dtype)
         return self
 
@@ -151,7 +157,7 @@ def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metad
     """
     _require_network(network)
     if metadata is not None and not isinstance(metadata, dict):
-        raise TypeError(f"metadata must be a dict, not {_type_text(metadata)}")
+        raise TypeError(f"metadata must be a dict, not {type_text(metadata)}")
     try:
         from facebench import _onnx
     except ImportError as e:

@@ -8,10 +8,6 @@ those of matplotlib's ``plot``.
 __all__ = ["plot_cmc", "plot_det", "plot_roc", "plot_scores"]
 
 
-def __dir__():
-    return __all__
-
-
 def _axes(ax):
     if ax is not None:
         return ax

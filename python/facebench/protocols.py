@@ -9,13 +9,12 @@ True
 'LFW View 2'
 """
 
-import html as _html
-import os as _os
-from typing import Any as _Any
+import html
+import os
+from typing import Any, Unpack
 
-from facebench import _embedding_files, _eval, _pairs
-from facebench import plots as _plots
-from facebench._arguments import tensor_array as _tensor_array
+from facebench import _embedding_files, _eval, _pairs, plots
+from facebench._arguments import tensor_array
 from facebench._data_check import DataCheck, check_data
 from facebench._eval import (
     EmbeddingSet,
@@ -25,6 +24,8 @@ from facebench._eval import (
     TrialSet,
     write_synthetic_ijb,
 )
+from facebench._fields import NamedValues
+from facebench._options import takes
 from facebench._protocol_tables import (
     blemish_rules,
     convention_rules,
@@ -43,9 +44,7 @@ from facebench._published import (
     list_published,
     load_published,
 )
-from facebench._rows import frame as _frame
-from facebench._rows import rests_on as _rests_on
-from facebench._rows import rows_of as _rows_of
+from facebench._rows import frame, rests_on, rows_of
 
 __all__ = [
     "DataCheck",
@@ -82,10 +81,6 @@ __all__ = [
 ]
 
 
-def __dir__():
-    return __all__
-
-
 def list_protocols():
     """Every embedded protocol: name, title, one line, list files, metrics.
 
@@ -117,7 +112,7 @@ def load_protocol(name_or_path):
     >>> load_protocol("lfw").convention
     'exact'
     """
-    return _eval.load_protocol(_os.fspath(name_or_path))
+    return _eval.load_protocol(os.fspath(name_or_path))
 
 
 def _spec(protocol):
@@ -158,18 +153,15 @@ def _is_number(value):
     return hasattr(value, "__float__") or hasattr(value, "__index__")
 
 
-class MetricResult(_eval.Number):
+class MetricResult(_eval.Number, NamedValues):
     """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and the counts behind it.
 
     ``no_interval`` says why there is none where one was asked for; the bounds are then None or NaN.
     Of a matrix ``value``, ``low`` and ``high`` are arrays, ``rows`` and ``columns`` their labels.
     """
 
-    def __getattr__(self, name):
-        details = self.details
-        if name in details:
-            return details[name]
-        raise AttributeError(f"metric {self.name!r} has no {name!r}")
+    def _named(self):
+        return self.details
 
     @property
     def is_matrix(self):
@@ -240,7 +232,7 @@ class MetricResult(_eval.Number):
     @property
     def rests_on(self):
         """The error rate achieved and its number of errors; "" for other numbers."""
-        return _rests_on(self.details)
+        return rests_on(self.details)
 
     def rows_of_text(self):
         """(title, value, interval) of each number, rates in percent."""
@@ -257,7 +249,7 @@ class MetricResult(_eval.Number):
         yield _eval.metric_title(self.name), f"{self._text(self.value)}{mark}", self._interval()
 
 
-class TrackResult(_eval.TrackResult):
+class TrackResult(_eval.TrackResult, NamedValues):
     """The numbers of one track. Metrics are attributes where their names allow it, and items.
 
     ``scores`` has the shape of the track's ``kind``: (N,) of a list, (rows, columns) of a dense
@@ -271,7 +263,7 @@ class TrackResult(_eval.TrackResult):
         self.metrics = {n.name: MetricResult(n) for n in self.numbers}
         # A summary over tracks has no trials of its own.
         own = raw.trials.tracks[index : index + 1]
-        self.trials: _Any = own[0].trials if own else None
+        self.trials: Any = own[0].trials if own else None
 
     @property
     def scores(self):
@@ -292,14 +284,8 @@ class TrackResult(_eval.TrackResult):
         except KeyError:
             raise KeyError(f"{metric!r}; there are: {', '.join(self.metrics)}") from None
 
-    def __getattr__(self, name):
-        metrics = self.__dict__.get("metrics", {})
-        if name in metrics:
-            return metrics[name]
-        raise AttributeError(f"track has no {name!r}; metrics: {', '.join(metrics)}")
-
-    def __dir__(self):
-        return [*super().__dir__(), *(name for name in self.metrics if name.isidentifier())]
+    def _named(self):
+        return self.__dict__.get("metrics", {})
 
     def __reduce__(self):
         return TrackResult, (self._raw, self._index)
@@ -351,7 +337,7 @@ class TrackResult(_eval.TrackResult):
         return "\n  ".join(lines + [repr(m) for m in self.metrics.values()])
 
 
-class Result:
+class Result(NamedValues):
     """The result of an evaluation; Jupyter shows it as a table."""
 
     def __init__(self, raw, root="", threads=0):
@@ -363,7 +349,7 @@ class Result:
         self.reused = []  # what a run took from its cache: "pack", "embeddings"
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
-    def __getitem__(self, name) -> _Any:
+    def __getitem__(self, name) -> Any:
         """A track by its name, or, of a protocol with one track, a metric."""
         if name in self.tracks:
             return self.tracks[name]
@@ -377,43 +363,37 @@ class Result:
     def __setstate__(self, state):
         self.__init__(*state)
 
-    def __dir__(self):
-        metrics = next(iter(self.tracks.values())).metrics if len(self.tracks) == 1 else {}
-        return [*super().__dir__(), *(name for name in metrics if name.isidentifier())]
-
     def to_rows(self):
         """A dict for each number: protocol, track, metric, value, low, high, level, method.
 
         Of a matrix ``row`` and ``column`` say which of its numbers it is.
         """
-        return _rows_of(self.to_dict())
+        return rows_of(self.to_dict())
 
     def to_frame(self):
         """`to_rows` as a pandas DataFrame (the extra ``frame``)."""
-        return _frame(self.to_rows())
+        return frame(self.to_rows())
 
     def plot_roc(self, ax=None, *, bands=True, **line):
         """TAR over FAR of each track; see `facebench.plots.plot_roc`."""
-        return _plots.plot_roc(self, ax, bands=bands, **line)
+        return plots.plot_roc(self, ax, bands=bands, **line)
 
     def plot_det(self, ax=None, *, bands=True, **line):
         """FNMR over FMR of each track; see `facebench.plots.plot_det`."""
-        return _plots.plot_det(self, ax, bands=bands, **line)
+        return plots.plot_det(self, ax, bands=bands, **line)
 
     def plot_cmc(self, ax=None, **line):
         """Identification rate over rank of each search; see `facebench.plots.plot_cmc`."""
-        return _plots.plot_cmc(self, ax, **line)
+        return plots.plot_cmc(self, ax, **line)
 
     def plot_scores(self, ax=None, **line):
         """Histograms of genuine and impostor scores; see `facebench.plots.plot_scores`."""
-        return _plots.plot_scores(self, ax, **line)
+        return plots.plot_scores(self, ax, **line)
 
-    def __getattr__(self, name):
-        """The metrics of the only track, for protocols that have one."""
+    def _named(self):
+        """The tracks; of a single one its metrics."""
         tracks = self.__dict__.get("tracks", {})
-        if len(tracks) == 1:
-            return getattr(next(iter(tracks.values())), name)
-        raise AttributeError(f"result has no {name!r}; tracks: {', '.join(tracks)}")
+        return next(iter(tracks.values())).metrics if len(tracks) == 1 else tracks
 
     @property
     def all_failed(self):
@@ -448,14 +428,14 @@ class Result:
                 for title, value, interval in m.rows_of_text():
                     cells = (track.name, title, value, interval, m.rests_on, m.method)
                     rows.append(
-                        "<tr>" + "".join(f"<td>{_html.escape(c)}</td>" for c in cells) + "</tr>"
+                        "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>"
                     )
         failed = ", ".join(f"{t.name}: {t._failures()}" for t in self.tracks.values())
-        notes = "".join(f"<p>{_html.escape(n)}</p>" for n in self.notes)
-        warnings = "".join(f"<p><b>Warning:</b> {_html.escape(w)}</p>" for w in self.warnings)
+        notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.notes)
+        warnings = "".join(f"<p><b>Warning:</b> {html.escape(w)}</p>" for w in self.warnings)
         return (
-            f"{warnings}<p><b>{_html.escape(self.protocol.title)}</b>, "
-            f"{_html.escape(self._convention())}; {_html.escape(failed)}</p>"
+            f"{warnings}<p><b>{html.escape(self.protocol.title)}</b>, "
+            f"{html.escape(self._convention())}; {html.escape(failed)}</p>"
             "<table><tr><th>track</th><th>metric</th><th>%</th><th>interval</th>"
             "<th>rests on</th><th>method</th></tr>" + "".join(rows) + "</table>" + notes
         )
@@ -481,7 +461,7 @@ def _embedding_set(embeddings, names, status):
     """An EmbeddingSet, or the file to read it from."""
     if isinstance(embeddings, EmbeddingSet):
         return embeddings, None
-    if isinstance(embeddings, (str, _os.PathLike)):
+    if isinstance(embeddings, (str, os.PathLike)):
         if _embedding_files.is_ours(embeddings):
             return None, embeddings
         return _embedding_files.read(embeddings, names), embeddings
@@ -490,10 +470,11 @@ def _embedding_set(embeddings, names, status):
     if names is None:
         raise ValueError("embeddings given as an array need names=, one a row")
     if hasattr(embeddings, "detach"):  # a torch tensor, without importing torch
-        embeddings = _tensor_array(embeddings, "embeddings")
+        embeddings = tensor_array(embeddings, "embeddings")
     return _embedding_files.make(embeddings, names, status), None
 
 
+@takes(EvaluationOptions)
 def evaluate(
     protocol,
     embeddings=None,
@@ -506,14 +487,17 @@ def evaluate(
     trials=None,
     exclude=None,
     limit: int | None = None,
-    options=None,
+    options: EvaluationOptions | None = None,
     distance=False,
     columns=None,
+    out=None,
+    overwrite=False,
+    command="",
     threads=0,
     progress=None,
-    **more,
-):
-    """Evaluate embeddings or scores under a protocol.
+    **more: "Unpack[_eval.EvaluationOptionsKeywords]",
+) -> Result:
+    """Evaluate embeddings or scores under a protocol; writes the run folder ``out`` where given.
 
     ``embeddings``: an array or tensor (N, D) with ``names`` (paths relative to the image folder), a
     dict {name: vector}, an :class:`EmbeddingSet`, or the path of a file that
@@ -530,16 +514,22 @@ def evaluate(
     scores are then those of the comparisons that are left. ``limit``: for a quick look at
     embeddings, at most so many comparisons of a list, spread evenly, or so many images of a
     protocol without lists; the result and its report say so.
-    Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ...
+    Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ... (or
+    ``options`` is one). ``command``: what was typed, for the run's manifest.
 
     >>> import pathlib, tempfile, numpy as np
     >>> from facebench.protocols import evaluate
     >>> folder = tempfile.TemporaryDirectory()
     >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
     >>> _ = pathlib.Path(folder.name, "pairs.txt").write_text(text)
-    >>> result = evaluate("lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder.name, interval="none")
+    >>> run = pathlib.Path(folder.name, "run")
+    >>> result = evaluate(
+    ...     "lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder.name, interval="none", out=run
+    ... )
     >>> result.accuracy.value, result.auc.value
     (1.0, 1.0)
+    >>> sorted(p.name for p in run.iterdir())
+    ['curves.json', 'metrics.json', 'report.html', 'report.md', 'run.json', 'scores.h5']
     >>> folder.cleanup()
     """
     if (embeddings is None) == (scores is None):
@@ -557,7 +547,7 @@ def evaluate(
     if limit is not None and scores is not None:
         raise ValueError("limit: goes with embeddings; scores are those of every comparison")
     if exclude is not None:
-        trials = _eval.without(trials, _os.fspath(exclude))
+        trials = _eval.without(trials, os.fspath(exclude))
     if limit is not None:
         trials = _eval.limited(trials, limit)
     if embeddings is not None:
@@ -568,7 +558,7 @@ def evaluate(
             raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
         role = "embeddings"
     else:
-        file = scores if isinstance(scores, (str, _os.PathLike)) else None
+        file = scores if isinstance(scores, (str, os.PathLike)) else None
         if file is not None:
             scores = _pairs.read_scores(file, trials, columns)
         if distance:
@@ -582,4 +572,7 @@ def evaluate(
         raw.add_note("The scores given are distances: their signs were turned.")
     if file is not None:
         raw.add_input(role, file)
-    return Result(raw, root or "", threads)
+    result = Result(raw, root or "", threads)
+    if out is not None:
+        result.save(out, overwrite=overwrite, command=command)
+    return result

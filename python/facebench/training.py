@@ -12,45 +12,35 @@
 2
 """
 
-from contextlib import contextmanager as _contextmanager
-from os import (
-    PathLike as _PathLike,
-)
-from os import (
-    environ as _environ,
-)
-from os import (
-    fspath as _fspath,
-)
-from os import (
-    sched_getaffinity as _sched_getaffinity,
-)
+import os
+from contextlib import contextmanager
+from typing import Unpack
 
-import numpy as _np
+import numpy as np
 
-from facebench._arguments import type_text as _type_text
-from facebench._own_loss import OwnLoss as _OwnLoss
-from facebench._own_network import OwnNetwork as _OwnNetwork
-from facebench._toml import value_text as _value_text
-from facebench._torch import full as _full
-from facebench._torch import torch as _torch
-from facebench._training_pages import TrainingPages as _TrainingPages
+from facebench._arguments import type_text
+from facebench._options import takes
+from facebench._own_loss import OwnLoss
+from facebench._own_network import OwnNetwork
+from facebench._toml import value_text
+from facebench._torch import full, torch
+from facebench._training_pages import TrainingPages
 
-AugmentationOptions = _full.AugmentationOptions
-InputOptions = _full.InputOptions
-OptimizerOptions = _full.OptimizerOptions
-Recipe = _full.Recipe
-ScheduleOptions = _full.ScheduleOptions
-TrainOptions = _full.TrainOptions
-TrainingOptions = _full.TrainingOptions
-Validation = _full.Validation
-ValidationOptions = _full.ValidationOptions
-learning_rate = _full.learning_rate
-parse_recipe = _full.parse_recipe
-recipe_names = _full.recipe_names
-samplers = _full.samplers
-schedule_policies = _full.schedule_policies
-training_views = _full.training_views
+AugmentationOptions = full.AugmentationOptions
+InputOptions = full.InputOptions
+OptimizerOptions = full.OptimizerOptions
+Recipe = full.Recipe
+ScheduleOptions = full.ScheduleOptions
+TrainOptions = full.TrainOptions
+TrainingOptions = full.TrainingOptions
+Validation = full.Validation
+ValidationOptions = full.ValidationOptions
+learning_rate = full.learning_rate
+parse_recipe = full.parse_recipe
+recipe_names = full.recipe_names
+samplers = full.samplers
+schedule_policies = full.schedule_policies
+training_views = full.training_views
 
 __all__ = [
     "AugmentationOptions",
@@ -79,10 +69,6 @@ __all__ = [
 ]
 
 
-def __dir__():
-    return __all__
-
-
 def load_recipe(name_or_path, **overrides) -> Recipe:
     """A recipe by name (see `recipe_names`) or from a ``.toml`` file, some values changed.
 
@@ -95,14 +81,14 @@ def load_recipe(name_or_path, **overrides) -> Recipe:
     >>> training.load_recipe("small4.cosface", lr=0.05, loss__m=0.2).to_dict()["optimizer"]["lr"]
     0.05
     """
-    result = _full.load_recipe(_fspath(name_or_path))
+    result = full.load_recipe(os.fspath(name_or_path))
     # The loss first: its options are known only then.
     for key in sorted(overrides, key=lambda k: k not in ("network", "loss")):
-        result.set(key.replace("__", "."), _value_text(overrides[key]))
+        result.set(key.replace("__", "."), value_text(overrides[key]))
     return result
 
 
-def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[_np.ndarray, list[dict]]:
+def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[np.ndarray, list[dict]]:
     """The network's inputs made from `images` in an epoch of a training: to look at, or for your
     own loop.
 
@@ -118,19 +104,22 @@ def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[_np.ndarray, lis
     >>> inputs.shape, len(drawn[0]["window"])
     ((2, 3, 224, 224), 4)
     """
-    if isinstance(recipe, (str, _PathLike)):
-        recipe = _full.load_recipe(_fspath(recipe))
-    return _full.training_inputs(recipe, _image_array(images), epoch)
+    if isinstance(recipe, (str, os.PathLike)):
+        recipe = full.load_recipe(os.fspath(recipe))
+    return full.training_inputs(recipe, _image_array(images), epoch)
 
 
-def _image_array(images) -> _np.ndarray:
-    images = _np.ascontiguousarray(images)
-    if images.dtype != _np.uint8:
+def _image_array(images) -> np.ndarray:
+    images = np.ascontiguousarray(images)
+    if images.dtype != np.uint8:
         raise ValueError(f"images: expected uint8, got {images.dtype}")
     return images
 
 
-def validation(protocol, images, *, root="", lists="", **options) -> Validation:
+@takes(ValidationOptions)
+def validation(
+    protocol, images, *, root="", lists="", **options: "Unpack[full.ValidationOptionsKeywords]"
+) -> Validation:
     """A protocol, the crops of its images, and the metric that scores a model in training.
 
     ``protocol`` is a name or a ``.toml`` file; its lists are looked for below ``root`` or in
@@ -153,18 +142,18 @@ def validation(protocol, images, *, root="", lists="", **options) -> Validation:
     >>> judge(embedding.make_model("small4", height=16, width=16))["metric"]
     'auc'
     """
-    options = ValidationOptions(**options)
+    judging = ValidationOptions(**options)
     if isinstance(images, tuple):
         array, names = images
-        return _full.array_validation(
-            _fspath(protocol), root, lists, _image_array(array), list(names), options
+        return full.array_validation(
+            os.fspath(protocol), root, lists, _image_array(array), list(names), judging
         )
-    path = images.path if isinstance(images, _full.Pack) else images
-    if not isinstance(path, (str, _PathLike)):
+    path = images.path if isinstance(images, full.Pack) else images
+    if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
-            "images must be a pack, its path, or a pair (array, names), not " + _type_text(images)
+            "images must be a pack, its path, or a pair (array, names), not " + type_text(images)
         )
-    return _full.open_validation(_fspath(protocol), root, lists, path, options)
+    return full.open_validation(os.fspath(protocol), root, lists, path, judging)
 
 
 def torchrun_process_group(device="cpu"):
@@ -173,19 +162,19 @@ def torchrun_process_group(device="cpu"):
     Gloo on the CPU, NCCL on CUDA, where ``"cuda"`` becomes the device of the local rank. The group
     is torch's default one and stays.
     """
-    if "TORCHELASTIC_RUN_ID" not in _environ:
+    if "TORCHELASTIC_RUN_ID" not in os.environ:
         return None, device
     from torch import distributed
 
     on_cuda = str(device).startswith("cuda")
     if str(device) == "cuda":
-        device = f"cuda:{_environ['LOCAL_RANK']}"
+        device = f"cuda:{os.environ['LOCAL_RANK']}"
     if not distributed.is_initialized():
         distributed.init_process_group("nccl" if on_cuda else "gloo")
     return distributed.group.WORLD, device
 
 
-@_contextmanager
+@contextmanager
 def reuse_memory():
     """What `train` does, for a loop of your own: in the block, memory of 1 MiB and more that
     torch's tensors on the CPU give back is kept and handed out again. Steps ask for the same sizes
@@ -202,7 +191,7 @@ def reuse_memory():
     >>> sums.item()
     524288.0
     """
-    reuse = _full.MemoryReuse()
+    reuse = full.MemoryReuse()
     try:
         yield
     finally:
@@ -229,9 +218,10 @@ class Optimizer:
     True
     """
 
-    def __init__(self, named_parameters, **options):
+    @takes(OptimizerOptions)
+    def __init__(self, named_parameters, **options: "Unpack[full.OptimizerOptionsKeywords]"):
         self.options = OptimizerOptions(**options)
-        self._core = _full.Optimizer(dict(named_parameters), self.options)
+        self._core = full.Optimizer(dict(named_parameters), self.options)
 
     def __repr__(self) -> str:
         return f"Optimizer({self.options.name}, lr {self.options.lr:g})"
@@ -268,8 +258,8 @@ class Optimizer:
 
 def _core_of(head):
     core = getattr(head, "_core", None)
-    if not isinstance(core, _full.Head):
-        raise TypeError(f"head must be one of facebench.losses.make_head, not {_type_text(head)}")
+    if not isinstance(core, full.Head):
+        raise TypeError(f"head must be one of facebench.losses.make_head, not {type_text(head)}")
     return core
 
 
@@ -284,9 +274,10 @@ def head_memory(head, images: int, optimizer: str = "sgd", *, early: bool = Fals
     >>> training.head_memory(head, images=64)["parameters"]
     20480000
     """
-    return _full.head_memory(_core_of(head), images, OptimizerOptions(name=optimizer), early)
+    return full.head_memory(_core_of(head), images, OptimizerOptions(name=optimizer), early)
 
 
+@takes(TrainOptions)
 def train(
     recipe,
     data,
@@ -302,7 +293,7 @@ def train(
     preparation=None,
     exclude=None,
     process_group=None,
-    **options,
+    **options: "Unpack[full.TrainOptionsKeywords]",
 ) -> dict:
     """Train; fills the folder `out` and returns a summary. Its ``report.html`` and ``training.csv``
     show how it goes.
@@ -351,22 +342,22 @@ def train(
     Returns a dict: model (path), iterations, epochs, classes, images, excluded (images), loss,
     accuracy, best_score, best_epoch, stopped_early, images_per_second.
     """
-    if isinstance(recipe, (str, _PathLike)):
-        recipe = _full.load_recipe(_fspath(recipe))
-    options = TrainOptions(**options)
-    own_network = None if network is None else _OwnNetwork(network)
-    own_loss = None if loss is None else _OwnLoss(loss)
-    pages = _TrainingPages(out)
+    if isinstance(recipe, (str, os.PathLike)):
+        recipe = full.load_recipe(os.fspath(recipe))
+    how = TrainOptions(**options)
+    own_network = None if network is None else OwnNetwork(network)
+    own_loss = None if loss is None else OwnLoss(loss)
+    pages = TrainingPages(out)
     calls = (progress, on_start, on_epoch, on_step, pages.update, validation, process_group)
-    rest = (out, options, own_network, own_loss, *calls)
-    if process_group is not None and options.threads == 0 and not options.resume:
-        local = int(_environ.get("LOCAL_WORLD_SIZE", process_group.size()))
-        options.threads = max(1, len(_sched_getaffinity(0)) // local)
+    rest = (out, how, own_network, own_loss, *calls)
+    if process_group is not None and how.threads == 0 and not how.resume:
+        local = int(os.environ.get("LOCAL_WORLD_SIZE", process_group.size()))
+        how.threads = max(1, len(os.sched_getaffinity(0)) // local)
     # Own code draws from torch's generators, which the trainer sets. The caller's stay as they are.
     foreign = network is not None or loss is not None
-    devices = _cuda_devices(options.device)
+    devices = _cuda_devices(how.device)
     try:
-        with _torch.random.fork_rng(enabled=foreign, devices=devices):
+        with torch.random.fork_rng(enabled=foreign, devices=devices):
             result = _run(recipe, data, exclude, preparation, rest)
     except BaseException:
         if pages.begun:
@@ -379,16 +370,16 @@ def train(
 
 def _run(recipe, data, exclude, preparation, rest):
     if not isinstance(data, tuple):
-        path = data if isinstance(data, (str, _PathLike)) else data.path
-        return _full.train_pack(recipe, path, exclude, *rest)
+        path = data if isinstance(data, (str, os.PathLike)) else data.path
+        return full.train_pack(recipe, path, exclude, *rest)
     if exclude is not None:
         raise ValueError("exclude: goes with a pack; in a pair, labels below zero leave out")
     images, labels = data
     labels = [int(label) for label in labels]
-    return _full.train_arrays(recipe, _image_array(images), labels, preparation or {}, *rest)
+    return full.train_arrays(recipe, _image_array(images), labels, preparation or {}, *rest)
 
 
 def _cuda_devices(device: str) -> list[int]:
     if not device.startswith("cuda"):
         return []
-    return [_torch.device(device).index or 0]
+    return [torch.device(device).index or 0]

@@ -98,7 +98,7 @@ def test_the_sentence_names_argument_wanted_and_given():
     }
 
 
-def test_guarded_functions_are_found_by_pickle_and_keep_their_texts():
+def test_compiled_functions_are_found_by_pickle_and_keep_their_texts():
     assert pickle.loads(pickle.dumps(metrics.auc)) is metrics.auc
     assert metrics.auc.__doc__ and metrics.auc.__name__ == "auc"
 

@@ -1,8 +1,13 @@
 """Packs and embeddings that are kept by content: what is taken, what is not, and the same bytes."""
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import facebench
 import pytest
@@ -132,3 +137,49 @@ def test_a_run_that_was_stopped_leaves_its_pack(faces, model, tmp_path):
         run(faces, model, tmp_path / "run", cache=tmp_path / "cache", progress=Stop())
     assert not (tmp_path / "run").exists()
     assert run(faces, model, tmp_path / "run", cache=tmp_path / "cache").reused == ["pack"]
+
+
+KILLED = """
+import os, signal, sys, facebench
+model, root, cache, out = sys.argv[1:]
+def progress(stage, done, total, unit):
+    if stage == "pack and embed" and 0 < done < total:
+        os.kill(os.getpid(), signal.SIGKILL)
+where = {"model": model, "root": root, "cache": cache, "out": out}
+facebench.run("lfw", interval="none", progress=progress, **where)
+"""
+
+
+def test_a_run_that_was_killed_does_not_detect_again(model, tmp_path):
+    faces, cache, out = tmp_path / "faces", tmp_path / "cache", tmp_path / "run"
+    many = datasets.SyntheticOptions(people=40, images=6, size=128, pairs_per_fold=4)
+    datasets.write_synthetic_dataset(many, faces)
+    options = {"detector": None, "interval": "none"}
+    plain = run(faces, model, tmp_path / "plain", **options)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *map(str, (model, faces, cache, out))],
+        env={**os.environ, "PYTHONPATH": str(Path(facebench.__file__).parents[1])},
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert not out.exists()
+
+    (kept,) = (cache / "unfinished").iterdir()
+    lines = kept.read_text().splitlines()
+    assert 0 < len(lines) < plain.tracks["view2"].samples
+    with open(kept, "a") as file:  # a line that was not written whole
+        file.write(lines[0][: len(lines[0]) // 2])
+    other = tmp_path / "other"
+    shutil.copytree(cache, other)
+    assert run(faces, model, out, cache=cache, **options).reused == []
+    for name in FILES:
+        assert (out / name).read_bytes() == (tmp_path / "plain" / name).read_bytes(), name
+    assert list((cache / "unfinished").iterdir()) == []
+
+    # What the file says is taken: here that no face was found.
+    (kept,) = (other / "unfinished").iterdir()
+    first = json.loads(lines[0])
+    assert first["faces"]
+    kept.write_text("\n".join([json.dumps({**first, "faces": []}), *lines[1:], ""]))
+    result = run(faces, model, tmp_path / "none", cache=other, **options)
+    assert [name for name, _ in result.tracks["view2"].failed] == [first["id"]]

@@ -1,11 +1,12 @@
 """What depends on kernels is tested with every instruction set: scripts/test.sh runs the C++ suites
-with the label `kernels` (all but those that tests/cpp/CMakeLists.txt lists) and the Python files with
-the mark `kernels` once more for each set below the processor's own."""
+with the label `kernels` (all but those that tests/cpp/CMakeLists.txt lists) and the Python files
+with the mark `kernels` once more for each set below the processor's own."""
 
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The sources that choose kernels by instruction set, and the test files that compare what these give.
+# The sources that choose kernels by instruction set, and the test files that compare what these
+# give.
 CHOOSE = {
     "detection/mtcnn.cc": ["test_detection", "test_mtcnn_goldens"],
     "embedding/pixel_input.cc": ["test_embedding", "test_content_cache"],

@@ -70,7 +70,7 @@ def test_exported_networks_come_back(tmp_path, name, size, fold):
     imported = _onnx_import.read(tmp_path / "n.onnx")
     tensors = {k: torch.from_numpy(v) for k, v in imported.tensors.items()}
     gray = "gray" if options.get("channels") == 1 else "rgb"
-    model = embedding._full.imported_model(
+    model = embedding.full.imported_model(
         imported.graph, tensors, embedding.ModelOptions(color=gray), "n.onnx"
     )
     assert model.network == "imported"

@@ -50,7 +50,17 @@ def test_light_modules_work_without_torch(module):
 
 
 def test_importing_protocols_loads_nothing_heavy():
-    heavy = ["torch", "matplotlib", "jinja2", "h5py", "typer", "rich", "sklearn", "facebench._full"]
+    heavy = [
+        "torch",
+        "matplotlib",
+        "jinja2",
+        "h5py",
+        "typer",
+        "rich",
+        "tqdm",
+        "sklearn",
+        "facebench._full",
+    ]
     result = python(
         f"import sys, facebench.protocols\nprint([m for m in {heavy} if m in sys.modules])"
     )

@@ -1,45 +1,91 @@
-"""The stubs of the compiled modules say what the modules have."""
-
-import pytest
-
-pytest.importorskip("pybind11_stubgen")
-pytest.importorskip("facebench._full")
+"""The stubs of the compiled modules, which the build makes: what type checkers say by them."""
 
 import ast
+import importlib.util
+import inspect
+import pathlib
+import subprocess
+import sys
 
 import facebench
-import stubs
+import pytest
 from facebench import _eval
 
+PACKAGE = pathlib.Path(_eval.__file__).parent
+MODULES = ["_eval"] + ["_full"] * (importlib.util.find_spec("facebench._full") is not None)
 
-@pytest.fixture(scope="module")
-def made():
-    return stubs.generated()
+WRONG = """
+import facebench
+facebench.evaluate("lfw", convetion="exact")
+facebench.evaluate("lfw", replicates="many")
+facebench.run("lfw", model="m.safetensors", crop_sise=96)
+facebench.pack("lfw", "LFW", "lfw.h5", detector=3)
+facebench.train("demo", "faces.h5", "out", checkpoint_every="never")
+facebench.embed("m.safetensors", "lfw.h5", flip=1)
+facebench.compare("a.jpg", "b.jpg", model="m.safetensors", micro_batch="x")
+"""
+RIGHT = """
+import pathlib
+import facebench
+result = facebench.evaluate("lfw", root="LFW", convention="exact", replicates=100, seed=3)
+result.tracks["view2"].comparisons + 1
+facebench.run("lfw", model="m.safetensors", root=pathlib.Path("LFW"), crop_size=(96, 112))
+facebench.pack("lfw", "LFW", "lfw.h5", detector_options={"mode": "facenet"}).images + 1
+facebench.metrics.wilson(1, 2, level=0.9).low + 1
+"""
 
 
-def test_the_stubs_are_current(made):
-    run = "run: PYTHONPATH=build/python python scripts/stubs.py"
-    assert stubs.stale(made) == [], run
-
-
-def test_an_old_stub_is_seen(made):
-    path, text = next(iter(made.items()))
-    assert stubs.stale({path: text.replace("def auc(", "def auk(")}) == [path]
+@pytest.mark.parametrize("name", MODULES)
+def test_a_stub_names_everything_that_the_module_has(name):
+    module = importlib.import_module(f"facebench.{name}")
+    tree = ast.parse((PACKAGE / f"{name}.pyi").read_text())
+    said = {getattr(node, "name", "") for node in tree.body}
+    said |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
+    there = {n for n, v in vars(module).items() if inspect.isbuiltin(v) or inspect.isclass(v)}
+    assert there and there <= said
 
 
 def test_options_are_typed_keywords():
-    classes = {
-        node.name: node
-        for node in ast.parse((stubs.PACKAGE / "_eval.pyi").read_text()).body
-        if isinstance(node, ast.ClassDef)
+    tree = ast.parse((PACKAGE / "_eval.pyi").read_text())
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    typed = {
+        part.target.id: ast.unparse(part.annotation)
+        for part in classes["EvaluationOptionsKeywords"].body
     }
-    stub = classes["EvaluationOptions"]
-    (init,) = [n for n in stub.body if getattr(n, "name", "") == "__init__"]
-    typed = {a.arg: ast.unparse(a.annotation) for a in init.args.kwonlyargs}
     assert list(typed) == [f["name"] for f in _eval.EvaluationOptions.fields()]
     assert typed["seed"] == "int" and typed["convention"] == "str | None"
 
 
+def test_signatures_list_every_option_with_its_default():
+    shown = inspect.signature(facebench.evaluate).parameters
+    for field in _eval.EvaluationOptions.fields():
+        assert shown[field["name"]].default == field["default"]
+    assert all(p.kind is not p.VAR_KEYWORD for p in shown.values())
+
+
+def check(text, folder):
+    (folder / "calls.py").write_text(text)
+    command = [sys.executable, "-m", "mypy", "--cache-dir", str(folder), "--follow-imports=silent"]
+    found = subprocess.run(
+        [*command, "calls.py"],
+        cwd=folder,
+        env={"MYPYPATH": str(PACKAGE.parent), "PATH": "", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    return [line for line in found.stdout.splitlines() if ": error:" in line]
+
+
+def test_a_type_checker_sees_wrong_names_and_types(tmp_path):
+    pytest.importorskip("mypy")
+    pytest.importorskip("facebench._full")
+    lines = WRONG.splitlines()
+    wrong = [k for k, line in enumerate(lines, 1) if line.startswith("facebench.")]
+    found = check(WRONG, tmp_path)
+    assert [int(line.split(":")[1]) for line in found] == wrong, "\n".join(found)
+    assert check(RIGHT, tmp_path) == []
+
+
 def test_the_package_says_that_it_is_typed():
-    assert (stubs.PACKAGE / "py.typed").exists()
+    assert (PACKAGE / "py.typed").exists()
     assert facebench.__file__.endswith("__init__.py")

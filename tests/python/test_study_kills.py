@@ -113,7 +113,7 @@ def test_killed_three_times_gives_the_bytes_of_one_undisturbed(tmp_path):
     whole = facebench.study(tmp_path / "study.toml", out=tmp_path / "whole", rehearse=True)
     assert whole.failures == []
     assert whole["b"]["rows"][3]["cells"][0]["value"] > 0  # drawn, in a rehearsal
-    for stage, times in (("pack", 1), ("training", 3), ("embed", 2)):
+    for stage, times in (("pack", 1), ("training", 3), ("pack and embed", 2)):
         assert killed(tmp_path / "torn", stage, times) == -signal.SIGKILL, stage
         assert not (tmp_path / "torn" / "study.json").exists()
     said = []

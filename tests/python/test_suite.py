@@ -219,7 +219,7 @@ def test_killed_twice_and_resumed_gives_the_same_bytes(description, tmp_path):
     whole = facebench.suite(description, out=tmp_path / "whole", cost=False)
     assert killed(description, tmp_path / "torn", "embed", 2) == -signal.SIGKILL
     assert not (tmp_path / "torn" / "study.json").exists()
-    assert killed(description, tmp_path / "torn", "pack", 2) == -signal.SIGKILL
+    assert killed(description, tmp_path / "torn", "pack and embed", 2) == -signal.SIGKILL
     resumed = facebench.suite(description, out=tmp_path / "torn", cost=False)
     assert "kept" in {o.status for o in resumed.outcomes}
     assert files_of(tmp_path / "torn") == files_of(tmp_path / "whole")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -117,6 +118,9 @@ OptionValue convert_value(std::string_view field, const OptionValue& value, cons
     if (whole && std::all_of(whole->begin(), whole->end(), is_exact))
       return std::vector<double>(whole->begin(), whole->end());
   }
+  if (std::holds_alternative<std::vector<std::int64_t>>(like)) {
+    if (const auto* one = std::get_if<std::int64_t>(&value)) return std::vector<std::int64_t>{*one};
+  }
   const bool empty_list =
       std::visit(Overload{[](std::monostate) { return false; }, [](bool) { return false; },
                           [](std::int64_t) { return false; }, [](double) { return false; },
@@ -145,6 +149,21 @@ struct Unwrapped<std::optional<M>> {
   using Value = M;
   static constexpr bool optional = true;
 };
+
+template <>
+struct Unwrapped<std::filesystem::path> {
+  using Value = std::string;
+  static constexpr bool optional = true;
+};
+
+OptionValue to_value(const std::filesystem::path& member) {
+  return member.empty() ? OptionValue(std::monostate()) : OptionValue(member.string());
+}
+
+void from_value(std::filesystem::path& member, const OptionValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  member = text ? *text : std::string();
+}
 
 template <class M>
 OptionValue to_value(const M& member) {
@@ -187,6 +206,7 @@ const OptionAccess& option_access() {
     OptionAccess a;
     a.type = to_value(Value{});
     a.optional = Unwrapped<M>::optional;
+    a.path = std::is_same_v<M, std::filesystem::path>;
     a.low = -std::numeric_limits<double>::infinity();
     a.high = std::numeric_limits<double>::infinity();
     // A value that the member cannot hold must be refused, not wrapped.
@@ -218,6 +238,7 @@ FACEBENCH_OPTION_TYPE(std::vector<std::int64_t>)
 FACEBENCH_OPTION_TYPE(std::vector<double>)
 FACEBENCH_OPTION_TYPE(std::vector<std::string>)
 #undef FACEBENCH_OPTION_TYPE
+template const OptionAccess& option_access<std::filesystem::path>();
 
 void OptionsBuilderBase::name(std::string name, std::string doc) {
   schema_.name = std::move(name);
@@ -232,12 +253,22 @@ OptionField& OptionsBuilderBase::add(std::string name, std::string doc, const vo
   f.default_value = access.get(member);
   f.type = access.type;
   f.optional = access.optional;
+  f.path = access.path;
   f.low = access.low;
   f.high = access.high;
   f.offset = static_cast<const char*>(member) - static_cast<const char*>(defaults);
   f.access = &access;
   schema_.fields.push_back(std::move(f));
   return schema_.fields.back();
+}
+
+void OptionsBuilderBase::add_all(const OptionsSchema& schema, const void* defaults,
+                                 const void* part) {
+  for (OptionField f : schema.fields) {
+    f.offset += static_cast<const char*>(part) - static_cast<const char*>(defaults);
+    f.default_value = f.get(defaults);
+    schema_.fields.push_back(std::move(f));
+  }
 }
 
 OptionField& OptionsBuilderBase::limit(OptionField& field, double low, double high) {

@@ -83,8 +83,9 @@ MetricBounds auc_bounds(const ScoreTail& tail) {
 
 MetricBounds eer_bounds(const ScoreTail& tail) {
   const EdgeCounts c = edge_counts(tail);
-  // At any threshold the EER lies between the two error rates. eer() takes six roundings (two counts,
-  // their quotient, product, sum, quotient), a rate one, and moving it outwards two: room for ten.
+  // At any threshold the EER lies between the two error rates. eer() takes six roundings (two
+  // counts, their quotient, product, sum, quotient), a rate one, and moving it outwards two: room
+  // for ten.
   constexpr double kRoundings = 10 * std::numeric_limits<double>::epsilon() / 2;
   MetricBounds bounds{0, 1};
   for (std::size_t i = 0; i < c.edge.size(); ++i) {

@@ -94,10 +94,10 @@ std::string hash_of_images(const Dataset& dataset, const Job& job) {
 
 ContentCache::Entry ContentCache::take_or_make(std::string_view kind, const Json& key,
                                                const fs::path& out,
-                                               const std::function<void()>& make,
+                                               const std::function<void(const fs::path&)>& make,
                                                const Job& job) const {
   if (folder_.empty() || key.is_null()) {
-    make();
+    make({});
     return {false, sha256_file(out, job)};
   }
   const fs::path folder = folder_ / kind;
@@ -108,10 +108,12 @@ ContentCache::Entry ContentCache::take_or_make(std::string_view kind, const Json
     link_or_copy(*found, out);
     return {true, data_hash_of(*found, key_hash)};
   }
-  make();
+  const fs::path unfinished = folder_ / "unfinished" / (std::string(kind) + "-" + key_hash);
+  make(unfinished);
   const std::string hash = sha256_file(out, job);
   fs::create_directories(folder);
   link_or_copy(out, folder / (key_hash + "-" + hash + ".h5"));
+  fs::remove(unfinished);
   return {false, hash};
 }
 

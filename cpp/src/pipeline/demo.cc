@@ -188,7 +188,7 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job)
                          train_faces.images, train_faces.people, test_images, test_people));
 
   PreparationOptions wanted;
-  wanted.crop_width = wanted.crop_height = kCropSize;
+  wanted.crop_size = std::vector<std::int64_t>{kCropSize};
   const PreparationSource sources[] = {{"caller", wanted}};
   const Preparation preparation = resolve_preparation(sources);
   const auto pack = [&](const Dataset& dataset, const std::string& name) {

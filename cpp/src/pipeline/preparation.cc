@@ -37,8 +37,8 @@ void PreparationOptions::describe(OptionsBuilder<PreparationOptions>& o) {
   o.field("selection", &PreparationOptions::selection,
           "which of several faces (see: facebench list selections)");
   o.field("crop", &PreparationOptions::crop, "how the face is cut out (see: facebench list crops)");
-  o.field("crop_width", &PreparationOptions::crop_width, "width of the crop, pixels", 1, 4096);
-  o.field("crop_height", &PreparationOptions::crop_height, "height of the crop, pixels", 1, 4096);
+  o.field("crop_size", &PreparationOptions::crop_size,
+          "pixels, one number or width and height; default: the crop's own", 1, 4096);
 }
 
 PreparationOptions preparation_of(const BatchModelInfo& model) {
@@ -49,11 +49,11 @@ PreparationOptions preparation_of(const BatchModelInfo& model) {
     return text.empty() ? std::nullopt : std::optional(text);
   };
   options.detector = said(from.detector);
-  if (!from.detector_mode.empty()) options.detector_options = {"mode=" + from.detector_mode};
+  if (!from.detector_mode.empty()) options.detector_options.emplace({"mode=" + from.detector_mode});
   options.selection = said(from.selection);
   options.crop = said(from.crop);
-  options.crop_width = from.image_width.value_or(model.input.width);
-  options.crop_height = from.image_height.value_or(model.input.height);
+  options.crop_size = std::vector<std::int64_t>{from.image_width.value_or(model.input.width),
+                                                from.image_height.value_or(model.input.height)};
   return options;
 }
 
@@ -74,10 +74,10 @@ PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesyste
       (crops().at(crop).aligned && !spec.faces.landmarks))
     return options;
   options.detector = "given";
-  options.detector_options = {"file=" + (lists / spec.faces.file).string(),
-                              fmt::format("rename={}", fmt::join(spec.faces.columns, ",")),
-                              fmt::format("columns={}", fmt::join(spec.faces.names, ",")),
-                              "separator=" + spec.faces.separator};
+  options.detector_options.emplace({"file=" + (lists / spec.faces.file).string(),
+                                    fmt::format("rename={}", fmt::join(spec.faces.columns, ",")),
+                                    fmt::format("columns={}", fmt::join(spec.faces.names, ",")),
+                                    "separator=" + spec.faces.separator});
   return options;
 }
 
@@ -101,8 +101,8 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
     Json options = Json::object();
     for (const PreparationSource& source : sources) {
       const bool other_detector = source.options.detector && source.options.detector != detector;
-      if (!other_detector)
-        add_detector_options(options, *entry.schema, source.options.detector_options);
+      if (!other_detector && source.options.detector_options)
+        add_detector_options(options, *entry.schema, *source.options.detector_options);
     }
     result.detector = entry.make(options);
   }
@@ -115,8 +115,14 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
         fmt::format("the detector '{}' finds no landmarks, and the crop '{}' needs them; take "
                     "another crop (paper), or a detector that finds them (mtcnn)",
                     detector, result.crop.name));
-  result.crop.width = decide("crop_width", &PreparationOptions::crop_width);
-  result.crop.height = decide("crop_height", &PreparationOptions::crop_height);
+  const auto size = decide("crop_width", &PreparationOptions::crop_size);
+  result.decided_by["crop_height"] = result.decided_by["crop_width"];
+  if (size) {
+    if (size->empty() || size->size() > 2)
+      throw std::invalid_argument("crop_size is one number, or width and height");
+    result.crop.width = static_cast<int>(size->front());
+    result.crop.height = static_cast<int>(size->back());
+  }
   return result;
 }
 

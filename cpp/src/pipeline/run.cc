@@ -4,21 +4,25 @@
 #include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/crops/crop.h"
 #include "facebench/datasets/pack_writer.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/archive.h"
+#include "facebench/io/exclusion.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
 #include "facebench/pipeline/content_cache.h"
 #include "facebench/protocols/without.h"
 #include "facebench/reports/save.h"
+#include "pipeline/kept_faces.h"
 
 namespace facebench {
 namespace {
@@ -73,6 +77,25 @@ std::string trained_on_warning(const BatchModelInfo& model, const fs::path& pack
 }
 
 }  // namespace
+
+void RunRequest::describe(OptionsBuilder<RunRequest>& o) {
+  o.name("RunRequest", "From photographs to a run folder.");
+  o.fields_of(&RunRequest::places);
+  o.fields_of(&RunRequest::preparation);
+  o.fields_of(&RunRequest::pack);
+  o.fields_of(&RunRequest::extract);
+  o.fields_of(&RunRequest::evaluation);
+  o.field("exclude", &RunRequest::exclude,
+          "a list of people and samples to leave out (data overlap, inspect)");
+  o.field("limit", &RunRequest::limit,
+          "a quick look: at most so many comparisons of a list, or images of another protocol; the "
+          "result says so",
+          1, 9e15);
+  o.field("discard", &RunRequest::discard, "do not keep pack.h5 and embeddings.h5");
+  o.field("overwrite", &RunRequest::overwrite, "replace an existing result");
+  o.field("cache", &RunRequest::cache,
+          "where packs and embeddings are kept, and taken from when the same are needed again");
+}
 
 Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials, const fs::path& images) {
   Dataset dataset;
@@ -131,7 +154,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   const Preparation preparation = resolve_preparation(sources);
   TrialSet trials = read_trials(spec, request.places);
   if (request.evaluation.strict) refuse_blemishes(trials, spec.id);
-  if (request.exclude) trials = without(trials, *request.exclude);
+  if (!request.exclude.empty()) trials = without(trials, read_exclusion(request.exclude));
   if (request.limit) trials = limited(trials, *request.limit);
   const fs::path images = find_images(spec, trials, request.places);
   const Dataset dataset = protocol_dataset(spec, trials, images);
@@ -141,25 +164,24 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   const fs::path pack_path = work.temporary() / "pack.h5";
   const ContentCache cache(request.cache);
   const bool caching = !request.cache.empty();
-  // Embeds crops while others are cut out. Not with a cache: there the pack stands before anything
-  // is embedded, and who stops a long run does not detect again.
-  std::unique_ptr<CropExtractor> along;
+  // Embeds crops while others are cut out.
+  std::unique_ptr<CropExtractor> extractor;
   const auto pack_entry = cache.take_or_make(
       "pack", caching ? pack_key(dataset, preparation, request.pack, job) : Json(), pack_path,
-      [&] {
-        const auto pack = [&](const auto&... receiver) {
-          pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
-                       request.pack, pack_path, job, receiver...);
-        };
-        if (caching) return pack();
+      [&](const fs::path& unfinished) {
+        const Detector* detector = preparation.detector.get();
+        std::optional<KeptFaces> kept;
+        if (detector && !unfinished.empty()) detector = &kept.emplace(*detector, unfinished);
         const CropOptions crop = resolve_crop(preparation.crop);
-        along = std::make_unique<CropExtractor>(
+        extractor = std::make_unique<CropExtractor>(
             model, ImageShape{static_cast<int>(*crop.height), static_cast<int>(*crop.width)},
             static_cast<std::int64_t>(dataset.samples.size()), request.extract, job.workers());
-        pack(CropReceiver{.stage = "pack and embed",
-                          .take = [&](std::int64_t i, const Image& image, int worker) {
-                            along->add(i, image.data.data(), worker);
-                          }});
+        pack_dataset(dataset, detector, preparation.selection, preparation.crop, request.pack,
+                     pack_path, job,
+                     {.stage = "pack and embed",
+                      .take = [&](std::int64_t i, const Image& image, int worker) {
+                        extractor->add(i, image.data.data(), worker);
+                      }});
       },
       job);
   const Pack pack(pack_path);
@@ -177,9 +199,9 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
       "embeddings",
       caching ? embeddings_key(model.info(), pack_entry.sha256, request.extract) : Json(),
       embeddings_path,
-      [&] {
+      [&](const fs::path&) {
         EmbeddingSet made =
-            along ? along->finish(pack, job) : extract(model, pack, request.extract, job);
+            extractor ? extractor->finish(pack, job) : extract(model, pack, request.extract, job);
         made.manifest["images_sha256"] = images_sha256;
         write_embeddings(embeddings_path, made);
       },

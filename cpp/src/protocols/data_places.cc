@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/presence.h"
 #include "facebench/protocols/spec.h"
 #include "protocols/file_listing.h"
@@ -78,6 +79,13 @@ std::vector<fs::path> paths_by_stem(const TrialSet& trials, const fs::path& imag
 }
 
 }  // namespace
+
+void DataPlaces::describe(OptionsBuilder<DataPlaces>& o) {
+  o.name("DataPlaces", "Where a data set is.");
+  o.field("root", &DataPlaces::root, "the data set, as its authors distribute it");
+  o.field("images", &DataPlaces::images, "the folder of images, where not found in root");
+  o.field("lists", &DataPlaces::lists, "the folder of lists, where not found in root");
+}
 
 fs::path find_lists(const ProtocolSpec& spec, const DataPlaces& places) {
   std::vector<std::string> absent;  // where the fewest are

@@ -59,22 +59,33 @@ def setting(help: str) -> Any:
     return option(help, list[str], "--set", metavar="NAME=VALUE")
 
 
-def preparation() -> list[inspect.Parameter]:
-    """The options of the way from a photograph to a crop."""
-    size = option("Pixels: 256, or WIDTHxHEIGHT; default: the crop's own.")
-    kind = facebench.pipeline.PreparationOptions
+# Fields that are typed otherwise than the library takes them: their names on the command line, and
+# how they are typed.
+TYPED = {
+    "micro_batch": ("batch_size", None),
+    "detector_options": ("detector_option", DetectorOption),
+    "crop_size": ("crop_size", option("Pixels: 256, or WIDTHxHEIGHT; default: the crop's own.")),
+}
+
+
+def request(kind: type, *names: str) -> list[inspect.Parameter]:
+    """The named fields of an options class, or all of them, as they are typed."""
+    typed = {name: how for name, how in TYPED.values() if how is not None}
     return [
-        *fields(kind, "detector"),
-        keyword("detector_option", DetectorOption, None),
-        *fields(kind, "selection", "crop"),
-        keyword("crop_size", size, None),
+        keyword(p.name, typed[p.name], None) if p.name in typed else p
+        for p in fields(kind, *names, renamed={field: name for field, (name, _) in TYPED.items()})
     ]
 
 
-def parse_preparation(options: dict[str, Any]) -> None:
+def parse_request(options: dict[str, Any]) -> None:
     """Puts what the library takes in place of what was typed."""
-    options["detector_options"] = parse_assignments(options.pop("detector_option"))
-    options["crop_size"] = parse_crop_size(options["crop_size"])
+    for field, (name, _) in TYPED.items():
+        if name in options:
+            options[field] = options.pop(name)
+    if "crop_size" in options:
+        options["crop_size"] = parse_crop_size(options["crop_size"])
+    if "detector_options" in options:
+        options["detector_options"] = parse_assignments(options["detector_options"])
 
 
 def complain(text: str) -> None:

@@ -14,6 +14,7 @@ TYPES = {
     "integer": int,
     "number": float,
     "text": str,
+    "path": Path,
     "integers": list[int],
     "numbers": list[float],
     "texts": list[str],

@@ -11,6 +11,6 @@ def be_quiet() -> None:
     _quiet = True
 
 
-def make_progress() -> _progress.Progress | None:
+def make_progress() -> _progress.BarProgress | None:
     """A bar where the error stream is a terminal, plain lines otherwise; with --quiet nothing."""
     return None if _quiet else _progress.terminal()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from facebench.engines.engine import Engine as _Base
+from facebench.engines import engine
 from facebench.engines.libraries import torch_libraries
 
 
@@ -14,7 +14,7 @@ def load(name: str, threads: int) -> dict:
     return versions | torch_libraries()
 
 
-class Engine(_Base):
+class Engine(engine.Engine):
     """The C++ step, driven as any other engine."""
 
     def __init__(self, spec, weights):

@@ -125,9 +125,7 @@ class Chart:
             )
 
     def grid(self, x1, y1, x2, y2, style="grid"):
-        self.add(
-            f'<line class="{style}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-        )
+        self.add(f'<line class="{style}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 
     def curve(self, number, points):
         joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

@@ -6,7 +6,6 @@ from facebench import _eval
 from facebench._eval import ClaimOptions, ProtocolSpec
 from facebench.reports.page import Report, Section, text
 
-
 _LISTED = 5  # printed values of a list; all are in the fields
 
 
@@ -53,9 +52,7 @@ class Claim(Report):
                 if found:
                     yield f"With digits rounded {rounding} it is {counts(*found)}."
             if self.left_out:
-                yield (
-                    f"With {self.left_out} of {total} {things} left out it would be possible."
-                )
+                yield (f"With {self.left_out} of {total} {things} left out it would be possible.")
             if tar:
                 yield (
                     "A rule that interpolates between points of the curve, or averages splits of "

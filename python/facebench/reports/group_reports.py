@@ -21,7 +21,7 @@ class GroupReport(Report):
 
     def __getitem__(self, measure):
         """The measure of that name."""
-        return self._named("measures", measure)
+        return self._by_name("measures", measure)
 
     def _title(self):
         return f"{self.protocol} by {self.column}"
@@ -31,9 +31,7 @@ class GroupReport(Report):
         cells = [
             {(c["first"], c["second"]): c for c in of} for of in (self.fmr_cells, self.fnmr_cells)
         ]
-        within = [
-            [_errors(of.get((g["name"], g["name"]))) for of in cells] for g in self.groups
-        ]
+        within = [[_errors(of.get((g["name"], g["name"]))) for of in cells] for g in self.groups]
         rows = [
             [g["name"], g["people"], *fmr, *fnmr]
             for g, (fmr, fnmr) in zip(self.groups, within, strict=True)

@@ -156,7 +156,7 @@ class Report(Fields):
         """Write the report as a page."""
         write_html(path, self._title(), self._sections())
 
-    def _named(self, kind, name):
+    def _by_name(self, kind, name):
         """The one of that name among dicts with names."""
         for one in self._fields[kind]:
             if one["name"] == name:

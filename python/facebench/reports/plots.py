@@ -4,7 +4,6 @@ import html as _html
 
 from facebench.reports.charts import (
     WIDTH,
-    Axis,
     Chart,
     log_numbers,
     log_rates,

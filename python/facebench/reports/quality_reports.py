@@ -17,7 +17,7 @@ class QualityReport(Report):
 
     def __getitem__(self, name):
         """The quality of that name."""
-        return self._named("measures", name)
+        return self._by_name("measures", name)
 
     def _title(self):
         return f"{self.protocol} by quality"

@@ -3,7 +3,6 @@
 from facebench.reports.charts import (
     BOTTOM,
     LEFT,
-    LINE,
     NAMES,
     TOP,
     WIDTH,

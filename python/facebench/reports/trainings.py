@@ -8,7 +8,6 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from facebench import _eval
 from facebench._arguments import brief
 from facebench.core import Error
 from facebench.reports.escape import escape_markdown, spreadsheet_record

@@ -39,7 +39,3 @@ __all__ = [
     "suite",
     "suite_study",
 ]
-
-
-def __dir__():
-    return __all__

@@ -7,33 +7,37 @@
 (0.9, 16, 0.125, 0.1)
 """
 
-from facebench._torch import full as _full
+from typing import Unpack
 
-StepBench = _full.StepBench
-StepOptions = _full.StepOptions
-SeriesOptions = _full.SeriesOptions
-ProcessMeter = _full.ProcessMeter
-busy_share = _full.busy_share
-decode_rate = _full.decode_rate
-iteration_model = _full.iteration_model
-machine_facts = _full.machine_facts
-parse_cpuinfo = _full.parse_cpuinfo
-predict_step_memory = _full.predict_step_memory
-repeat_spread = _full.repeat_spread
-scaling_speedup = _full.scaling_speedup
-step_inputs = _full.step_inputs
-time_input = _full.time_input
+from facebench._options import takes
+from facebench._torch import full
+
+StepBench = full.StepBench
+StepOptions = full.StepOptions
+SeriesOptions = full.SeriesOptions
+ProcessMeter = full.ProcessMeter
+busy_share = full.busy_share
+decode_rate = full.decode_rate
+iteration_model = full.iteration_model
+machine_facts = full.machine_facts
+parse_cpuinfo = full.parse_cpuinfo
+predict_step_memory = full.predict_step_memory
+repeat_spread = full.repeat_spread
+scaling_speedup = full.scaling_speedup
+step_inputs = full.step_inputs
+time_input = full.time_input
 
 STEP_FIELDS = tuple(field["name"] for field in StepOptions.fields())
 
 
-def summarize_times(seconds, **options) -> dict:
+@takes(SeriesOptions)
+def summarize_times(seconds, **options: "Unpack[full.SeriesOptionsKeywords]") -> dict:
     """A series of times in seconds: first ones apart, mean, median, p95, intervals.
 
     ``options`` are the fields of `SeriesOptions`: skip, level, replicates, seed. The intervals are
     percentiles of a block bootstrap; None where they cannot be computed. ValueError for no times.
     """
-    return _full.summarize_times([float(s) for s in seconds], SeriesOptions(**options))
+    return full.summarize_times([float(s) for s in seconds], SeriesOptions(**options))
 
 
 from facebench.timing.rates import bench_detect, bench_eval, bench_load  # noqa: E402
@@ -65,7 +69,3 @@ __all__ = [
     "time_input",
     "write_bench",
 ]
-
-
-def __dir__():
-    return __all__

@@ -8,13 +8,13 @@ import time
 from pathlib import Path
 
 from facebench import nn, training
-from facebench._torch import full as _full
+from facebench._torch import full
 
 
 def steps(job, group, device):
-    options = _full.StepOptions(**{**job["step"], "device": device})
+    options = full.StepOptions(**{**job["step"], "device": device})
     network = nn.NetworkOptions(**job["network_options"])
-    bench = _full.StepBench(options, network, {}, group)
+    bench = full.StepBench(options, network, {}, group)
     warm = bench.run(job["skip"])["iteration"] if job["skip"] else []
     rounds, phases = [], {}
     for _ in range(job["rounds"]):

@@ -8,7 +8,7 @@ import numpy as np
 
 from facebench import datasets, detection, images, metrics
 from facebench._progress import sink
-from facebench._torch import full as _full
+from facebench._torch import full
 
 SIZES = {"250x250": (250, 250), "640x480": (640, 480), "1920x1080": (1920, 1080)}
 
@@ -80,7 +80,7 @@ def _pack_shape(pack):
 
 def _decode_work(paths, threads):
     def run(rounds):
-        return len(paths) * rounds / _full.decode_rate(paths, threads, rounds)
+        return len(paths) * rounds / full.decode_rate(paths, threads, rounds)
 
     return run, len(paths)
 
@@ -90,7 +90,7 @@ def _input_work(source, path, batch, height, width, threads):
     data_threads = 0 if threads == 1 else threads
 
     def run(rounds):
-        times = _full.time_input(source, str(path), batch, height, width, data_threads, rounds)
+        times = full.time_input(source, str(path), batch, height, width, data_threads, rounds)
         return sum(times)
 
     return run, batch
@@ -126,7 +126,7 @@ def _size(text):
 
 
 def _faces():
-    return [_full.render_sheet(datasets.SheetOptions(people=2, seed=k), 0, None) for k in range(2)]
+    return [full.render_sheet(datasets.SheetOptions(people=2, seed=k), 0, None) for k in range(2)]
 
 
 def _picture(faces, width, height, number):
@@ -198,7 +198,7 @@ def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progres
     """``work``: name(s) -> function of threads: (run(repeats) -> seconds, things of each)."""
     if rounds < 1 or not seconds > 0:
         raise ValueError("rounds is at least 1 and seconds above 0")
-    allowed = _full.machine_facts()["cpu"]["allowed"]
+    allowed = full.machine_facts()["cpu"]["allowed"]
     numbers = list(dict.fromkeys(t or allowed for t in threads))
     going = []
     for name, make in work.items():
@@ -215,7 +215,7 @@ def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progres
         # In turns, so that other load on the machine affects all of them.
         for r in range(rounds):
             for i, (_, _, run, count, repeats, rates, uses) in enumerate(going):
-                meter = _full.ProcessMeter(0)
+                meter = full.ProcessMeter(0)
                 rates.append(count * repeats / run(repeats))
                 uses.append(meter.stop())
                 if progress:
@@ -233,7 +233,7 @@ def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progres
             "seconds": seconds,
             "rounds": rounds,
         },
-        "machine": _full.machine_facts(),
+        "machine": full.machine_facts(),
         "rows": rows,
     }
 
@@ -241,7 +241,7 @@ def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progres
 def _rate_row(keys, threads, run, count, repeats, rates, uses):
     others = [u["processors"]["others"] for u in uses if u["processors"]["others"] is not None]
     share = sum(others) / len(others) if others else 0.0
-    summary = _full.summarize_times([1 / r for r in rates], _full.SeriesOptions(skip=0))
+    summary = full.summarize_times([1 / r for r in rates], full.SeriesOptions(skip=0))
     interval = summary["median_interval"]
     return {
         **keys,
@@ -250,8 +250,8 @@ def _rate_row(keys, threads, run, count, repeats, rates, uses):
         "rate": 1 / summary["median"],
         "interval": interval and [1 / interval[1], 1 / interval[0]],
         "rates": rates,
-        "repeat_spread": _full.repeat_spread(rates),
+        "repeat_spread": full.repeat_spread(rates),
         "processors": {"others": share},
-        "busy": share > _full.busy_share,
+        "busy": share > full.busy_share,
         "memory": {"peak": max(u["memory"]["peak"] for u in uses)},
     }

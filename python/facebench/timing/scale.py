@@ -14,7 +14,7 @@ from pathlib import Path
 
 import facebench
 from facebench._progress import sink
-from facebench._torch import full as _full
+from facebench._torch import full
 
 
 def bench_scale(
@@ -54,8 +54,8 @@ def bench_scale(
         raise ValueError(f"a batch of {batch} cannot be shared by {max(processes)} processes")
     if accuracy is not None and (recipe is None or data is None):
         raise ValueError("time to accuracy needs a recipe and a pack")
-    options = _full.StepOptions(network=network, mode="training", batch=batch, **step)
-    allowed = _full.machine_facts()["cpu"]["allowed"]
+    options = full.StepOptions(network=network, mode="training", batch=batch, **step)
+    allowed = full.machine_facts()["cpu"]["allowed"]
     threads = options.threads or max(allowed // max(processes), 1)
     rows, times = [], []
     work = [(s, p) for s in scalings for p in processes]
@@ -100,7 +100,7 @@ def bench_scale(
             "recipe": str(recipe or ""),
             "seeds": seeds if accuracy is not None else 0,
         },
-        "machine": _full.machine_facts(),
+        "machine": full.machine_facts(),
         "rows": rows,
         "accuracy": times,
     }
@@ -121,7 +121,7 @@ def _launch(job, count, limit):
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
         command += ["--nproc-per-node", str(count), "-m", "facebench.timing.rank", str(folder)]
         # Watches this process and, once they have ended, those it started.
-        meter = _full.ProcessMeter(0)
+        meter = full.ProcessMeter(0)
         process = subprocess.Popen(
             command,
             env=environment,
@@ -149,7 +149,7 @@ def _launch(job, count, limit):
 
 def _step_row(scaling, count, total, measured, skip):
     series = [*measured["warm"], *(t for times in measured["rounds"] for t in times)]
-    summary = _full.summarize_times(series, _full.SeriesOptions(skip=skip))
+    summary = full.summarize_times(series, full.SeriesOptions(skip=skip))
     interval = summary["mean_interval"]
     waited = {phase: statistics.fmean(values) for phase, values in measured["phases"].items()}
     compute = sum(waited.get(p, 0.0) for p in ("forward", "backward", "update"))
@@ -161,17 +161,17 @@ def _step_row(scaling, count, total, measured, skip):
         "seconds": summary,
         "images_per_second": total / summary["mean"],
         "images_per_second_interval": interval and [total / interval[1], total / interval[0]],
-        "repeat_spread": _full.repeat_spread([statistics.median(t) for t in measured["rounds"]]),
+        "repeat_spread": full.repeat_spread([statistics.median(t) for t in measured["rounds"]]),
         "phases": waited,
         "model": {
             "data_alone": measured["data_alone"],
             "aggregate_alone": measured["aggregate_alone"],
-            **_full.iteration_model(
+            **full.iteration_model(
                 measured["data_alone"], compute, measured["aggregate_alone"], summary["mean"]
             ),
         },
         "processors": measured["use"]["processors"],
-        "busy": (measured["use"]["processors"]["others"] or 0) > _full.busy_share,
+        "busy": (measured["use"]["processors"]["others"] or 0) > full.busy_share,
     }
 
 
@@ -180,7 +180,7 @@ def _speedups(rows):
     for row in rows:
         same = {r["processes"]: r["images_per_second"] for r in rows if _same(r, row)}
         half = same.get(row["processes"] // 2) if row["processes"] % 2 == 0 else None
-        row["speedup"] = half and _full.scaling_speedup(half, row["images_per_second"])
+        row["speedup"] = half and full.scaling_speedup(half, row["images_per_second"])
         least = min(same)
         ideal = same[least] / least * row["processes"]
         row["efficiency"] = row["images_per_second"] / ideal

@@ -18,7 +18,7 @@ import numpy as np
 
 from facebench import core
 from facebench._progress import sink
-from facebench._torch import full as _full
+from facebench._torch import full
 from facebench.engines import ENGINES, absent
 from facebench.engines.engine import needed_nodes, noise
 from facebench.timing.workers import Worker, WorkerFailed
@@ -113,7 +113,7 @@ def bench_step(
         "memory_limit": memory_limit,
         "limit": limit,
     }
-    options = _full.StepOptions(**step)
+    options = full.StepOptions(**step)
     # The same number for every engine: what each takes by itself depends on its environment.
     numbers = list(dict.fromkeys(int(t) or core.available_processors() for t in _several(threads)))
     if iterations < 1 or rounds < 1 or skip < 0:
@@ -125,7 +125,7 @@ def bench_step(
             guess = f"; did you mean '{near}'?" if near else ""
             raise ValueError(f"unknown engine '{name}'{guess} (known: {known})")
     for network in networks:
-        _full.build_graph(network, _full.NetworkOptions(**(network_options or {})))
+        full.build_graph(network, full.NetworkOptions(**(network_options or {})))
     cases = list(itertools.product(networks, batches, numbers))
     rows, versions = [], {}
     progress = sink(progress)
@@ -161,7 +161,7 @@ def bench_step(
             **settings,
         },
         "versions": versions,
-        "machine": _full.machine_facts(),
+        "machine": full.machine_facts(),
         "rows": rows,
     }
 
@@ -194,8 +194,8 @@ def _why_not(engine, job, pythons):
 
 
 def _graph(job):
-    graph = _full.build_graph(
-        job["network"], _full.NetworkOptions(**{**job["network_options"], "classes": 0})
+    graph = full.build_graph(
+        job["network"], full.NetworkOptions(**{**job["network_options"], "classes": 0})
     )
     return {
         "input": list(graph.input_shape),
@@ -209,9 +209,9 @@ def _graph(job):
 
 def _measure(job, engines, settings, pythons, versions):
     """The rows of one network and batch size."""
-    predicted = _full.predict_step_memory(
-        _full.StepOptions(**{k: job[k] for k in _step_fields()}),
-        _full.NetworkOptions(**job["network_options"]),
+    predicted = full.predict_step_memory(
+        full.StepOptions(**{k: job[k] for k in _step_fields()}),
+        full.NetworkOptions(**job["network_options"]),
     )
     rows, results = [], []
     with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
@@ -263,7 +263,7 @@ def _measure(job, engines, settings, pythons, versions):
 
 
 def _step_fields():
-    return [f["name"] for f in _full.StepOptions.fields()]
+    return [f["name"] for f in full.StepOptions.fields()]
 
 
 class _Reference:
@@ -395,7 +395,7 @@ def _time(rows, settings):
         for row in going:
             # Five looks a second: they cost well below 0.5 % of the time, twenty cost more. The
             # peak is the kernel's own and misses nothing between them.
-            meter = _full.ProcessMeter(row.worker.pid, 0.2)
+            meter = full.ProcessMeter(row.worker.pid, 0.2)
             try:
                 times = row.attempt(lambda row: row.worker.ask("run", iterations=row.count))
             finally:
@@ -410,20 +410,20 @@ def _time(rows, settings):
 
 def _wide(row, settings):
     times = [t for times in row.rounds for t in times]
-    half = _full.summarize_times(times, _full.SeriesOptions(skip=0))["relative_half_width"]
+    half = full.summarize_times(times, full.SeriesOptions(skip=0))["relative_half_width"]
     return half is not None and half > settings["narrow"]
 
 
 def _sum_up(row, job, settings):
     result, extras = row.result, row.worker.ask("extras")
     series = [*row.warm, *(t for times in row.rounds for t in times)]
-    summary = _full.summarize_times(series, _full.SeriesOptions(skip=len(row.warm)))
+    summary = full.summarize_times(series, full.SeriesOptions(skip=len(row.warm)))
     result["seconds"] = summary
     result["images_per_second"] = job["batch"] / summary["mean"]
     low, high = summary["mean_interval"] or (None, None)
     result["images_per_second_interval"] = low and [job["batch"] / high, job["batch"] / low]
     result["rounds"] = [statistics.median(times) for times in row.rounds]
-    result["repeat_spread"] = _full.repeat_spread(result["rounds"])
+    result["repeat_spread"] = full.repeat_spread(result["rounds"])
     result["phases"] = {
         phase: {"mean": statistics.fmean(v), "median": statistics.median(v)}
         for phase, v in row.phases.items()
@@ -436,7 +436,7 @@ def _sum_up(row, job, settings):
         result["model"] = {
             "data_alone": extras["data_alone"],
             "aggregate_alone": extras["aggregate_alone"],
-            **_full.iteration_model(
+            **full.iteration_model(
                 extras["data_alone"], compute, extras["aggregate_alone"], summary["mean"]
             ),
         }
@@ -453,7 +453,7 @@ def _sum_up(row, job, settings):
         for k in ("user", "system", "iowait", "own", "others")
         if shares
     }
-    result["busy"] = result["processors"].get("others", 0) > _full.busy_share
+    result["busy"] = result["processors"].get("others", 0) > full.busy_share
     watching = sum(u["watching_seconds"] for u in row.uses) / summary["count"]
     overhead = extras["recording_seconds"] + watching
     result["overhead"] = {"seconds": overhead, "share": overhead / summary["mean"]}

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 namespace facebench {
 namespace {
@@ -34,6 +35,17 @@ struct ToyOptions {
     o.field("lists", &ToyOptions::lists, "lists");
     o.choice("metric", &ToyOptions::metric, "of the report", {"auc", "none"});
     o.field("most", &ToyOptions::most, "at most so many", 1, 100);
+  }
+};
+
+struct WholeOptions {
+  WholeOptions() { toy.size = 96; }
+  ToyOptions toy;
+  std::filesystem::path folder;
+  static void describe(OptionsBuilder<WholeOptions>& o) {
+    o.name("WholeOptions", "Options of options.");
+    o.fields_of(&WholeOptions::toy);
+    o.field("folder", &WholeOptions::folder, "where");
   }
 };
 
@@ -76,6 +88,8 @@ TEST(Options, SetsAndCompares) {
   set_option(o, "count", 3.0);            // number without a fraction -> whole number
   set_option(o, "targets", std::vector<std::int64_t>{0, 1});
   set_option(o, "lists", std::vector<double>{});  // an empty list is any list
+  set_option(o, "steps", std::int64_t{5});        // one number is a list of it
+  EXPECT_EQ(o.steps, std::vector<std::int64_t>{5});
   EXPECT_EQ(o.size, 64);
   EXPECT_EQ(o.far, 1.0);
   EXPECT_EQ(o.count, 3);
@@ -153,6 +167,29 @@ TEST(Options, Ranges) {
   ToyOptions o;
   o.size = 5000;
   EXPECT_THROW(check_options(o), std::invalid_argument);
+}
+
+TEST(Options, AWholeHasTheFieldsOfItsParts) {
+  const OptionsSchema& schema = options_schema<WholeOptions>();
+  EXPECT_EQ(schema.fields.size(), options_schema<ToyOptions>().fields.size() + 1);
+  EXPECT_EQ(schema.at("size").default_value, OptionValue(std::int64_t{96}));
+  WholeOptions o;
+  set_option(o, "size", std::int64_t{64});
+  EXPECT_EQ(o.toy.size, 64);
+  EXPECT_EQ(schema.at("size").get(&o), OptionValue(std::int64_t{64}));
+  EXPECT_THROW(set_option(o, "size", std::int64_t{5000}), std::invalid_argument);
+}
+
+TEST(Options, APathIsTextOrUnset) {
+  WholeOptions o;
+  const OptionField& folder = options_schema<WholeOptions>().at("folder");
+  EXPECT_TRUE(folder.path && folder.optional);
+  EXPECT_EQ(folder.get(&o), OptionValue(std::monostate()));
+  folder.assign(&o, std::string("a/b"));
+  EXPECT_EQ(o.folder, "a/b");
+  EXPECT_EQ(folder.get(&o), OptionValue(std::string("a/b")));
+  folder.assign(&o, std::monostate());
+  EXPECT_TRUE(o.folder.empty());
 }
 
 TEST(Options, ParsesWhatItPrints) {

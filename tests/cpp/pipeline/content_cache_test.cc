@@ -24,7 +24,7 @@ class ContentCacheTest : public ::testing::Test {
 
   ContentCache::Entry ask(const Json& key, const std::string& out, const std::string& text) {
     return cache.take_or_make("pack", key, folder / out,
-                              [&] {
+                              [&](const fs::path&) {
                                 ++made;
                                 write_file(folder / out, text);
                               },
@@ -59,7 +59,10 @@ TEST_F(ContentCacheTest, ADamagedEntryIsMadeAgain) {
 TEST_F(ContentCacheTest, WithoutKeyOrFolderNothingIsKept) {
   EXPECT_FALSE(ask(nullptr, "first", "bytes").taken);
   EXPECT_FALSE(fs::exists(folder / "cache"));
-  const auto make = [&] { write_file(folder / "second", "bytes"); };
+  const auto make = [&](const fs::path& unfinished) {
+    EXPECT_TRUE(unfinished.empty());
+    write_file(folder / "second", "bytes");
+  };
   const ContentCache none{fs::path()};
   for (int i = 0; i < 2; ++i) {
     const auto entry = none.take_or_make("pack", {{"a", 1}}, folder / "second", make, {});
@@ -69,10 +72,27 @@ TEST_F(ContentCacheTest, WithoutKeyOrFolderNothingIsKept) {
 }
 
 TEST_F(ContentCacheTest, AnErrorOfWhatMakesItLeavesNoEntry) {
-  const auto broken = [] { throw Error("out of cheese"); };
+  const auto broken = [](const fs::path&) { throw Error("out of cheese"); };
   EXPECT_ERROR(cache.take_or_make("pack", {{"a", 1}}, folder / "first", broken, {}),
                "out of cheese");
   EXPECT_FALSE(ask({{"a", 1}}, "second", "bytes").taken);
+}
+
+TEST_F(ContentCacheTest, WhatWasBegunIsFoundAgainUntilTheEntryIsWhole) {
+  fs::path begun;
+  const auto stopped = [&](const fs::path& unfinished) {
+    fs::create_directories(unfinished.parent_path());
+    write_file(begun = unfinished, "half");
+    throw Cancelled();
+  };
+  EXPECT_THROW(cache.take_or_make("pack", {{"a", 1}}, folder / "first", stopped, {}), Cancelled);
+  const auto make = [&](const fs::path& unfinished) {
+    EXPECT_EQ(unfinished, begun);
+    EXPECT_EQ(read_file(unfinished), "half");
+    write_file(folder / "first", "whole");
+  };
+  cache.take_or_make("pack", {{"a", 1}}, folder / "first", make, {});
+  EXPECT_FALSE(fs::exists(begun));
 }
 
 TEST_F(ContentCacheTest, OfSeveralAtOnceOneMakesIt) {

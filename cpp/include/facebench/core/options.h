@@ -32,7 +32,9 @@ namespace facebench {
 // The Python binding (keywords, repr, equality, pickle, to_dict), the TOML and JSON readers, the
 // command line and the configuration hash all read this one description.
 //
-// A field that may be unset is a std::optional: None in Python, null in JSON, absent in TOML.
+// A field that may be unset is a std::optional: None in Python, null in JSON, absent in TOML. So is
+// a path, which is empty then. An aggregate of aggregates (`fields_of`) has the fields of all of
+// them.
 
 // What a field can hold; std::monostate is a field that is not set. Integers of every width travel
 // as int64, floats as double.
@@ -53,12 +55,14 @@ double double_of_float(float value);
 struct OptionAccess {
   OptionValue type;       // any value of the type; what it holds says nothing
   bool optional = false;  // may be unset
+  bool path = false;      // a text that names a file or folder; empty is unset
   double low, high;       // what a number of that type can hold
   OptionValue (*get)(const void* member);
   void (*set)(void* member, const OptionValue& value);
 };
 // Of bool, integers, float, double, std::string, vectors of std::int64_t, double and std::string,
-// and std::optional of each. options.cc defines these; of another type the linker finds none.
+// and std::optional of each; of std::filesystem::path. options.cc defines these; of another type
+// the linker finds none.
 template <class Member>
 const OptionAccess& option_access();
 
@@ -69,6 +73,7 @@ struct OptionField {
   OptionValue default_value;
   OptionValue type;       // any value of the field's type; what it holds says nothing
   bool optional = false;  // may be unset
+  bool path = false;      // a text that names a file or folder
   bool required = false;  // in TOML: a table without it is an Error
   double low = -std::numeric_limits<double>::infinity();  // of a number, or of a list's elements
   double high = std::numeric_limits<double>::infinity();
@@ -81,7 +86,8 @@ struct OptionField {
   // Throws std::invalid_argument where `value` (of the field's own type) is not allowed.
   void check(const OptionValue& value) const;
   // `value` as the field's type, where that loses nothing (integer -> number, whole number ->
-  // integer, empty list -> any list), checked. Throws std::invalid_argument naming the field.
+  // integer, integer -> integers, empty list -> any list), checked. Throws std::invalid_argument
+  // naming the field.
   OptionValue convert(const OptionValue& value) const;
   // The same of what a user typed; nothing unsets an optional field.
   OptionValue parse(std::string_view text) const;
@@ -107,11 +113,16 @@ class OptionsBuilderBase {
  protected:
   OptionField& add(std::string name, std::string doc, const void* defaults, const void* member,
                    const OptionAccess& access);
+  // Those of the aggregate `part`, which is a member of the one at `defaults`.
+  void add_all(const OptionsSchema& schema, const void* defaults, const void* part);
   static OptionField& limit(OptionField& field, double low, double high);
 
  private:
   OptionsSchema& schema_;
 };
+
+template <class T>
+const OptionsSchema& options_schema();
 
 template <class T>
 class OptionsBuilder : public OptionsBuilderBase {
@@ -122,6 +133,11 @@ class OptionsBuilder : public OptionsBuilderBase {
   OptionField& field(std::string name, M T::*member, std::string doc) {
     return add(std::move(name), std::move(doc), &defaults_, &(defaults_.*member),
                option_access<M>());
+  }
+  // The fields of a member that is described itself. No two may have one name.
+  template <class M>
+  void fields_of(M T::*member) {
+    add_all(options_schema<M>(), &defaults_, &(defaults_.*member));
   }
   // A number (or a list of numbers) with its closed range.
   template <class M>

@@ -30,10 +30,13 @@ class ContentCache {
   };
 
   // Gives `out` the bytes that belong to the key: the file of the folder, linked or copied, or what
-  // `make` writes to `out`, which is kept then. `key` null: not to be kept. Throws Error where the
-  // folder cannot be written, and what `make` throws.
+  // `make` writes to `out`, which is kept then. `key` null: not to be kept. Where `make` is
+  // stopped, the next call of it finds again what it had written to the file `unfinished` (empty
+  // where nothing is kept). Throws Error where the folder cannot be written, and what `make`
+  // throws.
   Entry take_or_make(std::string_view kind, const Json& key, const std::filesystem::path& out,
-                     const std::function<void()>& make, const Job& job) const;
+                     const std::function<void(const std::filesystem::path& unfinished)>& make,
+                     const Job& job) const;
 
  private:
   std::filesystem::path folder_;

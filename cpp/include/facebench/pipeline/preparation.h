@@ -16,15 +16,14 @@
 
 namespace facebench {
 
-// How a photograph becomes a crop, as far as one source states it. What is unset (or an empty list)
-// is left to the next source: first the caller, then the data set, then the model file.
+// How a photograph becomes a crop, as far as one source states it. What is unset is
+// left to the next source: first the caller, then the data set, then the model file.
 struct PreparationOptions {
   std::optional<std::string> detector;
-  std::vector<std::string> detector_options;
+  std::optional<std::vector<std::string>> detector_options;
   std::optional<std::string> selection;
   std::optional<std::string> crop;
-  std::optional<int> crop_width;
-  std::optional<int> crop_height;
+  std::optional<std::vector<std::int64_t>> crop_size;  // width and height, or one number for both
 
   static void describe(OptionsBuilder<PreparationOptions>& o);
 };

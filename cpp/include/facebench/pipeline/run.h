@@ -12,7 +12,6 @@
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/embedding/model.h"
-#include "facebench/io/exclusion.h"
 #include "facebench/pipeline/preparation.h"
 #include "facebench/protocols/evaluate.h"
 #include "facebench/protocols/spec.h"
@@ -27,8 +26,8 @@ struct RunRequest {
   PackOptions pack;
   ExtractOptions extract;
   EvaluationOptions evaluation;
-  // People and samples that are left out of the protocol (protocols/without.h).
-  std::optional<Exclusion> exclude;
+  // A list (io/exclusion.h) of people and samples that are left out of the protocol.
+  std::filesystem::path exclude;
   // For a quick look, which the result then warns of: so many comparisons, or images (the same).
   std::optional<std::int64_t> limit;
   bool discard = false;    // pack.h5 and embeddings.h5 are not kept
@@ -39,6 +38,9 @@ struct RunRequest {
   // Told what was taken from it: "pack", "embeddings".
   std::function<void(const std::string&)> reused;
   std::string command;  // as typed, for the manifest's circumstance
+
+  // All that decides what is done; not the protocol, the command as typed and the callback.
+  static void describe(OptionsBuilder<RunRequest>& o);
 };
 
 // The samples that the lists name, as a data set: ids are their names, labels the identities.

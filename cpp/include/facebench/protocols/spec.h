@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "facebench/core/options_fwd.h"
 #include "facebench/core/registry.h"
 #include "facebench/protocols/reader.h"
 
@@ -114,6 +115,8 @@ struct DataPlaces {
   std::filesystem::path root;
   std::filesystem::path images;
   std::filesystem::path lists;
+
+  static void describe(OptionsBuilder<DataPlaces>& o);
 };
 
 // The folder that holds all list files of the protocol. Throws Error naming the places looked at

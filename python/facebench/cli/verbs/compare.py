@@ -9,7 +9,10 @@ from facebench.cli.verb import verb
 
 
 @verb(
-    "facebench compare a.jpg b.jpg --model m.safetensors --run runs/run-lfw-1", common.preparation
+    "facebench compare a.jpg b.jpg --model m.safetensors --run runs/run-lfw-1",
+    lambda: common.request(
+        facebench.pipeline.PreparationOptions, "detector", "selection", "crop", "crop_size"
+    ),
 )
 def compare(
     first: argument("A photograph.", Path),
@@ -20,8 +23,6 @@ def compare(
     **options,
 ):
     """How alike the faces of two photographs are."""
-    common.parse_preparation(options)
-    if options.pop("detector_options"):
-        raise ValueError("--detector-option: make the detector's options part of the model file")
+    common.parse_request(options)
     common.add_settings(options, setting)
     return facebench.compare(first, second, model=model, run=run, **options)

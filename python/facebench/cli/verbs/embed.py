@@ -5,14 +5,14 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, fields
+from facebench.cli.options import argument
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
 @verb(
     "facebench embed m.safetensors lfw.h5 --out lfw-m.h5",
-    lambda: fields(facebench.embedding.ExtractOptions, "precision"),
+    lambda: common.request(facebench.embedding.ExtractOptions),
 )
 def embed(
     model: argument("FILE.safetensors, FILE.onnx or module:function."),
@@ -25,6 +25,7 @@ def embed(
     """Embed every face of a pack, or of a folder of photographs, with a model."""
     from facebench import _foreign  # needs torch
 
+    common.parse_request(options)
     common.add_settings(options, setting)
     source = facebench.embedding.load_embedder(model, **_foreign.take_pixels(options))
     path = common.out_path(out, "embed", Path(model).stem, ".h5")

@@ -59,9 +59,7 @@ def plan(run: Run, **options):
             out=option("Also write a page with a figure (.html).", Path),
             threads=common.Threads,
         ),
-        *fields(
-            facebench.reports.GalleryOptions, "sizes", "draws", "extrapolate", "level", "seed"
-        ),
+        *fields(facebench.reports.GalleryOptions, "sizes", "draws", "extrapolate", "level", "seed"),
     ],
 )
 def gallery(

@@ -6,25 +6,24 @@ from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
-@verb("facebench pack lfw --root LFW --out lfw.h5", common.preparation)
+@verb(
+    "facebench pack lfw --root LFW --out lfw.h5",
+    lambda: common.request(facebench.pipeline.PackRequest),
+)
 def pack(
     dataset: common.DataSet,
     root: common.Root,
-    exclude: common.Exclude = None,
-    skip_damaged: common.SkipDamaged = 0,
     strict: common.Strict = False,
     out: common.Out = None,
     threads: common.Threads = 0,
     **options,
 ):
     """Detect, crop, store: one file, ready for training and embedding."""
-    common.parse_preparation(options)
+    common.parse_request(options)
     summary = facebench.pack(
         dataset,
         root,
         common.out_path(out, "pack", dataset, ".h5"),
-        exclude=exclude,
-        skip_damaged=skip_damaged,
         threads=threads,
         progress=make_progress(),
         **options,

@@ -5,33 +5,14 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, fields, flag, keywords, option
+from facebench.cli.options import argument, flag, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
 @verb(
     "facebench run lfw --model m.safetensors --root LFW",
-    lambda: [
-        *keywords(facebench.run, images=common.Images, lists=common.Lists),
-        *common.preparation(),
-        *fields(
-            facebench.embedding.ExtractOptions,
-            "flip",
-            "micro_batch",
-            "precision",
-            renamed={"micro_batch": "batch_size"},
-        ),
-        *fields(facebench.protocols.EvaluationOptions),
-        *keywords(
-            facebench.run,
-            discard=flag("--discard", "Do not keep pack.h5 and embeddings.h5."),
-            overwrite=common.Overwrite,
-            exclude=common.Exclude,
-            limit=common.Limit,
-            threads=common.Threads,
-        ),
-    ],
+    lambda: common.request(facebench.pipeline.RunRequest),
 )
 def run(
     protocol: argument("See: facebench list protocols; or a TOML file. Or several.", list[str]),
@@ -46,6 +27,7 @@ def run(
     ) = None,
     no_cache: flag("--no-cache", "Keep and take none.") = False,
     out: common.Out = None,
+    threads: common.Threads = 0,
     **options,
 ):
     """Pack, embed, evaluate and report in one. Defaults come from the model file.
@@ -54,9 +36,8 @@ def run(
     """
     from facebench import _foreign  # needs torch
 
-    common.parse_preparation(options)
+    common.parse_request(options)
     common.add_settings(options, setting)
-    options["micro_batch"] = options.pop("batch_size")
     if cache and no_cache:
         raise ValueError("--cache and --no-cache are both given")
     if cache is None and not no_cache and not options["discard"]:
@@ -74,6 +55,7 @@ def run(
             root=root,
             out=folder,
             cache=cache,
+            threads=threads,
             progress=make_progress(),
             command=common.command_line(),
             **options,

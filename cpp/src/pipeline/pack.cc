@@ -1,0 +1,29 @@
+#include "facebench/pipeline/pack.h"
+
+#include "facebench/core/options.h"
+#include "facebench/datasets/dataset.h"
+#include "facebench/datasets/exclusion.h"
+
+namespace facebench {
+
+void PackRequest::describe(OptionsBuilder<PackRequest>& o) {
+  o.name("PackRequest", "From a data set to a pack.");
+  o.fields_of(&PackRequest::preparation);
+  o.fields_of(&PackRequest::pack);
+  o.field("exclude", &PackRequest::exclude,
+          "a list of people and samples to leave out (data overlap, inspect)");
+  o.field("skip_damaged", &PackRequest::skip_damaged,
+          "go on past so many damaged entries of an archive, and list them", 0, 9e15);
+}
+
+PackSummary pack(const PackRequest& request, std::string_view dataset,
+                 const std::filesystem::path& root, const std::filesystem::path& out,
+                 const Job& job) {
+  Dataset images = read_dataset(dataset, root, request.skip_damaged);
+  if (!request.exclude.empty()) images = exclude(images, read_exclusion(request.exclude));
+  const PreparationSource sources[] = {{"caller", request.preparation}};
+  const Preparation p = resolve_preparation(sources);
+  return pack_dataset(images, p.detector.get(), p.selection, p.crop, request.pack, out, job);
+}
+
+}  // namespace facebench

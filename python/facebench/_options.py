@@ -1,0 +1,31 @@
+"""Functions that take the fields of options classes as keywords."""
+
+import inspect
+from collections.abc import Callable
+from typing import TypeVar
+
+Function = TypeVar("Function", bound=Callable)
+
+
+def takes(*kinds: type) -> Callable[[Function], Function]:
+    """Makes the signature of a function list the fields of options classes, with their defaults, in
+    place of its ``**options``: for ``help()`` and for whoever completes names at a prompt. Editors
+    and type checkers read the annotation of ``**options``, a TypedDict of the stubs.
+
+    >>> from facebench import protocols
+    >>> inspect.signature(protocols.evaluate).parameters["replicates"].default
+    1000
+    """
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        shown = {n: p for n, p in signature.parameters.items() if p.kind is not p.VAR_KEYWORD}
+        for field in (field for kind in kinds for field in kind.fields()):
+            keyword = inspect.Parameter(
+                field["name"], inspect.Parameter.KEYWORD_ONLY, default=field["default"]
+            )
+            shown.setdefault(field["name"], keyword)
+        function.__signature__ = signature.replace(parameters=list(shown.values()))
+        return function
+
+    return decorate
