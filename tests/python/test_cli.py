@@ -63,7 +63,6 @@ VERBS = [
     "bench eval",
     "bench factors",
     "bench compare-datasets",
-    "bench sweep",
 ]
 
 

@@ -1,7 +1,6 @@
 """Trainings on small images: studies of them, MNIST and CIFAR-10 as distributed."""
 
 import gzip
-import json
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,11 @@ QUICK = {"training.batch": 20, "network.embedding": 16, "optimizer.lr": 0.01}
 def study(rows, drawn=(100, 50), recipe="lenet5.caffe", images="mnist", settings=QUICK):
     shared = {"recipe": recipe, "images": images, "settings": settings}
     shared["drawn"] = dict(zip(("train", "test"), drawn, strict=True))
-    table = {"id": "t", "all": shared, "rows": [{"name": f"row {i}", **r} for i, r in enumerate(rows)]}
+    table = {
+        "id": "t",
+        "all": shared,
+        "rows": [{"name": f"row {i}", **r} for i, r in enumerate(rows)],
+    }
     return studies.read_study({"tables": [table]}, "mine")
 
 
@@ -102,8 +105,8 @@ def test_wu_tables_13_17_and_18_are_what_the_paper_prints():
 
 
 def test_studies_of_one_paper_cite_it_and_say_what_trains():
-    """Tables XIII to XXI are of the paper whose other tables are published here; seconds of a GPU do
-    not stand beside a processor's without a word."""
+    """Tables XIII to XXI are of the paper whose other tables are published here; seconds of a GPU
+    do not stand beside a processor's without a word."""
     wu = studies.load_study("wu-2018")
     (citation,) = wu.citations
     assert facebench.protocols.load_published("wu-2018").title.lower() in citation.lower()
@@ -150,7 +153,7 @@ def test_axes_are_crossed():
         ('[[tables]]\nid = "t"\ncolumns = []\n[tables.axes]\nthreads = 1\n', "axis 'threads'"),
         ('[[tables]]\nid = "t"\nrows = [{ sedds = 3 }]\n', "did you mean 'seeds'"),
         ('[[tables]]\nid = "t"\nrows = [{ name = "a" }]\n', "needs .*columns"),
-        ('[[tables]]\nid = "t"\nrows = [{ name = "a" }]\ncolumns = [{ title = "x" }]\n', "says one of"),
+        ('[[tables]]\nid = "t"\nrows = [{ name = "a" }]\ncolumns = [{ title = "x" }]\n', "says one"),
     ],
 )  # fmt: skip
 def test_wrong_study_files_are_refused(tmp_path, text, said):

@@ -1,7 +1,5 @@
 """Studies: seeds' intervals against scipy, factors taken apart, training sets compared."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -127,7 +125,9 @@ def test_factors_end_to_end(pack, faces, tmp_path):
         "before", "pre-processing", "initialisation", "last batch", "after"]  # fmt: skip
     how = {"train": {"faces": pack}, "test": {"lfw": faces}, "threads": 1}
     found = facebench.study(described, out=tmp_path, **how)
-    names = [c["metric"] if c["kind"] == "metric" else c["name"] for c in found["factors"]["columns"]]
+    names = [
+        c["metric"] if c["kind"] == "metric" else c["name"] for c in found["factors"]["columns"]
+    ]
     assert {"loss", "accuracy", "auc"} <= set(names)
     assert found.failures == []
     text = (tmp_path / "study.html").read_text()
@@ -142,8 +142,10 @@ def test_factors_end_to_end(pack, faces, tmp_path):
 def test_recipes_that_do_not_differ_are_refused():
     with pytest.raises(ValueError, match="do not differ"):
         studies.factors_study("small4.softmax", "small4.softmax")
-    with pytest.raises(ValueError, match="two recipes"):
-        studies.factors_study("small4.softmax")
+    from facebench.cli.app import app
+    from typer.testing import CliRunner
+
+    assert "give two recipes" in CliRunner().invoke(app, ["bench", "factors", "demo"]).output
 
 
 # --- training sets --------------------------------------------------------------------------------
@@ -184,10 +186,8 @@ def test_training_sets_end_to_end(pack, faces, tmp_path):
     train = {"a": {"root": pack, "exclude": str(tmp_path / "list.txt")}, "b": other}
     found = facebench.study(described, train=train, test={"lfw": faces}, out=tmp_path / "s")
     table = found["sets"]
-    cells = {
-        row["name"]: dict(zip([c["id"] or c["metric"] for c in table["columns"]], row["cells"]))
-        for row in table["rows"]
-    }
+    names = [c["id"] or c["metric"] for c in table["columns"]]
+    cells = {row["name"]: dict(zip(names, row["cells"], strict=True)) for row in table["rows"]}
     assert cells["a"]["people"]["value"] == 19 and cells["a"]["images_removed"]["value"] == 3
     assert cells["b"]["people"]["value"] == 0 and cells["b"]["people_removed"]["value"] == 20
     assert "failed: " in cells["b"]["accuracy"]["why"]  # nobody is left to train on
@@ -238,7 +238,8 @@ def test_identifiers_are_said_and_a_table_names_them(tmp_path):
     facebench.pack("lfw", faces, tmp_path / "test.h5", detector="none")
     for path in (numbered, tmp_path / "test.h5"):
         facebench.embed(lambda b: b[:, ::4, ::4].reshape(len(b), -1), path, f"{path}.e.h5")
-    found = left_out(numbered, tmp_path / "test.h5", tmp_path / "found", embeddings=f"{numbered}.e.h5",
+    found = left_out(numbered, tmp_path / "test.h5", tmp_path / "found",
+                     embeddings=f"{numbered}.e.h5",
                      test_embeddings={"lfw": str(tmp_path / "test.h5.e.h5")})  # fmt: skip
     assert len(found["removed"]) == 20 and found["identifiers"] == 0
 

@@ -1,4 +1,4 @@
-"""A study that trains, killed three times: the bytes of one that was never stopped, timing apart."""
+"""A study that trains, killed three times: the bytes of one undisturbed, timing apart."""
 
 import json
 import os
@@ -122,7 +122,7 @@ def test_killed_three_times_gives_the_bytes_of_one_undisturbed(tmp_path):
     )
     assert "are there and whole; kept" in said[0]
     assert files_of(tmp_path / "torn") == files_of(tmp_path / "whole")
-    # The training that both tables need was made once; without a rehearsal cells say what they need.
+    # The training that both tables need was made once; without a rehearsal cells say their needs.
     assert len(list((tmp_path / "torn" / "jobs" / "train").iterdir())) == 6
     asked = facebench.study(tmp_path / "study.toml", out=tmp_path / "asked")
     whys = [c["why"] for t in asked.content["tables"] for r in t["rows"] for c in r["cells"]]

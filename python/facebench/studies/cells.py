@@ -1,6 +1,5 @@
 """What stands in the cells of a study: measured values, printed ones beside, what differs."""
 
-import statistics
 from pathlib import Path
 
 from facebench import _eval, protocols, reports
@@ -61,7 +60,8 @@ class _Collected:
             name = column[kind]
             title = column.get("title", name.replace("_", " "))
             yield {"kind": kind, "name": name, "id": column.get("id", name), "title": title,
-                   "of": column.get("of", ""), "spec": number, "unit": column.get("unit", "")}  # fmt: skip
+                   "of": column.get("of", ""), "unit": column.get("unit", ""),
+                   "spec": number}  # fmt: skip
             return
         protocol = _eval.load_protocol(column["protocol"])
         base = {"kind": "metric", "spec": number, "protocol": protocol.id,
@@ -78,7 +78,9 @@ class _Collected:
             chosen = [(column.get("track", ""), f"{wanted}[{column['row']},{column['column']}]")]
             base |= {k: column[k] for k in ("row", "column")} | {"matrix": wanted}
         else:
-            chosen = [headline(there[0], column)[:2]] if there else [(column.get("track", ""), wanted)]
+            chosen = (
+                [headline(there[0], column)[:2]] if there else [(column.get("track", ""), wanted)]
+            )
         for track, metric in chosen:
             title = _eval.metric_title(metric) if metric else ""
             several = len({t for m in there for t in m["tracks"]}) > 1
@@ -180,7 +182,8 @@ class _Collected:
         if not self.spec.order:
             return ""
         first = next(j for j in (self._jobs(column["spec"], k) for k in range(r + 1))
-                     if isinstance(j, list) and self.outcomes[j[0].key].status != "failed")[0]  # fmt: skip
+                     if isinstance(j, list)
+                     and self.outcomes[j[0].key].status != "failed")[0]  # fmt: skip
         if first.key == job.key:
             return ""
         return reasons(reports.why_not_comparable(self._run(first), self._run(job)))
@@ -321,20 +324,35 @@ def _of_result(result, job, row, column):
         found = found | {"seconds": found["seconds"]["mean"], "memory": found["memory"]["peak"]}
         if name != "gain":
             return found[name], ""
-        other = next((r for r in result["rows"] if r["engine"] == row["over"]), {"status": "absent"})
+        other = next(
+            (r for r in result["rows"] if r["engine"] == row["over"]), {"status": "absent"}
+        )
         if other["status"] != "ok":
             return None, f"{row['over']}: {other['status']}: {other.get('message', '')}"
         return found["images_per_second"] / other["images_per_second"] - 1, ""
     if job.kind == "scale":  # "images_per_second 2": of two processes
         name, _, count = name.rpartition(" ")
         found = next((r for r in result["rows"] if str(r["processes"]) == count), None)
-        return (found[name], "") if found and found[name] is not None else (None, f"not measured with {count} processes")
+        return (
+            (found[name], "")
+            if found and found[name] is not None
+            else (None, f"not measured with {count} processes")
+        )
     value = result.get(name)
     return (value, "") if value is not None else (None, "not known")
 
 
 # What stands for a protocol in a table, the first that it has: a family of numbers.
-_HEADLINES = ("accuracy", "tar@far=", "dir@fpir=", "rank@1", "auc", "eer", "accuracy_at_", "dprime[")
+_HEADLINES = (
+    "accuracy",
+    "tar@far=",
+    "dir@fpir=",
+    "rank@1",
+    "auc",
+    "eer",
+    "accuracy_at_",
+    "dprime[",
+)
 
 
 def headline(metrics: dict, asked=None):

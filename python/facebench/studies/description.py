@@ -38,6 +38,7 @@ _OF_IMAGES = [
         ("cpu_user", "CPU user, s"),
         ("cpu_system", "CPU system, s"),
         ("cpu_share", "CPU"),
+        ("iowait", "I/O wait of the machine, s"),
         ("peak_bytes", "memory"),
         ("loss", "last loss"),
     )
@@ -133,6 +134,18 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9_.]+", "-", name.lower()).strip("-.") or "x"
 
 
+def same_slugs(names: list[str]) -> str:
+    """Two names whose folders would be one, and what to do; "" where there are none."""
+    found: dict[str, str] = {}
+    for name in names:
+        other = found.setdefault(slug(name), name)
+        if other is not name:
+            return (
+                f"'{other}' and '{name}'; give names that differ in letters or digits (name = ...)"
+            )
+    return ""
+
+
 def study_names() -> list[str]:
     """The built-in studies.
 
@@ -203,14 +216,9 @@ def _table(path, said, of_all, lists) -> Table:
     if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
         raise Error(f"{path}: {where} needs [[tables.columns]].")
     own = {k: said[k] for k in _TABLE if k in said and k not in ("id", "title")}
-    found: dict[str, str] = {}
-    for row in rows:
-        other = found.setdefault(slug(row["name"]), row["name"])
-        if other is not row["name"]:
-            raise Error(
-                f"{path}: two rows of {where} are called '{other}' and '{row['name']}'; give them "
-                "names that differ in letters or digits (name = ...)"
-            )
+    same = same_slugs([row["name"] for row in rows])
+    if same:
+        raise Error(f"{path}: two rows of {where} are called {same}")
     columns = [c for column in columns for c in _columns(path, where, column)]
     return Table(name, said.get("title", name), rows, columns, **own)
 

@@ -1,5 +1,5 @@
-"""Makes the jobs of a study: each once, by its content, in this process or in others, and again from
-where it was when it was stopped."""
+"""Makes the jobs of a study: each once, by its content, in this process or in others, and
+again from where it was when it was stopped."""
 
 import ctypes
 import hashlib
@@ -61,7 +61,9 @@ def read_whole(job: Job, folder: Path) -> dict | None:
         said = json.loads((folder / "job.json").read_text(encoding="utf-8"))
         if said["key"] != job.key or said["files"] != _hashes(folder):
             return None
-        if (folder / "run").is_dir() and not all(c["same"] for c in reports.verify_inputs(folder / "run")):
+        if (folder / "run").is_dir() and not all(
+            c["same"] for c in reports.verify_inputs(folder / "run")
+        ):
             return None
         return said["result"]
     except (OSError, ValueError, KeyError, TypeError, Error):

@@ -22,7 +22,7 @@ from facebench.studies.page import (
 
 def write_exports(out: Path, content: dict) -> None:
     """study.md, study.csv, study.tex, and for each row with a model cards/ROW.md, which begins with
-    the ``model-index`` of Hugging Face as YAML."""
+    the ``model-index`` of Hugging Face (YAML, of which JSON is a part)."""
     write_text(out / "study.md", markdown(out, content))
     write_text(out / "study.csv", csv_text(out, content))
     write_text(out / "study.tex", "\n".join(map(latex, content["tables"])))
@@ -110,7 +110,9 @@ def _of_row(content, name):
                 order = next((o for o in table["order"] if o["column"] == i and o["ranking"]), None)
                 k = table["rows"].index(row)
                 place = order and k in order["rows"] and (
-                    order["ranking"]["places"][order["rows"].index(k)], len(order["rows"]))  # fmt: skip
+                    order["ranking"]["places"][order["rows"].index(k)],
+                    len(order["rows"]),
+                )  # fmt: skip
                 yield column, cell, place
 
 
@@ -134,28 +136,6 @@ def model_index(content: dict, name: str) -> list[dict]:
             }
         )
     return [{"name": name, "results": results}]
-
-
-def yaml(value, indent=0) -> str:
-    """Plain data as YAML in block style; texts are quoted as in JSON, which YAML contains.
-
-    >>> print(yaml({"a": [{"b": 1, "c": "x: y"}], "d": []}))
-    a:
-    - b: 1
-      c: "x: y"
-    d: []
-    """
-    pad = "  " * indent
-    if isinstance(value, dict) and value:
-        lines = []
-        for key, item in value.items():
-            nested = isinstance(item, (dict, list)) and item
-            step = indent + (0 if isinstance(item, list) else 1)
-            lines.append(f"{pad}{key}:" + (f"\n{yaml(item, step)}" if nested else f" {yaml(item)}"))
-        return "\n".join(lines)
-    if isinstance(value, list) and value:
-        return "\n".join(f"{pad}- {yaml(item, indent + 1).lstrip()}" for item in value)
-    return json.dumps(value, ensure_ascii=False)
 
 
 def model_card(content: dict, row: dict) -> str:
@@ -189,12 +169,11 @@ def model_card(content: dict, row: dict) -> str:
         "No differences between groups of people were measured; see facebench groups.",
     ]
     columns = ["set", "number", "value", "interval", "failed to enrol", "rank"]
+    index = model_index(content, name)
     return "\n".join([
-        "---", yaml({"model-index": model_index(content, name)}), "---", "",
+        "---", f"model-index: {json.dumps(index, ensure_ascii=False)}", "---", "",
         f"# {escape(name)}", "", "## Numbers", "", markdown_table(columns, rows), "",
         "The intervals are over draws of people; the ranks are among the rows of the study.",
         "", "## Cost", "", "; ".join(costs) + "." if costs else "Not measured.", "", "## Limits",
         "", *(f"- {escape(text)}" for text in limits), "",
     ])  # fmt: skip
-
-

@@ -22,7 +22,7 @@ def fact(row: dict, name: str, of: str = "") -> tuple[object, str]:
         return None, "–"
     recipe = load_recipe({"recipe": known, "settings": row.get("settings", {}), "seed": 0})
     said = recipe.to_dict()
-    value = _FACTS[name](said) if name in _FACTS else _count(said, name)
+    value = _FACTS[name](said) if name in _FACTS else _graph(said, _CLASSES).count_parameters(name)
     return (value, "") if isinstance(value, (int, float)) else (None, value)
 
 
@@ -44,12 +44,11 @@ def _version(framework, name):
     return str(number or "none: a build without")
 
 
-def _count(recipe, rule):
+def _graph(recipe, classes=0):
     from facebench import nn
 
     options = {k: v for k, v in recipe["network"].items() if v is not None and k != "name"}
-    graph = nn.build_graph(recipe["network"]["name"], **options | {"classes": _CLASSES})
-    return graph.count_parameters(rule)
+    return nn.build_graph(recipe["network"]["name"], **options | {"classes": classes})
 
 
 def _size(height, width):
@@ -57,10 +56,7 @@ def _size(height, width):
 
 
 def _network_size(recipe):
-    from facebench import nn
-
-    options = {k: v for k, v in recipe["network"].items() if v is not None and k != "name"}
-    return _size(*nn.build_graph(recipe["network"]["name"], **options).input_shape[1:])
+    return _size(*_graph(recipe).input_shape[1:])
 
 
 def _image_size(recipe):

@@ -1,17 +1,24 @@
-"""study.html: the tables of a study as their paper prints them, measured and printed side by side."""
+"""study.html: the tables of a study as their paper prints them, measured beside printed."""
 
 import json
 import textwrap
 from pathlib import Path
 
 from facebench import _eval, reports
-
 from facebench.reports.page import Cell, Section, bullets, plots, table_block, text, text_section
 from facebench.reports.rate_plots import bars_svg, differences_svg, lines_svg, points_svg
 from facebench.studies.seeds import paired
 
 # Results that are shown in percent.
 _SHARES = ("accuracy", "cpu_share", "gain", "speedup 2", "speedup 4")
+# Units of results, by a part of their names.
+_UNITS = {
+    "bytes": "MiB",
+    "memory": "MiB",
+    "seconds": "s",
+    "macs": "million",
+    "parameters": "million",
+}
 _LABELS = {"three_quarter": "three-quarter"}
 
 
@@ -35,8 +42,8 @@ def _about(content, circumstance):
     section = Section("What this is", [text(note) for note in content["notes"]])
     if any(c["printed"] for t in content["tables"] for r in t["rows"] for c in r["cells"]):
         section.blocks.append(text(
-            "Below a measured value stand its 95 % interval, the printed value, the measured less the "
-            "printed one, and where the printed one lies of the interval. The last column says by "
+            "Below a measured value stand its 95 % interval, the printed value, the measured less "
+            "the printed one, and where the printed one lies of the interval. The last column says by "
             "what the measured system is not the printed one; “same”: by nothing that the paper "
             "states."
         ))  # fmt: skip
@@ -75,11 +82,12 @@ def span(column: dict, interval) -> str:
 def heading(column: dict) -> str:
     """A column's title with its unit."""
     name = column.get("name", "")
-    unit = column.get("unit") or ("MiB" if name.endswith("bytes") or name == "memory" else "s" if "seconds" in name else
-            "million" if name in ("macs", "parameters") else "")  # fmt: skip
+    unit = column.get("unit") or next((u for k, u in _UNITS.items() if k in name), "")
     rate = column.get("rate") or (column["kind"] == "result" and name in _SHARES)
     unit = "%" if rate else unit
-    return column["title"] + (f", {unit}" if unit and not column["title"].endswith(f", {unit}") else "")
+    return column["title"] + (
+        f", {unit}" if unit and not column["title"].endswith(f", {unit}") else ""
+    )
 
 
 def beside(cell: dict) -> str:
@@ -101,7 +109,9 @@ def cell_text(column: dict, cell: dict) -> str:
         return cell["why"]
     if cell.get("text"):
         return cell["text"]
-    return "–" if cell.get("value") is None and "value" not in cell else number(column, cell["value"])
+    return (
+        "–" if cell.get("value") is None and "value" not in cell else number(column, cell["value"])
+    )
 
 
 def _shown(column, cell, strong=False):
@@ -246,7 +256,7 @@ def differences(table: dict) -> list[dict]:
     names = [row["name"] for row in table["rows"]]
     base = names.index(table["baseline"])
     found = []
-    for i, column in enumerate(table["columns"]):
+    for i in range(len(table["columns"])):
         values = {r["name"]: r["cells"][i].get("values") for r in table["rows"]}
         if any(not v or None in v for v in values.values()):
             continue
@@ -459,20 +469,9 @@ def _confusion(out, table):
 
 
 def _made_of(content):
-    rows = []
-    for table in content["tables"]:
-        for row in table["rows"]:
-            for column, cell in zip(table["columns"], row["cells"], strict=True):
-                if cell.get("run"):
-                    rows.append([row["name"], column["title"],
-                                 Cell("run", href=f"{cell['run']}/report.html")])  # fmt: skip
-    rows = [list(r) for r in {(a, b, c.href): [a, b, c] for a, b, c in rows}.values()]
-    note = (
+    return text_section(
+        "Provenance",
         f"Comparisons between rows: {content['replicates']} draws of people, seed "
-        f"{content['seed']}, level {100 * content['level']:g} %. Made with facebench "
-        f"{_eval.version()}."
+        f"{content['seed']}, level {100 * content['level']:g} %. A value leads to its run. Made "
+        f"with facebench {_eval.version()}.",
     )
-    blocks = [text(note)]
-    if rows:
-        blocks.append(table_block(["row", "column", "run"], rows, summary=f"Runs ({len(rows)})"))
-    return Section("Provenance", blocks)

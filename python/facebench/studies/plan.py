@@ -170,7 +170,9 @@ class Plan:
                 raise Missing("")
             request = {"content": row["run"]["sha256"]}
             return self._job("copy", row["name"], request, how={"run": row["run"]["folder"]})
-        data = column.get("data") or self.test.get(protocol) or self.test.get(self._served(protocol))
+        data = (
+            column.get("data") or self.test.get(protocol) or self.test.get(self._served(protocol))
+        )
         settings = dict(row.get("prepare", {})) if "model" in row else {}
         more = {k: v for k, v in (data or {}).items() if k not in ("root", "embeddings")}
         more |= column.get("options", {})

@@ -1,7 +1,6 @@
 """Studies that are shorter to say than to write down: models under protocols, training sets,
 factors of two recipes. Each function here writes a `Study`."""
 
-import dataclasses
 import hashlib
 import json
 import os
@@ -14,8 +13,8 @@ from facebench.io import canonical_json
 from facebench.protocols import EvaluationOptions
 from facebench.reports import write_text
 from facebench.studies.cells import reasons
-from facebench.studies.description import Study, Table, slug
-from facebench.studies.plan import DRAWN_PROTOCOLS
+from facebench.studies.description import Study, Table, same_slugs, slug
+from facebench.studies.plan import DRAWN_PROTOCOLS, python_name
 from facebench.studies.whole import StudyResult, read_before, study
 
 # What a model may say of its own images; keywords of `facebench.run`.
@@ -75,8 +74,14 @@ def suite(
         described = suite_study(description, models, sets, cost)
         described.tables[0].rows += _added(out)
     result = study(described, out=out, **how)
-    write_text(out / "suite.json", json.dumps(_as_json(described), indent=1) + "\n")
+    said = vars(described) | {"tables": [vars(table) for table in described.tables]}
+    # Of a model that is a Python object its name is kept.
+    write_text(out / "suite.json", json.dumps(said, indent=1, default=_plain) + "\n")
     return result
+
+
+def _plain(value):
+    return os.fspath(value) if isinstance(value, os.PathLike) else python_name(value)
 
 
 def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
@@ -100,14 +105,11 @@ def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
         rows = [{"name": n, "model": m, "prepare": {}} for n, m in named.items()]
         columns = _columns_of(sets)
     for what, things in (("models", rows), ("sets", columns)):
-        slugs: dict[str, str] = {}
-        for thing in things:
-            other = slugs.setdefault(slug(thing["name"]), thing["name"])
-            if other is not thing["name"]:
-                raise ValueError(
-                    f"two {what} are called '{other}' and '{thing['name']}'; give them names that "
-                    "differ in letters or digits (name = ... in a suite's TOML file)"
-                )
+        same = same_slugs([thing["name"] for thing in things])
+        if same:
+            where = f"{description}: " if description is not None else ""
+            kind = Error if description is not None else ValueError
+            raise kind(f"{where}two {what} are called {same}")
     if not rows or not columns:
         raise ValueError("a suite needs a model and a set")
     columns += [{"cost": c} for c in COSTS] if cost else []
@@ -169,19 +171,15 @@ def _read_suite(path):
         asked, name = table.get("protocol"), table.get("name")
         several = asked if isinstance(asked, list) else [asked]
         if not several or not all(isinstance(p, str) and p for p in several):
-            raise Error(f"{path}: [[sets]] needs protocol = a name, a .toml file, or a list of them")
+            raise Error(
+                f"{path}: [[sets]] needs protocol = a name, a .toml file, or a list of them"
+            )
         for protocol in several:
             title = Path(protocol).stem
             title = f"{name}, {title}" if name and len(several) > 1 else name or title
             place = str(here / protocol) if protocol.endswith(".toml") else protocol
             number = {k: table[k] for k in ("track", "metric") if k in table}
             columns.append({"protocol": place, "name": title, "data": data} | number)
-    for what, things in (("models", rows), ("sets", columns)):
-        if len({slug(t["name"]) for t in things}) < len(things):
-            names = [t["name"] for t in things]
-            two = next([a, b] for i, a in enumerate(names) for b in names[i + 1 :]
-                       if slug(a) == slug(b))  # fmt: skip
-            raise Error(f"{path}: two {what} are called '{two[0]}' and '{two[1]}'")
     return rows, columns, {k: said[k] for k in _GENERAL if k in said}
 
 
@@ -190,24 +188,6 @@ def _tables(path, said, name):
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise Error(f"{path}: '{name}' is not a list of tables; each begins with [[{name}]]")
     return tables
-
-
-def _as_json(described):
-    """A study as JSON; of a model that is a Python object its name is kept."""
-    said = dataclasses.asdict(
-        dataclasses.replace(described, tables=[
-            dataclasses.replace(t, rows=[
-                r | ({"model": _known(r["model"])} if "model" in r else {}) for r in t.rows
-            ]) for t in described.tables
-        ])
-    )  # fmt: skip
-    return json.loads(json.dumps(said, default=str))
-
-
-def _known(model):
-    from facebench.studies.plan import python_name
-
-    return os.fspath(model) if isinstance(model, (str, os.PathLike)) else python_name(model)
 
 
 def _before(out):
@@ -242,9 +222,7 @@ def _with_run(out, run, name):
         number = before["content"]["tables"][0]["columns"].index(shown)
         rows = before["content"]["tables"][0]["rows"]
         first = next((r for r in rows if r["cells"][number].get("run")), None)
-        differences = first and reports.why_not_comparable(
-            out / first["cells"][number]["run"], run
-        )
+        differences = first and reports.why_not_comparable(out / first["cells"][number]["run"], run)
         if not differences:
             column = shown["name"]
             break
@@ -297,7 +275,7 @@ def datasets_study(
     >>> [row["training_set"] for row in datasets_study(["web", "umd"], ["lfw"]).tables[0].rows]
     ['web', 'umd']
     """
-    recipe, more = (SMALL_RECIPE if recipe is None else (recipe, {}))
+    recipe, more = SMALL_RECIPE if recipe is None else (recipe, {})
     shared = {"recipe": recipe, "settings": more | (settings or {}), "seeds": seeds}
     shared["without_test_people"] = remove_overlap
     rows = [shared | {"name": n, "training_set": n} for n in names or DRAWN_SETS]
@@ -332,63 +310,36 @@ FACTORS = {
     "schedule": ("schedule.",),
     "other": ("",),
 }
-# The small case, where no recipes are named: a narrow network trained for seconds as PyTorch's
-# users do and as Caffe's do (Wang & Guo 2019, tables 11 and 12; Caffe wraps the last batch, PyTorch
-# keeps it).
-SMALL_CASE = {
-    "network.channel_multiplier": 0.5,
-    "training.epochs": 6,
-    "training.batch": 32,
-    "optimizer.lr": 0.05,
-}
-SMALL_PAIR = (
-    {
-        "input.mean": [123.675, 116.28, 103.53],
-        "input.std": [58.395, 57.12, 57.375],
-        "training.initializer": "kaiming_normal_fan_out",
-        "training.last_batch": "keep",
-    },
-    {
-        "input.mean": [127.5, 127.5, 127.5],
-        "input.std": [1, 1, 1],
-        "training.initializer": "xavier_caffe",
-        "training.last_batch": "wrap",
-    },
-)
 
 
 def factors_study(
-    before=None, after=None, protocols=("lfw",), *, settings=None, seeds=5, replicates=200
-) -> Study:
+    before="small4_quick.pytorch", after="small4_quick.caffe", protocols=("lfw",), *,
+    settings=None, seeds=5, replicates=200,
+) -> Study:  # fmt: skip
     """Two recipes and everything between them that differs in one factor: a row for the first, one
     for it with each factor of the second, one for the second; their differences are paired by seed.
 
-    ``before``, ``after``: names or files of recipes; none: a small case. ``settings``: {key: value}
-    that both get. ValueError where they do not differ.
+    ``before``, ``after``: names or files of recipes. ``settings``: {key: value} that both get.
+    ValueError where they do not differ.
 
     >>> from facebench.studies import factors_study
     >>> [row["name"] for row in factors_study().tables[0].rows]
     ['before', 'pre-processing', 'initialisation', 'last batch', 'after']
     """
-    if (before is None) != (after is None):
-        raise ValueError("give two recipes, or none for the small case")
-    pair = [dict(settings or {}), dict(settings or {})]
-    if before is None:
-        before = after = "small4.softmax"
-        pair = [SMALL_CASE | own | (settings or {}) for own in SMALL_PAIR]
     from facebench.studies.work import load_recipe
 
-    ends = [load_recipe({"recipe": name, "settings": own, "seed": 0})
-            for name, own in zip((before, after), pair, strict=True)]  # fmt: skip
+    settings = settings or {}
+    ends = [load_recipe({"recipe": name, "settings": settings, "seed": 0})
+            for name in (before, after)]  # fmt: skip
     factors = differing_factors(*ends)
     if not factors:
         raise ValueError("the two recipes do not differ")
     shared = {"training_set": "faces", "seeds": seeds}
-    rows = [{"name": "before", "recipe": before, "settings": pair[0]} | shared]
+    rows = [{"name": "before", "recipe": before, "settings": settings} | shared]
     for name, keys in factors.items():
-        changed = pair[0] | _exchanged(ends, keys)
+        changed = settings | _exchanged(ends, keys)
         rows.append({"name": name, "recipe": before, "settings": changed} | shared)
-    rows.append({"name": "after", "recipe": after, "settings": pair[1]} | shared)
+    rows.append({"name": "after", "recipe": after, "settings": settings} | shared)
     a, b = map(_flat, ends)
     notes = [f"{name}: {key} is {a.get(key)} before, {b.get(key)} after"
              for name, keys in factors.items() for key in keys]  # fmt: skip

@@ -16,6 +16,9 @@ from facebench.studies.page import write_page
 from facebench.studies.plan import Plan, check_names
 
 
+_REHEARSAL = "A rehearsal: drawn faces, small networks. No number is comparable with anybody's."
+
+
 class StudyResult:
     """What a study found: ``folder``, ``page`` (study.html), ``content`` (as in study.json),
     ``outcomes`` (what became of each job in this call) and ``failures``."""
@@ -102,15 +105,15 @@ def study(
         "title": described.title,
         "publication": described.publication,
         "citations": described.citations,
-        "notes": (["A rehearsal: drawn faces, small networks. No number is comparable with anybody's."]
-                  if rehearse else []) + described.notes,
+        "notes": [_REHEARSAL] * rehearse + described.notes,
         "replicates": described.replicates,
         "seed": described.seed,
         "level": described.level,
         "tables": collect(plan, cells, outcomes, out, threads),
     }  # fmt: skip
     content["failures"] = [
-        {"row": row["name"], "column": column["title"], "reason": cell["why"].removeprefix("failed: ")}
+        {"row": row["name"], "column": column["title"],
+         "reason": cell["why"].removeprefix("failed: ")}
         for table in content["tables"]
         for row in table["rows"]
         for column, cell in zip(table["columns"], row["cells"], strict=True)

@@ -42,6 +42,7 @@ def _pack_of(request, needs):
 def overlap(request, needs, out, how):
     """Who of a training set is in the test sets too or on a list, and what is left without them."""
     import numpy as np
+
     from facebench import datasets
 
     path, why, identifiers, compared = _pack_of(request, needs), {}, 0, False
@@ -64,7 +65,7 @@ def overlap(request, needs, out, how):
     listed = {"people": [], "samples": []}
     if request.get("exclude"):
         listed = datasets.read_exclusion(request["exclude"])
-        why = {p: "the caller's list" for p in listed["people"]} | why
+        why = dict.fromkeys(listed["people"], "the caller's list") | why
     lines = [f"person\t{p}\n" for p in why] + [f"sample\t{s}\n" for s in listed["samples"]]
     write_text(out / "exclusion.txt", "".join(lines))
     crops = datasets.Pack(path)
@@ -199,22 +200,11 @@ def picture(request, needs, out, how):
     made, why = crops.crop_face(photo, faces[0], request["crop"])
     if made is None:
         raise Error(f"{place}: {why}")
-    drawn = {"found": _framed(photo, faces[0].box), "enlarged": _framed(photo, window)}
-    for name, image in (drawn | {"crop": made}).items():
+    drawn = {"found": detection.draw_faces(photo, faces[:1]), "crop": made}
+    drawn["enlarged"] = detection.draw_faces(photo, [detection.Face(window)])
+    for name, image in drawn.items():
         images.write(out / f"{name}.png", image)
-    return {name: f"{name}.png" for name in (*drawn, "crop")}
-
-
-def _framed(photo, box):
-    """A copy of a photograph with a green frame."""
-    image, (height, width) = photo.copy(), photo.shape[:2]
-    x0, x1 = (min(max(round(v), 0), width - 1) for v in box[::2])
-    y0, y1 = (min(max(round(v), 0), height - 1) for v in box[1::2])
-    for y in (y0, y1):
-        image[y, x0 : x1 + 1] = (0, 200, 0)
-    for x in (x0, x1):
-        image[y0 : y1 + 1, x] = (0, 200, 0)
-    return image
+    return {name: f"{name}.png" for name in drawn}
 
 
 WORK = {f.__name__: f for f in

@@ -72,7 +72,6 @@ VERBS = {
         "eval": throughput.evaluate,
         "factors": studies.factors,
         "compare-datasets": studies.compare_datasets,
-        "sweep": studies.sweep,
     },
 }
 GROUPS = {

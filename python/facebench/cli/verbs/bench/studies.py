@@ -1,5 +1,5 @@
-"""``facebench bench factors``, ``compare-datasets`` and ``sweep``: studies that are shorter to say
-than to write down."""
+"""``facebench bench factors`` and ``compare-datasets``: studies that are shorter to say than
+to write down."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def factors(
         raise ValueError("give two recipes, or none")
     tests = common.parse_assignments(test)
     described = facebench.studies.factors_study(
-        *(recipes or [None, None]),
+        *(recipes or []),
         protocols=list(tests) or ["lfw"],
         settings=common.parse_assignments(setting),
         seeds=seeds,
@@ -93,35 +93,5 @@ def compare_datasets(
         facebench.study(
             described, train=train, test=tests, out=out, rehearse=not (train and tests),
             device=common.check_device(device), **how(jobs, threads),
-        )
-    )  # fmt: skip
-
-
-@verb("facebench bench sweep wu-2018/table-16 --root MNIST --seeds 3")
-def sweep(
-    study: argument("A study of trainings on small images (facebench study list), or a .toml."),
-    root: option("Folder of MNIST or CIFAR-10; none: drawn images of that form.", Path) = None,
-    setting: common.setting("KEY=VALUE of the recipe, for all rows.") = None,
-    seeds: option("Trainings of each row; none: as the study says.", int, min=1) = None,
-    train: option("Drawn images to train on.", int, min=100) = 6000,
-    test: option("Drawn images to test on.", int, min=10) = 1000,
-    out: option("The study's folder; default: studies/NAME.", Path) = None,
-    jobs: Jobs = 1,
-    device: common.Device = "cpu",
-):
-    """What settings do to accuracy, time and memory. A study file names the rows."""
-    described = facebench.studies.load_study(study)
-    settings, images = common.parse_assignments(setting), set()
-    for row in [row for table in described.tables for row in table.rows if "images" in row]:
-        images.add(row["images"])
-        row["settings"] = row["settings"] | settings
-        row["seeds"] = seeds or row.get("seeds", 1)
-        if root is None:
-            row["drawn"] = {"train": train, "test": test}
-    return answer(
-        facebench.study(
-            described, test={name: root for name in images} if root else {},
-            out=out or Path("studies") / Path(study).stem, device=common.check_device(device),
-            **how(jobs, 0),
         )
     )  # fmt: skip
