@@ -153,7 +153,7 @@ def test_axes_are_crossed():
         ('[[tables]]\nid = "t"\ncolumns = []\n[tables.axes]\nthreads = 1\n', "axis 'threads'"),
         ('[[tables]]\nid = "t"\nrows = [{ sedds = 3 }]\n', "did you mean 'seeds'"),
         ('[[tables]]\nid = "t"\nrows = [{ name = "a" }]\n', "needs .*columns"),
-        ('[[tables]]\nid = "t"\nrows = [{ name = "a" }]\ncolumns = [{ title = "x" }]\n', "says one"),
+        ('[[tables]]\nid = "t"\nrows = [{ name = "a" }]\ncolumns = [{ title = "" }]\n', "says one"),
     ],
 )  # fmt: skip
 def test_wrong_study_files_are_refused(tmp_path, text, said):

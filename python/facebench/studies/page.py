@@ -43,8 +43,8 @@ def _about(content, circumstance):
     if any(c["printed"] for t in content["tables"] for r in t["rows"] for c in r["cells"]):
         section.blocks.append(text(
             "Below a measured value stand its 95 % interval, the printed value, the measured less "
-            "the printed one, and where the printed one lies of the interval. The last column says by "
-            "what the measured system is not the printed one; “same”: by nothing that the paper "
+            "the printed one, and where the printed one lies of the interval. The last column says "
+            "by what the measured system is not the printed one; “same”: by nothing that the paper "
             "states."
         ))  # fmt: skip
     if circumstance.get("machine"):

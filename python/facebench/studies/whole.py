@@ -15,7 +15,6 @@ from facebench.studies.exports import markdown, write_exports
 from facebench.studies.page import write_page
 from facebench.studies.plan import Plan, check_names
 
-
 _REHEARSAL = "A rehearsal: drawn faces, small networks. No number is comparable with anybody's."
 
 
