@@ -148,8 +148,8 @@ def system_table(
     matrix all or one, "dprime[frontal,profile]"); all where it is empty. ``digits``: decimals, of
     rates in percent; None: two, and three of what is no rate. ``interval``: "brackets", "pm"
     (the longer side) or "none". ``baseline``: a title; every other number then has its difference
-    to that system's, on the same draws of people, and its p-value, adjusted by Holm over the column. ``bootstrap``: replicates, seed, ... of
-    `rank_runs`.
+    to that system's, on the same draws of people, and its p-value, adjusted by
+    Holm over the column. ``bootstrap``: replicates, seed, ... of `rank_runs`.
 
     The best of a column is bold, marks are explained once below the table.
 
