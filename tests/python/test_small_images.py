@@ -46,7 +46,7 @@ def test_built_in_studies_name_recipes_and_their_keys(name):
             row["recipe"], **{k.replace(".", "__"): v for k, v in row["settings"].items()}
         )
         assert row.get("threads", 1) in (1, 2, 4, 8, 16, 32)
-        assert row["printed"]
+        assert row.get("printed") or row["name"].endswith("-CPU")
 
 
 def printed_rows(table):
