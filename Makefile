@@ -2,6 +2,7 @@
 # already done and, where it cannot go on, says what to do.
 #
 #   make demo         system packages, environment, build, then the main job on synthetic faces
+#   make paper        every table and figure of Wang & Guo 2019 on drawn faces, small networks
 #   make test         builds and runs every test: C++ (ctest) and Python (pytest)
 #   make build        environment in .venv, build and install there, nothing else
 #   make test-slow    the tests marked slow
@@ -29,7 +30,7 @@ TORCH ?= 2.11.0
 PREFIX ?=
 export PYTHON TORCH PREFIX
 
-.PHONY: demo test build test-slow fuzz fuzz-libraries sanitize faults bench bench-paper bench-paper-full engines lint docs wheel wheel-light install clean
+.PHONY: demo paper test build test-slow fuzz fuzz-libraries sanitize faults bench bench-paper bench-paper-full engines lint docs wheel wheel-light install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -37,6 +38,9 @@ build:
 
 demo: build
 	@scripts/demo.sh
+
+paper: build
+	@scripts/paper.sh
 
 test: build
 	@scripts/test.sh fast

@@ -2,6 +2,7 @@
 # that a program needs no data folder beside it. Adds a generated source to the protocols floor.
 if(TARGET facebench_protocols)
   file(GLOB_RECURSE toml_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/protocols/*.toml")
+  list(FILTER toml_files EXCLUDE REGEX "/studies/")  # the Python package reads these itself
   set(embedded "${PROJECT_BINARY_DIR}/embedded_data.cc")
   add_custom_command(
     OUTPUT "${embedded}"

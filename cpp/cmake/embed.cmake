@@ -1,6 +1,7 @@
 # cmake -DOUTPUT=file.cc -DROOT=folder -P embed.cmake: every *.toml below ROOT as a raw string, keyed
 # by its path relative to ROOT without ".toml" ("lfw", "recipes/demo", "published/wang-guo-2019").
 file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/*.toml")
+list(FILTER files EXCLUDE REGEX "^studies/")
 list(SORT files)
 set(text "// Generated from protocols/; do not edit.\n#include \"facebench/protocols/embedded.h\"\n\n")
 string(APPEND text "namespace facebench {\n\nstd::span<const EmbeddedFile> embedded_files() {\n")

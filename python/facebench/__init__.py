@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import plots as plots
     from facebench import protocols as protocols
     from facebench import reports as reports
-    from facebench import suites as suites
+    from facebench import studies as studies
     from facebench import timing as timing
     from facebench import training as training
     from facebench._compare import compare as compare
@@ -55,7 +55,8 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.reports import groups as groups
     from facebench.reports import plan as plan
     from facebench.reports import threshold as threshold
-    from facebench.suites import suite as suite
+    from facebench.studies import study as study
+    from facebench.studies import suite as suite
     from facebench.training import train as train
 
 _texts.give(_eval)
@@ -79,7 +80,7 @@ _MODULES = (
     "training",
     "timing",
     "pipeline",
-    "suites",
+    "studies",
     "plots",
 )
 
@@ -98,7 +99,8 @@ _VERBS = {
     "explain": "reports",
     "groups": "reports",
     "check": "reports",
-    "suite": "suites",
+    "study": "studies",
+    "suite": "studies",
     "quality": "_quality",
     "threshold": "reports",
     "calibrate": "reports",

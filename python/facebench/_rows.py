@@ -20,6 +20,22 @@ def rows_of(metrics: dict) -> list[dict]:
     return rows
 
 
+def entries(cells: dict) -> dict:
+    """The numbers of a track, each as its cell in ``metrics.json``; a matrix gives one for each
+    entry, called as ``dprime[frontal,profile]``."""
+    found = {}
+    for name, cell in cells.items():
+        if "rows" not in cell:
+            found[name] = cell
+            continue
+        for i, row in enumerate(cell["rows"]):
+            for j, column in enumerate(cell["columns"]):
+                interval = cell["interval"] and cell["interval"][i][j]
+                entry = cell | {"value": cell["value"][i][j], "interval": interval}
+                found[f"{name}[{row},{column}]"] = entry
+    return found
+
+
 def _numbers(value, interval) -> dict:
     low, high = interval or (None, None)
     return {"value": value, "low": low, "high": high}

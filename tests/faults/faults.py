@@ -153,7 +153,7 @@ def content(path):
     found = {}
     for file in sorted(p for p in path.rglob("[!.]*") if p.is_file()):
         name = str(file.relative_to(path))
-        if file.name in ("run.json", "training.json", "suite.json"):
+        if file.name in ("run.json", "training.json", "study.json"):
             found[name] = json.loads(file.read_text()).get("content")
         elif not name.endswith(
             (".jsonl", ".html", ".log", "training.csv")

@@ -35,6 +35,7 @@ VERBS = [
     "pairs",
     "eval",
     "run",
+    "study",
     "suite",
     "compare",
     "report",
@@ -62,7 +63,6 @@ VERBS = [
     "bench eval",
     "bench factors",
     "bench compare-datasets",
-    "bench sweep",
 ]
 
 

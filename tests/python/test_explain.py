@@ -8,8 +8,7 @@ import pytest
 from facebench import protocols, reports
 from facebench.io import write_embeddings
 from facebench.protocols import EmbeddingSet
-from facebench.suites import SuiteSet
-from facebench.suites.results import headline
+from facebench.studies.cells import headline
 
 
 def pairs_text(folds=6, people=20):
@@ -372,7 +371,7 @@ def test_an_entry_of_a_matrix_ranks_runs(tmp_path):
         track, name, cell = headline(metrics)
         assert (track, name, cell["value"]) == ("pose", wanted, place["value"])
         assert len(cell["interval"]) == 2
-        asked = SuiteSet("", "", {}, "pose", "mean_similarity[profile,frontal]")
+        asked = {"track": "pose", "metric": "mean_similarity[profile,frontal]"}
         entry = metrics["tracks"]["pose"]["metrics"]["mean_similarity"]
         assert headline(metrics, asked)[2]["value"] == entry["value"][2][0]
     (explained,) = (

@@ -50,6 +50,22 @@ def test_markdown_is_aligned_and_the_best_is_bold(runs):
     assert text.count("the longer side of the 95 % interval") == 1
 
 
+def test_a_matrix_is_a_column_for_each_entry(tmp_path):
+    few = facebench.datasets.SyntheticOptions(protocol="vggface2", people=20, images=50, size=64)
+    facebench.datasets.write_synthetic_dataset(few, tmp_path / "faces")
+    colours = lambda batch: batch[:, ::16, ::16].reshape(len(batch), -1)  # noqa: E731
+    facebench.run("vggface2_age", model=colours, root=tmp_path / "faces", detector="none",
+                  crop_size=32, interval="none", out=tmp_path / "run")  # fmt: skip
+    how = {"rows": "systems", "interval": "none"}
+    text = facebench.report([tmp_path / "run"], metrics=["mean_similarity"], **how)
+    numbers = [f"{float(n):.3f}" for n in re.findall(r"\| ([01]\.\d{3}) ", text)]
+    cell = reports.read_run(tmp_path / "run")["metrics"]["tracks"]["age"]["metrics"]
+    wanted = [v for row in cell["mean_similarity"]["value"] for v in row]
+    assert numbers == [f"{v:.3f}" for v in wanted] and len(numbers) == 4
+    one = facebench.report([tmp_path / "run"], metrics=["dprime[mature,young]"], **how)
+    assert one.count("mature against young") == 1 and "young against mature" not in one
+
+
 def test_differences_are_those_of_the_ranking(runs):
     text = table(runs, baseline="b", interval="none")
     found = []

@@ -83,7 +83,7 @@ def test_addresses_are_numbers_of_our_protocols(paper):
         for word in (address["track"], address["row"], address["column"]):
             assert word in spec.text + "view2 low2high middle2high", address
     assert set(known) == {
-        "lfw", "vggface2_pose", "vggface2_age", "ijba_quality", "dfw", "umdfaces"
+        "lfw", "vggface2_pose", "vggface2_age", "ijba_quality", "dfw", "umdfaces_listed"
     }  # fmt: skip
 
 
@@ -249,6 +249,72 @@ def test_counts_of_parameters(paper):
         assert float(wrong["suggests"]) == pytest.approx(as_labelled, abs=0.0101), row
 
 
+# Table 12, typed in once more: fan_in and fan_out as i and o, "-" where a cell is empty.
+INITIAL = {
+    "VGG-16": {
+        "PyTorch": ("N(0, r(2/o))", "[-r(1/i), r(1/i)]"),
+        "Caffe": ("[-r(3/i), r(3/i)]", "[-r(3/i), r(3/i)]"),
+        "TensorFlow": ("[-r(6/(i+o)), r(6/(i+o))]", "-"),
+    },
+    "Inception-v3": {
+        "PyTorch": ("N(0, stddev), -2 <= W <= 2", "[-r(1/i), r(1/i)]"),
+        "Caffe": ("input: N(0, r(2/(i+o)))", "input: N(0, r(2/(i+o)))"),
+        "TensorFlow": ("[-r(6/(i+o)), r(6/(i+o))]", "-"),
+    },
+    "ResNet-50": {
+        "PyTorch": ("N(0, r(2/o))", "[-r(1/i), r(1/i)]"),
+        "Caffe": ("input: N(0, r(2/o)); others: N(0, r(2/i))", "N(0, 0.01)"),
+        "TensorFlow": ("[-r(6/(i+o)), r(6/(i+o))]", "-"),
+    },
+    "DenseNet-121": {
+        "PyTorch": ("N(0, r(2/i))", "[-r(1/i), r(1/i)]"),
+        "Caffe": ("[-r(3/i), r(3/i)]", "-"),
+        "TensorFlow": ("[-r(6/(i+o)), r(6/(i+o))]", "[-r(6/(i+o)), r(6/(i+o))]"),
+    },
+}
+
+
+def test_text_cells_of_table_12(paper):
+    table = paper["table-12"]
+    for network, frameworks in INITIAL.items():
+        for framework, cells in frameworks.items():
+            for column, wanted in zip(("convolution_init", "linear_init"), cells, strict=True):
+                text = table[f"{network} ({framework})", column] or "-"
+                for long, short in (("fan_in", "i"), ("fan_out", "o"), ("sqrt", "r"), (" / ", "/")):
+                    text = text.replace(long, short)
+                text = re.sub(r"U\((-.*)\)$", r"[\1]", text).replace(" + ", "+")
+                assert text == wanted, (network, framework, column)
+
+
+def test_text_cells_of_table_11(paper):
+    """The numbers of each cell in their order, and its steps by a word of each."""
+    table = paper["table-11"]
+    imagenet = [0, 1, 0.485, 0.456, 0.406, 0.229, 0.224, 0.225]
+    means = [123.68, 116.779, 103.939]
+    caffe = [87.1, 102.7, 134.6, 0, 1]
+    cells = [
+        ("random size aspect resized flip range mean deviation", imagenet,
+         "central resized range mean deviation", imagenet),
+        ("smaller aspect flip crop subtracted", [224, 224, *means],
+         "smaller aspect central subtracted", [224, 224, *means]),
+        ("range distorted resized colours range", [0, 1, -1, 1],
+         "range central resized range", [0, 1, -1, 1]),
+        ("crop flip transposed BGR subtracted scaled", [127.5] * 3 + [-1, 1],
+         "central resized transposed BGR subtracted scaled", caffe),
+        ("crop flip transposed BGR subtracted scaled", caffe, None, None),
+    ]  # fmt: skip
+    for row, (*training, evaluation, numbers) in zip(table.rows, cells, strict=True):
+        for column, words, wanted in (("training", *training), ("evaluation", evaluation, numbers)):
+            text = table[row["name"], column]
+            if words is None:
+                assert text is None
+                continue
+            place = -1
+            for word in words.split():
+                assert (place := text.find(word, place + 1)) >= 0, (row["name"], column, word)
+            assert [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", text)] == wanted, row["name"]
+
+
 def test_known_slips_are_all_marked(paper):
     marked = [
         ("table-2", "LightCNN-29", "parameters_caffe", "mislabelled"),
@@ -258,6 +324,7 @@ def test_known_slips_are_all_marked(paper):
         ("table-4", "Inception-v3", "low2high_1", "duplicate"),
         ("table-5", "Inception-v3", "low2high_1", "duplicate"),
         ("table-15", "VGGFace2", "umd_easy_0_01", "unresolved"),
+        ("table-15", "MS-Celeb-1M", "dfw_1", "disagrees"),
         ("throughput", "Inception-v3, TensorFlow", "speedup_4", "miscomputed"),
         ("table-16", "VGGFace2", "images", "disagrees"),
     ]

@@ -20,6 +20,7 @@ TABLE2 = {
     "ResNet-50": (50, 256, 224, 0.1, (STEP, 0.1, 28), 128, 1e-4),
     "VGG-16": (128, 256, 224, 0.1, (STEP, 0.1, 17), 74, 5e-4),
     "VGG-16-BN": (128, 256, 224, 0.1, (STEP, 0.1, 17), 74, 5e-4),
+    "section 4.4": (210, 256, 224, 0.1, (STEP, 0.1, 6), 14, 1e-4),
     "Softmax": (512, 112, 112, 0.1, ("multistep", [16000, 24000, 28000]), 30000, 5e-4),
     "Center-loss": (256, (112, 96), (112, 96), 0.1, ("multistep", [16000, 24000]), 28000, 5e-4),
     "SphereFace": (128, (112, 96), (112, 96), 0.1, ("multistep", [16000, 24000]), 28000, 5e-4),
@@ -56,6 +57,9 @@ RECIPES = {
     "lightcnn29.caffe": ("LightCNN-29", "lightcnn", "lightcnn29", "xavier_caffe", "xavier_caffe"),
     "resnet50.caffe": ("ResNet-50", "caffe", "resnet50_v1", "resnet_caffe", "normal"),
     "resnet50.pytorch": ("ResNet-50", "pytorch", "resnet50", "kaiming_normal_fan_out", "linear"),
+    "resnet50.section_4_4": (
+        "section 4.4", "pytorch", "resnet50", "kaiming_normal_fan_out", "linear",
+    ),
     "resnet50.tensorflow": ("ResNet-50", "vgg", "resnet50_slim", "xavier_uniform", "xavier"),
     "vgg16.caffe": ("VGG-16", "caffe", "vgg16", "xavier_caffe", "xavier_caffe"),
     "vgg16.pytorch": ("VGG-16", "pytorch", "vgg16", "kaiming_normal_fan_out", "linear"),
@@ -117,6 +121,7 @@ SOLVERS = {
     "lightcnn29.caffe": (CAFFE, CAFFE_NORM),
     "resnet50.caffe": (CAFFE_WITHOUT_MULTIPLIERS, CAFFE_NORM),
     "resnet50.pytorch": (PLAIN, TORCH_NORM),
+    "resnet50.section_4_4": (PLAIN, TORCH_NORM),
     "resnet50.tensorflow": (SLIM, (0.997, "moving", None)),
     "sphereface20.caffe": (CAFFE_FACES, TORCH_NORM),
     "vgg16.caffe": (CAFFE, CAFFE_NORM),
@@ -129,7 +134,7 @@ EPSILONS = {
     "densenet121.caffe": 1e-5, "densenet121.pytorch": 1e-5, "densenet121.tensorflow": 1.1e-5,
     "inception_v3.caffe": 1e-5, "inception_v3.pytorch": 1e-3, "inception_v3.tensorflow": 1e-3,
     "googlenet.tensorflow": 1e-3, "resnet50.caffe": 1e-5, "resnet50.pytorch": 1e-5,
-    "resnet50.tensorflow": 1e-5, "vgg16_bn.pytorch": 1e-5,
+    "resnet50.section_4_4": 1e-5, "resnet50.tensorflow": 1e-5, "vgg16_bn.pytorch": 1e-5,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import facebench
 import pytest
-from facebench import reports, suites
+from facebench import reports, studies
 
 HEAD = 'id = "mine"\nversion = 3\n'
 
@@ -94,6 +94,30 @@ def test_the_shipped_rules_judge_a_run(run):
         reports.read_rules("frte-1")
 
 
+@pytest.mark.parametrize(
+    ("preparation", "failed"),
+    [
+        ({"detector": {"detector": "mtcnn", "options": {"mode": "facenet", "second_look": False}},
+          "crop": {"name": "paper", "margin": 0.15}}, set()),
+        ({"detector": {"detector": "mtcnn", "options": {"mode": "paper", "second_look": True}},
+          "crop": {"name": "paper", "margin": 0.2}},
+         {"MTCNN as facenet runs it", "no second look for faces", "15 % more on each side"}),
+        # DFW and UMDFaces: boxes of their own, of which the paper says no enlargement.
+        ({"detector": {"detector": "given", "file_sha256": "0"}, "crop": {"name": "arcface112"}},
+         set()),
+    ],
+)  # fmt: skip
+def test_what_wang_and_guo_say_of_faces(run, seal, preparation, failed):
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["content"]["preparation"] = preparation
+    (run / "run.json").write_text(json.dumps(manifest))
+    seal(run)
+    asked = {"MTCNN finds the faces", "MTCNN as facenet runs it", "no second look for faces",
+             "the paper's crop", "15 % more on each side"}  # fmt: skip
+    found = {r["name"]: r["passed"] for r in facebench.check(run, "wang-guo-2019").rules}
+    assert {name for name in asked if not found[name]} == failed
+
+
 def test_the_verb_prints_yes_and_no_and_its_exit_code(run, tmp_path):
     (tmp_path / "rules.toml").write_text(
         HEAD + f'[[rules]]\nname = "draws"\n{VALUE}is = 60\n[[rules]]\nname = "more"\n{VALUE}'
@@ -119,6 +143,6 @@ def test_toml_of_a_stranger_ends_in_a_sentence(tmp_path):
     path = tmp_path / "theirs.toml"
     for text in ("a = " + "[" * 5000 + "]" * 5000, 'id = "x"\nrules = [', "a = nan", "\udcff"):
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
-        for read in (reports.read_rules, suites.read_suite):
+        for read in (reports.read_rules, studies.load_study, studies.suite_study):
             with pytest.raises(facebench.Error, match=r"theirs\.toml"):
                 read(path)

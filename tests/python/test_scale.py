@@ -77,9 +77,12 @@ def test_scaling_of_two_processes(tmp_path):
 
 
 def test_time_to_accuracy(tmp_path):
-    from facebench.studies import cases
+    import facebench
 
-    pack = cases.synthetic_training(tmp_path / "a.h5", 20, 4, threads=1)
+    few = facebench.datasets.SyntheticOptions(people=20, images=4)
+    facebench.datasets.write_synthetic_dataset(few, tmp_path / "faces", 1)
+    pack = tmp_path / "a.h5"
+    facebench.pack("lfw", tmp_path / "faces", pack, crop_size=64, threads=1)
     result = timing.bench_scale(
         "sphereface4",
         processes=[1],

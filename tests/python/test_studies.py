@@ -1,7 +1,5 @@
 """Studies: seeds' intervals against scipy, factors taken apart, training sets compared."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -9,8 +7,8 @@ torch = pytest.importorskip("torch")
 stats = pytest.importorskip("scipy.stats")
 
 import facebench  # noqa: E402
-from facebench import studies, timing, training  # noqa: E402
-from facebench.studies import cases, dataset_study, factors, seeds  # noqa: E402
+from facebench import studies, training  # noqa: E402
+from facebench.studies import page, seeds, shorter, work  # noqa: E402
 
 TINY = {
     "network.channel_multiplier": 0.125,
@@ -21,13 +19,26 @@ TINY = {
 
 
 @pytest.fixture(scope="module")
-def tests(tmp_path_factory):
-    return cases.synthetic_tests(tmp_path_factory.mktemp("tests"), ["lfw"], scale=0.2, threads=1)
+def faces(tmp_path_factory):
+    """A test set."""
+    folder = tmp_path_factory.mktemp("tests") / "faces"
+    few = facebench.datasets.SyntheticOptions(
+        people=20, images=4, first_person=100_000, pairs_per_fold=20
+    )
+    facebench.datasets.write_synthetic_dataset(few, folder, 1)
+    return folder
+
+
+def people(folder, first, size=64):
+    few = facebench.datasets.SyntheticOptions(people=20, images=2, first_person=first)
+    facebench.datasets.write_synthetic_dataset(few, folder / "faces", 1)
+    facebench.pack("lfw", folder / "faces", folder / "pack.h5", crop_size=size, threads=1)
+    return folder / "pack.h5"
 
 
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory):
-    return cases.synthetic_training(tmp_path_factory.mktemp("train") / "a.h5", 20, 2, threads=1)
+    return people(tmp_path_factory.mktemp("train"), 0)
 
 
 # --- seeds ----------------------------------------------------------------------------------------
@@ -53,12 +64,6 @@ def test_an_interval_stays_where_the_metric_can_be():
     assert seeds.seed_mean("dprime", [2.0, 3.0])["interval"][1] > 3
 
 
-def test_a_metric_that_a_run_lacks_is_named_not_compared():
-    low, far = ("p", "t", "auc"), ("p", "t", "tar@far=0.001")
-    whole, part = {"metrics": {low: {}, far: {}}}, {"metrics": {low: {}}}
-    assert seeds.everywhere({"a": [whole, part], "b": [whole]}) == ([low], [far])
-
-
 def test_paired_differences_are_scipys():
     a, b = [0.90, 0.92, 0.91, 0.94], [0.93, 0.94, 0.95, 0.95]
     found = studies.paired(a, b)
@@ -78,122 +83,127 @@ def test_factors_of_two_recipes():
     b = training.load_recipe(
         "small4.softmax", mean=[100, 110, 120], initializer="msra", seed=9, momentum=0.5
     )
-    assert factors.differing_factors(a, b) == {
+    assert shorter.differing_factors(a, b) == {
         "pre-processing": ["input.mean"],
         "initialisation": ["training.initializer"],
         "optimizer": ["optimizer.momentum"],
     }
-    swapped = factors._exchanged(a, b, ["training.initializer"])
-    assert swapped.to_dict()["training"]["initializer"] == "msra"
-    assert swapped.to_dict()["optimizer"] == a.to_dict()["optimizer"]
-    assert a.to_dict()["training"]["initializer"] == "torch"
+    settings = shorter._exchanged([a, b], ["training.initializer"])
+    assert settings == {"training.initializer": "msra"}
+    other = training.load_recipe("small4.cosface", network="lenet5")
+    settings = shorter._exchanged([a, other], ["network.name", "network.height"])
+    assert settings["network"] == "lenet5"
+    work.load_recipe({"recipe": "small4.softmax", "settings": settings, "seed": 0})
 
 
-def runs_of(values):
-    """Made-up runs: {variant: [value of each seed]}."""
-    key = ("p", "t", "m")
-    return {
-        name: [{"loss": 1.0, "metrics": {key: {"value": v}}} for v in own]
-        for name, own in values.items()
-    }
+def factor_table(values):
+    """Made-up cells: {row: [value of each seed]}."""
+    rows = [{"name": n, "cells": [{"values": v}]} for n, v in values.items()]
+    return {"rows": rows, "columns": [{}], "baseline": "before", "layout": "factors"}
 
 
 def test_the_difference_is_attributed_by_hand():
-    rows = factors.attribute(
-        runs_of(
-            {
-                "before": [0.50, 0.60],
-                "one": [0.60, 0.72],  # +0.10, +0.12
-                "two": [0.55, 0.65],  # +0.05, +0.05
-                "after": [0.67, 0.79],  # +0.17, +0.19: 0.02 more than the sum
-            }
-        ),
-        ["one", "two"],
-    )
-    row = next(r for r in rows if r["metric"] == "m")
-    assert row["difference"]["difference"] == pytest.approx(0.18)
-    assert row["factors"]["one"]["difference"] == pytest.approx(0.11)
-    assert row["factors"]["two"]["difference"] == pytest.approx(0.05)
-    assert row["interaction"]["difference"] == pytest.approx(0.02)
+    values = {
+        "before": [0.50, 0.60],
+        "one": [0.60, 0.72],  # +0.10, +0.12
+        "two": [0.55, 0.65],  # +0.05, +0.05
+        "after": [0.67, 0.79],  # +0.17, +0.19: 0.02 more than the sum
+    }
+    ((_, parts),) = [one.values() for one in page.differences(factor_table(values))]
+    found = {name: part["difference"] for name, part in parts.items()}
+    assert found == pytest.approx({"one": 0.11, "two": 0.05, "after": 0.18, "interaction": 0.02})
     # Two seeds: 12.7 standard errors, 0.005 each.
     half = stats.t.ppf(0.975, 1) * np.std([0.10, 0.12], ddof=1) / np.sqrt(2)
-    assert row["factors"]["one"]["interval"] == pytest.approx([0.11 - half, 0.11 + half])
+    assert parts["one"]["interval"] == pytest.approx([0.11 - half, 0.11 + half])
+    # What a row lacks is not compared.
+    assert page.differences(factor_table(values | {"two": [0.5, None]})) == []
 
 
-def test_factors_end_to_end(pack, tests, tmp_path):
-    result = studies.bench_factors(data=pack, tests=tests, settings=TINY, seeds=2, replicates=20)
-    assert list(result["options"]["factors"]) == ["pre-processing", "initialisation", "last batch"]
-    rows = {r["metric"]: r for r in result["rows"]}
-    assert {"loss", "accuracy", "auc"} <= set(rows)
-    folder = timing.write_bench(result, tmp_path / "run")
-    text = (folder / "report.md").read_text()
-    assert "Difference by factor" in text and "input.std" in text
-    assert "<svg" in (folder / "report.html").read_text()
-    json.loads((folder / "bench.json").read_text())
+def test_factors_end_to_end(pack, faces, tmp_path):
+    described = studies.factors_study(settings=TINY, seeds=2, replicates=20)
+    assert [r["name"] for r in described.tables[0].rows] == [
+        "before", "pre-processing", "initialisation", "last batch", "after"]  # fmt: skip
+    how = {"train": {"faces": pack}, "test": {"lfw": faces}, "threads": 1}
+    found = facebench.study(described, out=tmp_path, **how)
+    names = [
+        c["metric"] if c["kind"] == "metric" else c["name"] for c in found["factors"]["columns"]
+    ]
+    assert {"loss", "accuracy", "auc"} <= set(names)
+    assert found.failures == []
+    text = (tmp_path / "study.html").read_text()
+    assert "Differences to before" in text and "input.std" in text and "<svg" in text
+    # Models and runs stay, and what stays is not made again.
+    assert len(list(tmp_path.glob("jobs/train/*/train/model.safetensors"))) == 10
+    said = []
+    facebench.study(described, out=tmp_path, say=said.append, **how)
+    assert said == ["20 of 20 jobs are there and whole; kept"]
 
 
 def test_recipes_that_do_not_differ_are_refused():
     with pytest.raises(ValueError, match="do not differ"):
-        studies.bench_factors("small4.softmax", "small4.softmax")
-    with pytest.raises(ValueError, match="two recipes"):
-        studies.bench_factors("small4.softmax")
+        studies.factors_study("small4.softmax", "small4.softmax")
+    from facebench.cli.app import app
+    from typer.testing import CliRunner
+
+    assert "give two recipes" in CliRunner().invoke(app, ["bench", "factors", "demo"]).output
 
 
 # --- training sets --------------------------------------------------------------------------------
 
 
-def test_people_left_out_are_counted(pack):
-    names = facebench.datasets.Pack(pack).label_names
-    whole = dataset_study._without(pack, {})
-    less = dataset_study._without(pack, {names[0]: "seen", names[3]: "seen"})
+def left_out(pack, faces, folder, **more):
+    """The job that looks for people who are in the tests, too."""
+    folder.mkdir()
+    request = {"pack": str(pack), "tests": ["lfw"], "lfw": str(faces), "test_embeddings": {}} | more
+    return work.overlap(request, {}, folder, {"threads": 1})
+
+
+def test_people_left_out_are_counted(pack, faces, tmp_path):
+    crops = facebench.datasets.Pack(pack)
+    names = crops.label_names
+    whole = left_out(pack, faces, tmp_path / "whole")
+    (tmp_path / "list.txt").write_text(
+        f"person\t{names[0]}\nperson\t{names[3]}\nsample\t{crops.names[2]}\n"
+    )
+    less = left_out(pack, faces, tmp_path / "less", exclude=str(tmp_path / "list.txt"))
     assert whole["people"] == 20 and whole["removed"] == {}
     assert less["people"] == 18 and less["people_removed"] == 2
     assert less["images"] + less["images_removed"] == whole["images"]
-    assert list(less["removed"]) == [names[0], names[3]]
+    assert less["images_removed"] == 5  # two of each person, and one
+    assert less["removed"] == dict.fromkeys([names[0], names[3]], "the caller's list")
 
 
-def test_training_sets_end_to_end(pack, tests, tmp_path, monkeypatch):
-    other = cases.synthetic_training(tmp_path / "b.h5", 20, 2, first_person=500, threads=1)
-    names = facebench.datasets.Pack(pack).label_names
-    monkeypatch.setattr(
-        dataset_study._Removal,
-        "overlap",
-        lambda self, name, path, tests: dataset_study._Found(
-            {names[1]: "x"} if name == "a" else {}
-        ),
+def test_training_sets_end_to_end(pack, faces, tmp_path):
+    # Who is in the tests, too: both sets are drawn from person 100,000.
+    other = people(tmp_path / "b", 100_000)
+    described = studies.datasets_study(
+        ["a", "b"], ["lfw"], recipe="small4.softmax", settings=TINY, seeds=2, replicates=20
     )
-    left_out = []
-
-    def train(*args, exclude, **options):
-        left_out.append(exclude and exclude.read_text())
-        return cases.train_and_test(*args, exclude=exclude, **options)
-
-    monkeypatch.setattr(dataset_study, "train_and_test", train)
-    recipe = training.load_recipe("small4.softmax")
-    for key, value in TINY.items():
-        recipe.set(key, str(value))
-    known = facebench.datasets.Pack(other)
+    known = facebench.datasets.Pack(pack)
     (tmp_path / "list.txt").write_text(
         f"person\t{known.label_names[2]}\nsample\t{known.names[0]}\n"
     )
-    result = studies.bench_compare_datasets(
-        {"a": pack, "b": other},
-        recipe=recipe,
-        tests=tests,
-        seeds=2,
-        replicates=20,
-        exclude={"b": tmp_path / "list.txt"},
+    train = {"a": {"root": pack, "exclude": str(tmp_path / "list.txt")}, "b": other}
+    found = facebench.study(described, train=train, test={"lfw": faces}, out=tmp_path / "s")
+    table = found["sets"]
+    names = [c["id"] or c["metric"] for c in table["columns"]]
+    cells = {row["name"]: dict(zip(names, row["cells"], strict=True)) for row in table["rows"]}
+    assert cells["a"]["people"]["value"] == 19 and cells["a"]["images_removed"]["value"] == 3
+    assert cells["b"]["people"]["value"] == 0 and cells["b"]["people_removed"]["value"] == 20
+    assert "failed: " in cells["b"]["accuracy"]["why"]  # nobody is left to train on
+    assert len(cells["a"]["accuracy"]["values"]) == 2 and cells["a"]["accuracy"]["interval"]
+    assert len(found.failures) == sum("failed" in c for c in cells["b"].values())
+    assert "Training sets" in (tmp_path / "s/study.md").read_text()
+
+
+def test_matrices_are_columns_entry_by_entry(tmp_path):
+    described = studies.datasets_study(
+        ["small"], ["vggface2_age"], recipe="small4.softmax", settings=TINY, seeds=1, replicates=20
     )
-    listed = f"person\t{known.label_names[2]}\nsample\t{known.names[0]}\n"
-    assert left_out == [f"person\t{names[1]}\n", listed] * 2
-    assert result["sets"]["a"]["people"] == 19 and result["sets"]["b"]["people"] == 19
-    assert result["sets"]["b"]["images_removed"] == 3  # two of the person, and one
-    assert result["sets"]["b"]["removed"] == {known.label_names[2]: "the caller's list"}
-    row = next(r for r in result["rows"] if r["metric"] == "accuracy")
-    assert set(row["sets"]) == {"a", "b"} and len(row["sets"]["a"]["values"]) == 2
-    folder = timing.write_bench(result, tmp_path / "run")
-    text = (folder / "report.md").read_text()
-    assert "Training sets" in text and names[1] in text
+    described.data["vggface2_age"] = {"people": 20}
+    found = facebench.study(described, rehearse=True, out=tmp_path)
+    names = [c.get("metric") for c in found["sets"]["columns"]]
+    assert "mean_similarity[young,mature]" in names and "mean_similarity[mature,young]" in names
 
 
 def identifier_pack(tmp_path):
@@ -215,35 +225,23 @@ def identifier_pack(tmp_path):
     return tmp_path / "ids.h5", tmp_path / "names.csv"
 
 
-def removal(**how):
-    empty = {"exclude": {}, "names": {}, "train_embeddings": {}, "test_embeddings": {}}
-    return dataset_study._Removal(**(empty | {"audit": None} | how))
-
-
-def test_identifiers_are_said_and_a_table_names_them(tests, tmp_path):
+def test_identifiers_are_said_and_a_table_names_them(tmp_path):
     numbered, table = identifier_pack(tmp_path)
-    [test] = tests
-    named = tmp_path / "test.h5"
-    facebench.pack("lfw", tmp_path / "faces", named, detector="none")
-    same = [cases.Test("lfw", test.root, named)]
-    blind = removal().overlap("a", numbered, same)
-    assert (blind.dropped, blind.identifiers, blind.compared_images) == ({}, 20, False)
-    sets = {"a": {"identifiers": 20, "compared_images": False}}
-    (note,) = timing.study_tables._identifier_notes(sets)
-    assert "20 people are called by identifiers" in note and "--exclude" in note
-    seen = removal(names={"a": table}, audit=tmp_path / "audit").overlap("a", numbered, same)
-    assert len(seen.dropped) == 20 and seen.identifiers == 0
-    assert len((tmp_path / "audit" / "a-lfw.csv").read_text().splitlines()) == 21
-    assert timing.study_tables._identifier_notes({"a": {"identifiers": 0}}) == []
+    faces = tmp_path / "faces"
+    blind = left_out(numbered, faces, tmp_path / "blind")
+    assert (blind["removed"], blind["identifiers"]) == ({}, 20)
+    seen = left_out(numbered, faces, tmp_path / "seen", names=str(table))
+    assert len(seen["removed"]) == 20 and seen["identifiers"] == 0
+    assert len((tmp_path / "seen" / "lfw.csv").read_text().splitlines()) == 21
+    assert (tmp_path / "seen" / "exclusion.txt").read_text().count("person\t") == 20
     # Embeddings find them without any name.
-    for path in (numbered, named):
+    facebench.pack("lfw", faces, tmp_path / "test.h5", detector="none")
+    for path in (numbered, tmp_path / "test.h5"):
         facebench.embed(lambda b: b[:, ::4, ::4].reshape(len(b), -1), path, f"{path}.e.h5")
-    found = removal(
-        train_embeddings={"a": f"{numbered}.e.h5"}, test_embeddings={"lfw": f"{named}.e.h5"}
-    ).overlap("a", numbered, same)
-    assert len(found.dropped) == 20 and found.compared_images
-    with pytest.raises(ValueError, match="names: there is no 'b' in this comparison"):
-        studies.bench_compare_datasets({"a": numbered}, tests=same, names={"b": table})
+    found = left_out(numbered, tmp_path / "test.h5", tmp_path / "found",
+                     embeddings=f"{numbered}.e.h5",
+                     test_embeddings={"lfw": str(tmp_path / "test.h5.e.h5")})  # fmt: skip
+    assert len(found["removed"]) == 20 and found["identifiers"] == 0
 
 
 def test_a_table_of_names_is_read_as_released(tmp_path):
@@ -267,6 +265,14 @@ def test_a_table_of_names_is_read_as_released(tmp_path):
             read(wrong)
 
 
-def test_an_unknown_protocol_is_wrong_use(tmp_path):
-    with pytest.raises(ValueError, match="no synthetic data for protocol 'lwf'"):
-        cases.synthetic_tests(tmp_path, ["lwf"])
+def test_an_unknown_protocol_or_data_set_is_wrong_use(tmp_path):
+    def described(protocol):
+        return studies.datasets_study(["a"], [protocol], recipe="small4.softmax")
+
+    with pytest.raises(ValueError, match="did you mean 'lfw'"):
+        facebench.study(described("lwf"), out=tmp_path)
+    with pytest.raises(ValueError, match="no data set 'lwf'; did you mean 'lfw'"):
+        facebench.study(described("lfw"), test={"lwf": "x"}, out=tmp_path)
+    found = facebench.study(described("bfw"), rehearse=True, out=tmp_path)
+    (cell,) = found["sets"]["rows"][0]["cells"][5:]
+    assert "no faces are drawn for protocol 'bfw'" in cell["why"]

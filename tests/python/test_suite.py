@@ -15,9 +15,9 @@ from pathlib import Path
 import facebench
 import numpy as np
 import pytest
-from facebench import datasets, embedding, reports, suites
+from facebench import datasets, embedding, reports, studies
 from facebench.reports import rate_plots
-from facebench.suites import SuiteDescription, SuiteModel, SuiteSet
+from facebench.studies.page import write_page
 from planted_truths import auc_and_variance, shifted_runs, write_pairs
 from scipy.stats import norm
 
@@ -207,8 +207,10 @@ def files_of(folder):
         if not path.is_file() or name.startswith("cache/locks"):
             continue
         data = path.read_bytes()
+        if path.name == "job.json":  # it has the hashes of files with times
+            data = json.dumps(json.loads(data) | {"files": None}).encode()
         found[name] = (
-            json.loads(data)["content"] if path.name in ("run.json", "suite.json") else data
+            json.loads(data)["content"] if path.name in ("run.json", "study.json") else data
         )
     return found
 
@@ -216,7 +218,7 @@ def files_of(folder):
 def test_killed_twice_and_resumed_gives_the_same_bytes(description, tmp_path):
     whole = facebench.suite(description, out=tmp_path / "whole", cost=False)
     assert killed(description, tmp_path / "torn", "embed", 2) == -signal.SIGKILL
-    assert not (tmp_path / "torn" / "suite.json").exists()
+    assert not (tmp_path / "torn" / "study.json").exists()
     assert killed(description, tmp_path / "torn", "pack and embed", 2) == -signal.SIGKILL
     resumed = facebench.suite(description, out=tmp_path / "torn", cost=False)
     assert "kept" in {o.status for o in resumed.outcomes}
@@ -224,44 +226,50 @@ def test_killed_twice_and_resumed_gives_the_same_bytes(description, tmp_path):
     assert resumed.content == whole.content
 
 
+def cell_of(found, row, column):
+    table = found.content["tables"][0]
+    number = [c["name"] for c in table["columns"]].index(column)
+    return next(r for r in table["rows"] if r["name"] == row)["cells"][number]
+
+
 def test_a_suite_keeps_what_is_whole_and_makes_what_is_not(description, tmp_path):
     out = tmp_path / "out"
     first = facebench.suite(description, out=out, cost=False)
-    status = {(o.set, o.model): o.status for o in first.outcomes}
-    assert status["faces", "one"] == "made" and status["faces", "no such function"] == "failed"
-    assert {f["model"] for f in first.failures} == {"no such function"}
+    status = {o.job.name: o.status for o in first.outcomes}
+    assert status["faces-one"] == "made" and status["faces-no such function"] == "failed"
+    assert {f["row"] for f in first.failures} == {"no such function"}
     assert "not callable" in first.failures[0]["reason"]
 
-    scores = out / "runs/faces/two/scores.h5"
+    scores = out / cell_of(first, "two", "faces")["run"] / "scores.h5"
     scores.write_bytes(scores.read_bytes()[:-1] + b"\0")
     text = description.read_text().replace('interval = "none"', 'interval = "none"\nseed = 4')
     description.write_text(text)
     said = []
     again = facebench.suite(description, out=out, cost=False, say=said.append)
-    made = {(o.set, o.model) for o in again.outcomes if o.status == "made"}
-    assert made == {
-        ("faces", "two"),
-        *(("folders", m) for m in ("one", "one, smaller crop", "two")),
-    }
-    assert said[0] == "2 of 8 runs are there and whole; kept"
+    made = {o.job.name for o in again.outcomes if o.status == "made"}
+    assert made == {"faces-two", *(f"folders-{m}" for m in ("one", "one, smaller crop", "two"))}
+    assert said[0] == "2 of 8 jobs are there and whole; kept"
     assert "pack and embeddings from the cache" in " ".join(said)
 
 
 def test_processes_and_executors_and_a_process_that_dies(faces, models, tmp_path, monkeypatch):
     (tmp_path / "deadly.py").write_text("import os\ndef embed(batch):\n    os._exit(9)\n")
     monkeypatch.syspath_prepend(tmp_path)
-    dies = SuiteModel("dies", "deadly:embed", {"detector": "none"})
-    lives = SuiteModel("lives", str(models / "net1.safetensors"), {"detector": "none"})
-    sets = [SuiteSet("faces", "lfw", {"root": str(faces), "interval": "none"})]
-    described = SuiteDescription([dies, lives], sets)
-    several = facebench.suite(described, out=tmp_path / "several", cost=False, jobs=2)
-    assert [f["model"] for f in several.failures] == ["dies"]
+    prepare = {"prepare": {"detector": "none"}}
+    rows = [{"name": "dies", "model": "deadly:embed"} | prepare]
+    rows += [{"name": "lives", "model": str(models / "net1.safetensors")} | prepare]
+    data = {"root": str(faces), "interval": "none"}
+    columns = [{"protocol": "lfw", "name": "faces", "data": data}]
+
+    def described(rows):
+        return studies.Study("s", "S", [studies.Table("suite", "S", rows, columns, order=True)])
+
+    several = facebench.study(described(rows), out=tmp_path / "several", jobs=2)
+    assert [f["row"] for f in several.failures] == ["dies"]
     assert "its process died" in several.failures[0]["reason"]
     with ThreadPoolExecutor(2) as executor:
-        alone = facebench.suite(
-            SuiteDescription([lives], sets), out=tmp_path / "one", cost=False, executor=executor
-        )
-    assert alone.content["sets"] == several.content["sets"]
+        alone = facebench.study(described(rows[1:]), out=tmp_path / "one", executor=executor)
+    assert cell_of(alone, "lives", "faces") == cell_of(several, "lives", "faces")
 
 
 def test_a_run_from_elsewhere_is_added_or_refused(description, faces, tmp_path):
@@ -274,17 +282,18 @@ def test_a_run_from_elsewhere_is_added_or_refused(description, faces, tmp_path):
         return tmp_path / name
 
     added = facebench.suite(add=elsewhere("raw", replicates=60), name="raw pixels", out=out)
-    assert [r["model"] for r in added.content["sets"][0]["runs"]][-1] == "raw pixels"
-    assert (out / "runs/faces/raw-pixels/report.html").is_file()
+    assert [r["name"] for r in added["suite"]["rows"]][-1] == "raw pixels"
+    assert (out / cell_of(added, "raw pixels", "faces")["run"] / "report.html").is_file()
     with pytest.raises(facebench.Error, match=r"the convention differs.*facenet here, exact there"):
         facebench.suite(add=elsewhere("facenet", convention="facenet"), out=out)
     with pytest.raises(facebench.Error, match="another name"):
         facebench.suite(add=tmp_path / "raw", name="raw pixels", out=out)
-    # What was added stays when the suite is run again.
+    # What was added stays when the suite is run again, also where it came from is gone.
+    shutil.rmtree(tmp_path / "raw")
     again = facebench.suite(description, out=out, cost=False)
-    assert again.content == {**added.content, "failures": again.failures}
-    new = facebench.suite(add=tmp_path / "raw", out=tmp_path / "new")
-    assert new.content["sets"][0]["name"] == "lfw"
+    assert again.content == added.content
+    new = facebench.suite(add=elsewhere("raw2"), out=tmp_path / "new")
+    assert new["suite"]["columns"][0]["name"] == "lfw"
 
 
 class Page(HTMLParser):
@@ -306,16 +315,15 @@ class Page(HTMLParser):
 
 def test_the_page_stands_alone_and_names_are_text(description, models, tmp_path):
     out = tmp_path / "out"
-    facebench.suite(description, out=out, cost=False)
+    facebench.suite(description, out=out)
     path = models / "net1.safetensors"
-    cost = suites.measure_cost(str(path), {"flip": "sum"})
+    cost = studies.measure_cost(str(path), {"flip": "sum"})
     graph = embedding.make_model("small4").weights.graph
     assert (cost["parameters"], cost["macs"]) == (graph.count_parameters(), graph.count_macs())
     assert 0 < cost["slowest"] <= cost["images_per_second"] <= cost["fastest"]
-    data = json.loads((out / "suite.json").read_text())
-    data["circumstance"]["costs"] = {"one": cost, "two": cost, "no": {"failed": "why"}}
-    suites.page.write_page(out / "suite.html", data["content"], data["circumstance"])
-    text = (out / "suite.html").read_text()
+    data = json.loads((out / "study.json").read_text())
+    write_page(out, data["content"], data["circumstance"])
+    text = (out / "study.html").read_text()
     page = Page(text)
     assert page.outside == [] and "b" not in page.tags
     assert page.links and all((out / link).is_file() for link in page.links)
@@ -325,22 +333,24 @@ def test_the_page_stands_alone_and_names_are_text(description, models, tmp_path)
 
 def test_exports_say_what_the_runs_say(description, tmp_path):
     out = tmp_path / "out"
-    facebench.suite(description, out=out, cost=False)
-    metrics = json.loads((out / "runs/faces/two/metrics.json").read_text())
+    found = facebench.suite(description, out=out, cost=False)
+    metrics = json.loads((out / cell_of(found, "two", "faces")["run"] / "metrics.json").read_text())
     cell = metrics["tracks"]["view2"]["metrics"]["accuracy"]
-    rows = list(csv.DictReader((out / "suite.csv").read_text().splitlines()))
+    rows = list(csv.DictReader((out / "study.csv").read_text().splitlines()))
     (row,) = [
-        r for r in rows if (r["set"], r["model"], r["metric"]) == ("faces", "two", "accuracy")
+        r for r in rows if (r["column"], r["row"], r["metric"]) == ("faces", "two", "accuracy")
     ]
     assert float(row["value"]) == cell["value"]
     assert [row["low"], row["high"]] == [str(end) for end in cell["interval"] or ("", "")]
-    index = suites.model_index(json.loads((out / "suite.json").read_text())["content"], "two")
+    assert {r["metric"] for r in rows} >= {"auc", "eer", "tar@far=0.01"}
+    index = studies.model_index(json.loads((out / "study.json").read_text())["content"], "two")
     assert index[0]["results"][0]["metrics"][0]["value"] == cell["value"]
     card = (out / "cards/two.md").read_text()
-    assert f"value: {cell['value']}" in card.split("---")[1]
-    assert r"\toprule" in (out / "suite.tex").read_text()
+    head = card.split("---")[1].removeprefix("\nmodel-index: ")
+    assert json.loads(head) == index and f'"value": {cell["value"]}' in head
+    assert r"\toprule" in (out / "study.tex").read_text()
     printed = f"{100 * cell['value']:.2f}"
-    for name in ("suite.tex", "suite.md", "suite.html"):
+    for name in ("study.tex", "study.md", "study.html"):
         assert printed in (out / name).read_text()
 
 
@@ -359,13 +369,14 @@ def test_exports_say_what_the_runs_say(description, tmp_path):
 def test_a_description_with_a_slip_is_refused(description, change, message):
     description.write_text(description.read_text().replace(*change))
     with pytest.raises(facebench.Error, match=message) as error:
-        suites.read_suite(description)
+        studies.suite_study(description)
     assert str(description) in str(error.value)
 
 
 def test_sets_are_named_by_their_protocols(tmp_path):
-    sets = suites.description.sets_of(["LFW,lfw_view1=here", "folders=there"])
-    assert [(s.name, s.settings["root"]) for s in sets] == [
+    described = studies.suite_study(models=["a.onnx"], sets=["LFW,lfw_view1=here", "folders=there"])
+    columns = [c for c in described.tables[0].columns if "protocol" in c]
+    assert [(c["name"], c["data"]["root"]) for c in columns] == [
         ("lfw", "here"), ("lfw_view1", "here"), ("folders", "there")]  # fmt: skip
     with pytest.raises(ValueError, match="did you mean 'lfw'"):
         facebench.suite(models=["a.onnx"], sets=["lfv=x"], out=tmp_path / "no")
@@ -387,8 +398,8 @@ def test_the_command_line(faces, models, tmp_path):
         check=False,
     )
     assert done.returncode == 1, done.stderr  # the data of View 1 are not there
-    assert "[1/4] lfw, net1: made" in done.stderr and "Failures" in done.stdout
-    assert (tmp_path / "out/suite.html").is_file()
+    assert "[1/4] run lfw-net1: made" in done.stderr and "Failures" in done.stdout
+    assert (tmp_path / "out/study.html").is_file()
     shutil.rmtree(tmp_path / "out")
 
 

@@ -2,6 +2,7 @@
 
 from facebench import _eval
 from facebench._arguments import brief
+from facebench._rows import entries
 from facebench.protocols import protocol_metrics
 from facebench.reports.escape import escape_latex, escape_markdown
 from facebench.reports.markdown import markdown_table
@@ -41,6 +42,13 @@ def _lower_is_better(metric):
     return bool(entries.get(metric.partition("@")[0], {}).get("lower_is_better"))
 
 
+def _wanted(cells, metrics):
+    """The numbers that were asked for, in that order; the name of a matrix asks for all of it."""
+    if not metrics:
+        return list(cells)
+    return [c for m in metrics for c in cells if m in (c, c.partition("[")[0])]
+
+
 def _columns(folders, titles, metrics):
     columns, found = {}, set()
     for folder, system in zip(folders, titles, strict=True):
@@ -49,11 +57,10 @@ def _columns(folders, titles, metrics):
         key = protocol["id"], protocol["version"]
         tracks = data["metrics"]["tracks"]
         for track, measured in tracks.items():
-            cells = measured["metrics"]
-            for metric in metrics or _eval.sorted_metrics(list(cells)):
-                if metric not in cells or isinstance(cells[metric]["value"], list):
-                    continue
-                found.add(metric)
+            names = _eval.sorted_metrics(list(measured["metrics"]))
+            cells = entries({name: measured["metrics"][name] for name in names})
+            for metric in _wanted(cells, metrics):
+                found |= {metric, metric.partition("[")[0]}
                 title = protocol["title"] + (f", {track}" if len(tracks) > 1 else "")
                 new = _Column(key, title, track, metric)
                 column = columns.setdefault((key, track, metric), new)
@@ -140,12 +147,12 @@ def system_table(
     """Systems in rows, numbers in columns, as Markdown or LaTeX (booktabs): what a paper prints.
 
     ``titles``: the system of each run; runs of one system under several protocols share one.
-    ``metrics``: which numbers, as ``metrics.json`` names them ("accuracy", "tar@far=0.001"); all
-    where it is empty. ``digits``: decimals, of rates in percent; None: two, and three of what is
-    no rate. ``interval``: "brackets", "pm" (the longer side) or "none". ``baseline``: a title;
-    every other number then has its difference to that system's, on the same draws of people, and
-    its p-value, adjusted by Holm over the column. ``bootstrap``: replicates, seed, ... of
-    `rank_runs`.
+    ``metrics``: which numbers, as ``metrics.json`` names them ("accuracy", "tar@far=0.001", of a
+    matrix all or one, "dprime[frontal,profile]"); all where it is empty. ``digits``: decimals, of
+    rates in percent; None: two, and three of what is no rate. ``interval``: "brackets", "pm"
+    (the longer side) or "none". ``baseline``: a title; every other number then has its difference
+    to that system's, on the same draws of people, and its p-value, adjusted by
+    Holm over the column. ``bootstrap``: replicates, seed, ... of `rank_runs`.
 
     The best of a column is bold, marks are explained once below the table.
 

@@ -1,4 +1,5 @@
-"""Studies: comparisons of many trainings, with intervals over seeds.
+"""Studies: tables of rows (what is trained, timed or given) and columns (what is measured), made by
+one engine, with what papers print beside; see docs/studies.md.
 
 >>> from facebench import studies
 >>> low, high = studies.seed_interval([0.90, 0.92, 0.94])
@@ -6,19 +7,35 @@
 (0.87, 0.97)
 """
 
-from facebench.studies.dataset_study import bench_compare_datasets
-from facebench.studies.factors import FACTORS, bench_factors
+from facebench.studies.costs import measure_cost
+from facebench.studies.description import Study, Table, load_study, read_study, study_names
+from facebench.studies.exports import model_card, model_index
 from facebench.studies.seeds import paired, seed_interval
-from facebench.studies.sweep import Study, bench_sweep, load_study, study_names
+from facebench.studies.shorter import (
+    FACTORS,
+    datasets_study,
+    factors_study,
+    suite,
+    suite_study,
+)
+from facebench.studies.whole import StudyResult, study
 
 __all__ = [
     "FACTORS",
     "Study",
-    "bench_compare_datasets",
-    "bench_factors",
-    "bench_sweep",
+    "StudyResult",
+    "Table",
+    "datasets_study",
+    "factors_study",
     "load_study",
+    "measure_cost",
+    "model_card",
+    "model_index",
     "paired",
+    "read_study",
     "seed_interval",
+    "study",
     "study_names",
+    "suite",
+    "suite_study",
 ]

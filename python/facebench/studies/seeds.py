@@ -3,6 +3,8 @@
 import math
 import statistics
 
+import numpy as np
+
 
 def seed_interval(values, level=0.95, limits=(-math.inf, math.inf)):
     """Student's t interval of the mean over seeds; None for fewer than two.
@@ -36,18 +38,6 @@ def seed_mean(metric, values):
     return {"mean": statistics.fmean(values), "interval": interval}
 
 
-def everywhere(runs):
-    """The metrics that every run of every variant has, and those that some lack.
-
-    A rate that a protocol cannot give (a FAR that its impostors do not reach) has no value.
-    ``runs``: {variant: [{"metrics": {key: cell}}]}.
-    """
-    tables = [r["metrics"] for own in runs.values() for r in own]
-    keys = list(dict.fromkeys(k for table in tables for k in table))
-    whole = [k for k in keys if all(k in table for table in tables)]
-    return whole, [k for k in keys if k not in whole]
-
-
 def paired(before, after, level=0.95):
     """The mean difference of the same seeds, after minus before, with its interval.
 
@@ -63,34 +53,13 @@ def paired(before, after, level=0.95):
 
 
 def student_quantile(p, freedom):
-    """The quantile of Student's t for p > 1/2: the distribution function inverted by halving."""
-    low, high = 0.0, 1.0
-    while _student_cdf(high, freedom) < p:
-        high *= 2
-    for _ in range(80):
-        middle = (low + high) / 2
-        if _student_cdf(middle, freedom) < p:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
-
-
-def _student_cdf(t, freedom):
-    """Exact for whole degrees of freedom (Abramowitz & Stegun 26.7.3 and 26.7.4), t >= 0."""
-    angle = math.atan(t / math.sqrt(freedom))
-    cos2 = math.cos(angle) ** 2
-    term = total = 1.0 if freedom % 2 == 0 else math.cos(angle)
-    if freedom % 2 == 0:
-        for k in range(2, freedom - 1, 2):
-            term *= cos2 * (k - 1) / k
-            total += term
-        share = math.sin(angle) * total
-    elif freedom == 1:
-        share = 2 * angle / math.pi
-    else:
-        for k in range(3, freedom - 1, 2):
-            term *= cos2 * (k - 1) / k
-            total += term
-        share = 2 / math.pi * (angle + math.sin(angle) * total)
-    return 0.5 + share / 2
+    """The quantile of Student's t for p > 1/2. Its distribution function, an integral of a power of
+    the cosine (Abramowitz & Stegun 26.7.1, t = sqrt(freedom) tan(angle)), inverted by halving."""
+    nodes, weights = np.polynomial.legendre.leggauss(100)
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        share = scale * angle / 2 * (weights @ np.cos(angle / 2 * (nodes + 1)) ** (freedom - 1))
+        low, high = (angle, high) if share < p - 0.5 else (low, angle)
+    return math.sqrt(freedom) * math.tan((low + high) / 2)

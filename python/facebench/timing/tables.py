@@ -4,15 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from facebench.reports.rate_plots import bars_svg, lines_svg
-from facebench.timing.study_tables import (
-    dataset_notes,
-    dataset_plots,
-    dataset_tables,
-    factor_notes,
-    factor_plots,
-    factor_tables,
-)
-from facebench.timing.sweep_tables import sweep_notes, sweep_plots, sweep_tables
 
 
 @dataclass(frozen=True)
@@ -409,9 +400,4 @@ KINDS = {
     "detect": Kind("Rate of detection", _rate_tables, _rate_plots),
     "eval": Kind("Rate of scoring and measuring", _rate_tables, _rate_plots),
     "scale": Kind("Scaling", _scale_tables, _scale_plots, _scale_notes),
-    "factors": Kind("Factors of a recipe", factor_tables, factor_plots, factor_notes),
-    "compare-datasets": Kind(
-        "Training sets compared", dataset_tables, dataset_plots, dataset_notes
-    ),
-    "sweep": Kind("Trainings with other settings", sweep_tables, sweep_plots, sweep_notes),
 }

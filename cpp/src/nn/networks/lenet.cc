@@ -64,9 +64,8 @@ std::vector<NetworkEntry> lenet_networks() {
            .build = build_lenet5},
           {.name = "lenet5_tensorflow",
            .doc = "two 5x5 convolutions of 32 and 64 for digits (channels=1); fc1 behind its ReLU",
-           .source = "TensorFlow's tutorial \"Deep MNIST for experts\"; Wu et al., "
-                     "\"Experimental characterizations and analysis of deep learning "
-                     "frameworks\", 2018, table IV",
+           .source = "TensorFlow's tutorial \"Deep MNIST for experts\"; Wu et al. 2018, "
+                     "table IV",
            .defaults = {.height = 28, .width = 28, .embedding = 1024},
            .build = build_lenet5_tensorflow},
           {.name = "lenet5_torch",

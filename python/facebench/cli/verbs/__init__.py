@@ -21,6 +21,7 @@ from facebench.cli.verbs import (
     report,
     run,
     show,
+    study,
     suite,
     train,
     verify,
@@ -40,6 +41,7 @@ VERBS = {
     "pairs": pairs.pairs,
     "eval": evaluate.evaluate,
     "run": run.run,
+    "study": study.study,
     "suite": suite.suite,
     "compare": compare.compare,
     "report": report.report,
@@ -70,7 +72,6 @@ VERBS = {
         "eval": throughput.evaluate,
         "factors": studies.factors,
         "compare-datasets": studies.compare_datasets,
-        "sweep": studies.sweep,
     },
 }
 GROUPS = {

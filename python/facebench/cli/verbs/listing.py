@@ -99,6 +99,20 @@ def _devices() -> list[dict]:
     ]
 
 
+def _engines() -> list[dict]:
+    from facebench.engines import ENGINES, absent
+
+    missing = {name: absent(name) for name in ENGINES}
+    return [{"name": n, "doc": f"needs {', '.join(m)}" if m else "is there"}
+            for n, m in missing.items()]  # fmt: skip
+
+
+def _studies() -> list[dict]:
+    from facebench.cli.verbs.study import study_list
+
+    return study_list()
+
+
 # Each kind: how its entries are made, a list of dicts with at least "name".
 KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
@@ -121,6 +135,8 @@ KINDS = {
     "crops": lambda: _named(facebench.crops.crops()),
     "datasets": lambda: _named(facebench.datasets.dataset_readers()),
     "devices": _devices,
+    "engines": _engines,
+    "studies": _studies,
 }
 
 

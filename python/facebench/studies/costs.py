@@ -18,17 +18,18 @@ ROUNDS = 5
 def measure_cost(model, settings: dict, threads: int = 0) -> dict:
     """What embedding with a model costs, on crops of its size without detection.
 
-    ``model``, ``settings``: as a suite has them. ``parameters`` and ``macs`` (multiply-accumulates
-    of convolutions and matrix products for one image, without mirroring) are None where the model
-    does not show its network; ``images_per_second`` is the median of five rounds of 64 images, with
-    ``slowest`` and ``fastest``; ``memory_bytes`` is how far the peak of a process of its own
-    lies above what it took before loading, None for a Python object, measured in this process.
+    ``model``, ``settings``: as rows of a study have them. ``parameters`` and ``macs``
+    (multiply-accumulates of convolutions and matrix products for one image, without mirroring) are
+    None where the model does not show its network; ``images_per_second`` is the median of five
+    rounds of 64 images, with ``slowest`` and ``fastest``; ``memory_bytes`` is how far the peak of a
+    process of its own lies above what it took before loading, None for a Python object, measured in
+    this process.
     """
     if not isinstance(model, (str, os.PathLike)):
         return _measure(model, settings, threads) | {"memory_bytes": None}
     work = {"model": os.fspath(model), "settings": settings, "threads": threads}
     done = subprocess.run(
-        [sys.executable, "-m", "facebench.suites.costs"],
+        [sys.executable, "-m", "facebench.studies.costs"],
         input=json.dumps(work, default=str),
         env=os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)},
         capture_output=True,

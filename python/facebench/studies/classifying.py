@@ -1,6 +1,6 @@
-"""One training of a sweep, in a process of its own: what it reached, and what it took.
+"""One training on small images, in a process of its own: what it reached, and what it took.
 
-``python -m facebench.studies.sweep_training REQUEST.json ANSWER.json``
+``python -m facebench.studies.classifying REQUEST.json ANSWER.json``
 """
 
 import json
@@ -16,6 +16,7 @@ from facebench import embedding, io, training
 from facebench.core import Error
 from facebench.reports import read_training, write_text
 from facebench.studies.small_images import CLASSES, read_small_images
+from facebench.studies.work import load_recipe
 
 
 def confusion_matrix(labels, predicted, classes: int) -> np.ndarray:
@@ -59,9 +60,9 @@ def _iowait():
 
 def train_point(request: dict) -> dict:
     """Trains and tests as ``request`` says; returns the row's figures."""
-    data = read_small_images(request["images"], request["root"], **request["drawn"])
-    recipe = training.load_recipe(request["recipe"], **request["settings"])
-    recipe.set("training.seed", str(request["seed"]))
+    drawn = request["drawn"] or {}
+    data = read_small_images(request["images"], request["root"], **drawn)
+    recipe = load_recipe(request)
     epochs, started = [], time.perf_counter()
     waited, before = _iowait(), resource.getrusage(resource.RUSAGE_SELF)
     try:
@@ -70,6 +71,7 @@ def train_point(request: dict) -> dict:
             data.train,
             request["folder"],
             threads=request["threads"],
+            device=request["device"],
             resume=True,
             on_epoch=lambda report, model: epochs.append(time.perf_counter()),
         )
@@ -83,18 +85,21 @@ def train_point(request: dict) -> dict:
     predicted = classify(request["folder"], data.test[0], threads=request["threads"])
     tested = time.perf_counter()
     table = confusion_matrix(data.test[1], predicted, CLASSES)
-    ends = [started, *epochs]
+    ends, seconds = [started, *epochs], (epochs[-1] if epochs else trained) - started
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {
         "accuracy": float(np.trace(table) / table.sum()),
         "confusion": table.tolist(),
         "loss": summary["loss"],
         "iterations": summary["iterations"],
         # Without what a training writes at its end: model, manifest, page.
-        "training_seconds": (epochs[-1] if epochs else trained) - started,
+        "training_seconds": seconds,
         "first_epoch_seconds": ends[1] - ends[0] if epochs else None,
         "later_epoch_seconds": float(np.median(np.diff(ends)[1:])) if len(epochs) > 1 else None,
         "testing_seconds": tested - trained,
+        "seconds_an_iteration": seconds / summary["iterations"],
         "cpu_user": after.ru_utime - before.ru_utime,
+        "cpu_share": used / (trained - started),  # of one processor
         "cpu_system": after.ru_stime - before.ru_stime,
         "iowait": None if waited is None else _iowait() - waited,
         "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,

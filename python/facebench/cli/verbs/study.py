@@ -1,0 +1,71 @@
+"""``facebench study``: the tables of a paper, or of one's own, by one command."""
+
+import sys
+from pathlib import Path
+
+import facebench
+from facebench.cli import common
+from facebench.cli.options import argument, flag, option
+from facebench.cli.progress import make_progress
+from facebench.cli.verb import Answer, verb
+
+Jobs = option("Jobs at a time, each in a process of its own; what is timed runs alone.", int, min=1)
+
+
+def how(jobs: int, threads: int) -> dict:
+    """What all studies are told about their making."""
+    progress = make_progress() if jobs == 1 else None
+    command = common.command_line()
+    return {"jobs": jobs, "threads": threads, "command": command, "progress": progress, "say": _say}
+
+
+def _say(text: str) -> None:
+    print(common.shown(text), file=sys.stderr, flush=True)
+
+
+def answer(found) -> Answer:
+    """A study as an answer; 1 where a job failed."""
+    return Answer(found.to_dict(), str(found), common.EXIT_FAILED if found.failures else 0)
+
+
+def study_list() -> list[dict]:
+    """The built-in studies and their tables, as ``facebench list`` shows them."""
+    listed = []
+    for name in facebench.studies.study_names():
+        study = facebench.studies.load_study(name)
+        listed.append({"name": name, "doc": study.title, "tables": [t.id for t in study.tables]})
+        listed += [{"name": f"{name}/{t.id}", "doc": t.title} for t in study.tables]
+    return listed
+
+
+@verb(
+    "facebench study wang-guo-2019/table-14 --train webface=W --test lfw=LFW --out s",
+    several=("--train", "--test"),
+)
+def study(
+    description: argument("list, a study (NAME or NAME/TABLE), or a .toml file."),
+    train: option("NAME=FOLDER or NAME=FILE.h5 of training sets.", list[str]) = None,
+    test: option("PROTOCOL=FOLDER or NAME=FOLDER of test sets.", list[str]) = None,
+    rehearse: flag("--rehearse", "All of it on drawn faces with small networks.") = False,
+    out: option("The study's folder; default: studies/NAME.", Path) = None,
+    jobs: Jobs = 1,
+    threads: common.Threads = 0,
+    device: common.Device = "cpu",
+):
+    """Every row and column of a study, with what its paper prints beside. What is not there is a
+    cell that says what it needs. One that was stopped goes on where it was."""
+    if description == "list":
+        entries = study_list()
+        width = max((len(e["name"]) for e in entries), default=0)
+        return Answer(entries, "\n".join(f"{e['name']:<{width}}  {e['doc']}" for e in entries))
+    name = Path(description).stem if ".toml" in description else description
+    found = facebench.study(
+        description,
+        train=common.parse_assignments(train),
+        test=common.parse_assignments(test),
+        rehearse=rehearse,
+        out=out or Path("studies") / name.replace("/", "-"),
+        device=common.check_device(device),
+        **how(jobs, threads),
+    )
+    return answer(found)

@@ -1,0 +1,262 @@
+"""What a study is made of: tables of rows and columns, read from a TOML file (docs/studies.md)."""
+
+import itertools
+import os
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from facebench._toml import check_keys, read_toml
+from facebench.core import Error, closest_name
+
+# protocols/studies of the sources: the build links it here, a wheel holds it.
+FOLDER = Path(__file__).parent.with_name("_studies")
+
+# What a row may say. A key with a dot ("training.batch") is one of its recipe.
+ROW = (
+    *("name", "printed", "conditions", "seeds", "device", "threads", "needs"),
+    *("recipe", "recipes", "settings", "training_set", "without_test_people", "prepare"),
+    *("images", "drawn", "model", "run", "network", "engine", "batch", "processes", "options"),
+    *("engines", "over", "photo", "framework"),
+)
+# What a column measures (one of the first line), and what it says of that.
+COLUMN = (
+    *("protocol", "result", "fact", "cost", "printed"),
+    *("id", "title", "name", "track", "metric", "row", "column", "block", "of", "unit", "data"),
+    *("options", "stands_for"),
+)
+# Of rows that train on small images, where a table says none.
+_OF_IMAGES = [
+    {"result": name, "title": title}
+    for name, title in (
+        ("accuracy", "accuracy"),
+        ("training_seconds", "training"),
+        ("seconds_an_iteration", "an iteration"),
+        ("testing_seconds", "testing"),
+        ("first_epoch_seconds", "first epoch"),
+        ("later_epoch_seconds", "later epochs"),
+        ("cpu_user", "CPU user, s"),
+        ("cpu_system", "CPU system, s"),
+        ("cpu_share", "CPU"),
+        ("iowait", "I/O wait of the machine, s"),
+        ("peak_bytes", "memory"),
+        ("loss", "last loss"),
+    )
+]
+_TABLE = ("id", "title", "printed", "layout", "notes", "plot", "order", "baseline", "rehearsal")
+_STUDY = ("id", "version", "title", "publication", "citations", "notes", "replicates", "seed")
+
+
+@dataclass
+class Table:
+    """Rows and columns, all combinations a cell. ``printed``: the table of the publication whose
+    values stand beside. ``layout``: "blocks" prints a matrix as its paper does, "factors" takes
+    the difference of the first and the last row apart. ``order``: whether the order of the rows is
+    tested. ``baseline``: the row to which differences are taken."""
+
+    id: str
+    title: str
+    rows: list[dict]
+    columns: list[dict]
+    printed: str = ""
+    layout: str = ""
+    notes: list[str] = field(default_factory=list)
+    plot: dict = field(default_factory=dict)
+    order: bool = False
+    baseline: str = ""
+    rehearsal: dict = field(default_factory=dict)
+
+
+@dataclass
+class Study:
+    """Tables, and what they share. ``data``: what each data set is called, where to ask for it,
+    which protocols it serves. ``replicates``, ``seed``, ``level``: of comparisons between rows."""
+
+    id: str
+    title: str
+    tables: list[Table]
+    publication: str = ""
+    citations: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    data: dict = field(default_factory=dict)
+    rehearsal: dict = field(default_factory=dict)
+    replicates: int = 1000
+    seed: int = 0
+    level: float = 0.95
+
+    def only(self, table: str) -> "Study":
+        """The study with one of its tables. ValueError names the others."""
+        found = [t for t in self.tables if t.id == table]
+        if not found:
+            known = [t.id for t in self.tables]
+            near = closest_name(table, known)
+            hint = f"; did you mean '{near}'?" if near else ""
+            raise ValueError(f"{self.id} has no '{table}'{hint} (there are: {', '.join(known)})")
+        return replace(self, tables=found)
+
+    def rehearsed(self) -> "Study":
+        """The same with what its rehearsal puts in place of networks, recipes and sizes."""
+        tables = []
+        for table in self.tables:
+            more = _merged(self.rehearsal, table.rehearsal)
+            kinds = {k: v for k, v in more.items() if isinstance(v, dict) and k in _KINDS}
+            rows = []
+            for row in table.rows:
+                own = next((kinds[k] for k in _KINDS if k in row and k in kinds), {})
+                caps, shrink = own.get("at_most", {}), own.get("shrink", 1)
+                row = _merged(row, {k: v for k, v in own.items() if k not in _SMALLER})
+                row |= {"batch": max(2, row["batch"] // shrink)} if "batch" in row else {}
+                said = {k: min(row["settings"].get(k, most), most) for k, most in caps.items()}
+                rows.append(row | {"settings": row["settings"] | said})
+            tables.append(replace(table, rows=rows))
+        return replace(self, tables=tables, replicates=min(self.replicates, 100))
+
+
+# What a rehearsal changes, by what a row has: [rehearsal.recipe], [rehearsal.network], ... Its
+# `at_most` are the largest values of settings; batches that are timed are divided by `shrink`.
+_SMALLER = ("at_most", "shrink")
+_KINDS = ("network", "images", "recipe", "model")
+
+
+def _merged(first: dict, second: dict) -> dict:
+    """``second`` over ``first``; tables in both are merged, too."""
+    both = {k: _merged(first[k], v) for k, v in second.items()
+            if isinstance(v, dict) and isinstance(first.get(k), dict)}  # fmt: skip
+    return first | second | both
+
+
+def slug(name: str) -> str:
+    """A name as that of a folder.
+
+    >>> slug("MobileFaceNet, arcface112 (ours)")
+    'mobilefacenet-arcface112-ours'
+    """
+    return re.sub(r"[^a-z0-9_.]+", "-", name.lower()).strip("-.") or "x"
+
+
+def same_slugs(names: list[str]) -> str:
+    """Two names whose folders would be one, and what to do; "" where there are none."""
+    found: dict[str, str] = {}
+    for name in names:
+        other = found.setdefault(slug(name), name)
+        if other is not name:
+            return (
+                f"'{other}' and '{name}'; give names that differ in letters or digits (name = ...)"
+            )
+    return ""
+
+
+def study_names() -> list[str]:
+    """The built-in studies.
+
+    >>> from facebench.studies import study_names
+    >>> "wang-guo-2019" in study_names()
+    True
+    """
+    return sorted(p.stem for p in FOLDER.glob("*.toml"))
+
+
+def load_study(name_or_path) -> Study:
+    """A study by name (`study_names`) or from a ``.toml`` file; ``NAME/TABLE`` takes one table.
+
+    ValueError for an unknown name or table, `facebench.Error` for a file that is no study.
+
+    >>> from facebench.studies import load_study
+    >>> [table.id for table in load_study("wang-guo-2019/table-14").tables]
+    ['table-14']
+    """
+    text = os.fspath(name_or_path)
+    stem, toml, table = text.rpartition(".toml")
+    if toml:
+        path = Path(stem + toml)
+    else:
+        name, _, table = text.partition("/")
+        if name not in study_names():
+            near = closest_name(name, study_names())
+            hint = f"; did you mean '{near}'?" if near else ""
+            raise ValueError(f"no study '{name}'{hint} (known: {', '.join(study_names())})")
+        path = FOLDER / f"{name}.toml"
+    study = read_study(read_toml(path), path)
+    return study.only(table.strip("/")) if table.strip("/") else study
+
+
+def read_study(said: dict, path) -> Study:
+    """A study out of what its TOML says; ``path`` stands in messages."""
+    shared = ("all", "columns")
+    check_keys(path, "a study", said, (*_STUDY, "level", "data", "rehearsal", "tables", *shared))
+    if said.get("version", 1) != 1:
+        raise Error(f"{path}: this library reads studies of version 1.")
+    tables = said.get("tables")
+    if not isinstance(tables, list) or not tables:
+        raise Error(f"{path}: no [[tables]]: nothing to do.")
+    for key, kind in (("title", str), ("data", dict), ("rehearsal", dict), ("notes", list)):
+        if not isinstance(said.get(key, kind()), kind):
+            raise Error(f"{path}: '{key}' is of another kind than expected ({kind.__name__}).")
+    name = str(said.get("id", Path(path).stem))
+    without = ("id", "version", "title", "tables", *shared)
+    own = {k: said[k] for k in said if k not in without}
+    made = [_table(path, t, *(said.get(k, {}) for k in shared)) for t in tables]
+    study = Study(name, said.get("title", name), made, **own)
+    ids = [t.id for t in study.tables]
+    if len(set(ids)) < len(ids):
+        raise Error(f"{path}: two tables have one id.")
+    return study
+
+
+def _table(path, said, of_all, lists) -> Table:
+    """A table; ``of_all``: what the study says of all rows, ``lists``: its lists of columns."""
+    if not isinstance(said, dict):
+        raise Error(f"{path}: tables are tables; each begins with [[tables]].")
+    name = str(said.get("id", "table"))
+    where = f"table '{name}'"
+    check_keys(path, where, said, (*_TABLE, "all", "axes", "rows", "columns"))
+    rows = [_row(path, where, _merged(of_all, row)) for row in _rows(path, where, said)]
+    columns = said.get("columns", _OF_IMAGES if all("images" in r for r in rows) else None)
+    columns = lists.get(columns) if isinstance(columns, str) else columns
+    if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
+        raise Error(f"{path}: {where} needs [[tables.columns]].")
+    own = {k: said[k] for k in _TABLE if k in said and k not in ("id", "title")}
+    same = same_slugs([row["name"] for row in rows])
+    if same:
+        raise Error(f"{path}: two rows of {where} are called {same}")
+    columns = [c for column in columns for c in _columns(path, where, column)]
+    return Table(name, said.get("title", name), rows, columns, **own)
+
+
+def _rows(path, where, said) -> list[dict]:
+    """The rows one by one, then those of the axes, crossed; each with what all of them say."""
+    rows, axes = said.get("rows", []), said.get("axes", {})
+    if not isinstance(rows, list) or not all(isinstance(r, dict) for r in rows):
+        raise Error(f"{path}: rows of {where} are tables; each begins with [[tables.rows]].")
+    for key, values in axes.items():
+        if not isinstance(values, list) or not values:
+            raise Error(f"{path}: axis '{key}' of {where} is no list of values.")
+    if axes:
+        crossed = [dict(zip(axes, v, strict=True)) for v in itertools.product(*axes.values())]
+        rows = rows + [{"name": ", ".join(map(str, r.values())), **r} for r in crossed]
+    if not rows:
+        raise Error(f"{path}: {where} has neither [[tables.rows]] nor axes: nothing to do.")
+    return [_merged(said.get("all", {}), row) for row in rows]
+
+
+def _row(path, where, said) -> dict:
+    dotted = {k: v for k, v in said.items() if "." in k}
+    row = {k: v for k, v in said.items() if k not in dotted}
+    check_keys(path, f"a row of {where}", row, ROW)
+    if "name" not in row:
+        named = [str(v) for k, v in said.items() if isinstance(v, str | int | float)
+                 and k not in ("recipe", "images", "seeds")]  # fmt: skip
+        row["name"] = ", ".join(named) or str(said.get("recipe", "row"))
+    row["settings"] = row.get("settings", {}) | dotted
+    return row
+
+
+def _columns(path, where, said):
+    """A column, or those of a block: an entry for each pair of its groups."""
+    check_keys(path, f"a column of {where}", said, COLUMN)
+    kinds = [k for k in COLUMN[:5] if k in said]
+    if len(kinds) != 1:
+        raise Error(f"{path}: a column of {where} says one of {', '.join(COLUMN[:5])}.")
+    if "block" not in said:
+        return [said]
+    return [said | {"row": a, "column": b} for a in said["block"] for b in said["block"]]

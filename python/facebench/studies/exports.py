@@ -1,0 +1,179 @@
+"""A study for other programs and papers: Markdown, CSV, LaTeX, model cards with a model-index."""
+
+import json
+from pathlib import Path
+
+from facebench import reports
+from facebench.reports import write_text
+from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet_record
+from facebench.reports.markdown import markdown_table
+from facebench.studies.cells import cells_of
+from facebench.studies.description import slug
+from facebench.studies.page import (
+    best_of,
+    cell_text,
+    heading,
+    number,
+    of_tables,
+    percent,
+    span,
+)
+
+
+def write_exports(out: Path, content: dict) -> None:
+    """study.md, study.csv, study.tex, and for each row with a model cards/ROW.md, which begins with
+    the ``model-index`` of Hugging Face (YAML, of which JSON is a part)."""
+    write_text(out / "study.md", markdown(out, content))
+    write_text(out / "study.csv", csv_text(out, content))
+    write_text(out / "study.tex", "\n".join(map(latex, content["tables"])))
+    for table in content["tables"]:
+        for row in table["rows"] if table["order"] or table["plot"].get("cost") else []:
+            if any(cell.get("run") for cell in row["cells"]):
+                write_text(out / "cards" / f"{slug(row['name'])}.md", model_card(content, row))
+
+
+def markdown(out: Path, content: dict) -> str:
+    """The page's tables as Markdown."""
+    title = f"# {escape_markdown(content['title'])}\n\n"
+    return title + reports.report_markdown(of_tables(out, content))
+
+
+def _digits(value) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def csv_text(out: Path, content: dict) -> str:
+    """All numbers of all runs and all other cells, a line each, with 15 digits (.993 and not
+    .9930000000000001). A name that a spreadsheet would take for a formula gets a ' before it."""
+    heads = ["table", "row", "column", "protocol", "version", "track", "metric", "value", "low"]
+    lines = [[*heads, "high", "level", "printed", "difference"]]
+    for table in content["tables"]:
+        for row in table["rows"]:
+            seen = set()
+            for column, cell in zip(table["columns"], row["cells"], strict=True):
+                start = [table["id"], row["name"], column["name"]]
+                printed = [(cell["printed"] or {}).get("text", ""), cell.get("difference")]
+                protocol = [column.get("protocol", ""), column.get("version", "")]
+                here = (column.get("track", ""), column.get("metric") or column["name"])
+                if "value" in cell or cell.get("text"):
+                    ends = cell.get("interval") or ("", "")
+                    value = cell["value"] if cell.get("value") is not None else cell.get("text")
+                    lines.append([*start, *protocol, *here, value, *ends, cell.get("level", ""),
+                                  *printed])  # fmt: skip
+                if not cell.get("run") or cell["run"] in seen:
+                    continue
+                seen.add(cell["run"])
+                metrics = reports.read_run(out / cell["run"], check=False)["metrics"]
+                for track, name, one in cells_of(metrics):
+                    if (track, name) != here:
+                        ends = one["interval"] or ("", "")
+                        lines.append([*start, *protocol, track, name, one["value"], *ends,
+                                      one["level"], "", ""])  # fmt: skip
+    records = [spreadsheet_record([*map(_digits, line)]) for line in lines]
+    return "".join(line if line.endswith("\n") else line + "\n" for line in records)
+
+
+def latex(table: dict) -> str:
+    """A table as a tabular (booktabs); the best of a column bold, intervals in brackets."""
+    escape = escape_latex
+    columns = table["columns"]
+    best = [best_of(table, i) for i in range(len(columns))]
+
+    def shown(column, cell, bold):
+        text = escape(cell_text(column, cell)).replace("–", "--")
+        text = rf"\textbf{{{text}}}" if bold else text
+        interval = span(column, cell.get("interval")).replace(" – ", "--")
+        return rf"{text} {{\scriptsize [{interval}]}}" if interval else text
+
+    rows = []
+    for row in table["rows"]:
+        cells = zip(columns, row["cells"], best, strict=True)
+        shown_cells = [shown(c, x, row["name"] in b) for c, x, b in cells]
+        rows.append(" & ".join([escape(row["name"]), *shown_cells]) + r" \\")
+    heads = " & ".join(["", *(escape(heading(c)) for c in columns)])
+    return "\n".join([
+        r"\begin{tabular}{l" + "c" * len(columns) + "}", r"\toprule", heads + r" \\", r"\midrule",
+        *rows, r"\bottomrule", r"\end{tabular}", "",
+    ])  # fmt: skip
+
+
+# --- model cards ------------------------------------------------------------------------------
+
+
+def _of_row(content, name):
+    """(column, cell, its place in the order) of every run of a row."""
+    for table in content["tables"]:
+        for row in table["rows"]:
+            if row["name"] != name:
+                continue
+            for i, (column, cell) in enumerate(zip(table["columns"], row["cells"], strict=True)):
+                order = next((o for o in table["order"] if o["column"] == i and o["ranking"]), None)
+                k = table["rows"].index(row)
+                place = order and k in order["rows"] and (
+                    order["ranking"]["places"][order["rows"].index(k)],
+                    len(order["rows"]),
+                )  # fmt: skip
+                yield column, cell, place
+
+
+def model_index(content: dict, name: str) -> list[dict]:
+    """Hugging Face's ``model-index`` of one row: a result for each run, its number as a fraction,
+    with the interval among the arguments."""
+    results = []
+    for column, cell, _ in _of_row(content, name):
+        if not cell.get("run") or cell["value"] is None:
+            continue
+        arguments = {"track": column["track"], "protocol_version": column["version"]}
+        if cell["interval"]:
+            low, high = cell["interval"]
+            arguments |= {"interval_low": low, "interval_high": high, "level": cell["level"]}
+        metric = {"type": column["metric"], "name": column["metric_title"], "value": cell["value"]}
+        results.append(
+            {
+                "task": {"type": "face-verification", "name": "Face recognition"},
+                "dataset": {"name": column["name"], "type": column["protocol"]},
+                "metrics": [metric | {"args": arguments}],
+            }
+        )
+    return [{"name": name, "results": results}]
+
+
+def model_card(content: dict, row: dict) -> str:
+    """What the study says of one model: its numbers with intervals, its place, its limits."""
+    escape, name = escape_markdown, row["name"]
+    rows, limits, costs = [], [], []
+    for column, cell, place in _of_row(content, name):
+        if column["kind"] == "cost" and cell.get("value") is not None:
+            costs.append(f"{heading(column)}: {number(column, cell['value'])}")
+        if cell.get("failed"):
+            limits.append(f"{column['name']}: {cell['why']}")
+        if not cell.get("run"):
+            continue
+        unit = " %" if column["rate"] else ""
+        interval = span(column, cell["interval"])
+        rank = "{:g} – {:g} of {}".format(*place[0]["rank_interval"], place[1]) if place else "–"
+        rows.append(
+            [
+                escape(f"{column['name']} ({column['protocol_title']})"),
+                escape(column["metric_title"]),
+                number(column, cell["value"]) + unit,
+                interval + unit if interval else "none",
+                percent(cell["failure_to_enrol_rate"]),
+                rank,
+            ]
+        )
+        limits += [f"{column['name']}: {warning}" for warning in cell["warnings"]]
+    limits += [
+        "The numbers hold for photographs like those of the sets above, prepared by the detector "
+        "and crop of the runs. For other people, cameras or poses they can be far off.",
+        "No differences between groups of people were measured; see facebench groups.",
+    ]
+    columns = ["set", "number", "value", "interval", "failed to enrol", "rank"]
+    index = model_index(content, name)
+    return "\n".join([
+        "---", f"model-index: {json.dumps(index, ensure_ascii=False)}", "---", "",
+        f"# {escape(name)}", "", "## Numbers", "", markdown_table(columns, rows), "",
+        "The intervals are over draws of people; the ranks are among the rows of the study.",
+        "", "## Cost", "", "; ".join(costs) + "." if costs else "Not measured.", "", "## Limits",
+        "", *(f"- {escape(text)}" for text in limits), "",
+    ])  # fmt: skip

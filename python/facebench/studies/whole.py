@@ -1,0 +1,156 @@
+"""``facebench.study``: from a description to a folder with every model, every run and one page."""
+
+import json
+import os
+from pathlib import Path
+
+from facebench import __version__
+from facebench.core import Error
+from facebench.io import canonical_json
+from facebench.reports import write_text
+from facebench.studies.cells import cell_jobs, collect
+from facebench.studies.description import Study, load_study
+from facebench.studies.engine import run_jobs
+from facebench.studies.exports import markdown, write_exports
+from facebench.studies.page import write_page
+from facebench.studies.plan import Plan, check_names
+
+_REHEARSAL = "A rehearsal: drawn faces, small networks. No number is comparable with anybody's."
+
+
+class StudyResult:
+    """What a study found: ``folder``, ``page`` (study.html), ``content`` (as in study.json),
+    ``outcomes`` (what became of each job in this call) and ``failures``."""
+
+    def __init__(self, folder, content, outcomes=()):
+        self.folder = Path(folder)
+        self.page = self.folder / "study.html"
+        self.content = content
+        self.outcomes = list(outcomes)
+
+    @property
+    def failures(self) -> list[dict]:
+        """Cells whose job failed: row, column, reason."""
+        return self.content["failures"]
+
+    def __getitem__(self, table) -> dict:
+        """A table by its id."""
+        return next(t for t in self.content["tables"] if t["id"] == table)
+
+    def to_dict(self):
+        return {"folder": str(self.folder), "page": str(self.page), **self.content}
+
+    def __repr__(self):
+        return markdown(self.folder, self.content) + f"\npage: {self.page}"
+
+
+def study(
+    description,
+    *,
+    train=None,
+    test=None,
+    out,
+    rehearse=False,
+    device="cpu",
+    jobs=1,
+    executor=None,
+    threads=0,
+    command="",
+    progress=None,
+    say=None,
+) -> StudyResult:
+    """Makes every row and column of a study, and one page: ``out``/study.html.
+
+    ``description``: a name (`facebench.studies.study_names`), ``NAME/TABLE``, a TOML file or a
+    `facebench.studies.Study`. ``train``: {training set: folder or pack}; ``test``: {protocol or
+    data set: folder}. What is not given is a cell that says what it needs. ``rehearse``: all of it
+    on drawn faces with small networks, to see that it works.
+
+    Jobs (pack, remove overlap, train, embed and evaluate, time) are made by their content: what two
+    cells share is made once, and what is there and still has its hashes is kept, so a study that
+    was stopped goes on where it was. A job that fails is a cell with its reason; the others go on.
+
+    ``jobs``: at the same time, in processes of their own (models are then given by name; a script
+    needs ``if __name__ == "__main__":`` around the call). What times something runs alone.
+    ``executor``: any `concurrent.futures.Executor` in place of them, for several machines that
+    share ``out`` and the data: ``dask.distributed.Client(...).get_executor()``. ``say``: called
+    with a line for each job.
+
+    >>> import tempfile, facebench
+    >>> from facebench.studies import read_study
+    >>> mine = read_study({"tables": [{"id": "settings", "rows": [{"recipe": "small4.softmax"}],
+    ...     "columns": [{"fact": "batch"}, {"protocol": "lfw"}]}]}, "mine")
+    >>> found = facebench.study(mine, out=tempfile.mkdtemp())
+    >>> [cell.get("value") or cell["why"] for cell in found["settings"]["rows"][0]["cells"]]
+    [64, 'needs lfw: --test lfw=FOLDER.']
+    """
+    described = description if isinstance(description, Study) else load_study(description)
+    check_names(described)
+    if rehearse:
+        described = described.rehearsed()
+    out = Path(out)
+    if jobs != 1 and threads == 0:
+        threads = max(1, len(os.sched_getaffinity(0)) // jobs)
+    how = {"threads": threads, "command": command}
+    plan = Plan(described, train or {}, test or {}, rehearse, device, how)
+    cells = cell_jobs(plan)
+    wanted = [job for found in cells.values() if isinstance(found, list) for job in found]
+    read_before(out)  # refuses a folder of something else before anything is made
+    outcomes = run_jobs(
+        wanted, out, jobs=jobs, executor=executor, progress=progress, say=say or (lambda text: None)
+    )
+    content = {
+        "id": described.id,
+        "title": described.title,
+        "publication": described.publication,
+        "citations": described.citations,
+        "notes": [_REHEARSAL] * rehearse + described.notes,
+        "replicates": described.replicates,
+        "seed": described.seed,
+        "level": described.level,
+        "tables": collect(plan, cells, outcomes, out, threads),
+    }  # fmt: skip
+    content["failures"] = [
+        {"row": row["name"], "column": column["title"],
+         "reason": cell["why"].removeprefix("failed: ")}
+        for table in content["tables"]
+        for row in table["rows"]
+        for column, cell in zip(table["columns"], row["cells"], strict=True)
+        if cell.get("failed")
+    ]  # fmt: skip
+    _write(out, content, _circumstance(wanted))
+    return StudyResult(out, content, outcomes.values())
+
+
+def read_before(out: Path) -> dict | None:
+    """``study.json`` of a folder, or None where it has none."""
+    path = Path(out) / "study.json"
+    if not path.is_file():
+        return None
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        said["content"]["tables"][0]["rows"]
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        raise Error(f"{path}: is not what facebench study writes; remove it") from None
+    return said
+
+
+def _circumstance(wanted):
+    """The machine, where something was timed on it."""
+    from facebench.studies.work import ALONE
+
+    if not any(job.kind in ALONE for job in wanted):
+        return {}
+    from facebench.timing import machine_facts
+    from facebench.timing.results import machine_line
+
+    return {"machine": machine_line(machine_facts())}
+
+
+def _write(out, content, circumstance):
+    canonical_json(content)  # refuses what is no JSON (NaN) before anything is written
+    whole = {"facebench": __version__, "content": content, "circumstance": circumstance}
+    text = json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False)
+    write_exports(out, content)
+    write_page(out, content, circumstance)
+    write_text(out / "study.json", text + "\n")

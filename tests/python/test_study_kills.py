@@ -1,0 +1,130 @@
+"""A study that trains, killed three times: the bytes of one undisturbed, timing apart."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import facebench
+
+STUDY = """
+version = 1
+title = "Two recipes on two sets"
+
+[data.broad]
+people = 20
+images = 3
+[data.deep]
+people = 20
+images = 6
+
+[[tables]]
+id = "a"
+title = "By recipe"
+layout = "blocks"
+all = { training_set = "broad", without_test_people = ["lfw"] }
+rows = [{ name = "softmax", recipe = "small4.softmax" }, { name = "cosface", recipe = "small4.cosface" }]
+columns = [
+  { protocol = "lfw", metric = "accuracy" },
+  { protocol = "vggface2_age", track = "age", metric = "mean_similarity", block = ["young", "mature"] },
+]
+
+[[tables]]
+id = "b"
+title = "By training set, and what is timed"
+rows = [
+  { name = "broad", recipe = "small4.softmax", training_set = "broad", without_test_people = ["lfw"], seeds = 2 },
+  { name = "deep", recipe = "small4.softmax", training_set = "deep", without_test_people = ["lfw"], seeds = 2 },
+  { name = "digits", recipe = "lenet5.caffe", images = "mnist" },
+  { name = "somewhere", recipe = "small4.softmax", training_set = "webface" },
+]
+columns = [{ result = "loss", title = "loss" }]
+
+[rehearsal.images]
+drawn = { train = 60, test = 20 }
+settings = { "training.batch" = 20, "training.iterations" = 4 }
+[rehearsal.recipe]
+settings = { "network.channel_multiplier" = 0.125, "network.embedding" = 16, "training.epochs" = 2, "training.batch" = 16 }
+"""  # noqa: E501
+
+KILLED = """
+import os, signal, sys
+import facebench
+
+class Kill:
+    "Kills this very process when a stage begins, or moves, for the Nth time."
+    left = int(sys.argv[4])
+    def count(self, stage):
+        if stage == sys.argv[3]:
+            Kill.left -= 1
+            if Kill.left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+    def begin(self, stage, total, unit):
+        self.stage = stage
+        self.count(stage)
+    def update(self, done, note=""):
+        self.count(self.stage)
+    def end(self): pass
+
+facebench.study(sys.argv[1], out=sys.argv[2], rehearse=True, progress=Kill())
+"""
+
+
+def killed(out, stage, times):
+    environment = {**os.environ, "PYTHONPATH": str(Path(facebench.__file__).parent.parent)}
+    words = [str(out.parent / "study.toml"), str(out), stage, str(times)]
+    done = subprocess.run([sys.executable, "-c", KILLED, *words], env=environment, check=False)
+    return done.returncode
+
+
+def files_of(folder):
+    """Every file by its bytes; of JSON with times the content alone, of logs and pages with times
+    their names."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if not path.is_file() or name.startswith("cache/locks"):
+            continue
+        timed = "classify" in name or name.startswith("study.") or "/train/" in name
+        if path.name == "job.json":
+            said = json.loads(path.read_text())
+            found[name] = said["name"] if timed else said | {"files": sorted(said["files"])}
+        elif path.name == "run.json" or (path.name == "study.json"):
+            found[name] = without_times(json.loads(path.read_text())["content"])
+        elif path.suffix in (".safetensors", ".h5") or not timed:
+            found[name] = path.read_bytes()
+        elif "tensorboard" not in name:
+            found[name] = None
+    return found
+
+
+def without_times(content):
+    """A study's content without the cells of what is timed."""
+    for table in content.get("tables", []):
+        for row in table["rows"]:
+            row["cells"] = [c for c in row["cells"] if not c.get("timed")]
+    return content
+
+
+def test_killed_three_times_gives_the_bytes_of_one_undisturbed(tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY)
+    whole = facebench.study(tmp_path / "study.toml", out=tmp_path / "whole", rehearse=True)
+    assert whole.failures == []
+    assert whole["b"]["rows"][3]["cells"][0]["value"] > 0  # drawn, in a rehearsal
+    for stage, times in (("pack", 1), ("training", 3), ("pack and embed", 2)):
+        assert killed(tmp_path / "torn", stage, times) == -signal.SIGKILL, stage
+        assert not (tmp_path / "torn" / "study.json").exists()
+    said = []
+    torn = facebench.study(
+        tmp_path / "study.toml", out=tmp_path / "torn", rehearse=True, say=said.append
+    )
+    assert "are there and whole; kept" in said[0]
+    assert files_of(tmp_path / "torn") == files_of(tmp_path / "whole")
+    # The training that both tables need was made once; without a rehearsal cells say their needs.
+    assert len(list((tmp_path / "torn" / "jobs" / "train").iterdir())) == 6
+    asked = facebench.study(tmp_path / "study.toml", out=tmp_path / "asked")
+    whys = [c["why"] for t in asked.content["tables"] for r in t["rows"] for c in r["cells"]]
+    assert "needs webface: --train webface=FOLDER." in whys and len(whys) == 2 * 5 + 4
+    assert torn.content["title"] == "Two recipes on two sets"
