@@ -86,12 +86,38 @@ def load_model(path) -> Model:
     return full.load_model(path)
 
 
-def _read_foreign(path: Path) -> dict:
+def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]:
+    """The state dict that a checkpoint is, or the one that it holds and under which name."""
+    import torch
+
+    def holds_tensors(part) -> bool:
+        return isinstance(part, dict) and any(isinstance(v, torch.Tensor) for v in part.values())
+
+    if not isinstance(loaded, dict):
+        raise Error(f"{where}: holds a {type(loaded).__name__}, expected a state dict")
+    if key is None and holds_tensors(loaded):
+        return loaded, None
+    held = [str(name) for name, part in loaded.items() if holds_tensors(part)]
+    if key is not None and key not in held:
+        there = ", ".join(held) or "none"
+        raise Error(f"{brief(where)}: holds no state dict {brief(key)!r}; those it holds: {there}")
+    if key is None and len(held) > 1:
+        raise Error(
+            f"{where}: holds several state dicts: {', '.join(held)}. Name one: key= (--key)"
+        )
+    if not held:
+        entries = ", ".join(f"'{k}' is a {type(v).__name__}" for k, v in list(loaded.items())[:9])
+        raise Error(f"{where}: holds no state dict ({entries}). Save the network's state_dict()")
+    return loaded[key or held[0]], key or held[0]
+
+
+def _read_foreign(path: Path, key: str | None) -> tuple[dict, str | None]:
+    """The tensors of a file by name, and the entry of the file that they are."""
     import torch
 
     if path.suffix == ".safetensors":
         arrays, _ = read_safetensors(path)
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}, None
     try:
         # Nothing but tensors and plain containers is ever built: no code of the file runs.
         loaded = torch.load(path, map_location="cpu", weights_only=True)
@@ -101,12 +127,8 @@ def _read_foreign(path: Path) -> dict:
             f"{path}: not weights that can be read without running code of the file ({why}). Save "
             "its state_dict() with torch.save, or as safetensors"
         ) from None
-    for key in ("state_dict", "model_state_dict", "model"):
-        if isinstance(loaded, dict) and isinstance(loaded.get(key), dict):
-            loaded = loaded[key]
-    if not isinstance(loaded, dict):
-        raise Error(f"{path}: holds a {type(loaded).__name__}, expected a state dict")
-    for name, value in loaded.items():
+    tensors, entry = _state_dict(loaded, key, path)
+    for name, value in tensors.items():
         if not isinstance(name, str):
             raise Error(
                 f"{path}: the name of a tensor is of type {type(name).__name__}, not a text"
@@ -116,7 +138,7 @@ def _read_foreign(path: Path) -> dict:
                 f"{path}: '{name}' is a {type(value).__name__}, expected a tensor. Save the "
                 "network's state_dict() alone"
             )
-    return dict(loaded)
+    return dict(tensors), entry
 
 
 def _set_model_options(target: ModelOptions, values: dict) -> None:
@@ -157,12 +179,16 @@ def _import_onnx(path: Path, options: dict) -> Model:
     return full.imported_model(imported.graph, tensors, model_options, str(path))
 
 
-def convert(weights, *, network: str | None = None, out=None, drop=(), **options) -> Model:
+def convert(
+    weights, *, network: str | None = None, out=None, drop=(), key: str | None = None, **options
+) -> Model:
     """Foreign weights as a model of ours, written to ``out`` (.safetensors, or .onnx) where given.
 
     ``weights`` is a PyTorch state dict file, read with ``torch.load(weights_only=True)`` and
     nothing else, or a safetensors file. ``drop`` names beginnings of tensors to leave out (a
-    classifier). ``options`` are fields of `facebench.nn.NetworkOptions` and `ModelOptions`; what is
+    classifier). ``key``: the entry of a checkpoint that holds them, where it has several (weights
+    and their moving average); the only one is taken, and the model's ``origin`` names it.
+    ``options`` are fields of `facebench.nn.NetworkOptions` and `ModelOptions`; what is
     not given is what is known about published weights of this network, or the plain default.
     Where weights of the network are published for different pixels, color, mean and std must be
     given (ValueError), unless the file is one that is known.
@@ -199,10 +225,12 @@ def convert(weights, *, network: str | None = None, out=None, drop=(), **options
         network_options, rest = _split(options)
         model_options = full.conversion_defaults(network)
         sha256 = sha256_file(path)
-        model_options.origin = f"{path.name} sha256:{sha256}"
+        tensors, entry = _read_foreign(path, key)
+        taken = f"[{entry}]" if entry else ""
+        model_options.origin = f"{path.name}{taken} sha256:{sha256}"
         _set_model_options(model_options, rest)
         model = full.convert_weights(
-            network, _read_foreign(path), network_options, model_options, list(drop), str(path)
+            network, tensors, network_options, model_options, list(drop), str(path)
         )
         full.require_pixels(network, sha256, list(rest), str(path))
     if out is not None:

@@ -157,6 +157,7 @@ class MetricResult(_eval.Number, NamedValues):
     """One number: ``value``, ``low``, ``high``, ``level``, ``method``, and the counts behind it.
 
     ``no_interval`` says why there is none where one was asked for; the bounds are then None or NaN.
+    ``interval_note`` says where the level is not what it seems: "at least", or of few people.
     Of a matrix ``value``, ``low`` and ``high`` are arrays, ``rows`` and ``columns`` their labels.
     """
 
@@ -212,6 +213,8 @@ class MetricResult(_eval.Number, NamedValues):
             notes.append("between {} and {}".format(*map(self._text, self.details["bounds"])))
         if self.details.get("reliable") is False:
             notes.append("fewer than ten expected")
+        if self.interval_note:
+            notes.append(self.interval_note)
         return f"{text} ({'; '.join(notes)})" if notes else text
 
     def _interval(self):
@@ -219,7 +222,8 @@ class MetricResult(_eval.Number, NamedValues):
             return ""
         if self.low != self.low and self.no_interval:
             return f"no interval: {self.no_interval}"
-        return f"[{self._text(self.low)}, {self._text(self.high)}]"
+        mark = "+" if self.interval_note else ""
+        return f"[{self._text(self.low)}, {self._text(self.high)}]{mark}"
 
     @property
     def is_rate(self):
@@ -426,7 +430,8 @@ class Result(NamedValues):
         for track in self.tracks.values():
             for m in track.metrics.values():
                 for title, value, interval in m.rows_of_text():
-                    cells = (track.name, title, value, interval, m.rests_on, m.method)
+                    method = "; ".join(filter(None, [m.method, m.interval_note]))
+                    cells = (track.name, title, value, interval, m.rests_on, method)
                     rows.append(
                         "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>"
                     )

@@ -180,10 +180,87 @@ def test_convert(tmp_path, monkeypatch):
     torch.save({"weights": [1, 2]}, "odd.pt")
     with pytest.raises(Error, match="'weights' is a list"):
         embedding.convert("odd.pt", network="mobilefacenet")
+    torch.save({"weight": torch.zeros(1), "step": 7}, "mixed.pt")
+    with pytest.raises(Error, match="'step' is a int, expected a tensor"):
+        embedding.convert("mixed.pt", network="mobilefacenet")
     with pytest.raises(Error, match="no such file"):
         embedding.convert("absent.pt", network="mobilefacenet")
     with pytest.raises(ValueError, match="did you mean 'flip'"):
         embedding.convert("w.pt", network="mobilefacenet", flib="sum")
+
+
+def steps(parameters):
+    return torch.optim.SGD(parameters, lr=0.1, momentum=0.9).state_dict()
+
+
+# How public code bases of the field save their training: names and nesting, with the entry taken.
+CHECKPOINTS = {
+    "arcface_torch": (lambda s, _: s, None),
+    "Face_Pytorch": (lambda s, _: {"iters": 9, "net_state_dict": s}, "net_state_dict"),
+    "face.evoLVe": (lambda s, _: s, None),
+    "CosFace_pytorch": (lambda s, _: s, None),
+    "MagFace": (
+        lambda s, o: {
+            "epoch": 2,
+            "arch": "iresnet18",
+            "state_dict": {"features.module." + k: v for k, v in s.items()},
+            "optimizer": o,
+        },
+        "state_dict",
+    ),
+    "AdaFace": (
+        lambda s, o: {
+            "epoch": 1,
+            "state_dict": {"model." + k: v for k, v in s.items()},
+            "optimizer_states": [o],
+            "hyper_parameters": {"lr": 0.1},
+        },
+        "state_dict",
+    ),
+    "FaceX-Zoo": (
+        lambda s, _: {
+            "state_dict": {"backbone." + k: v for k, v in s.items()}
+            | {"head.weight": torch.zeros(8, 5)},
+            "epoch": 17,
+            "batch_id": 0,
+        },
+        "state_dict",
+    ),
+    "timm": (lambda s, o: {"epoch": 1, "state_dict": s, "optimizer": o}, "state_dict"),
+    "DataParallel": (lambda s, _: {"module." + k: v for k, v in s.items()}, None),
+}
+
+
+@pytest.mark.parametrize("name", CHECKPOINTS)
+def test_checkpoints_as_they_are_saved(name, tmp_path):
+    theirs = nn.build_network("small4", seed=2)
+    saved, entry = CHECKPOINTS[name]
+    torch.save(saved(theirs.state_dict(), steps(theirs.parameters())), tmp_path / "w.pt")
+    how = {"network": "small4", "mean": [0.0], "drop": ["head."]}
+    model = embedding.convert(tmp_path / "w.pt", **how)
+    assert model.options.origin.startswith("w.pt" + (f"[{entry}]" if entry else "") + " sha256:")
+    for key, tensor in theirs.state_dict().items():
+        assert torch.equal(model.weights.state_dict()[key], tensor)
+
+
+def test_of_several_state_dicts_one_is_named(tmp_path):
+    plain, mean = (nn.build_network("small4", seed=seed).state_dict() for seed in (2, 3))
+    path = tmp_path / "w.pt"
+    # As arcface_torch saves everything.
+    classifier = {"weight": torch.zeros(5, 8)}
+    all_of_it = {"state_dict_backbone": plain, "state_dict_softmax_fc": classifier}
+    torch.save({"epoch": 1, "global_step": 9, **all_of_it}, path)
+    with pytest.raises(Error, match="state_dict_backbone, state_dict_softmax_fc"):
+        embedding.convert(path, network="small4", mean=[0.0])
+    embedding.convert(path, network="small4", key="state_dict_backbone", mean=[0.0])
+    torch.save({"epoch": 1, "net": plain, "ema": mean}, path)
+    with pytest.raises(Error, match=r"several state dicts: net, ema\. Name one: key="):
+        embedding.convert(path, network="small4", mean=[0.0])
+    with pytest.raises(Error, match="no state dict 'nett'; those it holds: net, ema"):
+        embedding.convert(path, network="small4", key="nett", mean=[0.0])
+    model = embedding.convert(path, network="small4", key="ema", mean=[0.0])
+    name = next(iter(mean))
+    assert torch.equal(model.weights.state_dict()[name], mean[name])
 
 
 def test_convert_safetensors(tmp_path):

@@ -15,7 +15,9 @@ namespace facebench {
 namespace {
 
 std::string own_name(std::string_view foreign, const ConversionEntry* entry) {
-  if (foreign.starts_with("module.")) foreign.remove_prefix(7);
+  // Of the modules that people wrap a network in to train it.
+  for (const std::string_view wrapper : {"features.module.", "module.", "backbone.", "model."})
+    if (foreign.starts_with(wrapper)) foreign.remove_prefix(wrapper.size());
   if (entry)
     for (const auto& [from, to] : entry->renames)
       if (foreign.starts_with(from)) return to + std::string(foreign.substr(from.size()));

@@ -17,6 +17,7 @@ def convert(
         "What the model expects, e.g. color=rgb, mean=127.5, std=128, crop=arcface112, flip=sum."
     ) = None,
     drop: option("Beginning of the names of tensors to leave out.", list[str]) = None,
+    key: option("The entry of a checkpoint that holds the weights, where it has several.") = None,
 ):
     """Convert foreign weights into a model file. It says which input, crop and flip they expect.
 
@@ -25,10 +26,25 @@ def convert(
     an ONNX file, whose network is taken over where all its operations are known.
     """
     model = facebench.convert(
-        weights, network=network, out=out, drop=drop or (), **common.parse_assignments(setting)
+        weights,
+        network=network,
+        out=out,
+        drop=drop or (),
+        key=key,
+        **common.parse_assignments(setting),
     )
     options = model.options.to_dict()
-    said = ("color", "mean", "std", "crop", "detector", "detector_mode", "flip", "normalization")
+    said = (
+        "origin",
+        "color",
+        "mean",
+        "std",
+        "crop",
+        "detector",
+        "detector_mode",
+        "flip",
+        "normalization",
+    )
     text = "\n".join(f"  {name}: {_short(options[name])}" for name in said)
     return Answer(
         {"path": str(out), "network": model.network, "options": options},
