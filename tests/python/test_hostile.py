@@ -77,7 +77,8 @@ FULL = [
     "run lfw --model X --root here --out r", "compare X X --model X", "data scan folder --root X",
     "data convert X --out c.tar",
     "detect X --detector given --detector-option file=X", "data overlap X X",
-    "suite X.toml --out s", "study X.toml --out s", "gallery X", "quality X", "data croissant X --out c",
+    "suite X.toml --out s", "study X.toml --out s", "gallery X", "quality X",
+    "data croissant X --out c",
 ]  # fmt: skip
 
 
