@@ -326,6 +326,11 @@ void bind_track_result(py::module_& m) {
                                const Interval* i = any_interval(n);
                                return i ? i->method : std::string("none");
                              })
+      .def_property_readonly("interval_note",
+                             [](const Number& n) {
+                               const Interval* i = any_interval(n);
+                               return i ? i->note : std::string();
+                             })
       .def_property_readonly("details",
                              [](const Number& n) { return json_to_python(counts_json(n)); });
   py::class_<TrackResult>(m, "TrackResult", "The numbers of one track.")

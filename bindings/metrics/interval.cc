@@ -116,7 +116,9 @@ void bind_interval(py::module_& m) {
       .field("level", &Interval::level, "confidence level")
       .field("method", &Interval::method, "how it was computed")
       .field("replicates", &Interval::replicates, "replicates of a bootstrap")
-      .field("undefined", &Interval::undefined, "replicates in which the statistic is undefined");
+      .field("undefined", &Interval::undefined, "replicates in which the statistic is undefined")
+      .field("note", &Interval::note,
+             "what the level does not say; empty where it is meant as it is");
   m.def("wilson", &wilson, py::arg("k"), py::arg("n"), py::arg("level") = 0.95,
         "Wilson's interval for k successes in n independent trials (a fixed threshold).\n\n"
         ">>> from facebench.metrics import wilson\n"

@@ -9,7 +9,8 @@ class DataCheck:
     """What is there of a data set, as far as a protocol asks for it; prints itself as text.
 
     ``complete``: all images are there and the lists are the official ones, as far as is known.
-    ``lists``, ``images``: the folders found; ``images`` is None where no image is there.
+    ``lists``, ``images``: the folders found; ``images`` is None where no image is there, and
+    ``no_images`` then says where they were looked for.
     ``listed``, ``missing``, ``first_missing``: images that the lists name, and those not there.
     ``tracks``: name -> count -> ``found`` and ``official`` (None = not known).
     ``differences``: how the lists differ from the official ones. ``notes``: what the reader says.
@@ -44,7 +45,7 @@ class DataCheck:
             *(self._track(name) for name in self.tracks),
             *self.differences,
             f"images: {there:,} of {self.listed:,} are there"
-            + (f", in {self.images}" if self.images else ""),
+            + (f", in {self.images}" if self.images else f": {self.no_images}"),
         ]
         if self.missing:
             more = self.missing - len(self.first_missing)

@@ -85,6 +85,17 @@ def test_check_says_what_is_there_and_what_differs(lfw):
     assert fields == protocols.check_data("lfw", lfw).to_dict()
 
 
+def test_check_says_where_it_looked_for_images(lfw):
+    (lfw / "lfw").rename(lfw / "elsewhere.zip")
+    for folder in (lfw / "elsewhere.zip").iterdir():
+        folder.rename(folder.with_name("not " + folder.name))
+    check = protocols.check_data("lfw", lfw)
+    assert check.images is None and check.missing == 6
+    shown = invoke("data", "check", "lfw", "--root", lfw, code=1).stdout
+    assert f"images: 0 of 6 are there: {check.no_images}" in shown
+    assert f"in {lfw}" in check.no_images and "Ann/Ann_0001.jpg" in check.no_images
+
+
 def test_check_without_official_counts_is_complete_and_strict_is_not(tmp_path):
     (tmp_path / "pairs.csv").write_text("first,second,label\na/1,a/2,1\na/2,a/1,1\na/1,b/1,0\n")
     for name in ("a/1", "a/2", "b/1"):

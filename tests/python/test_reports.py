@@ -70,7 +70,8 @@ def test_tables(runs):
 
 def cell(value, text, **more):
     empty = dict.fromkeys(("interval", "bounds", "support", "counted", "sd", "standard_error"))
-    return {"text": text, "value": value, "level": 0, "method": "none", **empty, **more}
+    how = {"level": 0, "method": "none", "note": ""}
+    return {"text": text, "value": value, **how, **empty, **more}
 
 
 def made_up_table():
@@ -78,7 +79,8 @@ def made_up_table():
     support = {"rate": "FAR", "target": 0.001, "achieved": 0.0005, "errors": 2, "expected": 4.0}
     rows = [
         ("mean_similarity", "front", "front", cell(0.5, "0.500 [0.400, 0.600]", level=0.95,
-                                                   interval=[0.4, 0.6], method="vertex")),
+                                                   interval=[0.4, 0.6], method="vertex",
+                                                   note="at least: x")),
         ("mean_similarity", "side", "front", cell(0.125, "0.125", level=0.95, method="vertex")),
         ("tar@far=0.001", "", "", cell(0.5, "50.00* (2 at FAR 0.05 %)",
                                        support={**support, "reliable": False})),
@@ -92,7 +94,7 @@ def made_up_table():
              "title": f"{metric} {row}-{column}", "cells": [c]}
             for metric, row, column, c in rows
         ],
-        "unreliable_note": "* Fewer than ten: a handful.",
+        "notes": ["* Fewer than ten: a handful.", "+ at least: few errors."],
         "no_interval": ["nobody else to draw"],
         "text": "as C++ says",
     }  # fmt: skip
@@ -101,27 +103,29 @@ def made_up_table():
 def test_formats_of_a_table():
     write = tables._FORMATS
     csv = write["csv"](**made_up_table()).splitlines()
-    head = "protocol,track,metric,row,column,run,value,low,high,level,method,rate,rate_target,"
+    head = "protocol,track,metric,row,column,run,value,low,high,level,method,note,rate,rate_target,"
     assert csv[0] == head + "rate_achieved,errors,expected_errors,reliable,count,total"
-    line = "poses,pose,mean_similarity,front,front,one & two,0.5,0.4,0.6,0.95,vertex,,,,,,,,"
-    assert csv[1] == line
-    line = "poses,pose,mean_similarity,side,front,one & two,0.125,,,,vertex,,,,,,,,"
+    line = "poses,pose,mean_similarity,front,front,one & two,0.5,0.4,0.6,0.95,vertex,"
+    assert csv[1] == line + "at least: x,,,,,,,,"
+    line = "poses,pose,mean_similarity,side,front,one & two,0.125,,,,vertex,,,,,,,,,"
     assert csv[2] == line
-    line = "poses,pose,tar@far=0.001,,,one & two,0.5,,,,none,FAR,0.001,0.0005,2,4,false,,"
+    line = "poses,pose,tar@far=0.001,,,one & two,0.5,,,,none,,FAR,0.001,0.0005,2,4,false,,"
     assert csv[3] == line
-    assert csv[4].endswith("none,,,,,,,2,8")
+    assert csv[4].endswith("none,,,,,,,,2,8")
     latex = write["latex"](**made_up_table()).splitlines()
     assert latex[:4] == ["% needs booktabs", r"\begin{tabular}{lr}", r"\toprule",
                          r"rates in \% & one \& two \\"]  # fmt: skip
     assert latex[4:6] == [r"\midrule", r"\multicolumn{2}{l}{poses, pose} \\"]
     assert latex.count(r"\midrule") == 1
     assert latex[8] == r"tar@far=0.001 - & 50.00* (2 at FAR 0.05 \%) \\"
-    note = r"\multicolumn{2}{l}{\footnotesize * Fewer than ten: a handful.} \\"
-    assert latex[-4:-2] == [r"\bottomrule", note]
+    notes = [r"\multicolumn{2}{l}{\footnotesize * Fewer than ten: a handful.} \\",
+             r"\multicolumn{2}{l}{\footnotesize + at least: few errors.} \\"]  # fmt: skip
+    assert latex[-5:-2] == [r"\bottomrule", *notes]
     markdown = write["markdown"](**made_up_table()).splitlines()
     assert markdown[:2] == ["| rates in % | one & two |", "|---|---|"]
     assert r"| 50.00\* (2 at FAR 0.05 %) |" in markdown[4]
     assert markdown[6:] == ["", r"\* Fewer than ten: a handful.", "",
+                            "+ at least: few errors.", "",
                             "No interval: nobody else to draw."]  # fmt: skip
     assert write["text"](**made_up_table()) == "as C++ says"
 

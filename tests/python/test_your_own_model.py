@@ -64,6 +64,8 @@ def test_what_cannot_work_is_refused_before_the_first_image(tmp_path, root):
         facebench.run("lfw", model=never, root=root, detector="hog", crop="arcface112")
     with pytest.raises(ValueError, match="'hog' finds no landmarks"):
         facebench.pack("lfw", root, tmp_path / "p.h5", detector="hog")
+    with pytest.raises(ValueError, match=r"no crop 'none'.*with the detector 'none'"):
+        facebench.run("lfw", model=never, root=root, crop="none")
     model = embedding.make_model("small4", height=32, width=32)
     model.save(tmp_path / "m.safetensors")
     for options, said in (

@@ -90,6 +90,16 @@ Values evaluate_draws(const BootstrapScheme& scheme, std::span<const Statistic> 
                      : evaluate_all(scheme.weights, statistics, count, fill, job, stage);
 }
 
+// The trials of a rate: see Replicates.
+std::int64_t trials_of(const Statistic& statistic, const BootstrapScheme& scheme) {
+  std::int64_t trials = scheme.units;
+  if (!scheme.many && statistic.bases.empty())
+    trials = std::min(trials, static_cast<std::int64_t>(scheme.weights));
+  for (const Statistic::Base& base : statistic.bases)
+    trials = std::min({trials, base.count, scheme.units_among(base.taking_part())});
+  return trials;
+}
+
 }  // namespace
 
 void BootstrapOptions::describe(OptionsBuilder<BootstrapOptions>& o) {
@@ -133,6 +143,7 @@ Replicates Bootstrap::replicates(std::span<const Statistic> statistics,
   r.degenerate_method = scheme_->degenerate_method;
   r.units = scheme_->units;
   r.opposed = scheme_->opposed;
+  r.of_people = !scheme_->people.empty();
   r.points.resize(statistics.size());
   const std::vector<Weight> once(scheme_->weights, 1);
   evaluate(statistics, once, [&](std::size_t s, double value) {
@@ -141,6 +152,10 @@ Replicates Bootstrap::replicates(std::span<const Statistic> statistics,
       throw std::invalid_argument(
           fmt::format("statistic '{}' is undefined on these comparisons", statistics[s].name));
   });
+  for (std::size_t s = 0; s < statistics.size(); ++s) {
+    const bool needed = statistics[s].bases.size() > 1 || r.points[s] == 0 || r.points[s] == 1;
+    r.trials.push_back(needed ? trials_of(statistics[s], *scheme_) : 0);
+  }
   // Of opposed pairs only whole ones.
   const std::int64_t count = r.opposed ? options.replicates / 2 * 2 : options.replicates;
   Stage stage(job, scheme_->method, count, "replicates");

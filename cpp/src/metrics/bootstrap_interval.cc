@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
 
 #include "facebench/metrics/summary.h"
@@ -45,14 +44,32 @@ double transformed(const Statistic& statistic, double value) {
   return statistic.rate ? logit(value, statistic.resolution) : value;
 }
 
-// Wilson's where every replicate gave the 0 or 1 of the comparisons themselves.
-std::optional<Interval> degenerate(const Replicates& r, double point, const ReplicateSpread& spread,
-                                   double level) {
-  if (point != 0 && point != 1) return std::nullopt;
-  if (std::ranges::any_of(spread.values, [&](double v) { return v != point; })) return std::nullopt;
-  Interval w = wilson(point == 1 ? r.units : 0, r.units, level);
-  w.method = r.degenerate_method;
-  return w;
+// Wilson's bounds of a rate that is 0 or 1: of so many trials, or of as many as give half an error
+// the variance of the replicates, which choose their threshold again. None where the replicates
+// differ and the size of an error is not known.
+bool set_bounds_of_an_end(const Replicates& r, std::size_t s, const Statistic& statistic,
+                          const ReplicateSpread& spread, Interval& result) {
+  const double point = r.points[s];
+  if (point != 0 && point != 1) return false;
+  auto trials = static_cast<double>(r.trials[s]);
+  if (std::ranges::any_of(spread.values, [&](double v) { return v != point; })) {
+    if (statistic.resolution == 0) return false;
+    const double half = std::min(statistic.resolution / 2, 0.25);
+    trials = std::min(trials, half * (1 - half) / spread.variance);
+  }
+  const Interval of_trials = wilson_of_share(point, trials, result.level);
+  result.low = of_trials.low;
+  result.high = of_trials.high;
+  result.method = r.degenerate_method;
+  return true;
+}
+
+// Whether a value lies within three errors of 0 or 1. Of a graded statistic they are p^2 (1 - p) /
+// V, which is their number where each counts fully and trials are independent.
+bool within_three_errors(const Statistic& statistic, double point, double variance) {
+  const double p = std::min(point, 1 - point);
+  if (statistic.graded) return p * p * (1 - p) <= 3 * variance;
+  return p <= 3 * statistic.resolution * (1 + 1e-9);
 }
 
 bool within_unit(const std::vector<double>& values) {
@@ -150,13 +167,11 @@ Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statis
   result.undefined = spread.undefined;
   // Where half of the replicates are undefined the others are a biased selection.
   if (spread.values.size() * 2 < r.values[s].size()) return result;
+  if (r.of_people && r.units < kFewPeople) result.note = kNotOfFewPeople;
   if (statistic.rate) {
-    if (const auto w = degenerate(r, point, spread, level)) {
-      result.low = w->low;
-      result.high = w->high;
-      result.method = w->method;
-      return result;
-    }
+    if (result.note.empty() && within_three_errors(statistic, point, spread.variance))
+      result.note = kAtLeast;
+    if (set_bounds_of_an_end(r, s, statistic, spread, result)) return result;
     if (!within_unit(spread.values) || point < 0 || point > 1) {
       Statistic number = statistic;
       number.rate = false;
@@ -173,8 +188,15 @@ Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statis
   const double factor = student && (statistic.rate || r.opposed)
                             ? student_quantile(upper, r.freedom[s])
                             : normal_quantile(upper);
-  const double half = factor * std::sqrt(spread_of(values, r.opposed).variance);
+  double half = factor * std::sqrt(spread_of(values, r.opposed).variance);
   const double centre = transformed(statistic, point);
+  const auto is_end = [](double v) { return v == 0 || v == 1; };
+  const bool near_an_end =
+      statistic.graded && (within_three_errors(statistic, point, spread.variance) ||
+                           std::ranges::any_of(spread.values, is_end));
+  // Replicates near 0 and 1 say little: their logits may spread without bound, or not at all.
+  if (near_an_end)
+    half = std::max(half, factor * std::sqrt(spread.variance) / (point * (1 - point)));
   if (!statistic.rate) {
     result.low = rounded_bound(centre - half);
     result.high = rounded_bound(centre + half);
@@ -183,6 +205,32 @@ Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statis
   // A value of 0 or 1 stays inside its own interval.
   result.low = std::min(rounded_bound(logistic(centre - half)), point);
   result.high = std::max(rounded_bound(logistic(centre + half)), point);
+  // A single error may be one that hardly ever happens: the exact bound of one error in so many
+  // comparisons (Clopper & Pearson 1934).
+  if (!statistic.graded && std::min(point, 1 - point) <= 1.5 * statistic.resolution) {
+    const double rare = rounded_bound(1 - std::pow(upper, statistic.resolution));
+    if (point > 0.5)
+      result.high = std::max(result.high, 1 - rare);
+    else
+      result.low = std::min(result.low, rare);
+  }
+  // A rate of both classes (EER) is held by the people of the smaller one.
+  if (!statistic.graded && r.trials[s] > 0 &&
+      within_three_errors(statistic, point, spread.variance)) {
+    const Interval of_trials =
+        wilson_of_share(point, static_cast<double>(r.trials[s]), result.level);
+    result.low = std::min(result.low, of_trials.low);
+    result.high = std::max(result.high, of_trials.high);
+  }
+  if (near_an_end) {
+    const Interval of_trials =
+        wilson_of_share(point, static_cast<double>(r.trials[s]), result.level);
+    result.method += "_within_wilson";
+    if (point > 0.5)
+      result.low = std::max(result.low, of_trials.low);
+    else
+      result.high = std::min(result.high, of_trials.high);
+  }
   return result;
 }
 

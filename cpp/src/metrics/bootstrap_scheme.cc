@@ -24,8 +24,18 @@ BootstrapScheme component_scheme(const ComparisonGraph& graph) {
     throw std::invalid_argument(
         "every fold's comparisons are one connected component, so there is nothing to resample; "
         "use the vertex bootstrap");
-  BootstrapScheme scheme{"component_bootstrap", "wilson_over_components", components->count(),
-                         graph.first.size(), nullptr};
+  BootstrapScheme scheme{"component_bootstrap",
+                         "wilson_over_components",
+                         components->count(),
+                         graph.first.size(),
+                         nullptr,
+                         nullptr};
+  scheme.units_among = [components](std::span<const std::uint8_t> part) {
+    std::vector<std::uint8_t> seen(static_cast<std::size_t>(components->count()), 0);
+    for (std::size_t i = 0; i < part.size(); ++i)
+      if (part[i]) seen[static_cast<std::size_t>(components->of_comparison[i])] = 1;
+    return std::ranges::count(seen, 1);
+  };
   scheme.resample = [components, by_fold](std::int64_t seed, std::int64_t replicate,
                                           std::span<Weight> weights) {
     Random random(static_cast<std::uint64_t>(seed), "component_bootstrap",
@@ -80,6 +90,9 @@ BootstrapScheme people_scheme(std::vector<std::int32_t> people, Resampling resam
   scheme.units = static_cast<std::int64_t>(count);
   scheme.weights = count;
   scheme.people = std::move(people);
+  scheme.units_among = [](std::span<const std::uint8_t> part) {
+    return std::ranges::count(part, 1);
+  };
   if (resampling == Resampling::vertices) {
     scheme.method = "vertex_bootstrap";
     scheme.resample = draw_with_replacement;
@@ -120,6 +133,13 @@ BootstrapScheme graph_scheme(const ComparisonGraph& graph, Resampling resampling
   };
   const std::size_t count = scheme.weights;
   scheme.weights = graph.first.size();
+  scheme.units_among = [first, second, count](std::span<const std::uint8_t> part) {
+    std::vector<std::uint8_t> seen(count, 0);
+    for (std::size_t i = 0; i < part.size(); ++i)
+      if (part[i])
+        seen[static_cast<std::size_t>(first[i])] = seen[static_cast<std::size_t>(second[i])] = 1;
+    return std::ranges::count(seen, 1);
+  };
   scheme.resample = [spread_over, count, draw = scheme.resample](
                         std::int64_t seed, std::int64_t replicate, std::span<Weight> weights) {
     std::vector<Weight> drawn(count);

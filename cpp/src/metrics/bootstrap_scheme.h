@@ -17,6 +17,8 @@ struct BootstrapScheme {
   std::string degenerate_method;
   std::int64_t units = 0;   // what is resampled, in all
   std::size_t weights = 0;  // how many weights a statistic takes
+  // How many of the units the marked weights (1) are of.
+  std::function<std::int64_t(std::span<const std::uint8_t>)> units_among;
   std::function<void(std::int64_t seed, std::int64_t replicate, std::span<Weight>)> resample;
   // Replicates 2 p and 2 p + 1 are opposed: whoever counts twice in one counts in the other not at
   // all.

@@ -49,8 +49,11 @@ double min_cllr(const RocCurve& curve) {
 }
 
 Statistic min_cllr_statistic(std::shared_ptr<const Comparisons> c) {
-  return {"min_cllr", [c](std::span<const Weight> w) { return measure_min_cllr(c->roc(w)); },
-          1 / static_cast<double>(c->size())};
+  Statistic statistic{"min_cllr",
+                      [c](std::span<const Weight> w) { return measure_min_cllr(c->roc(w)); },
+                      1 / static_cast<double>(c->size())};
+  statistic.bases = {base_of(c, true), base_of(c, false)};
+  return statistic;
 }
 
 }  // namespace facebench

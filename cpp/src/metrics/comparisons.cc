@@ -87,6 +87,12 @@ void Comparisons::set_centred(std::vector<Comparisons> of_fold) {
   centred_ = std::move(of_fold);
 }
 
+std::vector<std::uint8_t> Comparisons::taking_part(bool genuine) const {
+  std::vector<std::uint8_t> part(size());
+  for (std::size_t i = 0; i < size(); ++i) part[index_[i]] = (labels_[i] != 0) == genuine;
+  return part;
+}
+
 std::vector<Weight> Comparisons::sorted_weights(std::span<const Weight> weights) const {
   if (weights.empty()) return std::vector<Weight>(size(), 1);
   if (weights.size() != size())

@@ -40,11 +40,13 @@ Statistic error_statistic(const char* name, std::shared_ptr<const Comparisons> c
                           bool genuine) {
   const std::int64_t count = genuine ? c->genuine() : c->impostor();
   require_both(genuine ? count : 1, genuine ? 1 : count, name);
-  return {name,
-          [c, threshold, genuine](std::span<const Weight> w) {
-            return errors_at(*c, c->sorted_weights(w), threshold, genuine).rate();
-          },
-          1 / static_cast<double>(count)};
+  Statistic statistic{name,
+                      [c, threshold, genuine](std::span<const Weight> w) {
+                        return errors_at(*c, c->sorted_weights(w), threshold, genuine).rate();
+                      },
+                      1 / static_cast<double>(count)};
+  statistic.bases = {base_of(c, genuine)};
+  return statistic;
 }
 
 }  // namespace

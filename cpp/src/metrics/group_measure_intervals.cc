@@ -100,6 +100,12 @@ GroupMeasureIntervals::Piece GroupMeasureIntervals::piece(const GroupMeasure& me
   r.degenerate_method = replicates_.degenerate_method;
   r.units = replicates_.units;
   r.opposed = replicates_.opposed;
+  r.of_people = replicates_.of_people;
+  // Of the group that says least.
+  r.trials = {r.units};
+  for (const RateNumbers& numbers : {fmr_, fnmr_})
+    for (const std::size_t s : numbers)
+      if (replicates_.trials[s] > 0) r.trials[0] = std::min(r.trials[0], replicates_.trials[s]);
   r.points = {at(fmr_points_, fnmr_points_)};
   if (freedom_) r.freedom = {*freedom_};
   r.values.emplace_back();

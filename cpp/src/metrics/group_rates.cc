@@ -32,6 +32,11 @@ struct Members {
     return all > 0 ? ratio(errors, all) : nan;
   }
   std::int64_t errors() const { return std::count(wrong.begin(), wrong.end(), 1); }
+  std::vector<std::uint8_t> taking_part(std::size_t comparisons) const {
+    std::vector<std::uint8_t> part(comparisons, 0);
+    for (const std::uint32_t i : numbers) part[i] = 1;
+    return part;
+  }
 };
 
 // None is empty.
@@ -213,6 +218,9 @@ GroupRates group_rates(const GroupedComparisons& c, double threshold,
       const Members* m = &members;
       statistics.push_back({"rate", [cells, m](std::span<const Weight> w) { return m->rate(w); },
                             1 / static_cast<double>(members.numbers.size())});
+      statistics.back().bases = {{to.back().comparisons, [cells, m, all = c.scores.size()] {
+                                    return m->taking_part(all);
+                                  }}};
       targets.push_back(&to.back());
     }
   };

@@ -239,27 +239,39 @@ DirAtFpir dir_at_fpir(const Searches& s, double fpir, std::int64_t rank,
   return cell;
 }
 
+namespace {
+
+// A share of the mated probes.
+Statistic of_mated(std::string name, const std::shared_ptr<const Searches>& s,
+                   std::function<double(std::span<const Weight>)> value) {
+  Statistic statistic{std::move(name), std::move(value), 1 / static_cast<double>(s->mated())};
+  statistic.bases = {{s->mated(), [s] {
+                        const auto mated = s->is_mated();
+                        return std::vector<std::uint8_t>(mated.begin(), mated.end());
+                      }}};
+  return statistic;
+}
+
+}  // namespace
+
 Statistic rank_rate_statistic(std::shared_ptr<const Searches> s, std::int64_t rank,
                               std::string_view ties) {
   rank_rate(*s, rank, ties);  // checks the arguments once, not in each replicate
   const RankTies& rule = rank_ties().at(ties);
-  return {fmt::format("rank_{}_rate", rank),
-          [s, rank, &rule](std::span<const Weight> w) {
-            return measure_rank_rate(*s, probe_weights(*s, w), rank, rule);
-          },
-          1 / static_cast<double>(s->mated())};
+  return of_mated(fmt::format("rank_{}_rate", rank), s,
+                  [s, rank, &rule](std::span<const Weight> w) {
+                    return measure_rank_rate(*s, probe_weights(*s, w), rank, rule);
+                  });
 }
 
 Statistic dir_at_fpir_statistic(std::shared_ptr<const Searches> s, double fpir, std::int64_t rank,
                                 std::string_view convention) {
   rank = dir_at_fpir(*s, fpir, rank, convention).rank;
   const IdentificationConvention& rule = identification_conventions().at(convention);
-  return {"dir_at_fpir",
-          [s, fpir, rank, &rule](std::span<const Weight> w) {
-            const DirAtFpir cell = rule.measure(*s, probe_weights(*s, w), fpir, rank);
-            return std::isnan(cell.value) ? nan : ratio(cell.identified, cell.mated);
-          },
-          1 / static_cast<double>(s->mated())};
+  return of_mated("dir_at_fpir", s, [s, fpir, rank, &rule](std::span<const Weight> w) {
+    const DirAtFpir cell = rule.measure(*s, probe_weights(*s, w), fpir, rank);
+    return std::isnan(cell.value) ? nan : ratio(cell.identified, cell.mated);
+  });
 }
 
 }  // namespace facebench

@@ -35,19 +35,31 @@ double normal_quantile(double p) {
   return p < 0.5 ? -z : z;
 }
 
-Interval wilson(std::int64_t k, std::int64_t n, double level) {
+namespace {
+
+Interval wilson_of(double k, double n, double level) {
   const double z = normal_quantile(half_level(level));
-  if (n <= 0 || k < 0 || k > n)
-    throw std::invalid_argument(fmt::format("{} successes in {} trials", k, n));
-  const auto kd = static_cast<double>(k), nd = static_cast<double>(n);
-  const double centre = kd + z * z / 2;
-  const double half = z * std::sqrt(kd * (nd - kd) / nd + z * z / 4);
+  const double centre = k + z * z / 2;
+  const double half = z * std::sqrt(k * (n - k) / n + z * z / 4);
   Interval result;
-  result.low = k == 0 ? 0 : rounded_bound((centre - half) / (nd + z * z));
-  result.high = k == n ? 1 : rounded_bound((centre + half) / (nd + z * z));
+  result.low = k == 0 ? 0 : rounded_bound((centre - half) / (n + z * z));
+  result.high = k == n ? 1 : rounded_bound((centre + half) / (n + z * z));
   result.level = level;
   result.method = "wilson";
   return result;
+}
+
+}  // namespace
+
+Interval wilson(std::int64_t k, std::int64_t n, double level) {
+  half_level(level);
+  if (n <= 0 || k < 0 || k > n)
+    throw std::invalid_argument(fmt::format("{} successes in {} trials", k, n));
+  return wilson_of(static_cast<double>(k), static_cast<double>(n), level);
+}
+
+Interval wilson_of_share(double share, double trials, double level) {
+  return wilson_of(share * trials, trials, level);
 }
 
 }  // namespace facebench

@@ -412,6 +412,20 @@ std::vector<std::pair<double, std::int64_t>> ManyComparisons::drawn_scores(
   return scores;
 }
 
+std::vector<std::uint8_t> ManyComparisons::taking_part(bool genuine) const {
+  // Where the identities alone say who is compared, everybody is with somebody else.
+  std::vector<std::uint8_t> part(static_cast<std::size_t>(identities_), !genuine && by_identity_);
+  if (genuine)
+    for (const std::int32_t i : genuine_identity_) part[static_cast<std::size_t>(i)] = 1;
+  else if (!by_identity_)
+    std::visit(
+        [&](const auto& pairs) {
+          for (const auto& pair : pairs) part[pair.first] = part[pair.second] = 1;
+        },
+        pairs_);
+  return part;
+}
+
 bool ManyComparisons::reaches(double far) const {
   return complete() || !within_far(known_impostors(), impostor(), far);
 }

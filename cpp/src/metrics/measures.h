@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "facebench/metrics/comparisons.h"
+#include "facebench/metrics/interval.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/tar_at_far.h"
 
@@ -28,6 +29,9 @@ std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t tot
 double half_level(double level);
 // An interval's bound, to 2^-40.
 double rounded_bound(double bound);
+
+// wilson() of a share of any size, and of trials that need be no whole number.
+Interval wilson_of_share(double share, double trials, double level);
 
 // Whether at least ten errors are expected; 0.01 * 1000 counts as 10 despite rounding.
 inline bool enough_expected(double expected) { return expected >= 10 * (1 - 1e-12); }

@@ -13,11 +13,17 @@ double Statistic::evaluate(std::span<const Weight> weights) const {
   return of_curve ? of_curve(scores->roc(weights)) : of_weights(weights);
 }
 
+Statistic::Base base_of(std::shared_ptr<const ScoreSet> s, bool genuine) {
+  const std::int64_t count = genuine ? s->genuine() : s->impostor();
+  return {count, [s = std::move(s), genuine] { return s->taking_part(genuine); }};
+}
+
 Statistic curve_statistic(std::string name, std::shared_ptr<const ScoreSet> scores,
                           double (*value)(const RocCurve&), double resolution) {
   Statistic s;
   s.name = std::move(name);
   s.resolution = resolution;
+  s.bases = {base_of(scores, true), base_of(scores, false)};
   s.scores = std::move(scores);
   s.of_curve = [value](const RocCurve& curve) {
     return curve.genuine == 0 || curve.impostor == 0 ? nan : value(curve);
@@ -27,7 +33,9 @@ Statistic curve_statistic(std::string name, std::shared_ptr<const ScoreSet> scor
 
 Statistic auc_statistic(std::shared_ptr<const ScoreSet> s) {
   const double step = 1 / (static_cast<double>(s->genuine()) * static_cast<double>(s->impostor()));
-  return curve_statistic("auc", std::move(s), auc, step);
+  Statistic statistic = curve_statistic("auc", std::move(s), auc, step);
+  statistic.graded = true;
+  return statistic;
 }
 
 Statistic eer_statistic(std::shared_ptr<const ScoreSet> s) {
@@ -41,15 +49,16 @@ Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
   const double value = tar_at_far(*s, far, convention).value;
   const TarAtFarConvention& rule = tar_at_far_conventions().at(convention);
   const double step = 1 / static_cast<double>(s->genuine());
-  if (rule.of_folds)
-    return {"tar_at_far",
-            [s, far, &rule](std::span<const Weight> w) {
-              return s->tar_over_folds(rule, far, w).value;
-            },
-            step};
   Statistic statistic;
   statistic.name = "tar_at_far";
   statistic.resolution = step;
+  statistic.bases = {base_of(s, true)};
+  if (rule.of_folds) {
+    statistic.of_weights = [s, far, &rule](std::span<const Weight> w) {
+      return s->tar_over_folds(rule, far, w).value;
+    };
+    return statistic;
+  }
   // The curves of very many comparisons hold every TAR, but impostor scores only between them. The
   // exact rule needs no more; others may look at the next genuine score, and past the FAR.
   const bool exact = rule.of_curve == exact_tar_at_far;

@@ -26,6 +26,14 @@ void add_detector_options(Json& object, const OptionsSchema& schema,
   }
 }
 
+const CropEntry& crop_named(const std::string& name) {
+  if (name == "none")
+    throw std::invalid_argument(
+        "there is no crop 'none'; of images that are cropped already the whole is taken with the "
+        "detector 'none'");
+  return crops().at(name);
+}
+
 }  // namespace
 
 void PreparationOptions::describe(OptionsBuilder<PreparationOptions>& o) {
@@ -71,7 +79,7 @@ PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesyste
       break;
     }
   if (spec.faces.file.empty() || !std::filesystem::is_regular_file(lists / spec.faces.file) ||
-      (crops().at(crop).aligned && !spec.faces.landmarks))
+      (crop_named(crop).aligned && !spec.faces.landmarks))
     return options;
   options.detector = "given";
   options.detector_options.emplace({"file=" + (lists / spec.faces.file).string(),
@@ -109,7 +117,7 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
   result.selection = decide("selection", &PreparationOptions::selection).value_or("nearest_center");
   selection_rules().at(result.selection);
   result.crop.name = decide("crop", &PreparationOptions::crop).value_or(kDefaultCrop);
-  if (crops().at(result.crop.name).aligned && result.detector &&
+  if (crop_named(result.crop.name).aligned && result.detector &&
       !detectors().at(detector).landmarks)
     throw std::invalid_argument(
         fmt::format("the detector '{}' finds no landmarks, and the crop '{}' needs them; take "

@@ -28,7 +28,8 @@ void look_for_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
   constexpr std::size_t most = 10;
   try {
     check.images = find_images(spec, trials, places);
-  } catch (const Error&) {  // none is there, which is an answer here
+  } catch (const Error& e) {  // none is there, which is an answer here
+    check.no_images = e.what();
   }
   std::error_code ignored;
   if (fs::is_regular_file(check.images, ignored)) return;  // an archive among the lists: all there
@@ -73,6 +74,7 @@ Json data_check_json(const DataCheck& check) {
           {"complete", check.complete()},
           {"lists", check.lists.generic_string()},
           {"images", check.images.empty() ? Json(nullptr) : Json(check.images.generic_string())},
+          {"no_images", check.no_images},
           {"listed", check.listed},
           {"missing", check.missing},
           {"first_missing", check.first_missing},

@@ -78,6 +78,23 @@ std::vector<fs::path> paths_by_stem(const TrialSet& trials, const fs::path& imag
   return paths;
 }
 
+// The folders at most two levels below the root that hold the image, by name.
+std::vector<fs::path> folders_below(const fs::path& root, const std::string& image) {
+  std::vector<fs::path> found;
+  FileListing listing;
+  std::error_code error, ignored;
+  for (fs::recursive_directory_iterator
+           it(root, fs::directory_options::skip_permission_denied, error),
+       end;
+       !error && it != end; it.increment(error)) {
+    if (!it->is_directory(ignored)) continue;
+    if (it.depth() == 1) it.disable_recursion_pending();
+    if (!listing.find(it->path(), image).empty()) found.push_back(it->path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
 }  // namespace
 
 void DataPlaces::describe(OptionsBuilder<DataPlaces>& o) {
@@ -147,6 +164,15 @@ fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
     if (most == paths.size() || (spec.match == "stem" && most > 0)) break;
   }
   if (most > 0) return best;
+  if (places.images.empty() && spec.match != "stem" && !trials.names.empty()) {
+    const std::vector<fs::path> deeper = folders_below(places.root, trials.names.front());
+    if (deeper.size() == 1) return deeper.front();
+    if (deeper.size() > 1)
+      fail(fmt::format("protocol {}", spec.id),
+           fmt::format("{} lies in {} and in {}", trials.names.front(), deeper[0].string(),
+                       deeper[1].string()),
+           "Give the folder of the images that are meant.");
+  }
   fail(fmt::format("protocol {}", spec.id),
        fmt::format("none of the {} images that the lists name exists; looked for {} in {}",
                    trials.names.size(), trials.names.empty() ? "" : trials.names.front(),

@@ -96,14 +96,15 @@ void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
     draws.number = number.name;
     draws.statistic.resolution = statistics[i].resolution;
     draws.statistic.rate = statistics[i].rate;
+    draws.statistic.graded = statistics[i].graded;
     Replicates& own = draws.replicates;
-    own = {drawn.method,
-           drawn.degenerate_method,
-           drawn.units,
-           drawn.opposed,
-           {drawn.points[i]},
-           {},
-           {}};
+    own.method = drawn.method;
+    own.degenerate_method = drawn.degenerate_method;
+    own.units = drawn.units;
+    own.of_people = drawn.of_people;
+    own.trials = {drawn.trials[i]};
+    own.opposed = drawn.opposed;
+    own.points = {drawn.points[i]};
     own.values.push_back(std::move(drawn.values[i]));
     if (!drawn.freedom.empty()) own.freedom.push_back(drawn.freedom[i]);
   }
@@ -128,6 +129,7 @@ std::optional<NumberDraws> mean_draws(const std::string& number,
     Replicates& sum = mean->replicates;
     const Replicates& more = own->replicates;
     sum.units = std::max(sum.units, more.units);
+    sum.trials[0] = std::max(sum.trials[0], more.trials[0]);
     sum.points[0] += share * more.points[0];
     for (std::size_t r = 0; r < more.values[0].size(); ++r)
       sum.values[0][r] += share * more.values[0][r];

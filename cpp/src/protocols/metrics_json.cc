@@ -112,6 +112,7 @@ Json number_json(const Number& number) {
   json["method"] = any->method;
   json["replicates"] = any->replicates;
   json["replicates_undefined"] = any->undefined;
+  if (!any->note.empty()) json["interval_note"] = any->note;
   return json;
 }
 

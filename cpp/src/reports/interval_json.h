@@ -9,9 +9,10 @@
 namespace facebench {
 
 inline Json interval_json(const Interval& i) {
-  return std::isnan(i.low)
-             ? Json()
-             : Json{{"low", i.low}, {"high", i.high}, {"level", i.level}, {"method", i.method}};
+  if (std::isnan(i.low)) return nullptr;
+  Json json{{"low", i.low}, {"high", i.high}, {"level", i.level}, {"method", i.method}};
+  if (!i.note.empty()) json["note"] = i.note;
+  return json;
 }
 
 }  // namespace facebench

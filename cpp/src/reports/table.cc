@@ -78,6 +78,8 @@ std::vector<Entry> read_metric(const Json& json, const std::string& where) {
     base.method = json["method"].get<std::string>();
   if (json.contains("no_interval") && json["no_interval"].is_string())
     base.method = "none: " + json["no_interval"].get<std::string>();
+  if (json.contains("interval_note") && json["interval_note"].is_string())
+    base.note = json["interval_note"].get<std::string>();
   base.support = read_support(json);
   base.sd = number(json, "sd", -1);
   base.standard_error = number(json, "standard_error", -1);
@@ -205,6 +207,17 @@ class TableBuilder {
   std::set<std::string> mixed_;  // protocols whose version stands in their rows
 };
 
+// What the mark of cells at these rates means.
+std::string unreliable_note(const std::set<std::string>& rates) {
+  const bool far = rates.contains("FAR"), fpir = rates.contains("FPIR");
+  return fmt::format("{} Fewer than ten {}{}{} were expected: the value rests on a handful of {}.",
+                     kUnreliableMark, far ? "false accepts at this FAR" : "",
+                     far && fpir ? " or " : "", fpir ? "false positives at this FPIR" : "",
+                     far && fpir ? "them"
+                     : far       ? "comparisons"
+                                 : "searches");
+}
+
 }  // namespace
 
 std::string metric_text(const std::string& metric, double value) {
@@ -236,19 +249,18 @@ bool metric_before(const std::string& a, const std::string& b) {
   return key(a) < key(b);
 }
 
-std::string unreliable_note(const ReportTable& table) {
-  std::set<std::string> rates;
+std::vector<std::string> table_notes(const ReportTable& table) {
+  std::set<std::string> rates, of_intervals;
   for (const ReportTable::Row& row : table.rows)
-    for (const Cell& c : row.cells)
+    for (const Cell& c : row.cells) {
       if (c.present && c.support && !c.support->reliable) rates.insert(c.support->rate);
-  if (rates.empty()) return "";
-  const bool far = rates.contains("FAR"), fpir = rates.contains("FPIR");
-  return fmt::format("{} Fewer than ten {}{}{} were expected: the value rests on a handful of {}.",
-                     kUnreliableMark, far ? "false accepts at this FAR" : "",
-                     far && fpir ? " or " : "", fpir ? "false positives at this FPIR" : "",
-                     far && fpir ? "them"
-                     : far       ? "comparisons"
-                                 : "searches");
+      if (c.present && c.interval && !c.note.empty()) of_intervals.insert(c.note);
+    }
+  std::vector<std::string> notes;
+  if (!rates.empty()) notes.push_back(unreliable_note(rates));
+  for (const std::string& note : of_intervals)
+    notes.push_back(fmt::format("{} {}.", kIntervalMark, note));
+  return notes;
 }
 
 std::set<std::string> reasons_without_interval(const ReportTable& table) {
@@ -285,7 +297,7 @@ std::string table_text(const ReportTable& table) {
       text += line[k] + std::string(widths[k] + 2 - characters(line[k]), ' ');
     out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
   }
-  if (const std::string note = unreliable_note(table); !note.empty()) out += "\n" + note + "\n";
+  for (const std::string& note : table_notes(table)) out += "\n" + note + "\n";
   for (const std::string& why : reasons_without_interval(table))
     out += fmt::format("\nNo interval: {}.\n", why);
   return out;
@@ -304,6 +316,7 @@ Json cell_json(const ReportTable::Row& row, const Cell& c) {
             {"bounds", bounds(c.bounds)},
             {"level", c.level},
             {"method", c.method},
+            {"note", c.note},
             {"support", nullptr},
             {"counted", nullptr},
             {"sd", nullptr},
@@ -340,7 +353,7 @@ Json table_json(const ReportTable& table) {
   }
   return {{"columns", table.columns},
           {"rows", std::move(rows)},
-          {"unreliable_note", unreliable_note(table)},
+          {"notes", table_notes(table)},
           {"no_interval", reasons_without_interval(table)}};
 }
 
@@ -357,7 +370,8 @@ std::string cell_text(const ReportTable::Row& row, const Cell& c) {
   if (c.support && !c.support->reliable) text += kUnreliableMark;
   if (c.interval)
     text += fmt::format(" [{}, {}]", metric_text(row.metric, c.interval->low),
-                        metric_text(row.metric, c.interval->high));
+                        metric_text(row.metric, c.interval->high)) +
+            (c.note.empty() ? "" : kIntervalMark);
   if (c.bounds)
     text += fmt::format(" (between {} and {})", metric_text(row.metric, c.bounds->low),
                         metric_text(row.metric, c.bounds->high));

@@ -178,10 +178,14 @@ def bounds(interval, scale=1):
 
     >>> bounds({"low": 0.01, "high": 0.02}, 100)
     '[1, 2]'
+    >>> bounds({"low": 0, "high": 0.02, "note": "at least: few errors decide it"}, 100)
+    '[0, 2] (at least)'
     """
     if interval is None:
         return "too few"
-    return f"[{scale * interval['low']:.3g}, {scale * interval['high']:.3g}]"
+    note = interval.get("note", "").partition(":")[0]
+    text = f"[{scale * interval['low']:.3g}, {scale * interval['high']:.3g}]"
+    return f"{text} ({note})" if note else text
 
 
 def _parts(text):

@@ -112,6 +112,9 @@ def _cell(column, system, style, notes):
             half = max(high - cell["value"], cell["value"] - low)
             text += f" {style['pm']} {column.text(half, digits)}"
             notes["interval"] = f"{style['pm']}: the longer side of the {level} interval."
+        if note := cell.get("interval_note"):
+            text += "+"
+            notes[note] = f"+ {style['escape'](note)}."
     return text
 
 

@@ -171,7 +171,7 @@ def _run_text(run):
         protocol=content["protocol"],
         convention=run.convention,
         tracks=tracks,
-        unreliable_note=table["unreliable_note"],
+        notes=table["notes"],
         provenance=[
             *((i.get("role", "?"), i.get("sha256", "?")) for i in content["inputs"]),
             *sorted(content["outputs"].items()),
@@ -185,7 +185,7 @@ def _numbers_line(row, cell):
     interval = behind = ""
     if cell["interval"]:
         low, high = (_number_text(metric, end) for end in cell["interval"])
-        interval = f"[{low}, {high}] at {100 * cell['level']:.4g} %"
+        interval = f"[{low}, {high}]{'+' * bool(cell['note'])} at {100 * cell['level']:.4g} %"
     if support:
         achieved = _achieved(support)
         behind = f"{achieved}{achieved and ', '}{support['errors']} of {support['expected']:.4g} "
@@ -247,7 +247,7 @@ def _numbers(table, runs, tracks):
     return {
         "runs": [r.title for r in runs],
         "groups": groups,
-        "marked": table["unreliable_note"],
+        "marked": " ".join(table["notes"]),
         "levels": ", ".join(levels),
         "conventions": ", ".join(sorted({r.convention for r in runs})),
     }
@@ -267,9 +267,12 @@ def _shown(metric, cell):
     method = f"method: {cell['method']}"
     if cell["standard_error"] is not None:
         method += f"; sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
+    if interval:
+        interval = " – ".join(_number_text(metric, end) for end in interval)
+        interval += "+" * bool(cell["note"])
     return {
         "value": _number_text(metric, cell["value"]),
-        "interval": interval and " – ".join(_number_text(metric, end) for end in interval),
+        "interval": interval,
         "unreliable": bool(support) and not support["reliable"],
         "rests_on": "; ".join(behind),
         "title": method,

@@ -59,6 +59,7 @@ def numbers_of(cell) -> dict:
         "high": digits(high),
         "level": digits(cell["level"]) if cell["interval"] else "",
         "method": cell["method"],
+        "note": cell["note"],
         "rate": support.get("rate"),
         "rate_target": digits(support.get("target")),
         "rate_achieved": digits(support.get("achieved")),

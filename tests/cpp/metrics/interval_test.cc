@@ -171,6 +171,90 @@ TEST(Bootstrap, OpposedReplicatesLeaveOutWhatSinglePairsCountTooOften) {
   EXPECT_EQ(interval_of(r, 0, number, 0.95).undefined, 2);
 }
 
+// Genuine comparisons of people of their own, and impostor ones of other people.
+struct Apart {
+  std::vector<double> scores;
+  std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> first, second;
+
+  Apart(int genuine, int impostor, int images = 1) {
+    for (int k = 0; k < genuine; ++k) add(1 + 0.001 * k, k / images, k / images);
+    for (int k = 0; k < impostor; ++k) add(0.0001 * k, genuine + 2 * k, genuine + 2 * k + 1);
+  }
+  void add(double score, int a, int b) {
+    scores.push_back(score);
+    labels.push_back(a == b);
+    first.push_back(a);
+    second.push_back(b);
+  }
+  Interval interval(Statistic (*statistic)(std::shared_ptr<const ScoreSet>)) const {
+    return bootstrap_interval({first, second, {}}, Resampling::dyadic,
+                              statistic(std::make_shared<Comparisons>(scores, labels)));
+  }
+};
+
+Statistic tar_at_one_percent(std::shared_ptr<const ScoreSet> scores) {
+  return tar_at_far_statistic(std::move(scores), 0.01);
+}
+
+TEST(Bootstrap, TrialsOfARateWithoutErrorsAreThePeopleThatItCounts) {
+  // 2,050 people are compared, and the TAR counts 50 of them.
+  const Interval i = Apart(50, 1000).interval(tar_at_one_percent);
+  EXPECT_EQ(i.method, "wilson_over_identities");
+  EXPECT_DOUBLE_EQ(i.low, wilson(50, 50).low);
+  EXPECT_EQ(i.high, 1);
+  EXPECT_EQ(i.note, kAtLeast);
+  // Five images of each: ten people.
+  EXPECT_DOUBLE_EQ(Apart(50, 1000, 5).interval(tar_at_one_percent).low, wilson(10, 10).low);
+  // AUC and EER: the class that has fewer.
+  EXPECT_DOUBLE_EQ(Apart(500, 30).interval(auc_statistic).low, wilson(30, 30).low);
+  EXPECT_DOUBLE_EQ(Apart(500, 30).interval(eer_statistic).high, wilson(0, 30).high);
+  EXPECT_DOUBLE_EQ(Apart(40, 500).interval(auc_statistic).low, wilson(40, 40).low);
+}
+
+TEST(Bootstrap, ReplicatesThatMoveAPerfectRateMakeTrialsFewer) {
+  Apart data(50, 1000);
+  // Drawn twice, a few impostors move the threshold above these.
+  for (int k = 0; k < 12; ++k) data.scores[static_cast<std::size_t>(k)] = 0.09895 + 1e-6 * k;
+  const Interval i = data.interval(tar_at_one_percent);
+  EXPECT_EQ(i.method, "wilson_over_identities");
+  EXPECT_EQ(i.high, 1);
+  EXPECT_LT(i.low, wilson(50, 50).low - 0.05);
+  EXPECT_GT(i.low, 0.3);
+}
+
+TEST(Bootstrap, OneErrorReachesAsFarAsTheExactInterval) {
+  Apart data(100, 1000);
+  data.scores[0] = 0;
+  const Interval i = data.interval(tar_at_one_percent);      // 99 of 100
+  EXPECT_NEAR(1 - i.high, 1 - std::pow(0.975, 0.01), 1e-9);  // R's binom.test(1, 100): 2.53e-4
+  EXPECT_NEAR(1 - i.high, 2.53e-4, 1e-6);
+  EXPECT_EQ(i.note, kAtLeast);
+}
+
+TEST(Bootstrap, AnAucOfOneBadComparisonHasADeLongInterval) {
+  // Below 108 of 300 impostors: AUC .9988. DeLong's interval on the logit scale is [.9915, .9998],
+  // and Wilson's of .36 errors in 300 trials begins at .98508268356.
+  Apart data(300, 300);
+  data.scores[0] = 0.01915;
+  const Interval i = data.interval(auc_statistic);
+  EXPECT_EQ(i.method, "dyadic_bootstrap_logit_t_within_wilson");
+  EXPECT_NEAR(i.low, 0.98508268356, 1e-10);
+  EXPECT_GT(i.high, 0.9998);
+  EXPECT_LT(i.high, 1);
+  EXPECT_EQ(i.note, kAtLeast);
+}
+
+TEST(Bootstrap, FewPeopleAreNotedAndTheMiddleIsNot) {
+  const Sparse data(5);
+  const auto c = data.comparisons();
+  EXPECT_EQ(bootstrap_interval(data.graph(), Resampling::dyadic, eer_statistic(c)).note, "");
+  const Sparse few(5, 1, 200, 39);
+  EXPECT_EQ(
+      bootstrap_interval(few.graph(), Resampling::dyadic, eer_statistic(few.comparisons())).note,
+      kNotOfFewPeople);
+}
+
 TEST(Bootstrap, CountsUndefinedReplicates) {
   const Sparse data(3);
   const Statistic sometimes{"sometimes", [](std::span<const Weight> w) {

@@ -168,6 +168,24 @@ TEST(Places, ListsThatNameNothingOnDiskAreAnError) {
   EXPECT_EQ(find_images(tiny.spec(), t, {tiny.root()}), tiny.root() / "images");
 }
 
+TEST(Places, ImagesAreFoundTwoLevelsDownWhereOneFolderHasThem) {
+  const TinyLfw tiny;
+  const TrialSet t = read_trials(tiny.spec(), {tiny.root()});
+  const auto find = [&] { return find_images(tiny.spec(), t, {tiny.root()}); };
+  write_file(tiny.root() / "a/b/c" / t.names.front(), "too deep");
+  EXPECT_HAS(message_of<Error>(find), "none of the 12 images");
+  write_file(tiny.root() / "release/images_deepfunneled" / t.names.front(), "not decoded here");
+  EXPECT_EQ(find(), tiny.root() / "release/images_deepfunneled");
+  // A second one makes it a question, and the protocol's own folder answers it.
+  write_file(tiny.root() / "copy" / t.names.front(), "not decoded here");
+  const std::string text = message_of<Error>(find);
+  EXPECT_HAS(text, (tiny.root() / "copy").string());
+  EXPECT_HAS(text, "images_deepfunneled");
+  EXPECT_HAS(text, "Give the folder");
+  write_file(tiny.root() / "images" / t.names.front(), "not decoded here");
+  EXPECT_EQ(find(), tiny.root() / "images");
+}
+
 TEST(Names, StemsAndAmbiguity) {
   const std::vector<std::string> wanted = {"img/7.JPG", "frame/8_1.png"};
   EXPECT_EQ(match_names(wanted, std::vector<std::string>{"x/8_1.jpg", "img/7.png"}, "stem"),

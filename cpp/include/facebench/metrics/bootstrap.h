@@ -54,8 +54,12 @@ struct Replicates {
   std::string method;             // "component_bootstrap", "vertex_bootstrap", "dyadic_bootstrap"
   std::string degenerate_method;  // where all replicates give the same 0 or 1
   std::int64_t units = 0;         // what was resampled: components or people
-  bool opposed = false;           // replicates 2 p and 2 p + 1 are an opposed pair
-  std::vector<double> points;     // on the comparisons themselves
+  bool of_people = true;
+  // Of each statistic of both classes, and of each that is 0 or 1, the trials behind it: the people
+  // (or components) that its rate counts, or the comparisons where they are fewer; 0 of the others.
+  std::vector<std::int64_t> trials;
+  bool opposed = false;                     // replicates 2 p and 2 p + 1 are an opposed pair
+  std::vector<double> points;               // on the comparisons themselves
   std::vector<std::vector<double>> values;  // of each statistic, `replicates` numbers, NaN possible
   // Student's degrees of freedom of the spread of each statistic; empty: the normal distribution.
   std::vector<double> freedom;
@@ -103,10 +107,18 @@ class Bootstrap {
   // a value rests on few people, so the sd itself is uncertain; its degrees of freedom come from
   // the fourth moment of a jackknife over 200 groups of components or people (docs/metrics.md has
   // the coverage). The normal distribution for vertices. A statistic that is no rate is taken as it
-  // is, without logit. Where all replicates give the same 0 or 1 the bootstrap knows nothing: the
-  // interval is then Wilson's with the components or identities as trials (method
-  // "wilson_over_components", "wilson_over_identities"). For a statistic that calls itself a rate
-  // and leaves [0, 1], components and vertices give percentiles (method "..._percentile").
+  // is, without logit. Of a 0 or 1 the bootstrap knows too little: the interval is then Wilson's
+  // with the components or identities that the rate counts as trials, or the comparisons where they
+  // are fewer (method "wilson_over_components", "wilson_over_identities"); fewer trials where the
+  // replicates differ by more than half an error would. Where one error separates a value from
+  // them, the side towards them reaches as far as the exact interval of Clopper and Pearson (1934);
+  // a rate of both classes (EER) within three errors is no shorter than Wilson's of its trials. Of
+  // a graded statistic with no more than three errors' worth (p^2 (1 - p) / V from the nearer end),
+  // or where a replicate reaches 0 or 1, the interval is at least t * sd(replicates) / (p (1 - p))
+  // long on the logit scale and ends where Wilson's of that share of the trials does (method
+  // "..._within_wilson"). For a statistic
+  // that calls itself a rate and leaves [0, 1], components and vertices give percentiles (method
+  // "..._percentile"). Interval::note says where the level is not what it seems.
   std::vector<Interval> intervals(std::span<const Statistic> statistics,
                                   const BootstrapOptions& options = {}, const Job& job = {}) const;
   Replicates replicates(std::span<const Statistic> statistics, const BootstrapOptions& options = {},

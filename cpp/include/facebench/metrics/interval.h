@@ -14,7 +14,18 @@ struct Interval {
   std::string method;
   int replicates = 0;  // of a bootstrap
   int undefined = 0;   // replicates left out because the statistic is undefined
+  // What the level does not say of it: one of the two below, or empty.
+  std::string note;
 };
+
+inline constexpr const char* kAtLeast =
+    "at least: few errors, or none, decide the interval, which holds the true value more often "
+    "than "
+    "its level says";
+// Fewer people than kFewPeople (docs/metrics.md has the coverage).
+inline constexpr int kFewPeople = 40;
+inline constexpr const char* kNotOfFewPeople =
+    "fewer than 40 people: the interval may hold the true value less often than its level says";
 
 // The standard normal quantile, p in (0, 1), to about 1e-15.
 double normal_quantile(double p);

@@ -27,6 +27,15 @@ struct Statistic {
   double far_needed = 1;  // the curve may end above this FAR
   // On the comparisons themselves, where the curve is too coarse for it.
   std::optional<double> known = std::nullopt;
+  // What a rate is a share of: how many comparisons (searches), and which weights they have. Of
+  // several the smallest counts. Empty: everything.
+  struct Base {
+    std::int64_t count = 0;
+    std::function<std::vector<std::uint8_t>()> taking_part;
+  };
+  std::vector<Base> bases = {};
+  // An error counts by how far it goes: a replicate may come as near to 0 and 1 as it likes.
+  bool graded = false;
 
   double evaluate(std::span<const Weight> weights) const;
 };
@@ -34,6 +43,8 @@ struct Statistic {
 // A number of the curve; NaN where a class is empty. `resolution` as above.
 Statistic curve_statistic(std::string name, std::shared_ptr<const ScoreSet> scores,
                           double (*value)(const RocCurve&), double resolution);
+// The genuine or the impostor comparisons, as a rate's base.
+Statistic::Base base_of(std::shared_ptr<const ScoreSet> scores, bool genuine);
 Statistic auc_statistic(std::shared_ptr<const ScoreSet> scores);
 Statistic eer_statistic(std::shared_ptr<const ScoreSet> scores);
 // The threshold is chosen again in each replicate. Throw as tar_at_far() and accuracy() do.

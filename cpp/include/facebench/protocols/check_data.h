@@ -25,6 +25,7 @@ struct DataCheck {
   std::string protocol;
   std::filesystem::path lists;
   std::filesystem::path images;  // "" = no folder holds any of them
+  std::string no_images;         // why, and where they were looked for
   std::vector<TrackCounts> tracks;
   std::vector<std::string> differences;  // differences_from_official()
   std::vector<std::string> notes;        // of the lists, one sentence each

@@ -130,7 +130,9 @@ TrialSet read_trials(const ProtocolSpec& spec, const DataPlaces& places);
 
 // The archive that the reader names (TrialReader::images), unless `places` gives a folder of
 // images; else the folder that holds the most samples, the first of several (by stem the first that
-// holds any). Throws Error if none does: the lists then belong to other data.
+// holds any). Where none of the protocol's folders holds any: the one folder at most two levels
+// below the root that holds the first sample. Throws Error where there is none, as of other data,
+// and where there are several.
 std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& trials,
                                   const DataPlaces& places);
 

@@ -37,6 +37,7 @@ struct ReportTable {
     std::optional<Bounds> bounds;  // bounds from a histogram; not a confidence interval
     double level = 0;
     std::string method;  // of the interval; "none: why" where there could be none
+    std::string note;    // of the interval: what its level does not say
     std::optional<Support> support;
     std::optional<Counted> counted;       // of failures to enrol
     double sd = -1, standard_error = -1;  // -1 = not given
@@ -76,21 +77,22 @@ bool metric_before(const std::string& a, const std::string& b);
 // The title of a row within its track, with the labels of a matrix entry: "mean similarity, frontal
 // - profile".
 std::string row_title(const ReportTable::Row& row);
-// "99.37 [99.10, 99.60]", with a mark where the cell rests on fewer than ten expected errors, and
-// its counts: "61.20* [55.00, 67.10] (3 at FAR 0.1 %)".
+// "99.37 [99.10, 99.60]", with a mark where the cell rests on fewer than ten expected errors,
+// another where its interval has a note, and its counts: "61.20* [55.00, 67.10]+ (3 at FAR 0.1 %)".
 std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell);
 
-// The mark, and the sentence that explains it: of the rates at which marked cells of the table are,
-// "" without any.
+// The marks, and the sentences that explain those that are in the table: of the rates at which
+// marked cells are, and of intervals.
 inline constexpr const char* kUnreliableMark = "*";
-std::string unreliable_note(const ReportTable& table);
+inline constexpr const char* kIntervalMark = "+";
+std::vector<std::string> table_notes(const ReportTable& table);
 // Why cells have no interval, each reason once.
 std::set<std::string> reasons_without_interval(const ReportTable& table);
 
 // The table as plain text, for a terminal: aligned columns, the notes below.
 std::string table_text(const ReportTable& table);
 // All of it, for whoever writes it down in another form: {"columns", "rows": [{"protocol", "track",
-// "metric", "row", "column", "title", "cells"}], "unreliable_note", "no_interval"}. A cell that is
+// "metric", "row", "column", "title", "cells"}], "notes", "no_interval"}. A cell that is
 // not present is null; of the others "text" is cell_text(), and "value", "low" and "high" are null
 // where they are undefined.
 Json table_json(const ReportTable& table);
