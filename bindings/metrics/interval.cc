@@ -157,7 +157,7 @@ void bind_interval(py::module_& m) {
       ">>> c = Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])\n"
       ">>> i = component_bootstrap(auc_statistic(c), [0, 1, 2, 4], [0, 1, 3, 5])\n"
       ">>> i.method, 0 <= i.low <= 0.75 <= i.high <= 1\n"
-      "('component_bootstrap_logit_t', True)");
+      "('component_bootstrap_logit_t_within_wilson', True)");
   def_bootstrap(
       m, "vertex_bootstrap", Resampling::vertices,
       "Interval for dense comparisons (all pairs), as earlier versions made it: resamples\n"
@@ -167,7 +167,7 @@ void bind_interval(py::module_& m) {
       ">>> c = Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0])\n"
       ">>> i = vertex_bootstrap(auc_statistic(c), [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])\n"
       ">>> i.method\n"
-      "'vertex_bootstrap_logit'");
+      "'vertex_bootstrap_logit_within_wilson'");
   def_bootstrap(
       m, "dyadic_bootstrap", Resampling::dyadic,
       "Interval for any comparisons, sparse or dense, whoever is shared: each person counts twice\n"
