@@ -157,7 +157,7 @@ const Table<ConditionName>& condition_names() {
       "condition", {{"network", "the network, by our name where we have it", true},
                     {"loss", "the loss it was trained with", true},
                     {"training_set", "the data set it was trained on", true},
-                  {"training", "the settings it was trained with, by our recipe", false, true},
+                    {"training", "the settings it was trained with, by our recipe", false, true},
                     {"detector", "how the faces were found", false, true},
                     {"crop", "how the faces were cut out", false, true},
                     {"flip", "what is done with the mirrored image's embedding", false, true},
