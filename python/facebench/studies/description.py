@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from facebench._arguments import brief, type_text
 from facebench._toml import check_keys, read_toml
 from facebench.core import Error, closest_name
 
@@ -174,7 +175,7 @@ def load_study(name_or_path) -> Study:
         if name not in study_names():
             near = closest_name(name, study_names())
             hint = f"; did you mean '{near}'?" if near else ""
-            raise ValueError(f"no study '{name}'{hint} (known: {', '.join(study_names())})")
+            raise ValueError(f"no study '{brief(name)}'{hint} (known: {', '.join(study_names())})")
         path = FOLDER / f"{name}.toml"
     study = read_study(read_toml(path), path)
     return study.only(table.strip("/")) if table.strip("/") else study
@@ -182,7 +183,10 @@ def load_study(name_or_path) -> Study:
 
 def read_study(said: dict, path) -> Study:
     """A study out of what its TOML says; ``path`` stands in messages."""
-    shared = ("all", "columns")
+    if not isinstance(said, dict):
+        raise TypeError(f"said must be a dict, not {type_text(said)}")
+    name = str(said.get("id", Path(path).stem))
+    path, shared = brief(path), ("all", "columns")
     check_keys(path, "a study", said, (*_STUDY, "level", "data", "rehearsal", "tables", *shared))
     if said.get("version", 1) != 1:
         raise Error(f"{path}: this library reads studies of version 1.")
@@ -192,7 +196,6 @@ def read_study(said: dict, path) -> Study:
     for key, kind in (("title", str), ("data", dict), ("rehearsal", dict), ("notes", list)):
         if not isinstance(said.get(key, kind()), kind):
             raise Error(f"{path}: '{key}' is of another kind than expected ({kind.__name__}).")
-    name = str(said.get("id", Path(path).stem))
     without = ("id", "version", "title", "tables", *shared)
     own = {k: said[k] for k in said if k not in without}
     made = [_table(path, t, *(said.get(k, {}) for k in shared)) for t in tables]
