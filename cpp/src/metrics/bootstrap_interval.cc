@@ -152,6 +152,34 @@ double upper_bound_of(const Replicates& r, std::size_t s, const Statistic& stati
   return std::max(rounded_bound(logistic(transformed(statistic, point) + q * sd)), point);
 }
 
+// What the trials alone say of the bounds of a rate near 0 or 1; `near_an_end`: of a graded one.
+void mend_bounds_by_trials(const Replicates& r, std::size_t s, const Statistic& statistic,
+                           double variance, bool near_an_end, Interval& result) {
+  const double point = r.points[s];
+  // A single error may be one that hardly ever happens: the exact bound of one error in so many
+  // comparisons (Clopper & Pearson 1934).
+  if (!statistic.graded && std::min(point, 1 - point) <= 1.5 * statistic.resolution) {
+    const double rare = rounded_bound(1 - std::pow(half_level(result.level), statistic.resolution));
+    if (point > 0.5)
+      result.high = std::max(result.high, 1 - rare);
+    else
+      result.low = std::min(result.low, rare);
+  }
+  if (r.trials[s] == 0) return;
+  const Interval of_trials = wilson_of_share(point, static_cast<double>(r.trials[s]), result.level);
+  if (near_an_end) {
+    result.method += "_within_wilson";
+    if (point > 0.5)
+      result.low = std::max(result.low, of_trials.low);
+    else
+      result.high = std::min(result.high, of_trials.high);
+  } else if (!statistic.graded && within_three_errors(statistic, point, variance)) {
+    // A rate of both classes (EER) is held by the people of the smaller one.
+    result.low = std::min(result.low, of_trials.low);
+    result.high = std::max(result.high, of_trials.high);
+  }
+}
+
 Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statistic, double level) {
   const double upper = half_level(level);
   const double point = r.points[s];
@@ -205,32 +233,7 @@ Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statis
   // A value of 0 or 1 stays inside its own interval.
   result.low = std::min(rounded_bound(logistic(centre - half)), point);
   result.high = std::max(rounded_bound(logistic(centre + half)), point);
-  // A single error may be one that hardly ever happens: the exact bound of one error in so many
-  // comparisons (Clopper & Pearson 1934).
-  if (!statistic.graded && std::min(point, 1 - point) <= 1.5 * statistic.resolution) {
-    const double rare = rounded_bound(1 - std::pow(upper, statistic.resolution));
-    if (point > 0.5)
-      result.high = std::max(result.high, 1 - rare);
-    else
-      result.low = std::min(result.low, rare);
-  }
-  // A rate of both classes (EER) is held by the people of the smaller one.
-  if (!statistic.graded && r.trials[s] > 0 &&
-      within_three_errors(statistic, point, spread.variance)) {
-    const Interval of_trials =
-        wilson_of_share(point, static_cast<double>(r.trials[s]), result.level);
-    result.low = std::min(result.low, of_trials.low);
-    result.high = std::max(result.high, of_trials.high);
-  }
-  if (near_an_end) {
-    const Interval of_trials =
-        wilson_of_share(point, static_cast<double>(r.trials[s]), result.level);
-    result.method += "_within_wilson";
-    if (point > 0.5)
-      result.low = std::max(result.low, of_trials.low);
-    else
-      result.high = std::min(result.high, of_trials.high);
-  }
+  mend_bounds_by_trials(r, s, statistic, spread.variance, near_an_end, result);
   return result;
 }
 

@@ -231,7 +231,7 @@ Json pair_json(const InspectedPair& p) {
           {"second_person", p.second_person},
           {"genuine", p.genuine},
           {"score", number_or_null(p.score)},
-          {"other", p.other ? number_or_null(*p.other) : Json()}};
+          {"other", number_or_null(p.other)}};
 }
 
 Json pairs_json(const std::vector<InspectedPair>& pairs) {

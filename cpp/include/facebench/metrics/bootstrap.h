@@ -116,9 +116,9 @@ class Bootstrap {
   // a graded statistic with no more than three errors' worth (p^2 (1 - p) / V from the nearer end),
   // or where a replicate reaches 0 or 1, the interval is at least t * sd(replicates) / (p (1 - p))
   // long on the logit scale and ends where Wilson's of that share of the trials does (method
-  // "..._within_wilson"). For a statistic
-  // that calls itself a rate and leaves [0, 1], components and vertices give percentiles (method
-  // "..._percentile"). Interval::note says where the level is not what it seems.
+  // "..._within_wilson"). For a statistic that calls itself a rate and leaves [0, 1], components
+  // and vertices give percentiles (method "..._percentile"). Interval::note says where the level is
+  // not what it seems.
   std::vector<Interval> intervals(std::span<const Statistic> statistics,
                                   const BootstrapOptions& options = {}, const Job& job = {}) const;
   Replicates replicates(std::span<const Statistic> statistics, const BootstrapOptions& options = {},
