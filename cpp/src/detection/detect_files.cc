@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -13,7 +12,6 @@
 #include <utility>
 
 #include "facebench/core/error.h"
-#include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
 #include "facebench/detection/given.h"
 #include "facebench/images/decode.h"
@@ -180,21 +178,9 @@ std::string csv_rows(const DetectedFile& file) {
   return rows.empty() ? faceless_csv_record(file.name, file.status) : rows;
 }
 
-// The shortest number that reads back as this float.
-double short_number(float v) { return number_of(fmt::format("{}", v)).value_or(NAN); }
-
 std::string json_row(const DetectedFile& file) {
   Json faces = Json::array();
-  for (const Face& f : file.faces) {
-    Json landmarks;
-    for (const Point& p : f.landmarks)
-      if (f.has_landmarks) landmarks.push_back({short_number(p.x), short_number(p.y)});
-    faces.push_back({{"box",
-                      {short_number(f.box.x0), short_number(f.box.y0), short_number(f.box.x1),
-                       short_number(f.box.y1)}},
-                     {"score", short_number(f.score)},
-                     {"landmarks", landmarks}});
-  }
+  for (const Face& face : file.faces) faces.push_back(face_json(face));
   Json row = {{"name", printable(file.name)},
               {"status", sample_status_name(file.status)},
               {"faces", faces}};

@@ -12,9 +12,11 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
 #include "facebench/core/registry.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
+#include "facebench/io/json.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
 
@@ -275,6 +277,31 @@ std::string face_csv_record(std::string_view name, const Face& face) {
     for (const float v : {p.x, p.y})
       fields.push_back(face.has_landmarks ? fmt::format("{}", v) : std::string());
   return csv_record(fields);
+}
+
+Json face_json(const Face& face) {
+  const auto number = [](float v) { return number_of(fmt::format("{}", v)).value_or(NAN); };
+  Json landmarks;
+  for (const Point& p : face.landmarks)
+    if (face.has_landmarks) landmarks.push_back({number(p.x), number(p.y)});
+  const Box& box = face.box;
+  return {{"box", {number(box.x0), number(box.y0), number(box.x1), number(box.y1)}},
+          {"score", number(face.score)},
+          {"landmarks", landmarks}};
+}
+
+Face face_of_json(const Json& json) {
+  Face face;
+  const auto box = json.at("box").get<std::array<float, 4>>();
+  face.box = {box[0], box[1], box[2], box[3]};
+  face.score = json.at("score");
+  const Json& landmarks = json.at("landmarks");
+  face.has_landmarks = !landmarks.is_null();
+  for (std::size_t k = 0; face.has_landmarks && k < face.landmarks.size(); ++k) {
+    const auto point = landmarks.at(k).get<std::array<float, 2>>();
+    face.landmarks[k] = {point[0], point[1]};
+  }
+  return face;
 }
 
 std::string faceless_csv_record(std::string_view name, SampleStatus status) {

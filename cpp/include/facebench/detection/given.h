@@ -39,6 +39,11 @@ std::unique_ptr<Detector> make_given(const GivenOptions& options);
 // What a file of faces looks like when this library writes it, so that `given` reads it again.
 std::string face_csv_header();
 std::string face_csv_record(std::string_view name, const Face& face);
+// {"box": [x0, y0, x1, y1], "landmarks": five times [x, y], or null, "score": ...}, each number the
+// shortest that reads back as the same float. face_of_json: the same face again; throws what the
+// JSON library does for anything else.
+Json face_json(const Face& face);
+Face face_of_json(const Json& json);
 // A sample without a face: its name, its status, and empty cells.
 std::string faceless_csv_record(std::string_view name, SampleStatus status);
 
