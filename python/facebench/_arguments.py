@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from facebench._eval import closest_name
+
 LONGEST = 500  # characters of a message about arguments
 
 
@@ -64,6 +66,16 @@ def brief(value) -> str:
         return type_text(value)
     text = os.fspath(value)
     return text if len(text) <= 200 else f"{text[:60]} ..."
+
+
+def did_you_mean(name: str, known) -> str:
+    """The known name that is nearest to an unknown one, for the end of a message; "" for none.
+
+    >>> did_you_mean("markdwon", ["markdown", "latex"]), did_you_mean("x", ["markdown"])
+    ("; did you mean 'markdown'?", '')
+    """
+    near = closest_name(name, list(known))
+    return f"; did you mean '{near}'?" if near else ""
 
 
 def tensor_array(tensor, name: str):

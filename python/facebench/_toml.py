@@ -1,8 +1,8 @@
 """TOML in Python: files that are read (suites, rules), and values as text."""
 
 from facebench import _eval
-from facebench._arguments import brief
-from facebench.core import Error, closest_name
+from facebench._arguments import brief, did_you_mean
+from facebench.core import Error
 
 
 def read_toml(path) -> dict:
@@ -18,9 +18,7 @@ def check_keys(path, where, table, known):
     """Throws `facebench.Error` for a key that is not known, with the nearest that is."""
     for key in table:
         if key not in known:
-            near = closest_name(key, list(known))
-            hint = f"; did you mean '{near}'?" if near else ""
-            raise Error(f"{path}: {where} has no key '{key}'{hint}")
+            raise Error(f"{path}: {where} has no key '{key}'{did_you_mean(key, known)}")
 
 
 def value_text(value) -> str:

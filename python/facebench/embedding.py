@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import _foreign, _onnx_import, nn
-from facebench._arguments import brief, tensor_array, type_text
+from facebench._arguments import brief, did_you_mean, tensor_array, type_text
 from facebench._foreign import (
     CallableEmbedder,
     Embedder,
@@ -24,7 +24,7 @@ from facebench._foreign import (
 )
 from facebench._options import takes
 from facebench._torch import full
-from facebench.core import Error, closest_name
+from facebench.core import Error
 from facebench.io import EmbeddingSet, read_safetensors, sha256_file
 from facebench.nn import NetworkOptions
 
@@ -148,8 +148,7 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
         if name in ("crop", "detector"):
             known = full.crops() if name == "crop" else {**full.detectors(), "none": ""}
             if value not in known:
-                near = closest_name(str(value), list(known))
-                meant = f"; did you mean '{near}'?" if near else ""
+                meant = did_you_mean(str(value), known)
                 raise ValueError(f"unknown {name} '{value}'{meant} (known: {', '.join(known)})")
         one_for_all = name in ("mean", "std") and isinstance(value, int | float)
         setattr(target, name, [float(value)] if one_for_all else value)

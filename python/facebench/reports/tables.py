@@ -5,8 +5,7 @@ import os
 from typing import Any
 
 from facebench import _eval
-from facebench._arguments import brief
-from facebench.core import closest_name
+from facebench._arguments import brief, did_you_mean
 from facebench.reports.escape import spreadsheet_record
 from facebench.reports.page import Section, heading, report_markdown, table_block, text, written
 from facebench.reports.runs import as_list
@@ -32,8 +31,7 @@ def report_formats():
 def _chosen(formats, name):
     if name in formats:
         return formats[name]
-    near = closest_name(str(name), list(formats))
-    meant = f"; did you mean '{near}'?" if near else ""
+    meant = did_you_mean(str(name), formats)
     raise ValueError(f"unknown report format '{brief(name)}'{meant} (known: {', '.join(formats)})")
 
 

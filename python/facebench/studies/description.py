@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from facebench._arguments import brief, type_text
+from facebench._arguments import brief, did_you_mean, type_text
 from facebench._toml import check_keys, read_toml
-from facebench.core import Error, closest_name
+from facebench.core import Error
 
 # protocols/studies of the sources: the build links it here, a wheel holds it.
 FOLDER = Path(__file__).parent.with_name("_studies")
@@ -90,9 +90,9 @@ class Study:
         found = [t for t in self.tables if t.id == table]
         if not found:
             known = [t.id for t in self.tables]
-            near = closest_name(table, known)
-            hint = f"; did you mean '{near}'?" if near else ""
-            raise ValueError(f"{self.id} has no '{table}'{hint} (there are: {', '.join(known)})")
+            hint = did_you_mean(table, known)
+            there = ", ".join(known)
+            raise ValueError(f"{self.id} has no '{brief(table)}'{hint} (there are: {there})")
         return replace(self, tables=found)
 
     def rehearsed(self) -> "Study":
@@ -173,9 +173,8 @@ def load_study(name_or_path) -> Study:
     else:
         name, _, table = text.partition("/")
         if name not in study_names():
-            near = closest_name(name, study_names())
-            hint = f"; did you mean '{near}'?" if near else ""
-            raise ValueError(f"no study '{brief(name)}'{hint} (known: {', '.join(study_names())})")
+            hint, known = did_you_mean(name, study_names()), ", ".join(study_names())
+            raise ValueError(f"no study '{brief(name)}'{hint} (known: {known})")
         path = FOLDER / f"{name}.toml"
     study = read_study(read_toml(path), path)
     return study.only(table.strip("/")) if table.strip("/") else study

@@ -15,6 +15,7 @@ from facebench.studies.page import (
     heading,
     number,
     of_tables,
+    order_of,
     percent,
     span,
 )
@@ -107,7 +108,7 @@ def _of_row(content, name):
             if row["name"] != name:
                 continue
             for i, (column, cell) in enumerate(zip(table["columns"], row["cells"], strict=True)):
-                order = next((o for o in table["order"] if o["column"] == i and o["ranking"]), None)
+                order = order_of(table, i)
                 k = table["rows"].index(row)
                 place = order and k in order["rows"] and (
                     order["ranking"]["places"][order["rows"].index(k)],

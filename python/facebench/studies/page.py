@@ -132,9 +132,14 @@ def compared(row: dict) -> str:
     return "\n".join(row["differs"]) or "same"
 
 
+def order_of(table: dict, number_of: int) -> dict | None:
+    """The order of the rows by a column; None where it is not tested, or could not be."""
+    return next((o for o in table["order"] if o["column"] == number_of and o["ranking"]), None)
+
+
 def best_of(table: dict, number_of: int) -> set[str]:
     """The rows with the best number of a column whose order is tested; of one alone none is."""
-    order = next((o for o in table["order"] if o["column"] == number_of and o["ranking"]), None)
+    order = order_of(table, number_of)
     if order is None:
         return set()
     values = {table["rows"][k]["name"]: table["rows"][k]["cells"][number_of]["value"]
@@ -429,7 +434,7 @@ def _cost(table, number_of):
                  if c["kind"] == "cost" and c["name"] == "images_per_second"), None)  # fmt: skip
     if column["kind"] != "metric" or rate is None:
         return None
-    order = next((o for o in table["order"] if o["column"] == number_of and o["ranking"]), None)
+    order = order_of(table, number_of)
     lower = bool(order and order["ranking"]["lower_is_better"])
     sign = (-1 if lower else 1) * (100 if column["rate"] else 1)
     points = []

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from facebench import _eval
-from facebench.core import closest_name, cuda_devices
+from facebench._arguments import did_you_mean
+from facebench.core import cuda_devices
 from facebench.io import sha256_file
 from facebench.studies.description import Study
 from facebench.studies.engine import Job
@@ -42,18 +43,17 @@ class Plan:
     how: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        self.train = {k: v if isinstance(v, dict) else {"root": v} for k, v in self.train.items()}
-        self.test = {k: v if isinstance(v, dict) else {"root": v} for k, v in self.test.items()}
+        self.train, self.test = (
+            {k: v if isinstance(v, dict) else {"root": v} for k, v in given.items()}
+            for given in (self.train, self.test)
+        )
         known = {*self.study.data, *_protocols(self.study)}
         known |= {row.get("training_set") for t in self.study.tables for row in t.rows}
         known |= {row.get("images") for t in self.study.tables for row in t.rows}
         for name in (*self.train, *self.test):
             if name not in known:
-                near = closest_name(name, sorted(map(str, known)))
-                raise ValueError(
-                    f"{self.study.id} has no data set '{name}'"
-                    + (f"; did you mean '{near}'?" if near else "")
-                )
+                hint = did_you_mean(name, sorted(map(str, known)))
+                raise ValueError(f"{self.study.id} has no data set '{name}'{hint}")
 
     def job(self, table, row: dict, column: dict, seed: int) -> Job:
         """The job whose result a cell shows. `Missing` says what is not there."""

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench import core
+from facebench._arguments import did_you_mean
 from facebench._progress import sink
 from facebench._torch import full
 from facebench.engines import ENGINES, absent
@@ -121,8 +122,7 @@ def bench_step(
     for name in engines:
         if name not in ENGINES:
             known = ", ".join(ENGINES)
-            near = core.closest_name(name, list(ENGINES))
-            guess = f"; did you mean '{near}'?" if near else ""
+            guess = did_you_mean(name, ENGINES)
             raise ValueError(f"unknown engine '{name}'{guess} (known: {known})")
     for network in networks:
         full.build_graph(network, full.NetworkOptions(**(network_options or {})))

@@ -1,6 +1,7 @@
 """``facebench list``: what there is to choose from."""
 
 import facebench
+from facebench._arguments import did_you_mean
 from facebench.cli import common
 from facebench.cli.options import argument
 from facebench.cli.verb import Answer, verb
@@ -147,10 +148,13 @@ def list_names(kind: argument(f"One of: {', '.join(KINDS)}; none: the kinds.", s
         entries = [{"name": name} for name in KINDS]
         return Answer(entries, "\n".join(["facebench list KIND, of these kinds:", *KINDS]))
     if kind not in KINDS:
-        near = facebench.core.closest_name(kind, list(KINDS))
-        meant = f"; did you mean '{near}'?" if near else ""
+        meant = did_you_mean(kind, KINDS)
         raise ValueError(f"unknown kind '{kind}'{meant} (known: {', '.join(KINDS)})")
-    entries = KINDS[kind]()
+    return listed(KINDS[kind]())
+
+
+def listed(entries: list[dict]) -> Answer:
+    """Entries as a list: name and one line of each."""
     width = max((len(entry["name"]) for entry in entries), default=0)
     lines = [f"{entry['name']:<{width}}  {entry.get('doc', '')}".rstrip() for entry in entries]
     return Answer(entries, "\n".join(lines))

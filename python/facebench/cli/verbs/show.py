@@ -1,6 +1,7 @@
 """``facebench show``: all that is known of one named thing."""
 
 import facebench
+from facebench._arguments import did_you_mean
 from facebench.cli import common
 from facebench.cli.options import argument, option
 from facebench.cli.verb import Answer, verb
@@ -98,8 +99,7 @@ def show(
             if entry["name"] == name:
                 found[one] = entry
     if not found:
-        near = facebench.core.closest_name(name, known)
-        meant = f"; did you mean '{near}'?" if near else ""
+        meant = did_you_mean(name, known)
         raise ValueError(f"nothing is called '{name}'{meant} (facebench list names the kinds)")
     fields = {k: {**entry, **(MORE[k](name) if k in MORE else {})} for k, entry in found.items()}
     text = [line for k, entry in fields.items() for line in [f"{k}:", *_lines(entry, 1)]]

@@ -8,15 +8,21 @@ from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
+from facebench.cli.verbs.listing import listed
 
 Jobs = option("Jobs at a time, each in a process of its own; what is timed runs alone.", int, min=1)
 
 
-def how(jobs: int, threads: int) -> dict:
+def how(jobs: int, threads: int, device: str = "cpu") -> dict:
     """What all studies are told about their making."""
-    progress = make_progress() if jobs == 1 else None
-    command = common.command_line()
-    return {"jobs": jobs, "threads": threads, "command": command, "progress": progress, "say": _say}
+    return {
+        "jobs": jobs,
+        "threads": threads,
+        "device": common.check_device(device),
+        "command": common.command_line(),
+        "progress": make_progress() if jobs == 1 else None,
+        "say": _say,
+    }
 
 
 def _say(text: str) -> None:
@@ -55,9 +61,7 @@ def study(
     """Every row and column of a study, with what its paper prints beside. What is not there is a
     cell that says what it needs. One that was stopped goes on where it was."""
     if description == "list":
-        entries = study_list()
-        width = max((len(e["name"]) for e in entries), default=0)
-        return Answer(entries, "\n".join(f"{e['name']:<{width}}  {e['doc']}" for e in entries))
+        return listed(study_list())
     name = Path(description).stem if ".toml" in description else description
     found = facebench.study(
         description,
@@ -65,7 +69,6 @@ def study(
         test=common.parse_assignments(test),
         rehearse=rehearse,
         out=out or Path("studies") / name.replace("/", "-"),
-        device=common.check_device(device),
-        **how(jobs, threads),
+        **how(jobs, threads, device),
     )
     return answer(found)

@@ -45,8 +45,7 @@ def factors(
     return answer(
         facebench.study(
             described, train={"faces": data} if data else {}, test=tests, out=out,
-            rehearse=not (data and tests), device=common.check_device(device),
-            **how(jobs, threads),
+            rehearse=not (data and tests), **how(jobs, threads, device),
         )
     )  # fmt: skip
 
@@ -92,6 +91,6 @@ def compare_datasets(
     return answer(
         facebench.study(
             described, train=train, test=tests, out=out, rehearse=not (train and tests),
-            device=common.check_device(device), **how(jobs, threads),
+            **how(jobs, threads, device),
         )
     )  # fmt: skip
