@@ -6,6 +6,8 @@ set(CMAKE_CXX_VISIBILITY_PRESET default)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # What is linked holds no path of the build folder, so that its build ID is the same in every folder.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+# Programs find a library at run time: one whose sources changed does not link them again.
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()

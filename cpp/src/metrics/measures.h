@@ -8,12 +8,13 @@
 
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/interval.h"
-#include "facebench/metrics/roc.h"
 #include "facebench/metrics/tar_at_far.h"
 
 // What the public functions and the bootstrap share: weights already in the sorted order, NaN
 // instead of an exception where a value is undefined.
 namespace facebench {
+
+struct RocCurve;
 
 __extension__ typedef __int128 Wide;  // products of two counts stay exact
 

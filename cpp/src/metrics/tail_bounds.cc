@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "facebench/metrics/roc.h"
 #include "metrics/measures.h"
 
 namespace facebench {

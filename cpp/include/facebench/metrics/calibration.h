@@ -5,10 +5,11 @@
 #include <span>
 
 #include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/roc.h"
 #include "facebench/metrics/statistic.h"
 
 namespace facebench {
+
+struct RocCurve;
 
 // Cost of log-likelihood ratios, in bits: how well scores serve as evidence at any prior. 0 is
 // perfect; 1 is what a system costs that always says "no evidence" (score 0); above 1 the scores

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "facebench/metrics/comparisons.h"
-#include "facebench/metrics/roc.h"
 
 namespace facebench {
+
+struct RocCurve;
 
 // The same errors under the names of ISO/IEC 19795-1: a false match is an impostor comparison that
 // is accepted (FMR = FAR), a false non-match a genuine one that is rejected (FNMR = 1 - TAR).

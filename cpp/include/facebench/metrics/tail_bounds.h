@@ -1,9 +1,10 @@
 #pragma once
 
-#include "facebench/metrics/roc.h"
 #include "facebench/metrics/score_tail.h"
 
 namespace facebench {
+
+struct RocCurve;
 
 // Bounds, from the histogram of a ScoreTail, of metrics that need all scores: the metric of all
 // scores lies in [low, high]. The bounds are as far apart as one bin and histogram_blur make them.

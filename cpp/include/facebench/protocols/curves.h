@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "facebench/io/json.h"
-#include "facebench/metrics/roc.h"
 #include "facebench/metrics/summary.h"
 #include "facebench/protocols/measurable.h"
 
 namespace facebench {
+
+struct RocCurve;
 
 // A ROC curve for a plot: at most `count` of its points, ends included, spread evenly over
 // log10(FAR) and over TAR. Every point is one of the exact curve.
