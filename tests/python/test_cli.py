@@ -17,7 +17,7 @@ import typer
 from command_line import ENVIRONMENT, assert_user_error, command, run, runner
 from facebench.cli.app import app
 from facebench.cli.common import give_back_names, out_path, parse_assignments
-from facebench.cli.options import fields
+from facebench.cli.options import HEADINGS, fields
 from facebench.cli.verb import complete, report_errors
 from facebench.cli.verbs import VERBS as TABLE
 from facebench.cli.verbs import listing
@@ -87,7 +87,25 @@ def test_these_are_all_the_verbs():
     names = []
     for name, entry in TABLE.items():
         names += [f"{name} {verb}" for verb in entry] if isinstance(entry, dict) else [name]
-    assert names == VERBS
+    assert sorted(names) == sorted(VERBS)
+
+
+def test_help_shows_verbs_and_many_options_by_heading():
+    text = runner.invoke(app, ["--help"]).output
+    assert re.search(r"Start:\n  demo .*\nSingle steps:\n.*\nStudies:\n  study ", text, re.DOTALL)
+    text = runner.invoke(app, ["run", "--help"]).output
+    for heading, first in [
+        ("Input", "root"),
+        ("Faces", "detector"),
+        ("Model", "model"),
+        ("Numbers", "convention"),
+        ("Output", "cache"),
+    ]:
+        assert re.search(rf"^{heading}:\n  --{first} ", text, re.MULTILINE), heading
+    # What a heading names is an option of some verb.
+    run_command = complete(typer.main.get_command(app).commands["run"])
+    options = {p.name for p in run_command.params} | {"device", "help"}
+    assert {n for names in HEADINGS.values() for n in names.split()} <= options
 
 
 def test_examples_in_help_are_valid_options():

@@ -13,7 +13,7 @@ from facebench import io
 from facebench.cli.common import EXIT_FAILED, EXIT_STOPPED, complain, drop_output, reason
 from facebench.cli.options import flag
 from facebench.cli.verb import VerbCommand, VerbGroup
-from facebench.cli.verbs import GROUPS, VERBS
+from facebench.cli.verbs import GROUPS, SECTIONS, VERBS
 
 
 def build(verbs: dict, **how) -> typer.Typer:
@@ -27,11 +27,18 @@ def build(verbs: dict, **how) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
         **how,
     )
+    headings = {
+        name: heading for heading, names in SECTIONS.items() for name in names if verbs is VERBS
+    }
     for name, entry in verbs.items():
         if isinstance(entry, dict):
-            built.add_typer(build(entry, help=GROUPS[name]), name=name)
+            built.add_typer(
+                build(entry, help=GROUPS[name]), name=name, rich_help_panel=headings.get(name)
+            )
         else:
-            built.command(name, cls=VerbCommand, epilog=entry.epilog)(entry)
+            built.command(
+                name, cls=VerbCommand, epilog=entry.epilog, rich_help_panel=headings.get(name)
+            )(entry)
     return built
 
 

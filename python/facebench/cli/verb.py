@@ -26,7 +26,7 @@ from facebench.cli.common import (
     reason,
     shown,
 )
-from facebench.cli.options import keyword, with_parameters
+from facebench.cli.options import HEADINGS, keyword, with_parameters
 from facebench.cli.progress import be_quiet
 
 ALWAYS = [keyword("quiet", Quiet, False), keyword("json", Json, False)]
@@ -191,9 +191,22 @@ class VerbCommand(TyperCommand):
     """A verb as a command; some of its options take several words."""
 
     def format_options(self, ctx, formatter):
-        write = formatter.write_dl
-        formatter.write_dl = lambda rows, *how: write([in_words(*row) for row in rows], *how)
-        super().format_options(ctx, formatter)
+        params = [p for p in self.get_params(ctx) if p.get_help_record(ctx)]
+        arguments = [p for p in params if p.param_type_name == "argument"]
+        options = [p for p in params if p not in arguments]
+        headings = {"Arguments": arguments, "Options": options}
+        if len(options) >= 25:
+            named = {heading: names.split() for heading, names in HEADINGS.items()}
+            every = {name for names in named.values() for name in names}
+            headings = {
+                "Arguments": arguments,
+                "Input": [p for p in options if p.name not in every],
+                **{h: [p for p in options if p.name in names] for h, names in named.items()},
+            }
+        for heading, shown_here in headings.items():
+            if shown_here:
+                with formatter.section(heading):
+                    formatter.write_dl([in_words(*p.get_help_record(ctx)) for p in shown_here])
 
     def parse_args(self, ctx, args):
         several = getattr(self.callback, "several", ())
@@ -219,6 +232,20 @@ class VerbGroup(TyperGroup):
             complain_of_error(error.format_message(), error.exit_code, True)
             sys.exit(error.exit_code)
         sys.exit(code or 0)
+
+    def format_commands(self, ctx, formatter):
+        headings: dict[str, list[str]] = {}
+        for name, command in self.commands.items():
+            headings.setdefault(command.rich_help_panel or "Commands", []).append(name)
+        width = max(map(len, self.commands))
+        for heading, names in headings.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (f"{name:{width}}", self.commands[name].get_short_help_str(formatter.width))
+                        for name in names
+                    ]
+                )
 
     def resolve_command(self, ctx, args):
         name, command, rest = super().resolve_command(ctx, args)

@@ -1,4 +1,4 @@
-"""The table of the verbs, in the order of the help; a group of verbs is a table of its own."""
+"""The tables of the verbs, in the order of the help; a group of verbs is a table of its own."""
 
 from facebench.cli.verbs import (
     check,
@@ -28,52 +28,64 @@ from facebench.cli.verbs import (
 )
 from facebench.cli.verbs.bench import steps, studies, throughput
 
-VERBS = {
-    "demo": demo.demo,
-    "list": listing.list_names,
-    "show": show.show,
-    "detect": detect.detect,
-    "pack": pack.pack,
-    "train": train.train,
-    "convert": convert.convert,
-    "quantize": quantize.quantize,
-    "embed": embed.embed,
-    "pairs": pairs.pairs,
-    "eval": evaluate.evaluate,
-    "run": run.run,
-    "study": study.study,
-    "suite": suite.suite,
-    "compare": compare.compare,
-    "report": report.report,
-    "explain": explain.explain,
-    "groups": groups.groups,
-    "quality": quality.quality,
-    "threshold": operating_points.threshold,
-    "calibrate": operating_points.calibrate,
-    "plan": operating_points.plan,
-    "gallery": operating_points.gallery,
-    "budget": operating_points.budget,
-    "inspect": inspect.inspect,
-    "verify": verify.verify,
-    "check": check.check,
-    "data": {
-        "synth": data.synth,
-        "check": data.check,
-        "scan": data.scan,
-        "convert": data.convert,
-        "overlap": data.overlap,
-        "croissant": data.croissant,
+# By the headings that they stand under in the help.
+SECTIONS = {
+    "Start": {
+        "demo": demo.demo,
+        "run": run.run,
+        "compare": compare.compare,
+        "report": report.report,
+        "verify": verify.verify,
+        "list": listing.list_names,
+        "show": show.show,
     },
-    "bench": {
-        "step": steps.step,
-        "scale": steps.scale,
-        "load": throughput.load,
-        "detect": throughput.detect,
-        "eval": throughput.evaluate,
-        "factors": studies.factors,
-        "compare-datasets": studies.compare_datasets,
+    "Single steps": {
+        "detect": detect.detect,
+        "pack": pack.pack,
+        "train": train.train,
+        "convert": convert.convert,
+        "quantize": quantize.quantize,
+        "embed": embed.embed,
+        "pairs": pairs.pairs,
+        "eval": evaluate.evaluate,
+    },
+    "What a run says": {
+        "explain": explain.explain,
+        "inspect": inspect.inspect,
+        "groups": groups.groups,
+        "quality": quality.quality,
+        "threshold": operating_points.threshold,
+        "calibrate": operating_points.calibrate,
+        "plan": operating_points.plan,
+        "gallery": operating_points.gallery,
+        "budget": operating_points.budget,
+        "check": check.check,
+    },
+    "Studies": {
+        "study": study.study,
+        "suite": suite.suite,
+    },
+    "Data and speed": {
+        "data": {
+            "synth": data.synth,
+            "check": data.check,
+            "scan": data.scan,
+            "convert": data.convert,
+            "overlap": data.overlap,
+            "croissant": data.croissant,
+        },
+        "bench": {
+            "step": steps.step,
+            "scale": steps.scale,
+            "load": throughput.load,
+            "detect": throughput.detect,
+            "eval": throughput.evaluate,
+            "factors": studies.factors,
+            "compare-datasets": studies.compare_datasets,
+        },
     },
 }
+VERBS = {name: entry for verbs in SECTIONS.values() for name, entry in verbs.items()}
 GROUPS = {
     "data": "Make and check data sets.",
     "bench": "Time steps, loading, detection, scoring.",
