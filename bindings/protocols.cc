@@ -474,6 +474,13 @@ void bind_evaluation(py::module_& m) {
       },
       py::arg("protocol"), py::arg("trials"), py::arg("scores"), py::arg("status"),
       py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def(
+      "read_result",
+      [](const std::filesystem::path& folder, int threads) {
+        return with_job(threads, py::none(),
+                        [&](const Job& job) { return read_result(folder, job); });
+      },
+      py::arg("folder"), py::arg("threads") = 0);
   m.def("read_scores_csv", &read_scores_csv, py::arg("path"), py::arg("trials"));
 }
 

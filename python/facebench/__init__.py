@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.pipeline import pack as pack
     from facebench.pipeline import run as run
     from facebench.protocols import evaluate as evaluate
+    from facebench.protocols import load as load
     from facebench.reports import budget as budget
     from facebench.reports import calibrate as calibrate
     from facebench.reports import check as check
@@ -84,13 +85,14 @@ _MODULES = (
     "plots",
 )
 
-# The verbs of the command line, and where each lives.
+# The verbs of the command line and load(), and where each lives.
 _VERBS = {
     "detect": "detection",
     "pack": "pipeline",
     "train": "training",
     "embed": "pipeline",
     "evaluate": "protocols",
+    "load": "protocols",
     "run": "pipeline",
     "demo": "pipeline",
     "verify": "_light",

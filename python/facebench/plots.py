@@ -1,9 +1,12 @@
-"""Plots for papers, drawn with matplotlib: of one result, or of several as {title: result}.
+"""Plots for papers, drawn with matplotlib: of one result or run folder, or of several as
+{title: result}.
 
 Each function draws on ``ax`` (default: a new one) and returns it, so that axes can be shared, set
 and saved as vector graphics: ``plot_roc(result).figure.savefig("roc.pdf")``. Further keywords are
 those of matplotlib's ``plot``.
 """
+
+import os
 
 __all__ = ["plot_cmc", "plot_det", "plot_roc", "plot_scores"]
 
@@ -22,6 +25,10 @@ def _curves(results):
     """(label, track) of every track that has a curve."""
     named = results if isinstance(results, dict) else {"": results}
     for title, result in named.items():
+        if isinstance(result, (str, os.PathLike)):
+            from facebench.protocols import load
+
+            result = load(result)
         tracks = [t for t in result.tracks.values() if t.trials is not None]
         for track in tracks:
             label = ", ".join(filter(None, [title, track.name if len(tracks) > 1 else ""]))

@@ -71,6 +71,7 @@ __all__ = [
     "interval_methods",
     "list_protocols",
     "list_published",
+    "load",
     "load_protocol",
     "load_published",
     "protocol_metrics",
@@ -350,6 +351,7 @@ class Result(NamedValues):
         self.options = raw.options
         self.notes = raw.notes
         self.warnings = raw.warnings
+        self.folder = ""  # that it was loaded from
         self.reused = []  # what a run took from its cache: "pack", "embeddings"
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
@@ -410,8 +412,10 @@ class Result(NamedValues):
 
     def save(self, path, overwrite=False, command=""):
         """Write a run folder: run.json, scores.h5, metrics.json and curves.json, whole or not at
-        all; then report.md and report.html.
+        all; then report.md and report.html. ValueError for a result that `facebench.load` gave.
         """
+        if self.folder:
+            raise ValueError(f"this result is that of {self.folder}: copy the folder")
         from facebench._light import write_run_pages
 
         _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads)
@@ -477,6 +481,27 @@ def _embedding_set(embeddings, names, status):
     if hasattr(embeddings, "detach"):  # a torch tensor, without importing torch
         embeddings = tensor_array(embeddings, "embeddings")
     return _embedding_files.make(embeddings, names, status), None
+
+
+def load(folder, threads=0) -> Result:
+    """The result of a run folder, with all that `facebench.evaluate` gives: metrics, plots, frames.
+
+    Its numbers are computed again from the folder's scores. facebench.Error where it is no run
+    folder, or a file is not the one that the run wrote.
+
+    >>> import pathlib, tempfile, facebench
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> text = "2\\t1\\nAnn\\t1\\t2\\nAnn\\t1\\tBob\\t1\\nCat\\t1\\t2\\nCat\\t1\\tDan\\t1\\n"
+    >>> _ = pathlib.Path(folder.name, "pairs.txt").write_text(text)
+    >>> run = pathlib.Path(folder.name, "run")
+    >>> _ = facebench.evaluate("lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder.name, out=run)
+    >>> facebench.load(run).auc.value
+    1.0
+    >>> folder.cleanup()
+    """
+    result = Result(_eval.read_result(os.fspath(folder), threads), threads=threads)
+    result.folder = os.fspath(folder)
+    return result
 
 
 @takes(EvaluationOptions)

@@ -1,6 +1,7 @@
 """One's own embeddings, scores and pairs; what a result warns of."""
 
 import csv
+import json
 
 import facebench
 import numpy as np
@@ -154,7 +155,7 @@ def test_a_result_begins_with_what_went_wrong(tmp_path, root, values):
     assert result.warnings[1].startswith("1 of the 6 names in the lists have no embedding")
     assert repr(result).startswith("WARNING: Track view2")
     assert "**Warning:** Track view2" in (tmp_path / "run/report.md").read_text()
-    assert "Warning: Track view2" in (tmp_path / "run/report.html").read_text()
+    assert "<strong>Warning:</strong> Track view2" in (tmp_path / "run/report.html").read_text()
     good = facebench.evaluate(
         "lfw", values, names=NAMES, root=root, interval="none", out=tmp_path / "b"
     )
@@ -200,3 +201,17 @@ def test_list_names_its_kinds_and_h_is_help():
             CliRunner().invoke(app, words).stdout
             == CliRunner().invoke(app, [*words[:-1], "--help"]).stdout
         )
+
+
+def test_a_loaded_result_is_that_of_the_folder(tmp_path, root, values):
+    out = tmp_path / "run"
+    result = facebench.evaluate("lfw", values, names=NAMES, root=root, out=out)
+    loaded = facebench.load(out)
+    assert json.dumps(loaded.to_dict()) == json.dumps(result.to_dict())
+    assert repr(loaded) == repr(result) and loaded.notes == result.notes
+    np.testing.assert_equal(loaded["view2"].roc(), result["view2"].roc())
+    with pytest.raises(ValueError, match="copy the folder"):
+        loaded.save(tmp_path / "copy")
+    (out / "scores.h5").write_bytes(b"")
+    with pytest.raises(facebench.Error, match="another SHA-256"):
+        facebench.load(out)

@@ -322,4 +322,26 @@ WholeRun read_whole_run(const fs::path& folder, const Job& job) {
   return {std::move(run), read_since(before, folder / "scores.h5")};
 }
 
+Result read_result(const fs::path& folder, const Job& job) {
+  WholeRun whole = read_whole_run(folder, job);
+  const Json &content = whole.run.manifest.content, &circumstance = whole.run.manifest.circumstance;
+  Result r;
+  static_cast<ScoredTrials&>(r) = std::move(whole.scores);
+  auto [tracks, curves] = measure_run(r, job);
+  r.tracks = std::move(tracks);
+  r.curves = std::move(curves);
+  r.score = content.value("score", "");
+  r.notes = content.value("notes", r.notes);
+  r.warnings = content.value("warnings", r.warnings);
+  if (content.contains("embeddings") && content["embeddings"].is_object())
+    r.embeddings = content["embeddings"];
+  const Json places = circumstance.value("inputs", Json::array());
+  for (std::size_t i = 0; i < content["inputs"].size(); ++i) {
+    const Json& input = content["inputs"][i];
+    const std::string path = i < places.size() ? places[i].value("path", "") : "";
+    r.inputs.push_back({input.value("role", ""), path, input.value("sha256", "")});
+  }
+  return r;
+}
+
 }  // namespace facebench

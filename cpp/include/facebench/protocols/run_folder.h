@@ -70,6 +70,10 @@ struct WholeRun {
 // Both, of the same evaluation: Error as of each, and where scores.h5 is written meanwhile.
 WholeRun read_whole_run(const std::filesystem::path& folder, const Job& job = {});
 
+// The result that a run folder holds, as evaluate() gave it but for the blemishes of the lists: the
+// numbers are computed again from the scores. Throws Error as read_whole_run() does.
+Result read_result(const std::filesystem::path& folder, const Job& job = {});
+
 // The part of a manifest's content that follows from the scores: kind, protocol, options, tracks.
 Json content_of_scores(const ScoredTrials& scored, std::span<const TrackResult> tracks);
 
