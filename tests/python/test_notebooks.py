@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import facebench
@@ -44,6 +45,17 @@ def test_they_read_well(name):
     assert "code code code" not in " ".join(kinds)
     assert all(len(line) <= 100 for t, k in zip(texts, kinds, strict=True) if k == "code"
                for line in t.split("\n"))  # fmt: skip
+
+
+def test_runs_that_are_compared_differ_in_the_crop_alone():
+    """What the notebook says of two runs holds with real data, too: both take the stated pixels."""
+    cells = read("5-reproduce-a-number.ipynb")["cells"]
+    calls = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    one, other = (
+        set(re.sub(r"\s+", " ", call).split(", "))
+        for call in re.findall(r'facebench\.run\(\s*"lfw", (.*?),?\s*\)\n', calls, re.DOTALL)
+    )
+    assert {word.split("=")[0] for word in one ^ other} == {"out", "crop", "crop_size"}
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
