@@ -207,9 +207,9 @@ def test_the_page_shows_notes_once_and_not_folded_away(runs, tmp_path):
     protocols.evaluate("lfw", **shared).save(tmp_path / "c")
     page = reports.report_html("A", [reports.runs_section("B", [tmp_path / k for k in "abc"])])
     unfolded = re.sub("<details.*?</details>", "", page, flags=re.S)
-    assert unfolded.count("Note (a, b): The scores given are distances") == 1
+    assert unfolded.count("<strong>Note (a, b):</strong> The scores given are distances") == 1
     alone = reports.report_html("A", [reports.runs_section("B", [tmp_path / "a"])])
-    assert "Note: The scores given are distances" in alone
+    assert "<strong>Note:</strong> The scores given are distances" in alone
 
 
 def test_one_page_for_several_protocols(runs, tmp_path):

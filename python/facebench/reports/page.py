@@ -252,12 +252,13 @@ def report_markdown(sections) -> str:
     return written("report.md", sections=sections).rstrip("\n") + "\n"
 
 
-def report_html(title, sections):
+def report_html(title, sections, subtitle=""):
     """A page as text; see :func:`write_html`."""
     sortable = any(block.get("sortable") for s in sections for block in s.blocks)
     page = written(
         "report.html",
         title=title,
+        subtitle=subtitle,
         sections=sections,
         version=_eval.version(),
         sortable=sortable,
@@ -266,14 +267,14 @@ def report_html(title, sections):
     return _eval.printable(page.encode("utf-8", "surrogateescape"))
 
 
-def write_html(path, title, sections):
+def write_html(path, title, sections, subtitle=""):
     """Write a self-contained page (nothing loaded from elsewhere), whole or not at all. Without
     tables that can be sorted it has no scripts.
 
     ``sections``: what :func:`runs_section`, :func:`text_section`, :func:`table_section` and
-    :func:`image_section` make, in the order of the page.
+    :func:`image_section` make, in the order of the page. ``subtitle`` stands below the title.
     """
-    write_text(path, report_html(title, sections))
+    write_text(path, report_html(title, sections, subtitle))
 
 
 def write_text(path, text):

@@ -9,6 +9,8 @@ from facebench import _eval
 from facebench.reports.page import (
     Cell,
     Section,
+    Strong,
+    bullets,
     heading,
     plots,
     table_block,
@@ -28,6 +30,7 @@ class _Run:
         self.folder, self.title, self.check = folder, title, check
         data = read_run(folder, check)
         self.content, self.metrics = data["content"], data["metrics"]
+        self.circumstance = data["circumstance"]
         self.protocol = self.metrics["protocol"]["id"]
         self.version = self.metrics["protocol"].get("version", 0)
         self.tracks = self.metrics["tracks"]
@@ -45,8 +48,15 @@ def write_run_pages(folder):
     title = _eval.printable(os.fsencode(os.path.basename(os.path.abspath(folder))))
     run = _Run(folder, title, check=False)  # just written
     write_text(Path(folder) / "report.md", _run_text(run))
-    page = [_section("Result", [run])]
-    write_html(Path(folder) / "report.html", run.content["protocol"]["title"], page)
+    protocol = run.content["protocol"]["title"]
+    write_html(Path(folder) / "report.html", protocol, [_section(protocol, [run])], _subtitle(run))
+
+
+def _subtitle(run):
+    """What was measured, and when."""
+    crop = run.content.get("preparation", {}).get("crop", {}).get("name", "")
+    day = run.circumstance.get("started", "")[:10]
+    return ", ".join(filter(None, [run.content.get("embedder", ""), crop and f"crop {crop}", day]))
 
 
 def run_report(run):
@@ -75,11 +85,7 @@ def _section(title, loaded, notes=()):
     for run in loaded:
         protocols.setdefault((run.protocol, run.version), []).append(run)
         versions.setdefault(run.protocol, set()).add(run.version)
-    several = len(loaded) > 1
-    warnings = [(run.title, said) for run in loaded for said in run.content.get("warnings", [])]
-    section = Section(
-        title, [text(f"Warning{f' ({title})' if several else ''}: {w}") for title, w in warnings]
-    )
+    section = Section(title, _box(loaded))
     section.blocks += map(text, notes)
     for same in protocols.values():
         if len(protocols) > 1:
@@ -87,7 +93,7 @@ def _section(title, loaded, notes=()):
             more = f" (version {same[0].version})" if len(versions[same[0].protocol]) > 1 else ""
             section.blocks.append(heading(name + more))
         section.blocks += _protocol_blocks(same)
-    section.blocks += [*_notes(loaded), _provenance(loaded)]
+    section.blocks.append(_provenance(loaded))
     return section
 
 
@@ -245,7 +251,7 @@ def _numbers(table, runs, tracks):
     cells = [c for row in table["rows"] if not row["row"] for c in row["cells"] if c]
     levels = sorted({f"{100 * c['level']:g} %" for c in cells if c["level"]})
     return {
-        "runs": [r.title for r in runs],
+        "runs": [(r.title, r.content.get("embedder", "")) for r in runs],
         "groups": groups,
         "marked": " ".join(table["notes"]),
         "levels": ", ".join(levels),
@@ -253,7 +259,7 @@ def _numbers(table, runs, tracks):
     }
 
 
-_ERRORS = {"FAR": "false accepts", "FPIR": "false positives"}
+_ERRORS = {"FAR": "false accept", "FPIR": "false positive"}
 
 
 def _shown(metric, cell):
@@ -263,7 +269,8 @@ def _shown(metric, cell):
         ends = (_number_text(metric, end) for end in cell["bounds"])
         behind.append("between {} and {}".format(*ends))
     if support and support["achieved"] is not None:
-        behind.append(f"{_achieved(support)}, {support['errors']} {_ERRORS[support['rate']]}")
+        errors = _ERRORS[support["rate"]] + "s" * (support["errors"] != 1)
+        behind.append(f"{_achieved(support)}, {support['errors']} {errors}")
     method = f"method: {cell['method']}"
     if cell["standard_error"] is not None:
         method += f"; sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
@@ -400,17 +407,21 @@ def _failures(runs, key, title):
     return table_block(columns, rows, summary=f"{title} ({len(rows)})")
 
 
-def _notes(runs):
-    """What a reader of the numbers must know, each note once with the runs that have it."""
-    titles = {}
-    for run in runs:
-        for note in run.content.get("notes", []):
-            titles.setdefault(note, {})[run.title] = None
+def _box(runs):
+    """What a reader of the numbers must know first: warnings, then notes, each once with the runs
+    that have it."""
     several = len({run.title for run in runs}) > 1
-    return [
-        text(f"Note{' (' + ', '.join(t) + ')' if several else ''}: {note}")
-        for note, t in titles.items()
-    ]
+    items = []
+    for kind, key in (("Warning", "warnings"), ("Note", "notes")):
+        titles = {}
+        for run in runs:
+            for said in run.content.get(key, []):
+                titles.setdefault(said, {})[run.title] = None
+        items += [
+            (Strong(f"{kind}{' (' + ', '.join(names) + ')' if several else ''}:"), f" {said}")
+            for said, names in titles.items()
+        ]
+    return [bullets(items) | {"box": True}] if items else []
 
 
 def _provenance(runs):
