@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the pages of the protocols (docs/protocols/), their part of the site's navigation and the
-README's table, out of protocols/*.toml. With --check it writes nothing and fails where one is old.
+"""Writes the pages of the protocols (docs/protocols/) and their part of the navigation of the site
+out of protocols/*.toml. With --check it writes nothing and fails where one is old.
 
 Needs the light package alone: `PYTHONPATH=build/python python scripts/protocol_pages.py`.
 """
@@ -157,10 +157,10 @@ def first_sentence(text):
     return re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0]
 
 
-def overview(specs, folder):
+def overview(specs):
     rows = [
         [
-            f"[`{s.id}`]({folder}{s.id}.md)",
+            f"[`{s.id}`]({s.id}.md)",
             s.title,
             first_sentence(s.description),
             code(m["name"] for m in s.metrics),
@@ -180,7 +180,7 @@ def index(specs):
         "built in. Your own file works the same way: "
         "[how to add one](../how-to-add.md#a-protocol).",
         "",
-        *overview(specs, ""),
+        *overview(specs),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -190,9 +190,7 @@ def generated():
     specs = [protocols.load_protocol(p["name"]) for p in protocols.list_protocols()]
     result = {FOLDER / f"{spec.id}.md": page(spec) for spec in specs}
     result[FOLDER / "index.md"] = index(specs)
-    readme, site = ROOT / "README.md", ROOT / "mkdocs.yml"
-    rows = {"protocols": overview(specs, "docs/protocols/")}
-    result.update(generated_page.page_with(readme, rows))
+    site = ROOT / "mkdocs.yml"
     nav = [f"      - {spec.title}: protocols/{spec.id}.md" for spec in specs]
     result[site] = between(site.read_text(), "protocols", nav, site.name, "# {}")
     return result
