@@ -10,7 +10,7 @@ from facebench.studies.plan import Missing
 from facebench.studies.seeds import seed_mean
 
 # Published units, and how many of ours they hold.
-_SCALES = {"%": 100.0, "million": 1e-6}
+_SCALES = {"%": 100.0, "million": 1e-6, "MB": 2.0**-20}
 
 
 def collect(plan, cells, outcomes, out, threads=0) -> list[dict]:
@@ -141,6 +141,12 @@ class _Collected:
         cell["timed"] = jobs[0].kind in ("classify", "step", "scale", "cost") and (
             column["name"] not in _EXACT
         )
+        if column["name"] == "training_seconds":
+            cell["warnings"] = [
+                f"others used {100 * used['others']:.0f} % of the processors"
+                for used in (self.outcomes[job.key].result for job in jobs)
+                if used["busy"]
+            ]
         return cell | self._compared(cell, column, found["mean"], "")
 
     def _measured(self, r, row, column, jobs, cell):
@@ -269,7 +275,7 @@ class _Collected:
 
 
 # What a timed job finds that is no time: the same in every run.
-_EXACT = ("accuracy", "loss", "iterations", "parameters", "macs")
+_EXACT = ("accuracy", "validation_accuracy", "loss", "iterations", "parameters", "macs")
 
 
 def conditions_of(row, rehearse=False) -> dict:

@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -15,8 +16,12 @@ import numpy as np
 from facebench import embedding, io, training
 from facebench.core import Error
 from facebench.reports import read_training, write_text
-from facebench.studies.small_images import CLASSES, read_small_images
+from facebench.studies.small_images import CLASSES, hold_out, read_small_images
 from facebench.studies.work import load_recipe
+from facebench.timing import ProcessMeter
+
+# After so many parts of a training its accuracy is measured, too.
+POINTS = 10
 
 
 def confusion_matrix(labels, predicted, classes: int) -> np.ndarray:
@@ -30,16 +35,17 @@ def confusion_matrix(labels, predicted, classes: int) -> np.ndarray:
     return table
 
 
-def classify(folder, images, *, threads: int = 1) -> np.ndarray:
+def classify(folder, images, *, checkpoint=None, threads: int = 1) -> np.ndarray:
     """The class that a finished training gives each image, (N,), by its loss's own weights.
 
     ``folder``: of a training by a loss of one weight vector for each class; ``images`` as it was
-    trained on. With a bias or under softmax the largest inner product, else the largest cosine.
+    trained on; ``checkpoint``: one of the folder's, else the last. With a bias or under softmax the
+    largest inner product, else the largest cosine.
     """
     folder = Path(folder)
-    state, _ = io.read_safetensors(max((folder / "checkpoints").glob("*.safetensors")))
+    state, _ = io.read_safetensors(checkpoint or checkpoints(folder)[-1])
     loss = json.loads((folder / "run.json").read_text())["content"]["recipe"]["loss"]["name"]
-    model = embedding.load_model(folder / "model.safetensors")
+    model = _model_at(folder / "model.safetensors", state)
     options = embedding.ExtractOptions(flip="none", normalization="none")
     features = embedding.extract(model, images, options, threads=threads).values
     weight, bias = state["head.weight"], state.get("head.bias")
@@ -49,22 +55,29 @@ def classify(folder, images, *, threads: int = 1) -> np.ndarray:
     return (logits if bias is None else logits + bias).argmax(1)
 
 
-def _iowait():
-    """Seconds that the processors of the machine have waited for devices; None where not known."""
-    try:
-        fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
-        return int(fields[5]) / os.sysconf("SC_CLK_TCK")
-    except (OSError, IndexError, ValueError):
-        return None
+def checkpoints(folder) -> list[Path]:
+    """The checkpoints of a training, the oldest first."""
+    return sorted((Path(folder) / "checkpoints").glob("*.safetensors"))
+
+
+def _model_at(path, state):
+    """The model of a file with the weights of a checkpoint."""
+    tensors, metadata = io.read_safetensors(path)
+    weights = {name: state.get(f"network.{name}", value) for name, value in tensors.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        io.write_safetensors(f"{folder}/model.safetensors", weights, metadata)
+        return embedding.load_model(f"{folder}/model.safetensors")
 
 
 def train_point(request: dict) -> dict:
     """Trains and tests as ``request`` says; returns the row's figures."""
     drawn = request["drawn"] or {}
     data = read_small_images(request["images"], request["root"], **drawn)
+    data, held_out = hold_out(data, **request["held_out"])
     recipe = load_recipe(request)
-    epochs, started = [], time.perf_counter()
-    waited, before = _iowait(), resource.getrusage(resource.RUSAGE_SELF)
+    batch, count = recipe.to_dict()["training"]["batch"], len(data.train[0])
+    epochs, started, meter = [], time.perf_counter(), ProcessMeter()
+    before = resource.getrusage(resource.RUSAGE_SELF)
     try:
         summary = training.train(
             recipe,
@@ -72,7 +85,8 @@ def train_point(request: dict) -> dict:
             request["folder"],
             threads=request["threads"],
             device=request["device"],
-            resume=True,
+            checkpoint_every=max(1, iterations_of(recipe, count) // POINTS),
+            keep=2 * POINTS,
             on_epoch=lambda report, model: epochs.append(time.perf_counter()),
         )
     except Error:
@@ -81,14 +95,33 @@ def train_point(request: dict) -> dict:
         if diverged is None:
             raise
         return {"diverged": diverged["diverged"], "source": data.source}
-    trained, after = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
-    predicted = classify(request["folder"], data.test[0], threads=request["threads"])
+    trained, after, used = (
+        time.perf_counter(),
+        resource.getrusage(resource.RUSAGE_SELF),
+        meter.stop(),
+    )
+
+    def classified(part, checkpoint=None):
+        made = classify(
+            request["folder"], part[0], checkpoint=checkpoint, threads=request["threads"]
+        )
+        return confusion_matrix(part[1], made, CLASSES)
+
+    table = classified(data.test)
     tested = time.perf_counter()
-    table = confusion_matrix(data.test[1], predicted, CLASSES)
+    by_epoch = []
+    *earlier, _ = checkpoints(request["folder"])
+    for path in earlier:
+        share = _accuracy(classified(data.test, path))
+        by_epoch.append([int(path.stem.rpartition("-")[2]) * batch / count, share])
+        path.unlink()
+    by_epoch.append([summary["iterations"] * batch / count, _accuracy(table)])
     ends, seconds = [started, *epochs], (epochs[-1] if epochs else trained) - started
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    share = 1 / (trained - started) / len(os.sched_getaffinity(0))
     return {
-        "accuracy": float(np.trace(table) / table.sum()),
+        "accuracy": _accuracy(table),
+        "accuracy_by_epoch": by_epoch,
+        "validation_accuracy": _accuracy(classified(held_out)) if len(held_out[0]) else None,
         "confusion": table.tolist(),
         "loss": summary["loss"],
         "iterations": summary["iterations"],
@@ -98,13 +131,31 @@ def train_point(request: dict) -> dict:
         "later_epoch_seconds": float(np.median(np.diff(ends)[1:])) if len(epochs) > 1 else None,
         "testing_seconds": tested - trained,
         "seconds_an_iteration": seconds / summary["iterations"],
-        "cpu_user": after.ru_utime - before.ru_utime,
-        "cpu_share": used / (trained - started),  # of one processor
-        "cpu_system": after.ru_stime - before.ru_stime,
-        "iowait": None if waited is None else _iowait() - waited,
-        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        # Of the time of all processors that the process may use.
+        "user": (after.ru_utime - before.ru_utime) * share,
+        "system": (after.ru_stime - before.ru_stime) * share,
+        "total": used["processors"]["own"],
+        "iowait": used["processors"]["iowait"],
+        "others": used["processors"]["others"],
+        "busy": used["busy"],
+        "memory_mean": used["memory"]["average"],
+        "memory_max": used["memory"]["peak"],
         "source": data.source,
     }
+
+
+def iterations_of(recipe, images: int) -> int:
+    """The steps of a recipe on so many images, the last batch of an epoch counted.
+
+    >>> iterations_of(training.load_recipe("lenet5.caffe"), 60_000)
+    10000
+    """
+    said = recipe.to_dict()["training"]
+    return said["iterations"] or said["epochs"] * -(-images // said["batch"])
+
+
+def _accuracy(table):
+    return float(np.trace(table) / table.sum())
 
 
 if __name__ == "__main__":

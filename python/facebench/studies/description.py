@@ -17,7 +17,18 @@ FOLDER = Path(__file__).parent.with_name("_studies")
 ROW = (
     *("name", "printed", "conditions", "seeds", "device", "threads", "needs"),
     *("recipe", "recipes", "settings", "training_set", "without_test_people", "prepare"),
-    *("images", "drawn", "model", "run", "network", "engine", "batch", "processes", "options"),
+    *(
+        "images",
+        "drawn",
+        "held_out",
+        "model",
+        "run",
+        "network",
+        "engine",
+        "batch",
+        "processes",
+        "options",
+    ),
     *("engines", "over", "photo", "framework"),
 )
 # What a column measures (one of the first line), and what it says of that.
@@ -36,11 +47,13 @@ _OF_IMAGES = [
         ("testing_seconds", "testing"),
         ("first_epoch_seconds", "first epoch"),
         ("later_epoch_seconds", "later epochs"),
-        ("cpu_user", "CPU user, s"),
-        ("cpu_system", "CPU system, s"),
-        ("cpu_share", "CPU"),
-        ("iowait", "I/O wait of the machine, s"),
-        ("peak_bytes", "memory"),
+        ("user", "CPU user"),
+        ("system", "CPU system"),
+        ("iowait", "CPU I/O wait"),
+        ("total", "CPU"),
+        ("others", "CPU of others"),
+        ("memory_mean", "memory, mean"),
+        ("memory_max", "memory, highest"),
         ("loss", "last loss"),
     )
 ]

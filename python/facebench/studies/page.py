@@ -10,10 +10,12 @@ from facebench.reports.rate_plots import bars_svg, differences_svg, lines_svg, p
 from facebench.studies.seeds import paired
 
 # Results that are shown in percent.
-_SHARES = ("accuracy", "cpu_share", "gain", "speedup 2", "speedup 4")
+_SHARES = (
+    *("accuracy", "validation_accuracy", "gain", "speedup 2", "speedup 4"),
+    *("user", "system", "iowait", "total", "others"),
+)
 # Units of results, by a part of their names.
 _UNITS = {
-    "bytes": "MiB",
     "memory": "MiB",
     "seconds": "s",
     "macs": "million",
@@ -65,7 +67,7 @@ def number(column: dict, value) -> str:
     name = column["name"]
     if name in _SHARES:
         return f"{100 * value:.2f}"
-    if name.endswith("bytes") or name == "memory":
+    if name.startswith("memory"):
         return f"{value / 2**20:.0f}"
     if column.get("unit") == "million" or name in ("macs", "parameters"):
         return f"{value / 1e6:.2f}"
@@ -169,7 +171,7 @@ def _sections(out, table, content):
         section.blocks.append(table_block(*grid(table), sortable=table["layout"] != "blocks"))
     if table["baseline"]:
         section.blocks += _differences(table)
-    drawn = _plots(table)
+    drawn = _plots(out, table)
     if drawn:
         section.blocks.append(plots(*drawn))
     section.blocks += _confusion(out, table)
@@ -379,9 +381,10 @@ def _pair(column, ranking, names, pair):
 # --- plots ------------------------------------------------------------------------------------
 
 
-def _plots(table):
+def _plots(out, table):
     """What ``plot`` asks for: "bars" of columns, a group a row; "lines" of a column over the words
-    of the rows' names, or over columns; "cost": accuracy over images a second."""
+    of the rows' names, or over columns; "cost": accuracy over images a second; "epochs": accuracy
+    over epochs."""
     asked, columns = table["plot"], table["columns"]
     drawn = []
     for name in asked.get("bars", ()):
@@ -398,11 +401,34 @@ def _plots(table):
                 series.append(("printed", printed, [None] * len(printed)))
             title = column["title"]
             drawn.append((bars_svg(groups, series, title, "", heading(column)), f"{title}."))
+    if asked.get("epochs"):
+        drawn += _by_epoch(out, table)
     if "lines" in asked:
         drawn += _lines(table, asked["lines"])
     if asked.get("cost"):
         drawn += [p for p in (_cost(table, i) for i in range(len(columns))) if p]
     return drawn
+
+
+def _by_epoch(out, table):
+    """The accuracy of each row in the course of its training."""
+    series = []
+    for row in table["rows"]:
+        cell = row["cells"][
+            next(i for i, c in enumerate(table["columns"]) if c["name"] == "accuracy")
+        ]
+        if cell.get("value") is not None:
+            points = _result(out, cell["jobs"][0])["accuracy_by_epoch"]
+            epochs, shares = zip(*points, strict=True)
+            shown = [round(e, 1) for e in epochs], [100 * a for a in shares], [None] * len(points)
+            series.append((row["name"], *shown))
+    title = "accuracy by epoch"
+    return [(lines_svg(series, title, "epochs", "accuracy, %"), f"{title}.")] if series else []
+
+
+def _result(out, job):
+    """What a job of a study's folder found."""
+    return json.loads((out / job / "job.json").read_text())["result"]
 
 
 def _lines(table, columns):
@@ -463,10 +489,7 @@ def _confusion(out, table):
     if not there:
         return []
     best = max(there, key=lambda r: r["cells"][number_of]["value"])
-    tables = [
-        json.loads((out / job / "job.json").read_text())["result"]["confusion"]
-        for job in best["cells"][number_of]["jobs"]
-    ]
+    tables = [_result(out, job)["confusion"] for job in best["cells"][number_of]["jobs"]]
     summed = [[sum(row) for row in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]
     heads = ["class", *(f"as {c}" for c in range(len(summed)))]
     rows = [[c, *row] for c, row in enumerate(summed)]

@@ -216,6 +216,7 @@ class Plan:
             "images": images,
             "root": root and str(root),
             "drawn": None if root else row.get("drawn", {"train": 6000, "test": 1000}),
+            "held_out": row.get("held_out", {}) if root else {},
             "seed": seed,
             "threads": int(row.get("threads", 1)),
             "device": self._device(row),

@@ -3,7 +3,7 @@ machines that have neither."""
 
 import gzip
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,25 @@ class SmallImages:
     source: str  # the folder, or "synthetic"
     train: tuple[np.ndarray, np.ndarray]
     test: tuple[np.ndarray, np.ndarray]
+
+
+def hold_out(images: SmallImages, first: int = 0, last: int = 0):
+    """The images without the first or last of those to train on, and these, (images, labels): what
+    frameworks keep for validation.
+
+    >>> drawn = draw_images(28, 100, 50, gray=True)
+    >>> rest, held_out = hold_out(drawn, first=20)
+    >>> len(rest.train[0]), len(held_out[1])
+    (80, 20)
+    """
+    pixels, labels = images.train
+    kept = np.ones(len(labels), bool)
+    kept[:first] = kept[len(labels) - last :] = False
+    if not kept.any():
+        raise ValueError(
+            f"held_out: {first} + {last} of {len(labels)} images leave none to train on"
+        )
+    return replace(images, train=(pixels[kept], labels[kept])), (pixels[~kept], labels[~kept])
 
 
 def read_mnist(root) -> SmallImages:

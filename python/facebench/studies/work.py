@@ -212,4 +212,4 @@ WORK = {f.__name__: f for f in
 # They time something, so nothing else runs beside them.
 ALONE = {"classify", "step", "scale", "cost"}
 # What is there when they begin again is where they go on.
-RESUMED = {"train", "classify"}
+RESUMED = {"train"}
