@@ -17,6 +17,7 @@
 #include "facebench/training/sampler.h"
 #include "facebench/training/schedule.h"
 #include "facebench/training/trainer.h"
+#include "facebench/training/training_loop.h"
 #include "json.h"
 #include "modules.h"
 #include "tables.h"
@@ -263,6 +264,52 @@ void bind_training_runs(py::module_& m) {
           },
           py::arg("loss"), py::arg("head"), py::arg("lr"), py::call_guard<py::gil_scoped_release>())
       .def("step", &Optimizer::step, py::arg("lr"), py::call_guard<py::gil_scoped_release>());
+  py::class_<TrainingLoop>(m, "TrainingLoop",
+                           "What a training goes through, for steps of another framework.")
+      .def(py::init([](const Recipe& recipe, const std::filesystem::path& pack,
+                       const std::optional<std::filesystem::path>& exclude) {
+             return std::make_unique<TrainingLoop>(
+                 recipe, open_training_set(
+                             pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
+                             named_image_shape(recipe.input, recipe.network_options)));
+           }),
+           py::arg("recipe"), py::arg("pack"), py::arg("exclude"))
+      .def_property_readonly("iterations", &TrainingLoop::iterations)
+      .def_property_readonly("iterations_per_epoch", &TrainingLoop::iterations_per_epoch)
+      .def_property_readonly("classes", &TrainingLoop::classes)
+      .def_property_readonly("images", &TrainingLoop::images)
+      .def_property_readonly("recipe", &TrainingLoop::recipe)
+      .def(
+          "next",
+          [](TrainingLoop& loop) {
+            Batch batch;
+            {
+              const py::gil_scoped_release release;
+              batch = loop.next();
+            }
+            return std::pair(batch.images, batch.labels);
+          },
+          "The next batch: images (N, C, H, W) float32 and classes (N).")
+      .def("learning_rate", &TrainingLoop::learning_rate, py::arg("iteration"),
+           "The rate of a step; 0 is the first.")
+      .def(
+          "tensors",
+          [](const TrainingLoop& loop) {
+            py::dict result;
+            for (const NamedTensor& t : loop.tensors()) result[py::str(t.name)] = t.tensor.detach();
+            return result;
+          },
+          "The weights by name; what is written into them is saved.")
+      .def(
+          "rules",
+          [](const TrainingLoop& loop) {
+            py::dict result;
+            for (const auto& [name, rule] : loop.rules())
+              result[py::str(name)] = std::pair(rule.lr_mult, rule.weight_decay);
+            return result;
+          },
+          "Of each learned tensor what its rate is multiplied by, and its decay.")
+      .def("save", &TrainingLoop::save, py::arg("model"), "Writes the model file.");
   py::class_<MemoryReuse>(m, "MemoryReuse", "See facebench.training.reuse_memory.")
       .def(py::init<>());
   m.def("training_views",

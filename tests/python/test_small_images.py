@@ -1,6 +1,7 @@
 """Trainings on small images: studies of them, MNIST and CIFAR-10 as distributed."""
 
 import gzip
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -42,11 +43,11 @@ def test_built_in_studies_name_recipes_and_their_keys(name):
     found = studies.load_study(name)
     assert found.citations
     paper = facebench.protocols.load_published(found.publication) if found.publication else {}
-    for table, row in [(table, row) for table in found.tables for row in table.rows]:
+    for table, row in [(t, r) for t in found.tables for r in t.rows]:
         training.load_recipe(
             row["recipe"], **{k.replace(".", "__"): v for k, v in row["settings"].items()}
         )
-        if not row.get("printed"):
+        if not row.get("printed") and table.printed:
             assert row["name"] in [r["name"] for r in paper[table.printed].rows]
 
 
@@ -232,6 +233,11 @@ def test_cifar10_is_read_from_its_binary_version(tmp_path):
     # Planes of red, green and blue: pixel (row 1, column 2), green.
     assert found.test[0][1, 1, 2, 1] == records[1, 1 + 1024 + 32 + 2]
     assert found.test[1].tolist() == records[:, 0].tolist()
+    with tarfile.open(tmp_path / "cifar-10-binary.tar.gz", "w:gz") as archive:
+        archive.add(folder, folder.name)
+    packed = small_images.read_cifar10(tmp_path)
+    assert all(np.array_equal(a, b) for a, b in zip(packed.train, found.train, strict=True))
+    (tmp_path / "cifar-10-binary.tar.gz").unlink()
     (folder / "test_batch.bin").write_bytes(records.tobytes()[:-1])
     with pytest.raises(facebench.Error, match="whole records"):
         small_images.read_cifar10(tmp_path)
@@ -246,6 +252,19 @@ def test_drawn_images_are_the_same_each_time():
     assert np.array_equal(a.train[0], b.train[0]) and np.array_equal(a.test[1], b.test[1])
     assert (a.train[0][..., 0] == a.train[0][..., 2]).all()
     assert not np.array_equal(a.train[0][:20], a.test[0])
+
+
+def test_images_for_validation_are_the_first_or_the_last():
+    images = small_images.draw_images(28, 50, 20, gray=True)
+    rest, first = small_images.hold_out(images, first=10)
+    assert np.array_equal(first[1], images.train[1][:10])
+    assert np.array_equal(rest.train[0], images.train[0][10:])
+    rest, last = small_images.hold_out(images, last=20)
+    assert np.array_equal(last[0], images.train[0][30:]) and len(rest.train[1]) == 30
+    rest, none = small_images.hold_out(images)
+    assert len(none[1]) == 0 and rest.test is images.test
+    with pytest.raises(ValueError, match="leave none"):
+        small_images.hold_out(images, first=30, last=20)
 
 
 # --- trainings ------------------------------------------------------------------------------------

@@ -92,16 +92,20 @@ ParameterKind parameter_kind(const TensorSpec& spec) {
   }
 }
 
+ParameterRule parameter_rule(const OptimizerOptions& options, ParameterKind kind) {
+  return {rate_multiplier(options, kind), is_decayed(options, kind) ? options.weight_decay : 0};
+}
+
 Optimizer::Optimizer(std::span<const TrainedParameter> parameters, const OptimizerOptions& options)
     : options_(options), steps_(at::zeros({1}, at::kFloat)) {
   check_optimizer(options);
   for (const TrainedParameter& p : parameters) {
-    const double lr_mult = rate_multiplier(options, p.kind);
+    const auto [lr_mult, weight_decay] = parameter_rule(options, p.kind);
     if (lr_mult == 0) {
       frozen_.push_back(p.tensor);
       continue;
     }
-    Group& g = group(lr_mult, is_decayed(options, p.kind) ? options.weight_decay : 0);
+    Group& g = group(lr_mult, weight_decay);
     g.parameters.push_back(p);
     // Momentum from zeros makes the first step no special case: momentum * 0 + g = g.
     g.momentum.push_back(at::zeros_like(p.tensor));

@@ -26,7 +26,7 @@
 #include "facebench/nn/torch_device.h"
 #include "facebench/training/batch_loader.h"
 #include "facebench/training/checkpoint.h"
-#include "facebench/training/learner.h"
+#include "facebench/training/training_loop.h"
 #include "nn/aten.h"
 #include "training/arithmetic.h"
 #include "training/training_log.h"
@@ -40,23 +40,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-ModelOptions trained_model_options(const Recipe& recipe, const TrainingSet& data) {
-  ModelOptions options;
-  set_model_input(recipe.input, data.images->shape(), options);
-  for (const char* key : {"detector", "detector_mode", "selection", "crop"})
-    if (data.preparation.contains(key))
-      set_option(options, key, option_of_json(key, data.preparation.at(key)));
-  return options;
-}
-
-std::unique_ptr<Sampler> sampler_of(const TrainingOptions& training,
-                                    const TrainingClasses& classes) {
-  return samplers()
-      .at(training.sampler)
-      .make({classes.samples, classes.labels, training.seed, training.batch,
-             parse_last_batch(training.last_batch), training.images_per_person});
 }
 
 // Every process gets rank 0's.
@@ -129,7 +112,7 @@ class Trainer {
         callbacks_(callbacks),
         communicator_(communicator),
         classes_(training_classes(data)),
-        sampler_(sampler_of(recipe.training, classes_)),
+        sampler_(make_sampler(recipe.training, classes_)),
         learner_(recipe, trained_model_options(recipe, data), data.images->shape(), classes_.count,
                  device, communicator, own_makers(callbacks)),
         split_(recipe.training.split_classes) {

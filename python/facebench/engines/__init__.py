@@ -31,6 +31,8 @@ class EngineEntry:
     # What its loader of files needs beside; this library's own engine reads every input there is.
     file_needs: tuple[str, ...] = ()
 
+    fits: bool = False  # whether it trains recipes (facebench.studies.fit)
+
     @property
     def inputs(self) -> tuple[str, ...]:
         return ("synthetic", "files")
@@ -39,7 +41,12 @@ class EngineEntry:
 _ALL = (
     EngineEntry("facebench", "this library: LibTorch from C++", "facebench_engine", ("torch",)),
     EngineEntry(
-        "pytorch", "PyTorch, eager", "pytorch_engine", ("torch",), file_needs=("torchvision",)
+        "pytorch",
+        "PyTorch, eager",
+        "pytorch_engine",
+        ("torch",),
+        file_needs=("torchvision",),
+        fits=True,
     ),
     EngineEntry(
         "pytorch-compiled",
@@ -49,7 +56,11 @@ _ALL = (
         file_needs=("torchvision",),
     ),
     EngineEntry(
-        "keras-tensorflow", "Keras 3 in TensorFlow", "keras_engine", ("keras", "tensorflow")
+        "keras-tensorflow",
+        "Keras 3 in TensorFlow",
+        "keras_engine",
+        ("keras", "tensorflow"),
+        fits=True,
     ),
     EngineEntry(
         "keras-jax",
@@ -57,6 +68,7 @@ _ALL = (
         "keras_engine",
         ("keras", "jax"),
         file_needs=("tensorflow",),
+        fits=True,
     ),
     EngineEntry(
         "onnxruntime",

@@ -49,8 +49,15 @@ def _window_padding(o, in_shape, out_shape):
     return [top, left, bottom + below, right + beyond], (below, beyond)
 
 
-# The weights are set at once; JAX would compile random ones for every shape.
-_BLANK = "zeros"
+# Layers with weights, as they are made; whether these stay Keras's own.
+_made: list = []
+_own_weights = False
+
+
+def _first(initializer):
+    """How a layer begins. Weights that are set at once begin with zeros: JAX would compile random
+    ones for every shape."""
+    return initializer if _own_weights else "zeros"
 
 
 def _fixed(name, function, *inputs):
@@ -63,7 +70,9 @@ def _fixed(name, function, *inputs):
 
 def _filled(layer, x, weights):
     y = layer(x)
-    layer.set_weights(weights)
+    if not _own_weights:
+        layer.set_weights(weights)
+    _made.append(layer)
     return y
 
 
@@ -81,7 +90,7 @@ def _conv(inputs, n, shapes, w):
             o["stride"],
             dilation_rate=o["dilation"],
             use_bias=o["bias"],
-            depthwise_initializer=_BLANK,
+            depthwise_initializer=_first("glorot_uniform"),
         )
         kernel = w[0].transpose(2, 3, 0, 1)
     else:
@@ -92,14 +101,16 @@ def _conv(inputs, n, shapes, w):
             dilation_rate=o["dilation"],
             groups=o["groups"],
             use_bias=o["bias"],
-            kernel_initializer=_BLANK,
+            kernel_initializer=_first("glorot_uniform"),
         )
     return _filled(layer, x, [kernel, *w[1:]])
 
 
 def _linear(inputs, n, shapes, w):
     o = n["options"]
-    layer = _keras.layers.Dense(o["out"], use_bias=o["bias"], kernel_initializer=_BLANK)
+    layer = _keras.layers.Dense(
+        o["out"], use_bias=o["bias"], kernel_initializer=_first("glorot_uniform")
+    )
     return _filled(layer, inputs[0], [w[0].T, *w[1:]])
 
 
@@ -189,7 +200,7 @@ def _tokens(inputs, n, shapes, w):
 def _positions(inputs, n, shapes, w):
     class Positions(_keras.layers.Layer):
         def build(self, shape):
-            self.table = self.add_weight(shape=(1, *shape[1:]), initializer=_BLANK)
+            self.table = self.add_weight(shape=(1, *shape[1:]), initializer="zeros")
 
         def call(self, x):
             return x + self.table
@@ -219,7 +230,7 @@ def _drop_path(inputs, n, shapes, w):
 
 
 def _lookup(inputs, n, shapes, w):
-    layer = _keras.layers.Embedding(*w[0].shape, embeddings_initializer=_BLANK)
+    layer = _keras.layers.Embedding(*w[0].shape, embeddings_initializer=_first("uniform"))
     return _filled(layer, inputs[0], w)
 
 
@@ -227,8 +238,8 @@ def _lstm(inputs, n, shapes, w):
     layer = _keras.layers.LSTM(
         n["options"]["out"],
         return_sequences=True,
-        kernel_initializer=_BLANK,
-        recurrent_initializer=_BLANK,
+        kernel_initializer=_first("glorot_uniform"),
+        recurrent_initializer=_first("orthogonal"),
     )
     return _filled(layer, inputs[0], [w[0].T, w[1].T, w[2]])
 
@@ -267,6 +278,20 @@ _CALLS = {
 }
 
 
+# The weights of a layer as the graph has them: op -> function(options, weights).
+BACK = {
+    "conv": lambda o, w: [w[0].transpose(2, 3, 0, 1) if _depthwise(o, w) else
+                          w[0].transpose(3, 2, 0, 1), *w[1:]],
+    "linear": lambda o, w: [w[0].T, *w[1:]],
+    "prelu": lambda o, w: [w[0].reshape(-1)],
+    "lstm": lambda o, w: [w[0].T, w[1].T, w[2]],
+}  # fmt: skip
+
+
+def _depthwise(o, w):
+    return o["groups"] == o["out"] == w[0].shape[2] and o["groups"] > 1
+
+
 def _window_counts(o, in_shape, out_shape):
     """By how many values each window of an average pool is divided."""
     counts = []
@@ -289,10 +314,16 @@ def _cells(size, cells):
 
 def build(graph: dict, weights: dict):
     """The functional model from images (N, H, W, 3), or words (N, T), to the embedding."""
-    keras = _keras
+    return build_learned(graph, weights)[0]
+
+
+def build_learned(graph: dict, weights: dict, own: bool = False):
+    """The same and [(node, layer)] of what has weights; ``own``: these stay what Keras drew."""
+    global _own_weights
+    keras, _own_weights = _keras, own
     channels, *sides = graph["input"]
     images = keras.Input((*sides, channels), dtype="int32" if graph["vocabulary"] else None)
-    nodes, values = graph["nodes"], {0: images}
+    nodes, values, learned_layers = graph["nodes"], {0: images}, []
     for i in needed_nodes(graph):
         node = nodes[i]
         if node["op"] == "input":
@@ -301,10 +332,18 @@ def build(graph: dict, weights: dict):
         shapes = [nodes[k]["shape"] for k in node["inputs"]]
         inputs = [values[k] for k in node["inputs"]]
         values[i] = _CALLS[node["op"]](inputs, node, shapes, learned)
-    return keras.Model(images, values[graph["embedding"]])
+        if learned:
+            learned_layers.append((node, _made.pop()))
+    _own_weights = False
+    return keras.Model(images, values[graph["embedding"]]), learned_layers
 
 
-def _laid_out(images):
+def keras_module():
+    """Keras, once `load` has chosen its backend."""
+    return _keras
+
+
+def laid_out(images):
     """Images in NHWC; words as they are."""
     return np.ascontiguousarray(images.transpose(0, 2, 3, 1)) if images.ndim == 4 else images
 
@@ -324,7 +363,7 @@ class Engine(SteppedEngine):
         self._embedder = build(spec["graph"], weights)
         self._training = spec["mode"] == "training"
         images, labels = noise(spec)
-        self._batch = (_laid_out(images), labels)
+        self._batch = (laid_out(images), labels)
         # XLA on the CPU takes minutes to compile what a TensorFlow graph runs as fast.
         jit = keras.backend.backend() == "jax"
         self._embedder.compile(jit_compile=jit)
@@ -342,10 +381,10 @@ class Engine(SteppedEngine):
         )
 
     def infer(self, images):
-        return np.asarray(self._embedder.predict_on_batch(_laid_out(images)), np.float32)
+        return np.asarray(self._embedder.predict_on_batch(laid_out(images)), np.float32)
 
     def losses(self, images, labels, steps):
-        batch = _laid_out(images)
+        batch = laid_out(images)
         return [float(self._model.train_on_batch(batch, labels)) for _ in range(steps)]
 
     def step(self, mark):

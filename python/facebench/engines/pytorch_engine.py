@@ -189,12 +189,12 @@ LAYERS = {
 
 
 class GraphModule(nn.Module):
-    """The part of the graph that ends in the embedding."""
+    """The part of the graph that ends in the embedding; without weights with torch's own."""
 
     def __init__(self, graph, weights):
         super().__init__()
         nodes, needed = graph["nodes"], needed_nodes(graph)
-        self.plan, self.layers = [], nn.ModuleList()
+        self.plan, self.layers, self.learned = [], nn.ModuleList(), {}
         for i in needed:
             node = nodes[i]
             if node["op"] == "input":
@@ -202,19 +202,23 @@ class GraphModule(nn.Module):
             shapes = [nodes[k]["shape"] for k in node["inputs"]]
             options = {"vocabulary": graph["vocabulary"], **node["options"]}
             layer = LAYERS[node["op"]](options, shapes)
-            self._fill(layer, node["tensors"], weights)
+            own = {n.rsplit(".", 1)[-1]: t for n, t in layer.state_dict(keep_vars=True).items()}
+            for name in node["tensors"]:
+                tensor = self.learned[f"network.{name}"] = own[name.rsplit(".", 1)[-1]]
+                if weights is not None:
+                    given = torch.from_numpy(np.array(weights[f"network.{name}"]))
+                    tensor.data.copy_(given)
             # Values that are not read again are freed.
             later = {k for j in needed if j > i for k in nodes[j]["inputs"]}
             self.plan.append((i, node["inputs"], [k for k in node["inputs"] if k not in later]))
             self.layers.append(layer)
         self.result = graph["embedding"]
 
-    @staticmethod
-    def _fill(layer, names, weights):
-        own = {n.rsplit(".", 1)[-1]: t for n, t in layer.state_dict(keep_vars=True).items()}
-        for name in names:
-            tensor = torch.from_numpy(np.array(weights["network." + name]))
-            own[name.rsplit(".", 1)[-1]].data.copy_(tensor)
+    def tensors(self):
+        """Parameters and statistics of batch norm, by the names of the graph."""
+        names = {id(t): n for n, t in self.learned.items()}
+        state = self.state_dict(keep_vars=True).values()
+        return {names[id(t)]: t for t in state if id(t) in names}
 
     def forward(self, images):
         values = {0: images}

@@ -91,6 +91,25 @@ class Server:
     def losses(self, images: str, labels: str, steps: int) -> dict:
         return {"losses": self.engine.losses(np.load(images), np.load(labels), steps)}
 
+    def begin_fit(self, spec: dict, weights: str) -> dict:
+        from safetensors.numpy import load_file
+
+        module = ENGINES[self.name].module.replace("_engine", "_fit")
+        self.fit = import_module(f"facebench.engines.{module}").Fit(spec, load_file(weights))
+        return {}
+
+    def fit_steps(self, images: str, labels: str, rates: list[float]) -> dict:
+        """One step for each rate; the batches lie one after the other in files of numpy's."""
+        with np.load(images) as parts, np.load(labels) as classes:
+            batches = [(parts[n], classes[n]) for n in parts.files]
+        return {"losses": self.fit.steps(batches, rates)}
+
+    def end_fit(self, out: str) -> dict:
+        from safetensors.numpy import save_file
+
+        save_file(self.fit.tensors(), out)
+        return {}
+
     def run(self, iterations: int) -> dict:
         return self.engine.run(iterations)
 
@@ -98,7 +117,10 @@ class Server:
         return self.engine.extras()
 
 
-COMMANDS = ("load", "limit", "prepare", "export", "infer", "losses", "run", "extras")
+COMMANDS = (
+    *("load", "limit", "prepare", "export", "infer", "losses", "run", "extras"),
+    *("begin_fit", "fit_steps", "end_fit"),
+)
 
 
 def main() -> None:

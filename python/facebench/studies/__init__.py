@@ -10,6 +10,7 @@ one engine, with what papers print beside; see docs/studies.md.
 from facebench.studies.costs import measure_cost
 from facebench.studies.description import Study, Table, load_study, read_study, study_names
 from facebench.studies.exports import model_card, model_index
+from facebench.studies.fitting import fit
 from facebench.studies.seeds import paired, seed_interval
 from facebench.studies.shorter import (
     FACTORS,
@@ -27,6 +28,7 @@ __all__ = [
     "Table",
     "datasets_study",
     "factors_study",
+    "fit",
     "load_study",
     "measure_cost",
     "model_card",

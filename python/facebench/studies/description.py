@@ -29,7 +29,7 @@ ROW = (
         "processes",
         "options",
     ),
-    *("engines", "over", "photo", "framework"),
+    *("engines", "own", "over", "photo", "framework"),
 )
 # What a column measures (one of the first line), and what it says of that.
 COLUMN = (

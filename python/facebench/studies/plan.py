@@ -10,6 +10,7 @@ from facebench.core import cuda_devices
 from facebench.io import sha256_file
 from facebench.studies.description import Study
 from facebench.studies.engine import Job
+from facebench.studies.fitting import not_installed
 
 # Drawn test sets, by the layout of their lists: the protocols that each serves, people, images of
 # each. Sizes as in the demo: seconds, and still able to tell one system from another.
@@ -156,11 +157,22 @@ class Plan:
 
     def _model(self, table, row, seed):
         recipe, how = _recipe(row, seed)
+        engine = row.get("engine", "facebench")
+        if engine in NOT_ENGINES:
+            raise Missing(f"needs {NOT_ENGINES[engine]}")
+        if lacking := [] if engine == "facebench" else not_installed(engine):
+            raise Missing(
+                f"needs {', '.join(lacking)}: make engines, and "
+                "FACEBENCH_ENGINE_PYTHON=.venv-engines/bin/python"
+            )
         request = {"trained": recipe.to_dict(), "seed": seed, "device": self._device(row)}
+        if engine != "facebench":
+            request |= {"engine": engine, "own": row.get("own", [])}
         needs = {"pack": self._pack(row, _crop_size(recipe))}
         if row.get("without_test_people") or self.train.get(row["training_set"], {}).get("exclude"):
             needs["overlap"] = self._overlap(table, row)
-        return self._job("train", f"{recipe.id}-{row['training_set']}", request, needs, how)
+        by = "" if engine == "facebench" else f"-{engine}"
+        return self._job("train", f"{recipe.id}-{row['training_set']}{by}", request, needs, how)
 
     def _run(self, table, row, column, seed):
         protocol = column["protocol"]

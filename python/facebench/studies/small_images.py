@@ -3,6 +3,7 @@ machines that have neither."""
 
 import gzip
 import math
+import tarfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,26 +80,36 @@ def _read_idx(root, name, magic):
 
 
 def read_cifar10(root) -> SmallImages:
-    """CIFAR-10 out of its "binary version": 50,000 and 10,000 images of 32 x 32.
+    """CIFAR-10 out of its "binary version", the archive or its unpacked folder: 50,000 and 10,000
+    images of 32 x 32.
 
     The Python version is a pickle and is not read. Source of the format: Krizhevsky, "The CIFAR-10
     dataset". facebench.Error where a file is missing or has no whole records.
     """
-    root = Path(root)
-    if not (root / "test_batch.bin").exists() and (root / "cifar-10-batches-bin").is_dir():
-        root = root / "cifar-10-batches-bin"
-    batches = [_read_batch(root / f"data_batch_{i}.bin") for i in range(1, 6)]
+    folder, name = Path(root), "cifar-10-batches-bin"
+    archive = folder if folder.is_file() else folder / "cifar-10-binary.tar.gz"
+    if archive.is_file():
+        with tarfile.open(archive) as files:
+            wanted = {m.name.rpartition("/")[2]: m for m in files if m.isfile()}
+            read = {
+                n: files.extractfile(m).read(1 << 28) for n, m in wanted.items() if n[-4:] == ".bin"
+            }
+        folder = archive
+    else:
+        folder = folder / name if (folder / name).is_dir() else folder
+        read = {p.name: p.read_bytes() for p in folder.glob("*.bin")}
+    batches = [_batch(folder, read, f"data_batch_{i}.bin") for i in range(1, 6)]
     train = tuple(np.concatenate([b[k] for b in batches]) for k in (0, 1))
-    return SmallImages(str(root), train, _read_batch(root / "test_batch.bin"))
+    return SmallImages(str(root), train, _batch(folder, read, "test_batch.bin"))
 
 
-def _read_batch(path):
-    if not path.is_file():
+def _batch(folder, files, name):
+    path, content = folder / name, files.get(name)
+    if content is None:
         raise Error(f"{path}: not found. The binary version of CIFAR-10 has it.")
-    size = path.stat().st_size
-    if size == 0 or size % _RECORD or size > 1 << 28:
-        raise Error(f"{path}: {size} bytes are no whole records of {_RECORD}.")
-    records = np.fromfile(path, np.uint8).reshape(-1, _RECORD)
+    if not content or len(content) % _RECORD:
+        raise Error(f"{path}: {len(content)} bytes are no whole records of {_RECORD}.")
+    records = np.frombuffer(content, np.uint8).reshape(-1, _RECORD)
     labels = records[:, 0].astype(np.int64)
     if labels.max() >= CLASSES:
         bad = int(labels.argmax())

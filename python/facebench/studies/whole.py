@@ -1,7 +1,9 @@
 """``facebench.study``: from a description to a folder with every model, every run and one page."""
 
+import fcntl
 import json
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 from facebench import __version__
@@ -94,21 +96,39 @@ def study(
     how = {"threads": threads, "command": command}
     plan = Plan(described, train or {}, test or {}, rehearse, device, how)
     cells = cell_jobs(plan)
-    wanted = [job for found in cells.values() if isinstance(found, list) for job in found]
     read_before(out)  # refuses a folder of something else before anything is made
-    outcomes = run_jobs(
-        wanted, out, jobs=jobs, executor=executor, progress=progress, say=say or (lambda text: None)
-    )
+    with _alone_in(out):
+        return _made(plan, cells, out, jobs, executor, progress, say or (lambda text: None))
+
+
+@contextmanager
+def _alone_in(out: Path):
+    """Keeps other processes out of a folder while this one makes a study in it."""
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / ".lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Error(f"{out}: another process makes a study here. Wait for it, or take another "
+                        "folder") from None  # fmt: skip
+        yield
+
+
+def _made(plan, cells, out, jobs, executor, progress, say) -> StudyResult:
+    """The study, its jobs and its files."""
+    described = plan.study
+    wanted = [job for found in cells.values() if isinstance(found, list) for job in found]
+    outcomes = run_jobs(wanted, out, jobs=jobs, executor=executor, progress=progress, say=say)
     content = {
         "id": described.id,
         "title": described.title,
         "publication": described.publication,
         "citations": described.citations,
-        "notes": [_REHEARSAL] * rehearse + described.notes,
+        "notes": [_REHEARSAL] * plan.rehearse + described.notes,
         "replicates": described.replicates,
         "seed": described.seed,
         "level": described.level,
-        "tables": collect(plan, cells, outcomes, out, threads),
+        "tables": collect(plan, cells, outcomes, out, plan.how["threads"]),
     }  # fmt: skip
     content["failures"] = [
         {"row": row["name"], "column": column["title"],

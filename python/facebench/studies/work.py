@@ -10,6 +10,7 @@ from pathlib import Path
 
 from facebench.core import Error
 from facebench.reports import write_text
+from facebench.studies.fitting import fit
 
 
 def draw(request, needs, out, how):
@@ -101,15 +102,14 @@ def train(request, needs, out, how):
     exclude = needs["overlap"] / "exclusion.txt" if "overlap" in needs else None
     if exclude is not None and exclude.stat().st_size == 0:
         exclude = None
+    recipe, crops = load_recipe(how | {"seed": request["seed"]}), _pack_of(request, needs)
+    where = {"exclude": exclude, "threads": how["threads"], "device": request["device"]}
+    if "engine" in request:
+        by = {"engine": request["engine"], "own": request["own"]}
+        done = fit(recipe, crops, out / "train", **by, **where)
+        return {k: v for k, v in done.items() if k != "model"}
     done = training.train(
-        load_recipe(how | {"seed": request["seed"]}),
-        _pack_of(request, needs),
-        out / "train",
-        resume=True,
-        exclude=exclude,
-        threads=how["threads"],
-        device=request["device"],
-        progress=how["progress"],
+        recipe, crops, out / "train", resume=True, progress=how["progress"], **where
     )
     return {k: done[k] for k in ("loss", "iterations", "epochs", "classes", "images")}
 

@@ -193,10 +193,9 @@ def _why_not(engine, job, pythons):
     return f"needs {', '.join(missing)}" if missing else ""
 
 
-def _graph(job):
-    graph = full.build_graph(
-        job["network"], full.NetworkOptions(**{**job["network_options"], "classes": 0})
-    )
+def graph_dict(network, options):
+    """A network's graph up to the embedding, as engines are told it."""
+    graph = full.build_graph(network, full.NetworkOptions(**{**options, "classes": 0}))
     return {
         "input": list(graph.input_shape),
         "vocabulary": graph.vocabulary,
@@ -270,7 +269,7 @@ class _Reference:
     """This library's weights, outputs and losses, which the engines must reproduce."""
 
     def __init__(self, job, folder, worker):
-        self.folder, self.graph = folder, _graph(job)
+        self.folder, self.graph = folder, graph_dict(job["network"], job["network_options"])
         self.weights = str(folder / "weights.safetensors")
         self.training = job["mode"] == "training"
         nodes = self.graph["nodes"]

@@ -63,6 +63,12 @@ enum class ParameterKind : std::uint8_t {
 };
 ParameterKind parameter_kind(const TensorSpec& spec);
 
+// What the rate is multiplied by, and the decay of the weights.
+struct ParameterRule {
+  double lr_mult, weight_decay;
+};
+ParameterRule parameter_rule(const OptimizerOptions& options, ParameterKind kind);
+
 struct TrainedParameter : PartialTensor {
   ParameterKind kind = ParameterKind::weight;
 };

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "facebench/training/batch_loader.h"
+#include "facebench/training/learner.h"
+#include "facebench/training/recipe.h"
+#include "facebench/training/training_set.h"
+
+namespace facebench {
+
+// What model files of a training say of their input and its crops.
+ModelOptions trained_model_options(const Recipe& recipe, const TrainingSet& data);
+
+std::unique_ptr<Sampler> make_sampler(const TrainingOptions& training,
+                                      const TrainingClasses& classes);
+
+// What train() goes through, for steps that another framework makes: the first weights, the batches
+// in order, the rate of each step, and the model file of the weights that it ends with.
+class TrainingLoop {
+ public:
+  // Keeps `data`. Throws as train() does.
+  TrainingLoop(Recipe recipe, OpenedTrainingSet data);
+
+  std::int64_t iterations() const { return iterations_; }
+  double iterations_per_epoch() const { return sampler_->iterations_per_epoch(); }
+  std::int64_t classes() const { return classes_.count; }
+  std::int64_t images() const { return static_cast<std::int64_t>(classes_.samples.size()); }
+  const Recipe& recipe() const { return recipe_; }
+
+  // The next batch, its images (N, C, H, W) in rows; std::out_of_range past the end.
+  Batch next() { return loader_->next(); }
+  double learning_rate(std::int64_t iteration) const;
+
+  // "network.*" with the statistics of batch norm, and "head.*": the recipe's first values. Shared:
+  // what is written into them is saved.
+  std::vector<NamedTensor> tensors() const;
+  // Of those that are learned.
+  std::map<std::string, ParameterRule> rules() const;
+  void save(const std::filesystem::path& model) const { learner_.snapshot()->save(model); }
+
+ private:
+  Recipe recipe_;
+  OpenedTrainingSet data_;
+  TrainingClasses classes_;
+  SingleProcess alone_;
+  std::unique_ptr<Sampler> sampler_;
+  mutable Learner learner_;
+  std::int64_t iterations_;
+  std::unique_ptr<BatchLoader> loader_;
+};
+
+}  // namespace facebench

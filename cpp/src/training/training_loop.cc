@@ -1,0 +1,67 @@
+#include "facebench/training/training_loop.h"
+
+#include <utility>
+
+#include "facebench/training/schedule.h"
+
+namespace facebench {
+
+ModelOptions trained_model_options(const Recipe& recipe, const TrainingSet& data) {
+  ModelOptions options;
+  set_model_input(recipe.input, data.images->shape(), options);
+  for (const char* key : {"detector", "detector_mode", "selection", "crop"})
+    if (data.preparation.contains(key))
+      set_option(options, key, option_of_json(key, data.preparation.at(key)));
+  return options;
+}
+
+std::unique_ptr<Sampler> make_sampler(const TrainingOptions& training,
+                                      const TrainingClasses& classes) {
+  return samplers()
+      .at(training.sampler)
+      .make({classes.samples, classes.labels, training.seed, training.batch,
+             parse_last_batch(training.last_batch), training.images_per_person});
+}
+
+TrainingLoop::TrainingLoop(Recipe recipe, OpenedTrainingSet data)
+    : recipe_(std::move(recipe)),
+      data_(std::move(data)),
+      classes_(training_classes(data_.set)),
+      sampler_(make_sampler(recipe_.training, classes_)),
+      learner_(recipe_, trained_model_options(recipe_, data_.set), data_.set.images->shape(),
+               classes_.count, at::kCPU, alone_),
+      iterations_(recipe_.training.iterations > 0 ? recipe_.training.iterations
+                                                  : sampler_->iterations(recipe_.training.epochs)),
+      loader_(std::make_unique<BatchLoader>(
+          *data_.set.images, classes_.labels, *sampler_,
+          BatchLoader::Settings{.augmentation = recipe_.augmentation,
+                                .input = learner_.network().input_view(),
+                                .scale = make_pixel_input(recipe_.input),
+                                .seed = recipe_.training.seed,
+                                .channels_last = false},
+          0, iterations_)) {}
+
+double TrainingLoop::learning_rate(std::int64_t iteration) const {
+  return facebench::learning_rate(recipe_.optimizer.lr, recipe_.schedule,
+                                  {iteration, iterations_, sampler_->iterations_per_epoch()});
+}
+
+std::map<std::string, ParameterRule> TrainingLoop::rules() const {
+  std::map<std::string, ParameterRule> result;
+  for (const TrainedParameter& p : learner_.network().parameters())
+    result["network." + p.name] = parameter_rule(recipe_.optimizer, p.kind);
+  for (const PartialTensor& p : learner_.head().parameters())
+    result["head." + p.name] = parameter_rule(
+        recipe_.optimizer, p.tensor.dim() <= 1 ? ParameterKind::bias : ParameterKind::weight);
+  return result;
+}
+
+std::vector<NamedTensor> TrainingLoop::tensors() const {
+  std::vector<NamedTensor> result;
+  for (const PartialTensor& t : learner_.state())
+    if (t.name.starts_with("network.") || t.name.starts_with("head."))
+      result.push_back({t.name, t.tensor});
+  return result;
+}
+
+}  // namespace facebench

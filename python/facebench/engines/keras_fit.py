@@ -1,0 +1,143 @@
+"""A recipe trained by Keras 3, in TensorFlow or JAX."""
+
+import numpy as np
+
+from facebench.engines import keras_engine
+from facebench.engines.heads import loss_of
+
+
+def _head(keras, spec, weights):
+    """The layer of the loss: features and classes in, the loss of each image out."""
+    ops, loss = keras.ops, spec["loss"]
+
+    class Head(keras.layers.Layer):
+        def build(self, *shapes):
+            # Unlike a Dense layer's, the weight has a row for each class, as the graph's has.
+            blank = "glorot_uniform" if "initializer" in spec["own"] else "zeros"
+            self.values = {}
+            for name, value in weights.items():
+                learned = name != "centers"
+                self.values[name] = self.add_weight(
+                    shape=value.shape,
+                    initializer=blank if name == "weight" else "zeros",
+                    trainable=learned,
+                    name=name,
+                )
+            self.made = self.add_weight(shape=(), initializer="zeros", trainable=False, name="made")
+
+        def call(self, features, labels):
+            hot = ops.one_hot(labels, len(weights["weight"]), dtype="float32")
+            values, state = loss_of(ops, loss, features, hot, self.values, self.made)
+            for name, value in state.items():
+                self.values[name].assign(ops.stop_gradient(value))
+            self.made.assign(self.made + 1)
+            return values
+
+    return Head()
+
+
+def _sgd(keras, spec, names):
+    """The recipe's SGD: a decay and a factor of the rate for each parameter, either rule of
+    momentum (docs/training.md)."""
+    caffe = spec["momentum_rule"] == "caffe"
+
+    class Sgd(keras.optimizers.Optimizer):
+        def build(self, variables):
+            super().build(variables)
+            self.velocities = [self.add_variable_from_reference(v, "velocity") for v in variables]
+
+        def update_step(self, gradient, variable, learning_rate):
+            name, velocity = (kept[self._get_variable_index(variable)]
+                              for kept in (names, self.velocities))  # fmt: skip
+            own = learning_rate * spec["rates"].get(name, 1.0)
+            gradient = gradient + spec["decay"].get(name, 0.0) * variable
+            moved = spec["momentum"] * velocity + (own * gradient if caffe else gradient)
+            self.assign(velocity, moved)
+            self.assign_sub(variable, moved if caffe else own * moved)
+
+    return Sgd(learning_rate=spec["lr"])
+
+
+def _own_schedule(keras, spec):
+    """The rate as a schedule of Keras, which moves at each step."""
+    said, schedules = spec["schedule"], keras.optimizers.schedules
+    epoch, rate = spec["steps_an_epoch"], spec["lr"]
+    if said["policy"] == "constant":
+        return rate
+    if said["policy"] == "cosine":
+        return schedules.CosineDecay(rate, spec["iterations"], said["final_lr"] / rate)
+    marks = said["milestones"]
+    if said["policy"] == "step":
+        marks = [said["step"] * k for k in range(1, int(spec["epochs"] / said["step"]) + 1)]
+    values = [rate * said["gamma"] ** k for k in range(len(marks) + 1)]
+    return schedules.PiecewiseConstantDecay([int(m * epoch) for m in marks], values)
+
+
+class Fit:
+    """Steps of a recipe; what ``spec["own"]`` names is Keras's own: its layers' initial values
+    (initializer), keras.optimizers.SGD, whose decay is not part of the gradient (optimizer), a
+    schedule of keras.optimizers.schedules (schedule)."""
+
+    def __init__(self, spec, weights):
+        keras, own = keras_engine.keras_module(), spec["own"]
+        keras.utils.set_random_seed(spec["seed"])
+        embedder, self._layers = keras_engine.build_learned(
+            spec["graph"], weights, own="initializer" in own
+        )
+        head_weights = {n.removeprefix("head."): w for n, w in weights.items()
+                        if n.startswith("head.") and w.ndim}  # fmt: skip
+        labels = keras.Input((), dtype="int32")
+        features = embedder.output
+        if len(features.shape) > 2:
+            features = keras.layers.Flatten()(features)
+        self._head = _head(keras, spec, head_weights)
+        losses = self._head(features, labels)
+        if "initializer" not in own:
+            for name, value in head_weights.items():
+                self._head.values[name].assign(value)
+        self._model = keras.Model([embedder.input, labels], losses)
+        names = {v.path: n for n, v in self._variables()}
+        names |= {self._head.values[n].path: f"head.{n}" for n in head_weights}
+        rate = _own_schedule(keras, spec) if "schedule" in own else spec["lr"]
+        self._scheduled = "schedule" in own
+        if "optimizer" in own:
+            optimizer = keras.optimizers.SGD(
+                rate, spec["momentum"], weight_decay=spec["weight_decay"]
+            )
+        else:
+            optimizer = _sgd(
+                keras, spec, [names.get(v.path) for v in self._model.trainable_variables]
+            )
+            if self._scheduled:
+                optimizer.learning_rate = rate
+        self._model.compile(
+            optimizer=optimizer,
+            loss=lambda true, values: values,
+            jit_compile=keras.backend.backend() == "jax",
+        )
+
+    def _variables(self):
+        """The graph's names with the variables of the layers."""
+        for node, layer in self._layers:
+            yield from zip((f"network.{t}" for t in node["tensors"]), layer.weights, strict=True)
+
+    def steps(self, batches, rates) -> list[float]:
+        """The losses of the next steps. ``batches``: (images (N, C, H, W), classes (N))."""
+        losses = []
+        for (images, labels), rate in zip(batches, rates, strict=True):
+            if not self._scheduled:
+                self._model.optimizer.learning_rate = rate
+            inputs = [keras_engine.laid_out(images), labels.astype(np.int32)]
+            nothing = np.zeros(len(labels), np.float32)
+            losses.append(float(self._model.train_on_batch(inputs, nothing)))
+        return losses
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """The weights, by the names of the graph."""
+        found = {f"head.{n}": np.array(v) for n, v in self._head.values.items()}
+        for node, layer in self._layers:
+            back = keras_engine.BACK.get(node["op"], lambda o, w: w)
+            learned = back(node["options"], layer.get_weights())
+            found |= {f"network.{t}": np.ascontiguousarray(w)
+                      for t, w in zip(node["tensors"], learned, strict=True)}  # fmt: skip
+        return found

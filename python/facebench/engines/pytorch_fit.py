@@ -1,0 +1,121 @@
+"""A recipe trained by PyTorch."""
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from facebench.engines.heads import loss_of
+from facebench.engines.pytorch_engine import GraphModule
+
+
+class Sgd:
+    """The recipe's SGD: a decay and a factor of the rate for each parameter, either rule of
+    momentum (docs/training.md)."""
+
+    def __init__(self, parameters, spec):
+        self.momentum, self.caffe = spec["momentum"], spec["momentum_rule"] == "caffe"
+        self.moved = [
+            (p, spec["decay"].get(n, 0.0), spec["rates"].get(n, 1.0), torch.zeros_like(p))
+            for n, p in parameters.items()
+        ]
+
+    @torch.no_grad()
+    def step(self, rate):
+        for p, decay, factor, velocity in self.moved:
+            gradient, own = p.grad + decay * p, rate * factor
+            velocity.mul_(self.momentum).add_(gradient, alpha=own if self.caffe else 1)
+            p.sub_(velocity, alpha=1 if self.caffe else own)
+
+
+class Fit:
+    """Steps of a recipe; what ``spec["own"]`` names is PyTorch's own: its initial values
+    (initializer), torch.optim.SGD with one decay for all (optimizer), a scheduler of
+    torch.optim.lr_scheduler that moves at the ends of epochs (schedule)."""
+
+    def __init__(self, spec, weights):
+        torch.manual_seed(spec["seed"])
+        own, self._loss = spec["own"], spec["loss"]
+        self._device = torch.device(spec["device"])
+        self._module = GraphModule(spec["graph"], None if "initializer" in own else weights)
+        self._module.to(self._device, memory_format=torch.channels_last).train()
+        self._head = {
+            name.removeprefix("head."): torch.from_numpy(value.copy())
+            for name, value in weights.items()
+            if name.startswith("head.") and value.ndim
+        }
+        if "initializer" in own:
+            self._initialize()
+        self._head = {n: t.to(self._device) for n, t in self._head.items()}
+        learned = {f"head.{n}": self._head[n].requires_grad_()
+                   for n in ("weight", "bias") if n in self._head}  # fmt: skip
+        learned |= {n: p for n, p in self._module.tensors().items() if p.requires_grad}
+        self._learned, self._steps = list(learned.values()), 0
+        if "optimizer" in own:
+            decay = spec["weight_decay"]
+            self._own = torch.optim.SGD(
+                self._learned, spec["lr"], spec["momentum"], weight_decay=decay
+            )
+        else:
+            self._own, self._ours = None, Sgd(learned, spec)
+        self._rate = _own_schedule(spec) if "schedule" in own else None
+
+    def _initialize(self):
+        """As nn.Linear for the classifier; weights that are compared by their cosine as users of
+        PyTorch have them, xavier_uniform_."""
+        if "bias" in self._head:
+            made = nn.Linear(*reversed(self._head["weight"].shape))
+            self._head |= {n: p.data for n, p in made.named_parameters()}
+        else:
+            nn.init.xavier_uniform_(self._head["weight"])
+
+    def steps(self, batches, rates) -> list[float]:
+        """The losses of the next steps. ``batches``: (images (N, C, H, W), classes (N))."""
+        losses = []
+        for (images, labels), given in zip(batches, rates, strict=True):
+            rate = given if self._rate is None else self._rate(self._steps)
+            images = torch.from_numpy(images).to(self._device, memory_format=torch.channels_last)
+            hot = F.one_hot(torch.from_numpy(labels), len(self._head["weight"])).float()
+            features, made = self._module(images).flatten(1), torch.tensor(float(self._steps))
+            values, state = loss_of(
+                torch, self._loss, features, hot.to(self._device), self._head, made
+            )
+            loss = values.mean()
+            for p in self._learned:
+                p.grad = None
+            loss.backward()
+            if self._own is None:
+                self._ours.step(rate)
+            else:
+                self._own.param_groups[0]["lr"] = rate
+                self._own.step()
+            for name, value in state.items():
+                self._head[name] = value.detach()
+            losses.append(loss.item())
+            self._steps += 1
+        return losses
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """The weights, by the names of the graph."""
+        found = {f"head.{n}": t for n, t in self._head.items()} | self._module.tensors()
+        return {n: t.detach().cpu().contiguous().numpy() for n, t in found.items()}
+
+
+def _own_schedule(spec):
+    """A function of the step: the rate that torch's scheduler gives in its epoch."""
+    said, schedulers = spec["schedule"], torch.optim.lr_scheduler
+    dummy = torch.optim.SGD([torch.zeros(1)], spec["lr"])
+    makers = {
+        "constant": lambda: schedulers.ConstantLR(dummy, 1.0),
+        "cosine": lambda: schedulers.CosineAnnealingLR(dummy, spec["epochs"], said["final_lr"]),
+        "step": lambda: schedulers.StepLR(dummy, int(said["step"]), said["gamma"]),
+        "multistep": lambda: schedulers.MultiStepLR(
+            dummy, [int(m) for m in said["milestones"]], said["gamma"]
+        ),
+    }
+    scheduler, rates = makers[said["policy"]](), []
+    for _ in range(spec["epochs"]):
+        rates.append(dummy.param_groups[0]["lr"])
+        dummy.step()
+        scheduler.step()
+    return lambda step: rates[min(int(step / spec["steps_an_epoch"]), len(rates) - 1)]
