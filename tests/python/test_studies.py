@@ -276,3 +276,18 @@ def test_an_unknown_protocol_or_data_set_is_wrong_use(tmp_path):
     found = facebench.study(described("bfw"), rehearse=True, out=tmp_path)
     (cell,) = found["sets"]["rows"][0]["cells"][5:]
     assert "no faces are drawn for protocol 'bfw'" in cell["why"]
+
+
+def test_a_folder_takes_one_process_at_a_time(tmp_path):
+    import fcntl
+
+    asked = studies.read_study({"tables": [{"id": "t", "rows": [{"recipe": "small4.softmax"}],
+                                            "columns": [{"fact": "batch"}]}]}, "mine")  # fmt: skip
+    facebench.study(asked, out=tmp_path)
+    before = (tmp_path / "study.json").read_bytes()
+    with (tmp_path / ".lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(facebench.Error, match="another process makes a study here"):
+            facebench.study(asked, out=tmp_path)
+    facebench.study(asked, out=tmp_path)
+    assert (tmp_path / "study.json").read_bytes() == before
