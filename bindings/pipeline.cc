@@ -54,6 +54,19 @@ void bind_pipeline(py::module_& m) {
       py::arg("progress") = py::none(), "See facebench.run.");
 
   m.def(
+      "pack_protocol",
+      [](const std::string& protocol, const PreparationOptions& model,
+         const std::vector<std::string>& names, const fs::path& out, RunRequest request,
+         int threads, py::object progress) {
+        request.protocol = protocol;
+        with_job(threads, std::move(progress),
+                 [&](const Job& job) { pack_protocol(request, model, names, out, job); });
+      },
+      py::arg("protocol"), py::arg("model"), py::arg("names"), py::arg("out"), py::arg("request"),
+      py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "The pack that run makes of the images with these names, written to out.");
+
+  m.def(
       "verify",
       [](const fs::path& run, const fs::path& root, int threads, py::object progress) {
         const std::vector<Check> checks = with_job(

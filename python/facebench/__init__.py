@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench._light import verify as verify
     from facebench._quality import quality as quality
     from facebench.detection import detect as detect
+    from facebench.diagnosis import diagnose as diagnose
     from facebench.embedding import convert as convert
     from facebench.pipeline import demo as demo
     from facebench.pipeline import embed as embed
@@ -111,6 +112,7 @@ _VERBS = {
     "budget": "reports",
     "inspect": "_inspect",
     "convert": "embedding",
+    "diagnose": "diagnosis",
 }
 
 __all__ = ["Error", "__version__", *_MODULES, *_VERBS]

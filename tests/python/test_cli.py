@@ -40,6 +40,7 @@ VERBS = [
     "compare",
     "report",
     "explain",
+    "diagnose",
     "groups",
     "quality",
     "threshold",

@@ -76,6 +76,14 @@ std::string trained_on_warning(const BatchModelInfo& model, const fs::path& pack
       both, tested, trained.size());
 }
 
+Preparation preparation_for(const RunRequest& request, const ProtocolSpec& spec,
+                            const PreparationOptions& model) {
+  std::vector<PreparationSource> sources = {{"caller", request.preparation}, {"model", model}};
+  sources.insert(sources.begin() + 1,
+                 {"data set", preparation_of(spec, find_lists(spec, request.places), sources)});
+  return resolve_preparation(sources);
+}
+
 }  // namespace
 
 void RunRequest::describe(OptionsBuilder<RunRequest>& o) {
@@ -147,11 +155,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
          request.overwrite ? "exists and is not a run folder, so it is not replaced"
                            : "exists already",
          "Choose another folder, or ask for it to be overwritten.");
-  std::vector<PreparationSource> sources = {{"caller", request.preparation},
-                                            {"model", preparation_of(model.info())}};
-  sources.insert(sources.begin() + 1,
-                 {"data set", preparation_of(spec, find_lists(spec, request.places), sources)});
-  const Preparation preparation = resolve_preparation(sources);
+  const Preparation preparation = preparation_for(request, spec, preparation_of(model.info()));
   TrialSet trials = read_trials(spec, request.places);
   if (request.evaluation.strict) refuse_blemishes(trials, spec.id);
   if (!request.exclude.empty()) trials = without(trials, read_exclusion(request.exclude));
@@ -242,6 +246,24 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
     fs::rename(embeddings_path, folder / "embeddings.h5");
   });
   return result;
+}
+
+void pack_protocol(const RunRequest& request, const PreparationOptions& model,
+                   std::span<const std::string> names, const fs::path& out, const Job& job) {
+  const ProtocolSpec spec = load_protocol(request.protocol);
+  const Preparation preparation = preparation_for(request, spec, model);
+  const TrialSet trials = read_trials(spec, request.places);
+  const Dataset dataset = select_samples(
+      protocol_dataset(spec, trials, find_images(spec, trials, request.places)), names);
+  const ContentCache cache(request.cache);
+  cache.take_or_make(
+      "pack", request.cache.empty() ? Json() : pack_key(dataset, preparation, request.pack, job),
+      out,
+      [&](const fs::path&) {
+        pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
+                     request.pack, out, job);
+      },
+      job);
 }
 
 }  // namespace facebench

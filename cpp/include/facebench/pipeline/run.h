@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "facebench/core/job.h"
@@ -60,5 +61,12 @@ Result run(const RunRequest& request, const Model& model, const std::filesystem:
            const Job& job = {});
 Result run(const RunRequest& request, const BatchModel& model, const std::filesystem::path& out,
            const Job& job = {});
+
+// The pack that run() makes of some of the images, those with these names, with a model that says
+// `model` of its images: taken from `request.cache` or kept there, and written to the file `out`.
+// Throws as run() does.
+void pack_protocol(const RunRequest& request, const PreparationOptions& model,
+                   std::span<const std::string> names, const std::filesystem::path& out,
+                   const Job& job = {});
 
 }  // namespace facebench

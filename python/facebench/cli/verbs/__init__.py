@@ -7,6 +7,7 @@ from facebench.cli.verbs import (
     data,
     demo,
     detect,
+    diagnose,
     embed,
     evaluate,
     explain,
@@ -51,6 +52,7 @@ SECTIONS = {
     },
     "What a run says": {
         "explain": explain.explain,
+        "diagnose": diagnose.diagnose,
         "inspect": inspect.inspect,
         "groups": groups.groups,
         "quality": quality.quality,
