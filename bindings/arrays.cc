@@ -10,7 +10,7 @@ py::array as_array(const py::object& values, const char* name, int dimensions) {
   // numpy refuses many of torch's tensors, in torch's words
   const py::object plain =
       py::hasattr(values, "detach")
-          ? py::module_::import("facebench._arguments").attr("tensor_array")(values, name)
+          ? py::module_::import("facebench.core._arguments").attr("tensor_array")(values, name)
           : values;
   const py::module_ numpy = py::module_::import("numpy");
   // As an array it would be the values under the mask.

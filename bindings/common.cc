@@ -19,7 +19,7 @@ OptionValue option_value(const std::string& name, const py::handle& value) {
     const bool array = py::hasattr(value, "__array__");
     if (array && !py::isinstance<py::float_>(value) && !py::isinstance<py::str>(value))
       return py::cast<OptionValue>(
-          py::module_::import("facebench._arguments").attr("plain_values")(value, name));
+          py::module_::import("facebench.core._arguments").attr("plain_values")(value, name));
     return py::cast<OptionValue>(value);
   } catch (const py::cast_error&) {
     if (py::isinstance<py::str>(value))
@@ -191,7 +191,7 @@ class PythonJob::Sink : public ProgressSink {
 PythonJob::PythonJob(int threads, py::object progress) {
   if (threads < 0) throw std::invalid_argument("threads must be 0 (all) or more");
   job_.threads = threads;
-  progress = py::module_::import("facebench._progress").attr("sink")(progress);
+  progress = py::module_::import("facebench.core._progress").attr("sink")(progress);
   if (!progress.is_none()) {
     sink_ = std::make_unique<Sink>(*this, std::move(progress));
     job_.progress = sink_.get();

@@ -58,9 +58,9 @@ py::class_<T> bind_options(py::module_& m) {
   return c;
 }
 
-// What a function's keyword progress was given (facebench._progress.sink says what that may be) as
-// a ProgressSink; and the Job that goes with it. While the C++ call runs the GIL is released; about
-// ten times a second it is taken to look for Ctrl-C on the calling thread.
+// What a function's keyword progress was given (facebench.core._progress.sink says what that may
+// be) as a ProgressSink; and the Job that goes with it. While the C++ call runs the GIL is
+// released; about ten times a second it is taken to look for Ctrl-C on the calling thread.
 class PythonJob {
  public:
   PythonJob(int threads, py::object progress);

@@ -18,7 +18,7 @@ using WithVector = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObje
 using WithTuple = PyObject* (*)(PyObject*, PyObject*, PyObject*);
 PyCFunction dispatcher = nullptr;
 
-// The error that is set, with a message as facebench._arguments.message makes it.
+// The error that is set, with a message as facebench.core._arguments.message makes it.
 void shorten_error(const py::tuple& args, const py::dict& kwargs) {
   py::error_already_set error;
   for (PyObject* type :
@@ -26,7 +26,7 @@ void shorten_error(const py::tuple& args, const py::dict& kwargs) {
     if (error.matches(type)) {
       py::object text = py::none();
       try {
-        const auto module = py::module_::import("facebench._arguments");
+        const auto module = py::module_::import("facebench.core._arguments");
         text = module.attr("message")(error.value(), args, kwargs);
       } catch (const py::error_already_set&) {
         // Python is ending, or a value cannot even say its type: the error stays as it is.

@@ -5,7 +5,7 @@
 A target, tests/fuzz/READER.cc, names the sources of its reader in a comment, and where they do more
 than read, the functions that do not, or those that do:
 
-    // Sources: cpp/src/io/json.cc cpp/src/core/utf8.cc
+    // Sources: cpp/eval/facebench/io/json.cc cpp/eval/facebench/core/utf8.cc
     // Not of the reader: write_json
     // Functions: parse_json
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes tests/python/data/mtcnn_goldens.json: the faces that other programs find on the pictures of
-tests/python/mtcnn_pictures.py.
+"""Makes tests/data/mtcnn_goldens.json: the faces that other programs find on the pictures of
+tests/support/mtcnn_pictures.py.
 
     python scripts/mtcnn_goldens.py pictures --out P    where facebench is installed
     python scripts/mtcnn_goldens.py faces --pictures P --facenet CLONE --caffe FOLDER \\
-        --out tests/python/data/mtcnn_goldens.json      elsewhere: facebench is not used
+        --out tests/data/mtcnn_goldens.json      elsewhere: facebench is not used
 
 The second command wants an environment of its own (the file names the versions that it was made
 with):

@@ -14,7 +14,7 @@ from pathlib import Path
 from facebench import embedding, training
 
 spec = importlib.util.spec_from_file_location(
-    "view1", Path(__file__).resolve().parents[1] / "tests/python/view1.py"
+    "view1", Path(__file__).resolve().parents[1] / "tests/support/view1.py"
 )
 view1 = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(view1)

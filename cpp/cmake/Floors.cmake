@@ -1,5 +1,5 @@
 # The floors, lowest first. A floor includes its own headers and those of lower floors, nothing else
-# (tests/python/test_layers.py holds everybody to it).
+# (tests/project/test_layers.py holds everybody to it).
 set(FACEBENCH_EVAL_FLOORS core io metrics protocols reports)
 set(FACEBENCH_TORCH_FLOORS nn embedding training timing pipeline)
 set(FACEBENCH_FULL_FLOORS images detection crops datasets ${FACEBENCH_TORCH_FLOORS})

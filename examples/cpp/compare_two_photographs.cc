@@ -3,11 +3,11 @@
 //   compare_two_photographs A.jpg B.jpg MODEL.safetensors
 //   compare_two_photographs             two synthetic photographs of one person, untrained weights
 #include <facebench/crops/crop.h>
-#include <facebench/datasets/synthetic/writer.h>
 #include <facebench/detection/detector.h>
 #include <facebench/detection/selection.h>
 #include <facebench/embedding/extractor.h>
 #include <facebench/images/decode.h>
+#include <facebench/synthetic/writer.h>
 
 #include <cstdlib>
 #include <exception>

@@ -6,8 +6,8 @@
 //   evaluate_own_model PROTOCOL ROOT OUT
 //   evaluate_own_model                     on synthetic faces
 #include <ATen/ATen.h>
-#include <facebench/datasets/synthetic/writer.h>
 #include <facebench/pipeline/run.h>
+#include <facebench/synthetic/writer.h>
 
 #include <cstdlib>
 #include <exception>

@@ -15,7 +15,8 @@ from facebench import _one_package as _one_package  # before files of another ve
 from facebench import _threads as _threads  # before anything that imports numpy
 
 # isort: split
-from facebench import _eval, _texts
+from facebench import _eval
+from facebench.core import _texts
 
 if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import core as core
@@ -35,12 +36,6 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import studies as studies
     from facebench import timing as timing
     from facebench import training as training
-    from facebench._compare import compare as compare
-    from facebench._gallery import gallery as gallery
-    from facebench._inspect import inspect as inspect
-    from facebench._light import report as report
-    from facebench._light import verify as verify
-    from facebench._quality import quality as quality
     from facebench.detection import detect as detect
     from facebench.diagnosis import diagnose as diagnose
     from facebench.embedding import convert as convert
@@ -60,6 +55,12 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.studies import study as study
     from facebench.studies import suite as suite
     from facebench.training import train as train
+    from facebench.verbs._compare import compare as compare
+    from facebench.verbs._gallery import gallery as gallery
+    from facebench.verbs._inspect import inspect as inspect
+    from facebench.verbs._light import report as report
+    from facebench.verbs._light import verify as verify
+    from facebench.verbs._quality import quality as quality
 
 _texts.give(_eval)
 

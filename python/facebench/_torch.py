@@ -16,7 +16,8 @@ if find_spec("facebench._full") is None:
 import torch
 
 from facebench import _full as full
-from facebench import _texts, _threads
+from facebench import _threads
+from facebench.core import _texts
 
 _texts.give(full)
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from facebench._arguments import real_array
-from facebench._options import takes
 from facebench._torch import full
+from facebench.core._arguments import real_array
+from facebench.core._options import takes
 from facebench.detection import Face
 from facebench.images import pixels
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from facebench import images
-from facebench._arguments import type_text
 from facebench._eval import Error
 from facebench._torch import full
+from facebench.core._arguments import type_text
 
 DetectedFile = full.DetectedFile
 DetectionSummary = full.DetectionSummary

@@ -12,9 +12,9 @@ from typing import Unpack
 
 import numpy as np
 
-from facebench._arguments import real_array, tensor_array, type_text
-from facebench._options import takes
 from facebench._torch import full
+from facebench.core._arguments import real_array, tensor_array, type_text
+from facebench.core._options import takes
 
 DecodeOptions = full.DecodeOptions
 

@@ -10,12 +10,14 @@ import tempfile
 from pathlib import Path
 from typing import Any, Unpack
 
-from facebench import _compare, _foreign, datasets, embedding, reports
-from facebench._light import report, verify
-from facebench._options import takes
+from facebench import datasets, embedding, reports
 from facebench._torch import full
+from facebench.core._options import takes
+from facebench.embedding import _foreign
 from facebench.io import EmbeddingSet, write_embeddings
 from facebench.protocols import Result, evaluate
+from facebench.verbs import _compare
+from facebench.verbs._light import report, verify
 
 DemoOptions = full.DemoOptions
 PackRequest = full.PackRequest

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "facebench/archives/archive.h"
 #include "facebench/core/random.h"
-#include "facebench/io/archive.h"
 
 namespace facebench {
 namespace {

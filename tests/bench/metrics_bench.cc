@@ -8,10 +8,10 @@
 #include "facebench/core/isa.h"
 #include "facebench/core/random.h"
 #include "facebench/metrics/all_pairs.h"
+#include "facebench/metrics/internal/dot_kernels.h"
+#include "facebench/metrics/internal/pair_panels.h"
 #include "facebench/metrics/listed_pairs.h"
 #include "facebench/metrics/tar_at_fars.h"
-#include "metrics/dot_kernels.h"
-#include "metrics/pair_panels.h"
 
 namespace facebench {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "facebench/archives/archive.h"
 #include "facebench/core/error.h"
-#include "facebench/io/archive.h"
 
 // Everything that an archive can be asked, of every entry; what is damaged throws Error.
 inline void read_all_entries(const facebench::ImageArchive& archive) {

@@ -1,6 +1,7 @@
 // The pickle of a .bin file.
-// Sources: cpp/src/io/verification_pack.cc cpp/src/io/archives/pickle_machine.cc
-//   cpp/src/io/archives/pickle_opcodes.cc
+// Sources: cpp/eval/facebench/io/verification_pack.cc
+// cpp/eval/facebench/io/internal/pickle_machine.cc
+//   cpp/eval/facebench/io/internal/pickle_opcodes.cc
 // Not of the reader: is_verification_pack verification_pack_bytes
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// Sources: cpp/src/training/checkpoint.cc
+// Sources: cpp/vision/facebench/training/checkpoint.cc
 // Functions: metadata_value verified_text verified_state state_checksum read_checkpoint_state
 #include "facebench/training/checkpoint.h"
 

@@ -1,5 +1,5 @@
 // CSV with every separator, with and without names of columns; records written again are the same.
-// Sources: cpp/src/io/text.cc
+// Sources: cpp/eval/facebench/io/text.cc
 // Not of the reader: TextFile cut trim split_tabs split_whitespace
 #include "facebench/io/text.h"
 

@@ -1,5 +1,5 @@
 // Embeddings, written again: what is written reads as the same values.
-// Sources: cpp/src/io/embeddings.cc
+// Sources: cpp/eval/facebench/io/embeddings.cc
 #include "facebench/io/embeddings.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Sources: cpp/src/io/exclusion.cc
+// Sources: cpp/eval/facebench/io/exclusion.cc
 // Not of the reader: exclusion_text
 #include "facebench/datasets/exclusion.h"
 

@@ -1,6 +1,6 @@
 // A file of faces, as the detector `given` reads it: with names of columns or without, with other
 // names, and with blanks between cells.
-// Sources: cpp/src/detection/given.cc
+// Sources: cpp/vision/facebench/detection/given.cc
 // Not of the reader: face_csv_header face_csv_record faceless_csv_record
 #include "facebench/detection/given.h"
 

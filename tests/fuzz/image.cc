@@ -1,6 +1,7 @@
 // From the bytes of a picture to crops of its faces.
-// Sources: cpp/src/images/decode.cc cpp/src/images/jpeg.cc cpp/src/images/png.cc
-//   cpp/src/images/pnm.cc
+// Sources: cpp/vision/facebench/images/decode.cc cpp/vision/facebench/images/jpeg.cc
+// cpp/vision/facebench/images/png.cc
+//   cpp/vision/facebench/images/pnm.cc
 // Not of the reader: read_image encode_jpeg encode_png encode_pnm on_write_error write_bytes
 //   write_pixels
 #include <algorithm>

@@ -1,5 +1,5 @@
 // JSON, written again: what is written reads as the same value.
-// Sources: cpp/src/io/json.cc
+// Sources: cpp/eval/facebench/io/json.cc
 // Not of the reader: refuse_json_use options_to_json options_from_json json_of_option
 #include "facebench/io/json.h"
 

@@ -1,18 +1,29 @@
 // The lists of every protocol: the name of a protocol or a whole one in TOML, then its files in the
 // order of TrialReader::files(), a line "==>" between them. A part that begins with "@NAME" is the
 // file of this name.
-// Sources: cpp/src/protocols/agedb_splits.cc cpp/src/protocols/bin_pairs.cc
-//   cpp/src/protocols/blufr.cc cpp/src/protocols/cfp_pairs.cc
-//   cpp/src/protocols/dfw.cc cpp/src/protocols/file_listing.cc cpp/src/protocols/folders.cc
-//   cpp/src/protocols/ijb.cc cpp/src/protocols/ijba.cc cpp/src/protocols/ijba_quality.cc
-//   cpp/src/protocols/lfw_pairs.cc cpp/src/protocols/lfw_people.cc cpp/src/protocols/list_file.cc
-//   cpp/src/protocols/mask_matrix.cc cpp/src/protocols/mat_image_list.cc
-//   cpp/src/protocols/mat_search.cc cpp/src/protocols/number_rows.cc
-//   cpp/src/protocols/pair_collector.cc cpp/src/protocols/pairs.cc
-//   cpp/src/protocols/sample_names.cc cpp/src/protocols/survface.cc
-//   cpp/src/protocols/template_list.cc
-//   cpp/src/protocols/template_pairs.cc cpp/src/protocols/template_rows.cc
-//   cpp/src/protocols/umdfaces.cc
+// Sources: cpp/eval/facebench/protocols/readers/agedb_splits.cc
+// cpp/eval/facebench/protocols/readers/bin_pairs.cc
+//   cpp/eval/facebench/protocols/readers/blufr.cc cpp/eval/facebench/protocols/readers/cfp_pairs.cc
+//   cpp/eval/facebench/protocols/readers/dfw.cc
+//   cpp/eval/facebench/protocols/readers/file_listing.cc
+//   cpp/eval/facebench/protocols/readers/folders.cc cpp/eval/facebench/protocols/readers/ijb.cc
+//   cpp/eval/facebench/protocols/readers/ijba.cc
+//   cpp/eval/facebench/protocols/readers/ijba_quality.cc
+//   cpp/eval/facebench/protocols/readers/lfw_pairs.cc
+//   cpp/eval/facebench/protocols/readers/lfw_people.cc
+//   cpp/eval/facebench/protocols/readers/list_file.cc
+//   cpp/eval/facebench/protocols/readers/mask_matrix.cc
+//   cpp/eval/facebench/protocols/readers/mat_image_list.cc
+//   cpp/eval/facebench/protocols/readers/mat_search.cc
+//   cpp/eval/facebench/protocols/readers/number_rows.cc
+//   cpp/eval/facebench/protocols/readers/pair_collector.cc
+//   cpp/eval/facebench/protocols/readers/pairs.cc
+//   cpp/eval/facebench/protocols/readers/sample_names.cc
+//   cpp/eval/facebench/protocols/readers/survface.cc
+//   cpp/eval/facebench/protocols/readers/template_list.cc
+//   cpp/eval/facebench/protocols/readers/template_pairs.cc
+//   cpp/eval/facebench/protocols/readers/template_rows.cc
+//   cpp/eval/facebench/protocols/readers/umdfaces.cc
 #include <algorithm>
 
 #include "facebench/core/registry.h"

@@ -1,6 +1,7 @@
 // An LMDB data file; where there are further parts, lists of keys and labels beside it.
-// Sources: cpp/src/io/archives/lmdb.cc cpp/src/io/archives/lmdb_file.cc
-//   cpp/src/io/archives/message_pack.cc
+// Sources: cpp/vision/facebench/archives/lmdb.cc
+// cpp/vision/facebench/archives/internal/lmdb_file.cc
+//   cpp/vision/facebench/archives/internal/message_pack.cc
 // Not of the reader: is_lmdb
 #include "archive_entries.h"
 #include "files.h"

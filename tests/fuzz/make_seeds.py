@@ -237,7 +237,7 @@ def lists_of(protocol, folder):
 
 
 def small_checkpoint(path):
-    """A checkpoint of two tensors, as cpp/src/training/checkpoint.cc writes one."""
+    """A checkpoint of two tensors, as cpp/vision/facebench/training/checkpoint.cc writes one."""
     tensors = {"a": np.arange(4, dtype=np.float32), "b": np.ones((2, 3), np.int64)}
     state = fio.canonical_json({"identity": {}, "iteration": 3, "progress": {"loss": 0.5}})
     hashed = b""

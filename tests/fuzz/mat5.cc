@@ -1,4 +1,4 @@
-// Sources: cpp/src/io/mat5.cc
+// Sources: cpp/eval/facebench/io/mat5.cc
 // Not of the reader: read_mat5
 #include "facebench/io/mat5.h"
 

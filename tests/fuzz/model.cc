@@ -1,5 +1,5 @@
 // The description in a model file, and the graph of the network that it names.
-// Sources: cpp/src/embedding/model.cc
+// Sources: cpp/vision/facebench/embedding/model.cc
 // Functions: parse_model_description
 #include "facebench/embedding/model.h"
 #include "facebench/nn/networks.h"

@@ -4,7 +4,7 @@ of it are changed further.
     PYTHONPATH=build/python python tests/fuzz/onnx_reader.py SECONDS [FOUND]
 
 Prints executions and the lines reached; an input that ends in something else than facebench.Error
-is written into FOUND (default: build-fuzz/found). tests/python/test_onnx_reader.py runs the seeds.
+is written into FOUND (default: build-fuzz/found). tests/vision/embedding/test_onnx_reader.py runs the seeds.
 """
 
 import random
@@ -15,8 +15,8 @@ import time
 import traceback
 from pathlib import Path
 
-from facebench import _onnx_file, _onnx_import
 from facebench.core import Error
+from facebench.embedding import _onnx_file, _onnx_import
 
 SEEDS = Path(__file__).parent / "seeds/onnx"
 LARGEST = 1 << 16

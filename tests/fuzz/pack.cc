@@ -1,4 +1,4 @@
-// Sources: cpp/src/datasets/pack.cc
+// Sources: cpp/vision/facebench/datasets/pack.cc
 #include "facebench/datasets/pack.h"
 
 #include "ask.h"

@@ -1,5 +1,6 @@
-// Sources: cpp/src/protocols/spec.cc cpp/src/protocols/conventions.cc cpp/src/protocols/reader.cc
-// Not of the reader: of track_counts protocol_names load_protocol differences_from_official
+// Sources: cpp/eval/facebench/protocols/spec.cc cpp/eval/facebench/protocols/conventions.cc
+// cpp/eval/facebench/protocols/reader.cc Not of the reader: of track_counts protocol_names
+// load_protocol differences_from_official
 //   missing missing_files
 #include "facebench/protocols/spec.h"
 

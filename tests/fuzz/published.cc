@@ -1,4 +1,4 @@
-// Sources: cpp/src/protocols/published.cc
+// Sources: cpp/eval/facebench/protocols/published.cc
 // Not of the reader: publication_names load_publication at table named
 #include "facebench/protocols/published.h"
 

@@ -1,5 +1,5 @@
 // A .rec file; where there are further parts, its index and the file `property` beside it.
-// Sources: cpp/src/io/archives/rec.cc cpp/src/io/archives/recordio.cc
+// Sources: cpp/vision/facebench/archives/rec.cc cpp/vision/facebench/archives/internal/recordio.cc
 // Not of the reader: append_part frame_record image_record is_rec
 #include "archive_entries.h"
 #include "files.h"

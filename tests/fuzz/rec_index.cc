@@ -1,5 +1,5 @@
 // The index of a .rec file, beside a small one.
-// Sources: cpp/src/io/archives/rec_index.cc
+// Sources: cpp/vision/facebench/archives/internal/rec_index.cc
 #include <string>
 
 #include "archive_entries.h"

@@ -1,4 +1,4 @@
-// Sources: cpp/src/training/recipe.cc
+// Sources: cpp/vision/facebench/training/recipe.cc
 // Not of the reader: set_recipe keys_described_by recipe_keys recipe_names load_recipe find_recipe
 #include "facebench/training/recipe.h"
 

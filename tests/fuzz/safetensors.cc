@@ -1,5 +1,5 @@
 // Tensors, written again: what is written reads as the same bytes.
-// Sources: cpp/src/io/safetensors.cc
+// Sources: cpp/eval/facebench/io/safetensors.cc
 #include "facebench/io/safetensors.h"
 
 #include <algorithm>

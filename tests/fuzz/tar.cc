@@ -1,6 +1,7 @@
 // A tar file of samples; where there are several parts, shards, of which one may be compressed.
-// Sources: cpp/src/io/archives/tar.cc cpp/src/io/archives/tar_format.cc
-// Not of the reader: header_block append_padded tar_member tar_end is_tar_path expand_braces
+// Sources: cpp/vision/facebench/archives/tar.cc
+// cpp/vision/facebench/archives/internal/tar_format.cc Not of the reader: header_block
+// append_padded tar_member tar_end is_tar_path expand_braces
 #include "archive_entries.h"
 #include "files.h"
 #include "fuzz.h"

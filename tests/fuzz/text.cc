@@ -1,5 +1,5 @@
 // Lines of text, their fields and numbers.
-// Sources: cpp/src/io/text.cc
+// Sources: cpp/eval/facebench/io/text.cc
 // Not of the reader: CsvParser next end_of_line take_end_of_line skip_blanks word field quoted
 //   check CsvTable has_column column cell integer number read_csv csv_record
 #include "facebench/io/text.h"

@@ -1,6 +1,6 @@
 // A file of TFRecords without a list; where there are several parts, a list, then its shards.
-// Sources: cpp/src/io/archives/tfrecord.cc cpp/src/io/archives/protobuf.cc
-// Not of the reader: is_tfrecord list_of_folder
+// Sources: cpp/vision/facebench/archives/tfrecord.cc
+// cpp/vision/facebench/archives/internal/protobuf.cc Not of the reader: is_tfrecord list_of_folder
 #include "archive_entries.h"
 #include "files.h"
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 // TOML, and every value asked for as every kind.
-// Sources: cpp/src/io/toml_parser.cc cpp/src/io/toml_check.cc cpp/src/io/toml.cc
-// Not of the reader: pack unpack parse_toml_nodes read_options
+// Sources: cpp/eval/facebench/io/toml_parser.cc cpp/eval/facebench/io/internal/toml_check.cc
+// cpp/eval/facebench/io/toml.cc Not of the reader: pack unpack parse_toml_nodes read_options
 #include "facebench/io/toml.h"
 
 #include "ask.h"

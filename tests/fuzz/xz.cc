@@ -1,5 +1,5 @@
 // A .bin file inside of xz, or a tar file inside of gzip: the decoders and their bounds.
-// Sources: cpp/src/io/archives/unfold.cc
+// Sources: cpp/eval/facebench/io/internal/unfold.cc
 #include "facebench/io/verification_pack.h"
 
 #include "archive_entries.h"

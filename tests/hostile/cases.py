@@ -4,7 +4,7 @@ stops it.
     python tests/hostile/cases.py           the names
     python tests/hostile/cases.py NAME      makes the files, runs the command, shows what it says
 
-tests/python/test_hostile.py runs all of them.
+tests/project/test_hostile.py runs all of them.
 """
 
 import json

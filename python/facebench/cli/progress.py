@@ -1,6 +1,6 @@
 """Where the command line reports how far it is."""
 
-from facebench import _progress
+from facebench.core import _progress
 
 _quiet = False
 

@@ -9,10 +9,10 @@ from typing import Unpack
 import numpy as np
 
 from facebench import _eval, reports
-from facebench._options import takes
-from facebench._progress import sink
 from facebench._torch import full
 from facebench.core import Error
+from facebench.core._options import takes
+from facebench.core._progress import sink
 from facebench.diagnosis import settings
 from facebench.diagnosis.development import Development, Network, choose_pairs, part_for_choosing
 from facebench.diagnosis.report import Diagnosis, Suspicions

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from facebench import _eval, _foreign, datasets, embedding
+from facebench import _eval, datasets, embedding
 from facebench._torch import full
 from facebench.core import Error
 from facebench.diagnosis.settings import WHOLE, Scale, Setting
+from facebench.embedding import _foreign
 from facebench.io import SampleStatus
 
 # The part of a data set that was made for choosing, by the protocols that report on the rest.

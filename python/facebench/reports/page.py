@@ -13,8 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from facebench import _eval
-from facebench._arguments import brief
-from facebench._fields import Fields
+from facebench.core._arguments import brief
+from facebench.core._fields import Fields
 from facebench.reports.escape import escape_latex, escape_markdown, on_one_line
 
 

@@ -1,8 +1,8 @@
 """Tables for papers: a row for each system, a column for each number."""
 
 from facebench import _eval
-from facebench._arguments import brief
-from facebench._rows import entries
+from facebench.core._arguments import brief
+from facebench.core._rows import entries
 from facebench.protocols import protocol_metrics
 from facebench.reports.escape import escape_latex, escape_markdown
 from facebench.reports.markdown import markdown_table

@@ -4,8 +4,8 @@ import os
 from importlib.resources import files
 
 from facebench import _eval
-from facebench._arguments import brief
 from facebench.core import closest_name
+from facebench.core._arguments import brief
 
 
 class RunCheck:

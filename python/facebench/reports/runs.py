@@ -2,7 +2,8 @@
 
 import os
 
-from facebench import _eval, _rows
+from facebench import _eval
+from facebench.core import _rows
 
 
 def read_run(run, check=True):

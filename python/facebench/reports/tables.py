@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from facebench import _eval
-from facebench._arguments import brief, did_you_mean
+from facebench.core._arguments import brief, did_you_mean
 from facebench.reports.escape import spreadsheet_record
 from facebench.reports.page import Section, heading, report_markdown, table_block, text, written
 from facebench.reports.runs import as_list

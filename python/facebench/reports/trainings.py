@@ -8,8 +8,8 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from facebench._arguments import brief
 from facebench.core import Error
+from facebench.core._arguments import brief
 from facebench.reports.escape import escape_markdown, spreadsheet_record
 from facebench.reports.markdown import markdown_table
 from facebench.reports.page import Section, table_block, write_html, write_text

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from facebench import _eval, protocols, reports
-from facebench._rows import entries
 from facebench.core import Error
+from facebench.core._rows import entries
 from facebench.studies.facts import fact
 from facebench.studies.plan import Missing
 from facebench.studies.seeds import seed_mean

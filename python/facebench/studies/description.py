@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from facebench._arguments import brief, did_you_mean, type_text
-from facebench._toml import check_keys, read_toml
 from facebench.core import Error
+from facebench.core._arguments import brief, did_you_mean, type_text
+from facebench.io._toml import check_keys, read_toml
 
 # protocols/studies of the sources: the build links it here, a wheel holds it.
 FOLDER = Path(__file__).parent.with_name("_studies")

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from facebench import _eval
-from facebench._arguments import did_you_mean
 from facebench.core import cuda_devices
+from facebench.core._arguments import did_you_mean
 from facebench.io import sha256_file
 from facebench.studies.description import Study
 from facebench.studies.engine import Job

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 from facebench import _eval, reports
-from facebench._toml import check_keys, read_toml
 from facebench.core import Error
 from facebench.io import canonical_json
+from facebench.io._toml import check_keys, read_toml
 from facebench.protocols import EvaluationOptions
 from facebench.reports import write_text
 from facebench.studies.cells import reasons

@@ -9,8 +9,8 @@
 
 from typing import Unpack
 
-from facebench._options import takes
 from facebench._torch import full
+from facebench.core._options import takes
 
 StepBench = full.StepBench
 StepOptions = full.StepOptions

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from facebench import datasets, detection, images, metrics
-from facebench._progress import sink
 from facebench._torch import full
+from facebench.core._progress import sink
 
 SIZES = {"250x250": (250, 250), "640x480": (640, 480), "1920x1080": (1920, 1080)}
 

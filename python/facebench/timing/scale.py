@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 import facebench
-from facebench._progress import sink
 from facebench._torch import full
+from facebench.core._progress import sink
 
 
 def bench_scale(

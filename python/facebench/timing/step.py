@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from facebench import core
-from facebench._arguments import did_you_mean
-from facebench._progress import sink
 from facebench._torch import full
+from facebench.core._arguments import did_you_mean
+from facebench.core._progress import sink
 from facebench.engines import ENGINES, absent
 from facebench.engines.engine import needed_nodes, noise
 from facebench.timing.workers import Worker, WorkerFailed

@@ -23,7 +23,7 @@ def embed(
     **options,
 ):
     """Embed every face of a pack, or of a folder of photographs, with a model."""
-    from facebench import _foreign  # needs torch
+    from facebench.embedding import _foreign  # needs torch
 
     common.parse_request(options)
     common.add_settings(options, setting)

@@ -1,10 +1,10 @@
 """``facebench list``: what there is to choose from."""
 
 import facebench
-from facebench._arguments import did_you_mean
 from facebench.cli import common
 from facebench.cli.options import argument
 from facebench.cli.verb import Answer, verb
+from facebench.core._arguments import did_you_mean
 
 
 def _named(table: dict[str, str]) -> list[dict]:

@@ -34,7 +34,7 @@ def run(
 
     Several protocols of one data set may be given; --out then holds a run folder for each.
     """
-    from facebench import _foreign  # needs torch
+    from facebench.embedding import _foreign  # needs torch
 
     common.parse_request(options)
     common.add_settings(options, setting)

@@ -1,11 +1,11 @@
 """``facebench show``: all that is known of one named thing."""
 
 import facebench
-from facebench._arguments import did_you_mean
 from facebench.cli import common
 from facebench.cli.options import argument, option
 from facebench.cli.verb import Answer, verb
 from facebench.cli.verbs.listing import KINDS
+from facebench.core._arguments import did_you_mean
 
 
 def _options(kind: type) -> list[dict]:

@@ -1,0 +1,391 @@
+#include <fmt/format.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "common.h"
+#include "facebench/archives/archive_writer.h"
+#include "facebench/archives/table_archive.h"
+#include "facebench/core/error.h"
+#include "facebench/datasets/check.h"
+#include "facebench/datasets/convert.h"
+#include "facebench/datasets/dataset.h"
+#include "facebench/datasets/decoded_images.h"
+#include "facebench/datasets/pack.h"
+#include "facebench/synthetic/render.h"
+#include "facebench/synthetic/writer.h"
+#include "images.h"
+#include "json.h"
+#include "modules.h"
+#include "tables.h"
+
+namespace facebench {
+namespace {
+
+// A read-only view of memory that belongs to `owner`, which it keeps alive.
+template <class T>
+py::array view_of(const py::object& owner, const T* data, std::vector<py::ssize_t> shape) {
+  py::array_t<T> view(std::move(shape), data, owner);
+  view.attr("flags").attr("writeable") = false;
+  return view;
+}
+
+void bind_folders(py::module_& m) {
+  py::class_<Sample>(m, "Sample", "One image of a data set: id, path, label.")
+      .def_readonly("id", &Sample::id, "path relative to the data set's root")
+      .def_property_readonly(
+          "path", [](const Sample& s) { return s.image.path(); }, "the file, or the archive")
+      .def_property_readonly(
+          "where", [](const Sample& s) { return s.image.where(); },
+          "the file, or the archive and its record")
+      .def(
+          "read", [](const Sample& s) { return py::bytes(s.image.read()); },
+          "the bytes of the image file")
+      .def_readonly("label", &Sample::label, "index into Dataset.label_names")
+      .def("__repr__",
+           [](const Sample& s) { return fmt::format("Sample(id='{}', label={})", s.id, s.label); });
+  py::class_<Dataset>(m, "Dataset", "Images of people, in a fixed order.")
+      .def_readonly("name", &Dataset::name)
+      .def_readonly("root", &Dataset::root)
+      .def_readonly("samples", &Dataset::samples)
+      .def_readonly("label_names", &Dataset::label_names)
+      .def_readonly("damaged", &Dataset::damaged, "entries of an archive that were left out")
+      .def_readonly("notes", &Dataset::notes, "what is odd about it, a sentence each")
+      .def_readonly("passed_over", &Dataset::passed_over,
+                    "files of a folder that are not read: no JPEG, PNG or PNM, or outside of the "
+                    "people's folders")
+      .def("__len__", [](const Dataset& d) { return d.samples.size(); })
+      .def("__repr__", [](const Dataset& d) {
+        return fmt::format("Dataset('{}', {} images of {} people)", d.name, d.samples.size(),
+                           d.label_names.size());
+      });
+  m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
+  m.def("read_image_folder", &read_image_folder, py::arg("root"));
+  m.def("read_dataset", &read_dataset, py::arg("name"), py::arg("root"),
+        py::arg("skip_damaged") = 0);
+  m.def("read_archive", &read_archive, py::arg("path"), py::arg("skip_damaged") = 0,
+        py::arg("format") = "");
+  m.def("dataset_readers", [] { return table_docs(dataset_readers()); });
+  m.def(
+      "select_samples",
+      [](const Dataset& d, const std::vector<std::string>& names, bool by_stem) {
+        return select_samples(d, names, by_stem);
+      },
+      py::arg("dataset"), py::arg("names"), py::arg("by_stem") = false);
+
+  bind_options<CheckOptions>(m);
+  py::class_<DatasetFinding>(m, "DatasetFinding", "Something wrong in a data set.")
+      .def_readonly("kind", &DatasetFinding::kind,
+                    "missing, empty, unreadable, duplicate or too_few_images")
+      .def_readonly("id", &DatasetFinding::id)
+      .def_readonly("detail", &DatasetFinding::detail)
+      .def("__repr__", [](const DatasetFinding& f) {
+        return fmt::format("DatasetFinding({}: {}: {})", f.kind, f.id, f.detail);
+      });
+  py::class_<DatasetReport>(m, "DatasetReport", "What check_dataset found.")
+      .def_readonly("images", &DatasetReport::images)
+      .def_readonly("people", &DatasetReport::people)
+      .def_readonly("listed", &DatasetReport::listed)
+      .def_readonly("findings", &DatasetReport::findings)
+      .def("count", &DatasetReport::count, py::arg("kind"));
+  m.def(
+      "check_dataset",
+      [](const Dataset& dataset, const std::vector<std::string>& listed,
+         const CheckOptions& options, int threads, py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return check_dataset(dataset, listed, options, job);
+        });
+      },
+      py::arg("dataset"), py::arg("listed") = std::vector<std::string>{},
+      py::arg("options") = CheckOptions{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+}
+
+void bind_sources(py::module_& m) {
+  py::class_<ImageSource>(m, "ImageSource", "Equally large RGB crops, by index.")
+      .def("__len__", &ImageSource::size)
+      .def_property_readonly(
+          "shape",
+          [](const ImageSource& s) {
+            return py::make_tuple(s.size(), s.shape().height, s.shape().width, 3);
+          },
+          "(N, H, W, 3).")
+      .def("name", &ImageSource::name, py::arg("index"), "The sample's id.")
+      .def(
+          "status",
+          [](const ImageSource& s, std::int64_t i) { return static_cast<int>(s.status(i)); },
+          py::arg("index"), "The status of the sample; a number of SampleStatus.")
+      .def(
+          "pixels",
+          [](const py::object& self, std::int64_t index) {
+            const auto& s = self.cast<const ImageSource&>();
+            return view_of(self, s.pixels(index), {s.shape().height, s.shape().width, 3});
+          },
+          py::arg("index"), "uint8 (H, W, 3), a read-only view.");
+}
+
+// An archive that Python reads: an object with __len__, name, label, read and where.
+class PythonArchive : public ImageArchive {
+ public:
+  explicit PythonArchive(py::object archive)
+      : archive_(std::move(archive)), size_(static_cast<std::int64_t>(py::len(archive_))) {}
+  ~PythonArchive() override {
+    const py::gil_scoped_acquire gil;
+    archive_.release().dec_ref();
+  }
+  PythonArchive(const PythonArchive&) = delete;
+  PythonArchive& operator=(const PythonArchive&) = delete;
+
+  std::int64_t size() const override { return size_; }
+  std::string name(std::int64_t i) const override { return ask<std::string>("name", i); }
+  std::int64_t label(std::int64_t i) const override { return ask<std::int64_t>("label", i); }
+  std::string read(std::int64_t i) const override { return ask<std::string>("read", i); }
+  std::string where(std::int64_t i) const override { return ask<std::string>("where", i); }
+
+ private:
+  // What Python raises becomes text here: another thread may see it, without the GIL.
+  template <class T>
+  T ask(const char* method, std::int64_t i) const {
+    if (i < 0 || i >= size_) throw std::out_of_range("no such entry of the archive");
+    const py::gil_scoped_acquire gil;
+    try {
+      return archive_.attr(method)(i).cast<T>();
+    } catch (py::error_already_set& e) {
+      throw Error(py::str(e.value()).cast<std::string>());
+    }
+  }
+
+  py::object archive_;
+  std::int64_t size_;
+};
+
+std::shared_ptr<const ImageArchive> open_table_in_python(const std::filesystem::path& path) {
+  const py::gil_scoped_acquire gil;
+  return std::make_shared<PythonArchive>(
+      py::module_::import("facebench.datasets._tables").attr("open_table")(path));
+}
+
+void bind_archives(py::module_& m) {
+  set_table_archive_opener(open_table_in_python);
+  py::class_<DecodedImages, ImageSource>(
+      m, "DecodedImages", "The images of a data set, decoded each time they are asked for.")
+      .def(py::init([](Dataset dataset, std::optional<std::pair<int, int>> size) {
+             return std::make_unique<DecodedImages>(
+                 std::move(dataset),
+                 size ? std::optional(ImageShape{size->first, size->second}) : std::nullopt);
+           }),
+           py::arg("dataset"), py::arg("size") = py::none())
+      .def(
+          "pixels",
+          [](const DecodedImages& s, std::int64_t i) {
+            const std::uint8_t* pixels = s.pixels(i);
+            return to_numpy(std::vector<std::uint8_t>(pixels, pixels + s.shape().bytes()),
+                            {s.shape().height, s.shape().width, 3});
+          },
+          py::arg("index"), "uint8 (H, W, 3), a copy.");
+  bind_options<ConvertOptions>(m);
+  py::class_<ConvertSummary>(m, "ConvertSummary", "What convert_dataset wrote.")
+      .def_readonly("files", &ConvertSummary::files)
+      .def_readonly("images", &ConvertSummary::images)
+      .def_readonly("people", &ConvertSummary::people)
+      .def_readonly("source_sha256", &ConvertSummary::source_sha256)
+      .def_readonly("written_sha256", &ConvertSummary::written_sha256)
+      .def_readonly("tree_sha256", &ConvertSummary::tree_sha256, "of a pack, else empty")
+      .def_readonly("notes", &ConvertSummary::notes);
+  m.def(
+      "convert_dataset",
+      [](const Dataset& dataset, const std::filesystem::path& out, const ConvertOptions& options,
+         int threads, py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return convert_dataset(dataset, out, options, job);
+        });
+      },
+      py::arg("dataset"), py::arg("out"), py::arg("options") = ConvertOptions{},
+      py::arg("threads") = 0, py::arg("progress") = py::none());
+  m.def("image_archives", [] { return table_docs(image_archives()); });
+  m.def("image_archive_writers", [] { return table_docs(image_archive_writers()); });
+  m.def(
+      "find_image_archive",
+      [](const std::filesystem::path& path) -> std::optional<std::string> {
+        const ImageArchiveFormat* format = find_image_archive(path);
+        return format ? std::optional(format->name) : std::nullopt;
+      },
+      py::arg("path"));
+}
+
+void bind_packs(py::module_& m) {
+  bind_options<PackOptions>(m);
+  py::class_<PackFailure>(m, "PackFailure", "A sample that is a row without a face.")
+      .def_readonly("id", &PackFailure::id)
+      .def_property_readonly(
+          "status", [](const PackFailure& f) { return std::string(sample_status_name(f.status)); })
+      .def_readonly("reason", &PackFailure::reason);
+  py::class_<OutsideFaces>(m, "OutsideFaces", "Faces that reach beyond their image.")
+      .def_readonly("faces", &OutsideFaces::faces, "that were cut out")
+      .def_readonly("boxes", &OutsideFaces::boxes,
+                    "with a box that leaves by more than a fifth of its side")
+      .def_readonly("landmarks", &OutsideFaces::landmarks, "with a landmark outside")
+      .def_readonly("names", &OutsideFaces::names, "of both, in the order of the samples")
+      .def_property_readonly(
+          "warning", [](const OutsideFaces& o) { return outside_warning(o); },
+          "a sentence, where more than one face in a hundred is outside; else empty");
+  py::class_<PackSummary>(m, "PackSummary", "What pack_dataset wrote.")
+      .def_readonly("path", &PackSummary::path)
+      .def_readonly("images", &PackSummary::images)
+      .def_readonly("failures", &PackSummary::failures)
+      .def_readonly("damaged", &PackSummary::damaged, "entries of an archive that were left out")
+      .def_readonly("passed_over", &PackSummary::passed_over, "Dataset.passed_over")
+      .def_readonly("notes", &PackSummary::notes, "Dataset.notes")
+      .def_readonly("outside", &PackSummary::outside)
+      .def_readonly("tree_sha256", &PackSummary::tree_sha256)
+      .def_property_readonly("counts", [](const PackSummary& s) {
+        py::dict counts;
+        for (int i = 0; i < kSampleStatusCount; ++i)
+          counts[py::str(std::string(sample_status_name(sample_status_of(i))))] = s.counts[i];
+        return counts;
+      });
+  m.def(
+      "pack_dataset",
+      [](const Dataset& dataset, const std::filesystem::path& out, const Detector* detector,
+         const std::string& selection, const CropOptions& crop, const PackOptions& options,
+         int threads, py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return pack_dataset(dataset, detector, selection, crop, options, out, job);
+        });
+      },
+      py::arg("dataset"), py::arg("out"), py::arg("detector").none(true) = py::none(),
+      py::arg("selection") = "nearest_center", py::arg("crop") = CropOptions{},
+      py::arg("options") = PackOptions{}, py::arg("threads") = 0, py::arg("progress") = py::none());
+
+  py::class_<Pack, ImageSource>(m, "Pack", "A pack, mapped into memory.")
+      .def(py::init<const std::filesystem::path&>(), py::arg("path"))
+      .def("__len__", &Pack::size)
+      .def_property_readonly(
+          "images",
+          [](const py::object& self) {
+            const auto& p = self.cast<const Pack&>();
+            return view_of(self, p.pixels(0),
+                           {p.size(), p.shape().height, p.shape().width, py::ssize_t{3}});
+          },
+          "uint8 (N, H, W, 3), a view of the file")
+      .def_property_readonly("labels",
+                             [](const py::object& self) {
+                               const auto& p = self.cast<const Pack&>();
+                               return view_of(self, p.labels().data(), {p.size()});
+                             })
+      .def_property_readonly("statuses",
+                             [](const py::object& self) {
+                               const auto& p = self.cast<const Pack&>();
+                               return view_of(self, p.statuses().data(), {p.size()});
+                             })
+      .def_property_readonly("boxes",
+                             [](const py::object& self) {
+                               const auto& p = self.cast<const Pack&>();
+                               return view_of(self, p.boxes().data(), {p.size(), py::ssize_t{4}});
+                             })
+      .def_property_readonly("landmarks",
+                             [](const py::object& self) {
+                               const auto& p = self.cast<const Pack&>();
+                               return view_of(self, p.all_landmarks().data(),
+                                              {p.size(), py::ssize_t{5}, py::ssize_t{2}});
+                             })
+      .def_property_readonly("names", &Pack::names)
+      .def_property_readonly("label_names", &Pack::label_names)
+      .def_property_readonly("path", &Pack::path)
+      .def_property_readonly("manifest",
+                             [](const Pack& p) { return json_to_python(p.manifest()); });
+}
+
+void bind_synthetic(py::module_& m) {
+  bind_options<FaceNuisance>(m);
+  bind_options<SyntheticOptions>(m);
+  bind_options<SheetOptions>(m);
+  py::class_<FaceIdentity>(m, "FaceIdentity", "What makes one synthetic person.")
+      .def_readonly("index", &FaceIdentity::index)
+      .def_property_readonly("traits", [](const FaceIdentity& identity) {
+        py::dict traits;
+        for (int i = 0; i < kFaceTraits; ++i)
+          traits[py::str(face_trait_names()[i])] = identity.traits[i];
+        return traits;
+      });
+  m.def("make_identity", &make_identity, py::arg("seed"), py::arg("index"),
+        py::arg("spread") = 0.6);
+  m.def("nuisance_kinds", [] { return table_docs(nuisance_kinds()); });
+  m.def("synthetic_layouts", [] { return table_docs(synthetic_layouts()); });
+  m.def(
+      "make_nuisance",
+      [](const std::string& kind, std::uint64_t seed, std::uint64_t number) {
+        Random random(seed, "synthetic.nuisance", {number});
+        return make_nuisance(kind, random);
+      },
+      py::arg("kind"), py::arg("seed") = 0, py::arg("number") = 0);
+  py::class_<SyntheticFace>(m, "SyntheticFace", "A picture and everything known about it.")
+      .def_property_readonly(
+          "image",
+          [](const py::object& self) {
+            const Image& image = self.cast<const SyntheticFace&>().image;
+            return view_of(self, image.data.data(), {image.height, image.width, py::ssize_t{3}});
+          },
+          "uint8 (size, size, 3) RGB")
+      .def_property_readonly("box",
+                             [](const SyntheticFace& f) {
+                               return py::make_tuple(f.box.x0, f.box.y0, f.box.x1, f.box.y1);
+                             })
+      .def_property_readonly("landmarks",
+                             [](const SyntheticFace& f) {
+                               std::vector<float> values;
+                               for (const Point& p : f.landmarks) {
+                                 values.push_back(p.x);
+                                 values.push_back(p.y);
+                               }
+                               return to_numpy(std::move(values), {5, 2});
+                             })
+      .def_readonly("yaw", &SyntheticFace::yaw)
+      .def_readonly("quality", &SyntheticFace::quality)
+      .def_property_readonly(
+          "age_group",
+          [](const SyntheticFace& f) { return std::string(age_group_name(f.age_group)); })
+      .def_property_readonly("disguise", [](const SyntheticFace& f) {
+        return std::string(disguise_name(f.disguise));
+      });
+  m.def("render_face", &render_face, py::arg("identity"), py::arg("nuisance"),
+        py::arg("size") = 160, py::arg("supersampling") = 2,
+        py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "render_sheet",
+      [](const SheetOptions& options, int threads, py::object progress) {
+        return image_to_numpy(with_job(threads, std::move(progress),
+                                       [&](const Job& job) { return render_sheet(options, job); }));
+      },
+      py::arg("options") = SheetOptions{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+  py::class_<SyntheticSummary>(m, "SyntheticSummary", "What write_synthetic_dataset wrote.")
+      .def_readonly("folder", &SyntheticSummary::folder)
+      .def_readonly("people", &SyntheticSummary::people)
+      .def_readonly("images", &SyntheticSummary::images)
+      .def_readonly("tree_sha256", &SyntheticSummary::tree_sha256);
+  m.def(
+      "write_synthetic_dataset",
+      [](const SyntheticOptions& options, const std::filesystem::path& folder, int threads,
+         py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return write_synthetic_dataset(options, folder, job);
+        });
+      },
+      py::arg("options"), py::arg("folder"), py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+}
+
+}  // namespace
+
+void bind_datasets(py::module_& m) {
+  bind_folders(m);
+  bind_sources(m);
+  bind_archives(m);
+  bind_packs(m);
+  bind_synthetic(m);
+  bind_overlap(m);
+  bind_sample_measures(m);
+}
+
+}  // namespace facebench

@@ -1,0 +1,112 @@
+#include "facebench/pipeline/pack.h"
+#include "facebench/pipeline/run.h"
+#include "facebench/pipeline/verify.h"
+#include "facebench/synthetic/demo.h"
+
+#include <pybind11/functional.h>
+
+#include <variant>
+
+#include "common.h"
+#include "json.h"
+#include "modules.h"
+#include "tables.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+py::dict demo_to_python(const DemoResult& result) {
+  const py::list runs = dicts_of(result.runs, "folder", &DemoRun::folder, "protocol",
+                                 &DemoRun::protocol, "title", &DemoRun::title);
+  const py::list steps = dicts_of(result.steps, "name", &DemoStep::name, "detail",
+                                  &DemoStep::detail, "seconds", &DemoStep::seconds);
+  return py::dict(py::arg("folder") = result.folder, py::arg("runs") = runs,
+                  py::arg("steps") = steps);
+}
+
+}  // namespace
+
+void bind_pipeline(py::module_& m) {
+  bind_options<PreparationOptions>(m);
+  bind_options<PackRequest>(m);
+  bind_options<RunRequest>(m);
+  bind_options<DemoOptions>(m);
+
+  m.def(
+      "run",
+      [](const std::string& protocol, const std::variant<const BatchModel*, const Model*>& model,
+         const fs::path& out, RunRequest request, const std::string& command,
+         const std::function<void(std::string)>& reused, int threads, py::object progress) {
+        request.protocol = protocol;
+        request.command = command;
+        request.reused = reused;
+        return std::visit(
+            [&](const auto& m) {
+              return with_job(threads, std::move(progress),
+                              [&](const Job& job) { return run(request, *m, out, job); });
+            },
+            model);
+      },
+      py::arg("protocol"), py::arg("model").none(false), py::arg("out"), py::arg("request"),
+      py::arg("command"), py::arg("reused"), py::arg("threads") = 0,
+      py::arg("progress") = py::none(), "See facebench.run.");
+
+  m.def(
+      "pack_protocol",
+      [](const std::string& protocol, const PreparationOptions& model,
+         const std::vector<std::string>& names, const fs::path& out, RunRequest request,
+         int threads, py::object progress) {
+        request.protocol = protocol;
+        with_job(threads, std::move(progress),
+                 [&](const Job& job) { pack_protocol(request, model, names, out, job); });
+      },
+      py::arg("protocol"), py::arg("model"), py::arg("names"), py::arg("out"), py::arg("request"),
+      py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "The pack that run makes of the images with these names, written to out.");
+
+  m.def(
+      "verify",
+      [](const fs::path& run, const fs::path& root, int threads, py::object progress) {
+        const std::vector<Check> checks = with_job(
+            threads, std::move(progress), [&](const Job& job) { return verify(run, root, job); });
+        return dicts_of(checks, "name", &Check::name, "same", &Check::same, "detail",
+                        &Check::detail);
+      },
+      py::arg("run"), py::arg("root") = "", py::arg("threads") = 0,
+      py::arg("progress") = py::none(), "See facebench.verify.");
+
+  m.def(
+      "pack",
+      [](const std::string& dataset, const fs::path& root, const fs::path& out,
+         const PackRequest& request, int threads, py::object progress) {
+        return with_job(threads, std::move(progress),
+                        [&](const Job& job) { return pack(request, dataset, root, out, job); });
+      },
+      py::arg("dataset"), py::arg("root"), py::arg("out"), py::arg("request"),
+      py::arg("threads") = 0, py::arg("progress") = py::none(), "See facebench.pack.");
+
+  m.def(
+      "protocol_dataset",
+      [](const std::string& protocol, const fs::path& root, const fs::path& images,
+         const fs::path& lists) {
+        const ProtocolSpec spec = load_protocol(protocol);
+        const DataPlaces places{root, images, lists};
+        const TrialSet trials = read_trials(spec, places);
+        return protocol_dataset(spec, trials, find_images(spec, trials, places));
+      },
+      py::arg("protocol"), py::arg("root") = "", py::arg("images") = "", py::arg("lists") = "",
+      "The images that the lists of a protocol name, as a data set.");
+
+  m.def(
+      "demo",
+      [](const DemoOptions& options, const fs::path& out, int threads, py::object progress) {
+        return demo_to_python(with_job(threads, std::move(progress),
+                                       [&](const Job& job) { return demo(options, out, job); }));
+      },
+      py::arg("options"), py::arg("out"), py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "See facebench.demo.");
+}
+
+}  // namespace facebench

@@ -1,0 +1,204 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "facebench/core/error.h"
+#include "facebench/io/internal/hdf5_library.h"
+#include "facebench/io/text.h"
+
+namespace facebench {
+
+using namespace hdf5;
+
+namespace {
+
+// The selection of rows first..first+count in `space`.
+void select_rows(hid_t space, const std::vector<std::int64_t>& shape, std::int64_t first,
+                 std::int64_t count, const std::string& where) {
+  std::vector<hsize_t> start(shape.size(), 0), size(shape.begin(), shape.end());
+  start[0] = static_cast<hsize_t>(first);
+  size[0] = static_cast<hsize_t>(count);
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr) < 0)
+    fail(where, fmt::format("cannot select rows: {}", library_message()));
+}
+
+}  // namespace
+
+H5Writer::H5Writer(const std::filesystem::path& target) : atomic_(target) {
+  const Session session;
+  const Id access = access_properties();
+  H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  constexpr hsize_t kAlignment = 4096;  // so that a mapped dataset's numbers are aligned
+  H5Pset_alignment(access, kAlignment, kAlignment);
+  // Without it, numbers wait in a buffer until their dataset is closed, where a failing disk is not
+  // noticed.
+  H5Pset_sieve_buf_size(access, 0);
+  const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  file_ = H5Fcreate(atomic_.temporary().c_str(), H5F_ACC_TRUNC, creation, access);
+  if (file_ < 0)
+    fail(atomic_.target().string(), fmt::format("cannot be written: {}", library_message()));
+}
+
+H5Writer::~H5Writer() {
+  const Session session;
+  if (file_ >= 0) H5Fclose(file_);
+}
+
+std::string H5Writer::where(std::string_view name) const {
+  return fmt::format("{}: {}", atomic_.target().string(), name);
+}
+
+std::int64_t H5Writer::create(std::string_view name, std::int64_t type, std::size_t element_bytes,
+                              const std::vector<std::int64_t>& shape) {
+  if (file_ < 0) throw std::logic_error("H5Writer: used after commit()");
+  if (shape.empty() || shape.size() > H5S_MAX_RANK)
+    throw std::invalid_argument(fmt::format("{}: {} dimensions, expected 1 to {}", where(name),
+                                            shape.size(), H5S_MAX_RANK));
+  std::uint64_t bytes = element_bytes;
+  for (std::int64_t extent : shape)
+    if (extent < 0 || !multiply(bytes, static_cast<std::uint64_t>(extent)))
+      throw std::invalid_argument(
+          fmt::format("{}: no such shape: {}", where(name), fmt::join(shape, " x ")));
+  const std::vector<std::string> parts = prefixes(name);
+  const Id group_properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  H5Pset_obj_track_times(group_properties, false);
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (H5Lexists(file_, parts[i].c_str(), H5P_DEFAULT) > 0) continue;
+    const Id group(H5Gcreate2(file_, parts[i].c_str(), H5P_DEFAULT, group_properties, H5P_DEFAULT),
+                   H5Gclose);
+    if (!group) fail(where(parts[i]), fmt::format("cannot be made: {}", library_message()));
+  }
+  const Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(properties, false);
+  H5Pset_layout(properties, H5D_CONTIGUOUS);
+  H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
+  const std::vector<hsize_t> extent(shape.begin(), shape.end());
+  const Id space(H5Screate_simple(static_cast<int>(shape.size()), extent.data(), nullptr),
+                 H5Sclose);
+  Id dataset(H5Dcreate2(file_, std::string(name).c_str(), type, space, H5P_DEFAULT, properties,
+                        H5P_DEFAULT),
+             H5Dclose);
+  if (!dataset) fail(where(name), fmt::format("cannot be made: {}", library_message()));
+  if (bytes > 0) {
+    // Allocate the space now: if the library itself meets a full disk, it cannot close the file.
+    const haddr_t offset = H5Dget_offset(dataset);
+    if (offset == HADDR_UNDEF) fail(where(name), "no room was allocated");
+    const int fd = ::open(atomic_.temporary().c_str(), O_WRONLY | O_CLOEXEC);
+    const int error =
+        fd < 0 ? errno
+               : ::posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    if (fd >= 0) ::close(fd);
+    if (error != 0)
+      fail(where(name), fmt::format("no room for {} bytes: {}", bytes, std::strerror(error)),
+           "Free some space and try again");
+  }
+  return dataset.release();
+}
+
+void H5Writer::create_dataset(std::string_view name, H5Type type,
+                              const std::vector<std::int64_t>& shape) {
+  const Session session;
+  H5Dclose(create(name, native_type(type), h5_type_size(type), shape));
+  Dataset& dataset = datasets_[std::string(name)];
+  dataset.type = type;
+  dataset.shape = shape;
+  for (std::size_t i = 1; i < shape.size(); ++i) dataset.row_elements *= shape[i];
+  dataset.written.resize(dataset.row_elements > 0 ? static_cast<std::size_t>(shape[0]) : 0);
+}
+
+H5Writer::Dataset& H5Writer::require(std::string_view name, H5Type type) {
+  if (file_ < 0) throw std::logic_error("H5Writer: used after commit()");
+  const auto found = datasets_.find(name);
+  if (found == datasets_.end())
+    throw std::invalid_argument(fmt::format("{}: create_dataset comes first", where(name)));
+  if (found->second.type != type)
+    throw std::invalid_argument(fmt::format("{}: is of type {}, not {}", where(name),
+                                            h5_type_name(found->second.type), h5_type_name(type)));
+  return found->second;
+}
+
+void H5Writer::write_all(std::string_view name, H5Type type, const void* values,
+                         std::size_t elements) {
+  const Dataset& dataset = require(name, type);
+  if (elements != dataset.row_elements * static_cast<std::uint64_t>(dataset.shape[0]))
+    throw std::invalid_argument(fmt::format("{}: {} values do not make {}", where(name), elements,
+                                            fmt::join(dataset.shape, " x ")));
+  write_slice(name, type, 0, values, elements);
+}
+
+void H5Writer::write_slice(std::string_view name, H5Type type, std::int64_t first,
+                           const void* values, std::size_t elements) {
+  Dataset& dataset = require(name, type);
+  if (elements == 0) return;
+  if (dataset.row_elements == 0 || elements % dataset.row_elements != 0)
+    throw std::invalid_argument(fmt::format("{}: {} values are no whole number of rows of {}",
+                                            where(name), elements, dataset.row_elements));
+  const auto count = static_cast<std::int64_t>(elements / dataset.row_elements);
+  if (first < 0 || first > dataset.shape[0] || count > dataset.shape[0] - first)
+    throw std::out_of_range(fmt::format("{}: no rows {} to {} among {}", where(name), first,
+                                        first + count, dataset.shape[0]));
+  const Session session;
+  const Id opened(H5Dopen2(file_, std::string(name).c_str(), H5P_DEFAULT), H5Dclose);
+  const Id space(H5Dget_space(opened), H5Sclose);
+  select_rows(space, dataset.shape, first, count, where(name));
+  const hsize_t flat = elements;
+  const Id memory(H5Screate_simple(1, &flat, nullptr), H5Sclose);
+  if (H5Dwrite(opened, native_type(type), memory, space, H5P_DEFAULT, values) < 0)
+    fail(where(name), fmt::format("cannot be written: {}", library_message()));
+  std::fill_n(dataset.written.begin() + first, count, true);
+}
+
+void H5Writer::write_texts(std::string_view name, std::span<const std::string> values) {
+  std::size_t width = 1;
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (values[row].find('\0') != std::string::npos || !is_utf8(values[row]))
+      throw std::invalid_argument(
+          fmt::format("{}: text {} has a NUL or is not UTF-8", where(name), row));
+    width = std::max(width, values[row].size());
+  }
+  std::vector<char> bytes(values.size() * width, '\0');
+  for (std::size_t row = 0; row < values.size(); ++row)
+    std::copy(values[row].begin(), values[row].end(), bytes.begin() + row * width);
+  const Session session;
+  const Id type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, width);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  const Id dataset(create(name, type, width, {static_cast<std::int64_t>(values.size())}), H5Dclose);
+  if (values.empty()) return;
+  if (H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)
+    fail(where(name), fmt::format("cannot be written: {}", library_message()));
+}
+
+void H5Writer::write_json(std::string_view name, const Json& value) {
+  const std::string text = canonical_json(value);
+  write<std::uint8_t>(name, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()},
+                      {static_cast<std::int64_t>(text.size())});
+}
+
+void H5Writer::commit() {
+  if (file_ < 0) throw std::logic_error("H5Writer::commit: called a second time");
+  for (const auto& [name, dataset] : datasets_) {
+    const auto hole = std::find(dataset.written.begin(), dataset.written.end(), false);
+    if (hole != dataset.written.end())
+      throw std::logic_error(
+          fmt::format("{}: row {} was never written", where(name), hole - dataset.written.begin()));
+  }
+  {
+    const Session session;
+    if (H5Fclose(std::exchange(file_, -1)) < 0)
+      fail(atomic_.target().string(), fmt::format("cannot be written: {}", library_message()),
+           "The disk may be full");
+  }
+  atomic_.commit();
+}
+
+}  // namespace facebench

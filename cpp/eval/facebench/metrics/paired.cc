@@ -1,0 +1,106 @@
+#include "facebench/metrics/paired.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+#include "facebench/metrics/internal/bootstrap_scheme.h"
+#include "facebench/metrics/internal/measures.h"
+
+namespace facebench {
+namespace {
+
+// P(X <= k) of a binomial(n, 1/2), summed from its largest term down.
+double binomial_half_cdf(std::int64_t k, std::int64_t n) {
+  const auto nd = static_cast<double>(n), kd = static_cast<double>(k);
+  double term = std::exp(std::lgamma(nd + 1) - std::lgamma(kd + 1) - std::lgamma(nd - kd + 1) -
+                         nd * std::numbers::ln2);
+  double sum = 0;
+  for (std::int64_t i = k; i >= 0 && term > sum * 1e-18; --i) {
+    sum += term;
+    term *= static_cast<double>(i) / static_cast<double>(n - i + 1);
+  }
+  return sum;
+}
+
+PairedComparison difference_of(double a, double b, std::span<const double> values_a,
+                               std::span<const double> values_b, const Replicates& how,
+                               double level) {
+  PairedComparison d;
+  d.a = a;
+  d.b = b;
+  d.value = a - b;
+  d.interval.level = level;
+  d.interval.method = how.method + "_paired";
+  d.interval.replicates = static_cast<int>(values_a.size());
+  std::vector<double> differences;
+  for (std::size_t r = 0; r < values_a.size(); ++r)
+    differences.push_back(values_a[r] - values_b[r]);
+  const ReplicateSpread spread = spread_of(differences, how.opposed);
+  d.interval.undefined = spread.undefined;
+  if (spread.values.size() * 2 < values_a.size()) {
+    d.interval.low = d.interval.high = d.p_value = nan;
+    return d;
+  }
+  const double sd = std::sqrt(spread.variance);
+  const double half = normal_quantile((1 + level) / 2) * sd;
+  d.interval.low = rounded_bound(d.value - half);
+  d.interval.high = rounded_bound(d.value + half);
+  if (sd > 0)
+    d.p_value = rounded_bound(std::erfc(std::abs(d.value) / sd / std::numbers::sqrt2));
+  else
+    d.p_value = d.value == 0 ? 1 : 0;
+  return d;
+}
+
+}  // namespace
+
+std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
+                                             std::span<const Statistic> a,
+                                             const Bootstrap& bootstrap_b,
+                                             std::span<const Statistic> b,
+                                             const BootstrapOptions& options, const Job& job) {
+  if (a.size() != b.size())
+    throw std::invalid_argument(
+        fmt::format("{} statistics of one system but {} of the other", a.size(), b.size()));
+  if (!bootstrap_a.same_draws(bootstrap_b))
+    throw std::invalid_argument("the systems were not measured on the same comparisons");
+  const Replicates left = bootstrap_a.replicates(a, options, job);
+  const Replicates right = bootstrap_b.replicates(b, options, job);
+  std::vector<PairedComparison> result;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    result.push_back(difference_of(left.points[k], right.points[k], left.values[k], right.values[k],
+                                   left, options.level));
+  return result;
+}
+
+std::vector<PairedComparison> compare_paired(
+    const Replicates& r, std::span<const std::pair<std::size_t, std::size_t>> pairs, double level) {
+  std::vector<PairedComparison> result;
+  for (const auto& [a, b] : pairs)
+    result.push_back(
+        difference_of(r.points.at(a), r.points.at(b), r.values.at(a), r.values.at(b), r, level));
+  return result;
+}
+
+McNemar mcnemar(std::span<const std::uint8_t> wrong_a, std::span<const std::uint8_t> wrong_b) {
+  if (wrong_a.size() != wrong_b.size())
+    throw std::invalid_argument(fmt::format("{} comparisons of one system but {} of the other",
+                                            wrong_a.size(), wrong_b.size()));
+  McNemar m;
+  for (std::size_t i = 0; i < wrong_a.size(); ++i) {
+    if (wrong_a[i] > 1 || wrong_b[i] > 1)
+      throw std::invalid_argument(fmt::format("wrong [{}] is neither 0 nor 1", i));
+    m.only_a_wrong += wrong_a[i] && !wrong_b[i];
+    m.only_b_wrong += !wrong_a[i] && wrong_b[i];
+  }
+  const std::int64_t n = m.only_a_wrong + m.only_b_wrong;
+  if (n > 0)
+    m.p_value = std::min(1.0, 2 * binomial_half_cdf(std::min(m.only_a_wrong, m.only_b_wrong), n));
+  return m;
+}
+
+}  // namespace facebench

@@ -1,0 +1,460 @@
+#include "facebench/protocols/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <unordered_set>
+
+#include "facebench/core/error.h"
+#include "facebench/io/sha256.h"
+#include "facebench/io/text.h"
+#include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/template_fusion.h"
+#include "facebench/protocols/convention_choice.h"
+#include "facebench/protocols/internal/measure_track.h"
+#include "facebench/protocols/internal/trial_parts.h"
+#include "facebench/protocols/listed_trials.h"
+#include "facebench/protocols/metric.h"
+#include "facebench/protocols/scoring.h"
+#include "facebench/protocols/warnings.h"
+
+namespace facebench {
+namespace {
+
+template <class Named>
+const Named& by_name(std::string_view kind, const std::vector<Named>& all, std::string_view name) {
+  std::vector<std::string> names;
+  for (const Named& one : all) {
+    if (one.name == name) return one;
+    names.push_back(one.name);
+  }
+  throw std::invalid_argument(unknown_name_message(kind, name, names));
+}
+
+// Faces that the embeddings hold beside the one of a sample ("NAME#K"), where they say so.
+std::int64_t samples_with_more_faces(const TrialSet& trials, const EmbeddingSet& embeddings) {
+  std::unordered_set<std::string_view> several;
+  for (const std::string& name : embeddings.names)
+    if (const std::size_t at = name.rfind('#'); at != std::string::npos)
+      several.insert(std::string_view(name).substr(0, at));
+  return std::ranges::count_if(trials.names,
+                               [&](const std::string& n) { return several.contains(n); });
+}
+
+void check_strict(const Result& r) {
+  if (!r.options.strict) return;
+  for (const TrackResult& t : r.tracks)
+    for (const auto* failed : {&t.failed, &t.left_out})
+      if (!failed->empty())
+        fail(fmt::format("protocol {}, track {}", r.spec.id, t.name),
+             fmt::format("{} of {} {} could not be enrolled, the first is {} ({})", failed->size(),
+                         failed == &t.failed && t.templates ? t.templates : t.samples,
+                         failed == &t.failed && t.templates ? "templates" : "samples",
+                         failed->front().name, sample_status_name(failed->front().status)),
+             "Without 'strict' they are counted as the protocol says.");
+}
+
+// The fields that both ways of evaluating share.
+Result begin(TrialSet trials, const EvaluationOptions& options) {
+  if (!trials.spec)
+    throw std::invalid_argument("the trials know no protocol: see read_trials() and under()");
+  Result r;
+  r.spec = *trials.spec;
+  r.options = resolve_options(r.spec, options);
+  trials.check();
+  if (options.strict) refuse_blemishes(trials, r.spec.id);
+  r.trials = std::move(trials);
+  for (const TrialList& list : r.trials.lists) {
+    r.inputs.push_back({list.role, list.path, list.sha256});
+    for (const std::string& note : list.notes)
+      r.notes.push_back(fmt::format("{} {}.", list.path.filename().string(), note));
+  }
+  r.notes.insert(r.notes.end(), r.trials.notes.begin(), r.trials.notes.end());
+  for (const FoundBlemishes& found : r.trials.blemishes) r.notes.push_back(blemish_sentence(found));
+  for (std::string& difference : differences_from_official(r.spec, r.trials))
+    r.notes.push_back(std::move(difference));
+  return r;
+}
+
+void finish(Result& r, const Job& job) {
+  MeasuredRun measured = measure_run(r, job);
+  r.tracks = std::move(measured.tracks);
+  r.curves = std::move(measured.curves);
+  check_strict(r);
+  r.warnings = result_warnings(r);
+}
+
+// Of what decides the scores, not of a file: the same for an array and for the file it came from.
+std::string embeddings_hash(const EmbeddingSet& e) {
+  Sha256 hash;
+  hash.update(fmt::format("{} {}\n", e.size(), e.dim));
+  for (std::size_t i = 0; i < e.size(); ++i)
+    hash.update(fmt::format("{} {}\n", static_cast<int>(e.status[i]), e.names[i]));
+  hash.update(std::as_bytes(std::span(e.values)));
+  return hash.hex();
+}
+
+// Scores of one track as given, with failed_score() where a side failed and 0 where nothing is
+// compared. `first_row` is that of the whole list, for messages.
+Scores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_units,
+                    std::span<const double> given, std::size_t first_row) {
+  std::vector<double> own(given.size(), 0.0), good;
+  std::vector<std::size_t> failed;
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    const auto compared = trials.comparison_at(static_cast<std::int64_t>(k));
+    if (!compared) continue;
+    if (!takes_part(*compared, failed_units)) {
+      failed.push_back(k);
+      continue;
+    }
+    // What is kept as float must be finite as such, too.
+    const double score =
+        trials.single() ? static_cast<double>(static_cast<float>(given[k])) : given[k];
+    if (!std::isfinite(score))
+      fail("scores", fmt::format("row {} is {}, not a finite number", first_row + k, given[k]),
+           "Where an enrolment failed, give the sample's status.");
+    good.push_back(own[k] = score);
+  }
+  const double lowest = failed_score(good);
+  for (const std::size_t k : failed) own[k] = lowest;
+  if (trials.single()) return std::vector<float>(own.begin(), own.end());
+  return own;
+}
+
+// How the scores of a track are kept: as the metrics need them. Of more than
+// `options.stored_scores` comparisons only what they need: of a tail the highest scores (twice what
+// the highest target asks for, since a bootstrap replicate may need more, in bounded memory). Says
+// so in the notes.
+Storage choose_storage(const Track& track, Result& r) {
+  constexpr double most = 1e7;
+  const Convention convention = chosen_convention(r.options);
+  bool centred = false;
+  double wanted = 0;
+  for (const MetricRequest& request : r.spec.metrics) {
+    const Metric& metric = protocol_metrics().at(request.name);
+    centred = centred || (metric.needs_centred && metric.needs_centred(convention));
+    if (metric.takes_targets && metric.data == MetricData::scores)
+      for (const double far : request.targets) wanted = std::max(wanted, 2 * far);
+  }
+  const ListedTrials* list = track.trials->list();
+  if (centred && list && list->fold_count() > 1) return {Storage::What::centred};
+  const TrialSize size = track.trials->size(r.trials);
+  const auto impostors = static_cast<double>(size.comparisons - size.genuine);
+  Storage storage{track.trials->storage_of_many()};
+  if (size.comparisons <= r.options.stored_scores || storage.what == Storage::What::all) return {};
+  if (storage.what == Storage::What::outcomes) {
+    r.notes.push_back(fmt::format("Track {}: of {} comparisons the outcome of each search is kept.",
+                                  track.name, size.comparisons));
+    return storage;
+  }
+  if (impostors == 0) return {};
+  storage.far = std::min({1.0, std::max(wanted, 1000 / impostors), most / impostors});
+  r.notes.push_back(
+      fmt::format("Track {}: of {} comparisons the genuine scores and the highest impostor scores "
+                  "are kept; what needs the others is bounded by a histogram.",
+                  track.name, size.comparisons));
+  return storage;
+}
+
+// What a fusion expects of the embeddings and their manifest says otherwise.
+void note_fusion(Result& r, const EmbeddingSet& embeddings) {
+  if (r.trials.templates.size() == 0 || r.options.fusion->empty()) return;
+  const TemplateFusion& fusion = template_fusions().at(*r.options.fusion);
+  const auto said = [&](const char* key) -> std::string {
+    const Json::json_pointer at(fmt::format("/extract/{}", key));
+    const Json& m = embeddings.manifest;
+    return m.contains(at) && m[at].is_string() ? m[at].get<std::string>() : "";
+  };
+  if (const std::string flip = said("flip");
+      !fusion.flip.empty() && !flip.empty() && flip != fusion.flip)
+    r.notes.push_back(
+        fmt::format("The script of the fusion '{}' has flip={}; these embeddings "
+                    "were extracted with flip={}.",
+                    fusion.name, fusion.flip, flip));
+  if (!fusion.unit_samples && !fusion.flip.empty() && said("normalization") == "unit")
+    r.notes.push_back(
+        fmt::format("The fusion '{}' keeps norms; these embeddings have unit length (extract them "
+                    "with normalization=none).",
+                    fusion.name));
+}
+
+}  // namespace
+
+void EvaluationOptions::describe(OptionsBuilder<EvaluationOptions>& o) {
+  o.name("EvaluationOptions", "How a protocol is evaluated.");
+  o.field("convention", &EvaluationOptions::convention,
+          "how the numbers are computed (see: facebench list conventions); default: the "
+          "protocol's");
+  o.field("accuracy_convention", &EvaluationOptions::accuracy_convention,
+          "how the accuracy is computed; default: as the convention says");
+  o.field("tar_at_far_convention", &EvaluationOptions::tar_at_far_convention,
+          "how a TAR at a FAR is computed; default: as the convention says");
+  o.field("identification_convention", &EvaluationOptions::identification_convention,
+          "how a DIR at an FPIR is computed; default: as the convention says");
+  o.field("rank_ties", &EvaluationOptions::rank_ties,
+          "the rank of a mate with the same score as other people: pessimistic, optimistic, "
+          "expected; default: the protocol's, else pessimistic");
+  o.field("failed_enrolments", &EvaluationOptions::failed_enrolments,
+          "what a failed enrolment scores; default: the protocol's");
+  o.field("interval", &EvaluationOptions::interval,
+          "how confidence intervals are made; default: the protocol's");
+  o.field("fusion", &EvaluationOptions::fusion,
+          "how the embeddings of a template become one (see: facebench list fusions); default: the "
+          "protocol's");
+  o.field("match", &EvaluationOptions::match,
+          "how the names of embeddings are those of the lists: exact, stem (the file name alone), "
+          "suffix (theirs end with ours); default: the protocol's");
+  o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
+  o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
+  o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
+  o.field("stored_scores", &EvaluationOptions::stored_scores,
+          "comparisons of a track up to which all scores are kept; of more, the genuine and the "
+          "highest impostor ones and a histogram (every image with every other), or the outcome "
+          "of each search",
+          1, 1'000'000'000);
+  o.field("strict", &EvaluationOptions::strict,
+          "any failed enrolment and any blemish of the lists is an error");
+}
+
+double TrackResult::failure_to_enrol_rate() const {
+  const std::int64_t units = templates > 0 ? templates : samples;
+  return units == 0 ? 0 : static_cast<double>(failed.size()) / static_cast<double>(units);
+}
+
+const Number& TrackResult::number(std::string_view wanted) const {
+  return by_name("metric of this track", numbers, wanted);
+}
+
+const TrackResult& Result::track(std::string_view name) const {
+  return by_name("track", tracks, name);
+}
+
+EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options) {
+  check_options(options);
+  EvaluationOptions r = options;
+  const bool caller_chose = r.convention.has_value();
+  if (!r.convention) r.convention = spec.convention;
+  if (!r.failed_enrolments) r.failed_enrolments = spec.failed_enrolments;
+  if (!r.interval) r.interval = spec.interval;
+  if (!r.fusion) r.fusion = spec.fusion;
+  choose_rules(spec, caller_chose, r);
+  failure_policies().at(*r.failed_enrolments);
+  interval_methods().at(*r.interval);
+  if (!r.fusion->empty()) template_fusions().at(*r.fusion);  // without templates there is none
+  return r;
+}
+
+bool drops_failed(const EvaluationOptions& options) {
+  return failure_policies().at(*options.failed_enrolments).drop;
+}
+
+std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,
+                                         std::span<const SampleStatus> status) {
+  if (!drops_failed(options)) return {};
+  return failed_units(unit_status(trials, status));
+}
+
+ScoredTrack scored_track(const ScoredTrials& s, std::size_t track) {
+  return {.set = s.trials,
+          .scores = s.scores.at(track),
+          .where = fmt::format("protocol {}, track {}", s.spec.id, s.trials.tracks.at(track).name),
+          .left_out = left_out_units(s.options, s.trials, s.status),
+          .searches = asks_for_searches(s.spec)};
+}
+
+bool asks_for_searches(const ProtocolSpec& spec) {
+  return std::ranges::any_of(spec.metrics, [](const MetricRequest& request) {
+    return protocol_metrics().at(request.name).data == MetricData::searches;
+  });
+}
+
+namespace {
+
+MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                    const EvaluationOptions& options, bool with_curves, const Job& job) {
+  const TrialSet& trials = scored.trials;
+  const std::vector<SampleStatus> units = unit_status(trials, scored.status);
+  const std::vector<std::uint8_t> failed = failed_units(units);
+  const bool drop = drops_failed(options);
+  const IntervalMethod& intervals = interval_methods().at(*options.interval);
+  MeasuredRun all;
+  std::vector<TrackResult>& results = all.tracks;
+  std::vector<std::vector<NumberDraws>> draws;  // per track
+  for (std::size_t t = 0; t < trials.tracks.size(); ++t) {
+    const Track& track = trials.tracks[t];
+    TrackResult& r = results.emplace_back();
+    r.name = track.name;
+    r.kind = track.trials->kind();
+    count_units(trials, scored.status, units, track, r);
+    count_comparisons(*track.trials, trials, failed, drop, r);
+    r.more_counts = track.trials->counts(trials);
+    ScoredTrack own = scored_track(scored, t);
+    own.left_out = drop ? failed : std::vector<std::uint8_t>();
+    own.searches = asks_for_searches(metrics);
+    if (intervals.any()) own.intervals = &intervals;
+    const Measurable measurable = track.trials->measurable(own, job);
+    MeasuredNumbers measured = measure_numbers(metrics, options, own, measurable, with_curves, job);
+    r.numbers = std::move(measured.numbers);
+    draws.push_back(std::move(measured.draws));
+    if (!with_curves) continue;
+    all.curves.push_back(
+        curves_of(track, own, measurable, options.rank_ties.value_or("pessimistic")));
+    all.curves.back().band = std::move(measured.band);
+  }
+  for (const MetricRequest& request : metrics.metrics) {
+    if (std::ranges::none_of(results, [&](const TrackResult& r) {
+          return std::ranges::any_of(r.numbers, [&](const Number& number) {
+            const Metric* metric = metric_of_number(number.name).metric;
+            return metric && metric->name == request.name;
+          });
+        }))
+      fail(fmt::format("protocol {}", metrics.id),
+           fmt::format("no track can be measured by {}", request.name),
+           "Take the metric out of the protocol.");
+  }
+  // One split alone has no mean.
+  if (metrics.summary != "none" && results.size() > 1)
+    results.push_back(mean_over_tracks(results, draws, options, metrics.summary == "mean_less_sd"));
+  return all;
+}
+
+}  // namespace
+
+MeasuredRun measure_run(const ScoredTrials& scored, const Job& job) {
+  return measure(scored, scored.spec, scored.options, true, job);
+}
+
+std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Job& job) {
+  return measure_tracks(scored, scored.spec, scored.options, job);
+}
+
+std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                                        const EvaluationOptions& options, const Job& job) {
+  return measure(scored, metrics, options, false, job).tracks;
+}
+
+namespace {
+
+// `fused` is called when the values of the embeddings are not needed any more.
+Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
+                           const EvaluationOptions& options, const Job& job,
+                           const std::function<void()>& fused) {
+  Result r = begin(std::move(trials), options);
+  const auto rows = static_cast<std::int64_t>(embeddings.size());
+  if (embeddings.dim < 1 || embeddings.status.size() != embeddings.size() ||
+      static_cast<std::int64_t>(embeddings.values.size()) != rows * embeddings.dim)
+    throw std::invalid_argument(
+        fmt::format("embeddings: {} values for {} names of {} dimensions and {} statuses",
+                    embeddings.values.size(), rows, embeddings.dim, embeddings.status.size()));
+  r.score = "cosine";
+  if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
+    r.notes.push_back(fmt::format(
+        "{} images show more faces than the one that is compared; see that it is the right one.",
+        n));
+  {
+    const UnitEmbeddings units = unit_embeddings(
+        r.trials, embeddings, options.match.value_or(r.spec.match), *r.options.fusion, job);
+    r.status = units.sample_status;
+    r.embeddings = {{"sha256", embeddings_hash(embeddings)},
+                    {"dim", embeddings.dim},
+                    {"rows", rows},
+                    {"manifest", embeddings.manifest}};
+    fused();
+    for (const Track& track : r.trials.tracks)
+      r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
+  }
+  note_fusion(r, embeddings);
+  const bool centred =
+      std::ranges::any_of(r.scores, [](const Scores& s) { return !s.centred.empty(); });
+  const Json::json_pointer how("/extract/normalization");
+  if (centred && embeddings.manifest.contains(how) && embeddings.manifest[how] == "unit")
+    r.notes.push_back(
+        fmt::format("The convention '{}' subtracts the mean of embeddings as the network gives "
+                    "them; these have "
+                    "unit length (extract them with normalization=none).",
+                    *r.options.accuracy_convention));
+  finish(r, job);
+  return r;
+}
+
+}  // namespace
+
+Result evaluate(TrialSet trials, const EmbeddingSet& embeddings, const EvaluationOptions& options,
+                const Job& job) {
+  return evaluate_embeddings(std::move(trials), embeddings, options, job, [] {});
+}
+
+Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options,
+                const Job& job) {
+  EmbeddingSet own = std::move(embeddings);
+  return evaluate_embeddings(std::move(trials), own, options, job,
+                             [&] { std::vector<float>().swap(own.values); });
+}
+
+Result evaluate_scores(TrialSet trials, std::span<const double> scores,
+                       std::span<const SampleStatus> status, const EvaluationOptions& options,
+                       const Job& job) {
+  Result r = begin(std::move(trials), options);
+  r.score = "given";
+  r.status.assign(r.trials.names.size(), SampleStatus::ok);
+  if (!status.empty()) {
+    if (status.size() != r.status.size())
+      throw std::invalid_argument(
+          fmt::format("{} statuses for {} samples", status.size(), r.status.size()));
+    r.status.assign(status.begin(), status.end());
+  }
+  std::int64_t total = 0;
+  for (const Track& track : r.trials.tracks) total += track.trials->slots();
+  if (static_cast<std::int64_t>(scores.size()) != total)
+    fail("scores", fmt::format("{} scores for {} comparisons", scores.size(), total),
+         "One score a comparison, in the order of the lists.");
+  const std::vector<std::uint8_t> failed = failed_units(unit_status(r.trials, r.status));
+  std::size_t begin = 0;
+  for (const Track& track : r.trials.tracks) {
+    const auto own = scores.subspan(begin, static_cast<std::size_t>(track.trials->slots()));
+    r.scores.push_back(given_scores(*track.trials, failed, own, begin));
+    begin += own.size();
+  }
+  finish(r, job);
+  return r;
+}
+
+std::vector<double> read_scores_csv(const std::filesystem::path& path, const TrialSet& trials) {
+  const CsvTable csv = read_csv(path);
+  const std::size_t column = csv.column("score");
+  std::vector<double> scores;
+  std::size_t row = 0;
+  for (const Track& track : trials.tracks) {
+    const std::int64_t slots = track.trials->slots();
+    for (std::int64_t k = 0; k < slots; ++k, ++row) {
+      if (row >= csv.rows())
+        fail(csv.name(), fmt::format("{} scores, the lists have more comparisons", csv.rows()),
+             "One row a comparison, in the order of the lists.");
+      const auto sides = track.trials->comparison_at(k);
+      if (!sides) {  // nothing is compared, so the cell may hold anything
+        scores.push_back(0);
+        continue;
+      }
+      for (const auto& [key, unit] :
+           {std::pair{"first", sides->first}, {"second", sides->second}}) {
+        if (!csv.has_column(key)) continue;
+        const std::string& name = csv.cell(row, csv.column(key));
+        const std::string& wanted = trials.unit_name(unit);
+        if (name != wanted)
+          fail(at_line(csv.name(), csv.place(row).line),
+               fmt::format("column {} is {} where the list has {}", key, name, wanted),
+               "Rows are in the order of the lists.");
+      }
+      scores.push_back(csv.number(row, column));
+    }
+  }
+  if (row != csv.rows())
+    fail(at_line(csv.name(), csv.place(row).line),
+         fmt::format("{} rows for {} comparisons", csv.rows(), row),
+         "One row a comparison, in the order of the lists.");
+  return scores;
+}
+
+}  // namespace facebench

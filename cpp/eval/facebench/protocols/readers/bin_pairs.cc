@@ -1,0 +1,87 @@
+#include "facebench/protocols/readers/bin_pairs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "facebench/core/error.h"
+#include "facebench/io/sha256.h"
+#include "facebench/io/verification_pack.h"
+#include "facebench/protocols/readers/pair_collector.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BinReader : public TrialReader {
+ public:
+  explicit BinReader(BinPairsOptions options) : options_(std::move(options)) {}
+
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override {
+    return {(options_.file.empty() ? "FILE" : options_.file) + ".bin"};
+  }
+  std::vector<std::string> missing(const fs::path& lists) const override {
+    if (images(lists).empty()) return files();
+    return {};
+  }
+
+  fs::path images(const fs::path& lists) const override {
+    std::error_code ignored;
+    if (fs::is_regular_file(lists, ignored))
+      return is_verification_pack(lists) ? lists : fs::path();
+    if (!options_.file.empty()) {
+      for (const char* ending : {".bin", ".bin.xz"})
+        if (fs::is_regular_file(lists / (options_.file + ending), ignored))
+          return lists / (options_.file + ending);
+      return {};
+    }
+    std::vector<fs::path> found;
+    for (fs::directory_iterator it(lists, ignored), end; !ignored && it != end;
+         it.increment(ignored))
+      if (is_verification_pack(it->path())) found.push_back(it->path());
+    return found.size() == 1 ? found.front() : fs::path();
+  }
+
+  TrialSet read(const fs::path& lists) const override {
+    const fs::path path = images(lists);
+    if (path.empty()) fail(lists.string(), "there is no " + files().front(), "Give the file.");
+    const VerificationPack pack(path);
+    Blemishes found(lists);
+    PairCollector pairs(
+        [&](PairCollector::Position pair) {
+          return ListPlace{path.string(), 0, fmt::format("pair {}", pair)};
+        },
+        found);
+    pairs.begin_track(options_.track);
+    const auto count = static_cast<std::int64_t>(pack.same().size());
+    if (count < options_.folds)
+      fail(path.string(), fmt::format("{} pairs for {} folds", count, options_.folds),
+           "Copy the protocol and state another number of folds.");
+    const std::int64_t length = count / options_.folds, longer = count % options_.folds;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int64_t fold = k < longer * (length + 1)
+                                    ? k / (length + 1)
+                                    : longer + (k - longer * (length + 1)) / length;
+      pairs.add(pack.name(2 * k), pack.name(2 * k + 1), pack.same()[static_cast<std::size_t>(k)],
+                static_cast<std::int32_t>(fold), k);
+    }
+    TrialSet set = pairs.finish(identity_rules().at("genuine"));
+    set.lists.push_back({"pairs", path, sha256_file(path), {}});
+    set.blemishes = found.found();
+    return set;
+  }
+
+ private:
+  BinPairsOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrialReader> make_bin_reader(const TomlTable& table) {
+  return std::make_unique<BinReader>(read_options<BinPairsOptions>(table));
+}
+
+}  // namespace facebench

@@ -1,0 +1,171 @@
+#include "facebench/protocols/readers/folders.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "facebench/core/error.h"
+#include "facebench/core/job.h"
+#include "facebench/io/image_files.h"
+#include "facebench/io/sha256.h"
+#include "facebench/protocols/dense_trials.h"
+#include "facebench/protocols/identification_trials.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
+
+class FoldersReader : public TrialReader {
+ public:
+  explicit FoldersReader(FoldersOptions options) : options_(options) {}
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override { return {}; }
+  std::vector<std::string> missing(const fs::path& lists) const override {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(lists, ignored))
+      if (entry.is_directory(ignored) && !is_hidden(entry.path())) return {};
+    return {"folders of images"};
+  }
+
+  TrialSet read(const fs::path& root) const override {
+    TrialSet set;
+    People people = list(root, set);
+    const std::string counted = leave_copies_out(root, people, set);
+    if (people.size() < 2)
+      fail(root.string(), fmt::format("{} people have images", people.size()),
+           fmt::format("{}{}Give each of at least two people a folder of their own.",
+                       fmt::join(set.notes, " "), set.notes.empty() ? "" : " "));
+    set.notes.push_back(counted);
+    TrialSetBuilder builder(set);
+    DenseTrials pairs;
+    pairs.triangle = true;
+    IdentificationTrials search;
+    std::int64_t single = 0;
+    for (const auto& [person, images] : people) {
+      single += images.size() == 1;
+      for (std::size_t i = 0; i < images.size(); ++i) {
+        const std::int32_t sample = builder.sample(images[i], person);
+        pairs.rows.push_back(sample);
+        (images.size() > 1 && i == 0 ? search.gallery : search.probes).push_back(sample);
+      }
+    }
+    if (search.gallery.empty())
+      fail(root.string(), "nobody has two images, so there is no genuine comparison",
+           "Give at least some people two images or more.");
+    if (single > 0)
+      set.notes.push_back(fmt::format(
+          "{} of {} people have a single image: they are impostors only.", single, people.size()));
+    pairs.columns = pairs.rows;
+    set.tracks.push_back({"verification", std::move(pairs)});
+    set.tracks.push_back({"identification", std::move(search)});
+    set.check();
+    return set;
+  }
+
+ private:
+  // Person -> images relative to the root, both in byte order whatever the file system says.
+  using People = std::map<std::string, std::vector<std::string>>;
+
+  People list(const fs::path& root, TrialSet& set) const {
+    People people;
+    std::int64_t images = 0, others = 0, deeper = 0, loose = 0;
+    for (const fs::path& folder : list_folder(root)) {
+      if (!fs::is_directory(folder)) {
+        ++loose;
+        continue;
+      }
+      const std::string person = folder.filename().string();
+      for (const fs::path& file : list_folder(folder)) {
+        if (fs::is_directory(file)) {
+          ++deeper;
+          continue;
+        }
+        if (!fs::is_regular_file(file) || !is_image_file(file)) {
+          ++others;
+          continue;
+        }
+        if (++images > options_.max_images)
+          fail(root.string(), fmt::format("more than {} images", options_.max_images),
+               "Raise max_images in a TOML of your own; the scores of all searches are kept.");
+        people[person].push_back(name_of_path(root, fs::path(person) / file.filename()));
+      }
+    }
+    for (auto& [person, files] : people) std::ranges::sort(files);
+    if (others > 0)
+      set.notes.push_back(
+          fmt::format("{} files in the folders are not JPEG, PNG or PNM, passed over.", others));
+    if (deeper > 0)
+      set.notes.push_back(
+          fmt::format("{} folders lie inside of people's folders, passed over.", deeper));
+    if (loose > 0)
+      set.notes.push_back(fmt::format("{} files lie outside of the folders, passed over.", loose));
+    return people;
+  }
+
+  // An image compared with its copy is no comparison: of the copies below one person the first
+  // stays, and of those below several none, since nothing says whose it is. The list's own hash
+  // covers names and bytes of all images that stay, so a changed image is another list. Returns a
+  // note that says so.
+  static std::string leave_copies_out(const fs::path& root, People& people, TrialSet& set) {
+    struct Image {
+      std::string name, person, sha256;
+    };
+    std::vector<Image> images;
+    std::map<std::string, std::vector<std::size_t>> copies;  // by hash
+    for (const auto& [person, names] : people)
+      for (const std::string& name : names) {
+        copies[sha256_file(root / name)].push_back(images.size());
+        images.push_back({name, person, {}});
+      }
+    std::vector<bool> goes(images.size(), false);
+    std::vector<std::size_t> first(images.size());
+    for (const auto& copied : copies) {
+      // Clang 14 takes no structured binding into a lambda.
+      const std::string& hash = copied.first;
+      const std::vector<std::size_t>& of = copied.second;
+      const bool one_person = std::ranges::all_of(
+          of, [&](std::size_t i) { return images[i].person == images[of.front()].person; });
+      for (const std::size_t i : of) {
+        images[i].sha256 = hash;
+        first[i] = i == of.front() ? of.back() : of.front();
+        goes[i] = of.size() > 1 && !(one_person && i == of.front());
+      }
+    }
+    Sha256 all;
+    std::int64_t kept = 0, gone = 0;
+    std::string example;
+    people.clear();
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const Image& image = images[i];
+      if (goes[i]) {
+        if (gone++ == 0) example = image.name + " is " + images[first[i]].name;
+        continue;
+      }
+      people[image.person].push_back(image.name);
+      all.update(image.name + " " + image.sha256 + "\n");
+      ++kept;
+    }
+    if (gone > 0)
+      set.notes.push_back(
+          fmt::format("{} copies of images were left out: of one person's the first counts, of "
+                      "several people's "
+                      "none. First: {}.",
+                      gone, example));
+    return fmt::format("{} images, SHA-256 of their names and hashes: {}.", kept, all.hex());
+  }
+
+  FoldersOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrialReader> make_folders_reader(const TomlTable& table) {
+  return std::make_unique<FoldersReader>(read_options<FoldersOptions>(table));
+}
+
+}  // namespace facebench

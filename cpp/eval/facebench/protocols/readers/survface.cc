@@ -1,0 +1,63 @@
+#include "facebench/protocols/readers/survface.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "facebench/protocols/readers/mat_image_list.h"
+#include "facebench/protocols/readers/pair_collector.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SurvfacePairs : public TrialReader {
+ public:
+  explicit SurvfacePairs(SurvfaceOptions options) : options_(std::move(options)) {}
+
+  Json options() const override { return options_to_json(options_); }
+  std::vector<std::string> files() const override {
+    return {file(kVariables[0]), file(kVariables[1])};
+  }
+
+  TrialSet read(const fs::path& lists) const override {
+    Blemishes found(lists);
+    TrialSet read;  // for the lists' hashes
+    std::vector<std::vector<std::string>> rows[2];
+    for (std::size_t i = 0; i < 2; ++i)
+      rows[i] = read_mat_pairs(lists / file(kVariables[i]), kVariables[i], read);
+    const auto genuine = static_cast<PairCollector::Position>(rows[0].size());
+    PairCollector pairs(
+        [&](PairCollector::Position row) {
+          const bool first = row < genuine;
+          return ListPlace{read.lists[first ? 0 : 1].path.string(), 0,
+                           fmt::format("row {}", (first ? row : row - genuine) + 1)};
+        },
+        found);
+    pairs.begin_track(options_.track);
+    PairCollector::Position row = 0;
+    for (std::size_t i = 0; i < 2; ++i)
+      for (const std::vector<std::string>& pair : rows[i])
+        pairs.add(pair[0], pair[1], i == 0, -1, row++);
+    TrialSet set = pairs.finish(identity_rules().at("genuine"));
+    set.lists = std::move(read.lists);
+    set.blemishes = found.found();
+    return set;
+  }
+
+ private:
+  static constexpr std::array<const char*, 2> kVariables = {"positive_pairs_names",
+                                                            "negative_pairs_names"};
+  static std::string file(const char* variable) { return fmt::format("{}.mat", variable); }
+
+  SurvfaceOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrialReader> make_survface_pairs_reader(const TomlTable& table) {
+  return std::make_unique<SurvfacePairs>(read_options<SurvfaceOptions>(table));
+}
+
+}  // namespace facebench

@@ -1,0 +1,188 @@
+#include "facebench/reports/run_rules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "facebench/core/error.h"
+#include "facebench/core/registry.h"
+#include "facebench/io/file.h"
+#include "facebench/io/toml.h"
+#include "facebench/protocols/run_folder.h"
+#include "facebench/reports/internal/shortened.h"
+#include "facebench/reports/verify.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_empty(const Json& v) {
+  return v.is_null() || v == false || v == 0 || v == "" || (v.is_structured() && v.empty());
+}
+
+std::string text_of(const Json& value) { return shortened(value, std::string::npos); }
+
+// What a rule can ask of a value, and how it is read in a sentence.
+struct ValueTest {
+  std::string name, doc;
+  std::function<bool(const Json& value, const Json& wanted)> passes;
+};
+const Table<ValueTest>& value_tests() {
+  static const Table<ValueTest> table(
+      "test of a value",
+      {{"is", "has to be", [](const Json& v, const Json& wanted) { return v == wanted; }},
+       {"one_of", "has to be one of",
+        [](const Json& v, const Json& wanted) { return std::ranges::count(wanted, v) > 0; }},
+       {"at_least", "has to be at least",
+        [](const Json& v, const Json& wanted) { return v.is_number() && v >= wanted; }},
+       {"at_most", "has to be at most",
+        [](const Json& v, const Json& wanted) { return v.is_number() && v <= wanted; }},
+       {"present", "recorded has to be",
+        [](const Json& v, const Json& wanted) { return !v.is_null() == wanted; }},
+       {"empty", "empty has to be",
+        [](const Json& v, const Json& wanted) { return is_empty(v) == wanted; }},
+       {"lacks", "must not contain", [](const Json& v, const Json& wanted) {
+          return text_of(v).find(text_of(wanted)) == std::string::npos;
+        }}});
+  return table;
+}
+
+using Places = std::vector<std::pair<std::string, Json>>;
+
+// Everything at a place, with the keys that lead there.
+Places values_at(const Json& data, const std::string& place) {
+  Places found = {{"", data}};
+  for (std::size_t begin = 0; begin <= place.size();) {
+    const std::size_t end = std::min(place.find('/', begin), place.size());
+    const std::string part = place.substr(begin, end - begin);
+    begin = end + 1;
+    Places next;
+    const auto add = [&](const std::string& at, const std::string& key, const Json& value) {
+      next.emplace_back(at.empty() ? key : at + "/" + key, value);
+    };
+    for (const auto& [at, value] : found) {
+      const bool every = part == "*", some = part.ends_with('*');
+      if (value.is_array() && every)
+        for (std::size_t i = 0; i < value.size(); ++i) add(at, std::to_string(i), value[i]);
+      if (!value.is_object()) continue;
+      for (const auto& [key, inner] : value.items())
+        if (key == part || (some && key.starts_with(part.substr(0, part.size() - 1))))
+          add(at, key, inner);
+    }
+    found = std::move(next);
+  }
+  return found;
+}
+
+// A value in a sentence.
+std::string in_brief(const Json& value) { return shortened(value, 90); }
+
+using Finding = std::pair<bool, std::string>;
+
+Finding apply_value(const RunRule& rule, const Json& data) {
+  const ValueTest& test = value_tests().at(rule.test);
+  Places found = values_at(data, rule.value);
+  if (found.empty() && rule.test != "present" && rule.test != "empty")
+    return {false, fmt::format("{} is not recorded", rule.value)};
+  if (found.empty()) found.emplace_back(rule.value, nullptr);
+  for (const auto& [place, value] : found)
+    if (!test.passes(value, rule.wanted))
+      return {false, fmt::format("{} is {}, and {} {}", place, in_brief(value), test.doc,
+                                 in_brief(rule.wanted))};
+  const std::string more = found.size() > 1 ? fmt::format(" and {} more", found.size() - 1) : "";
+  return {true, fmt::format("{} is {}{}", found[0].first, in_brief(found[0].second), more)};
+}
+
+Finding apply_file(const RunRule& rule, const fs::path& run) {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(run))
+    if (const std::string name = entry.path().filename().string();
+        ::fnmatch(rule.file.c_str(), name.c_str(), FNM_PERIOD) == 0)
+      found.push_back(name);
+  std::ranges::sort(found);
+  if (found.empty())
+    return {false, fmt::format("there is no file {} in the run folder", rule.file)};
+  return {true, fmt::format("{}", fmt::join(found, ", "))};
+}
+
+Finding apply_verified(const fs::path& run, const Job& job) {
+  std::vector<Check> checks = verify_scores(run, job);
+  for (Check& check : verify_inputs(run, {}, job)) checks.push_back(std::move(check));
+  std::string wrong;
+  for (const Check& c : checks)
+    if (!c.same) wrong += fmt::format("{}{} ({})", wrong.empty() ? "" : "; ", c.name, c.detail);
+  if (!wrong.empty()) return {false, wrong};
+  return {true, fmt::format("{} files and inputs have their hashes", checks.size())};
+}
+
+}  // namespace
+
+RunRules read_rules(const fs::path& path) {
+  const TomlTable top = parse_toml(read_file(path), path.string());
+  RunRules said;
+  said.id = top.text("id");
+  said.version = top.integer("version");
+  said.title = top.text("title", "");
+  said.source = top.text("source", "");
+  said.changes = top.texts("changes", {});
+  const std::vector<TomlTable> tables = top.tables("rules");
+  std::vector<std::size_t> tests;  // of each rule
+  for (const TomlTable& table : tables) {
+    RunRule& rule = said.rules.emplace_back();
+    rule.name = table.text("name");
+    rule.why = table.text("why", "");
+    rule.value = table.text("value", "");
+    rule.unless = table.text("unless", "");
+    rule.file = table.text("file", "");
+    rule.verified = table.boolean("verified", false);
+    tests.push_back(0);
+    for (const std::string& test : value_tests().names()) {
+      if (!table.has(test)) continue;
+      rule.test = test;
+      rule.wanted = json_of_option(table.option(test));
+      ++tests.back();
+    }
+  }
+  top.finish();
+  for (std::size_t r = 0; r < tables.size(); ++r) {
+    const RunRule& rule = said.rules[r];
+    if (!rule.value.empty() + !rule.file.empty() + rule.verified != 1)
+      fail(tables[r].where(),
+           fmt::format("rule '{}' needs one of value, verified and file", rule.name));
+    if (tests[r] != (rule.value.empty() ? 0 : 1))
+      fail(tables[r].where(), fmt::format("rule '{}': a value needs one of {}", rule.name,
+                                          fmt::join(value_tests().names(), ", ")));
+  }
+  return said;
+}
+
+std::vector<RuleResult> check_run(const fs::path& folder, const RunRules& rules, const Job& job) {
+  const Run run = read_run(folder, job);
+  const Json data = {{"content", run.manifest.content},
+                     {"circumstance", run.manifest.circumstance},
+                     {"metrics", run.metrics}};
+  std::vector<RuleResult> results;
+  for (const RunRule& rule : rules.rules) {
+    Finding found;
+    if (!rule.unless.empty() &&
+        std::ranges::any_of(values_at(data, rule.unless),
+                            [](const auto& v) { return !is_empty(v.second); }))
+      found = {true, fmt::format("does not apply: {} is there", rule.unless)};
+    else if (!rule.file.empty())
+      found = apply_file(rule, folder);
+    else if (rule.verified)
+      found = apply_verified(folder, job);
+    else
+      found = apply_value(rule, data);
+    if (!found.first && !rule.why.empty()) found.second += ". " + rule.why;
+    results.push_back({rule.name, found.first, std::move(found.second)});
+  }
+  return results;
+}
+
+}  // namespace facebench

@@ -1,0 +1,61 @@
+#include "facebench/archives/archive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "facebench/archives/internal/formats.h"
+#include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
+
+namespace facebench {
+
+namespace fs = std::filesystem;
+
+bool has_ending(const fs::path& path, std::string_view ending) {
+  return lower_ascii(path.filename().string()).ends_with(ending);
+}
+
+fs::path file_or_only_one(const fs::path& path, std::string_view preferred,
+                          std::string_view ending) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return path;
+  if (fs::is_regular_file(path / preferred, error)) return path / preferred;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+    if (has_ending(it->path(), ending)) found.push_back(it->path());
+  if (found.size() == 1) return found.front();
+  fail(path.string(),
+       found.empty() ? fmt::format("there is no {} file in this folder", ending)
+                     : fmt::format("there are {} {} files in this folder", found.size(), ending),
+       "Give the file.");
+}
+
+std::string entry_name(std::int64_t label, std::string_view key) {
+  if (label < 0 || key.find('/') != std::string_view::npos) return std::string(key);
+  return fmt::format("{}/{}", label, key);
+}
+
+const Table<ImageArchiveFormat>& image_archives() {
+  static const Table<ImageArchiveFormat> table(
+      "archive of images", {rec_archive(), bin_archive(), tar_archive(), lmdb_archive(),
+                            tfrecord_archive(), parquet_archive(), arrow_archive()});
+  return table;
+}
+
+const ImageArchiveFormat* find_image_archive(const fs::path& path) {
+  for (const ImageArchiveFormat& format : image_archives().entries())
+    if (format.recognises(path)) return &format;
+  return nullptr;
+}
+
+std::shared_ptr<const ImageArchive> open_image_archive(const fs::path& path) {
+  if (const ImageArchiveFormat* format = find_image_archive(path)) return format->open(path);
+  std::string known;
+  for (const ImageArchiveFormat& format : image_archives().entries())
+    known += (known.empty() ? "" : "; ") + format.name + ": " + format.doc;
+  fail(path.string(), "is no archive of images that is read", "Read are " + known + ".");
+}
+
+}  // namespace facebench

@@ -1,0 +1,316 @@
+// webdataset's tar files: the files of a sample follow each other and share their name up to the
+// first dot. Source: webdataset/webdataset, tariterators.py base_plus_ext, group_by_keys.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+#include "facebench/archives/internal/formats.h"
+#include "facebench/archives/internal/tar_format.h"
+#include "facebench/core/error.h"
+#include "facebench/core/natural_order.h"
+#include "facebench/io/file.h"
+#include "facebench/io/image_files.h"
+#include "facebench/io/internal/unfold.h"
+#include "facebench/io/json.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kUnfoldedShards = 2;  // that are kept in memory
+constexpr std::size_t kMostShards = 1'000'000;
+
+bool is_tar(const fs::path& path) { return has_ending(path, ".tar"); }
+bool is_folded_tar(const fs::path& path) {
+  return has_ending(path, ".tar.gz") || has_ending(path, ".tgz");
+}
+
+// A tar file of which parts can be read: mapped, or unfolded as a whole and kept for a while.
+class Shards {
+ public:
+  explicit Shards(std::vector<fs::path> paths) : paths_(std::move(paths)) {
+    for (const fs::path& path : paths_) files_.emplace_back(path);
+  }
+
+  const std::vector<fs::path>& paths() const { return paths_; }
+
+  // Calls use(bytes of the shard) while they are there.
+  template <class Use>
+  void with(std::size_t shard, const Use& use) const {
+    if (!is_folded_tar(paths_[shard])) return use(files_[shard].bytes());
+    const std::shared_ptr<const std::string> bytes = unfolded(shard);
+    use(std::as_bytes(std::span(*bytes)));
+  }
+
+ private:
+  std::shared_ptr<const std::string> unfolded(std::size_t shard) const {
+    const std::lock_guard lock(mutex_);
+    for (auto it = recent_.begin(); it != recent_.end(); ++it)
+      if (it->first == shard) {
+        recent_.splice(recent_.begin(), recent_, it);
+        return recent_.front().second;
+      }
+    if (recent_.size() >= kUnfoldedShards) recent_.pop_back();
+    recent_.emplace_front(shard, std::make_shared<const std::string>(
+                                     unfold_gzip(files_[shard].bytes(), paths_[shard].string())));
+    return recent_.front().second;
+  }
+
+  std::vector<fs::path> paths_;
+  std::vector<MappedFile> files_;
+  mutable std::mutex mutex_;
+  mutable std::list<std::pair<std::size_t, std::shared_ptr<const std::string>>> recent_;
+};
+
+// What is known of a sample while its files come.
+struct Gathered {
+  std::string key;
+  std::optional<TarMember> image;
+  std::optional<std::int64_t> label;
+  std::string wrong;  // a sentence; empty: nothing is
+};
+
+struct Entry {
+  std::uint64_t offset = 0, size = 0;
+  std::int64_t label = -1;
+  std::uint64_t name = 0;  // where it begins among all names
+  std::uint32_t name_size = 0;
+  std::uint32_t shard = 0;
+};
+
+// A label as a .cls file has it: decimal digits, with white space around.
+std::optional<std::int64_t> parse_label(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return std::nullopt;
+  text = text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+  std::int64_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+class TarArchive : public ImageArchive {
+ public:
+  TarArchive(const fs::path& path, std::vector<fs::path> shards)
+      : path_(path), shards_(std::move(shards)) {
+    for (std::size_t shard = 0; shard < shards_.paths().size(); ++shard)
+      shards_.with(shard, [&](std::span<const std::byte> bytes) { index(shard, bytes); });
+    if (entries_.empty()) fail(path.string(), "there is no image in the archive");
+    refuse_repeated();
+  }
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(entries_.size()); }
+  std::string name(std::int64_t i) const override {
+    const Entry& entry = sound(i);
+    const std::string name = entry_name(entry.label, key(entry));
+    if (!repeated_) return name;
+    return fmt::format("{}/{}", shards_.paths()[entry.shard].stem().string(), name);
+  }
+  std::int64_t label(std::int64_t i) const override { return sound(i).label; }
+  std::string read(std::int64_t i) const override {
+    const Entry& entry = sound(i);
+    std::string bytes;
+    shards_.with(entry.shard, [&](std::span<const std::byte> all) {
+      if (entry.offset > all.size() || entry.size > all.size() - entry.offset)
+        fail(where(i), "the file has changed since it was opened");
+      bytes.assign(reinterpret_cast<const char*>(all.data()) + entry.offset, entry.size);
+    });
+    return bytes;
+  }
+  std::string where(std::int64_t i) const override {
+    const Entry& entry = at(i);
+    return fmt::format("{}: sample {} (byte {})", shards_.paths()[entry.shard].string(), key(entry),
+                       entry.offset);
+  }
+
+ private:
+  const Entry& at(std::int64_t i) const {
+    if (i < 0 || i >= size()) throw std::out_of_range("no such entry of the archive");
+    return entries_[static_cast<std::size_t>(i)];
+  }
+  const Entry& sound(std::int64_t i) const {
+    const Entry& entry = at(i);
+    const auto wrong =
+        std::ranges::lower_bound(damaged_, i, {}, [](const auto& d) { return d.first; });
+    if (wrong != damaged_.end() && wrong->first == i) throw Error(wrong->second);
+    return entry;
+  }
+  std::string_view key(const Entry& entry) const {
+    return std::string_view(names_).substr(entry.name, entry.name_size);
+  }
+
+  void index(std::size_t shard, std::span<const std::byte> bytes) {
+    const std::string where = shards_.paths()[shard].string();
+    std::optional<Gathered> sample;
+    bool damage = false;
+    try {
+      read_tar(
+          bytes, where,
+          [&](TarMember&& member) {
+            const std::size_t slash = member.name.rfind('/');
+            const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
+            const std::size_t dot = member.name.find('.', base);
+            if (dot == std::string::npos || dot == base) return;  // of no sample
+            const std::string_view name(member.name);
+            if (!sample || sample->key != name.substr(0, dot)) {
+              finish(shard, sample);
+              sample.emplace();
+              sample->key = name.substr(0, dot);
+            }
+            add(*sample, member.name.substr(dot + 1), std::move(member), bytes);
+          },
+          damage);
+    } catch (const Error& e) {
+      if (!damage) throw;
+      finish(shard, sample);
+      damaged_.emplace_back(size(), e.what());
+      entries_.push_back({.shard = static_cast<std::uint32_t>(shard)});
+      return;
+    }
+    finish(shard, sample);
+  }
+
+  static void add(Gathered& sample, const std::string& ending, TarMember&& member,
+                  std::span<const std::byte> bytes) {
+    const std::string_view data(reinterpret_cast<const char*>(bytes.data()) + member.offset,
+                                member.size);
+    if (is_image_ending(fmt::format(".{}", ending))) {
+      if (sample.image) sample.wrong = "has two images";
+      if (data.empty()) sample.wrong = "the image has no bytes";
+      sample.image = std::move(member);
+    } else if (ending == "cls") {
+      sample.label = parse_label(data.substr(0, 64));
+      if (!sample.label) sample.wrong = "its .cls is no whole number from 0 on";
+    } else if (ending == "json" && !sample.label) {
+      const Json json = Json::parse(data, nullptr, false);
+      if (!json.is_object() || !json.contains("label")) return;
+      const Json& label = json["label"];
+      if (label.is_number_unsigned() && label.get<std::uint64_t>() < (1ull << 62))
+        sample.label = label.get<std::int64_t>();
+      else
+        sample.wrong = "the label in its .json is no whole number from 0 on";
+    }
+  }
+
+  void finish(std::size_t shard, std::optional<Gathered>& sample) {
+    if (!sample) return;
+    if (!sample->image && !sample->label && sample->wrong.empty()) return;  // other files
+    Entry entry;
+    entry.shard = static_cast<std::uint32_t>(shard);
+    entry.name = names_.size();
+    entry.name_size = static_cast<std::uint32_t>(sample->key.size());
+    names_ += sample->key;
+    if (sample->label) entry.label = *sample->label;
+    if (sample->image) {
+      entry.offset = sample->image->offset;
+      entry.size = sample->image->size;
+    } else {
+      sample->wrong = "has a label and no image";
+    }
+    entries_.push_back(entry);
+    if (!sample->wrong.empty())
+      damaged_.emplace_back(size() - 1, fmt::format("{}: {}.", where(size() - 1), sample->wrong));
+    sample.reset();
+  }
+
+  // One name twice in a shard is damage; shards of their own numbering are told apart by theirs.
+  void refuse_repeated() {
+    std::vector<std::uint32_t> order(entries_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+    std::erase_if(order, [&](std::uint32_t i) { return entries_[i].name_size == 0; });
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+      const int names = key(entries_[a]).compare(key(entries_[b]));
+      return names != 0 ? names < 0 : a < b;
+    });
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      const Entry &a = entries_[order[i - 1]], &b = entries_[order[i]];
+      if (key(a) != key(b)) continue;
+      repeated_ = true;
+      if (a.shard == b.shard)
+        fail(where(order[i]), fmt::format("the sample is there twice, first at byte {}", a.offset),
+             "Names of samples are unique, and the files of a sample follow each other.");
+    }
+  }
+
+  fs::path path_;
+  Shards shards_;
+  std::string names_;
+  std::vector<Entry> entries_;
+  std::vector<std::pair<std::int64_t, std::string>> damaged_;  // ascending
+  bool repeated_ = false;
+};
+
+// "x-{000..003}.tar" and "x-{a,b}.tar" as the paths that they stand for.
+void expand_braces(const std::string& text, std::vector<fs::path>& out) {
+  const std::size_t open = text.find('{'), close = text.find('}', open);
+  if (open == std::string::npos || close == std::string::npos) {
+    if (out.size() >= kMostShards) fail(text, "the pattern stands for more than a million files");
+    out.emplace_back(text);
+    return;
+  }
+  const std::string before = text.substr(0, open), inside = text.substr(open + 1, close - open - 1),
+                    after = text.substr(close + 1);
+  if (const std::size_t dots = inside.find(".."); dots != std::string::npos) {
+    const auto first = parse_label(inside.substr(0, dots)),
+               last = parse_label(inside.substr(dots + 2));
+    if (!first || !last || *last < *first ||
+        *last - *first >= static_cast<std::int64_t>(kMostShards))
+      fail(text, fmt::format("'{{{}}}' is no range of numbers", inside), "Expected {000..099}.");
+    for (std::int64_t i = *first; i <= *last; ++i)
+      expand_braces(before + fmt::format("{:0{}}", i, dots) + after, out);
+    return;
+  }
+  for (std::size_t begin = 0; begin <= inside.size();) {
+    const std::size_t end = std::min(inside.find(',', begin), inside.size());
+    expand_braces(before + inside.substr(begin, end - begin) + after, out);
+    begin = end + 1;
+  }
+}
+
+bool is_tar_path(const fs::path& path) {
+  if (is_tar(path) || is_folded_tar(path)) return true;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return false;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+    if ((is_tar(it->path()) || is_folded_tar(it->path())) && it->is_regular_file(error))
+      return true;
+  return false;
+}
+
+std::shared_ptr<const ImageArchive> open_tar(const fs::path& path) {
+  std::vector<fs::path> shards;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+      if (is_tar(it->path()) || is_folded_tar(it->path())) shards.push_back(it->path());
+    if (error) fail(path.string(), "cannot list the folder: " + error.message());
+    if (shards.empty()) fail(path.string(), "there is no .tar file in this folder");
+    std::ranges::sort(shards, [](const fs::path& a, const fs::path& b) {
+      return natural_less(a.filename().string(), b.filename().string());
+    });
+  } else if (fs::exists(path, error)) {
+    shards.push_back(path);
+  } else {
+    expand_braces(path.string(), shards);
+  }
+  return std::make_shared<TarArchive>(path, std::move(shards));
+}
+
+}  // namespace
+
+ImageArchiveFormat tar_archive() {
+  return {"tar",
+          "webdataset's .tar and .tar.gz, a folder of them, or a pattern: shards-{000..099}.tar",
+          is_tar_path, open_tar};
+}
+
+}  // namespace facebench

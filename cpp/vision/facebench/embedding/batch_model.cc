@@ -1,0 +1,69 @@
+#include "facebench/embedding/batch_model.h"
+
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "facebench/nn/inference_network.h"
+#include "facebench/nn/internal/aten.h"
+
+namespace facebench {
+namespace {
+
+BatchModelInfo info_of(const Model& model) {
+  BatchModelInfo info;
+  info.name = model.network;
+  info.options = model.options;
+  info.input = {*model.network_options.height, *model.network_options.width};
+  info.thread_safe = true;
+  info.embedding_size = model.embedding_size();
+  info.description = model_description(model);
+  info.file = model.file;
+  info.sha256 = model.sha256;
+  return info;
+}
+
+class NetworkModel : public BatchModel {
+ public:
+  NetworkModel(BatchModelInfo info, InferenceNetwork network)
+      : BatchModel(std::move(info)), network_(std::move(network)) {}
+
+  at::Tensor embed(const at::Tensor& images) const override {
+    const c10::InferenceMode inference;
+    return network_.infer(images, info().options.tap).flatten(1).contiguous();
+  }
+
+ private:
+  InferenceNetwork network_;
+};
+
+}  // namespace
+
+InputView BatchModel::input_view(const ImageShape& images) const {
+  const ModelOptions& o = info_.options;
+  const auto side = [](int said, int found) { return said > 0 ? said : found; };
+  const ImageShape input{side(info_.input.height, images.height),
+                         side(info_.input.width, images.width)};
+  const ImageShape wanted{o.image_height.value_or(input.height),
+                          o.image_width.value_or(input.width)};
+  if (images != wanted)
+    throw std::invalid_argument(fmt::format(
+        "the images are {} x {} (height x width), the model '{}' takes {} x {}; crop them to that "
+        "size",
+        images.height, images.width, info_.name, wanted.height, wanted.width));
+  return {o.view, o.view_fraction, o.interpolation, images, input};
+}
+
+std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch,
+                                             std::string_view precision) {
+  InferenceNetwork network(model.weights, batch, inference_precisions().at(precision).precision,
+                           model.input_ranges);
+  BatchModelInfo info = info_of(model);
+  info.precision = precision;
+  info.any_batch = network.any_batch(info.options.tap);
+  return std::make_unique<NetworkModel>(std::move(info), std::move(network));
+}
+
+}  // namespace facebench

@@ -1,0 +1,299 @@
+#include "facebench/embedding/extractor.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "facebench/core/error.h"
+#include "facebench/embedding/pixel_input.h"
+#include "facebench/io/manifest.h"
+#include "facebench/nn/internal/aten.h"
+#include "facebench/nn/threads.h"
+
+namespace facebench {
+namespace {
+
+using Rows = std::span<const std::int64_t>;
+using Images = std::span<const std::uint8_t* const>;  // the pixels of some
+
+ExtractOptions resolve(const ExtractOptions& options, const BatchModelInfo& info) {
+  check_options(options);
+  if (options.precision != info.precision)
+    throw std::invalid_argument(
+        fmt::format("precision {}: the model '{}' is computed in {}; other precisions are for "
+                    "networks of this library on the CPU",
+                    options.precision, info.name, info.precision));
+  const ModelOptions& model = info.options;
+  ExtractOptions resolved = options;
+  if (!resolved.flip) resolved.flip = model.flip;
+  if (!resolved.normalization) resolved.normalization = model.normalization;
+  return resolved;
+}
+
+std::optional<PixelInput> pixel_input(const BatchModelInfo& info) {
+  if (info.raw_bytes) return std::nullopt;
+  return PixelInput(info.options.color, info.options.mean, info.options.std);
+}
+
+void copy_bytes(const std::uint8_t* rgb, const ImageShape& shape, bool mirror, std::uint8_t* out) {
+  for (int y = 0; y < shape.height; ++y)
+    for (int x = 0; x < shape.width; ++x, out += 3) {
+      const int from = mirror ? shape.width - 1 - x : x;
+      std::copy_n(rgb + std::int64_t{3} * (y * shape.width + from), 3, out);
+    }
+}
+
+// Batch after batch through a model, into the rows of a set.
+class Extraction {
+ public:
+  Extraction(const BatchModel& model, const ImageShape& shape, std::int64_t count,
+             const ExtractOptions& options)
+      : model_(model),
+        options_(resolve(options, model.info())),
+        view_(model.input_view(shape)),
+        pixels_(pixel_input(model.info())) {
+    set_.names.resize(static_cast<std::size_t>(count));
+    if (model.info().embedding_size > 0)
+      allocate(model.info().embedding_size * (options_.flip == "concat" ? 2 : 1));
+  }
+
+  const ExtractOptions& options() const { return options_; }
+  EmbeddingSet& set() { return set_; }
+
+  // images[i] becomes row rows[i] of the set. Safe for several batches at once where the model is
+  // and says how long its embeddings are.
+  void embed(Rows rows, Images images) {
+    at::Tensor values = run(images, false);
+    if (options_.flip == "sum") values = values + run(images, true);
+    if (options_.flip == "concat") values = at::cat({values, run(images, true)}, 1);
+    const std::int64_t dim = values.size(1);
+    if (set_.dim == 0) allocate(dim);
+    if (dim != set_.dim)
+      throw std::invalid_argument(
+          fmt::format("the model '{}' gave embeddings of {} numbers, expected {}",
+                      model_.info().name, dim, set_.dim));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      store(values.const_data_ptr<float>() + static_cast<std::int64_t>(i) * dim, rows[i]);
+  }
+
+ private:
+  void allocate(std::int64_t dim) {
+    set_.dim = dim;
+    set_.values.assign(set_.size() * static_cast<std::size_t>(dim), 0.0F);
+  }
+
+  // Images that go through together; beyond `images` the last one is repeated.
+  int in_batch(Images images) const {
+    return model_.info().any_batch ? static_cast<int>(images.size()) : options_.micro_batch;
+  }
+
+  at::Tensor batch(Images images, bool mirror) const {
+    const ImageShape shape = view_.input();
+    const int count = in_batch(images);
+    const int channels = pixels_ ? pixels_->channels() : 3;
+    at::Tensor input =
+        at::empty({count, shape.height, shape.width, channels}, pixels_ ? at::kFloat : at::kByte);
+    const std::int64_t size = shape.bytes() / 3 * channels;
+    std::vector<std::uint8_t> buffer;
+    for (int i = 0; i < count; ++i) {
+      const std::uint8_t* seen =
+          view_.apply(images[std::min(static_cast<std::size_t>(i), images.size() - 1)], buffer);
+      if (pixels_)
+        pixels_->write(seen, shape, {.mirror = mirror}, /*interleaved=*/true,
+                       input.data_ptr<float>() + i * size);
+      else
+        copy_bytes(seen, shape, mirror, input.data_ptr<std::uint8_t>() + i * size);
+    }
+    return pixels_ ? input.permute({0, 3, 1, 2}) : input;
+  }
+
+  at::Tensor run(Images images, bool mirror) const {
+    const at::Tensor output = model_.embed(batch(images, mirror));
+    const int count = in_batch(images);
+    if (output.dim() != 2 || output.size(0) != count || output.size(1) == 0 ||
+        output.scalar_type() != at::kFloat)
+      throw std::invalid_argument(
+          fmt::format("the model '{}' gave the shape ({}) for {} images, expected ({}, D)",
+                      model_.info().name, fmt::join(output.sizes(), ", "), count, count));
+    return output.contiguous();
+  }
+
+  void store(const float* from, std::int64_t row) {
+    double squares = 0;
+    for (std::int64_t k = 0; k < set_.dim; ++k) squares += static_cast<double>(from[k]) * from[k];
+    if (!std::isfinite(squares))
+      fail(fmt::format("model '{}'", model_.info().name),
+           fmt::format("the embedding of image '{}' has a number that is not finite",
+                       set_.names[static_cast<std::size_t>(row)]),
+           "Check the model's weights and its mean and std");
+    const bool scaled = options_.normalization == "unit" && squares > 0;
+    const double norm = scaled ? std::sqrt(squares) : 1;
+    float* to = set_.values.data() + row * set_.dim;
+    for (std::int64_t k = 0; k < set_.dim; ++k) to[k] = static_cast<float>(from[k] / norm);
+  }
+
+  const BatchModel& model_;
+  ExtractOptions options_;  // resolved
+  InputView view_;
+  std::optional<PixelInput> pixels_;  // nothing: the model takes bytes
+  EmbeddingSet set_;
+};
+
+// What torch and the oneDNN in it may use of the processor: both choose their kernels by it, and
+// environment variables of theirs lower it. Embeddings move in their last bits.
+Json torch_instruction_sets() {
+  const char* limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  if (!limit) limit = std::getenv("DNNL_MAX_CPU_ISA");
+  return {{"torch", at::get_cpu_capability()}, {"onednn_max", limit ? limit : "all"}};
+}
+
+}  // namespace
+
+void ExtractOptions::describe(OptionsBuilder<ExtractOptions>& o) {
+  o.name("ExtractOptions", "How images become embeddings.");
+  o.choice("flip", &ExtractOptions::flip,
+           "what becomes of the mirrored image's output: left out, added (sum) or appended "
+           "(concat); default: what the model says",
+           {"none", "sum", "concat"});
+  o.choice("normalization", &ExtractOptions::normalization,
+           "embeddings of unit length, or as they are (none); default: what the model says",
+           {"unit", "none"});
+  o.field("micro_batch", &ExtractOptions::micro_batch,
+          "images that go through the network together; decides the last bits of a model whose "
+          "operations are not all this library's own",
+          1, 1024);
+  o.choice(
+      "precision", &ExtractOptions::precision,
+      "what the layers of a network of this library multiply: float32 as trained, bfloat16, or "
+      "int8 of a model that 'facebench quantize' wrote; the lower, the faster where the "
+      "processor has AVX-512 BF16",
+      inference_precisions().names());
+}
+
+struct CropExtractor::State {
+  // Crops of one worker that wait until they are a batch.
+  struct Waiting {
+    std::vector<std::int64_t> rows;
+    std::vector<std::uint8_t> pixels;
+  };
+
+  State(const BatchModel& m, const ImageShape& s, std::int64_t count, const ExtractOptions& o,
+        int workers)
+      : model(m),
+        shape(s),
+        extraction(m, s, count, o),
+        done(static_cast<std::size_t>(count)),
+        waiting(static_cast<std::size_t>(workers)) {}
+
+  const BatchModel& model;
+  const ImageShape shape;
+  Extraction extraction;
+  std::vector<std::uint8_t> done;  // a row each, so that threads do not share them
+  std::vector<Waiting> waiting;    // by worker
+  TorchThreads threads_as_before;
+};
+
+CropExtractor::CropExtractor(const BatchModel& model, const ImageShape& shape, std::int64_t count,
+                             const ExtractOptions& options, int workers)
+    : state_(std::make_unique<State>(model, shape, count, options, workers)) {}
+
+CropExtractor::~CropExtractor() = default;
+
+void CropExtractor::add(std::int64_t row, const std::uint8_t* pixels, int worker) {
+  const BatchModelInfo& info = state_->model.info();
+  if (!info.any_batch || !info.thread_safe || info.embedding_size == 0) return;
+  State::Waiting& waiting = state_->waiting[static_cast<std::size_t>(worker)];
+  const std::int64_t size = state_->shape.bytes();
+  waiting.rows.push_back(row);
+  waiting.pixels.insert(waiting.pixels.end(), pixels, pixels + size);
+  const std::size_t count = waiting.rows.size();
+  if (count < static_cast<std::size_t>(state_->extraction.options().micro_batch)) return;
+  std::vector<const std::uint8_t*> images;
+  for (std::size_t i = 0; i < count; ++i)
+    images.push_back(waiting.pixels.data() + static_cast<std::int64_t>(i) * size);
+  if (at::get_num_threads() != 1) at::set_num_threads(1);
+  try {
+    state_->extraction.embed(waiting.rows, images);
+    for (const std::int64_t done : waiting.rows) state_->done[static_cast<std::size_t>(done)] = 1;
+  } catch (const Error&) {
+    // finish() meets it again, and names the same image for any number of threads.
+  }
+  waiting.rows.clear();
+  waiting.pixels.clear();
+}
+
+EmbeddingSet CropExtractor::finish(const ImageSource& images, const Job& job) {
+  const BatchModelInfo& info = state_->model.info();
+  Extraction& extraction = state_->extraction;
+  const ExtractOptions& options = extraction.options();
+  EmbeddingSet& set = extraction.set();
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < images.size(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    set.names[row] = sample_id(images, i);
+    set.status.push_back(images.status(i));
+    if (set.status.back() == SampleStatus::ok && !state_->done[row]) rows.push_back(i);
+  }
+
+  const auto total = static_cast<std::int64_t>(rows.size());
+  const std::int64_t workers = job.workers();
+  std::int64_t batch = options.micro_batch;
+  // Few images: one share for each worker, or all workers on each image.
+  if (info.any_batch && total < batch * workers)
+    batch = total < workers ? std::max<std::int64_t>(total, 1) : (total + workers - 1) / workers;
+  const bool together = info.any_batch && total < workers;
+  const std::int64_t batches = (total + batch - 1) / batch;
+  Stage stage(job, "embed", batches, "batches");
+  const auto embed = [&](std::int64_t b, int) {
+    const auto count = static_cast<std::size_t>(std::min(batch, total - b * batch));
+    const Rows some = Rows(rows).subspan(static_cast<std::size_t>(b * batch), count);
+    std::vector<const std::uint8_t*> pixels;
+    for (const std::int64_t row : some) pixels.push_back(images.pixels(row));
+    extraction.embed(some, pixels);
+  };
+  if (info.thread_safe && info.embedding_size > 0 && !together) {
+    torch_parallel_for(batches, job, embed, &stage);
+  } else {
+    const TorchThreads threads =
+        together ? TorchThreads(static_cast<int>(workers)) : TorchThreads();
+    for (std::int64_t b = 0; b < batches; ++b) {
+      embed(b, 0);
+      stage.update(b + 1);
+    }
+  }
+  if (set.dim == 0)
+    fail(fmt::format("model '{}'", info.name),
+         "no image has a face, so nothing says how long the embeddings are");
+
+  set.manifest = content_basics();
+  set.manifest["torch"] = TORCH_VERSION;
+  set.manifest["torch_isa"] = torch_instruction_sets();
+  set.manifest["model"] = info.description;
+  set.manifest["model_sha256"] = info.sha256;
+  set.manifest["extract"] = options_to_json(options);
+  return std::move(set);
+}
+
+EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
+                     const ExtractOptions& options, const Job& job) {
+  return CropExtractor(model, images.shape(), images.size(), options, 0).finish(images, job);
+}
+
+EmbeddingSet extract(const Model& model, const ImageSource& images, const ExtractOptions& options,
+                     const Job& job) {
+  check_options(options);
+  return extract(*make_batch_model(model, options.micro_batch, options.precision), images, options,
+                 job);
+}
+
+}  // namespace facebench

@@ -1,0 +1,139 @@
+#pragma once
+
+// Tiles of convolutions whose sums stay in registers; for the kernels of inference alone. `Numbers`
+// says what is multiplied:
+//   Words, Sums           vectors of as many words and sums as there are lanes
+//   per_word              numbers of a word
+//   begin(w, c)           the sums before the first product, from channel c of the slab on
+//   read(p)               the word at p, for all lanes
+//   add(sums, of, value)  the products of a vector of words and that word added
+//   end(w, c, sums)       the sums as floats
+
+#include "facebench/nn/inference/conv_finish.h"
+
+namespace facebench {
+namespace {
+
+// The most pixels of a tile whose sums, for so many blocks, stay in registers.
+constexpr int most_pixels(int blocks) {
+  if (kManyRegisters) return blocks == 3 ? 9 : 14;
+  return blocks == 3 ? 4 : 6;
+}
+constexpr int kMostPixels = kManyRegisters ? 14 : 6;
+
+// kRows rows of kPixels outputs from (y, x) on. Every output is the bias and then its products in
+// one order, whatever tile it is part of.
+template <class Numbers, int kBlocks, int kRows, int kPixels, int kStep>
+void tile(const ConvWork& w, long y, long x) {
+  using Words = typename Numbers::Words;
+  constexpr int kWords = kLanes / Numbers::per_word;
+  typename Numbers::Sums sums[kBlocks][kRows * kPixels];
+#pragma GCC unroll 3
+  for (int b = 0; b < kBlocks; ++b)
+#pragma GCC unroll 14
+    for (int p = 0; p < kRows * kPixels; ++p) sums[b][p] = Numbers::begin(w, b * kLanes);
+
+  const long row = w.in.row * w.window.step_down;
+  const float* in = w.in.data + y * row + x * (kStep * kWords);
+  auto weights = static_cast<const float*>(w.weights);
+  // Of one word of each pixel.
+  const auto products = [&](const float* from) [[gnu::always_inline]] {
+    Words of[kBlocks];
+#pragma GCC unroll 3
+    for (int b = 0; b < kBlocks; ++b) of[b] = load<Words>(weights + b * kLanes);
+#pragma GCC unroll 2
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 14
+      for (int p = 0; p < kPixels; ++p) {
+        const auto value = Numbers::read(from + r * row + p * kStep * kWords);
+#pragma GCC unroll 3
+        for (int b = 0; b < kBlocks; ++b)
+          sums[b][r * kPixels + p] = Numbers::add(sums[b][r * kPixels + p], of[b], value);
+      }
+  };
+  for (int block = 0; block < w.in_blocks; ++block, in += w.in.block) {
+    const int words = block + 1 < w.in_blocks ? kWords : w.last_words;
+    if (block + 1 < w.in_blocks) {
+      // The next block lies elsewhere: no processor foresees it.
+#pragma GCC unroll 2
+      for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 14
+        for (int p = 0; p < kPixels; ++p)
+          __builtin_prefetch(in + w.in.block + r * row + p * kStep * kWords);
+    }
+    for (int ky = 0; ky < w.window.height; ++ky)
+      for (int kx = 0; kx < w.window.width; ++kx) {
+        const float* from = in + ky * w.window.tap_row + kx * w.window.tap_column;
+        if (words == kWords) {  // a count that the compiler knows
+#pragma GCC unroll 4
+          for (int c = 0; c < kWords; ++c, ++from, weights += kBlocks * kLanes) products(from);
+        } else {
+          for (int c = 0; c < words; ++c, ++from, weights += kBlocks * kLanes) products(from);
+        }
+      }
+  }
+  alignas(64) float kept[kBlocks * kRows * kPixels * kLanes];
+#pragma GCC unroll 3
+  for (int b = 0; b < kBlocks; ++b)
+#pragma GCC unroll 14
+    for (int p = 0; p < kRows * kPixels; ++p)
+      store(kept + (b * kRows * kPixels + p) * kLanes, Numbers::end(w, b * kLanes, sums[b][p]));
+  for (int r = 0; r < kRows; ++r)
+    finish(w, kept + r * kPixels * kLanes, kBlocks, kRows * kPixels, kPixels, y + r, x);
+}
+
+using Tile = void (*)(const ConvWork&, long, long);
+
+template <class Numbers, int kBlocks, int kRows, int kStep>
+struct Tiles {
+  Tile of[kMostPixels + 1] = {};
+  constexpr Tiles() { add<most_pixels(kBlocks) / kRows>(); }
+  template <int kPixels>
+  constexpr void add() {
+    of[kPixels] = tile<Numbers, kBlocks, kRows, kPixels, kStep>;
+    if constexpr (kPixels > 1) add<kPixels - 1>();
+  }
+};
+
+template <class Numbers, int kBlocks, int kStep>
+void conv_rows(const ConvWork& w, long from, long to) {
+  static constexpr Tiles<Numbers, kBlocks, 1, kStep> kOne;
+  static constexpr Tiles<Numbers, kBlocks, 2, kStep> kTwo;
+  constexpr long kMost = most_pixels(kBlocks);
+  // Narrow rows by twos, so that as many sums are in flight as there is room for.
+  const bool pairs = w.width <= kMost / 2;
+  for (long y = from; y < to;) {
+    const long width = y * w.width + w.width <= w.pixels ? w.width : w.pixels - y * w.width;
+    if (pairs && y + 2 <= to && (y + 2) * w.width <= w.pixels) {
+      kTwo.of[width](w, y, 0);
+      y += 2;
+      continue;
+    }
+    // Tiles of about the same size.
+    const long tiles = (width + kMost - 1) / kMost;
+    for (long t = 0, x = 0; t < tiles; ++t) {
+      const long end = width * (t + 1) / tiles;
+      kOne.of[end - x](w, y, x);
+      x = end;
+    }
+    ++y;
+  }
+}
+
+template <class Numbers, int kBlocks>
+void conv_blocks(const ConvWork& w, long from, long to) {
+  if (w.window.step_right == 1)
+    conv_rows<Numbers, kBlocks, 1>(w, from, to);
+  else
+    conv_rows<Numbers, kBlocks, 2>(w, from, to);
+}
+
+template <class Numbers>
+void conv(const ConvWork& w, int blocks, long from, long to) {
+  if (blocks == 1) conv_blocks<Numbers, 1>(w, from, to);
+  if (blocks == 2) conv_blocks<Numbers, 2>(w, from, to);
+  if (blocks == 3) conv_blocks<Numbers, 3>(w, from, to);
+}
+
+}  // namespace
+}  // namespace facebench

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "facebench/nn/inference/plan.h"
+
+namespace facebench {
+
+// Runs a plan. Many images are shared out among torch's threads, each of which takes its images
+// through all layers; images that are left over are computed by all threads together, layer by
+// layer. Every number is computed in one order whatever the threads and the number of images, so
+// that its bits depend on its image and the instruction set alone.
+class InferenceEngine {
+ public:
+  explicit InferenceEngine(Plan plan);
+  ~InferenceEngine();
+
+  // images: float32 (N, C, H, W) on the CPU, in any memory order. Safe to call from several
+  // threads at once; at::get_num_threads() says how many each call uses.
+  at::Tensor run(const at::Tensor& images) const;
+
+ private:
+  // Memory for some images at once and what one thread needs beside it; kept for later calls.
+  struct Workspace;
+  class Pass;
+
+  std::unique_ptr<Workspace> take() const;
+  void give_back(std::unique_ptr<Workspace> workspace) const;
+  void run_images(const at::Tensor& images, std::int64_t from, std::int64_t to, float* out) const;
+  void run_together(const at::Tensor& images, std::int64_t image, int threads, float* out) const;
+
+  Plan plan_;
+  const InferenceKernels& kernels_;
+  std::size_t group_;  // images that go through the shared steps in turn
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Workspace>> free_;
+};
+
+}  // namespace facebench

@@ -1,0 +1,186 @@
+#include "facebench/nn/inference_network.h"
+
+#include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "facebench/nn/inference/engine.h"
+#include "facebench/nn/internal/aten.h"
+
+namespace facebench {
+namespace {
+
+// Operations that torch's own compiler uses for frozen networks. They are reached by name, since
+// torch has no header for them; a torch without them runs the plain operations.
+std::optional<c10::OperatorHandle> find_operator(const char* name) {
+  return c10::Dispatcher::singleton().findSchema({name, ""});
+}
+
+at::Tensor call(const c10::OperatorHandle& op, torch::jit::Stack stack) {
+  op.callBoxed(&stack);
+  return stack.front().toTensor();
+}
+
+using Scalars = c10::List<std::optional<at::Scalar>>;
+
+}  // namespace
+
+// Engines are made when a tap is first asked for; null: the graph has what they do not cover.
+struct InferenceNetwork::Engines {
+  std::mutex mutex;
+  std::map<int, std::unique_ptr<InferenceEngine>> by_node;
+};
+
+// One convolution with what follows it, or (pass_through) an activation that went into one.
+struct InferenceNetwork::PackedLayer {
+  bool pass_through = false;
+  at::Tensor weight;
+  std::optional<at::Tensor> bias;
+  std::vector<std::int64_t> padding, stride, dilation;
+  std::int64_t groups = 1;
+  std::string activation = "none";
+  Scalars scalars;
+};
+
+const Table<InferencePrecisionEntry>& inference_precisions() {
+  static const Table<InferencePrecisionEntry> table(
+      "precision",
+      {{"float32", "as trained", InferencePrecision::float32},
+       {"bfloat16", "products of bfloat16, sums of float32", InferencePrecision::bfloat16},
+       {"int8", "products of bytes, in ranges seen in calibration", InferencePrecision::int8}});
+  return table;
+}
+
+InferenceNetwork::InferenceNetwork(const Network& network, std::int64_t batch,
+                                   InferencePrecision precision, InputRanges ranges)
+    : network_(fold_batch_norm(network)),
+      precision_(precision),
+      ranges_(std::move(ranges)),
+      engines_(std::make_unique<Engines>()) {
+  network_.channels_last();
+  packed_.resize(graph().nodes().size());
+  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) {
+    if (precision != InferencePrecision::float32) refuse_precision("is not on the CPU in float32");
+    return;
+  }
+  for (const auto& [tap, node] : graph().taps())
+    if (tap == "embedding" && engine(node)) return;
+  pack(batch);
+}
+
+void InferenceNetwork::refuse_precision(std::string_view why) const {
+  throw std::invalid_argument(
+      fmt::format("a network that {} has no precision but float32, not {}", why,
+                  inference_precisions().entries()[static_cast<std::size_t>(precision_)].name));
+}
+
+InferenceNetwork::~InferenceNetwork() = default;
+InferenceNetwork::InferenceNetwork(InferenceNetwork&&) noexcept = default;
+InferenceNetwork& InferenceNetwork::operator=(InferenceNetwork&&) noexcept = default;
+
+void InferenceNetwork::pack(std::int64_t batch) {
+  const auto reorder = find_operator("mkldnn::_reorder_convolution_weight");
+  if (!at::globalContext().hasMKLDNN() || !reorder ||
+      !find_operator("mkldnn::_convolution_pointwise"))
+    return;
+  const c10::NoGradGuard no_grad;
+  const std::vector<Node>& nodes = graph().nodes();
+  const std::vector<int> uses = graph().use_counts();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    if ((node.op == Op::relu || node.op == Op::relu6)) {
+      const auto input = static_cast<std::size_t>(node.inputs[0]);
+      if (packed_[input] && uses[input] == 1 && nodes[input].op == Op::conv) {
+        packed_[input]->activation = node.op == Op::relu ? "relu" : "hardtanh";
+        if (node.op == Op::relu6) packed_[input]->scalars = {at::Scalar(0.0), at::Scalar(6.0)};
+        packed_[i] = std::make_unique<PackedLayer>();
+        packed_[i]->pass_through = true;
+      }
+    }
+    if (node.op != Op::conv) continue;
+    const auto& o = std::get<ConvOptions>(node.options);
+    if (!o.padding.symmetric()) continue;
+    auto layer = std::make_unique<PackedLayer>();
+    layer->padding = {o.padding.top, o.padding.left};
+    layer->stride = {o.stride.height, o.stride.width};
+    layer->dilation = {o.dilation.height, o.dilation.width};
+    layer->groups = o.groups;
+    const std::vector<at::Tensor>& t = network_.layers_[i];
+    if (o.bias) layer->bias = t[1].detach();
+    std::vector<std::int64_t> input_size{batch};
+    for (const std::int64_t d : graph().shape({node.inputs[0]})) input_size.push_back(d);
+    layer->weight = call(*reorder, {t[0].detach(), layer->padding, layer->stride, layer->dilation,
+                                    layer->groups, input_size});
+    packed_[i] = std::move(layer);
+  }
+}
+
+const InferenceEngine* InferenceNetwork::engine(int node) const {
+  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) return nullptr;
+  const std::lock_guard lock(engines_->mutex);
+  const auto [it, made] = engines_->by_node.try_emplace(node);
+  if (made) {
+    std::optional<Plan> plan =
+        make_plan(graph(), network_.layers_, node, inference_kernels().lanes, precision_, ranges_);
+    if (plan)
+      it->second = std::make_unique<InferenceEngine>(std::move(*plan));
+    else if (precision_ != InferencePrecision::float32)
+      refuse_precision("has an operation that runs by torch (local response normalisation)");
+  }
+  return it->second.get();
+}
+
+bool InferenceNetwork::any_batch(std::string_view tap) const {
+  return engine(graph().tap_node(tap)) != nullptr;
+}
+
+std::vector<InputRanges> InferenceNetwork::input_ranges(const at::Tensor& images,
+                                                        std::string_view tap) const {
+  const c10::NoGradGuard no_grad;
+  std::vector<InputRanges> ranges(static_cast<std::size_t>(images.size(0)));
+  const int wanted = graph().tap_node(tap);
+  const Network::Override observe = [&](int index, const std::vector<at::Tensor>& values) {
+    const Node& node = graph().nodes()[static_cast<std::size_t>(index)];
+    if (node.op == Op::conv || node.op == Op::linear) {
+      const at::Tensor x = values[static_cast<std::size_t>(node.inputs[0])].flatten(1);
+      const auto [low, high] = at::aminmax(x, 1);
+      for (std::size_t i = 0; i < ranges.size(); ++i)
+        ranges[i][node.name] = {low[static_cast<std::int64_t>(i)].item<float>(),
+                                high[static_cast<std::int64_t>(i)].item<float>()};
+    }
+    return at::Tensor();
+  };
+  network_.run(images, std::span<const int>(&wanted, 1), false, observe);
+  return ranges;
+}
+
+at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view tap) const {
+  const c10::NoGradGuard no_grad;
+  if (const InferenceEngine* planned = engine(graph().tap_node(tap))) {
+    network_.check_input(images);
+    return planned->run(images);
+  }
+  static const auto convolution = find_operator("mkldnn::_convolution_pointwise");
+  const int wanted = graph().tap_node(tap);
+  const Network::Override packed = [&](int index, const std::vector<at::Tensor>& values) {
+    const PackedLayer* layer = packed_[static_cast<std::size_t>(index)].get();
+    if (!layer) return at::Tensor();
+    const Node& node = graph().nodes()[static_cast<std::size_t>(index)];
+    const at::Tensor& x = values[static_cast<std::size_t>(node.inputs[0])];
+    if (layer->pass_through) return x;
+    return call(*convolution,
+                {x, layer->weight, layer->bias, layer->padding, layer->stride, layer->dilation,
+                 layer->groups, layer->activation, layer->scalars, std::optional<std::string>("")});
+  };
+  return network_.run(images, std::span<const int>(&wanted, 1), false, packed).front();
+}
+
+}  // namespace facebench

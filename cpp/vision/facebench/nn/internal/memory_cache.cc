@@ -1,0 +1,20 @@
+#include "facebench/nn/internal/memory_cache.h"
+
+#include <new>
+
+#include "facebench/nn/internal/aten.h"
+
+namespace facebench {
+
+at::Tensor MemoryCache::empty(const c10::intrusive_ptr<MemoryCache>& cache, at::IntArrayRef size) {
+  const at::TensorOptions options(at::kFloat);
+  std::size_t bytes = sizeof(float);
+  for (const std::int64_t n : size) bytes *= static_cast<std::size_t>(n);
+  if (bytes < MemoryPool::kSmallest) return at::empty(size, options);
+  void* memory = cache->pool_.take(bytes);
+  if (!memory) throw std::bad_alloc();
+  return at::from_blob(
+      memory, size, [cache](void* block) { cache->pool_.give_back(block); }, options);
+}
+
+}  // namespace facebench

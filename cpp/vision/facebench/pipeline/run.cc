@@ -1,0 +1,269 @@
+#include "facebench/pipeline/run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <unordered_map>
+
+#include "facebench/archives/archive.h"
+#include "facebench/core/error.h"
+#include "facebench/core/options.h"
+#include "facebench/crops/crop.h"
+#include "facebench/datasets/pack_writer.h"
+#include "facebench/embedding/extractor.h"
+#include "facebench/io/exclusion.h"
+#include "facebench/io/file.h"
+#include "facebench/io/hdf5.h"
+#include "facebench/io/manifest.h"
+#include "facebench/pipeline/content_cache.h"
+#include "facebench/pipeline/internal/kept_faces.h"
+#include "facebench/protocols/without.h"
+#include "facebench/reports/save.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The faces outside of their images, as a pack's manifest has them.
+OutsideFaces outside_faces(const Json& manifest) {
+  OutsideFaces outside;
+  if (const auto found = manifest.find("outside"); found != manifest.end()) {
+    outside.faces = manifest.at("counts").at("ok");
+    outside.boxes = found->at("boxes");
+    outside.landmarks = found->at("landmarks");
+    outside.names = found->at("names").get<std::vector<std::string>>();
+  }
+  return outside;
+}
+
+// A warning where the manifest beside the model's file says that it was trained on images of the
+// pack; empty where it was not, or where no manifest of its training is there. Of a large training
+// the manifest names a part of the images, so this counts those that are sure.
+std::string trained_on_warning(const BatchModelInfo& model, const fs::path& pack) {
+  const fs::path path = model.file.parent_path() / "run.json";
+  std::error_code ignored;
+  if (model.file.empty() || model.options.training_run.empty() ||
+      !fs::is_regular_file(path, ignored))
+    return {};
+  Json training;
+  try {
+    training = read_manifest(path).content;
+  } catch (const Error&) {
+    return {};  // of something else, or damaged: it says nothing of this model
+  }
+  const Json::json_pointer named("/trained_images/sha256");
+  if (training.value("training_run", Json()) != model.options.training_run ||
+      !training.contains(named) || !training[named].is_array())
+    return {};
+  std::set<std::string> trained;
+  for (const Json& one : training[named])
+    if (one.is_string()) trained.insert(one.get<std::string>());
+  const auto hashes = H5Reader(pack).read<std::uint8_t>("/file_sha256", 2);
+  std::size_t both = 0, tested = hashes.size() / 32;
+  for (std::size_t i = 0; i < tested; ++i)
+    both +=
+        trained.count(fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * i, 8), "")));
+  if (both == 0) return {};
+  return fmt::format(
+      "The model was trained on images that it is tested on: {} of the {} images, going by {} of "
+      "its "
+      "training images.",
+      both, tested, trained.size());
+}
+
+Preparation preparation_for(const RunRequest& request, const ProtocolSpec& spec,
+                            const PreparationOptions& model) {
+  std::vector<PreparationSource> sources = {{"caller", request.preparation}, {"model", model}};
+  sources.insert(sources.begin() + 1,
+                 {"data set", preparation_of(spec, find_lists(spec, request.places), sources)});
+  return resolve_preparation(sources);
+}
+
+}  // namespace
+
+void RunRequest::describe(OptionsBuilder<RunRequest>& o) {
+  o.name("RunRequest", "From photographs to a run folder.");
+  o.fields_of(&RunRequest::places);
+  o.fields_of(&RunRequest::preparation);
+  o.fields_of(&RunRequest::pack);
+  o.fields_of(&RunRequest::extract);
+  o.fields_of(&RunRequest::evaluation);
+  o.field("exclude", &RunRequest::exclude,
+          "a list of people and samples to leave out (data overlap, inspect)");
+  o.field("limit", &RunRequest::limit,
+          "a quick look: at most so many comparisons of a list, or images of another protocol; the "
+          "result says so",
+          1, 9e15);
+  o.field("discard", &RunRequest::discard, "do not keep pack.h5 and embeddings.h5");
+  o.field("overwrite", &RunRequest::overwrite, "replace an existing result");
+  o.field("cache", &RunRequest::cache,
+          "where packs and embeddings are kept, and taken from when the same are needed again");
+}
+
+Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials, const fs::path& images) {
+  Dataset dataset;
+  dataset.name = spec.id;
+  dataset.root = images;
+  dataset.label_names = trials.identity_names;
+  dataset.samples.reserve(trials.names.size());
+  std::error_code ignored;
+  if (fs::is_regular_file(images, ignored)) {
+    const auto archive = open_image_archive(images);
+    std::unordered_map<std::string, std::int64_t> entries;
+    for (std::int64_t i = 0; i < archive->size(); ++i) entries.emplace(archive->name(i), i);
+    for (std::size_t i = 0; i < trials.names.size(); ++i) {
+      const auto entry = entries.find(trials.names[i]);
+      const ImageLocation image = entry == entries.end()
+                                      ? ImageLocation(images / trials.names[i])
+                                      : ImageLocation(images, archive, entry->second);
+      dataset.samples.push_back({trials.names[i], image, trials.identity[i]});
+    }
+    return dataset;
+  }
+  const std::vector<fs::path> paths = image_paths(spec, trials, images);
+  for (std::size_t i = 0; i < trials.names.size(); ++i)
+    dataset.samples.push_back({trials.names[i], paths[i], trials.identity[i]});
+  return dataset;
+}
+
+Result run(const RunRequest& request, const fs::path& model_path, const fs::path& out,
+           const Job& job) {
+  return run(request, load_model(model_path), out, job);
+}
+
+Result run(const RunRequest& request, const Model& model, const fs::path& out, const Job& job) {
+  check_options(request.extract);
+  return run(request,
+             *make_batch_model(model, request.extract.micro_batch, request.extract.precision), out,
+             job);
+}
+
+Result run(const RunRequest& request, const BatchModel& model, const fs::path& out,
+           const Job& job) {
+  // All that can be wrong with the request is found before the first image is opened.
+  const ProtocolSpec spec = load_protocol(request.protocol);
+  resolve_options(spec, request.evaluation);
+  std::error_code ignored;
+  if (fs::exists(out, ignored) && !fs::is_empty(out, ignored) &&
+      !(request.overwrite && is_run_folder(out)))
+    fail(out.string(),
+         request.overwrite ? "exists and is not a run folder, so it is not replaced"
+                           : "exists already",
+         "Choose another folder, or ask for it to be overwritten.");
+  const Preparation preparation = preparation_for(request, spec, preparation_of(model.info()));
+  TrialSet trials = read_trials(spec, request.places);
+  if (request.evaluation.strict) refuse_blemishes(trials, spec.id);
+  if (!request.exclude.empty()) trials = without(trials, read_exclusion(request.exclude));
+  if (request.limit) trials = limited(trials, *request.limit);
+  const fs::path images = find_images(spec, trials, request.places);
+  const Dataset dataset = protocol_dataset(spec, trials, images);
+
+  // Large files are made beside the result and moved into it; they go away when anything fails.
+  const AtomicFolder work(fs::path(out).concat(".work"), true);
+  const fs::path pack_path = work.temporary() / "pack.h5";
+  const ContentCache cache(request.cache);
+  const bool caching = !request.cache.empty();
+  // Embeds crops while others are cut out.
+  std::unique_ptr<CropExtractor> extractor;
+  const auto pack_entry = cache.take_or_make(
+      "pack", caching ? pack_key(dataset, preparation, request.pack, job) : Json(), pack_path,
+      [&](const fs::path& unfinished) {
+        const Detector* detector = preparation.detector.get();
+        std::optional<KeptFaces> kept;
+        if (detector && !unfinished.empty()) detector = &kept.emplace(*detector, unfinished);
+        const CropOptions crop = resolve_crop(preparation.crop);
+        extractor = std::make_unique<CropExtractor>(
+            model, ImageShape{static_cast<int>(*crop.height), static_cast<int>(*crop.width)},
+            static_cast<std::int64_t>(dataset.samples.size()), request.extract, job.workers());
+        pack_dataset(dataset, detector, preparation.selection, preparation.crop, request.pack,
+                     pack_path, job,
+                     {.stage = "pack and embed",
+                      .take = [&](std::int64_t i, const Image& image, int worker) {
+                        extractor->add(i, image.data.data(), worker);
+                      }});
+      },
+      job);
+  const Pack pack(pack_path);
+  const Json& packed = pack.manifest();
+  const std::string images_sha256 = packed.at("tree_sha256");
+  Json preparation_json = {{"detector", packed.at("detector")},
+                           {"selection", packed.at("selection")},
+                           {"crop", packed.at("crop")},
+                           {"decode", packed.at("decode")},
+                           {"decided_by", preparation.decided_by},
+                           {"failures", packed.at("failures")}};
+  if (packed.contains("outside")) preparation_json["outside"] = packed.at("outside");
+  const fs::path embeddings_path = work.temporary() / "embeddings.h5";
+  const auto embeddings_entry = cache.take_or_make(
+      "embeddings",
+      caching ? embeddings_key(model.info(), pack_entry.sha256, request.extract) : Json(),
+      embeddings_path,
+      [&](const fs::path&) {
+        EmbeddingSet made =
+            extractor ? extractor->finish(pack, job) : extract(model, pack, request.extract, job);
+        made.manifest["images_sha256"] = images_sha256;
+        write_embeddings(embeddings_path, made);
+      },
+      job);
+  const EmbeddingSet embeddings = read_embeddings(embeddings_path);
+
+  const std::pair<const char*, bool> taken[] = {{"pack", pack_entry.taken},
+                                                {"embeddings", embeddings_entry.taken}};
+  for (const auto& [what, from_cache] : taken)
+    if (from_cache && request.reused) request.reused(what);
+
+  Result result = evaluate(trials, embeddings, request.evaluation, job);
+  if (request.limit)
+    result.warnings.insert(result.warnings.begin(), quick_look_warning(*request.limit));
+  if (std::string warning = trained_on_warning(model.info(), pack_path); !warning.empty())
+    result.warnings.insert(result.warnings.begin(), std::move(warning));
+  if (std::string warning = outside_warning(outside_faces(packed)); !warning.empty())
+    result.notes.push_back(std::move(warning));
+  if (!model.info().file.empty())
+    result.inputs.push_back({"model", model.info().file, model.info().sha256});
+  result.embeddings = {{"manifest", embeddings.manifest}, {"sha256", embeddings_entry.sha256}};
+
+  RunInfo info;
+  info.command = request.command;
+  info.threads = job.threads;
+  info.root = request.places.root;
+  info.content = {{"preparation", preparation_json},
+                  {"embedder", model.info().name},
+                  {"images_sha256", images_sha256},
+                  {"pack_sha256", pack_entry.sha256}};
+  info.circumstance = {
+      {"images", fs::absolute(images).generic_string()},
+      {"cache", {{"pack", pack_entry.taken}, {"embeddings", embeddings_entry.taken}}}};
+  if (!caching) info.circumstance.erase("cache");
+  save_run(out, result, info, request.overwrite, [&](const fs::path& folder) {
+    if (request.discard) return;
+    fs::rename(pack_path, folder / "pack.h5");
+    fs::rename(embeddings_path, folder / "embeddings.h5");
+  });
+  return result;
+}
+
+void pack_protocol(const RunRequest& request, const PreparationOptions& model,
+                   std::span<const std::string> names, const fs::path& out, const Job& job) {
+  const ProtocolSpec spec = load_protocol(request.protocol);
+  const Preparation preparation = preparation_for(request, spec, model);
+  const TrialSet trials = read_trials(spec, request.places);
+  const Dataset dataset = select_samples(
+      protocol_dataset(spec, trials, find_images(spec, trials, request.places)), names);
+  const ContentCache cache(request.cache);
+  cache.take_or_make(
+      "pack", request.cache.empty() ? Json() : pack_key(dataset, preparation, request.pack, job),
+      out,
+      [&](const fs::path&) {
+        pack_dataset(dataset, preparation.detector.get(), preparation.selection, preparation.crop,
+                     request.pack, out, job);
+      },
+      job);
+}
+
+}  // namespace facebench

@@ -1,0 +1,575 @@
+#include "facebench/training/trainer.h"
+
+#include <ATen/DeviceGuard.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <span>
+#include <stdexcept>
+
+#include "facebench/core/error.h"
+#include "facebench/core/memory.h"
+#include "facebench/datasets/pack.h"
+#include "facebench/embedding/extractor.h"
+#include "facebench/io/hdf5.h"
+#include "facebench/io/manifest.h"
+#include "facebench/io/sha256.h"
+#include "facebench/nn/internal/aten.h"
+#include "facebench/nn/torch_device.h"
+#include "facebench/training/batch_loader.h"
+#include "facebench/training/checkpoint.h"
+#include "facebench/training/internal/arithmetic.h"
+#include "facebench/training/internal/training_log.h"
+#include "facebench/training/internal/training_progress.h"
+#include "facebench/training/training_loop.h"
+
+namespace facebench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Every process gets rank 0's.
+std::int64_t shared_number(Communicator& communicator, std::int64_t number) {
+  at::Tensor t = at::full({1}, number, at::TensorOptions(at::kLong));
+  communicator.broadcast(std::span(&t, 1), 0);
+  return t.item<std::int64_t>();
+}
+
+std::string shared_text(Communicator& communicator, const std::string& text) {
+  const std::int64_t size = shared_number(communicator, static_cast<std::int64_t>(text.size()));
+  at::Tensor t = at::zeros({size}, at::TensorOptions(at::kByte));
+  if (communicator.rank() == 0) std::memcpy(t.data_ptr(), text.data(), text.size());
+  communicator.broadcast(std::span(&t, 1), 0);
+  return {static_cast<const char*>(t.const_data_ptr()), static_cast<std::size_t>(size)};
+}
+
+// The texts of all processes, by rank.
+std::vector<std::string> gathered_texts(Communicator& communicator, const std::string& own) {
+  at::Tensor t = at::empty({static_cast<std::int64_t>(own.size())}, at::TensorOptions(at::kByte));
+  std::memcpy(t.data_ptr(), own.data(), own.size());
+  std::vector<std::string> texts;
+  for (const at::Tensor& part : communicator.all_gather(t)) {
+    const at::Tensor bytes = part.contiguous();
+    texts.emplace_back(static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes());
+  }
+  return texts;
+}
+
+// What the manifest says of the images that were trained on, so that a run can tell whether it
+// tests on them: {"images": how many, "sha256": the first 16 digits of the hashes of their files,
+// sorted; of more than 2,048 the lowest}. Null where no pack knows the files.
+Json trained_images(const TrainingSet& set) {
+  constexpr std::size_t named = 2048;
+  const auto* pack = dynamic_cast<const Pack*>(set.images);
+  if (pack == nullptr) return nullptr;
+  const H5Reader file(pack->path());
+  if (!file.has("/file_sha256")) return nullptr;
+  const auto hashes = file.read<std::uint8_t>("/file_sha256", 2);
+  if (static_cast<std::int64_t>(hashes.size()) != 32 * pack->size()) return nullptr;
+  std::set<std::string> lowest;
+  std::int64_t images = 0;
+  for (std::int64_t i = 0; i < pack->size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (set.labels[at] < 0 || pack->status(i) != SampleStatus::ok) continue;
+    ++images;
+    lowest.insert(fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * at, 8), "")));
+    if (lowest.size() > named) lowest.erase(std::prev(lowest.end()));
+  }
+  return {{"images", images}, {"sha256", lowest}};
+}
+
+Learner::OwnMakers own_makers(const TrainCallbacks& callbacks) {
+  Learner::OwnMakers own;
+  if (callbacks.network) own.network = callbacks.network->make;
+  if (callbacks.loss) own.head = callbacks.loss->make;
+  return own;
+}
+
+// One training: what goes on from step to step, and its files.
+class Trainer {
+ public:
+  Trainer(const Recipe& recipe, const TrainingSet& data, const fs::path& out,
+          const TrainOptions& options, const TrainCallbacks& callbacks, Communicator& communicator,
+          int threads, at::Device device)
+      : recipe_(recipe),
+        data_(data),
+        out_(out),
+        options_(options),
+        callbacks_(callbacks),
+        communicator_(communicator),
+        classes_(training_classes(data)),
+        sampler_(make_sampler(recipe.training, classes_)),
+        learner_(recipe, trained_model_options(recipe, data), data.images->shape(), classes_.count,
+                 device, communicator, own_makers(callbacks)),
+        split_(recipe.training.split_classes) {
+    total_ = recipe.training.iterations > 0 ? recipe.training.iterations
+                                            : sampler_->iterations(recipe.training.epochs);
+    check_batches();
+    if (recipe.training.patience > 0 && writes() && !callbacks.on_epoch && !callbacks.validation)
+      throw std::invalid_argument(
+          "patience needs a score: give a validation, or an on_epoch that "
+          "returns one");
+    identity_ = {{"recipe", recipe_to_json(recipe)},
+                 {"data", training_set_hash(data)},
+                 {"images", images()},
+                 {"classes", classes_.count},
+                 {"threads", threads},
+                 {"processes", communicator.size()},
+                 {"device", device.is_cuda() ? "cuda" : "cpu"},
+                 {"deterministic", options.deterministic || device.is_cpu()},
+                 {"torch", TORCH_VERSION}};
+    if (callbacks.network) identity_["recipe"]["network"] = callbacks.network->description;
+    if (callbacks.loss) identity_["recipe"]["loss"] = callbacks.loss->description;
+    if (callbacks.validation) identity_["validation"] = callbacks.validation->description();
+    if (!data.excluded.is_null()) identity_["excluded"] = data.excluded;
+    identity_.update(content_basics());
+    training_run_ = sha256_hex(canonical_json(identity_));
+    learner_.network().set_training_run(training_run_);
+  }
+
+  // Every process starts with what rank 0 reads from the file, or without one with its fresh
+  // weights; of split tensors it reads its own rows.
+  void resume_from(const std::optional<fs::path>& checkpoint) {
+    TrainingState state;
+    state.iteration = -1;
+    state.progress = progress_.json();
+    if (checkpoint) {
+      // Classes that are split can be split anew.
+      const std::vector<std::string> may_differ(split_ ? 1 : 0, "processes");
+      state = read_checkpoint(*checkpoint, identity_, learner_.state(), may_differ);
+    }
+    if (communicator_.size() > 1) {
+      state.iteration = shared_number(communicator_, state.iteration);
+      state.progress = Json::parse(shared_text(communicator_, canonical_json(state.progress)));
+      state.parts = Json::parse(shared_text(communicator_, canonical_json(state.parts)));
+      std::vector<at::Tensor> tensors;
+      for (const PartialTensor& t : learner_.state())
+        if (!t.split()) tensors.push_back(t.tensor.detach());
+      communicator_.broadcast(tensors, 0);
+    }
+    saved_ = state.iteration;
+    try {
+      if (saved_ >= 0 && split_)
+        read_checkpoint_parts(out_ / "checkpoints", state.parts, learner_.state());
+      progress_ = TrainingProgress::from_json(state.progress, std::max<std::int64_t>(saved_, 0));
+      progress_.goes_on_with(communicator_.size());
+    } catch (const Json::exception& error) {
+      fail(checkpoint ? checkpoint->string() : "rank 0",
+           std::string("the checkpoint's state is incomplete: ") + error.what());
+    }
+  }
+
+  TrainResult run(const Job& job) {
+    const at::AutoGradMode gradients(true);
+    const std::int64_t started_at = progress_.iteration;
+    const Clock::time_point start = Clock::now();
+    if (split_) tell_memory();
+    if (writes()) log_.emplace(out_ / "log.jsonl", started_at);
+    {
+      BatchLoader loader(
+          *data_.images, classes_.labels, *sampler_,
+          {recipe_.augmentation, learner_.network().input_view(), make_pixel_input(recipe_.input),
+           recipe_.training.seed, recipe_.training.channels_last, communicator_.rank(),
+           communicator_.size(), options_.data_threads},
+          started_at, total_);
+      Stage stage(job, "training", total_, "steps");
+      log_time_ = start;
+      images_before_ = progress_.log_sums.images;
+      try {
+        stage.update(started_at);
+        if (writes() && !data_.excluded.is_null() && started_at == 0)
+          log_->write({{"iteration", 0}, {"excluded", data_.excluded}});
+        if (writes() && callbacks_.validation && started_at == 0)
+          log_validation(validate(*learner_.snapshot(), job));
+        // The last run may have been stopped while it reported an epoch.
+        if (epochs_done() > progress_.reported()) end_epoch(job);
+        validate_step(job);
+        while (going_on()) {
+          step(loader);
+          if (epochs_done() > progress_.reported()) end_epoch(job);
+          validate_step(job);
+          if (options_.checkpoint_every && progress_.iteration % *options_.checkpoint_every == 0)
+            save();
+          stage.update(progress_.iteration, note_ + validation_note_);
+        }
+      } catch (...) {
+        // Between two steps everything is whole: nothing done so far is lost. (Within a step only
+        // a loss that is not finite, running out of memory or an unreadable image can end here;
+        // the tensors may then be ahead of the counter, and the last checkpoint stands.)
+        // Parts of a split head are written by all processes together, which only the ends of
+        // steps that all of them reach allow.
+        if (!in_step_ && !diverged_ && (!split_ || communicator_.size() == 1)) save();
+        throw;
+      }
+    }
+    save();
+
+    const double seconds = seconds_since(start);
+    const TrainingProgress::Epoch last =
+        progress_.epochs.empty() ? TrainingProgress::Epoch{} : progress_.epochs.back();
+    TrainResult result;
+    result.model = out_ / "model.safetensors";
+    result.iterations = progress_.iteration;
+    result.epochs = progress_.reported();
+    result.classes = classes_.count;
+    result.images = images();
+    if (!data_.excluded.is_null()) result.excluded = data_.excluded.at("images");
+    result.loss = last.loss;
+    result.accuracy = last.accuracy;
+    result.best_score = progress_.best;
+    result.best_epoch = progress_.best_epoch;
+    result.stopped_early = progress_.stopped;
+    result.images_per_second =
+        static_cast<double>((progress_.iteration - started_at) * recipe_.training.batch) / seconds;
+    if (writes()) finish(result, started_at, seconds);
+    communicator_.barrier();
+    return result;
+  }
+
+ private:
+  bool writes() const { return communicator_.rank() == 0; }
+  std::int64_t images() const { return static_cast<std::int64_t>(classes_.samples.size()); }
+  bool going_on() const { return progress_.iteration < total_ && !progress_.stopped; }
+
+  // Every micro-batch of every process needs images, and more than one: batch norm has no variance
+  // of one.
+  void check_batches() const {
+    const TrainingOptions& t = recipe_.training;
+    const std::int64_t parts = communicator_.size() * t.accumulate;
+    if (t.batch < parts)
+      throw std::invalid_argument(
+          fmt::format("a batch of {} cannot be shared by {} processes with {} micro-batches each",
+                      t.batch, communicator_.size(), t.accumulate));
+    const std::int64_t left = images() % t.batch;
+    if (t.sampler == "shuffle" && t.last_batch == "keep" && left > 0 && left < 2 * parts)
+      throw std::invalid_argument(fmt::format(
+          "the last batch of an epoch would hold {}, and batch norm has no variance of "
+          "one image; use another batch size, or wrap or drop the last batch",
+          left == 1 ? "one image" : fmt::format("{} images for {} parts", left, parts)));
+  }
+
+  void tell_memory() const {
+    const HeadMemory own = head_memory(learner_.head(), recipe_.training.batch,
+                                       recipe_.optimizer.moments(), learner_.updates_in_backward());
+    const at::Tensor numbers = at::tensor({own.first_class, own.classes, own.parameters,
+                                           own.momentum, own.gradients, own.logits, own.features},
+                                          at::TensorOptions(at::kLong));
+    std::vector<HeadMemory> all;
+    for (const at::Tensor& t : communicator_.all_gather(numbers)) {
+      const at::Tensor told = t.contiguous();
+      const std::int64_t* v = told.const_data_ptr<std::int64_t>();
+      all.push_back({v[0], v[1], v[2], v[3], v[4], v[5], v[6]});
+    }
+    if (writes() && callbacks_.on_start) callbacks_.on_start(all);
+  }
+
+  std::int64_t epochs_done() const {
+    return progress_.iteration == total_ ? sampler_->epoch(total_ - 1) + 1
+                                         : sampler_->epoch(progress_.iteration);
+  }
+
+  void step(BatchLoader& loader) {
+    if (callbacks_.on_phase) callbacks_.on_phase(StepPhase::data);
+    const Batch batch = loader.next();
+    const std::int64_t iteration = progress_.iteration;
+    lr_ = learning_rate(recipe_.optimizer.lr, recipe_.schedule,
+                        {iteration, total_, sampler_->iterations_per_epoch()});
+    in_step_ = true;
+    const bool logged = (iteration + 1) % options_.log_every == 0 || iteration + 1 == total_;
+    const Learner::Step done = learner_.step(batch, sampler_->batch_size(iteration), iteration, lr_,
+                                             logged, callbacks_.on_phase);
+    if (!done.finite) diverged(fmt::format("the loss is not finite in step {}", iteration + 1));
+    last_loss_ = done.sums.mean_loss();
+    if (done.observed)
+      gradient_norm_ = {{"iteration", iteration + 1},
+                        {"value", number_or_null(done.observed->gradient_norm)}};
+    progress_.epoch_sums.add(done.sums);
+    progress_.log_sums.add(done.sums);
+    ++progress_.iteration;
+    in_step_ = false;
+    if (logged) log(*done.observed);
+    if (callbacks_.on_step)
+      callbacks_.on_step({progress_.iteration, total_, done.sums.mean_loss(), done.sums.accuracy(),
+                          lr_, done.gradient_norm});
+  }
+
+  // Says so in the log too. `what` ends without a stop.
+  [[noreturn]] void diverged(const std::string& what) {
+    diverged_ = true;
+    const NonFinite bad = learner_.non_finite();
+    const auto known = [](const Json& number) {
+      return number.is_number() ? fmt::format("{:.4g}", number.get<double>()) : "not finite";
+    };
+    std::string seen = fmt::format("rate {:.4g}", lr_);
+    if (last_loss_) seen += fmt::format(", loss of the step before {:.4g}", *last_loss_);
+    if (!gradient_norm_.is_null())
+      seen += fmt::format(", gradient norm {} in step {}", known(gradient_norm_["value"]),
+                          gradient_norm_["iteration"].get<std::int64_t>());
+    seen += fmt::format("; not finite: {:.3g} % of the weights, {:.3g} % of the gradients",
+                        100 * bad.weights, 100 * bad.gradients);
+    if (log_) {
+      log_->write({{"iteration", progress_.iteration + 1},
+                   {"diverged", what},
+                   {"lr", lr_},
+                   {"last_loss", last_loss_ ? Json(*last_loss_) : Json()},
+                   {"gradient_norm", gradient_norm_},
+                   {"non_finite_weights", bad.weights},
+                   {"non_finite_gradients", bad.gradients}});
+      if (callbacks_.on_checkpoint) callbacks_.on_checkpoint();
+    }
+    const std::string kept = saved_ > 0 ? fmt::format("The checkpoint of step {} is kept", saved_)
+                                        : std::string("There was no checkpoint yet");
+    fail(out_.string(), fmt::format("the training diverged: {} ({})", what, seen),
+         kept +
+             ". Train anew in another folder with a lower rate (optimizer.lr), a warm-up "
+             "(schedule.warmup) or clipped gradients (optimizer.clip_norm)");
+  }
+
+  // The validation that falls due after a number of steps, where the epoch's was not made here.
+  void validate_step(const Job& job) {
+    if (!writes() || !callbacks_.validation || !callbacks_.validation->steps() ||
+        progress_.iteration == 0 || progress_.iteration % *callbacks_.validation->steps() != 0 ||
+        log_->validated() == progress_.iteration)
+      return;
+    log_validation(validate(*learner_.snapshot(), job));
+  }
+
+  void end_epoch(const Job& job) {
+    EpochReport report{epochs_done(),
+                       sampler_->epoch(total_ - 1) + 1,
+                       progress_.iteration,
+                       progress_.epoch_sums.mean_loss(),
+                       progress_.epoch_sums.accuracy(),
+                       lr_,
+                       std::nullopt};
+    std::optional<double> score;
+    if (writes() && (callbacks_.on_epoch || callbacks_.validation)) {
+      const std::unique_ptr<TrainedModel> model = learner_.snapshot();
+      if (callbacks_.validation &&
+          (report.epoch % callbacks_.validation->every() == 0 || progress_.iteration == total_)) {
+        report.validation = validate(*model, job);
+        score = report.validation->score;
+      }
+      if (callbacks_.on_epoch)
+        if (const std::optional<double> own = callbacks_.on_epoch(report, *model)) score = own;
+      if (report.validation) log_validation(*report.validation);
+      if (score && progress_.judge(*score, report.epoch, recipe_.training.patience,
+                                   recipe_.training.min_delta))
+        model->save(out_ / "best.safetensors");
+    }
+    if (recipe_.training.patience > 0)
+      progress_.stopped = shared_number(communicator_, progress_.stopped) != 0;
+    progress_.epochs.push_back({report.iteration, report.loss, report.accuracy, score});
+    progress_.epoch_sums = {};
+    if (!options_.checkpoint_every) save();
+  }
+
+  ValidationValue validate(const TrainedModel& model, const Job& job) const {
+    Job own;  // its stages would interrupt the progress display of the training
+    own.threads = at::get_num_threads();
+    own.poll = job.poll;
+    return (*callbacks_.validation)(*model.batch_model(ExtractOptions().micro_batch), own);
+  }
+
+  void log_validation(const ValidationValue& v) {
+    Json line = {{"iteration", progress_.iteration},
+                 {"epoch", epochs_done()},
+                 {"track", v.track},
+                 {"metric", v.metric},
+                 {"value", v.value},
+                 {"failed_enrolments", v.failed_enrolments}};
+    if (v.interval && std::isfinite(v.interval->low) && std::isfinite(v.interval->high)) {
+      line["low"] = v.interval->low;
+      line["high"] = v.interval->high;
+    }
+    log_->write(line);
+    validation_note_ = fmt::format(", {} {:.4g}", v.metric, v.value);
+  }
+
+  // Collective where classes are split.
+  void save() {
+    if (saved_ == progress_.iteration || (!writes() && !split_)) return;
+    if (const auto bad = learner_.non_finite(); anywhere(bad.weights > 0))
+      diverged(fmt::format("weights are not finite after step {}", progress_.iteration));
+    const fs::path folder = out_ / "checkpoints";
+    TrainingState state{progress_.iteration, identity_, progress_.json()};
+    const std::vector<PartialTensor> tensors = learner_.state();
+    if (split_) {
+      const Json part = write_checkpoint_part(folder, progress_.iteration, communicator_.rank(),
+                                              communicator_.size(), tensors);
+      for (const std::string& text : gathered_texts(communicator_, canonical_json(part)))
+        state.parts.push_back(Json::parse(text));
+    }
+    saved_ = progress_.iteration;
+    if (!writes()) return;
+    write_checkpoint(checkpoint_path(folder, progress_.iteration), state, tensors);
+    remove_old_checkpoints(folder, options_.keep);
+    if (callbacks_.on_checkpoint) callbacks_.on_checkpoint();
+  }
+
+  // Collective where classes are split.
+  bool anywhere(bool here) const {
+    if (!split_) return here;
+    at::Tensor count = at::full({1}, here ? 1 : 0, at::TensorOptions(at::kLong));
+    communicator_.all_reduce(std::span(&count, 1));
+    return count.item<std::int64_t>() > 0;
+  }
+
+  void log(const Observation& observed) {
+    const TrainingSums& sums = progress_.log_sums;
+    // After a resume the sums hold images of the run before, too.
+    const auto images = static_cast<double>(sums.images - images_before_);
+    const double rate = images / std::max(seconds_since(log_time_), 1e-9);
+    const std::int64_t memory = resident_memory();
+    note_ = fmt::format("loss {:.3f}, accuracy {:.3f}, rate {:.3g}, {:.0f} images/s, {:.0f} MB",
+                        sums.mean_loss(), sums.accuracy(), lr_, rate,
+                        static_cast<double>(memory) / 1e6);
+    const auto left = static_cast<double>((total_ - progress_.iteration) * recipe_.training.batch);
+    if (log_) {
+      Json line = {
+          {"iteration", progress_.iteration},
+          {"epoch", static_cast<double>(progress_.iteration) / sampler_->iterations_per_epoch()},
+          {"loss", sums.mean_loss()},
+          {"accuracy", sums.accuracy()},
+          {"lr", lr_},
+          {"images_per_second", rate},
+          {"seconds_left", left / rate},
+          {"memory", memory}};
+      line.update(observed.json());
+      log_->write(line);
+    }
+    progress_.log_sums = {};
+    images_before_ = 0;
+    log_time_ = Clock::now();
+  }
+
+  void finish(const TrainResult& result, std::int64_t started_at, double seconds) {
+    learner_.snapshot()->save(result.model);
+    Json epochs = Json::array();
+    for (const TrainingProgress::Epoch& e : progress_.epochs) epochs.push_back(json_of(e));
+    Manifest manifest;
+    manifest.content = identity_;
+    manifest.content["kind"] = "training";
+    manifest.content["training_run"] = training_run_;
+    if (Json trained = trained_images(data_); !trained.is_null())
+      manifest.content["trained_images"] = std::move(trained);
+    manifest.content["recipe_id"] = recipe_.id;
+    manifest.content["preparation"] = data_.preparation;
+    manifest.content["result"] = {{"model_sha256", sha256_file(result.model)},
+                                  {"iterations", result.iterations},
+                                  {"epochs", std::move(epochs)},
+                                  {"loss", result.loss},
+                                  {"accuracy", result.accuracy},
+                                  {"best_score", progress_.best ? Json(*progress_.best) : Json()},
+                                  {"best_epoch", result.best_epoch},
+                                  {"stopped_early", result.stopped_early}};
+    if (progress_.processes.size() > 1)
+      manifest.content["processes_by_step"] = progress_.json().at("processes");
+    manifest.circumstance = circumstance_of_this_process();
+    manifest.circumstance["device"] = options_.device;
+    manifest.circumstance["data_threads"] = options_.data_threads;
+    manifest.circumstance["resumed_at"] = started_at;
+    manifest.circumstance["seconds"] = seconds;
+    manifest.circumstance["images_per_second"] = result.images_per_second;
+    write_manifest(out_ / "run.json", manifest);
+  }
+
+  const Recipe& recipe_;
+  const TrainingSet& data_;
+  fs::path out_;
+  const TrainOptions& options_;
+  const TrainCallbacks& callbacks_;
+  Communicator& communicator_;
+  TrainingClasses classes_;
+  std::unique_ptr<Sampler> sampler_;
+  Learner learner_;
+  bool split_ = false;  // whether classes are split over processes
+  Json identity_;
+  std::string training_run_;  // its hash, which model files name
+  std::int64_t total_ = 0;    // steps
+
+  TrainingProgress progress_;
+  std::int64_t saved_ = -1;  // iteration of the newest checkpoint
+  bool in_step_ = false, diverged_ = false;
+  double lr_ = 0;
+  Clock::time_point log_time_;
+  std::int64_t images_before_ = 0;      // in progress_.log_sums before log_time_
+  std::string note_, validation_note_;  // what the progress display says
+  std::optional<double> last_loss_;
+  Json gradient_norm_;  // the last that is known, and its iteration
+  std::optional<TrainingLog> log_;
+};
+
+bool holds_a_training(const fs::path& out) {
+  return fs::exists(out / "model.safetensors") || fs::exists(out / "log.jsonl") ||
+         !list_checkpoints(out / "checkpoints").empty();
+}
+
+}  // namespace
+
+void TrainOptions::describe(OptionsBuilder<TrainOptions>& o) {
+  o.name("TrainOptions", "How a training is run.");
+  o.field("resume", &TrainOptions::resume, "go on from the newest checkpoint");
+  o.field("threads", &TrainOptions::threads,
+          "threads of the arithmetic, they decide the last bits; 0: the checkpoint's in a resume, "
+          "otherwise one for each processor",
+          0, 1024);
+  o.field("data_threads", &TrainOptions::data_threads, "threads that make batches", 0, 1024);
+  o.field("checkpoint_every", &TrainOptions::checkpoint_every,
+          "steps between checkpoints; default: one at the end of each epoch", 1, 1e12);
+  o.field("keep", &TrainOptions::keep, "checkpoints kept, the newest", 1, 1e6);
+  o.field("log_every", &TrainOptions::log_every, "steps between lines of the log", 1, 1e9);
+  o.field("device", &TrainOptions::device, "where it runs: cpu, cuda or cuda:N");
+  o.field("deterministic", &TrainOptions::deterministic,
+          "on CUDA, only kernels that give the same bits each time");
+}
+
+TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path& out,
+                  const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks) {
+  SingleProcess alone;
+  return train(recipe, data, out, options, job, callbacks, alone);
+}
+
+TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path& out,
+                  const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks,
+                  Communicator& communicator) {
+  check_options(options);
+  const at::Device device = torch_device(options.device);
+  std::optional<fs::path> checkpoint;
+  int threads = options.threads > 0 ? options.threads : available_processors();
+  if (communicator.rank() == 0) {
+    if (!options.resume && holds_a_training(out))
+      fail(out.string(), "the folder holds a training already",
+           "Resume it (resume, --resume), or choose another folder");
+    if (const auto found = list_checkpoints(out / "checkpoints"); !found.empty())
+      checkpoint = found.back();
+    if (options.threads == 0 && checkpoint) {
+      const Json identity = read_checkpoint_state(*checkpoint).identity;
+      if (identity.contains("threads") && identity["threads"].is_number_integer())
+        threads = std::clamp(identity["threads"].get<int>(), 1, 1024);
+    }
+  }
+  threads = static_cast<int>(shared_number(communicator, threads));
+  const ArithmeticSettings settings(threads, options.deterministic);
+  const c10::DeviceGuard guard(device);
+  const fs::path folder = shared_text(communicator, out.string());  // for parts of checkpoints
+  Trainer trainer(recipe, data, folder, options, callbacks, communicator, threads, device);
+  trainer.resume_from(checkpoint);
+  return trainer.run(job);
+}
+
+}  // namespace facebench

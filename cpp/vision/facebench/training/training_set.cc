@@ -1,0 +1,142 @@
+#include "facebench/training/training_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "facebench/archives/archive.h"
+#include "facebench/core/error.h"
+#include "facebench/io/sha256.h"
+
+namespace facebench {
+namespace {
+
+// Images whose bytes are hashed: all of a small set, of a large one some that are spread evenly, so
+// that a set of millions begins to train within seconds.
+constexpr std::size_t kHashedImages = 4096;
+
+std::string hash_of_images(const Dataset& dataset) {
+  const std::size_t n = dataset.samples.size(), hashed = std::min(n, kHashedImages);
+  Sha256 all;
+  for (std::size_t k = 0; k < hashed; ++k)
+    all.update(sha256_hex(dataset.samples[k * n / hashed].image.read()) + "\n");
+  return fmt::format("{} of {} images: {}", hashed, n, all.hex());
+}
+
+}  // namespace
+
+TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclusion) {
+  TrainingSet set;
+  set.images = &pack;
+  set.labels.assign(pack.labels().begin(), pack.labels().end());
+  if (exclusion) {
+    const ExcludedImages found =
+        excluded_images(*exclusion, pack.label_names(), pack.names(), pack.labels());
+    for (std::size_t i = 0; i < set.labels.size(); ++i)
+      if (found.out[i]) set.labels[i] = -1;
+    set.excluded = found.json(*exclusion);
+  }
+  // A pack made by hand may say less than ours do; what it does not say stays at its default.
+  const Json& manifest = pack.manifest();
+  const auto text = [](const Json& from, const char* key) {
+    return from.is_object() && from.contains(key) && from[key].is_string()
+               ? from[key].get<std::string>()
+               : std::string();
+  };
+  const auto part = [](const Json& from, const char* key) {
+    return from.is_object() && from.contains(key) ? from[key] : Json();
+  };
+  set.content_hash = text(manifest, "tree_sha256");
+  const Json detector = part(manifest, "detector");
+  const std::string name = text(detector, "detector");
+  if (!name.empty()) {
+    set.preparation["detector"] = name;
+    set.preparation["detector_mode"] = text(part(detector, "options"), "mode");
+  }
+  if (const std::string selection = text(manifest, "selection"); !selection.empty())
+    set.preparation["selection"] = selection;
+  if (const std::string crop = text(part(manifest, "crop"), "name"); !crop.empty())
+    set.preparation["crop"] = crop;
+  return set;
+}
+
+TrainingSet training_set(const DecodedImages& images, const std::optional<Exclusion>& exclusion) {
+  const Dataset& dataset = images.dataset();
+  TrainingSet set;
+  set.images = &images;
+  std::vector<std::string> names;
+  std::vector<std::int32_t> labels;
+  for (const Sample& sample : dataset.samples) {
+    labels.push_back(sample.label);
+    if (exclusion) names.push_back(sample.id);
+  }
+  set.labels.assign(labels.begin(), labels.end());
+  if (exclusion) {
+    const ExcludedImages found = excluded_images(*exclusion, dataset.label_names, names, labels);
+    for (std::size_t i = 0; i < set.labels.size(); ++i)
+      if (found.out[i]) set.labels[i] = -1;
+    set.excluded = found.json(*exclusion);
+  }
+  set.content_hash = hash_of_images(dataset);
+  return set;
+}
+
+OpenedTrainingSet open_training_set(const std::filesystem::path& path,
+                                    const std::optional<Exclusion>& exclusion,
+                                    const std::optional<ImageShape>& shape) {
+  OpenedTrainingSet opened;
+  std::error_code ignored;
+  const bool archive = find_image_archive(path) != nullptr;
+  if (archive || std::filesystem::is_directory(path, ignored)) {
+    auto images = std::make_unique<const DecodedImages>(
+        archive ? read_archive(path) : read_image_folder(path), shape);
+    opened.set = training_set(*images, exclusion);
+    opened.images = std::move(images);
+  } else {
+    auto pack = std::make_unique<const Pack>(path);
+    opened.set = training_set(*pack, exclusion);
+    opened.images = std::move(pack);
+  }
+  return opened;
+}
+
+TrainingClasses training_classes(const TrainingSet& set) {
+  if (!set.images) throw std::invalid_argument("training set: no images");
+  const std::int64_t n = set.images->size();
+  if (static_cast<std::int64_t>(set.labels.size()) != n)
+    throw std::invalid_argument(
+        fmt::format("training set: {} labels for {} images", set.labels.size(), n));
+  TrainingClasses classes;
+  std::map<std::int64_t, std::int64_t> number;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t label = set.labels[static_cast<std::size_t>(i)];
+    if (label < 0 || set.images->status(i) != SampleStatus::ok) continue;
+    classes.samples.push_back(i);
+    number[label] = 0;
+  }
+  if (number.size() < 2)
+    fail("training set", fmt::format("{} persons with a usable image", number.size()),
+         "Training needs two at least: check labels and statuses of the pack");
+  for (auto& [label, index] : number) index = classes.count++;
+  classes.labels.assign(static_cast<std::size_t>(n), -1);
+  for (const std::int64_t i : classes.samples)
+    classes.labels[static_cast<std::size_t>(i)] = number[set.labels[static_cast<std::size_t>(i)]];
+  return classes;
+}
+
+std::string training_set_hash(const TrainingSet& set) {
+  const ImageShape shape = set.images->shape();
+  Sha256 hash;
+  hash.update(fmt::format("{} {} {} {}\n", set.images->size(), shape.height, shape.width,
+                          set.content_hash));
+  for (std::int64_t i = 0; i < set.images->size(); ++i)
+    hash.update(fmt::format("{} {} {}\n", set.labels[static_cast<std::size_t>(i)],
+                            static_cast<int>(set.images->status(i)), set.images->name(i)));
+  return hash.hex();
+}
+
+}  // namespace facebench

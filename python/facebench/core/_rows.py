@@ -1,0 +1,69 @@
+"""Results as rows of a table, for data frames and JSON."""
+
+
+def rows_of(metrics: dict) -> list[dict]:
+    """A dict for each number in what ``metrics.json`` holds: protocol, track, metric, value, low,
+    high, level, method. Of a matrix ``row`` and ``column`` say which of its numbers it is."""
+    rows = []
+    for track, measured in metrics["tracks"].items():
+        for name, cell in measured["metrics"].items():
+            same = {"protocol": metrics["protocol"]["id"], "track": track, "metric": name}
+            rest = {"level": cell["level"], "method": cell["method"]}
+            if "rows" not in cell:
+                rows.append({**same, **_numbers(cell["value"], cell["interval"]), **rest})
+                continue
+            for i, row in enumerate(cell["rows"]):
+                for j, column in enumerate(cell["columns"]):
+                    interval = cell["interval"] and cell["interval"][i][j]
+                    numbers = _numbers(cell["value"][i][j], interval)
+                    rows.append({**same, "row": row, "column": column, **numbers, **rest})
+    return rows
+
+
+def entries(cells: dict) -> dict:
+    """The numbers of a track, each as its cell in ``metrics.json``; a matrix gives one for each
+    entry, called as ``dprime[frontal,profile]``."""
+    found = {}
+    for name, cell in cells.items():
+        if "rows" not in cell:
+            found[name] = cell
+            continue
+        for i, row in enumerate(cell["rows"]):
+            for j, column in enumerate(cell["columns"]):
+                interval = cell["interval"] and cell["interval"][i][j]
+                entry = cell | {"value": cell["value"][i][j], "interval": interval}
+                found[f"{name}[{row},{column}]"] = entry
+    return found
+
+
+def _numbers(value, interval) -> dict:
+    low, high = interval or (None, None)
+    return {"value": value, "low": low, "high": high}
+
+
+def frame(rows: list[dict]):
+    """The rows as a pandas DataFrame."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("a frame needs pandas: pip install 'facebench[frame]'") from None
+    return pandas.DataFrame(rows)
+
+
+def rests_on(cell):
+    """The counts behind a number at a false accept (or false positive identification) rate, as
+    text.
+
+    ``cell``: the number as in ``metrics.json``; "" for numbers of another kind.
+
+    >>> from facebench.core._rows import rests_on
+    >>> rests_on({"far_achieved": 0.001, "false_accepts": 3})
+    'FAR 0.1 %, 3 false accepts'
+    """
+    for rate, achieved, errors in (
+        ("FAR", "far_achieved", "false_accepts"),
+        ("FPIR", "fpir_achieved", "false_positives"),
+    ):
+        if cell.get(achieved) is not None:
+            return f"{rate} {100 * cell[achieved]:.4g} %, {cell[errors]} {errors.replace('_', ' ')}"
+    return ""

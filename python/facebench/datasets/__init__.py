@@ -1,0 +1,133 @@
+"""Data sets: folders of images, packs, and synthetic faces.
+
+A synthetic face with everything that is known about it:
+
+>>> from facebench import datasets
+>>> person = datasets.make_identity(seed=1, index=0)
+>>> photo = datasets.make_nuisance("yaw30", seed=1)
+>>> face = datasets.render_face(person, photo, size=112)
+>>> face.image.shape, face.landmarks.shape
+((112, 112, 3), (5, 2))
+
+A data set of them, read back and packed without a detector:
+
+>>> import pathlib, tempfile
+>>> folder = pathlib.Path(tempfile.mkdtemp())
+>>> options = datasets.SyntheticOptions(people=20, images=2, size=64)
+>>> summary = datasets.write_synthetic_dataset(options, folder / "faces")
+>>> faces = datasets.read_dataset("lfw", folder / "faces")
+>>> len(faces)
+40
+>>> packed = datasets.pack_dataset(faces, folder / "faces.h5")
+>>> packed.counts["ok"]
+40
+>>> datasets.Pack(folder / "faces.h5").images.shape
+(40, 112, 112, 3)
+"""
+
+from facebench import _torch  # noqa: F401
+from facebench._full import (
+    CheckOptions,
+    ConvertOptions,
+    ConvertSummary,
+    Dataset,
+    DatasetFinding,
+    DatasetReport,
+    DecodedImages,
+    FaceIdentity,
+    FaceNuisance,
+    ImageSource,
+    OutsideFaces,
+    OverlapOptions,
+    Pack,
+    PackFailure,
+    PackOptions,
+    PackSummary,
+    Sample,
+    SheetOptions,
+    SyntheticFace,
+    SyntheticOptions,
+    SyntheticSummary,
+    check_dataset,
+    convert_dataset,
+    dataset_readers,
+    exclude,
+    find_image_archive,
+    image_archive_writers,
+    image_archives,
+    make_identity,
+    make_nuisance,
+    match_names,
+    measure_samples,
+    normalized_name,
+    nuisance_kinds,
+    pack_dataset,
+    read_archive,
+    read_dataset,
+    read_exclusion,
+    read_image_folder,
+    read_lfw_folder,
+    render_face,
+    render_sheet,
+    sample_measures,
+    select_samples,
+    synthetic_layouts,
+    write_synthetic_dataset,
+)
+from facebench.datasets._audit import audit_sheet
+from facebench.datasets._croissant import write_croissant
+from facebench.datasets._overlap import Overlap, find_overlap, read_person_names
+
+__all__ = [
+    "CheckOptions",
+    "ConvertOptions",
+    "ConvertSummary",
+    "Dataset",
+    "DatasetFinding",
+    "DatasetReport",
+    "DecodedImages",
+    "FaceIdentity",
+    "FaceNuisance",
+    "ImageSource",
+    "OutsideFaces",
+    "Overlap",
+    "OverlapOptions",
+    "Pack",
+    "PackFailure",
+    "PackOptions",
+    "PackSummary",
+    "Sample",
+    "SheetOptions",
+    "SyntheticFace",
+    "SyntheticOptions",
+    "SyntheticSummary",
+    "audit_sheet",
+    "check_dataset",
+    "convert_dataset",
+    "dataset_readers",
+    "exclude",
+    "find_image_archive",
+    "find_overlap",
+    "image_archive_writers",
+    "image_archives",
+    "make_identity",
+    "make_nuisance",
+    "match_names",
+    "measure_samples",
+    "normalized_name",
+    "nuisance_kinds",
+    "pack_dataset",
+    "read_archive",
+    "read_dataset",
+    "read_exclusion",
+    "read_image_folder",
+    "read_lfw_folder",
+    "read_person_names",
+    "render_face",
+    "render_sheet",
+    "sample_measures",
+    "select_samples",
+    "synthetic_layouts",
+    "write_croissant",
+    "write_synthetic_dataset",
+]

@@ -1,0 +1,335 @@
+"""Models and embeddings: model files, conversion of foreign weights, extraction.
+
+>>> import numpy as np
+>>> from facebench import embedding
+>>> model = embedding.make_model("small4", height=32, width=32)
+>>> faces = np.zeros((5, 32, 32, 3), np.uint8)
+>>> embedding.extract(model, faces, threads=1).values.shape
+(5, 128)
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from facebench import nn
+from facebench._torch import full
+from facebench.core import Error
+from facebench.core._arguments import brief, did_you_mean, tensor_array, type_text
+from facebench.core._options import takes
+from facebench.embedding import _foreign, _onnx_import
+from facebench.embedding._foreign import (
+    CallableEmbedder,
+    Embedder,
+    OnnxEmbedder,
+    TorchEmbedder,
+    load_embedder,
+)
+from facebench.io import EmbeddingSet, read_safetensors, sha256_file
+from facebench.nn import NetworkOptions
+
+ExtractOptions = full.ExtractOptions
+Model = full.Model
+ModelOptions = full.ModelOptions
+
+__all__ = [
+    "CallableEmbedder",
+    "Embedder",
+    "ExtractOptions",
+    "Model",
+    "ModelOptions",
+    "OnnxEmbedder",
+    "TorchEmbedder",
+    "convert",
+    "export_onnx",
+    "extract",
+    "load_embedder",
+    "load_model",
+    "make_model",
+    "quantize",
+]
+
+
+_NETWORK_FIELDS = tuple(f["name"] for f in NetworkOptions.fields())
+
+
+def _split(options: dict) -> tuple[NetworkOptions, dict]:
+    network = {k: options.pop(k) for k in _NETWORK_FIELDS if k in options}
+    return NetworkOptions(**network), options
+
+
+@takes(NetworkOptions, ModelOptions)
+def make_model(network: str, *, initializer: str = "torch", seed: int = 0, **options) -> Model:
+    """A model with fresh weights.
+
+    ``options`` are fields of `facebench.nn.NetworkOptions` (height, width, ...) and `ModelOptions`
+    (mean, std, color, crop, flip, ...). ValueError for wrong names or values.
+
+    >>> from facebench import embedding
+    >>> embedding.make_model("sphereface4", color="bgr").embedding_size
+    512
+    """
+    network_options, rest = _split(options)
+    return full.make_model(network, network_options, ModelOptions(**rest), initializer, seed)
+
+
+def load_model(path) -> Model:
+    """Read a model file; it says itself what it is. facebench.Error names what is wrong with it.
+
+    >>> import os, tempfile
+    >>> from facebench import embedding
+    >>> path = os.path.join(tempfile.mkdtemp(), "m.safetensors")
+    >>> embedding.make_model("small4", flip="sum").save(path)
+    >>> embedding.load_model(path).options.flip
+    'sum'
+    """
+    return full.load_model(path)
+
+
+def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]:
+    """The state dict that a checkpoint is, or the one that it holds and under which name."""
+    import torch
+
+    def holds_tensors(part) -> bool:
+        return isinstance(part, dict) and any(isinstance(v, torch.Tensor) for v in part.values())
+
+    if not isinstance(loaded, dict):
+        raise Error(f"{where}: holds a {type(loaded).__name__}, expected a state dict")
+    if key is None and holds_tensors(loaded):
+        return loaded, None
+    held = [str(name) for name, part in loaded.items() if holds_tensors(part)]
+    if key is not None and key not in held:
+        there = ", ".join(held) or "none"
+        raise Error(f"{brief(where)}: holds no state dict {brief(key)!r}; those it holds: {there}")
+    if key is None and len(held) > 1:
+        raise Error(
+            f"{where}: holds several state dicts: {', '.join(held)}. Name one: key= (--key)"
+        )
+    if not held:
+        entries = ", ".join(f"'{k}' is a {type(v).__name__}" for k, v in list(loaded.items())[:9])
+        raise Error(f"{where}: holds no state dict ({entries}). Save the network's state_dict()")
+    return loaded[key or held[0]], key or held[0]
+
+
+def _read_foreign(path: Path, key: str | None) -> tuple[dict, str | None]:
+    """The tensors of a file by name, and the entry of the file that they are."""
+    import torch
+
+    if path.suffix == ".safetensors":
+        arrays, _ = read_safetensors(path)
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}, None
+    try:
+        # Nothing but tensors and plain containers is ever built: no code of the file runs.
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as e:
+        why = (str(e) or type(e).__name__).splitlines()[0]  # of an empty file torch says nothing
+        raise Error(
+            f"{path}: not weights that can be read without running code of the file ({why}). Save "
+            "its state_dict() with torch.save, or as safetensors"
+        ) from None
+    tensors, entry = _state_dict(loaded, key, path)
+    for name, value in tensors.items():
+        if not isinstance(name, str):
+            raise Error(
+                f"{path}: the name of a tensor is of type {type(name).__name__}, not a text"
+            )
+        if not isinstance(value, torch.Tensor):
+            raise Error(
+                f"{path}: '{name}' is a {type(value).__name__}, expected a tensor. Save the "
+                "network's state_dict() alone"
+            )
+    return dict(tensors), entry
+
+
+def _set_model_options(target: ModelOptions, values: dict) -> None:
+    for name, value in values.items():
+        if name not in target.to_dict():
+            ModelOptions(**{name: value})  # raises, with "did you mean"
+        if name in ("crop", "detector"):
+            known = full.crops() if name == "crop" else {**full.detectors(), "none": ""}
+            if value not in known:
+                meant = did_you_mean(str(value), known)
+                raise ValueError(f"unknown {name} '{value}'{meant} (known: {', '.join(known)})")
+        one_for_all = name in ("mean", "std") and isinstance(value, int | float)
+        setattr(target, name, [float(value)] if one_for_all else value)
+
+
+def _import_onnx(path: Path, options: dict) -> Model:
+    """The network of an ONNX file as a model of ours."""
+    sizes = {k: options.pop(k) for k in ("height", "width", "output") if k in options}
+    imported = _onnx_import.read(path, **sizes)
+    exported = imported.metadata.get("facebench")
+    if exported is not None:
+        model_options = full.parse_model_description(exported, str(path), "facebench")[1]
+        model_options.tap = "embedding"
+    else:
+        if missing := [name for name in ("color", "mean", "std") if name not in options]:
+            raise ValueError(
+                f"{path}: does not say what its pixels are; state {', '.join(missing)}"
+            )
+        model_options = ModelOptions()
+        if imported.unit:
+            model_options.normalization = "unit"
+    model_options.origin = f"{path.name} sha256:{sha256_file(path)}"
+    _set_model_options(model_options, options)
+    import torch
+
+    tensors = {name: torch.from_numpy(numbers) for name, numbers in imported.tensors.items()}
+    return full.imported_model(imported.graph, tensors, model_options, str(path))
+
+
+def convert(
+    weights, *, network: str | None = None, out=None, drop=(), key: str | None = None, **options
+) -> Model:
+    """Foreign weights as a model of ours, written to ``out`` (.safetensors, or .onnx) where given.
+
+    ``weights`` is a PyTorch state dict file, read with ``torch.load(weights_only=True)`` and
+    nothing else, or a safetensors file. ``drop`` names beginnings of tensors to leave out (a
+    classifier). ``key``: the entry of a checkpoint that holds them, where it has several (weights
+    and their moving average); the only one is taken, and the model's ``origin`` names it.
+    ``options`` are fields of `facebench.nn.NetworkOptions` and `ModelOptions`; what is
+    not given is what is known about published weights of this network, or the plain default.
+    Where weights of the network are published for different pixels, color, mean and std must be
+    given (ValueError), unless the file is one that is known.
+    Without ``network`` the file is a model of ours, to be written as ONNX or with other options; or
+    an ``.onnx`` file whose operations are all known, which becomes a model of ours with the graph
+    in its file. It must say, or ``options`` must, what color, mean and std its pixels have;
+    ``output`` names the output to take (default: the first), and a last division by the length is
+    left to ``normalization``. facebench.Error names the tensor that does not fit, or the node
+    that cannot be computed.
+
+    >>> import os, tempfile, torch
+    >>> from facebench import embedding, nn
+    >>> path = os.path.join(tempfile.mkdtemp(), "theirs.pt")
+    >>> torch.save(nn.build_network("mobilefacenet").state_dict(), path)
+    >>> pixels = {"color": "rgb", "mean": [127.5], "std": [128.0]}
+    >>> embedding.convert(path, network="mobilefacenet", **pixels).options.flip
+    'sum'
+    """
+    path = Path(weights)
+    if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
+        raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
+    if not path.is_file():
+        raise Error(f"{brief(path)}: there is no such file")
+    if path.suffix == ".onnx":
+        if network is not None or drop:
+            raise ValueError(f"{path}: an ONNX file says itself what network it is")
+        model = _import_onnx(path, options)
+    elif network is None:
+        if path.suffix != ".safetensors":
+            raise ValueError(f"{path}: not a model file of ours, so the network must be named")
+        model = load_model(path)
+        _set_model_options(model.options, options)
+    else:
+        network_options, rest = _split(options)
+        model_options = full.conversion_defaults(network)
+        sha256 = sha256_file(path)
+        tensors, entry = _read_foreign(path, key)
+        taken = f"[{entry}]" if entry else ""
+        model_options.origin = f"{path.name}{taken} sha256:{sha256}"
+        _set_model_options(model_options, rest)
+        model = full.convert_weights(
+            network, tensors, network_options, model_options, list(drop), str(path)
+        )
+        full.require_pixels(network, sha256, list(rest), str(path))
+    if out is not None:
+        if Path(out).suffix == ".onnx":
+            export_onnx(model, out)
+        else:
+            model.save(out)
+    return model
+
+
+def export_onnx(model, path, *, fold: bool = True) -> None:
+    """Write a model as ONNX (the ``onnx`` extra): input ``images`` (N, C, H, W), one output.
+
+    ``model`` is a `Model`, or a `TorchEmbedder` of a module that facebench trained, which torch's
+    own exporter then writes (whatever it raises is passed on). The file carries the model's options
+    (detector, crop, colour order, mean, std, flip, ...), and `OnnxEmbedder` reads them there.
+    ``fold``: batch norms go into the layers before them; of a module, torch decides.
+
+    >>> import os, tempfile
+    >>> from facebench import embedding
+    >>> path = os.path.join(tempfile.mkdtemp(), "m.onnx")
+    >>> embedding.export_onnx(embedding.make_model("small4", flip="sum"), path)
+    >>> embedding.load_embedder(path).flip
+    'sum'
+    """
+    if isinstance(model, TorchEmbedder):
+        model._export_onnx(path)
+        return
+    if not isinstance(model, Model):
+        raise TypeError(f"model must be a Model or a TorchEmbedder, not {type_text(model)}")
+    metadata = {"facebench": json.dumps(model.description(), sort_keys=True)}
+    nn.export_onnx(model.weights, path, taps=[model.options.tap], fold=fold, metadata=metadata)
+
+
+def quantize(model: Model, images, *, count: int = 256, threads: int = 0, progress=None) -> Model:
+    """Give a model what precision int8 needs: the range of numbers that each of its layers reads.
+
+    ``images``: an array uint8 (N, H, W, 3) RGB, or a source such as a pack, of crops like those to
+    be embedded and other ones, of which ``count`` are run (all where there are fewer; spread
+    evenly). A range is the mean over them of the least and of the largest number. Returns
+    ``model``, its `input_ranges` set; a file that it is saved to keeps them. Nothing else changes,
+    and without ``precision="int8"`` the numbers are as before. ValueError for ``count`` below 1;
+    facebench.Error where no crop has a face.
+
+    >>> import numpy as np
+    >>> from facebench import embedding
+    >>> faces = np.random.default_rng(0).integers(0, 256, (20, 32, 32, 3), np.uint8)
+    >>> model = embedding.make_model("small4", height=32, width=32)
+    >>> model = embedding.quantize(model, faces, threads=1)
+    >>> how = embedding.ExtractOptions(precision="int8")
+    >>> exact = embedding.extract(model, faces, threads=1).values
+    >>> bool((exact * embedding.extract(model, faces, how, threads=1).values).sum(1).min() > 0.99)
+    True
+    """
+    if not isinstance(images, full.ImageSource):
+        images = np.ascontiguousarray(images)
+    model.input_ranges = full.measure_input_ranges(model, images, count, threads, progress)
+    return model
+
+
+def extract(
+    model,
+    images,
+    options: ExtractOptions | None = None,
+    *,
+    names=None,
+    status=None,
+    threads: int = 0,
+    progress=None,
+) -> EmbeddingSet:
+    """One embedding for each image: an `facebench.io.EmbeddingSet`.
+
+    ``model`` is a `Model`, an `Embedder` or what `load_embedder` takes; ``images`` an array uint8
+    (N, H, W, 3) RGB, or a source such as a pack. With an array, ``names`` are the sample ids
+    (default: numbers) and ``status`` says which rows to skip (0 ok). ``options`` are
+    `ExtractOptions`; what is unset is what the model says: no flip and unit length with an
+    `Embedder` that says nothing. The same bits for any number of threads.
+
+    >>> import numpy as np
+    >>> from facebench import embedding
+    >>> faces = np.random.default_rng(0).integers(0, 256, (3, 8, 8, 3), np.uint8)
+    >>> mean_colour = lambda batch: batch.mean((1, 2))
+    >>> embedding.extract(mean_colour, faces, names=["a", "b", "c"]).names
+    ['a', 'b', 'c']
+    """
+    options = options or ExtractOptions()
+    model = load_embedder(model)
+    if not isinstance(model, Model):
+        model = _foreign.batch_model(model, flip=options.flip)
+    if isinstance(images, full.ImageSource):
+        return full.extract(model, images, options, threads, progress)
+    if hasattr(images, "detach"):
+        images = tensor_array(images, "images")
+    return full.extract_array(
+        model,
+        np.ascontiguousarray(images),
+        options,
+        threads,
+        progress,
+        list(names or []),
+        [int(s) for s in (status if status is not None else [])],
+    )

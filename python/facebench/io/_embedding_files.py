@@ -1,0 +1,290 @@
+"""Embeddings from the files that other tools write, for `facebench.io.read_embeddings`."""
+
+import math
+import os
+import zipfile
+import zlib
+from pathlib import Path
+
+from facebench import _eval
+from facebench.core._arguments import brief
+from facebench.io._text_tables import number, read_text
+from facebench.io._text_tables import rows as text_rows
+
+Error = _eval.Error
+EmbeddingSet = _eval.EmbeddingSet
+
+VALUES = ("embeddings", "embedding", "values", "features", "feature", "feats", "vectors", "arr_0")
+NAMES = ("names", "name", "paths", "path", "files", "file", "filenames", "filename", "images")
+# What numpy and zipfile raise for damaged, encrypted or cut files.
+_DAMAGED = (
+    ValueError,
+    OSError,
+    KeyError,
+    EOFError,
+    RuntimeError,
+    SystemError,  # of text that holds numbers beyond the last character
+    zipfile.BadZipFile,
+    zlib.error,
+)
+# How files begin, and what they are.
+_BEGINNINGS = (
+    (b"\x89HDF\r\n\x1a\n", "h5"),
+    (b"\x93NUMPY", "npy"),
+    (b"PAR1", "parquet"),
+    (b"PK\x03\x04", "npz"),
+    (b"\x80", "pickle"),
+)
+# A zip archive may stand for a thousand times its size. What is larger than this is refused where
+# it is more than a hundred times the bytes that hold it; embeddings hardly compress at all.
+_EXPANDED = 1 << 28
+_KINDS = "facebench reads .h5, .npz, .npy with names, .csv and .parquet (docs/your-own-model.md)"
+
+
+def _kind(where):
+    try:
+        with open(where, "rb") as file:
+            first = file.read(8)
+    except OSError as error:
+        raise Error(f"{brief(where)}: cannot be read: {error.strerror}") from None
+    kind = next((kind for start, kind in _BEGINNINGS if first.startswith(start)), None)
+    if kind is None and Path(where).suffix.lower() in (".csv", ".tsv", ".txt"):
+        return "csv"
+    return kind
+
+
+def is_ours(path):
+    """Whether facebench's own reader takes the file: HDF5, or what it has to refuse."""
+    return _kind(os.fspath(path)) in (None, "h5")
+
+
+def read(path, names=None):
+    """The `EmbeddingSet` in a file of any kind that is known, told apart by its first bytes.
+
+    ``names``: for a file without them, a sequence or the path of a text file with one a line; of
+    ``x.npy`` also looked for in ``x.txt``. facebench.Error says what the file is and what to do.
+    """
+    where = os.fspath(path)
+    kind = _kind(where)
+    ending = Path(where).suffix.lower()
+    if kind is None and ending in (".npy", ".npz", ".parquet"):
+        raise Error(f"{where}: is no {ending} file, by its first bytes. Is it cut off? {_KINDS}")
+    if kind in (None, "h5"):
+        return _eval.read_embeddings(where)
+    if kind == "pickle":
+        raise Error(
+            f"{where}: is a pickle, which is not read, since that can run any code. Write it with "
+            "numpy.savez(FILE, embeddings=values, names=names)"
+        )
+    values, found, status = _READERS[kind](where)
+    names = _names(names, where, found)
+    try:
+        return make(values, names, status, where)
+    except (Error, ValueError, TypeError, IndexError) as error:  # of this file, not of an argument
+        said = str(error).removeprefix(f"{where}: ").removeprefix("embeddings: ")
+        raise Error(f"{where}: {said}") from None
+
+
+def make(values, names, status=None, where="embeddings"):
+    """An `EmbeddingSet` of numbers of any type, (N, D), and their names."""
+    import numpy as np
+
+    values, names = np.asarray(values), list(names)
+    if values.ndim != 2 or values.dtype.kind not in "fiu":
+        raise Error(f"{where}: expected numbers (N, D), found {values.shape} of {values.dtype}")
+    if len(names) != len(values):
+        raise Error(f"{where}: {len(values)} embeddings and {len(names)} names")
+    if values.shape[1] == 0:
+        raise Error(f"{where}: holds {len(names)} names, but no numbers")
+    with np.errstate(over="ignore", under="ignore"):
+        kept = values.astype(np.float32)
+    if values.dtype.itemsize > 4 and values.dtype.kind == "f":
+        lost = (np.isinf(kept) & np.isfinite(values)).any(1) | (~kept.any(1) & values.any(1))
+        if lost.any():
+            row = int(lost.argmax())
+            number = values[row][abs(values[row]).argmax()]
+            raise Error(
+                f"{where}: row {row} ({brief(_text(names[row]))}) holds {number:.3g}, which "
+                "float32 does not hold. Bring the embeddings to another scale"
+            )
+    return EmbeddingSet(kept, [_text(n) for n in names], status)
+
+
+def of_mapping(values):
+    """An `EmbeddingSet` of a dict {name: vector}."""
+    return make(_stack(values, "embeddings"), values.keys())
+
+
+def _stack(vectors, where):
+    """The rows of a dict {name: vector}; facebench.Error for vectors of several lengths."""
+    import numpy as np
+
+    rows = {name: np.asarray(vector) for name, vector in vectors.items()}
+    if not rows:
+        raise Error(f"{where}: holds no embedding")
+    first = next(iter(rows))
+    for name, row in rows.items():
+        if row.shape != rows[first].shape:
+            raise Error(
+                f"{where}: the embedding of {brief(name)} has the shape {row.shape}, that of "
+                f"{brief(first)} {rows[first].shape}"
+            )
+    return np.stack(list(rows.values()))
+
+
+def _text(name):
+    """A name; text of C programs and older numpy files is bytes."""
+    return os.fsdecode(name) if isinstance(name, bytes) else str(name)
+
+
+def _names(given, where, found):
+    beside = Path(where).with_suffix(".txt")
+    if given is None and found is None and beside.is_file() and beside != Path(where):
+        given = beside
+    if given is None:
+        if found is None:
+            raise Error(
+                f"{where}: holds no names. Give a text file with one a line: --names FILE (in "
+                f"Python names=), or {beside.name} beside it"
+            )
+        return found
+    if isinstance(given, str | os.PathLike):
+        # Not splitlines(), which also cuts at characters that names may hold (U+0085, U+2028).
+        lines = read_text(os.fspath(given)).replace("\r\n", "\n").split("\n")
+        return lines[:-1] if lines[-1] == "" else lines
+    return list(given)
+
+
+def _check_claim(file, size, what):
+    """ValueError where a .npy's header claims more numbers than the file of that size holds."""
+    import numpy as np
+
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0
+    if version != (1, 0):
+        header = np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    claimed, there = math.prod(shape) * dtype.itemsize, size - file.tell()
+    if claimed > there and not dtype.hasobject:
+        raise ValueError(f"{what}: claims {claimed} bytes, {there} are there")
+
+
+def _read_npz(where):
+    import numpy as np
+
+    try:
+        with zipfile.ZipFile(where) as archive:
+            seen = set()
+            for entry in archive.infolist():
+                if entry.filename in seen:
+                    raise ValueError(f"'{brief(entry.filename)}' is in it twice")
+                seen.add(entry.filename)
+                if entry.file_size > max(_EXPANDED, 100 * entry.compress_size):
+                    raise ValueError(
+                        f"'{brief(entry.filename)}' expands {entry.compress_size} bytes to "
+                        f"{entry.file_size}"
+                    )
+                if entry.filename.endswith(".npy"):
+                    with archive.open(entry) as file:
+                        _check_claim(file, entry.file_size, f"'{brief(entry.filename)}'")
+        with open(where, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+        names = next((arrays[key] for key in NAMES if key in arrays), None)
+        listed = None if names is None else names.tolist()
+    except _DAMAGED as error:
+        raise Error(
+            f"{where}: is a zip archive, but no .npz of plain arrays ({brief(str(error))}). "
+            f"{_KINDS}; names must be an array of text, not of objects"
+        ) from None
+    rows = next((arrays[key] for key in VALUES if key in arrays), None)
+    if rows is None and arrays and all(getattr(a, "ndim", 0) == 1 for a in arrays.values()):
+        rows, names = _stack(arrays, where), np.array(list(arrays))  # {name: vector}
+        listed = names.tolist()
+    if rows is None:
+        raise Error(
+            f"{where}: holds {', '.join(map(brief, list(arrays)[:5]))}; expected 'embeddings' "
+            "(N, D) and 'names' (N)"
+        )
+    if names is not None and np.ndim(names) != 1:
+        raise Error(f"{where}: its names have the shape {np.shape(names)}; expected (N)")
+    return rows, listed, arrays.get("status")
+
+
+def _read_npy(where):
+    import numpy as np
+
+    try:
+        with open(where, "rb") as file:
+            _check_claim(file, os.path.getsize(where), "the header")
+        return np.load(where, allow_pickle=False), None, None
+    except _DAMAGED as error:
+        raise Error(f"{where}: {brief(str(error))}. {_KINDS}") from None
+
+
+def _read_csv(where):
+    """A column of names, by its header or the first; all other columns are the vector."""
+    import numpy as np
+
+    text = read_text(where)
+    separator = next((s for s in "\t;," if s in text.partition("\n")[0]), ",")
+    found = list(text_rows(where, text, separator))
+    if not found:
+        raise Error(f"{where}: is empty. {_KINDS}")
+    lines, rows = zip(*found, strict=True)  # and the line that each row ends in
+    header = [cell.strip().lower() for cell in rows[0]]
+    at = next((header.index(key) for key in NAMES if key in header), 0)
+    # Pandas writes an index without a name, and columns called 0, 1, ...
+    pandas = len(header) > 1 and header == ["", *map(str, range(len(header) - 1))]
+    first = 1 if at or header[at] in NAMES or pandas or not _is_number(header[-1]) else 0
+    names, values = [], []
+    for line, row in zip(lines[first:], rows[first:], strict=True):
+        if len(row) != len(rows[first]):
+            raise Error(
+                f"{where}:{line}: {len(row)} columns, {len(rows[first])} in the rows before"
+            )
+        try:
+            values.append([number(cell) for i, cell in enumerate(row) if i != at])
+        except ValueError:
+            raise Error(
+                f"{where}:{line}: a value is not a number. A name (column '{header[at]}') and "
+                "the numbers of its embedding are expected"
+            ) from None
+        names.append(row[at])
+    if not names or not values[0]:
+        raise Error(f"{where}: holds {len(names)} names, but no numbers. {_KINDS}")
+    return np.array(values, np.float64), names, None
+
+
+def _is_number(text):
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_parquet(where):
+    import numpy as np
+
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(f"{where}: Parquet needs pyarrow: pip install pyarrow") from None
+    try:
+        table = pyarrow.parquet.read_table(where)
+    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+        raise Error(f"{where}: is no Parquet file, or damaged ({brief(str(error))})") from None
+    at = {name.lower(): name for name in table.column_names}
+    name = next((at[key] for key in NAMES if key in at), None)
+    if name is None:
+        raise Error(f"{where}: has no column of names ({', '.join(NAMES[:4])}, ...)")
+    rows = next((at[key] for key in VALUES if key in at), None)
+    if rows is not None:
+        values = _stack(dict(enumerate(table[rows].to_pylist())), where)
+    else:
+        columns = [c for c in table.column_names if c != name]
+        values = np.stack([table[c].to_numpy() for c in columns], axis=1)
+    return values, table[name].to_pylist(), None
+
+
+_READERS = {"npz": _read_npz, "npy": _read_npy, "csv": _read_csv, "parquet": _read_parquet}

@@ -1,0 +1,105 @@
+"""A protocol's comparisons as a list for others to score, and their scores read back."""
+
+import csv
+import os
+from pathlib import Path
+
+from facebench import _eval
+from facebench.core._arguments import brief
+from facebench.io import _text_tables
+
+Error = _eval.Error
+SCORES = ("score", "similarity", "distance")
+
+
+def unit_names(trials) -> list[str]:
+    """What comparisons are between: templates if there are any, else samples."""
+    return trials.templates.names if len(trials.templates) else trials.names
+
+
+def listed(trials, where="protocol"):
+    """(track, first, second) of every comparison of lists, in the order of their scores."""
+    names = unit_names(trials)
+    for track in trials.tracks:
+        if not hasattr(track.trials, "comparisons"):
+            raise Error(
+                f"{where}, track {track.name}: is no list of pairs ({track.kind}), so it has no "
+                "list to score. Evaluate embeddings"
+            )
+        for first, second in track.trials.comparisons.tolist():
+            yield track.name, names[first], names[second]
+
+
+def write(trials, out, where="protocol") -> int:
+    """Write the distinct pairs as CSV (first, second); how many there are."""
+    pairs = dict.fromkeys((a, b) for _, a, b in listed(trials, where))
+    text = [("first", "second"), *pairs]
+    path = Path(out)
+    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    try:
+        with open(temporary, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(text)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return len(pairs)
+
+
+def read_scores(path, trials, columns=None):
+    """The scores of a CSV file, in the order of the lists.
+
+    With columns of names (first, second; or ``columns``, the headers of both names and the score)
+    the rows may stand in any order and repeat; without them they are in the order of the lists.
+    facebench.Error names a pair that has no score, or two different ones, with its lines.
+    """
+    path = os.fspath(path)
+    table = _text_tables.rows(path, _text_tables.read_text(path))
+    header = [cell.strip() for cell in next(table, (0, []))[1]]
+    first, second, score = _places(path, header, columns)
+    if first is None:
+        return _eval.read_scores_csv(path, trials)
+    found = {}
+    for line, row in table:
+        try:
+            pair, value = (row[first], row[second]), _text_tables.number(row[score])
+        except (IndexError, ValueError):
+            raise Error(f"{path}:{line}: two names and a number are expected") from None
+        known = found.setdefault(pair, (value, line))
+        if known[0] != value:
+            raise Error(
+                f"{path}:{line}: {brief(pair[0])} with {brief(pair[1])} has another score "
+                f"than in line {known[1]}"
+            )
+    return _in_order(path, found, trials)
+
+
+def _places(path, header, columns):
+    if columns is not None:
+        missing = [name for name in columns if name not in header]
+        if len(columns) != 3 or missing:
+            raise Error(
+                f"{path}: columns must be three of its headers (two names and the score); it has "
+                f"{brief(', '.join(header))}"
+            )
+        return [header.index(name) for name in columns]
+    score = next((header.index(name) for name in SCORES if name in header), None)
+    if score is None or "first" not in header or "second" not in header:
+        return None, None, None
+    return header.index("first"), header.index("second"), score
+
+
+def _in_order(path, found, trials):
+    scores, missing = [], {}
+    for _, a, b in listed(trials, str(path)):
+        value = found.get((a, b)) or found.get((b, a))
+        if value is None:
+            missing.setdefault((a, b))
+        else:
+            scores.append(value[0])
+    if missing:
+        a, b = next(iter(missing))
+        raise Error(
+            f"{path}: no score for {len(missing)} pairs, the first is {brief(a)} with {brief(b)}. "
+            "`facebench pairs` writes all pairs that need one"
+        )
+    return scores

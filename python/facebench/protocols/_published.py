@@ -1,0 +1,131 @@
+"""Published tables: what papers printed, with what each number measures and its known errors."""
+
+import os
+
+from facebench import _eval
+from facebench.core._fields import Fields
+
+
+class PublishedTable(Fields):
+    """One table of a paper, as printed.
+
+    ``id``, ``place``, ``title``, ``notes``; ``columns``: dicts with id, title, unit and what they
+    measure; ``rows``: dicts with name, conditions, printed text and values; ``errata``.
+    """
+
+    def __init__(self, publication, fields):
+        super().__init__(fields)
+        self.publication = publication
+
+    def __getitem__(self, key):
+        """The value of (row, column id): a number, the text of a text column, None for a dash."""
+        row, column = key
+        columns = [c["id"] for c in self.columns]
+        names = [r["name"] for r in self.rows]
+        for wanted, known in ((column, columns), (row, names)):
+            if wanted not in known:
+                raise KeyError(f"{wanted!r}; there are: {', '.join(known)}")
+        found, i = self.rows[names.index(row)], columns.index(column)
+        return (
+            found["printed"][i] or None if self.columns[i]["unit"] == "text" else found["values"][i]
+        )
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __repr__(self):
+        return (
+            f"PublishedTable({self.publication} {self.place}: {self.title}; "
+            f"{len(self.rows)} rows, {len(self.columns)} columns)"
+        )
+
+    def _repr_html_(self):
+        from html import escape
+
+        head = "".join(f"<th>{escape(c['title'])}, {escape(c['unit'])}</th>" for c in self.columns)
+        body = "".join(
+            f"<tr><th>{escape(r['name'])}</th>"
+            + "".join(f"<td>{escape(text) or '–'}</td>" for text in r["printed"])
+            + "</tr>"
+            for r in self.rows
+        )
+        notes = "".join(f"<p>{escape(e['kind'])}: {escape(e['note'])}</p>" for e in self.errata)
+        return f"<table><tr><th></th>{head}</tr>{body}</table>{notes}"
+
+
+class Publication(Fields):
+    """The tables of one paper: ``id``, ``title``, ``citation``, ``notes``, ``tables``."""
+
+    def __init__(self, fields):
+        super().__init__(fields)
+        self.tables = [PublishedTable(self.id, t) for t in fields["tables"]]
+
+    def __getitem__(self, table):
+        for t in self.tables:
+            if t.id == table:
+                return t
+        raise KeyError(f"{table!r}; there are: {', '.join(t.id for t in self.tables)}")
+
+    def __repr__(self):
+        return f"Publication({self.id}: {self.title}; {len(self.tables)} tables)"
+
+
+def list_published():
+    """Every paper whose tables are built in: name, title, citation, tables.
+
+    >>> from facebench.protocols import list_published
+    >>> "wang-guo-2019" in [p["name"] for p in list_published()]
+    True
+    """
+    result = []
+    for name in _eval.publication_names():
+        p = load_published(name)
+        result.append(
+            {
+                "name": p.id,
+                "doc": p.title,
+                "citation": p.citation,
+                "tables": [f"{t.place}: {t.title}" for t in p.tables],
+            }
+        )
+    return result
+
+
+def load_published(name_or_path):
+    """The tables of a paper by name, or of your own ``.toml`` file.
+
+    >>> from facebench.protocols import load_published
+    >>> load_published("wang-guo-2019")["table-16"]["WebFace", "subjects"]
+    10182.0
+    """
+    return Publication(_eval.load_publication(os.fspath(name_or_path)))
+
+
+def find_published(publication="wang-guo-2019", **wanted):
+    """Printed values, as dicts with what they measure, their conditions and their errata.
+
+    ``wanted``: ``table``, ``row`` or ``column`` of the paper (``row`` is its name there); what the
+    value measures (``protocol``, ``track``, ``metric``); or conditions (``network``, ``loss``,
+    ``training_set``, ``framework``, ...). Conditions that a value does not state do not fit.
+
+    >>> from facebench.protocols import find_published
+    >>> [v["printed"] for v in find_published(protocol="lfw", network="resnet50", table="table-3")]
+    ['98.2']
+    """
+    places = ("table", "row", "column")
+    measures = ("protocol", "track", "metric")
+    conditions = [c["name"] for c in _eval.list_conditions()]
+    for name in wanted:
+        if name not in (*places, *measures, *conditions):
+            near = _eval.closest_name(name, [*places, *measures, *conditions])
+            raise ValueError(
+                f"unknown filter {name!r}" + (f"; did you mean {near!r}?" if near else "")
+            )
+
+    def of(value, name):
+        if name in places:
+            return value[name]
+        return ((value["measures"] or {}) if name in measures else value["conditions"]).get(name)
+
+    values = _eval.published_values(os.fspath(publication))
+    return [v for v in values if all(of(v, name) == w for name, w in wanted.items())]

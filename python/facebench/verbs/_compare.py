@@ -1,0 +1,206 @@
+"""Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
+
+import contextlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+from facebench import crops, detection, embedding, images
+from facebench._torch import full
+from facebench.core import Error
+from facebench.core._options import takes
+from facebench.core._progress import sink
+from facebench.embedding import _foreign
+from facebench.io import EmbeddingSet, SampleStatus
+
+CHUNK = 512  # photographs whose crops are held at a time
+
+
+class _Steps:
+    """Detector, selection and crop: what the caller says, else the model, else the library."""
+
+    def __init__(self, model, detector=None, selection=None, crop=None, crop_size=None):
+        said = isinstance(model, embedding.Model) or getattr(model, "_prepared", False)
+        own = model.options if isinstance(model, embedding.Model) else None
+        if own is None and said:
+            own = model._options
+        name = detector or (own.detector if said and own.detector else "mtcnn")
+        mode = own.detector_mode if said and not detector else ""
+        self.detector = (
+            None
+            if name == "none"
+            else detection.make_detector(name, **({"mode": mode} if mode else {}))
+        )
+        self.selection = selection or (own.selection if said and own.selection else None)
+        self.selection = self.selection or "nearest_center"
+        height, width = getattr(model, "_input", (0, 0))
+        if isinstance(model, embedding.Model):
+            height = own.image_height or model.network_options.height
+            width = own.image_width or model.network_options.width
+        if crop_size is not None:
+            width, height = crop_size if isinstance(crop_size, tuple) else (crop_size, crop_size)
+        self.crop = crops.CropOptions(
+            name=crop or (own.crop if said and own.crop else "arcface112"),
+            width=width or None,
+            height=height or None,
+        )
+
+    def cut(self, pixels):
+        """(crop, "") or (None, why there is none)."""
+        height, width = pixels.shape[:2]
+        if self.detector is None:
+            size = crops.resolve_crop(self.crop)
+            return images.resize(pixels, size.width, size.height), ""
+        faces = detection.detect(pixels, self.detector)
+        chosen = detection.select_face(faces, width, height, self.selection)
+        if chosen is None:
+            return None, "no face"
+        return crops.crop_face(pixels, faces[chosen], self.crop)
+
+
+def _load(image):
+    """(pixels, name) of a path or of anything that `facebench.images.pixels` takes."""
+    if isinstance(image, str | os.PathLike):
+        return images.read(image), os.fspath(image)
+    return images.pixels(image), "image"
+
+
+@dataclass
+class Comparison:
+    """The similarity of two photographs.
+
+    ``score``: the cosine of their embeddings. ``passes``: where a run was given, for each of its
+    FARs the ``far``, the run's ``threshold`` and whether the score reaches it.
+    """
+
+    score: float
+    passes: list
+
+    def __float__(self):
+        return self.score
+
+    def to_dict(self):
+        return asdict(self)
+
+    def __repr__(self):
+        lines = [f"score = {self.score:.4f}"]
+        for row in self.passes:
+            word = "passes" if row["passes"] else "does not pass"
+            lines.append(
+                f"  {word} {row['threshold']:.4f} (FAR {100 * row['far']:.4g} %, {row['track']})"
+            )
+        return "\n".join(lines)
+
+
+def _thresholds(run):
+    """Every TAR at a FAR of a run folder that has a threshold, each threshold once."""
+    metrics = json.loads((Path(run) / "metrics.json").read_text())
+    found = {}
+    for track, values in metrics["tracks"].items():
+        for name, cell in values["metrics"].items():
+            far, threshold = cell.get("far_achieved"), cell.get("threshold")
+            if far is not None and threshold is not None:
+                row = {"track": track, "metric": name, "far": far, "threshold": threshold}
+                found.setdefault((track, far, threshold), row)
+    return found.values()
+
+
+def embed_folder(model, folder, options=None, threads=0, progress=None) -> EmbeddingSet:
+    """An `EmbeddingSet` of all photographs below a folder, by their paths in it. One without a face
+    or that cannot be read has the status that says so."""
+    steps = _Steps(model)
+    files = detection.list_image_files(folder)[0]
+    if not files:
+        raise Error(f"{folder}: holds no photograph (JPEG, PNG or PNM)")
+    names, status, rows = [f.name for f in files], [], []
+    with _shown(sink(progress), len(names)) as moved:
+        for begin in range(0, len(names), CHUNK):
+            cut = []
+            for k, name in enumerate(names[begin : begin + CHUNK], begin + 1):
+                cut.append(_try(steps, os.path.join(folder, name)))
+                moved(k)
+            status += [state for _, state in cut]
+            good = [crop for crop, _ in cut if crop is not None]
+            if good:
+                found = embedding.extract(
+                    model, np.stack(good), options, threads=threads, progress=False
+                )
+                rows += list(found.values)
+    values = np.zeros((len(names), len(rows[0]) if rows else 1), np.float32)
+    values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
+    return EmbeddingSet(values, names, [int(state) for state in status])
+
+
+@contextlib.contextmanager
+def _shown(target, total):
+    """Gives the function that says how many of the photographs are done."""
+    if target is None:
+        yield lambda done: None
+        return
+    target.begin("embed", total, "images")
+    try:
+        yield target.update
+    finally:
+        target.end()
+
+
+def _try(steps, path):
+    try:
+        crop, _ = steps.cut(images.read(path))
+    except Error:
+        return None, SampleStatus.unreadable
+    if crop is not None:
+        return crop, SampleStatus.ok
+    return None, SampleStatus.no_face  # as a pack records a face that cannot be cut out
+
+
+@takes(embedding.ExtractOptions)
+def compare(
+    a,
+    b,
+    *,
+    model,
+    run=None,
+    detector: str | None = None,
+    selection: str | None = None,
+    crop: str | None = None,
+    crop_size: int | tuple[int, int] | None = None,
+    mean=None,
+    std=None,
+    color: str | None = None,
+    **options: "Unpack[full.ExtractOptionsKeywords]",
+) -> Comparison:
+    """How alike two faces are: the cosine of their embeddings, a `Comparison`.
+
+    ``a``, ``b``: paths of photographs, arrays, PIL images or tensors. ``model``, ``mean``, ``std``,
+    ``color``: as for `facebench.run`. ``options`` are fields of `ExtractOptions` (flip, ...). What
+    is None is what the model says. ``run``: a run folder, whose thresholds the score is held
+    against; they are those of that model and data, and of no other. facebench.Error where no face
+    is found.
+
+    >>> import numpy as np, facebench
+    >>> photo = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
+    >>> grey = lambda batch: batch.mean(3).reshape(len(batch), -1)
+    >>> round(facebench.compare(photo, photo, model=grey, detector="none").score, 6)
+    1.0
+    """
+    extract = embedding.ExtractOptions(**options)
+    embedder = embedding.load_embedder(model, mean=mean, std=std, color=color)
+    _foreign.warn_of_assumptions(embedder, extract.flip)
+    steps = _Steps(embedder, detector, selection, crop, crop_size)
+    cut = []
+    for image in (a, b):
+        loaded, name = _load(image)
+        crop, reason = steps.cut(loaded)
+        if crop is None:
+            raise Error(f"{name}: {reason}, so there is nothing to compare")
+        cut.append(crop)
+    first, second = embedding.extract(embedder, np.stack(cut), extract).values.astype(np.float64)
+    score = float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
+    passes = (
+        [row | {"passes": score >= row["threshold"]} for row in _thresholds(run)] if run else []
+    )
+    return Comparison(score, passes)

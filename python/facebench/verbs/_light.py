@@ -1,0 +1,154 @@
+"""The verbs of run folders: report and verify. `facebench` offers them by name."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+from facebench import _eval, reports
+from facebench.core import _rows
+from facebench.core._arguments import brief
+from facebench.reports import write_run_pages  # noqa: F401 -- of Result.save, which is lower
+from facebench.verbs import _inspect
+
+
+def report(
+    runs,
+    *,
+    against="",
+    stated=None,
+    nearest=10,
+    format="markdown",
+    titles=None,
+    rows="metrics",
+    out=None,
+    **paper,
+):
+    """Run folders side by side as text (markdown, csv, latex, text) or as an HTML page.
+
+    ``rows="systems"``: a table for a paper, with a row for each system; ``paper`` are its keywords:
+    metrics, digits, interval, baseline, ... (see `facebench.reports.system_table`).
+
+    ``against``: the name of a paper whose tables are built in (see ``protocols.list_published``),
+    or your own TOML file. Its numbers are shown beside those of the runs;
+    :func:`facebench.reports.against` explains ``stated`` and ``nearest``. As csv and json that
+    comparison is the whole output, one entry per printed value.
+
+    ``format="frame"``: a pandas DataFrame (the extra ``frame``), a row for each number of each run.
+
+    Folders of trainings: what each reached, and as html their curves side by side; as csv and frame
+    a row for each logged step.
+
+    As html the page links to the folders, and shows the worst pairs of runs that kept their crops.
+
+    Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
+    folder that then gets ``report.html``) and the path is returned.
+    """
+    runs = reports.as_list(runs)
+    if any(map(reports.is_training, runs)):
+        if against or rows != "metrics" or paper:
+            raise ValueError(
+                "trainings have no rows='systems', and no paper's tables to go against"
+            )
+        return _report_trainings(runs, format, titles, out)
+    if format == "frame":
+        if against or out is not None:
+            raise ValueError("a frame is of runs alone and is returned; leave against and out away")
+        return reports.frame(runs, titles)
+    if rows not in ("metrics", "systems"):
+        raise ValueError(f"rows is metrics or systems, not {brief(rows)}")
+    if paper and rows != "systems":
+        raise ValueError(f"{next(iter(paper))}: goes with rows='systems'")
+    if rows == "systems":
+        if against:
+            raise ValueError("against: goes with rows='metrics'")
+        text = reports.system_table(runs, format, titles, **paper)
+        if out is None:
+            return text
+        reports.write_text(out, text)
+        return Path(out)
+    if format != "html":
+        parts = (
+            [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
+        )
+        if against:
+            parts.append(reports.against(runs, against, stated, format, titles, nearest=nearest))
+        text = "\n".join(parts)
+        if format == "markdown":
+            text = reports.align_tables(text)
+        if out is None:
+            return text
+        reports.write_text(out, text)
+        return Path(out)
+    path = _html_path(out)
+    sections = [reports.runs_section("Results", runs, titles)]
+    if against:
+        sections.append(reports.against_section(runs, against, stated, titles))
+    names = list(titles or _eval.run_titles([os.fspath(run) for run in runs]))
+    sections += filter(None, map(_inspect.worst_pairs, runs, names))
+    sections.append(reports.folders_section(runs, names, path.parent))
+    reports.write_html(path, "facebench report", sections)
+    return path
+
+
+def _report_trainings(folders, format, titles, out):
+    if format == "frame":
+        return _rows.frame(reports.training_rows(folders, titles))
+    if format == "html":
+        path = _html_path(out)
+        sections = reports.trainings_sections(folders, titles)
+        reports.write_html(path, "facebench report", sections)
+        return path
+    text = reports.trainings_table(folders, format, titles)
+    if out is None:
+        return text
+    reports.write_text(out, text)
+    return Path(out)
+
+
+def _html_path(out):
+    if out is None:
+        raise ValueError("an HTML report needs out=, the file or folder to write")
+    path = Path(out)
+    return path if path.suffix.lower() in (".html", ".htm") else path / "report.html"
+
+
+class Verification:
+    """What a verification found: ``checks``, a list of dicts (name, same, detail), and ``same``."""
+
+    def __init__(self, checks):
+        self.checks = checks
+
+    @property
+    def same(self) -> bool:
+        """Whether all checks found the same."""
+        return all(check["same"] for check in self.checks)
+
+    def to_dict(self):
+        return {"same": self.same, "checks": self.checks}
+
+    def __repr__(self):
+        lines = [
+            f"{'same  ' if c['same'] else 'DIFFERS'} {c['name']}: {c['detail']}"
+            for c in self.checks
+        ]
+        different = [c["name"] for c in self.checks if not c["same"]]
+        end = f"differs: {', '.join(different)}" if different else "everything is the same"
+        return "\n".join([*lines, end])
+
+
+def verify(run, root: str | os.PathLike = "", *, threads=0, progress=None):
+    """Check a run folder: its numbers against its raw scores, every input against its hash.
+
+    Where facebench was built with torch also the images, the pack and the embeddings that were
+    kept, and the raw scores computed again from the embeddings. ``root``: where the data set lies
+    now, if it was moved. Damage is reported as a failed check; facebench.Error only if ``run`` is
+    not a run folder.
+    """
+    if find_spec("torch") is not None and find_spec("facebench._full") is not None:
+        from facebench._torch import full
+
+        checks = full.verify(run, root or "", threads, progress)
+    else:
+        checks = reports.verify_scores(run, threads, progress)
+        checks += reports.verify_inputs(run, root, progress)
+    return Verification(checks)

@@ -1,0 +1,117 @@
+"""Error versus discard of a run: its qualities gathered from files, packs and embeddings."""
+
+import os
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+from facebench import _eval, reports
+from facebench.core._options import takes
+from facebench.io import read_embeddings
+
+NORM = "norm"
+
+
+@takes(_eval.DiscardOptions)
+def quality(
+    run,
+    *,
+    qualities=None,
+    csv=None,
+    column=None,
+    key=None,
+    measure=None,
+    pack=None,
+    embeddings=None,
+    embedding_column=None,
+    reversed=None,
+    track=None,
+    threshold_from=None,
+    out=None,
+    threads=0,
+    progress=None,
+    **options: "Unpack[_eval.DiscardOptionsKeywords]",
+):
+    """The FNMR of a run as images of low quality are discarded, for several qualities at once.
+
+    ``qualities``: {name: (names of samples, values)}, higher = better. ``csv``: a file with a
+    header; ``column``: its columns of qualities (default: all), ``key``: the one that names samples
+    (default: the first). Of several rows with one name the first counts. ``measure``: names of
+    :func:`facebench.datasets.sample_measures`, taken from ``pack`` (default: the run's own), or
+    "norm", the length of the embeddings. ``embedding_column``: a number, the value of each
+    embedding that is its quality. ``embeddings``: their file (default: the run's own).
+    ``reversed``: qualities whose low values are good. With none of them all measures of the run's
+    pack are taken. ``out``: also write a page with figures. ``options``: see
+    :class:`facebench.metrics.DiscardOptions`.
+
+    Sources: Grother & Tabassi, IEEE TPAMI 2007; Schlett et al., 2023.
+
+    >>> report = quality("runs/lfw", far=0.001)  # doctest: +SKIP
+    >>> report["sharpness"]["areas"][0]["gain"]  # doctest: +SKIP
+    0.21
+    """
+    folder = Path(run)
+    found = dict(qualities or {})
+    if csv is not None:
+        found |= _eval.read_qualities(os.fspath(csv), list(column or []), key)
+    elif column or key:
+        raise ValueError("columns are those of a CSV file; give csv")
+    wanted = list(measure or [])
+    if not found and not wanted and embedding_column is None:
+        wanted = None
+    found |= _of_pack(wanted, pack or folder / "pack.h5", threads)
+    if NORM in (wanted or []) or embedding_column is not None:
+        path = embeddings or folder / "embeddings.h5"
+        found |= _of_embeddings(path, NORM in (wanted or []), embedding_column)
+    for name in reversed or []:
+        if name not in found:
+            raise ValueError(f"there is no quality {name!r} to reverse: {', '.join(found)}")
+        samples, values = found[name]
+        found[name] = (samples, -np.asarray(values))
+    report = reports.quality_report(
+        run,
+        found,
+        track=track,
+        threshold_from=threshold_from,
+        threads=threads,
+        progress=progress,
+        **options,
+    )
+    if out is not None:
+        report.write_html(out)
+    return report
+
+
+def _of_pack(wanted, path, threads):
+    """{measure: (names, values)}; of all measures where ``wanted`` is None."""
+    names = None if wanted is None else [name for name in wanted if name != NORM]
+    if names == []:
+        return {}
+    from facebench import datasets
+
+    pack = datasets.Pack(path)
+    if names is None:
+        names = list(datasets.sample_measures())
+    return {
+        name: (list(pack.names), datasets.measure_samples(pack, name, threads)) for name in names
+    }
+
+
+def _of_embeddings(path, norm, column):
+    rows = read_embeddings(path)
+    ok = np.asarray(rows.status) == 0
+    values = np.where(ok[:, None], np.asarray(rows.values, np.float64), np.nan)
+    found = {}
+    if norm:
+        lengths = np.linalg.norm(values, axis=1)
+        if np.ptp(lengths[ok]) < 1e-4 * np.mean(lengths[ok]):
+            raise _eval.Error(
+                f"{path}: all embeddings have the same length, so it is no quality. "
+                "Embed again with --normalization none"
+            )
+        found[NORM] = (list(rows.names), lengths)
+    if column is not None:
+        if not 0 <= column < values.shape[1]:
+            raise ValueError(f"embeddings of {values.shape[1]} values have no column {column}")
+        found[f"embedding {column}"] = (list(rows.names), values[:, column])
+    return found

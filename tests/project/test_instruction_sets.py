@@ -1,0 +1,35 @@
+"""What depends on kernels is tested with every instruction set: scripts/test.sh runs the C++ suites
+with the label `kernels` (all but those that tests/CMakeLists.txt lists) and the Python files
+with the mark `kernels` once more for each set below the processor's own."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# The sources that choose kernels by instruction set, and the test files that compare what these
+# give.
+CHOOSE = {
+    "detection/mtcnn.cc": ["test_detection", "test_mtcnn_goldens"],
+    "embedding/pixel_input.cc": ["test_embedding", "test_content_cache"],
+    "images/area_sampler.cc": ["test_images", "test_detection"],
+    "io/sha256.cc": [],  # tests/eval/io/sha256_test.cc computes both ways
+    "metrics/kernel_choice.cc": ["test_all_pairs", "test_identification"],
+    "nn/kernel_choice.cc": ["test_embedding", "test_precision", "test_own_network"],
+}
+# Those that tell which set it is.
+TELL = {"core/isa.cc", "io/manifest.cc", "timing/machine.cc"}
+
+
+def test_the_tests_of_every_kernel_run_again_with_each_instruction_set():
+    sources = ROOT / "cpp/src"
+    asking = {
+        str(path.relative_to(sources))
+        for path in sources.rglob("*.cc")
+        if "active_isa()" in path.read_text()
+    }
+    assert asking - TELL == set(CHOOSE)
+    marked = {
+        path.stem
+        for path in Path(__file__).parent.glob("test_*.py")
+        if "\npytestmark = pytest.mark.kernels\n" in path.read_text()
+    }
+    assert {name for names in CHOOSE.values() for name in names} == marked

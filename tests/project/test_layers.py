@@ -1,0 +1,359 @@
+"""The floors: a file includes (imports) its own floor and lower ones, nothing else."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOORS = [
+    "core",
+    "io",
+    "metrics",
+    "protocols",
+    "reports",
+    "images",
+    "detection",
+    "crops",
+    "datasets",
+    "nn",
+    "embedding",
+    "training",
+    "timing",
+    "pipeline",
+]
+# Which floors may include an outside library. A name that is not listed is allowed to none.
+LIBRARIES = {
+    "fmt/": set(FLOORS),
+    "nlohmann/": set(FLOORS) - {"core", "metrics"},
+    "toml++/": {"io"},
+    "hdf5.h": {"io"},
+    "zlib.h": {"io", "images"},
+    "Eigen/": set(FLOORS) - {"core", "io"},
+    "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline"},
+    "turbojpeg.h": {"images"},
+    "png.h": {"images"},
+    "dlib/": {"detection"},
+    "torch/": {"nn", "embedding", "training", "timing", "pipeline"},
+    "ATen/": {"nn", "embedding", "training", "timing", "pipeline"},
+    "c10/": {"nn", "embedding", "training", "timing", "pipeline"},
+}
+# Not public, and used above their floor all the same. Vectors have internal linkage and ask for a
+# set of instructions: the kernels of every floor are made of them. The list of torch's operations
+# serves every floor that has torch.
+SHARED = {"core/vectors.h", "nn/aten.h"}
+# What public headers may include from outside: what they cost, everybody who uses the library pays.
+# Options are described in sources (core/options_fwd.h), tensors are declared without operations.
+OF_PUBLIC_HEADERS = {
+    *("array", "atomic", "cmath", "concepts", "condition_variable", "cstddef", "cstdint"),
+    *("exception", "filesystem", "functional", "initializer_list", "limits", "map", "memory"),
+    *("mutex", "optional", "set", "span", "stdexcept", "string", "string_view", "system_error"),
+    *("thread", "type_traits", "unordered_map", "utility", "variant", "vector"),
+    *("ATen/core/Tensor.h", "c10/core/Device.h"),
+}
+# The one place of a costly header.
+COSTLY = {
+    "nlohmann/json.hpp": ["io/json.h"],
+    "torch/csrc/distributed/c10d/ProcessGroup.hpp": ["training/process_group.h"],
+    "facebench/core/options.h": ["io/json.h", "io/toml.h"],
+}
+# In one file only, so that replacing the library means replacing the file.
+ONE_FILE = {
+    "dlib/": 1,
+    "turbojpeg.h": 2,
+    "png.h": 2,
+    "hdf5.h": 2,
+    "zlib.h": 4,
+    "lzma.h": 1,
+    "toml++/": 2,
+}
+
+
+def includes(path: Path) -> list[str]:
+    return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.MULTILINE)
+
+
+def sources(folder: str, root: Path = ROOT) -> list[tuple[str, Path]]:
+    """Every C++ file below cpp/FOLDER, with its floor."""
+    base = root / "cpp" / folder
+    files = [p for p in base.rglob("*") if p.suffix in {".h", ".cc", ".cu"}]
+    return [(p.relative_to(base).parts[0], p) for p in sorted(files)]
+
+
+def headers() -> list[tuple[str, Path]]:
+    return sources("include/facebench")
+
+
+def all_cpp(root: Path = ROOT) -> list[tuple[str, Path]]:
+    return sources("include/facebench", root) + sources("src", root)
+
+
+def test_public_headers_include_what_is_cheap():
+    for _, path in headers():
+        name = path.relative_to(ROOT / "cpp/include/facebench").as_posix()
+        for include in includes(path):
+            if include in COSTLY:
+                assert name in COSTLY[include], f"{name} includes {include}"
+            elif not include.startswith("facebench/"):
+                assert include in OF_PUBLIC_HEADERS, f"{name} includes {include}"
+
+
+def test_the_floors_are_those_of_the_build():
+    text = (ROOT / "cpp/cmake/Floors.cmake").read_text()
+    sets = dict(re.findall(r"set\(FACEBENCH_(EVAL|TORCH|FULL)_FLOORS ([^)]+)\)", text))
+    full = sets["FULL"].replace("${FACEBENCH_TORCH_FLOORS}", sets["TORCH"])
+    assert f"{sets['EVAL']} {full}".split() == FLOORS
+
+
+def test_every_cpp_file_lies_on_a_floor():
+    assert all_cpp()
+    assert [str(p) for floor, p in all_cpp() if floor not in FLOORS] == []
+
+
+def wrong_includes(floor: str, path: Path, root: Path = ROOT) -> list[str]:
+    """The includes of a file of `floor` that reach a higher floor, or a header of another floor
+    that is not public (cpp/src/OTHER/x.h, included as "OTHER/x.h")."""
+    public = (root / "cpp/include") in path.parents
+    wrong = []
+    for include in includes(path):
+        first, _, rest = include.partition("/")
+        other = rest.partition("/")[0] if first == "facebench" else first
+        if first == "facebench":
+            bad = other not in FLOORS or FLOORS.index(other) > FLOORS.index(floor)
+        else:
+            private = (root / "cpp/src" / include).is_file() and include not in SHARED
+            bad = private and (public or other != floor)
+        if bad:
+            wrong.append(f"{path.relative_to(root)} includes {include}")
+    return wrong
+
+
+def layer_violations(root: Path) -> list[str]:
+    return [w for floor, path in all_cpp(root) for w in wrong_includes(floor, path, root)]
+
+
+def test_files_include_their_own_floor_and_public_headers_of_lower_ones():
+    assert layer_violations(ROOT) == []
+
+
+def test_the_check_sees_what_is_wrong(tmp_path):
+    planted = {
+        "cpp/eval/facebench/core/error.h": "#pragma once\n",
+        "cpp/vision/facebench/training/learner.h": '#include "training/own.h"\n',
+        "cpp/src/training/own.h": '#include "facebench/core/error.h"\n',
+        "cpp/src/training/own.cc": '#include "training/own.h"\n#include <vector>\n',
+        "cpp/src/timing/bench.cc": '#include "facebench/training/learner.h"\n'
+        '  #  include "training/own.h"\n',
+        "cpp/src/core/low.cc": '#include "facebench/pipeline/run.h"\n'
+        '#include "facebench/nowhere/x.h"\n',
+    }
+    for name, text in planted.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert layer_violations(tmp_path) == [
+        "cpp/vision/facebench/training/learner.h includes training/own.h",
+        "cpp/src/core/low.cc includes facebench/pipeline/run.h",
+        "cpp/src/core/low.cc includes facebench/nowhere/x.h",
+        "cpp/src/timing/bench.cc includes training/own.h",
+    ]
+
+
+def test_outside_libraries_are_included_where_they_may_be():
+    wrong = []
+    for floor, path in all_cpp():
+        for include in includes(path):
+            for library, allowed in LIBRARIES.items():
+                if include.startswith(library) and floor not in allowed:
+                    wrong.append(f"{path.relative_to(ROOT)} includes {include}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("library", sorted(ONE_FILE))
+def test_replaceable_libraries_stay_in_few_files(library):
+    users = {
+        str(p.relative_to(ROOT))
+        for _, p in all_cpp()
+        if any(i.startswith(library) for i in includes(p))
+    }
+    assert len(users) <= ONE_FILE[library], sorted(users)
+
+
+def test_public_headers_do_not_pull_in_heavy_libraries():
+    heavy = ("torch/torch.h", "torch/extension.h", "opencv2/", "dlib/", "hdf5.h", "toml++/", "fmt/")
+    wrong = [
+        f"{p.relative_to(ROOT)} includes {i}"
+        for _, p in headers()
+        for i in includes(p)
+        if i.startswith(heavy)
+    ]
+    assert wrong == []
+
+
+def is_header_only(text: str) -> bool:
+    """Declares nothing that a source would have to define."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    code = re.sub(r"=\s*(default|delete|0)\s*;", "{}", code)
+    # A function declared and not defined: `name(...) qualifiers ;` that is no macro or cast.
+    depth_free = re.sub(r"\{[^{}]*\}", "{}", code)
+    while (again := re.sub(r"\{[^{}]*\}", "{}", depth_free)) != depth_free:
+        depth_free = again
+    found = re.findall(r"([^;{}]*)\b\w+\([^;{}]*\)\s*(?:const)?\s*(?:noexcept)?\s*;", depth_free)
+    # What is assigned or returned is a call within a function.
+    return all(re.search(r"=|\breturn\b", before) for before in found)
+
+
+def test_every_header_has_its_source_or_is_header_only():
+    wrong = []
+    for floor, path in headers():
+        relative = path.relative_to(ROOT / "cpp/include/facebench" / floor)
+        base = ROOT / "cpp/src" / floor / relative
+        if any(base.with_suffix(s).exists() for s in (".cc", ".cu")):
+            continue
+        # A header may be answered by several sources in a folder of its name.
+        if base.with_suffix("").is_dir() or base.parent.with_suffix(".cc").exists():
+            continue
+        if not is_header_only(path.read_text()):
+            wrong.append(str(path.relative_to(ROOT)))
+    assert wrong == []
+
+
+def test_every_public_header_carries_comments():
+    wrong = [
+        str(p.relative_to(ROOT))
+        for _, p in headers()
+        if len(re.findall(r"^\s*//", p.read_text(), re.MULTILINE)) < 2
+    ]
+    assert wrong == []
+
+
+def test_headers_guard_by_pragma_once_and_use_one_namespace():
+    wrong = []
+    for _, path in headers():
+        text = path.read_text()
+        if not text.startswith("#pragma once"):
+            wrong.append(f"{path.relative_to(ROOT)}: does not start with #pragma once")
+        for name in re.findall(r"^namespace (\S+) \{", text, re.MULTILINE):
+            if name != "facebench":
+                wrong.append(f"{path.relative_to(ROOT)}: namespace {name}")
+    assert wrong == []
+
+
+def test_files_can_be_read_in_a_sitting():
+    long = [
+        f"{p.relative_to(ROOT)}: {n} lines"
+        for p in [
+            *(p for _, p in all_cpp()),
+            *(p for p in (ROOT / "bindings").rglob("*") if p.is_file()),
+            *(ROOT / "python").rglob("*.py"),
+        ]
+        if (n := p.read_text().count("\n")) > 700
+    ]
+    assert long == []
+
+
+def test_bindings_hold_the_floor_of_their_name():
+    # Beside the floors: the two modules and the helpers. FLOOR.cc, and FLOOR/*.cc of a large one.
+    base = ROOT / "bindings"
+    allowed = {"eval_module", "full_module", "finish_module"}
+    allowed |= {"common", "arrays", "modules", "result_class"}
+    wrong = []
+    for path in base.rglob("*.cc"):
+        name = path.relative_to(base).with_suffix("").parts[0]
+        if name in allowed:
+            continue
+        floor = {"losses": "nn"}.get(name, name)
+        if floor not in FLOORS:
+            wrong.append(f"{path.relative_to(base)}: no floor of that name")
+        else:
+            wrong += wrong_includes(floor, path)
+    assert wrong == []
+
+
+def imported_modules(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return names
+
+
+def python_sources(floor: str) -> list[Path]:
+    """The module of a floor, or the modules of its package."""
+    base = ROOT / "python/facebench"
+    return [*base.glob(f"{floor}.py"), *sorted((base / floor).glob("*.py"))]
+
+
+def test_python_modules_import_their_own_floor_and_lower_ones():
+    wrong = []
+    for floor, path in ((f, p) for f in FLOORS for p in python_sources(f)):
+        for name in imported_modules(path):
+            parts = name.split(".")
+            if parts[0] != "facebench" or len(parts) < 2 or parts[1] not in FLOORS:
+                continue
+            if FLOORS.index(parts[1]) > FLOORS.index(floor):
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert wrong == []
+
+
+def test_light_python_modules_do_not_import_torch():
+    light = FLOORS[: FLOORS.index("reports") + 1]
+    wrong = []
+    for path in (p for floor in light for p in python_sources(floor)):
+        for name in imported_modules(path):
+            if name.split(".")[0] in {"torch", "cv2"} or name.startswith("facebench._torch"):
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert wrong == []
+
+
+def test_nothing_names_the_machine_it_was_written_on():
+    places = [r"/ro" + r"ot/", r"/ho" + r"me/\w+/", r"/tm" + r"p/w/", r"/wo" + r"rk/"]
+    wrong = []
+    for folder in (
+        "cpp",
+        "bindings",
+        "python",
+        "protocols",
+        "docs",
+        "examples",
+        "tests",
+        "scripts",
+    ):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in {".h", ".cc", ".cu", ".py", ".toml", ".md", ".sh", ".cmake", ".txt"}:
+                text = path.read_text(errors="replace")
+                wrong += [f"{path.relative_to(ROOT)}: {p}" for p in places if re.search(p, text)]
+    assert wrong == []
+
+
+# What reads or writes numbers and letters by the locale of the process, or has no bound.
+BY_LOCALE = re.compile(
+    r"\b(std::)?(stod|stof|stold|stoi|stol|stoll|stoul|stoull)\("
+    r"|\b(atof|atoi|atol|strtod|strtof|strtold|strtol|strtoll|strtoul|strtoull|sscanf|setlocale)\("
+    r"|\b(tolower|toupper|isspace|isdigit|isalpha|isalnum|isprint|ispunct)\("
+)
+
+
+def test_numbers_and_letters_do_not_follow_the_locale():
+    """core/numbers.h and std::from_chars instead; a decimal comma once made 0.0 of every score."""
+    files = [p for p in (ROOT / "bindings").rglob("*") if p.suffix in {".h", ".cc"}]
+    files += [p for _, p in [*sources("src"), *headers()]]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in files
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if BY_LOCALE.search(line.split("//")[0])
+    ]
+    assert not found, found
+
+
+def test_only_one_header_includes_the_json_library():
+    """There an absent key of a constant object is an error; elsewhere undefined behaviour."""
+    base = ROOT / "cpp"
+    files = [p for p in base.rglob("*") if p.suffix in {".h", ".cc", ".cu"}]
+    files += list((ROOT / "bindings").rglob("*.cc")) + list((ROOT / "bindings").rglob("*.h"))
+    users = [p for p in files if any(i.startswith("nlohmann/") for i in includes(p))]
+    assert users == [base / "include/facebench/io/json.h"]

@@ -1,0 +1,282 @@
+// The kernels of the CUDA path, run on the processor: the same bodies, the same order, the same
+// addresses, with memory that is not cleared and threads in any order.
+#include "facebench/detection/internal/mtcnn_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "detection/textures.h"
+#include "facebench/core/devices.h"
+#include "facebench/detection/detector.h"
+#include "facebench/detection/internal/mtcnn_device.h"
+#include "facebench/images/decode.h"
+#include "facebench/io/image_files.h"
+
+namespace facebench {
+namespace {
+
+class HostBackend {
+ public:
+  // Threads of a block; 1: none are started. Indices from the last to the first where `backwards`.
+  explicit HostBackend(int threads = 1, bool backwards = false)
+      : threads_(threads), backwards_(backwards) {}
+  ~HostBackend() { EXPECT_TRUE(sizes_.empty()) << "memory was not given back"; }
+
+  void* allocate(std::size_t bytes) {
+    void* memory = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+    std::memset(memory, 0xcd, bytes);
+    sizes_[memory] = bytes;
+    return memory;
+  }
+  void release(void* memory) {
+    if (memory == nullptr) return;
+    EXPECT_EQ(sizes_.erase(memory), 1u);
+    std::free(memory);
+  }
+  void upload(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  void clear(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
+
+  template <class F>
+  void each(long n, const F& body) {
+    for (long i = 0; i < n; ++i) body(backwards_ ? n - 1 - i : i);
+  }
+  template <class F>
+  void blocks(int n, const F& body) {
+    for (int block = 0; block < n; ++block) {
+      std::barrier barrier(threads_);
+      const auto work = [&](int thread) {
+        body(block, thread, threads_, [&] { barrier.arrive_and_wait(); });
+        barrier.arrive_and_drop();
+      };
+      std::vector<std::jthread> others;
+      for (int t = 1; t < threads_; ++t) others.emplace_back(work, t);
+      work(0);
+    }
+  }
+
+ private:
+  const int threads_;
+  const bool backwards_;
+  std::map<void*, std::size_t> sizes_;
+};
+
+// Small places, as texts of a test need few; `lanes` crops at a time.
+PipelineSizes small_sizes() {
+  PipelineSizes sizes;
+  sizes.level_candidates = 3000;
+  sizes.image_candidates = 1500;
+  sizes.rnet_crops = 3000;
+  sizes.onet_crops = 900;
+  sizes.rnet_lanes = 64;
+  sizes.onet_lanes = 32;
+  return sizes;
+}
+
+struct Trial {
+  MtcnnOptions options;
+  MtcnnRules rules;
+  MtcnnWeights weights = read_mtcnn_weights(default_mtcnn_weights());
+
+  explicit Trial(const Json& given) : Trial(given, *mtcnn_modes().at(with(given).mode).rules) {}
+  Trial(const Json& given, const MtcnnRules& wanted) : options(with(given)), rules(wanted) {}
+  static MtcnnOptions with(const Json& given) {
+    MtcnnOptions options;
+    options_from_json(options, given, "test");
+    options.second_look = false;  // it is made on the processor
+    return options;
+  }
+
+  // Faces of each image and the counts of the device.
+  std::vector<std::vector<Face>> run(const std::vector<Image>& images, HostBackend& backend,
+                                     const PipelineSizes& sizes, std::vector<int>& counts) const {
+    std::vector<facebench_mtcnn_image> inputs;
+    for (const Image& image : images) inputs.push_back(device_image(image));
+    std::vector<facebench_mtcnn_face> faces(images.size() * facebench_mtcnn_most_faces);
+    counts.assign(images.size(), -7);
+    const auto detect = [&](auto&& pipeline) {
+      // The second call finds memory that the first one has used.
+      for (int repeat = 0; repeat < 2; ++repeat)
+        pipeline.detect(inputs.data(), static_cast<int>(inputs.size()), faces.data(),
+                        counts.data());
+    };
+    const auto asked = device_rules(options, rules);
+    const auto layers = device_layers(weights);
+    if (rules.double_arithmetic)
+      detect(MtcnnPipeline<HostBackend, double>(backend, asked, layers.data(), sizes));
+    else
+      detect(MtcnnPipeline<HostBackend, float>(backend, asked, layers.data(), sizes));
+    std::vector<std::vector<Face>> result;
+    const facebench_mtcnn_face* next = faces.data();
+    for (const int count : counts) result.push_back(faces_of_device(next, count));
+    return result;
+  }
+};
+
+void expect_same_as_processor(const Trial& trial, const std::vector<Image>& images,
+                              HostBackend&& backend, const PipelineSizes& sizes) {
+  std::vector<int> counts;
+  const auto found = trial.run(images, backend, sizes, counts);
+  const auto detector = make_mtcnn(trial.options, trial.rules);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    SCOPED_TRACE(std::to_string(images[i].width) + "x" + std::to_string(images[i].height));
+    const auto reference = detector->detect(images[i]);
+    ASSERT_EQ(counts[i], static_cast<int>(reference.size()));
+    expect_same(found[i], reference);
+  }
+}
+
+std::vector<Image> mixed_sizes() {
+  std::vector<Image> images;
+  for (const auto& [width, height] :
+       {std::pair{61, 57}, {1, 1}, {30, 90}, {12, 12}, {13, 12}, {200, 14}, {64, 64}})
+    images.push_back(texture(width, height, width));
+  images.emplace_back(40, 33);  // black
+  return images;
+}
+
+TEST(MtcnnPipeline, MixedSizesGiveTheFacesOfTheProcessor) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  for (const auto& [mode, min_face] :
+       {std::pair{"facenet_pytorch", 20.}, {"facenet_pytorch", 12.}, {"facenet", 16.}}) {
+    Json options = eager(mode);
+    options["min_face"] = min_face;
+    expect_same_as_processor(Trial(options), mixed_sizes(), HostBackend(), small_sizes());
+  }
+}
+
+TEST(MtcnnPipeline, EveryRuleThatTheDeviceKnows) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  Json options = eager();
+  MtcnnRules rules;
+  rules.power_scales = rules.ceil_size = rules.zero_pad = rules.round_square = true;
+  rules.plus_one = rules.last_of_equal = rules.columns_first = true;
+  rules.plus_one_last = false;
+  rules.landmark_offset = 0.5;
+  options["box_offset"] = -1.5;
+  options["max_face"] = 40;
+  options["factor"] = 0.6;
+  expect_same_as_processor(Trial(options, rules), {texture(70, 61, 5), texture(50, 80, 6)},
+                           HostBackend(), small_sizes());
+}
+
+// A level with one candidate reads another cell: the threshold lies between the two best cells.
+TEST(MtcnnPipeline, TheOnlyCandidateOfALevel) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  int faces = 0;
+  for (int seed = 1; seed < 9; ++seed)
+    for (const double first : {.2, .3, .4, .5}) {
+      Json options = {{"mode", "facenet"}, {"thresholds", {first, 0., 0.}}};
+      const std::vector<Image> images{texture(30, 24, seed)};
+      expect_same_as_processor(Trial(options), images, HostBackend(), small_sizes());
+      faces += make_mtcnn(Trial::with(options))->detect(images[0]).size() == 1;
+    }
+  EXPECT_GE(faces, 3);
+}
+
+TEST(MtcnnPipeline, OrderOfThreadsAndBatchesChangeNothing) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  const Trial trial(eager());
+  const std::vector<Image> images = mixed_sizes();
+  std::vector<int> counts;
+  HostBackend plain, wild(3, true);
+  const auto one = trial.run(images, plain, small_sizes(), counts);
+  EXPECT_EQ(trial.run(images, wild, small_sizes(), counts), one);
+  PipelineSizes two_at_a_time = small_sizes();
+  two_at_a_time.batch_images = 2;
+  EXPECT_EQ(trial.run(images, plain, two_at_a_time, counts), one);
+  PipelineSizes by_pixels = small_sizes();
+  by_pixels.batch_pixels = 4000;
+  EXPECT_EQ(trial.run(images, plain, by_pixels, counts), one);
+}
+
+TEST(MtcnnPipeline, WhatDoesNotFitIsTold) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  const Trial trial(eager());
+  const auto detector = make_mtcnn(trial.options, trial.rules);
+  std::vector<Image> images{texture(30, 22, 2)};
+  for (int seed = 1; images.size() < 3; ++seed)
+    if (Image image = texture(64, 60, seed); !detector->detect(image).empty())
+      images.push_back(std::move(image));
+  HostBackend backend;
+  std::vector<int> all, counts;
+  const auto faces = trial.run(images, backend, small_sizes(), all);
+  ASSERT_GT(all[1], 0);
+  ASSERT_GT(all[2], 0);
+  const auto left = [&](auto change) {
+    PipelineSizes sizes = small_sizes();
+    change(sizes);
+    const auto found = trial.run(images, backend, sizes, counts);
+    int result = 0;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      result += counts[i] == -1;
+      if (counts[i] == -1) continue;
+      EXPECT_EQ(found[i], faces[i]) << "an answer that is not the whole one";
+    }
+    return result;
+  };
+  EXPECT_EQ(left([](PipelineSizes&) {}), 0);
+  EXPECT_GE(left([](PipelineSizes& s) { s.level_candidates = 1; }), 1);
+  EXPECT_GE(left([](PipelineSizes& s) { s.image_candidates = 2; }), 1);
+  EXPECT_GE(left([](PipelineSizes& s) { s.rnet_crops = 5; }), 2);
+  EXPECT_GE(left([](PipelineSizes& s) { s.onet_crops = 3; }), 1);
+  EXPECT_EQ(left([](PipelineSizes& s) { s.image_pixels = 1000; }), 2);
+}
+
+TEST(MtcnnPipeline, PhotographsGiveTheFacesOfTheProcessor) {
+  const char* data = std::getenv("FACEBENCH_DATA");
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  if (data == nullptr) GTEST_SKIP() << "FACEBENCH_DATA is not set";
+  const std::filesystem::path root = std::filesystem::path(data) / "lfw" / "images";
+  const auto found = list_images(root).images;
+  std::vector<Image> images;
+  for (std::size_t i = 3; i < found.size() && images.size() < 4; i += found.size() / 4)
+    images.push_back(read_image(root / found[i]));
+  for (const char* mode : {"facenet_pytorch", "facenet"})
+    expect_same_as_processor(Trial(Json{{"mode", mode}}), images, HostBackend(), small_sizes());
+}
+
+TEST(MtcnnDevice, SaysWhatIsWrong) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  Json options = {{"device", "cuda"}, {"mode", "matlab"}};
+  EXPECT_THROW(make_detector("mtcnn", options), std::invalid_argument);
+  options["mode"] = "facenet_pytorch";
+  options["path"] = "plain";
+  EXPECT_THROW(make_detector("mtcnn", options), std::invalid_argument);
+  options.erase("path");
+  if (!cuda_devices().devices.empty()) GTEST_SKIP() << "there is a CUDA device";
+  try {
+    make_detector("mtcnn", options);
+    FAIL() << "a detector without a device";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("device=cuda"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("device=cpu"), std::string::npos) << e.what();
+  }
+}
+
+TEST(MtcnnDevice, GivesTheFacesOfTheProcessor) {
+  if (!have_weights()) GTEST_SKIP() << "mtcnn.safetensors was not built";
+  if (cuda_devices().devices.empty()) GTEST_SKIP() << cuda_devices().reason;
+  std::vector<Image> images = mixed_sizes();
+  images.push_back(texture(640, 480, 9));
+  for (const char* mode : {"facenet_pytorch", "facenet"}) {
+    Json options = eager(mode);
+    const auto processor = make_detector("mtcnn", options);
+    options["device"] = "cuda";
+    const auto device = make_detector("mtcnn", options);
+    const auto found = device->detect_all(images);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      expect_same(found[i], processor->detect(images[i]));
+      EXPECT_EQ(device->detect(images[i]), found[i]) << "a batch gives the answers of single calls";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace facebench

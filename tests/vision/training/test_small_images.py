@@ -1,0 +1,329 @@
+"""Trainings on small images: studies of them, MNIST and CIFAR-10 as distributed."""
+
+import gzip
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("facebench._full")
+
+import facebench
+from facebench import studies, training
+from facebench.studies import classifying, small_images
+
+QUICK = {"training.batch": 20, "network.embedding": 16, "optimizer.lr": 0.01}
+
+
+def study(rows, drawn=(100, 50), recipe="lenet5.caffe", images="mnist", settings=QUICK):
+    shared = {"recipe": recipe, "images": images, "settings": settings}
+    shared["drawn"] = dict(zip(("train", "test"), drawn, strict=True))
+    table = {
+        "id": "t",
+        "all": shared,
+        "rows": [{"name": f"row {i}", **r} for i, r in enumerate(rows)],
+    }
+    return studies.read_study({"tables": [table]}, "mine")
+
+
+def cells(found, title):
+    """A column of the first table."""
+    table = found.content["tables"][0]
+    number = [c["name"] for c in table["columns"]].index(title)
+    return [row["cells"][number] for row in table["rows"]]
+
+
+# --- studies --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["wu-2018", "shi-2016"])
+def test_built_in_studies_name_recipes_and_their_keys(name):
+    found = studies.load_study(name)
+    assert found.citations
+    paper = facebench.protocols.load_published(found.publication) if found.publication else {}
+    for table, row in [(t, r) for t in found.tables for r in t.rows]:
+        training.load_recipe(
+            row["recipe"], **{k.replace(".", "__"): v for k, v in row["settings"].items()}
+        )
+        if not row.get("printed") and table.printed:
+            assert row["name"] in [r["name"] for r in paper[table.printed].rows]
+
+
+def printed_rows(table):
+    return [
+        (
+            r["settings"]["training.batch"],
+            r["settings"]["training.iterations"],
+            r["printed"]["training_seconds"],
+            r["printed"]["accuracy"],
+        )
+        for r in studies.load_study(f"wu-2018/{table}").tables[0].rows
+    ]
+
+
+def test_wu_table_16_is_what_the_paper_prints():
+    """Wu et al. 2018, table XVI."""
+    assert printed_rows("table-16") == [
+        (64, 10000, 512.18, 99.03),
+        (640, 1000, 478.22, 98.70),
+        (6400, 100, 424.38, 93.66),
+        (60000, 10, 377.16, 60.30),
+    ]
+
+
+def test_wu_table_21_stops_where_theano_stopped():
+    """Theano's first row: 230 epochs of 100 iterations of the 800 that were asked for."""
+    assert (500, 23000, 644.05, 99.05) in printed_rows("table-21-theano")
+    assert len(printed_rows("table-21-torch")) == 9 and len(printed_rows("table-21-theano")) == 7
+
+
+def test_wu_tables_13_17_and_18_are_what_the_paper_prints():
+    """Batch, epochs of all the paper's training images, seconds, accuracy."""
+    tables = {
+        "table-13-cpu": (
+            50_000,
+            [(128, 2560, 219169.14, 86.90), (128, 256, 21673.81, 86.60)],
+        ),
+        "table-13-gpu": (50_000, [(128, 2560, 12477.05, 87.00), (128, 256, 1359.22, 86.40)]),
+        "table-17": (
+            60_000,
+            [
+                (10, 12, 9647.34, 99.24),
+                (100, 12, 3082.26, 98.86),
+                (1000, 12, 1853.41, 96.89),
+                (10000, 12, 2336.76, 83.61),
+            ],
+        ),
+        "table-18": (
+            50_000,
+            [(50, 178, 9594.97, 99.17), (500, 200, 11555.43, 99.08), (5000, 200, 10239.11, 98.61)],
+        ),
+    }
+    for name, (images, wanted) in tables.items():
+        rows = [(b, b * i / images, s, a) for b, i, s, a in printed_rows(name)]
+        assert rows == wanted, name
+
+
+def test_studies_of_one_paper_cite_it_and_say_what_trains():
+    """Tables XIII to XXI are of the paper whose other tables are published here; seconds of a GPU
+    do not stand beside a processor's without a word."""
+    wu = studies.load_study("wu-2018")
+    (citation,) = wu.citations
+    assert facebench.protocols.load_published("wu-2018").title.lower() in citation.lower()
+    for table in wu.tables:
+        assert ("GPU" in table.title) == any("on the processor" in n for n in table.notes)
+    root = Path(__file__).resolve().parents[3]
+    texts = [*root.glob("docs/*.md"), *root.glob("cpp/src/**/*.cc"), *root.glob("protocols/**/*")]
+    for path in [p for p in texts if p.is_file() and p.suffix in (".md", ".cc", ".toml")]:
+        assert "Experimental characterizations" not in path.read_text(), path
+
+
+@pytest.mark.parametrize(
+    ("recipe", "images"),
+    [("lenet5.torch", "mnist"), ("lenet5.theano", "mnist"), ("cifar10.tensorflow", "cifar10")],
+)
+def test_the_frameworks_recipes_train_on_their_images(recipe, images, tmp_path):
+    """Also where the network's input is larger or smaller than the images."""
+    asked = study(
+        [{"training.iterations": 2}],
+        drawn=(40, 20),
+        recipe=recipe,
+        images=images,
+        settings={"training.batch": 10},
+    )
+    found = facebench.study(asked, out=tmp_path)
+    (result,) = [o.result for o in found.outcomes]
+    assert cells(found, "accuracy")[0]["value"] >= 0 and np.sum(result["confusion"]) == 20
+
+
+def test_axes_are_crossed():
+    table = {"id": "t", "all": {"recipe": "lenet5.caffe", "images": "mnist"}}
+    table["axes"] = {"training.batch": [8, 16], "threads": [1, 2]}
+    rows = studies.read_study({"tables": [table]}, "mine").tables[0].rows
+    assert [(r["settings"]["training.batch"], r["threads"]) for r in rows] == [
+        (8, 1), (8, 2), (16, 1), (16, 2)]  # fmt: skip
+    assert rows[0]["name"] == "8, 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "nothing to do"),
+        ('[[tables]]\nid = "t"\ncolumns = []\n', "nothing to do"),
+        ('[[tables]]\nid = "t"\ncolumns = []\n[tables.axes]\nthreads = 1\n', "axis 'threads'"),
+        ('[[tables]]\nid = "t"\nrows = [{ sedds = 3 }]\n', "did you mean 'seeds'"),
+        ('[[tables]]\nid = "t"\nrows = [{ name = "a" }]\n', "needs .*columns"),
+        ('[[tables]]\nid = "t"\nrows = [{ name = "a" }]\ncolumns = [{ title = "" }]\n', "says one"),
+    ],
+)  # fmt: skip
+def test_wrong_study_files_are_refused(tmp_path, text, said):
+    path = tmp_path / "a.toml"
+    path.write_text('version = 1\ntitle = "t"\n' + text)
+    with pytest.raises(facebench.Error, match=said):
+        studies.load_study(path)
+
+
+def test_wrong_names_of_studies_are_refused():
+    with pytest.raises(ValueError, match="did you mean 'wu-2018'"):
+        studies.load_study("wu-2081")
+    with pytest.raises(ValueError, match="did you mean 'table-16'"):
+        studies.load_study("wu-2018/tabel-16")
+
+
+# --- images ---------------------------------------------------------------------------------------
+
+
+def write_mnist(root, packed):
+    random = np.random.default_rng(0)
+    for stem, count in (("train", 5), ("t10k", 3)):
+        images = random.integers(0, 256, (count, 28, 28), np.uint8)
+        labels = random.integers(0, 10, count).astype(np.uint8)
+        for name, magic, values in (("images-idx3", 0x803, images), ("labels-idx1", 0x801, labels)):
+            header = np.array([magic, *values.shape], ">u4").tobytes()
+            path = root / f"{stem}-{name}-ubyte"
+            if packed:
+                path.with_name(path.name + ".gz").write_bytes(
+                    gzip.compress(header + values.tobytes())
+                )
+            else:
+                path.write_bytes(header + values.tobytes())
+    return images, labels
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_mnist_is_read(tmp_path, packed):
+    images, labels = write_mnist(tmp_path, packed)
+    found = small_images.read_small_images("mnist", tmp_path)
+    assert found.train[0].shape == (5, 28, 28, 3)
+    assert np.array_equal(found.test[0], np.stack([images] * 3, -1))
+    assert found.test[1].tolist() == labels.tolist()
+
+
+def test_damaged_mnist_is_refused(tmp_path):
+    write_mnist(tmp_path, False)
+    path = tmp_path / "t10k-images-idx3-ubyte"
+    whole = path.read_bytes()
+    for damaged, said in (
+        (whole[:-1], "its header says"),
+        (whole + b"0", "its header says"),
+        (b"\x00" + whole[:3], "no IDX file"),
+        (b"PK" + whole[2:], "no IDX file"),
+        (whole[:4] + b"\xff" * 12 + whole[16:], "at most"),
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(facebench.Error, match=said):
+            small_images.read_mnist(tmp_path)
+    path.unlink()
+    with pytest.raises(facebench.Error, match="t10k-images-idx3-ubyte: not found"):
+        small_images.read_mnist(tmp_path)
+
+
+def test_cifar10_is_read_from_its_binary_version(tmp_path):
+    folder = tmp_path / "cifar-10-batches-bin"
+    folder.mkdir()
+    random = np.random.default_rng(0)
+    for name in [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]:
+        records = random.integers(0, 256, (2, 3073), np.uint8)
+        records[:, 0] %= 10
+        (folder / name).write_bytes(records.tobytes())
+    found = small_images.read_small_images("cifar10", tmp_path)
+    assert found.train[0].shape == (10, 32, 32, 3)
+    # Planes of red, green and blue: pixel (row 1, column 2), green.
+    assert found.test[0][1, 1, 2, 1] == records[1, 1 + 1024 + 32 + 2]
+    assert found.test[1].tolist() == records[:, 0].tolist()
+    with tarfile.open(tmp_path / "cifar-10-binary.tar.gz", "w:gz") as archive:
+        archive.add(folder, folder.name)
+    packed = small_images.read_cifar10(tmp_path)
+    assert all(np.array_equal(a, b) for a, b in zip(packed.train, found.train, strict=True))
+    (tmp_path / "cifar-10-binary.tar.gz").unlink()
+    (folder / "test_batch.bin").write_bytes(records.tobytes()[:-1])
+    with pytest.raises(facebench.Error, match="whole records"):
+        small_images.read_cifar10(tmp_path)
+    records[1, 0] = 10
+    (folder / "test_batch.bin").write_bytes(records.tobytes())
+    with pytest.raises(facebench.Error, match="record 1 has the label 10"):
+        small_images.read_cifar10(tmp_path)
+
+
+def test_drawn_images_are_the_same_each_time():
+    a, b = (small_images.draw_images(28, 50, 20, gray=True) for _ in range(2))
+    assert np.array_equal(a.train[0], b.train[0]) and np.array_equal(a.test[1], b.test[1])
+    assert (a.train[0][..., 0] == a.train[0][..., 2]).all()
+    assert not np.array_equal(a.train[0][:20], a.test[0])
+
+
+def test_images_for_validation_are_the_first_or_the_last():
+    images = small_images.draw_images(28, 50, 20, gray=True)
+    rest, first = small_images.hold_out(images, first=10)
+    assert np.array_equal(first[1], images.train[1][:10])
+    assert np.array_equal(rest.train[0], images.train[0][10:])
+    rest, last = small_images.hold_out(images, last=20)
+    assert np.array_equal(last[0], images.train[0][30:]) and len(rest.train[1]) == 30
+    rest, none = small_images.hold_out(images)
+    assert len(none[1]) == 0 and rest.test is images.test
+    with pytest.raises(ValueError, match="leave none"):
+        small_images.hold_out(images, first=30, last=20)
+
+
+# --- trainings ------------------------------------------------------------------------------------
+
+
+def test_classes_are_the_networks_own(tmp_path):
+    """The network with its classifier and the same weights says the same; scikit-learn counts."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    import torch
+    from facebench import io, nn
+
+    data = small_images.draw_images(28, 200, 100, gray=True)
+    recipe = training.load_recipe("lenet5.caffe", iterations=30, **{"training__batch": 20})
+    training.train(recipe, data.train, tmp_path / "run", threads=1)
+    predicted = classifying.classify(tmp_path / "run", data.test[0])
+    state, _ = io.read_safetensors(max((tmp_path / "run/checkpoints").glob("*.safetensors")))
+    network = nn.build_network("lenet5", channels=1, classes=10)
+    network.load_state_dict(
+        {
+            k.removeprefix("network."): torch.from_numpy(v)
+            for k, v in state.items()
+            if "network." in k and not k.startswith("momentum")
+        }
+        | {f"ip2.{k}": torch.from_numpy(state[f"head.{k}"]) for k in ("weight", "bias")}
+    )
+    x = torch.from_numpy(data.test[0][..., 0].astype(np.float32))[:, None] / 256
+    assert np.array_equal(network.infer(x, "logits").argmax(1).numpy(), predicted)
+    table = classifying.confusion_matrix(data.test[1], predicted, 10)
+    wanted = metrics.confusion_matrix(data.test[1], predicted, labels=range(10))
+    assert np.array_equal(table, wanted)
+    assert np.trace(table) > 50  # of 100; chance is 10
+
+
+def test_a_study_keeps_what_is_there(tmp_path, monkeypatch):
+    asked = study([{"training.iterations": 3}, {"training.iterations": 6, "threads": 1}])
+    found = facebench.study(asked, out=tmp_path)
+    assert [o.result["iterations"] for o in found.outcomes] == [3, 6]
+    assert all(np.sum(o.result["confusion"]) == 50 for o in found.outcomes)
+    assert all(c["value"] > 1e7 and c["timed"] for c in cells(found, "memory_max"))
+    monkeypatch.setattr("subprocess.run", lambda *a, **k: pytest.fail("trained again"))
+    again = facebench.study(asked, out=tmp_path)
+    assert again.content == found.content
+    assert {o.status for o in again.outcomes} == {"kept"}
+    page = (tmp_path / "study.html").read_text()
+    assert "Confusion matrix" in page and "Times were measured on" in page
+
+
+def test_a_training_that_diverges_is_a_cell(tmp_path):
+    rows = [{"optimizer.lr": 0.01}, {"optimizer.lr": 1000}]
+    asked = study(rows, settings=QUICK | {"training.iterations": 12})
+    found = facebench.study(asked, out=tmp_path)
+    first, second = cells(found, "accuracy")
+    assert 0 <= first["value"] <= 1
+    assert second["why"].startswith("diverged: ") and "not finite" in second["why"]
+    assert found.failures == [] and "diverged: " in (tmp_path / "study.html").read_text()
+
+
+def test_wrong_settings_are_refused_before_anything_is_trained(tmp_path):
+    wrong = study([{"training.iterations": 3}, {"training.batsh": 6}])
+    with pytest.raises(ValueError, match="batch"):
+        facebench.study(wrong, out=tmp_path / "work")
+    assert not (tmp_path / "work").exists()
