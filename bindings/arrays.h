@@ -67,4 +67,12 @@ py::array_t<T, py::array::c_style> whole_array(const py::object& values, const c
   return to_numpy(whole_numbers<T>(array, name));
 }
 
+// A read-only view of memory that belongs to `owner`, which it keeps alive.
+template <class T>
+py::array view_of(const py::object& owner, const T* data, std::vector<py::ssize_t> shape) {
+  py::array_t<T> view(std::move(shape), data, owner);
+  view.attr("flags").attr("writeable") = false;
+  return view;
+}
+
 }  // namespace facebench

@@ -2,8 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
-// One function a floor. bindings/CMakeLists.txt defines FACEBENCH_BIND_FLOOR for each floor that
-// has a bindings file.
+// One function a floor.
 namespace facebench {
 
 // Called last, by each module.
@@ -36,7 +35,8 @@ void bind_nn_graph(pybind11::module_& m);  // a part of bind_nn
 void bind_losses(pybind11::module_& m);
 void bind_embedding(pybind11::module_& m);
 void bind_training(pybind11::module_& m);
-void bind_timing(pybind11::module_& m);
 void bind_pipeline(pybind11::module_& m);
+void bind_timing(pybind11::module_& m);
+void bind_synthetic(pybind11::module_& m);
 
 }  // namespace facebench

@@ -16,7 +16,7 @@ check() {  # check PRESET FOLDER FLOORS CTEST-ARGUMENT...
     "-DPython_EXECUTABLE=$python"
   local targets=()
   for floor in ${floors//|/ }; do
-    [ ! -d "tests/cpp/$floor" ] || targets+=("facebench_${floor}_test")
+    [[ ! -d tests/eval/$floor && ! -d tests/vision/$floor ]] || targets+=("facebench_${floor}_test")
   done
   step "Building ($preset)" ninja -C "$folder" -j "$jobs" "${targets[@]}"
   ctest --test-dir "$folder" --output-on-failure --parallel "$jobs" --no-tests=error -L "^($floors)$" "$@" ||
@@ -24,7 +24,7 @@ check() {  # check PRESET FOLDER FLOORS CTEST-ARGUMENT...
 }
 light="core|io|metrics|protocols|reports"
 pictures=""
-[ $full = OFF ] || pictures="|images|detection|crops|datasets"
+[ $full = OFF ] || pictures="|archives|images|detection|crops|datasets"
 # Leaks at exit are looked for too; children that are killed report none.
 export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1
 export LSAN_OPTIONS=suppressions=$root/tests/fuzz/leaks.txt:print_suppressions=0

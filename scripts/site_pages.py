@@ -24,7 +24,7 @@ def python_page() -> str:
     for name, module in facebench._VERBS.items():
         first = (getattr(facebench, name).__doc__ or "").split("\n\n")[0]
         lines.append(f"| [`facebench.{name}`][facebench.{module}.{name}] | {_cell(first)} |")
-    for module in sorted({m for m in facebench._VERBS.values() if m.startswith("_")}):
+    for module in sorted({m for m in facebench._VERBS.values() if m.startswith("verbs.")}):
         verbs = [name for name, home in facebench._VERBS.items() if home == module]
         lines += ["", f"::: facebench.{module}", f"    options: {{members: [{', '.join(verbs)}]}}"]
     for module in facebench._MODULES:

@@ -1,7 +1,6 @@
 #include "facebench/pipeline/pack.h"
 #include "facebench/pipeline/run.h"
 #include "facebench/pipeline/verify.h"
-#include "facebench/synthetic/demo.h"
 
 #include <pybind11/functional.h>
 
@@ -13,26 +12,12 @@
 #include "tables.h"
 
 namespace facebench {
-namespace {
-
 namespace fs = std::filesystem;
-
-py::dict demo_to_python(const DemoResult& result) {
-  const py::list runs = dicts_of(result.runs, "folder", &DemoRun::folder, "protocol",
-                                 &DemoRun::protocol, "title", &DemoRun::title);
-  const py::list steps = dicts_of(result.steps, "name", &DemoStep::name, "detail",
-                                  &DemoStep::detail, "seconds", &DemoStep::seconds);
-  return py::dict(py::arg("folder") = result.folder, py::arg("runs") = runs,
-                  py::arg("steps") = steps);
-}
-
-}  // namespace
 
 void bind_pipeline(py::module_& m) {
   bind_options<PreparationOptions>(m);
   bind_options<PackRequest>(m);
   bind_options<RunRequest>(m);
-  bind_options<DemoOptions>(m);
 
   m.def(
       "run",
@@ -98,15 +83,6 @@ void bind_pipeline(py::module_& m) {
       },
       py::arg("protocol"), py::arg("root") = "", py::arg("images") = "", py::arg("lists") = "",
       "The images that the lists of a protocol name, as a data set.");
-
-  m.def(
-      "demo",
-      [](const DemoOptions& options, const fs::path& out, int threads, py::object progress) {
-        return demo_to_python(with_job(threads, std::move(progress),
-                                       [&](const Job& job) { return demo(options, out, job); }));
-      },
-      py::arg("options"), py::arg("out"), py::arg("threads") = 0, py::arg("progress") = py::none(),
-      "See facebench.demo.");
 }
 
 }  // namespace facebench

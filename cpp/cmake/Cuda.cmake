@@ -13,10 +13,9 @@ if(FACEBENCH_CUDA)
       set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;90-virtual")
     endif()
     enable_language(CUDA)
-    file(GLOB cuda_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/src/*/*.cu")
+    file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/*.cu")
     add_library(facebench_cuda SHARED ${cuda_sources})
-    target_include_directories(facebench_cuda PRIVATE "${PROJECT_SOURCE_DIR}/cpp/include"
-                                                      "${PROJECT_SOURCE_DIR}/cpp/src")
+    target_include_directories(facebench_cuda PRIVATE ${FACEBENCH_INCLUDES})
     # As on the processor, a * b + c is fused only where a kernel says so.
     target_compile_options(facebench_cuda PRIVATE
       $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr>)

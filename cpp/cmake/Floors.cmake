@@ -1,8 +1,22 @@
-# The floors, lowest first. A floor includes its own headers and those of lower floors, nothing else
-# (tests/project/test_layers.py holds everybody to it).
+# The floors by door, lowest first: a number from an embedding (eval), from an image (vision), and
+# what is measured of them beside (lab). A floor includes its own headers and those of lower floors,
+# nothing else (tests/project/test_layers.py holds everybody to it).
 set(FACEBENCH_EVAL_FLOORS core io metrics protocols reports)
-set(FACEBENCH_TORCH_FLOORS nn embedding training timing pipeline)
-set(FACEBENCH_FULL_FLOORS images detection crops datasets ${FACEBENCH_TORCH_FLOORS})
+set(FACEBENCH_TORCH_FLOORS nn embedding training pipeline)
+set(FACEBENCH_VISION_FLOORS archives images detection crops datasets ${FACEBENCH_TORCH_FLOORS})
+set(FACEBENCH_LAB_FLOORS timing synthetic)
+set(FACEBENCH_FULL_FLOORS ${FACEBENCH_VISION_FLOORS} ${FACEBENCH_LAB_FLOORS})
+
+# The folders of includes: #include "facebench/FLOOR/x.h" is DOOR/facebench/FLOOR/x.h.
+set(FACEBENCH_INCLUDES)
+foreach(door EVAL VISION LAB)
+  string(TOLOWER ${door} folder)
+  list(APPEND FACEBENCH_INCLUDES "${PROJECT_SOURCE_DIR}/cpp/${folder}")
+  foreach(floor ${FACEBENCH_${door}_FLOORS})
+    set(FACEBENCH_DOOR_${floor} ${folder})
+    set(FACEBENCH_FOLDER_${floor} "${PROJECT_SOURCE_DIR}/cpp/${folder}/facebench/${floor}")
+  endforeach()
+endforeach()
 
 include(Kernels)
 
@@ -18,19 +32,18 @@ function(facebench_fmt variable)
   endforeach()
 endfunction()
 
-# facebench_floor(NAME [LIBS lib...]): an object library of cpp/src/NAME/*.cc, but for the kernels
+# facebench_floor(NAME [LIBS lib...]): an object library of the floor's sources, but for the kernels
 # (facebench_kernels). The LIBS stay private.
 function(facebench_floor name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS")
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/src/${name}/*.cc"
-       "${PROJECT_SOURCE_DIR}/cpp/src/${name}/*/*.cc")
+  file(GLOB sources CONFIGURE_DEPENDS "${FACEBENCH_FOLDER_${name}}/*.cc"
+       "${FACEBENCH_FOLDER_${name}}/*/*.cc")
   list(FILTER sources EXCLUDE REGEX "_kernels\\.cc$")
   if(NOT sources)
     return()
   endif()
   add_library(facebench_${name} OBJECT ${sources})
-  target_include_directories(facebench_${name} PUBLIC "${PROJECT_SOURCE_DIR}/cpp/include"
-                                               PRIVATE "${PROJECT_SOURCE_DIR}/cpp/src")
+  target_include_directories(facebench_${name} PUBLIC ${FACEBENCH_INCLUDES})
   facebench_fmt(fmt ${arg_LIBS})
   target_link_libraries(facebench_${name} PRIVATE facebench_warnings ${fmt} Threads::Threads ${arg_LIBS})
 endfunction()
@@ -44,7 +57,7 @@ function(facebench_unity floor size)
     return()
   endif()
   set_target_properties(facebench_${floor} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
-  list(TRANSFORM arg_ALONE PREPEND "${PROJECT_SOURCE_DIR}/cpp/src/${floor}/")
+  list(TRANSFORM arg_ALONE PREPEND "${FACEBENCH_FOLDER_${floor}}/")
   list(TRANSFORM arg_ALONE APPEND ".cc")
   set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -50,10 +50,10 @@ set(generated "${PROJECT_BINARY_DIR}/generated/facebench")
 function(umbrella_header component)
   set(lines "// All headers of facebench::${component}.\n#pragma once\n\n#include \"facebench/version.h\"\n")
   foreach(floor ${ARGN})
-    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/cpp/include"
-         "${PROJECT_SOURCE_DIR}/cpp/include/facebench/${floor}/*.h")
+    file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${FACEBENCH_FOLDER_${floor}}"
+         "${FACEBENCH_FOLDER_${floor}}/*.h")
     foreach(header ${headers})
-      string(APPEND lines "#include \"${header}\"\n")
+      string(APPEND lines "#include \"facebench/${floor}/${header}\"\n")
     endforeach()
   endforeach()
   file(CONFIGURE OUTPUT "${generated}/${component}.h" CONTENT "${lines}" @ONLY)
@@ -80,11 +80,10 @@ endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION ${CMAKE_INSTALL_DATADIR}/facebench
         COMPONENT cpp PATTERN "*-example" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 
+# The headers that lie in a floor's folder; those in a folder below are internal.
 foreach(floor ${header_floors})
-  if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/facebench/${floor}")
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/facebench/${floor}"
-            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/facebench COMPONENT cpp)
-  endif()
+  file(GLOB headers CONFIGURE_DEPENDS "${FACEBENCH_FOLDER_${floor}}/*.h")
+  install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/facebench/${floor} COMPONENT cpp)
 endforeach()
 install(EXPORT facebench_eval_targets NAMESPACE facebench:: DESTINATION ${package_dir} COMPONENT cpp)
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cpp/cmake/facebenchConfig.cmake.in"

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 from sklearn.metrics import roc_curve
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "python"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from ijb_release import image2template_feature
 
 

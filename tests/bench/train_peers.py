@@ -212,7 +212,7 @@ def our_loss(head, x, y):
 
 
 def plain_loss(head, x, y):
-    sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
     from loss_definitions import DEFINITIONS
 
     parameters, kept = dict(head.named_parameters()), dict(head.named_buffers())

@@ -18,7 +18,7 @@ import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
 # Module, function, seconds at most. The checks come first.
 STAGES = [

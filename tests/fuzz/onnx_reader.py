@@ -4,7 +4,8 @@ of it are changed further.
     PYTHONPATH=build/python python tests/fuzz/onnx_reader.py SECONDS [FOUND]
 
 Prints executions and the lines reached; an input that ends in something else than facebench.Error
-is written into FOUND (default: build-fuzz/found). tests/vision/embedding/test_onnx_reader.py runs the seeds.
+is written into FOUND (default: build-fuzz/found). Its test,
+tests/vision/embedding/test_onnx_reader.py, runs the seeds.
 """
 
 import random

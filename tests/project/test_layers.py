@@ -7,22 +7,24 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FLOORS = [
-    "core",
-    "io",
-    "metrics",
-    "protocols",
-    "reports",
-    "images",
-    "detection",
-    "crops",
-    "datasets",
-    "nn",
-    "embedding",
-    "training",
-    "timing",
-    "pipeline",
-]
+# The floors by door, lowest first.
+DOORS = {
+    "eval": ["core", "io", "metrics", "protocols", "reports"],
+    "vision": [
+        "archives",
+        "images",
+        "detection",
+        "crops",
+        "datasets",
+        "nn",
+        "embedding",
+        "training",
+        "pipeline",
+    ],
+    "lab": ["timing", "synthetic"],
+}
+FLOORS = [floor for floors in DOORS.values() for floor in floors]
+TORCH = {"nn", "embedding", "training", "pipeline", "timing", "synthetic"}
 # Which floors may include an outside library. A name that is not listed is allowed to none.
 LIBRARIES = {
     "fmt/": set(FLOORS),
@@ -31,18 +33,23 @@ LIBRARIES = {
     "hdf5.h": {"io"},
     "zlib.h": {"io", "images"},
     "Eigen/": set(FLOORS) - {"core", "io"},
-    "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline"},
+    "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline", "synthetic"},
     "turbojpeg.h": {"images"},
     "png.h": {"images"},
     "dlib/": {"detection"},
-    "torch/": {"nn", "embedding", "training", "timing", "pipeline"},
-    "ATen/": {"nn", "embedding", "training", "timing", "pipeline"},
-    "c10/": {"nn", "embedding", "training", "timing", "pipeline"},
+    "torch/": TORCH,
+    "ATen/": TORCH,
+    "c10/": TORCH,
 }
 # Not public, and used above their floor all the same. Vectors have internal linkage and ask for a
 # set of instructions: the kernels of every floor are made of them. The list of torch's operations
-# serves every floor that has torch.
-SHARED = {"core/vectors.h", "nn/aten.h"}
+# serves every floor that has torch. Archives are unfolded as lists of pairs are.
+SHARED = {
+    "facebench/core/internal/vectors.h",
+    "facebench/io/internal/memory_number.h",
+    "facebench/io/internal/unfold.h",
+    "facebench/nn/internal/aten.h",
+}
 # What public headers may include from outside: what they cost, everybody who uses the library pays.
 # Options are described in sources (core/options_fwd.h), tensors are declared without operations.
 OF_PUBLIC_HEADERS = {
@@ -74,24 +81,34 @@ def includes(path: Path) -> list[str]:
     return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.MULTILINE)
 
 
-def sources(folder: str, root: Path = ROOT) -> list[tuple[str, Path]]:
-    """Every C++ file below cpp/FOLDER, with its floor."""
-    base = root / "cpp" / folder
-    files = [p for p in base.rglob("*") if p.suffix in {".h", ".cc", ".cu"}]
-    return [(p.relative_to(base).parts[0], p) for p in sorted(files)]
+def all_cpp(root: Path = ROOT) -> list[tuple[str, Path]]:
+    """Every C++ file, cpp/DOOR/facebench/FLOOR/..., with its floor; FLOOR as DOOR/FLOOR where the
+    floor is not of that door."""
+    files = []
+    for path in sorted((root / "cpp").rglob("*")):
+        if path.suffix in {".h", ".cc", ".cu"}:
+            door, _, floor = path.relative_to(root / "cpp").parts[:3]
+            files.append((floor if floor in DOORS.get(door, []) else f"{door}/{floor}", path))
+    return files
+
+
+def included_as(path: Path) -> str:
+    """facebench/FLOOR/x.h"""
+    return path.as_posix().split("/cpp/")[1].partition("/")[2]
+
+
+def is_public(include: str) -> bool:
+    """Whether a header lies in its floor's folder; what lies deeper is internal."""
+    return include.count("/") == 2
 
 
 def headers() -> list[tuple[str, Path]]:
-    return sources("include/facebench")
-
-
-def all_cpp(root: Path = ROOT) -> list[tuple[str, Path]]:
-    return sources("include/facebench", root) + sources("src", root)
+    return [(f, p) for f, p in all_cpp() if p.suffix == ".h" and is_public(included_as(p))]
 
 
 def test_public_headers_include_what_is_cheap():
     for _, path in headers():
-        name = path.relative_to(ROOT / "cpp/include/facebench").as_posix()
+        name = included_as(path).removeprefix("facebench/")
         for include in includes(path):
             if include in COSTLY:
                 assert name in COSTLY[include], f"{name} includes {include}"
@@ -101,9 +118,9 @@ def test_public_headers_include_what_is_cheap():
 
 def test_the_floors_are_those_of_the_build():
     text = (ROOT / "cpp/cmake/Floors.cmake").read_text()
-    sets = dict(re.findall(r"set\(FACEBENCH_(EVAL|TORCH|FULL)_FLOORS ([^)]+)\)", text))
-    full = sets["FULL"].replace("${FACEBENCH_TORCH_FLOORS}", sets["TORCH"])
-    assert f"{sets['EVAL']} {full}".split() == FLOORS
+    sets = dict(re.findall(r"set\(FACEBENCH_(EVAL|TORCH|VISION|LAB)_FLOORS ([^)]+)\)", text))
+    vision = sets["VISION"].replace("${FACEBENCH_TORCH_FLOORS}", sets["TORCH"])
+    assert [sets["EVAL"].split(), vision.split(), sets["LAB"].split()] == list(DOORS.values())
 
 
 def test_every_cpp_file_lies_on_a_floor():
@@ -112,19 +129,18 @@ def test_every_cpp_file_lies_on_a_floor():
 
 
 def wrong_includes(floor: str, path: Path, root: Path = ROOT) -> list[str]:
-    """The includes of a file of `floor` that reach a higher floor, or a header of another floor
-    that is not public (cpp/src/OTHER/x.h, included as "OTHER/x.h")."""
-    public = (root / "cpp/include") in path.parents
+    """The includes of a file of `floor` that reach a higher floor, or an internal header of another
+    floor or from a public header."""
+    public = path.suffix == ".h" and "/cpp/" in path.as_posix() and is_public(included_as(path))
     wrong = []
     for include in includes(path):
         first, _, rest = include.partition("/")
-        other = rest.partition("/")[0] if first == "facebench" else first
-        if first == "facebench":
-            bad = other not in FLOORS or FLOORS.index(other) > FLOORS.index(floor)
-        else:
-            private = (root / "cpp/src" / include).is_file() and include not in SHARED
-            bad = private and (public or other != floor)
-        if bad:
+        if first != "facebench":
+            continue
+        other = rest.partition("/")[0]
+        above = other not in FLOORS or FLOORS.index(other) > FLOORS.index(floor)
+        internal = not is_public(include) and include not in SHARED
+        if above or (internal and (public or other != floor)):
             wrong.append(f"{path.relative_to(root)} includes {include}")
     return wrong
 
@@ -140,22 +156,25 @@ def test_files_include_their_own_floor_and_public_headers_of_lower_ones():
 def test_the_check_sees_what_is_wrong(tmp_path):
     planted = {
         "cpp/eval/facebench/core/error.h": "#pragma once\n",
-        "cpp/vision/facebench/training/learner.h": '#include "training/own.h"\n',
-        "cpp/src/training/own.h": '#include "facebench/core/error.h"\n',
-        "cpp/src/training/own.cc": '#include "training/own.h"\n#include <vector>\n',
-        "cpp/src/timing/bench.cc": '#include "facebench/training/learner.h"\n'
-        '  #  include "training/own.h"\n',
-        "cpp/src/core/low.cc": '#include "facebench/pipeline/run.h"\n'
+        "cpp/eval/facebench/core/low.cc": '#include "facebench/pipeline/run.h"\n'
         '#include "facebench/nowhere/x.h"\n',
+        "cpp/lab/facebench/timing/bench.cc": '#include "facebench/training/learner.h"\n'
+        '  #  include "facebench/training/internal/own.h"\n',
+        "cpp/vision/facebench/pipeline/run.cc": '#include "facebench/timing/series.h"\n',
+        "cpp/vision/facebench/training/internal/own.h": '#include "facebench/core/error.h"\n',
+        "cpp/vision/facebench/training/learner.h": '#include "facebench/training/internal/own.h"\n',
+        "cpp/vision/facebench/training/own.cc": '#include "facebench/training/internal/own.h"\n'
+        "#include <vector>\n",
     }
     for name, text in planted.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert layer_violations(tmp_path) == [
-        "cpp/vision/facebench/training/learner.h includes training/own.h",
-        "cpp/src/core/low.cc includes facebench/pipeline/run.h",
-        "cpp/src/core/low.cc includes facebench/nowhere/x.h",
-        "cpp/src/timing/bench.cc includes training/own.h",
+        "cpp/eval/facebench/core/low.cc includes facebench/pipeline/run.h",
+        "cpp/eval/facebench/core/low.cc includes facebench/nowhere/x.h",
+        "cpp/lab/facebench/timing/bench.cc includes facebench/training/internal/own.h",
+        "cpp/vision/facebench/pipeline/run.cc includes facebench/timing/series.h",
+        "cpp/vision/facebench/training/learner.h includes facebench/training/internal/own.h",
     ]
 
 
@@ -205,13 +224,12 @@ def is_header_only(text: str) -> bool:
 
 def test_every_header_has_its_source_or_is_header_only():
     wrong = []
-    for floor, path in headers():
-        relative = path.relative_to(ROOT / "cpp/include/facebench" / floor)
-        base = ROOT / "cpp/src" / floor / relative
+    for _, path in headers():
+        base = path
         if any(base.with_suffix(s).exists() for s in (".cc", ".cu")):
             continue
         # A header may be answered by several sources in a folder of its name.
-        if base.with_suffix("").is_dir() or base.parent.with_suffix(".cc").exists():
+        if base.with_suffix("").is_dir() or (path.parent / "internal" / f"{path.stem}.cc").exists():
             continue
         if not is_header_only(path.read_text()):
             wrong.append(str(path.relative_to(ROOT)))
@@ -253,17 +271,18 @@ def test_files_can_be_read_in_a_sitting():
 
 
 def test_bindings_hold_the_floor_of_their_name():
-    # Beside the floors: the two modules and the helpers. FLOOR.cc, and FLOOR/*.cc of a large one.
+    # Beside the floors: the two modules and the helpers. DOOR/FLOOR.cc, and DOOR/FLOOR/*.cc of a
+    # large one.
     base = ROOT / "bindings"
     allowed = {"eval_module", "full_module", "finish_module"}
     allowed |= {"common", "arrays", "modules", "result_class"}
     wrong = []
     for path in base.rglob("*.cc"):
-        name = path.relative_to(base).with_suffix("").parts[0]
-        if name in allowed:
+        parts = path.relative_to(base).with_suffix("").parts
+        if parts[0] in allowed:
             continue
-        floor = {"losses": "nn"}.get(name, name)
-        if floor not in FLOORS:
+        floor = {"losses": "nn"}.get(parts[1], parts[1])
+        if floor not in DOORS.get(parts[0], []):
             wrong.append(f"{path.relative_to(base)}: no floor of that name")
         else:
             wrong += wrong_includes(floor, path)
@@ -340,7 +359,7 @@ BY_LOCALE = re.compile(
 def test_numbers_and_letters_do_not_follow_the_locale():
     """core/numbers.h and std::from_chars instead; a decimal comma once made 0.0 of every score."""
     files = [p for p in (ROOT / "bindings").rglob("*") if p.suffix in {".h", ".cc"}]
-    files += [p for _, p in [*sources("src"), *headers()]]
+    files += [p for _, p in all_cpp()]
     found = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in files
@@ -356,4 +375,4 @@ def test_only_one_header_includes_the_json_library():
     files = [p for p in base.rglob("*") if p.suffix in {".h", ".cc", ".cu"}]
     files += list((ROOT / "bindings").rglob("*.cc")) + list((ROOT / "bindings").rglob("*.h"))
     users = [p for p in files if any(i.startswith("nlohmann/") for i in includes(p))]
-    assert users == [base / "include/facebench/io/json.h"]
+    assert users == [base / "eval/facebench/io/json.h"]

@@ -15,6 +15,7 @@ from facebench._torch import full
 from facebench.core import Error
 from facebench.core._arguments import brief, type_text
 from facebench.io import read_safetensors, sha256_file, write_safetensors
+from facebench.nn._own_module import first_output
 
 
 class Embedder(Protocol):
@@ -210,11 +211,6 @@ class OnnxEmbedder(_NetworkEmbedder):
         if len({part.shape[1] for part in parts}) > 1:
             raise ValueError(f"{self._file}: its output '{self._output}' has rows of unlike length")
         return np.concatenate(parts)
-
-
-def first_output(output):
-    """Of a network with several outputs the first."""
-    return output[0] if isinstance(output, (tuple, list)) and output else output
 
 
 _OWN_MODEL = "facebench-own-model"

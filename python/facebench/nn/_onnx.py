@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import torch
 
-from facebench.embedding._foreign import first_output
+from facebench.nn._own_module import first_output
 
 OPSET = 17
 

@@ -1,4 +1,4 @@
-"""Modules of the user's in a training: what losses and networks of their own have in common."""
+"""Modules of the user's: what losses and networks of their own have in common."""
 
 import hashlib
 import inspect
@@ -15,6 +15,11 @@ def description(given) -> dict:
     except (OSError, TypeError):  # typed at a prompt, or compiled
         source = None
     return {"name": "own", "python": name, "source_sha256": source}
+
+
+def first_output(output):
+    """Of a network with several outputs the first."""
+    return output[0] if isinstance(output, (tuple, list)) and output else output
 
 
 def make(factory, seed, **arguments):

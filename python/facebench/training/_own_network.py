@@ -3,8 +3,9 @@
 import torch
 
 from facebench.core._arguments import type_text
-from facebench.embedding._foreign import TorchEmbedder, first_output
+from facebench.embedding._foreign import TorchEmbedder
 from facebench.nn import _own_module
+from facebench.nn._own_module import first_output
 
 # Which options of an optimizer go for a layer's weight and bias (decay_norms, decay_slopes, ...).
 _NORMS = (

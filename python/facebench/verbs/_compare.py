@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 import numpy as np
+
 from facebench import crops, detection, embedding, images
 from facebench._torch import full
 from facebench.core import Error

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 import numpy as np
+
 from facebench import _eval
 from facebench._eval import InspectionOptions
 from facebench.core._options import takes

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 import numpy as np
+
 from facebench import _eval, reports
 from facebench.core._options import takes
 from facebench.io import read_embeddings

@@ -19,7 +19,8 @@ from facebench import datasets
 
 def transcriptions(name):
     """The published rules in numpy, where the functions of the metrics are tested against them."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    path = Path(__file__).parents[1] / f"metrics/{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -14,7 +14,7 @@ FUZZ = Path(__file__).parents[2] / "fuzz"
 sys.path.insert(0, str(FUZZ))
 import onnx_reader  # noqa: E402
 import onnx_seeds  # noqa: E402
-from facebench import Error
+from facebench import Error  # noqa: E402
 from facebench.embedding import _onnx_import  # noqa: E402
 from onnx_seeds import INT32, INT64, field, floats, model, node, numbers, tensor  # noqa: E402
 

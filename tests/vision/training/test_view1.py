@@ -1,18 +1,12 @@
 """All five losses learn real faces: LFW View 1, the cheap setting of docs/training-results.md."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
+import view1
 from facebench import embedding, training
-
-spec = importlib.util.spec_from_file_location("view1", Path(__file__).with_name("view1.py"))
-view1 = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(view1)
 
 if not view1.ROOT.is_dir():
     pytest.skip("FACEBENCH_DATA is not set (LFW)", allow_module_level=True)

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
 #include "facebench/io/internal/temporary.h"
 
 namespace facebench {
@@ -222,6 +223,10 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+bool has_ending(const std::filesystem::path& path, std::string_view ending) {
+  return lower_ascii(path.filename().string()).ends_with(ending);
 }
 
 }  // namespace facebench

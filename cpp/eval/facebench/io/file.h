@@ -92,4 +92,7 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+// Whether the name of a path ends so, in any case.
+bool has_ending(const std::filesystem::path& path, std::string_view ending);
+
 }  // namespace facebench

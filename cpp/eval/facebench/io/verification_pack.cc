@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "facebench/archives/internal/formats.h"
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/internal/pickle_machine.h"

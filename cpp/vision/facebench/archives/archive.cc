@@ -8,14 +8,11 @@
 #include "facebench/archives/internal/formats.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
+#include "facebench/io/file.h"
 
 namespace facebench {
 
 namespace fs = std::filesystem;
-
-bool has_ending(const fs::path& path, std::string_view ending) {
-  return lower_ascii(path.filename().string()).ends_with(ending);
-}
 
 fs::path file_or_only_one(const fs::path& path, std::string_view preferred,
                           std::string_view ending) {

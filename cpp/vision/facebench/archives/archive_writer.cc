@@ -10,6 +10,7 @@
 #include "facebench/archives/internal/tar_format.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
+#include "facebench/io/file.h"
 #include "facebench/io/verification_pack.h"
 
 namespace facebench {

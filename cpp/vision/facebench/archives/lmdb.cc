@@ -19,6 +19,7 @@
 #include "facebench/archives/internal/message_pack.h"
 #include "facebench/archives/internal/protobuf.h"
 #include "facebench/core/error.h"
+#include "facebench/io/file.h"
 #include "facebench/io/text.h"
 
 namespace facebench {

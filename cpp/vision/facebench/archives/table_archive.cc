@@ -6,6 +6,7 @@
 
 #include "facebench/archives/internal/formats.h"
 #include "facebench/core/error.h"
+#include "facebench/io/file.h"
 
 namespace facebench {
 namespace {

@@ -17,8 +17,6 @@ ImageArchiveFormat rec_archive();
 ImageArchiveFormat tar_archive();
 ImageArchiveFormat tfrecord_archive();
 
-// Whether the name of a path ends so, in any case.
-bool has_ending(const std::filesystem::path& path, std::string_view ending);
 // The file itself; of a folder the file `preferred` in it, else the only one with the ending.
 // Throws Error where there is none or are several.
 std::filesystem::path file_or_only_one(const std::filesystem::path& path,
