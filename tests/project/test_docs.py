@@ -76,3 +76,19 @@ def test_every_name_of_the_glossary_is_in_the_code():
     assert len(named) > 30
     for span in re.findall(r"`([\w:]+)`", "\n".join(named)):
         assert set(span.split("::")) <= known, span
+
+
+def test_where_things_are_names_folders_that_exist_and_fits_a_screen():
+    page = (ROOT / "docs/where-things-are.md").read_text()
+    assert len(page.splitlines()) <= 80
+    tables = "\n".join(line for line in page.splitlines() if line.startswith("|"))
+    for path in re.findall(
+        r"`((?:bindings|cpp|docs|protocols|python|scripts|tests)/[^`]*)`", tables
+    ):
+        for door in ("eval", "vision", "lab") if "DOOR" in path else ("",):
+            pattern = re.sub(r"FLOOR.*", "*", path.replace("DOOR", door))
+            assert list(ROOT.glob(pattern)), path
+    floors = page.partition("## Folders")[0]
+    for door in ("eval", "vision", "lab"):
+        for folder in (ROOT / "cpp" / door / "facebench").iterdir():
+            assert f"`{folder.name}`" in floors, folder
