@@ -15,7 +15,7 @@ import numpy as np
 from facebench import images
 from facebench._eval import Error
 from facebench._torch import full
-from facebench.core._arguments import type_text
+from facebench.core._arguments import listed, type_text
 
 DetectedFile = full.DetectedFile
 DetectionSummary = full.DetectionSummary
@@ -195,7 +195,7 @@ def detect_to_file(
 
 def _files(paths, draw) -> list:
     if not _is_path(paths):
-        paths = list(paths)
+        paths = listed(paths, "paths")
         if paths and all(isinstance(path, full.ImageFile) for path in paths):
             return paths
     return list_image_files(paths, draw)[0]
@@ -215,7 +215,7 @@ def list_image_files(paths: str | os.PathLike | Sequence, draw: str | os.PathLik
     >>> [file.name for file in files], [path.name for path in skipped]
     (['2.jpg', '10.jpg'], ['notes.txt'])
     """
-    return full.list_image_files([paths] if _is_path(paths) else list(paths), draw)
+    return full.list_image_files([paths] if _is_path(paths) else listed(paths, "paths"), draw)
 
 
 def face_formats() -> dict[str, str]:

@@ -15,6 +15,7 @@
 import torch
 
 from facebench._torch import full
+from facebench.core._arguments import of_kind
 
 losses = full.losses
 
@@ -32,7 +33,7 @@ class Head(torch.nn.Module):
 
     def __init__(self, core):
         super().__init__()
-        self._core = core
+        self._core = of_kind(core, full.Head, "core")
         for name, tensor in core.parameters().items():
             # The tensor that the loss itself reads; a copy would be another leaf.
             tensor._is_param = True

@@ -8,6 +8,8 @@ those of matplotlib's ``plot``.
 
 import os
 
+from facebench.core._arguments import of_kind
+
 __all__ = ["plot_cmc", "plot_det", "plot_roc", "plot_scores"]
 
 
@@ -23,12 +25,13 @@ def _axes(ax):
 
 def _curves(results):
     """(label, track) of every track that has a curve."""
+    from facebench.protocols import Result, load
+
     named = results if isinstance(results, dict) else {"": results}
     for title, result in named.items():
         if isinstance(result, (str, os.PathLike)):
-            from facebench.protocols import load
-
             result = load(result)
+        of_kind(result, Result, "results")
         tracks = [t for t in result.tracks.values() if t.trials is not None]
         for track in tracks:
             label = ", ".join(filter(None, [title, track.name if len(tracks) > 1 else ""]))

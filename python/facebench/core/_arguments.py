@@ -8,7 +8,7 @@ from typing import Any
 
 from facebench._eval import closest_name
 
-LONGEST = 500  # characters of a message about arguments
+LONGEST = 500  # characters of a message about arguments, or of a foreign text in one
 
 
 def _is_number(value) -> bool:
@@ -56,6 +56,30 @@ def type_text(value) -> str:
     return type(value).__name__
 
 
+def of_kind(value, kind, name: str):
+    """The value, where it is of the class (or of one of them); else TypeError names the argument.
+
+    >>> of_kind("a", str, "text")
+    'a'
+    """
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        wanted = " or ".join(k.__name__ for k in kinds)
+        raise TypeError(f"{name}: expected {wanted}, found {type_text(value)}")
+    return value
+
+
+def listed(values, name: str) -> list:
+    """Texts, paths or objects as a list; none for None. TypeError for one text, which is no list,
+    and for an array of numbers, which may hold any number of them."""
+    if values is None:
+        return []
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    if not _is_sequence(values) or getattr(values, "ndim", 1) != 1 or kind not in ("", "U", "O"):
+        raise TypeError(f"{name}: expected a list, found {type_text(values)}")
+    return list(values)
+
+
 def brief(value) -> str:
     """A path or name for a message, shortened; of anything else its type.
 
@@ -66,6 +90,16 @@ def brief(value) -> str:
         return type_text(value)
     text = os.fspath(value)
     return text if len(text) <= 200 else f"{text[:60]} ..."
+
+
+def cut(text) -> str:
+    """What another library or a file says, for a message: at most 500 characters.
+
+    >>> len(cut("a" * 600)), cut("short")
+    (500, 'short')
+    """
+    text = str(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 
 def did_you_mean(name: str, known) -> str:

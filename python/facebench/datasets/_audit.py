@@ -7,6 +7,7 @@ from pathlib import Path
 
 from facebench import _torch
 from facebench.core import Error
+from facebench.core._arguments import of_kind
 
 _SIDE = 112  # pixels of a picture on the sheet
 
@@ -144,6 +145,9 @@ def audit_sheet(found, train, test):
     >>> page.count('data-person="Person_00020"')
     1
     """
+    from facebench.datasets._overlap import Overlap  # which shows this function
+
+    of_kind(found, Overlap, "found")
     train, test = _Pictures(os.fspath(train)), _Pictures(os.fspath(test))
     title = f"{found.train['name']} and {found.test['name']}"
     groups = clusters(found.entries)

@@ -7,6 +7,7 @@ from facebench import _torch
 from facebench._full import OverlapOptions
 from facebench.core import Error
 from facebench.core._fields import Fields
+from facebench.core._files import read_text
 from facebench.core._options import takes
 from facebench.datasets import _audit
 from facebench.io import _text_tables
@@ -68,7 +69,7 @@ def read_person_names(path):
     {'m.0107_f': 'Jane Doe', 'm.0108': 'Petr Škoda'}
     """
     path = os.fspath(path)
-    text = _text_tables.read_text(path)
+    text = read_text(path)
     separator = "\t" if "\t" in text.partition("\n")[0] else ","
     names = {}
     for line, row in _text_tables.rows(path, text, separator, skipinitialspace=True):

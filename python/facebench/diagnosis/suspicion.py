@@ -1,10 +1,9 @@
 """What is suspicious in a run folder."""
 
-import json
-
 import numpy as np
 
 from facebench import _eval
+from facebench.core._files import read_json
 from facebench.reports.runs import read_run
 
 MANY_FAILED = 0.01  # of the images
@@ -15,7 +14,7 @@ GREY = 0.02  # of the crops
 def suspicions(run) -> list[dict]:
     """{"sign", "text"} of each."""
     content = read_run(run)["content"]
-    measured = json.loads((run / "metrics.json").read_text())
+    measured = read_json(run / "metrics.json")
     found = [("warning", w) for w in content.get("warnings", [])]
     for name, track in measured["tracks"].items():
         found += _of_rates(name, track)

@@ -16,7 +16,7 @@ import numpy as np
 from facebench import nn
 from facebench._torch import full
 from facebench.core import Error
-from facebench.core._arguments import brief, did_you_mean, tensor_array, type_text
+from facebench.core._arguments import brief, did_you_mean, listed, tensor_array, type_text
 from facebench.core._options import takes
 from facebench.embedding import _foreign, _onnx_import
 from facebench.embedding._foreign import (
@@ -330,6 +330,6 @@ def extract(
         options,
         threads,
         progress,
-        list(names or []),
+        listed(names, "names"),
         [int(s) for s in (status if status is not None else [])],
     )

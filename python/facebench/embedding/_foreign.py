@@ -13,7 +13,8 @@ import numpy as np
 
 from facebench._torch import full
 from facebench.core import Error
-from facebench.core._arguments import brief, type_text
+from facebench.core._arguments import brief, cut, type_text
+from facebench.core._files import MOST, open_file, read_bytes
 from facebench.io import read_safetensors, sha256_file, write_safetensors
 from facebench.nn._own_module import first_output
 
@@ -111,7 +112,7 @@ def _rows(out, images: int, what: str) -> np.ndarray:
 def _external_data(path) -> dict[str, str]:
     """The files beside an ONNX file that hold its weights, each with its SHA-256. facebench.Error
     for one outside of its folder, and where there may be some and nothing can tell which."""
-    if b"location" not in Path(path).read_bytes():  # the key that names such a file
+    if b"location" not in read_bytes(path):  # the key that names such a file
         return {}
     try:
         import onnx
@@ -130,7 +131,7 @@ def _external_data(path) -> dict[str, str]:
     }
     for name in names:
         if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise Error(f"{path}: keeps weights outside of its folder, in {name!r}")
+            raise Error(f"{path}: keeps weights outside of its folder, in {brief(name)!r}")
     return {name: sha256_file(Path(path).parent / name) for name in sorted(names)}
 
 
@@ -152,8 +153,7 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise ImportError(
                 "ONNX models need onnxruntime: pip install 'facebench[onnx]'"
             ) from None
-        if not Path(path).is_file():
-            raise Error(f"{brief(path)}: there is no such file")
+        open_file(path, MOST).close()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
@@ -162,13 +162,14 @@ class OnnxEmbedder(_NetworkEmbedder):
                 str(path), options, providers=["CPUExecutionProvider"]
             )
         except Exception as e:
-            raise Error(f"{path}: onnxruntime refuses it: {e}") from None
+            raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
         self._title = self._file = str(path)
         self._sha256 = sha256_file(path)
         outside = _external_data(path)
         outputs = [o.name for o in self._session.get_outputs()]
         if output is not None and output not in outputs:
-            raise ValueError(f"{path} has no output {output!r}; it has {', '.join(outputs)}")
+            said = cut(", ".join(outputs))
+            raise ValueError(f"{path} has no output {brief(output)!r}; it has {said}")
         self._output = output or outputs[0]
         exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
         if exported is None:
@@ -195,7 +196,8 @@ class OnnxEmbedder(_NetworkEmbedder):
         channels = 1 if self._options.color == "gray" else 3
         if len(shape) != 4 or shape[1] not in (0, channels):
             raise Error(
-                f"{self._file}: its input '{first.name}' is ({', '.join(map(str, first.shape))}), "
+                f"{self._file}: its input '{brief(first.name)}' is "
+                f"({cut(', '.join(map(str, first.shape)))}), "
                 f"expected (N, {channels}, H, W) with color '{self._options.color}'"
             )
         self._name, self._batch, self._input = first.name, shape[0], tuple(shape[2:])
@@ -206,10 +208,14 @@ class OnnxEmbedder(_NetworkEmbedder):
         parts = []
         for i in range(0, len(x), step):
             part = x[i : i + step]
-            out = self._session.run([self._output], {self._name: part})[0]
-            parts.append(_rows(out, len(part), f"{self._file}: its output '{self._output}'"))
+            try:
+                out = self._session.run([self._output], {self._name: part})[0]
+            except Exception as e:  # onnxruntime has no class that all of its errors share
+                raise Error(f"{self._file}: onnxruntime cannot run it: {cut(e)}") from None
+            parts.append(_rows(out, len(part), f"{self._file}: its output '{brief(self._output)}'"))
         if len({part.shape[1] for part in parts}) > 1:
-            raise ValueError(f"{self._file}: its output '{self._output}' has rows of unlike length")
+            said = f"its output '{brief(self._output)}' has rows of unlike length"
+            raise ValueError(f"{self._file}: {said}")
         return np.concatenate(parts)
 
 

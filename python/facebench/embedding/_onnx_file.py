@@ -9,11 +9,11 @@ import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from facebench.core import Error
+from facebench.core._files import read_bytes
 
 MOST_ELEMENTS = 1 << 31  # of a tensor
 MOST_SIDES = 16
@@ -59,7 +59,7 @@ class OnnxFile:
 
 def read(path) -> OnnxFile:
     """facebench.Error where the file is no ONNX file, is damaged or keeps weights elsewhere."""
-    data = memoryview(Path(path).read_bytes())
+    data = memoryview(read_bytes(path))
     try:
         return _model(data)
     except Malformed as e:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from facebench.core import Error
+from facebench.core._arguments import brief, cut
 from facebench.embedding import _onnx_file
 
 # Numbers of a layer's result, and of all constants that nodes compute: a small file can join a
@@ -74,7 +75,8 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
     if len(inputs) != 1 or not file.outputs:
         raise Error(f"{path}: has {len(inputs)} inputs and {len(file.outputs)} outputs, not one")
     if output is not None and output not in file.outputs:
-        raise ValueError(f"{path} has no output {output!r}; it has {', '.join(file.outputs)}")
+        known = cut(", ".join(file.outputs))
+        raise ValueError(f"{path} has no output {brief(output)!r}; it has {known}")
     importer.start(inputs[0], file.inputs[inputs[0]], height, width)
     return importer.finish(output or file.outputs[0])
 

@@ -109,7 +109,7 @@ def write_safetensors(path, tensors, metadata=None):
     >>> tensors["w"], metadata
     (array([0., 1., 2.]), {'network': 'toy'})
     """
-    _eval.write_safetensors(path, tensors, metadata or {})
+    _eval.write_safetensors(path, tensors, {} if metadata is None else metadata)
 
 
 def sha256_file(path, progress=None):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench.core._arguments import brief
-from facebench.io._text_tables import number, read_text
+from facebench.core._files import open_file, read_text
+from facebench.io._text_tables import number
 from facebench.io._text_tables import rows as text_rows
 
 Error = _eval.Error
@@ -42,11 +43,8 @@ _KINDS = "facebench reads .h5, .npz, .npy with names, .csv and .parquet (docs/yo
 
 
 def _kind(where):
-    try:
-        with open(where, "rb") as file:
-            first = file.read(8)
-    except OSError as error:
-        raise Error(f"{brief(where)}: cannot be read: {error.strerror}") from None
+    with open_file(where) as file:
+        first = file.read(8)
     kind = next((kind for start, kind in _BEGINNINGS if first.startswith(start)), None)
     if kind is None and Path(where).suffix.lower() in (".csv", ".tsv", ".txt"):
         return "csv"
@@ -163,32 +161,49 @@ def _check_claim(file, size, what):
     header = np.lib.format.read_array_header_1_0
     if version != (1, 0):
         header = np.lib.format.read_array_header_2_0
-    shape, _, dtype = header(file)
+    try:
+        shape, _, dtype = header(file)
+    except Exception as error:  # whatever Python's own parser raises for it
+        raise ValueError(f"{what} is malformed ({type(error).__name__})") from None
+    if any(type(side) is not int or not 0 <= side < 1 << 62 for side in shape):
+        raise ValueError(f"{what} has a side that is no length: {brief(str(shape))}")
     claimed, there = math.prod(shape) * dtype.itemsize, size - file.tell()
     if claimed > there and not dtype.hasobject:
         raise ValueError(f"{what}: claims {claimed} bytes, {there} are there")
+
+
+def _check_entries(archive):
+    """The arrays of a .npz that are wanted, by name: embeddings, names and status where they are
+    called so, else all. ValueError where they stand for too much, or claim more than is there."""
+    entries = {}
+    for entry in archive.infolist():
+        if entry.filename in entries:
+            raise ValueError(f"'{brief(entry.filename)}' is in it twice")
+        entries[entry.filename] = entry
+    keys = [name.removesuffix(".npy") for name in entries]
+    if any(key in VALUES for key in keys):
+        keys = [k for k in keys if k in VALUES or k in NAMES or k == "status"]
+    wanted = [entries.get(f"{key}.npy") or entries[key] for key in keys]
+    packed, expanded = (sum(getattr(e, s) for e in wanted) for s in ("compress_size", "file_size"))
+    if expanded > max(_EXPANDED, 100 * packed):
+        raise ValueError(f"its arrays expand {packed} bytes to {expanded}")
+    for entry in wanted:
+        if entry.filename.endswith(".npy"):
+            with archive.open(entry) as file:
+                _check_claim(file, entry.file_size, f"'{brief(entry.filename)}'")
+    return keys
 
 
 def _read_npz(where):
     import numpy as np
 
     try:
-        with zipfile.ZipFile(where) as archive:
-            seen = set()
-            for entry in archive.infolist():
-                if entry.filename in seen:
-                    raise ValueError(f"'{brief(entry.filename)}' is in it twice")
-                seen.add(entry.filename)
-                if entry.file_size > max(_EXPANDED, 100 * entry.compress_size):
-                    raise ValueError(
-                        f"'{brief(entry.filename)}' expands {entry.compress_size} bytes to "
-                        f"{entry.file_size}"
-                    )
-                if entry.filename.endswith(".npy"):
-                    with archive.open(entry) as file:
-                        _check_claim(file, entry.file_size, f"'{brief(entry.filename)}'")
-        with open(where, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
+        with open_file(where) as raw:
+            with zipfile.ZipFile(raw) as archive:
+                keys = _check_entries(archive)
+            raw.seek(0)
+            with np.load(raw, allow_pickle=False) as file:
+                arrays = {key: file[key] for key in keys}
         names = next((arrays[key] for key in NAMES if key in arrays), None)
         listed = None if names is None else names.tolist()
     except _DAMAGED as error:
@@ -214,9 +229,10 @@ def _read_npy(where):
     import numpy as np
 
     try:
-        with open(where, "rb") as file:
-            _check_claim(file, os.path.getsize(where), "the header")
-        return np.load(where, allow_pickle=False), None, None
+        with open_file(where) as file:
+            _check_claim(file, os.fstat(file.fileno()).st_size, "the header")
+            file.seek(0)
+            return np.load(file, allow_pickle=False), None, None
     except _DAMAGED as error:
         raise Error(f"{where}: {brief(str(error))}. {_KINDS}") from None
 

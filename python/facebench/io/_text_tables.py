@@ -1,24 +1,11 @@
-"""Text files of others: whole, as rows of CSV, and numbers. Errors name the file and the line."""
+"""Text of others: rows of CSV, and numbers. Errors name the file and the line."""
 
 import csv
 import io
-from pathlib import Path
 
 from facebench import _eval
-from facebench.core._arguments import brief
 
 Error = _eval.Error
-
-
-def read_text(where):
-    """The text of a file in UTF-8, with or without a byte order mark."""
-    try:
-        return Path(where).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise Error(f"{brief(where)}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise Error(f"{where}:{line}: is not UTF-8. Convert the file to UTF-8") from None
 
 
 def rows(where, text, separator=",", **dialect):

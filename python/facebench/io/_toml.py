@@ -2,16 +2,16 @@
 
 from facebench import _eval
 from facebench.core import Error
-from facebench.core._arguments import brief, did_you_mean
+from facebench.core._arguments import did_you_mean
+from facebench.core._files import read_bytes
+
+_MOST = 8 << 20
 
 
 def read_toml(path) -> dict:
     """What a TOML file holds; dates as text. Throws `facebench.Error` where it cannot be read, is
     nested too deeply, or holds inf or nan."""
-    try:
-        return _eval.read_toml(path.read_bytes(), str(path))
-    except OSError as e:
-        raise Error(f"{brief(path)}: {e.strerror}") from None
+    return _eval.read_toml(read_bytes(path, _MOST), str(path))
 
 
 def check_keys(path, where, table, known):

@@ -22,7 +22,7 @@ from facebench._eval import (
     TrialSet,
     write_synthetic_ijb,
 )
-from facebench.core._arguments import tensor_array
+from facebench.core._arguments import of_kind, tensor_array
 from facebench.core._fields import NamedValues
 from facebench.core._options import takes
 from facebench.core._rows import frame, rests_on, rows_of
@@ -265,7 +265,7 @@ class TrackResult(_eval.TrackResult, NamedValues):
     """
 
     def __init__(self, raw, index):
-        super().__init__(raw.tracks[index])
+        super().__init__(of_kind(raw, _eval.Result, "raw").tracks[index])
         self._raw, self._index = raw, index
         self.metrics = {n.name: MetricResult(n) for n in self.numbers}
         # A summary over tracks has no trials of its own.
@@ -286,6 +286,7 @@ class TrackResult(_eval.TrackResult, NamedValues):
         return self._raw.labelled_scores(self._index)
 
     def __getitem__(self, metric):
+        of_kind(metric, str, "metric")
         try:
             return self.metrics[metric]
         except KeyError:
@@ -348,7 +349,7 @@ class Result(NamedValues):
     """The result of an evaluation; Jupyter shows it as a table."""
 
     def __init__(self, raw, root="", threads=0):
-        self._raw, self._root, self._threads = raw, root, threads
+        self._raw, self._root, self._threads = of_kind(raw, _eval.Result, "raw"), root, threads
         self.protocol = raw.spec
         self.options = raw.options
         self.notes = raw.notes
@@ -359,6 +360,7 @@ class Result(NamedValues):
 
     def __getitem__(self, name) -> Any:
         """A track by its name, or, of a protocol with one track, a metric."""
+        of_kind(name, str, "track or metric")
         if name in self.tracks:
             return self.tracks[name]
         if len(self.tracks) == 1:

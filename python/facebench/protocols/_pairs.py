@@ -6,6 +6,7 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench.core._arguments import brief
+from facebench.core._files import read_text
 from facebench.io import _text_tables
 
 Error = _eval.Error
@@ -53,7 +54,7 @@ def read_scores(path, trials, columns=None):
     facebench.Error names a pair that has no score, or two different ones, with its lines.
     """
     path = os.fspath(path)
-    table = _text_tables.rows(path, _text_tables.read_text(path))
+    table = _text_tables.rows(path, read_text(path))
     header = [cell.strip() for cell in next(table, (0, []))[1]]
     first, second, score = _places(path, header, columns)
     if first is None:

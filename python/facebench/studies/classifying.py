@@ -15,6 +15,8 @@ import numpy as np
 
 from facebench import embedding, io, training
 from facebench.core import Error
+from facebench.core._files import read_json
+from facebench.io import read_manifest
 from facebench.reports import read_training, write_text
 from facebench.studies.small_images import CLASSES, hold_out, read_small_images
 from facebench.studies.work import load_recipe
@@ -44,7 +46,7 @@ def classify(folder, images, *, checkpoint=None, threads: int = 1) -> np.ndarray
     """
     folder = Path(folder)
     state, _ = io.read_safetensors(checkpoint or checkpoints(folder)[-1])
-    loss = json.loads((folder / "run.json").read_text())["content"]["recipe"]["loss"]["name"]
+    loss = read_manifest(folder / "run.json")["content"]["recipe"]["loss"]["name"]
     model = _model_at(folder / "model.safetensors", state)
     options = embedding.ExtractOptions(flip="none", normalization="none")
     features = embedding.extract(model, images, options, threads=threads).values
@@ -160,4 +162,4 @@ def _accuracy(table):
 
 if __name__ == "__main__":
     asked, answer = map(Path, sys.argv[1:])
-    write_text(answer, json.dumps(train_point(json.loads(asked.read_text()))))
+    write_text(answer, json.dumps(train_point(read_json(asked))))

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from facebench import __version__, reports
 from facebench.core import Error
+from facebench.core._files import read_json
 from facebench.io import canonical_json, sha256_file
 from facebench.studies.work import ALONE, RESUMED, WORK
 
@@ -58,11 +59,11 @@ def read_whole(job: Job, folder: Path) -> dict | None:
     """The result of a job that is there and whose files, and its run's lists, have the hashes that
     were recorded; else None."""
     try:
-        said = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+        said = read_json(folder / "job.json")
         if said["key"] != job.key or said["files"] != _hashes(folder):
             return None
         if (folder / "run").is_dir() and not all(
-            c["same"] for c in reports.verify_inputs(folder / "run")
+            c["same"] is not False for c in reports.verify_inputs(folder / "run")
         ):
             return None
         return said["result"]

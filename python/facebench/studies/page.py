@@ -1,10 +1,10 @@
 """study.html: the tables of a study as their paper prints them, measured beside printed."""
 
-import json
 import textwrap
 from pathlib import Path
 
 from facebench import _eval, reports
+from facebench.core._files import read_json
 from facebench.reports.page import Cell, Section, bullets, plots, table_block, text, text_section
 from facebench.reports.rate_plots import bars_svg, differences_svg, lines_svg, points_svg
 from facebench.studies.seeds import paired
@@ -428,7 +428,7 @@ def _by_epoch(out, table):
 
 def _result(out, job):
     """What a job of a study's folder found."""
-    return json.loads((out / job / "job.json").read_text())["result"]
+    return read_json(out / job / "job.json")["result"]
 
 
 def _lines(table, columns):

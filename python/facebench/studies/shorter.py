@@ -8,6 +8,7 @@ from pathlib import Path
 
 from facebench import _eval, reports
 from facebench.core import Error
+from facebench.core._files import read_json
 from facebench.io import canonical_json
 from facebench.io._toml import check_keys, read_toml
 from facebench.protocols import EvaluationOptions
@@ -196,9 +197,9 @@ def _before(out):
     if read_before(out) is None or not path.is_file():
         return Study("suite", "Suite", [Table("suite", "Models by sets", [], [], order=True)])
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        said = read_json(path)
         return Study(**said | {"tables": [Table(**t) for t in said["tables"]]})
-    except (OSError, ValueError, TypeError, KeyError):
+    except (Error, ValueError, TypeError, KeyError):
         raise Error(f"{path}: is not what facebench suite writes; remove it") from None
 
 

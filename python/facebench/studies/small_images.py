@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench.core import Error
+from facebench.core._files import open_file, read_bytes
 
 CLASSES = 10
 _IMAGES, _LABELS = 0x803, 0x801  # the magic numbers of IDX files: uint8 of three axes, of one
@@ -64,7 +65,10 @@ def _read_idx(root, name, magic):
     path = next((p for p in (root / name, root / f"{name}.gz") if p.is_file()), None)
     if path is None:
         raise Error(f"{root / name}: not found, nor with .gz. MNIST has four such files.")
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with (
+        open_file(path) as raw,
+        gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw as file,
+    ):
         axes = magic & 0xFF
         header = np.frombuffer(file.read(4 + 4 * axes), ">u4")
         if len(header) != 1 + axes or header[0] != magic:
@@ -89,7 +93,7 @@ def read_cifar10(root) -> SmallImages:
     folder, name = Path(root), "cifar-10-batches-bin"
     archive = folder if folder.is_file() else folder / "cifar-10-binary.tar.gz"
     if archive.is_file():
-        with tarfile.open(archive) as files:
+        with open_file(archive) as file, tarfile.open(fileobj=file) as files:
             wanted = {m.name.rpartition("/")[2]: m for m in files if m.isfile()}
             read = {
                 n: files.extractfile(m).read(1 << 28) for n, m in wanted.items() if n[-4:] == ".bin"
@@ -97,7 +101,7 @@ def read_cifar10(root) -> SmallImages:
         folder = archive
     else:
         folder = folder / name if (folder / name).is_dir() else folder
-        read = {p.name: p.read_bytes() for p in folder.glob("*.bin")}
+        read = {p.name: read_bytes(p, 1 << 28) for p in folder.glob("*.bin")}
     batches = [_batch(folder, read, f"data_batch_{i}.bin") for i in range(1, 6)]
     train = tuple(np.concatenate([b[k] for b in batches]) for k in (0, 1))
     return SmallImages(str(root), train, _batch(folder, read, "test_batch.bin"))

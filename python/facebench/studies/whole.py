@@ -8,6 +8,7 @@ from pathlib import Path
 
 from facebench import __version__
 from facebench.core import Error
+from facebench.core._files import read_json
 from facebench.io import canonical_json
 from facebench.reports import write_text
 from facebench.studies.cells import cell_jobs, collect
@@ -148,9 +149,9 @@ def read_before(out: Path) -> dict | None:
     if not path.is_file():
         return None
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        said = read_json(path)
         said["content"]["tables"][0]["rows"]
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
+    except (Error, ValueError, KeyError, TypeError, IndexError):
         raise Error(f"{path}: is not what facebench study writes; remove it") from None
     return said
 

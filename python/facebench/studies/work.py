@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from facebench.core import Error
+from facebench.core._files import read_json
 from facebench.reports import write_text
 from facebench.studies.fitting import fit
 
@@ -153,7 +154,7 @@ def classify(request, needs, out, how):
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
         raise Error(f"{out / 'request.json'}: this training failed: {said[:400]}")
-    return json.loads((out / "answer.json").read_text())
+    return read_json(out / "answer.json")
 
 
 def step(request, needs, out, how):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from facebench import nn, training
 from facebench._torch import full
+from facebench.core._files import read_json
 
 
 def steps(job, group, device):
@@ -54,7 +55,7 @@ def accuracy(job, group, device):
 
 def main():
     folder = Path(sys.argv[1])
-    job = json.loads((folder / "job.json").read_text())
+    job = read_json(folder / "job.json")
     wanted = job.get("device") or job["step"]["device"]
     group, device = training.torchrun_process_group(wanted)
     if job["what"] == "step":

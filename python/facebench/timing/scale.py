@@ -14,6 +14,7 @@ from pathlib import Path
 
 import facebench
 from facebench._torch import full
+from facebench.core._files import read_json
 from facebench.core._progress import sink
 
 
@@ -144,7 +145,7 @@ def _launch(job, count, limit):
             raise facebench.Error(
                 f"{count} processes: {(lines or said.splitlines() or ['no output'])[-1][:300]}"
             )
-        return {**json.loads(result.read_text()), "use": use}
+        return {**read_json(result), "use": use}
 
 
 def _step_row(scaling, count, total, measured, skip):

@@ -1,7 +1,6 @@
 """Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
 
 import contextlib
-import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from facebench import crops, detection, embedding, images
 from facebench._torch import full
 from facebench.core import Error
+from facebench.core._files import read_json
 from facebench.core._options import takes
 from facebench.core._progress import sink
 from facebench.embedding import _foreign
@@ -98,7 +98,7 @@ class Comparison:
 
 def _thresholds(run):
     """Every TAR at a FAR of a run folder that has a threshold, each threshold once."""
-    metrics = json.loads((Path(run) / "metrics.json").read_text())
+    metrics = read_json(Path(run) / "metrics.json")
     found = {}
     for track, values in metrics["tracks"].items():
         for name, cell in values["metrics"].items():

@@ -146,8 +146,33 @@ def test_a_small_archive_that_stands_for_gigabytes(tmp_path, monkeypatch):
     monkeypatch.setattr(_embedding_files, "_EXPANDED", 1 << 20)
     zeros = np.zeros((4, 1 << 17), np.float32)
     path = archive(tmp_path / "e.npz", ("embeddings.npy", npy(zeros)), ("names.npy", npy(NAMES)))
-    with pytest.raises(Error, match=r"'embeddings.npy' expands \d+ bytes to 2097280"):
+    with pytest.raises(Error, match=r"its arrays expand \d+ bytes to 2097520"):
         fio.read_embeddings(path)
+
+
+HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("(", "{", "{'descr'", "(" * 5000, "1_1_", "\0\0", "-" * 9000 + "1", ""),
+        HEADER.replace("4", "True", 1),
+        HEADER.replace("(4, 3)", "(0, 99999999999999999999)"),
+        HEADER.replace("(4, 3)", "(-1, 3)"),
+        HEADER.replace("'<f4'", "('<f4',)"),
+        HEADER.replace("(4, 3)", "[4, 3]"),
+    ],
+)
+def test_headers_of_arrays_that_are_malformed(tmp_path, header):
+    """numpy parses them as Python, and lets whatever that raises through."""
+    text = header.encode().ljust(117) + b"\n"
+    data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + VALUES.tobytes()
+    (tmp_path / "e.npy").write_bytes(data)
+    archive(tmp_path / "e.npz", ("embeddings.npy", data), ("names.npy", npy(NAMES)))
+    for name, given in (("e.npy", NAMES), ("e.npz", None)):
+        with pytest.raises(Error, match=rf"{name}: "):
+            fio.read_embeddings(tmp_path / name, names=given)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ def test_the_seeds_reach_the_reader(tmp_path):
             if onnx_reader.read(seed.read_bytes(), tmp_path / "m.onnx"):
                 accepted.add(seed.name)
     wanted = {n for n in onnx_seeds.seeds() if not n.startswith("wrong.")}
+    with coverage, pytest.raises(ValueError, match="has no output 'none'; it has "):
+        _onnx_import.read(onnx_reader.SEEDS / min(wanted), output="none")
     assert accepted >= wanted
     for name, (reached, lines, missed) in coverage.shares().items():
         assert reached >= 0.85 * lines, (name, sorted(missed))

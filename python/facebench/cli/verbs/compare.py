@@ -17,7 +17,7 @@ from facebench.cli.verb import verb
 def compare(
     first: argument("A photograph.", Path),
     second: argument("Another.", Path),
-    model: option("FILE.safetensors, FILE.onnx or module:function."),
+    model: option("FILE.safetensors, FILE.onnx or module:function (whose code is run)."),
     run: option("A run of this model: whether the score passes its thresholds.", Path) = None,
     setting: common.setting(f"{common.PIXELS_HELP} Or flip=sum.") = None,
     **options,

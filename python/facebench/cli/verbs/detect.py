@@ -12,6 +12,7 @@ from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
+from facebench.core._files import open_file
 
 
 @verb("facebench detect photos --out faces.csv --draw drawn")
@@ -52,7 +53,7 @@ def detect(
             files, target, finder, format=form, threads=threads, progress=make_progress()
         )
         if out is None:
-            with open(target, "rb") as faces:
+            with open_file(target) as faces:
                 if sys.stdout.isatty():
                     for line in faces:
                         print(common.shown(line.decode("utf-8", "surrogateescape")), end="")

@@ -1,0 +1,59 @@
+"""Files that are read: what a file is and how large is seen before anything is read, so that no
+pipe or device is waited for and no file fills the memory. Nothing else of the package opens any."""
+
+import json
+import os
+import stat
+
+from facebench._eval import Error
+from facebench.core._arguments import brief
+
+MOST = 1 << 30  # bytes of a file that is read whole
+
+
+def open_file(path, most=None):
+    """A regular file, opened to read its bytes, of at most ``most`` where given.
+
+    facebench.Error for what cannot be opened, is no regular file or is larger.
+    """
+    try:
+        # What would wait for its other side (a pipe) is refused below.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise Error(f"{brief(path)}: cannot be read: {error.strerror}") from None
+    try:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise Error(f"{brief(path)}: is a folder, not a file")
+        if not stat.S_ISREG(found.st_mode):
+            raise Error(f"{brief(path)}: is not a regular file")
+        if most is not None and found.st_size > most:
+            raise Error(f"{brief(path)}: has {found.st_size} bytes; at most {most} are read here")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_bytes(path, most=MOST) -> bytes:
+    """The bytes of a regular file; facebench.Error as of `open_file`."""
+    with open_file(path, most) as file:
+        # A file of /proc says that it holds nothing, and may never end.
+        try:
+            return file.read(os.fstat(file.fileno()).st_size)
+        except OSError as error:
+            raise Error(f"{brief(path)}: cannot be read: {error.strerror}") from None
+
+
+def read_text(path, most=MOST) -> str:
+    """The text of a file in UTF-8, with or without a byte order mark. Errors name the line."""
+    try:
+        return read_bytes(path, most).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise Error(f"{brief(path)}:{line}: is not UTF-8. Convert the file to UTF-8") from None
+
+
+def read_json(path, most=MOST):
+    """What a file of JSON of ours holds; ValueError where it is none."""
+    return json.loads(read_text(path, most))
