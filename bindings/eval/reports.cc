@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 py::list checks_of(const std::vector<Check>& checks) {
-  return dicts_of(checks, "name", &Check::name, "same", &Check::same, "detail", &Check::detail);
+  return dicts_of(checks, "name", &Check::name, "same", &Check::outcome, "detail", &Check::detail);
 }
 
 // Without `check`: of a folder just written.

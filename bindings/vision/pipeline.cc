@@ -56,7 +56,7 @@ void bind_pipeline(py::module_& m) {
       [](const fs::path& run, const fs::path& root, int threads, py::object progress) {
         const std::vector<Check> checks = with_job(
             threads, std::move(progress), [&](const Job& job) { return verify(run, root, job); });
-        return dicts_of(checks, "name", &Check::name, "same", &Check::same, "detail",
+        return dicts_of(checks, "name", &Check::name, "same", &Check::outcome, "detail",
                         &Check::detail);
       },
       py::arg("run"), py::arg("root") = "", py::arg("threads") = 0,

@@ -47,7 +47,11 @@ class WrongLabels:
         # People are folders.
         spec = (Path(__file__).resolve().parents[2] / "protocols/pairs.toml").read_text()
         self.protocol = folder / "own.toml"
-        self.protocol.write_text(spec.replace('\nidentity = "genuine"', '\nidentity = "folder"'))
+        changes = {'identity = "genuine"': 'identity = "folder"', 'id = "pairs"': 'id = "planted"'}
+        changes['title = "List of pairs"'] = 'title = "Planted pairs"'
+        for line, changed in changes.items():
+            spec = spec.replace(f"\n{line}\n", f"\n{changed}\n")
+        self.protocol.write_text(spec)
         self.folder, self.names = folder, names
         person = np.arange(len(names)) // IMAGES
         wrong = rng.choice(PEOPLE, errors, replace=False)

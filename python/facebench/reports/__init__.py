@@ -50,6 +50,7 @@ from facebench.reports.results import (
     folders_section,
     run_report,
     runs_section,
+    verify_pages,
     write_run_pages,
 )
 from facebench.reports.rules import RunCheck, check, read_rules, rule_sets
@@ -142,6 +143,7 @@ __all__ = [
     "trainings_sections",
     "trainings_table",
     "verify_inputs",
+    "verify_pages",
     "verify_scores",
     "why_not_comparable",
     "write_html",

@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from facebench.core._arguments import of_kind
+
 
 def markdown_table(columns, rows) -> str:
     """A table as Markdown. Cells are texts, in which the caller has escaped what Markdown reads.
@@ -24,7 +26,7 @@ def align_tables(text):
     | long | 1 |
     """
     lines, table = [], []
-    for line in [*text.split("\n"), ""]:
+    for line in [*of_kind(text, str, "text").split("\n"), ""]:
         if line.startswith("|") and line.endswith("|"):
             table.append(_cells_of(line))
             continue

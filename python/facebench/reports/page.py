@@ -13,8 +13,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from facebench import _eval
-from facebench.core._arguments import brief
+from facebench.core._arguments import brief, listed, of_kind
 from facebench.core._fields import Fields
+from facebench.core._files import read_bytes
 from facebench.reports.escape import escape_latex, escape_markdown, on_one_line
 
 
@@ -81,7 +82,7 @@ def image_section(title, path, caption=""):
     kind = mimetypes.guess_type(path.name)[0]
     if kind not in ("image/png", "image/jpeg", "image/svg+xml"):
         raise ValueError(f"{brief(path.name)}: only PNG, JPEG and SVG pictures can be embedded")
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    data = base64.b64encode(read_bytes(path)).decode("ascii")
     return Section(
         title, [{"kind": "image", "source": f"data:{kind};base64,{data}", "caption": caption}]
     )
@@ -238,6 +239,10 @@ def written(template, **values) -> str:
     return (html if template.endswith(".html") else texts).get_template(template).render(**values)
 
 
+def _sections(sections) -> list:
+    return [of_kind(section, Section, "sections") for section in listed(sections, "sections")]
+
+
 def report_markdown(sections) -> str:
     """Sections as Markdown: all but plots and pictures.
 
@@ -249,11 +254,12 @@ def report_markdown(sections) -> str:
     |---|---|
     | pack | 3.2 |
     """
-    return written("report.md", sections=sections).rstrip("\n") + "\n"
+    return written("report.md", sections=_sections(sections)).rstrip("\n") + "\n"
 
 
 def report_html(title, sections, subtitle=""):
     """A page as text; see :func:`write_html`."""
+    sections = _sections(sections)
     sortable = any(block.get("sortable") for s in sections for block in s.blocks)
     page = written(
         "report.html",
@@ -279,4 +285,5 @@ def write_html(path, title, sections, subtitle=""):
 
 def write_text(path, text):
     """Write a text file, whole or not at all; missing folders are made."""
+    of_kind(text, str, "text")
     _eval.write_file(path, text.encode("utf-8"))

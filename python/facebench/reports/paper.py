@@ -1,7 +1,7 @@
 """Tables for papers: a row for each system, a column for each number."""
 
 from facebench import _eval
-from facebench.core._arguments import brief
+from facebench.core._arguments import brief, listed
 from facebench.core._rows import entries
 from facebench.protocols import protocol_metrics
 from facebench.reports.escape import escape_latex, escape_markdown
@@ -176,7 +176,7 @@ def system_table(
     if interval not in INTERVALS:
         raise ValueError(f"interval is one of {', '.join(INTERVALS)}, not {brief(interval)}")
     folders = as_list(runs)
-    titles = list(titles or _eval.run_titles(folders))
+    titles = listed(titles, "titles") or _eval.run_titles(folders)
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
     if baseline is not None and baseline not in titles:

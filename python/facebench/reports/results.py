@@ -2,10 +2,14 @@
 
 import functools
 import os
+from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import quote
 
 from facebench import _eval
+from facebench.core import Error
+from facebench.core._arguments import brief, listed
+from facebench.core._files import read_bytes
 from facebench.reports.page import (
     Cell,
     Section,
@@ -13,14 +17,15 @@ from facebench.reports.page import (
     bullets,
     heading,
     plots,
+    report_html,
     table_block,
     text,
-    write_html,
     write_text,
     written,
 )
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.runs import as_list, curves, read_run
+from facebench.verbs._signatures import SIGNATURE
 
 
 class _Run:
@@ -44,12 +49,20 @@ class _Run:
 
 def write_run_pages(folder):
     """Write ``report.md`` and ``report.html`` of a run into its folder."""
-    # The folder's name may hold bytes that are no text.
-    title = _eval.printable(os.fsencode(os.path.basename(os.path.abspath(folder))))
-    run = _Run(folder, title, check=False)  # just written
-    write_text(Path(folder) / "report.md", _run_text(run))
+    for name, page in _pages(folder).items():
+        write_text(Path(folder) / name, page)
+
+
+def _pages(folder):
+    """The pages of a run by their names, made of its files alone."""
+    run = _Run(folder, "", check=False)  # just written, or about to be verified
+    # Of the folder as it was called then: it may have been renamed since.
+    run.title = run.circumstance.get("folder") or _eval.printable(
+        os.fsencode(os.path.basename(os.path.abspath(folder)))
+    )
     protocol = run.content["protocol"]["title"]
-    write_html(Path(folder) / "report.html", protocol, [_section(protocol, [run])], _subtitle(run))
+    page = report_html(protocol, [_section(protocol, [run])], _subtitle(run))
+    return {"report.md": _run_text(run), "report.html": page}
 
 
 def _subtitle(run):
@@ -57,6 +70,57 @@ def _subtitle(run):
     crop = run.content.get("preparation", {}).get("crop", {}).get("name", "")
     day = run.circumstance.get("started", "")[:10]
     return ", ".join(filter(None, [run.content.get("embedder", ""), crop and f"crop {crop}", day]))
+
+
+# What a run folder holds; anything else in it says nothing of the run.
+_FILES = {
+    *("run.json", "scores.h5", "metrics.json", "curves.json", "report.md", "report.html"),
+    *("pack.h5", "embeddings.h5"),
+}
+
+
+def verify_pages(folder):
+    """``report.md`` and ``report.html`` of a run made again and compared, and the files of its
+    folder that are not the run's, which nothing checks: a list of ``{"name", "same", "detail"}``.
+
+    Pages are compared with what this version of facebench makes; those of another version that
+    differ are not checked.
+    """
+    try:
+        run = read_run(folder, check=False)
+        pages, why = _pages(folder), ""
+    except Exception as error:  # whatever the writing of a page meets in files that were altered
+        run, pages, why = {}, dict.fromkeys(("report.md", "report.html")), f"{error}"
+    checks = []
+    for name, made in pages.items():
+        path = Path(folder) / name
+        if not os.path.lexists(path):
+            checks.append((name, None, "is not in the run folder"))
+        elif made is None:
+            checks.append((name, False, f"cannot be made of the run's files: {brief(why)}"))
+        else:
+            checks.append((name, *_compare_page(path, made, run["content"].get("facebench"))))
+    for name in sorted(os.listdir(folder)):
+        if name not in _FILES:
+            said = "is no file of a run; nothing says what it has to hold"
+            if name == SIGNATURE:
+                said = "a signature, which the signer's public key checks (signed_by)"
+            checks.append((_eval.printable(os.fsencode(name)), None, said))
+    return [{"name": n, "same": same, "detail": detail} for n, same, detail in checks]
+
+
+def _compare_page(path, made, version):
+    try:
+        there = read_bytes(path, 64 << 20)
+    except Error as error:
+        return False, str(error)
+    if there == made.encode():
+        return True, "made again from the run: the same bytes"
+    if version != _eval.version():
+        return None, f"written by facebench {brief(version)}, and this is {_eval.version()}"
+    pairs = zip_longest(there.split(b"\n"), made.encode().split(b"\n"))
+    wrong = next(number for number, (a, b) in enumerate(pairs, 1) if a != b)
+    return False, f"is not the page of this run: line {wrong} is another"
 
 
 def run_report(run):
@@ -74,7 +138,7 @@ def runs_section(title, runs, titles=None, notes=()):
     may have the same title. ``notes`` are paragraphs that stand at the top.
     """
     folders = as_list(runs)
-    titles = list(titles or _eval.run_titles(folders))
+    titles = listed(titles, "titles") or _eval.run_titles(folders)
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
     return _section(title, [_Run(f, t) for f, t in zip(folders, titles, strict=True)], notes)

@@ -4,6 +4,7 @@ import os
 
 from facebench import _eval
 from facebench.core import _rows
+from facebench.core._arguments import listed
 
 
 def read_run(run, check=True):
@@ -20,7 +21,7 @@ def rows(runs, titles=None):
     ``run``: the run's title, by default the folder's name.
     """
     runs = as_list(runs)
-    names = list(titles or []) or [os.path.basename(os.path.abspath(run)) for run in runs]
+    names = listed(titles, "titles") or [os.path.basename(os.path.abspath(run)) for run in runs]
     return [
         {"run": name, **row}
         for name, run in zip(names, runs, strict=True)
@@ -68,4 +69,4 @@ def as_list(runs):
     >>> as_list("runs/a")
     ['runs/a']
     """
-    return [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
+    return [runs] if isinstance(runs, (str, os.PathLike)) else listed(runs, "runs")

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from facebench import _eval
-from facebench.core._arguments import brief, did_you_mean
+from facebench.core._arguments import brief, did_you_mean, listed
 from facebench.reports.escape import spreadsheet_record
 from facebench.reports.page import Section, heading, report_markdown, table_block, text, written
 from facebench.reports.runs import as_list
@@ -38,7 +38,7 @@ def _chosen(formats, name):
 def table(runs, format="markdown", titles=None):
     """The numbers of one or more run folders side by side, as text."""
     write = _chosen(_FORMATS, format)
-    return write(**_eval.report_table(as_list(runs), list(titles or [])))
+    return write(**_eval.report_table(as_list(runs), listed(titles, "titles")))
 
 
 def numbers_of(cell) -> dict:
@@ -121,7 +121,7 @@ def against(
             [os.fspath(r) for r in as_list(runs)],
             os.fspath(publication),
             dict(stated or {}),
-            list(titles or []),
+            listed(titles, "titles"),
         )
     )
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
+from facebench import _eval
 from facebench.core import Error
-from facebench.core._arguments import brief
+from facebench.core._arguments import brief, listed, of_kind
+from facebench.core._files import read_text
 from facebench.reports.escape import escape_markdown, spreadsheet_record
 from facebench.reports.markdown import markdown_table
 from facebench.reports.page import Section, table_block, write_html, write_text
@@ -95,7 +97,7 @@ def read_training(folder, title=None) -> Training:
         raise Error(f"{brief(folder)}: not the folder of a training: it has no log.jsonl.")
     training = Training(title or os.path.basename(os.path.abspath(folder)))
     rows: dict[int, dict] = {}
-    for number, text in enumerate((folder / "log.jsonl").read_text().splitlines(), 1):
+    for number, text in enumerate(read_text(folder / "log.jsonl").splitlines(), 1):
         try:
             line = json.loads(text)
             step = line["iteration"]
@@ -113,7 +115,7 @@ def read_training(folder, title=None) -> Training:
     training.rows = [rows[step] for step in sorted(rows)]
     training.done = (folder / "run.json").is_file()
     if training.done:
-        training.content = json.loads((folder / "run.json").read_text())["content"]
+        training.content = _eval.read_manifest(folder / "run.json")["content"]
     else:
         training.content = _checkpointed(folder / "checkpoints")
     return training
@@ -140,7 +142,7 @@ def training_rows(trainings, titles=None) -> list[dict]:
 
 def _read_all(folders, titles):
     folders = as_list(folders)
-    titles = list(titles or [None] * len(folders))
+    titles = listed(titles, "titles") or [None] * len(folders)
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} trainings")
     return [
@@ -301,6 +303,7 @@ def trainings_table(trainings, format="markdown", titles=None) -> str:
 
 def write_training_table(training: Training, folder) -> None:
     """Write ``training.csv`` into a training's folder."""
+    of_kind(training, Training, "training")
     write_text(Path(folder) / "training.csv", _csv(TRAINING_COLUMNS, training.rows))
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from facebench import _eval, reports
 from facebench.core import _rows
-from facebench.core._arguments import brief
+from facebench.core._arguments import brief, listed
 from facebench.reports import write_run_pages  # noqa: F401 -- of Result.save, which is lower
-from facebench.verbs import _inspect
+from facebench.verbs import _inspect, _signatures
 
 
 def report(
@@ -83,7 +83,7 @@ def report(
     sections = [reports.runs_section("Results", runs, titles)]
     if against:
         sections.append(reports.against_section(runs, against, stated, titles))
-    names = list(titles or _eval.run_titles([os.fspath(run) for run in runs]))
+    names = listed(titles, "titles") or _eval.run_titles([os.fspath(run) for run in runs])
     sections += filter(None, map(_inspect.worst_pairs, runs, names))
     sections.append(reports.folders_section(runs, names, path.parent))
     reports.write_html(path, "facebench report", sections)
@@ -113,37 +113,69 @@ def _html_path(out):
 
 
 class Verification:
-    """What a verification found: ``checks``, a list of dicts (name, same, detail), and ``same``."""
+    """What a verification found: ``checks``, a list of dicts (name, same, detail), where same is
+    True, False, or None where nothing could be compared."""
 
     def __init__(self, checks):
         self.checks = checks
+        self.signature: Path | None = None  # that was written, where one was asked for
 
     @property
     def same(self) -> bool:
-        """Whether all checks found the same."""
-        return all(check["same"] for check in self.checks)
+        """Whether no check found a difference; `unchecked` names what was not compared."""
+        return all(check["same"] is not False for check in self.checks)
+
+    @property
+    def unchecked(self) -> list[str]:
+        """The names of what could not be compared."""
+        return [check["name"] for check in self.checks if check["same"] is None]
 
     def to_dict(self):
-        return {"same": self.same, "checks": self.checks}
+        return {"same": self.same, "unchecked": self.unchecked, "checks": self.checks}
 
     def __repr__(self):
-        lines = [
-            f"{'same  ' if c['same'] else 'DIFFERS'} {c['name']}: {c['detail']}"
-            for c in self.checks
-        ]
-        different = [c["name"] for c in self.checks if not c["same"]]
-        end = f"differs: {', '.join(different)}" if different else "everything is the same"
+        words = {True: "same", False: "DIFFERS", None: "not checked"}
+        lines = [f"{words[c['same']]:11} {c['name']}: {c['detail']}" for c in self.checks]
+        different = [c["name"] for c in self.checks if c["same"] is False]
+        same = len(self.checks) - len(different) - len(self.unchecked)
+        end = f"{same} of {len(self.checks)} are the same"
+        if different:
+            end += f"; differs: {', '.join(different)}"
+        if self.unchecked:
+            end += f"; not checked: {', '.join(self.unchecked)}"
+        if self.signature is not None:
+            end += f"; signed: {self.signature}"
         return "\n".join([*lines, end])
 
 
-def verify(run, root: str | os.PathLike = "", *, threads=0, progress=None):
-    """Check a run folder: its numbers against its raw scores, every input against its hash.
+def verify(
+    run,
+    root: str | os.PathLike = "",
+    *,
+    again=0,
+    model=None,
+    sign=None,
+    signed_by=None,
+    threads=0,
+    progress=None,
+):
+    """Check a run folder: its numbers against its raw scores, every input against its hash, its
+    comparisons against the lists, its pages against its numbers.
 
-    Where facebench was built with torch also the images, the pack and the embeddings that were
-    kept, and the raw scores computed again from the embeddings. ``root``: where the data set lies
-    now, if it was moved. Damage is reported as a failed check; facebench.Error only if ``run`` is
-    not a run folder.
+    Where facebench was built with torch also the images, each by name where the pack was kept.
+    ``root``: where the data set lies now, if it was moved. Damage is reported as a failed check,
+    what could not be compared as one that is None; facebench.Error only if ``run`` is not a run
+    folder.
+
+    ``again``: so many images, drawn anew each time, are detected, cropped and embedded once more;
+    ``model`` where the run does not name its file, as for `facebench.run`. Needs torch.
+
+    ``sign``: a secret key of minisign: where nothing differs, ``run.json.minisig`` is written into
+    the folder. ``signed_by``: a public key (a file, or its text) that has to have signed run.json.
+    Both need the extra ``sign`` (docs/security.md says what a signature proves).
     """
+    if again < 0 or (model is not None and not again):
+        raise ValueError("again: how many images, 1 or more; model goes with it")
     if find_spec("torch") is not None and find_spec("facebench._full") is not None:
         from facebench._torch import full
 
@@ -151,4 +183,16 @@ def verify(run, root: str | os.PathLike = "", *, threads=0, progress=None):
     else:
         checks = reports.verify_scores(run, threads, progress)
         checks += reports.verify_inputs(run, root, progress)
-    return Verification(checks)
+    checks += reports.verify_pages(run)
+    if again:
+        from facebench.verbs._again import check_again
+
+        checks.append(check_again(run, root, again, model, threads, progress))
+    if signed_by is not None:
+        same, detail = _signatures.check(run, signed_by)
+        checks = [c for c in checks if c["name"] != _signatures.SIGNATURE]
+        checks.append({"name": "signature", "same": same, "detail": detail})
+    found = Verification(checks)
+    if sign is not None and found.same:
+        found.signature = _signatures.sign(run, sign)
+    return found

@@ -289,8 +289,14 @@ def test_canonical_json_is_pythons():
 
 def test_read_manifest(tmp_path):
     path = tmp_path / "run.json"
-    path.write_text('{"content": {"a": 1}, "circumstance": {}}')
+    manifest = {"content": {"a": 1}, "circumstance": {}}
+    manifest["content_sha256"] = hashlib.sha256(b'{"a":1}').hexdigest()
+    path.write_text(json.dumps(manifest))
     assert fio.read_manifest(path)["content"] == {"a": 1}
+    del manifest["content_sha256"]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(Error, match="lacks the hash of its content"):
+        fio.read_manifest(path)
     path.write_text("{}")
     with pytest.raises(Error, match="is not a manifest"):
         fio.read_manifest(path)

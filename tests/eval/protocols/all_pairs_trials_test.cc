@@ -155,7 +155,7 @@ TEST(AllPairsTrials, TheRunFolderHoldsWhatVerificationNeeds) {
   write_embeddings(place.root() / "embeddings.h5", set.embeddings);
   auto checks = verify_scores(place.root());
   EXPECT_TRUE(all_same(checks));
-  EXPECT_EQ(checks.back().name, "scores from embeddings.h5");
+  EXPECT_EQ(std::ranges::count(checks, "scores from embeddings.h5", &Check::name), 1);
   // Other embeddings give other scores.
   write_embeddings(place.root() / "embeddings.h5", Set(4, 2).embeddings);
   EXPECT_FALSE(all_same(verify_scores(place.root())));

@@ -103,7 +103,8 @@ TEST_P(EachSearchPolicy, ARunOfOutcomesIsVerifiedAndDrawn) {
     const std::filesystem::path run = folder / (all ? "all" : "few");
     write_run_files(run, r, {});
     std::filesystem::copy_file(folder / "e.h5", run / "embeddings.h5");
-    for (const Check& check : verify_scores(run)) EXPECT_TRUE(check.same) << check.detail;
+    for (const Check& check : verify_scores(run))
+      EXPECT_TRUE(check.same || !check.checked) << check.detail;
     const RunScores back = read_scores(run / "scores.h5");
     EXPECT_EQ(back.scores, r.scores);
     curves.push_back(r.curves.at(0));

@@ -137,9 +137,12 @@ TEST_F(RunFolder, VerifyFindsChangedScoresMetricsAndLists) {
 
   tiny_.replace("Ann\t1\t2", "Ann\t1\t4");
   const auto inputs = verify_inputs(run);
-  ASSERT_EQ(inputs.size(), 1u);
+  ASSERT_EQ(inputs.size(), 2u);
   EXPECT_FALSE(inputs[0].same);
   EXPECT_EQ(inputs[0].name, "input pairs");
+  EXPECT_FALSE(inputs[1].same);
+  EXPECT_TRUE(inputs[1].checked);
+  EXPECT_EQ(inputs[1].name, "comparisons from the lists");
   fs::remove(tiny_.root() / "protocol/pairs.txt");
   EXPECT_FALSE(all_same(verify_inputs(run)));
 }

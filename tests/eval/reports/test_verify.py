@@ -2,12 +2,14 @@
 
 import copy
 import json
+import re
 import shutil
 
 import facebench
+import h5py
 import numpy as np
 import pytest
-from facebench import protocols, reports
+from facebench import _eval, protocols, reports
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +94,11 @@ def alterations(document):
 
 
 def said_by(verify, folder):
-    """What a verification says that is not "the same"; an error says it, too."""
+    """What a verification says that is not "the same"; an error says it, too. That embeddings were
+    an array, and are not there, is so of the folder as it was written."""
     try:
-        return " ".join(f"{c['name']}: {c['detail']}" for c in verify(folder) if not c["same"])
+        checks = [c for c in verify(folder) if c["name"] != "scores from embeddings"]
+        return " ".join(f"{c['name']}: {c['detail']}" for c in checks if not c["same"])
     except facebench.Error as e:
         return str(e)
 
@@ -161,3 +165,163 @@ def test_altered_files_are_neither_reported_nor_explained(run, saved, file):
     assert not (run.parent / "page.html").exists()
     with pytest.raises(facebench.Error, match=file):
         facebench.report([run])
+
+
+# --- what a forger might do -----------------------------------------------------------------------
+
+
+def forge(run, change, seal, copies=True):
+    """Changes the content of run.json and, where `copies`, its copy in scores.h5; writes all hashes
+    anew."""
+    document = json.loads((run / "run.json").read_text())
+    change(document["content"])
+    (run / "run.json").write_text(json.dumps(document))
+    if copies:
+        content = {k: v for k, v in document["content"].items() if k != "outputs"}
+        with h5py.File(run / "scores.h5", "r+") as file:
+            del file["content"]
+            file["content"] = np.frombuffer(json.dumps(content).encode(), np.uint8)
+    seal(run)
+
+
+def named(run, root=""):
+    """{name: detail} of what differs, and what was not checked."""
+    checks = facebench.verify(run, root).checks
+    return {c["name"]: c["detail"] for c in checks if c["same"] is False}, [
+        c["name"] for c in checks if c["same"] is None
+    ]
+
+
+def test_a_content_without_its_hash_is_refused(run, saved):
+    document = json.loads((run / "run.json").read_text())
+    document["content"]["protocol"]["title"] = "Another"
+    del document["content_sha256"]
+    (run / "run.json").write_text(json.dumps(document))
+    rule = '[[rules]]\nname = "title"\nvalue = "content/protocol/title"\npresent = true\n'
+    (run.parent / "rules.toml").write_text('id = "a"\nversion = 1\n' + rule)
+    for read in (
+        lambda: facebench.report([run]),
+        lambda: facebench.plan(run),
+        lambda: facebench.inspect(run),
+        lambda: facebench.explain(saved, run),
+        lambda: facebench.check(run, run.parent / "rules.toml"),
+    ):
+        with pytest.raises(facebench.Error, match="lacks the hash of its content"):
+            read()
+
+
+@pytest.mark.parametrize("page", ["report.md", "report.html"])
+def test_a_page_that_is_not_the_runs_is_named(run, page):
+    assert named(run)[0] == {}
+    text = (run / page).read_text()
+    (run / page).write_text(re.sub(r"\d\d\.\d\d", "99.75", text, count=1))
+    assert (run / page).read_text() != text
+    assert "is not the page of this run" in named(run)[0][page]
+    (run / page).unlink()
+    assert page in named(run)[1]
+
+
+def test_pages_are_those_of_a_folder_that_was_renamed(run):
+    run.rename(run.parent / "elsewhere")
+    assert named(run.parent / "elsewhere")[0] == {}
+
+
+def test_what_is_no_file_of_the_run_is_not_checked(run):
+    (run / "roc.svg").write_text("<svg/>")
+    assert "roc.svg" in named(run)[1]
+
+
+def test_scores_that_say_they_are_of_an_earlier_format(run, seal):
+    with h5py.File(run / "scores.h5", "r+") as file:
+        manifest = json.loads(bytes(file["manifest"][()]))
+        del file["manifest"], file["content"]
+        text = json.dumps(manifest | {"format": 4}).encode()
+        file["manifest"] = np.frombuffer(text, np.uint8)
+    document = json.loads((run / "run.json").read_text())
+    del document["content_sha256"]
+    content = document["content"]
+    content["protocol"]["title"], content["embedder"] = "LFW, official", "ours"
+    content["tracks"]["view2"]["people"] = 9
+    (run / "run.json").write_text(json.dumps(document))
+    outputs = content["outputs"]
+    outputs |= {file: facebench.io.sha256_file(run / file) for file in outputs}
+    (run / "run.json").write_text(json.dumps(document))
+    different, unchecked = named(run)
+    assert "/protocol/title" in different["content of run.json"]
+    assert "rest of run.json" in unchecked
+    (said,) = [c for c in facebench.verify(run).checks if c["name"] == "rest of run.json"]
+    assert "before format 5" in said["detail"] and "embedder" in said["detail"]
+
+
+def test_the_summary_counts_what_was_checked(run):
+    found = facebench.verify(run)
+    last = str(found).splitlines()[-1]
+    assert found.same and found.unchecked == ["scores from embeddings"]
+    n = len(found.checks)
+    assert last == f"{n - 1} of {n} are the same; not checked: scores from embeddings"
+
+
+def test_comparisons_that_are_not_those_of_the_list(run, saved, seal):
+    """A list of one's own, evaluated, under the hash of the true one."""
+    root = saved.parent
+    true = (root / "pairs.txt").read_bytes()
+    mine = run.parent / "mine"
+    mine.mkdir()
+    (mine / "pairs.txt").write_bytes(true.replace(b"A0\t1\tA2\t1", b"A0\t1\tA3\t1", 1))
+    scores = np.linspace(1, 0, 8)
+    result = protocols.evaluate("lfw", scores=scores, root=mine, interval="none")
+    result.save(run.parent / "forged")
+    forged = run.parent / "forged"
+    digest = facebench.io.sha256_hex(true)
+    forge(forged, lambda c: c["inputs"][0].update(sha256=digest), seal)
+    reports.write_run_pages(forged)
+    different, _ = named(forged, root)
+    assert list(different) == ["comparisons from the lists"]
+    assert "where the lists have A2/A2_0001.jpg" in different["comparisons from the lists"]
+
+
+def test_what_the_lists_say_and_the_run_does_not(run, saved, seal):
+    forge(run, lambda c: c.update(notes=[]), seal)
+    assert "lacks a note" in named(run)[0]["comparisons from the lists"]
+    shutil.copytree(saved, run, dirs_exist_ok=True)
+    forge(run, lambda c: c.update(inputs=[]), seal)
+    assert "among its inputs" in named(run)[0]["comparisons from the lists"]
+
+
+@pytest.mark.parametrize("change", [("version = ", "version = 1"), ('id = "lfw"', 'id = "mine"')])
+def test_a_protocol_under_the_name_of_another(saved, tmp_path, change):
+    text = protocols.load_protocol("lfw").text
+    without = text[: text.index("[[expected]]")].replace(*change, 1)
+    (tmp_path / "lfw.toml").write_text(without if "id" in change[0] else text + "# mine\n")
+    result = facebench.evaluate(
+        tmp_path / "lfw.toml", scores=np.linspace(1, 0, 8), root=saved.parent, interval="none"
+    )
+    result.save(tmp_path / "run")
+    assert "Not facebench's lfw" in named(tmp_path / "run")[0]["protocol"]
+    for kind in ("text", "markdown", "latex"):
+        assert "Not facebench's lfw" in facebench.report([tmp_path / "run"], format=kind)
+    for page in ("report.md", "report.html"):
+        assert "Not facebench" in (tmp_path / "run" / page).read_text()
+    assert "Not facebench" not in facebench.report([saved])
+
+
+def test_intervals_of_an_earlier_rule(saved, tmp_path, seal):
+    result = facebench.evaluate(
+        "lfw", scores=np.linspace(1, 0, 8), root=saved.parent, replicates=50
+    )
+    run = tmp_path / "run"
+    result.save(run)
+    metrics = json.loads((run / "metrics.json").read_text())
+    metrics["tracks"]["view2"]["metrics"]["auc"]["interval"][0] = 0.01
+    (run / "metrics.json").write_text(_eval.pretty_json(metrics))
+    forge(run, lambda c: c, seal)
+    assert "auc/interval/0" in named(run)[0]["metrics from scores"]
+    forge(run, lambda c: c.pop("interval_rules"), seal)
+    different, unchecked = named(run)
+    assert "metrics from scores" not in different
+    assert "metrics from scores: intervals" in unchecked
+    assert "another rule since facebench" in str(facebench.verify(run))
+    metrics["tracks"]["view2"]["metrics"]["auc"]["value"] += 0.01
+    (run / "metrics.json").write_text(_eval.pretty_json(metrics))
+    seal(run)
+    assert "auc/value" in named(run)[0]["metrics from scores"]

@@ -117,12 +117,12 @@ def test_verify_names_what_differs(faces, tmp_path):
     assert facebench.verify(out).same
 
     def different():
-        return [c["name"] for c in facebench.verify(out).checks if not c["same"]]
+        return [c["name"] for c in facebench.verify(out).checks if c["same"] is False]
 
     pairs = next(root.rglob("pairs.txt"))
     before = pairs.read_bytes()
     pairs.write_bytes(before.replace(b"\t1\t2\n", b"\t1\t3\n", 1))
-    assert len(different()) == 1 and "pairs" in different()[0]
+    assert different() == ["input pairs", "comparisons from the lists"]
     pairs.write_bytes(before)
 
     name = facebench.protocols.read_trials("lfw", root).names[0]
@@ -130,6 +130,10 @@ def test_verify_names_what_differs(faces, tmp_path):
     data = bytearray(image.read_bytes())
     image.write_bytes(bytes(data) + b"\0")
     assert different() == ["images"]
+    (said,) = [c["detail"] for c in facebench.verify(out).checks if c["name"] == "images"]
+    assert said.startswith("1 of ") and said.endswith(f"those of the run: {name}")
+    image.unlink()
+    assert f"{name} (not there)" in str(facebench.verify(out))
     image.write_bytes(bytes(data))
 
     kept = bytearray((out / "embeddings.h5").read_bytes())
@@ -140,7 +144,7 @@ def test_verify_names_what_differs(faces, tmp_path):
     # Moved elsewhere, the data set is found through root.
     shutil.move(root, tmp_path / "moved")
     assert "images" not in [
-        c["name"] for c in facebench.verify(out, tmp_path / "moved").checks if not c["same"]
+        c["name"] for c in facebench.verify(out, tmp_path / "moved").checks if c["same"] is False
     ]
 
 
@@ -327,7 +331,10 @@ def test_images_are_found_by_stem(tmp_path):
     few = datasets.SyntheticOptions(people=4, images=6, size=64, protocol="dfw")
     datasets.write_synthetic_dataset(few, root)
     text = facebench.protocols.load_protocol("dfw").text
-    (tmp_path / "by_stem.toml").write_text(text.replace('match = "exact"', 'match = "stem"', 1))
+    text = text.replace('match = "exact"', 'match = "stem"', 1)
+    for key in ("id", "title"):  # a protocol of one's own
+        text = re.sub(rf'(?m)^{key} = "', f'{key} = "By stem, ', text, count=1)
+    (tmp_path / "by_stem.toml").write_text(text)
     # The list keeps its names, the files get other folders.
     (root / "images").rename(root / "moved")
     run_folder = tmp_path / "run"

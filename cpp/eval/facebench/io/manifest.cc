@@ -22,7 +22,7 @@
 namespace facebench {
 namespace {
 
-constexpr const char* kHashKey = "content_sha256";
+constexpr const char *kHashKey = "content_sha256", *kCircumstanceHashKey = "circumstance_sha256";
 constexpr const char* kChanged = "The file was changed after it was written";
 
 Json cpu_model() {
@@ -40,7 +40,8 @@ Json cpu_model() {
 Json manifest_to_json(const Manifest& manifest) {
   return {{"content", manifest.content},
           {kHashKey, content_hash(manifest)},
-          {"circumstance", manifest.circumstance}};
+          {"circumstance", manifest.circumstance},
+          {kCircumstanceHashKey, circumstance_hash(manifest)}};
 }
 
 Manifest manifest_from_json(const Json& value, std::string_view where) {
@@ -49,20 +50,22 @@ Manifest manifest_from_json(const Json& value, std::string_view where) {
       fail(where, fmt::format("is not a manifest: it has no object '{}'", key));
     return value[key];
   };
-  Manifest manifest{part("content"), part("circumstance"), ""};
+  Manifest manifest{part("content"), part("circumstance"), "", ""};
   for (const auto& [key, member] : value.items()) {
     if (key == "content" || key == "circumstance") continue;
-    if (key != kHashKey)
+    if (key != kHashKey && key != kCircumstanceHashKey)
       fail(where, fmt::format("is not a manifest: it has a part '{}'", key), kChanged);
     if (!member.is_string() || member.get_ref<const std::string&>().empty())
       fail(where, fmt::format("'{}' is no hash", key), kChanged);
-    manifest.recorded_hash = member.get<std::string>();
+    (key == kHashKey ? manifest.recorded_hash : manifest.recorded_circumstance_hash) =
+        member.get<std::string>();
   }
   return manifest;
 }
 
 void check_content_hash(const Manifest& manifest, std::string_view where) {
-  if (manifest.recorded_hash.empty()) return;
+  if (manifest.recorded_hash.empty())
+    fail(where, fmt::format("lacks the hash of its content ('{}')", kHashKey), kChanged);
   if (const std::string now = content_hash(manifest); now != manifest.recorded_hash)
     fail(where,
          fmt::format("its content has SHA-256 {}, and was written with {}", now,
@@ -83,6 +86,10 @@ void write_manifest(const std::filesystem::path& path, const Manifest& manifest)
 
 std::string content_hash(const Manifest& manifest) {
   return sha256_hex(canonical_json(manifest.content));
+}
+
+std::string circumstance_hash(const Manifest& manifest) {
+  return sha256_hex(canonical_json(manifest.circumstance));
 }
 
 Json content_basics() {

@@ -16,21 +16,25 @@ struct Manifest {
   Json content = Json::object();
   // Command, host, threads, times, load, where each input lay, ...
   Json circumstance = Json::object();
-  // What the file that was read says content_hash() is; empty where it says nothing (older runs).
-  std::string recorded_hash;
+  // What the file that was read says content_hash() and circumstance_hash() are; empty where it
+  // says nothing (older runs).
+  std::string recorded_hash, recorded_circumstance_hash;
 };
 
-// {"content": ..., "content_sha256": content_hash(), "circumstance": ...} and back. Throws Error
-// naming `where` for anything else, also for a further key; does not compare the hash.
+// {"content": ..., "content_sha256": content_hash(), "circumstance": ..., "circumstance_sha256":
+// circumstance_hash()} and back. Throws Error naming `where` for anything else, also for a further
+// key; does not compare the hashes.
 Json manifest_to_json(const Manifest& manifest);
 Manifest manifest_from_json(const Json& value, std::string_view where);
-// Throws Error where the content is not the one that its hash was written for.
+// Throws Error where the content is not the one that its hash was written for, or has no hash.
 void check_content_hash(const Manifest& manifest, std::string_view where);
-// Reads, and checks the hash.
+// Reads, and checks the content's hash. The circumstance decides no number: verify compares its
+// hash.
 Manifest read_manifest(const std::filesystem::path& path);
 void write_manifest(const std::filesystem::path& path, const Manifest& manifest);
-// SHA-256 of the content's canonical JSON.
+// SHA-256 of the canonical JSON of the content, and of the circumstance.
 std::string content_hash(const Manifest& manifest);
+std::string circumstance_hash(const Manifest& manifest);
 
 // What every content has: "facebench" (version), "compiler", "isa" (the instruction set in use).
 Json content_basics();

@@ -66,15 +66,9 @@ Result begin(TrialSet trials, const EvaluationOptions& options) {
   trials.check();
   if (options.strict) refuse_blemishes(trials, r.spec.id);
   r.trials = std::move(trials);
-  for (const TrialList& list : r.trials.lists) {
+  for (const TrialList& list : r.trials.lists)
     r.inputs.push_back({list.role, list.path, list.sha256});
-    for (const std::string& note : list.notes)
-      r.notes.push_back(fmt::format("{} {}.", list.path.filename().string(), note));
-  }
-  r.notes.insert(r.notes.end(), r.trials.notes.begin(), r.trials.notes.end());
-  for (const FoundBlemishes& found : r.trials.blemishes) r.notes.push_back(blemish_sentence(found));
-  for (std::string& difference : differences_from_official(r.spec, r.trials))
-    r.notes.push_back(std::move(difference));
+  r.notes = notes_of_lists(r.trials);
   return r;
 }
 
@@ -181,6 +175,19 @@ void note_fusion(Result& r, const EmbeddingSet& embeddings) {
 }
 
 }  // namespace
+
+std::vector<std::string> notes_of_lists(const TrialSet& trials) {
+  const ProtocolSpec& spec = *trials.spec;
+  std::vector<std::string> notes;
+  for (const TrialList& list : trials.lists)
+    for (const std::string& note : list.notes)
+      notes.push_back(fmt::format("{} {}.", list.path.filename().string(), note));
+  notes.insert(notes.end(), trials.notes.begin(), trials.notes.end());
+  for (const FoundBlemishes& found : trials.blemishes) notes.push_back(blemish_sentence(found));
+  for (std::string& difference : differences_from_official(spec, trials))
+    notes.push_back(std::move(difference));
+  return notes;
+}
 
 void EvaluationOptions::describe(OptionsBuilder<EvaluationOptions>& o) {
   o.name("EvaluationOptions", "How a protocol is evaluated.");

@@ -122,6 +122,10 @@ Result evaluate_scores(TrialSet trials, std::span<const double> scores,
                        std::span<const SampleStatus> status = {},
                        const EvaluationOptions& options = {}, const Job& job = {});
 
+// What the lists alone make a result say (the first of its `notes`): what is odd in them, and how
+// they differ from the official ones. The trials know their protocol.
+std::vector<std::string> notes_of_lists(const TrialSet& trials);
+
 // The scores in a CSV file: column `score`, one row a score, in the order of evaluate_scores();
 // columns `first` and `second`, where they exist, must be the names of the units. Throws Error
 // with file and line.

@@ -27,6 +27,7 @@ constexpr const char* kOutputs[] = {"scores.h5", "metrics.json", "curves.json"};
 // that the convention had no rule for was computed by "exact", and identification always; format 5
 // added the manifest's content.
 constexpr std::int64_t kScoresFormat = 5, kOldestScoresFormat = 2;
+constexpr const char* kRunAgain = "The file was changed or cut; run the evaluation again.";
 
 void fill_rules_of_older_run(EvaluationOptions& options) {
   const Convention& convention = conventions().at(*options.convention);
@@ -143,6 +144,30 @@ void check_output(const fs::path& folder, const Manifest& manifest, const char* 
        fmt::format("It was changed; 'facebench verify {}' says what differs.", folder.string()));
 }
 
+Json scores_manifest(const H5Reader& file, const std::string& where) {
+  Json manifest = file.read_json("/manifest");
+  if (!manifest.is_object() || !manifest.contains("format") ||
+      !manifest["format"].is_number_integer() || !manifest.contains("protocol") ||
+      !manifest["protocol"].is_string() || !manifest.contains("options") ||
+      !manifest.contains("tracks") || manifest["format"] < kOldestScoresFormat ||
+      manifest["format"] > kScoresFormat)
+    fail(where, fmt::format("is not a scores file of format {} to {}", kOldestScoresFormat,
+                            kScoresFormat));
+  return manifest;
+}
+
+// A run.json without its content's hash is one of an earlier version, whose scores.h5 says so, or
+// one that was changed.
+void check_content(const fs::path& folder, const Manifest& manifest) {
+  const fs::path path = folder / "run.json", scores = folder / "scores.h5";
+  std::error_code ignored;
+  if (!manifest.recorded_hash.empty()) return check_content_hash(manifest, path.string());
+  if (fs::exists(scores, ignored) &&
+      scores_manifest(H5Reader(scores), scores.string())["format"] < kFormatWithContent)
+    return;
+  fail(path.string(), "lacks the hash of its content ('content_sha256')", kRunAgain);
+}
+
 // What tells a file from the one that takes its place: it is hashed, and then opened once more.
 using Stamp = std::pair<std::uintmax_t, fs::file_time_type>;
 
@@ -179,9 +204,11 @@ void write_run_files(const fs::path& folder, const Result& r, const RunInfo& inf
   Manifest manifest;
   Json& content = manifest.content = content_basics();
   content.update(content_of_scores(r, r.tracks));
+  content["interval_rules"] = kIntervalRules;
   content["score"] = r.score;
   content["notes"] = r.notes;
   if (!r.warnings.empty()) content["warnings"] = r.warnings;
+  if (r.trials.limit > 0) content["limit"] = r.trials.limit;
   content["blemishes"] = blemishes_json(r.trials.blemishes);
   content["embeddings"] = r.embeddings.empty() ? Json(nullptr) : r.embeddings;
   content["inputs"] = Json::array();
@@ -231,7 +258,7 @@ Run read_changed_run(const fs::path& folder) {
   const auto need = [&](const char* key, bool (Json::*is)() const) {
     if (!c.contains(key) || !(c[key].*is)())
       fail(path.string(), fmt::format("lacks a part of an evaluation's manifest: '{}'", key),
-           "The file was changed or cut; run the evaluation again.");
+           kRunAgain);
   };
   for (const char* key : {"protocol", "options", "tracks", "outputs"}) need(key, &Json::is_object);
   need("inputs", &Json::is_array);
@@ -245,11 +272,21 @@ Run read_changed_run(const fs::path& folder) {
 
 Run read_run(const fs::path& folder, const Job& job) {
   Run run = read_changed_run(folder);
-  check_content_hash(run.manifest, (folder / "run.json").string());
+  check_content(folder, run.manifest);
   std::error_code ignored;
   for (const char* file : kOutputs)
     if (fs::exists(folder / file, ignored)) check_output(folder, run.manifest, file, job);
   return run;
+}
+
+std::string not_facebenchs(const Run& run) {
+  const Json& protocol = run.manifest.content.at("protocol");
+  const auto text = [&](const char* key) {
+    const auto found = protocol.find(key);
+    return found != protocol.end() && found->is_string() ? found->get<std::string>()
+                                                         : std::string();
+  };
+  return not_facebenchs(text("id"), text("title"), text("sha256"));
 }
 
 std::vector<TrackCurves> read_curves(const Run& run, const Job& job) {
@@ -265,19 +302,13 @@ RunScores read_scores(const fs::path& path) {
   const H5Reader file(path);
   const std::string where = path.string();
   RunScores r;
-  const Json manifest = file.read_json("/manifest");
-  if (!manifest.is_object() || !manifest.contains("format") ||
-      !manifest["format"].is_number_integer() || !manifest.contains("protocol") ||
-      !manifest["protocol"].is_string() || !manifest.contains("options") ||
-      !manifest.contains("tracks") || manifest["format"] < kOldestScoresFormat ||
-      manifest["format"] > kScoresFormat)
-    fail(where, fmt::format("is not a scores file of format {} to {}", kOldestScoresFormat,
-                            kScoresFormat));
+  const Json manifest = scores_manifest(file, where);
+  r.format = manifest["format"];
   r.spec = parse_protocol(manifest["protocol"].get<std::string>(), where + ":protocol");
   r.trials.spec = std::make_shared<const ProtocolSpec>(r.spec);
   options_from_json(r.options, manifest["options"], where + ":options");
-  if (manifest["format"] < 4 && r.options.convention) fill_rules_of_older_run(r.options);
-  if (manifest["format"] >= 5) r.content = file.read_json("/content");
+  if (r.format < 4 && r.options.convention) fill_rules_of_older_run(r.options);
+  if (r.format >= kFormatWithContent) r.content = file.read_json("/content");
 
   r.trials.identity_names = file.read_texts("/identity");
   r.trials.names = file.read_texts("/sample/name");
@@ -311,7 +342,8 @@ RunScores read_scores(const fs::path& path) {
 
 RunScores read_run_scores(const fs::path& folder, const Job& job) {
   const Stamp before = stamp_of(folder / "scores.h5");
-  const Manifest manifest = read_manifest(folder / "run.json");
+  const Manifest manifest = read_manifest_as_it_is(folder / "run.json");
+  check_content(folder, manifest);
   check_output(folder, manifest, "scores.h5", job);
   return read_since(before, folder / "scores.h5");
 }
@@ -331,6 +363,7 @@ Result read_result(const fs::path& folder, const Job& job) {
   r.tracks = std::move(tracks);
   r.curves = std::move(curves);
   r.score = content.value("score", "");
+  r.trials.limit = content.value("limit", r.trials.limit);
   r.notes = content.value("notes", r.notes);
   r.warnings = content.value("warnings", r.warnings);
   if (content.contains("embeddings") && content["embeddings"].is_object())

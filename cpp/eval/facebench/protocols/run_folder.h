@@ -39,10 +39,14 @@ struct Run {
 };
 // Throws Error where it is not a run folder, its files cannot be read, or the manifest's content,
 // metrics.json, curves.json or scores.h5 (which may be absent) is not what the run wrote, by the
-// hashes in run.json.
+// hashes in run.json; and where run.json lacks its content's hash, unless scores.h5 is of a format
+// (before 5) that was written without one.
 Run read_run(const std::filesystem::path& folder, const Job& job = {});
 // The same without comparing hashes: for who looks for what was changed.
 Run read_changed_run(const std::filesystem::path& folder);
+
+// not_facebenchs() of the protocol that run.json names.
+std::string not_facebenchs(const Run& run);
 
 // What is plotted of each track: curves.json, or, of a run that has none, computed from its scores.
 std::vector<TrackCurves> read_curves(const Run& run, const Job& job = {});
@@ -54,8 +58,11 @@ std::vector<TrackCurves> read_curves(const Run& run, const Job& job = {});
 // in the shape of the kind, and the trials (`first`, `second`, ... for a list; `rows`, `columns`,
 // `triangle`, `mask`; `groups`, `first`, `second`; `gallery`, `probes`).
 struct RunScores : ScoredTrials {
+  std::int64_t format = 0;
   Json content;  // of the manifest; null in files before format 5
 };
+// From this format on scores.h5 holds the content, and run.json its hash.
+inline constexpr std::int64_t kFormatWithContent = 5;
 // Throws Error for anything that is not as write_run_files() wrote it.
 RunScores read_scores(const std::filesystem::path& path);
 
@@ -73,6 +80,11 @@ WholeRun read_whole_run(const std::filesystem::path& folder, const Job& job = {}
 // The result that a run folder holds, as evaluate() gave it but for the blemishes of the lists: the
 // numbers are computed again from the scores. Throws Error as read_whole_run() does.
 Result read_result(const std::filesystem::path& folder, const Job& job = {});
+
+// Counts the changes of what the intervals are of the same scores; in the manifest's content, since
+// 2. 2: at rates near 0 and 1, and an AUC near 1 (docs/metrics.md).
+inline constexpr std::int64_t kIntervalRules = 2;
+inline constexpr const char* kIntervalRulesSince = "0.1.0";  // the version of facebench
 
 // The part of a manifest's content that follows from the scores: kind, protocol, options, tracks.
 Json content_of_scores(const ScoredTrials& scored, std::span<const TrackResult> tracks);

@@ -206,6 +206,22 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
   return s;
 }
 
+std::string not_facebenchs(std::string_view id, std::string_view title, std::string_view sha256) {
+  // Whoever names a protocol of ours expects ours, whatever version the other says it is.
+  static const std::vector<ProtocolSpec> ours = [] {
+    std::vector<ProtocolSpec> specs;
+    for (const std::string& name : protocol_names()) specs.push_back(load_protocol(name));
+    return specs;
+  }();
+  if (std::ranges::find(ours, sha256, &ProtocolSpec::sha256) != ours.end()) return {};
+  auto taken = std::ranges::find(ours, id, &ProtocolSpec::id);
+  if (taken == ours.end()) taken = std::ranges::find(ours, title, &ProtocolSpec::title);
+  if (taken == ours.end()) return {};
+  return fmt::format(
+      "Not facebench's {} ({}, version {}): the protocol's text has another SHA-256.", taken->id,
+      taken->title, taken->version);
+}
+
 std::vector<std::string> protocol_names() {
   std::vector<std::string> names;
   for (const EmbeddedFile& f : embedded_files())

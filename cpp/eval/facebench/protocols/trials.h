@@ -160,6 +160,7 @@ struct TrialSet {
   std::vector<TrialList> lists;
   std::vector<std::string> notes;         // about the lists together, one sentence each
   std::vector<FoundBlemishes> blemishes;  // of the lists
+  std::int64_t limit = 0;                 // that limited() cut them to; 0: they are whole
 
   std::size_t units() const { return templates.size() ? templates.size() : names.size(); }
   const std::vector<std::int32_t>& unit_identities() const {

@@ -222,6 +222,7 @@ TrialSet limited(const TrialSet& trials, std::int64_t limit) {
   }
   if (!cut) return result;
   result = only_units(result, keep, where);
+  result.limit = limit;
   result.notes.push_back(
       fmt::format("A quick look: at most {} comparisons of each list, or {} images of another "
                   "track, were taken.",

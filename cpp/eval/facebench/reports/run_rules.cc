@@ -114,16 +114,23 @@ Finding apply_verified(const fs::path& run, const Job& job) {
   std::vector<Check> checks = verify_scores(run, job);
   for (Check& check : verify_inputs(run, {}, job)) checks.push_back(std::move(check));
   std::string wrong;
-  for (const Check& c : checks)
-    if (!c.same) wrong += fmt::format("{}{} ({})", wrong.empty() ? "" : "; ", c.name, c.detail);
+  std::vector<std::string> unchecked;
+  for (const Check& c : checks) {
+    if (!c.checked)
+      unchecked.push_back(c.name);
+    else if (!c.same)
+      wrong += fmt::format("{}{} ({})", wrong.empty() ? "" : "; ", c.name, c.detail);
+  }
   if (!wrong.empty()) return {false, wrong};
-  return {true, fmt::format("{} files and inputs have their hashes", checks.size())};
+  return {true, fmt::format("{} of {} checks found the same{}{}", checks.size() - unchecked.size(),
+                            checks.size(), unchecked.empty() ? "" : "; not checked: ",
+                            fmt::join(unchecked, ", "))};
 }
 
 }  // namespace
 
 RunRules read_rules(const fs::path& path) {
-  const TomlTable top = parse_toml(read_file(path), path.string());
+  const TomlTable top = parse_toml(read_file(path, 1 << 20), path.string());
   RunRules said;
   said.id = top.text("id");
   said.version = top.integer("version");

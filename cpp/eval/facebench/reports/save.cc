@@ -1,6 +1,7 @@
 #include "facebench/reports/save.h"
 
 #include "facebench/core/error.h"
+#include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 
 namespace facebench {
@@ -16,7 +17,10 @@ void save_run(const fs::path& target, const Result& result, const RunInfo& info,
     fail(target.string(), "exists and is not a run folder of facebench, so it is not replaced",
          "Choose another name.");
   AtomicFolder folder(target, overwrite);
-  write_run_files(folder.temporary(), result, info);
+  RunInfo named = info;
+  // Its pages are headed by it, also where the folder is renamed later.
+  named.circumstance["folder"] = printable(folder.target().filename().string());
+  write_run_files(folder.temporary(), result, named);
   if (more) more(folder.temporary());
   folder.commit();
 }

@@ -256,7 +256,7 @@ std::vector<std::string> table_notes(const ReportTable& table) {
       if (c.present && c.support && !c.support->reliable) rates.insert(c.support->rate);
       if (c.present && c.interval && !c.note.empty()) of_intervals.insert(c.note);
     }
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = table.not_facebenchs;
   if (!rates.empty()) notes.push_back(unreliable_note(rates));
   for (const std::string& note : of_intervals)
     notes.push_back(fmt::format("{} {}.", kIntervalMark, note));
@@ -408,9 +408,14 @@ ReportTable make_table(std::span<const Run> runs, std::vector<std::string> title
     if (std::ranges::find(table.columns, title) == table.columns.end())
       table.columns.push_back(title);
   TableBuilder builder(table, protocols_in_versions(runs));
-  for (std::size_t r = 0; r < runs.size(); ++r)
+  for (std::size_t r = 0; r < runs.size(); ++r) {
     builder.add(runs[r], static_cast<std::size_t>(std::ranges::find(table.columns, titles[r]) -
                                                   table.columns.begin()));
+    std::string other = not_facebenchs(runs[r]);
+    if (!other.empty() &&
+        std::ranges::find(table.not_facebenchs, other) == table.not_facebenchs.end())
+      table.not_facebenchs.push_back(std::move(other));
+  }
   return table;
 }
 

@@ -51,6 +51,7 @@ struct ReportTable {
   };
   std::vector<std::string> columns;
   std::vector<Row> rows;
+  std::vector<std::string> not_facebenchs;  // protocols that are not what their name says
 };
 
 // The metric of a row that counts failures to enrol.

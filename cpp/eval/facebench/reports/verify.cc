@@ -1,32 +1,31 @@
 #include "facebench/reports/verify.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "facebench/core/error.h"
+#include "facebench/core/version.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
+#include "facebench/io/hdf5.h"
 #include "facebench/io/json.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/scoring.h"
+#include "facebench/protocols/warnings.h"
+#include "facebench/reports/internal/checks.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What a run folder may hold of data.
-constexpr const char* kOwnFiles[] = {"run.json",    "scores.h5", "metrics.json",
-                                     "curves.json", "pack.h5",   "embeddings.h5"};
-
-std::string text_or(const Json& object, const char* key, std::string fallback = "") {
-  if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return fallback;
-  return object[key].get<std::string>();
-}
+// What a run folder may hold.
+constexpr const char* kOwnFiles[] = {"run.json", "scores.h5",     "metrics.json", "curves.json",
+                                     "pack.h5",  "embeddings.h5", "report.md",    "report.html"};
 
 // Runs of earlier versions do not.
 bool keeps_curves(const Run& run) {
@@ -40,24 +39,11 @@ std::vector<const char*> recorded_files(const Run& run) {
   return files;
 }
 
-Check compare_hash(std::string name, const fs::path& path, const std::string& recorded,
-                   const Job& job) {
-  try {
-    const std::string now = sha256_file(path, job);
-    if (now == recorded) return {std::move(name), true, "SHA-256 as recorded: " + path.string()};
-    return {std::move(name), false,
-            fmt::format("{} has SHA-256 {}, recorded is {}", path.string(), now, recorded)};
-  } catch (const Error& e) {
-    return {std::move(name), false, e.what()};
-  }
-}
-
 // Every value of `recorded` that differs from `wanted`, by its path, for people.
-std::string differences(const Json& recorded, const Json& wanted, std::string_view at = "") {
+std::string differences(const Json& recorded, const Json& wanted) {
   std::string found;
   for (const Json& change : Json::diff(recorded, wanted))
-    found += fmt::format("{}{}{}", found.empty() ? "" : ", ", at,
-                         change["path"].get_ref<const std::string&>());
+    found += (found.empty() ? "" : ", ") + change["path"].get<std::string>();
   return found;
 }
 
@@ -79,27 +65,137 @@ Check compare_numbers(const char* what, const fs::path& path, const Json& again,
   }
 }
 
-// The manifest's content against the copy in scores.h5 and what follows from the scores, then
-// against its own hash: the first says which value was changed, the last sees a change in both.
-Check compare_content(const Run& run, const RunScores& s, const std::vector<TrackResult>& tracks,
-                      const Job& job) {
+// The rule that the run's intervals were made by; before the second none was recorded.
+std::int64_t interval_rules_of(const Json& content) {
+  const auto found = content.find("interval_rules");
+  return found != content.end() && found->is_number_integer() ? found->get<std::int64_t>() : 1;
+}
+
+// metrics.json or curves.json without what the rule of intervals decides.
+Json without_intervals(Json value) {
+  if (!value.is_structured()) return value;
+  if (value.is_object())
+    for (const char* key : {"interval", "interval_note", "no_interval", "method", "band"})
+      value.erase(key);
+  for (Json& member : value) member = without_intervals(std::move(member));
+  return value;
+}
+
+// Where a file differs only in intervals that were made by an earlier rule, that is said in place
+// of a difference.
+Check of_earlier_rule(Check check, const Run& run, const fs::path& path, const Json& again) {
+  const std::int64_t rules = interval_rules_of(run.manifest.content);
+  if (check.same || rules >= kIntervalRules) return check;
+  try {
+    const Json recorded = parse_json(read_file(path), path.string());
+    if (recorded == again || without_intervals(recorded) != without_intervals(again)) return check;
+  } catch (const Error&) {
+    return check;
+  }
+  return not_checked(
+      check.name + ": intervals",
+      fmt::format("{}: all but the intervals is as scores.h5 gives it; intervals follow another "
+                  "rule since facebench {} (rule {}, these are of rule {})",
+                  path.filename().string(), kIntervalRulesSince, kIntervalRules, rules));
+}
+
+// The manifest's content against what follows from the scores and, where scores.h5 holds one, its
+// copy; then against its own hash: the first says which value was changed, the last sees a change
+// in both.
+std::vector<Check> compare_content(const Run& run, const RunScores& s,
+                                   const std::vector<TrackResult>& tracks, const Job& job) {
+  const Json& recorded = run.manifest.content;
   Check check{"content of run.json", false, ""};
-  Json wanted = s.content;
+  const bool copied = s.format >= kFormatWithContent;
+  Json wanted = copied ? s.content : recorded;
   wanted.update(content_of_scores(s, tracks));
   for (const std::string_view file : recorded_files(run))
     wanted["outputs"][file] = sha256_file(run.folder / file, job);
-  if (const std::string found = differences(run.manifest.content, wanted); !found.empty()) {
-    check.detail = "differs from what scores.h5 holds: " + found;
-  } else if (const std::string now = content_hash(run.manifest);
-             now != run.manifest.recorded_hash) {
-    check.detail =
-        fmt::format("has SHA-256 {}, content_sha256 says {}", now,
-                    run.manifest.recorded_hash.empty() ? "nothing" : run.manifest.recorded_hash);
-  } else {
-    check.same = true;
-    check.detail = "as scores.h5 holds it, SHA-256 as recorded";
+  std::vector<std::string> unfollowed;  // of an earlier format: what nothing else says
+  if (!copied) {
+    // Options that came later.
+    for (const char* key : {"accuracy_convention", "tar_at_far_convention",
+                            "identification_convention", "rank_ties", "match"})
+      if (!recorded.at("options").contains(key)) wanted["options"].erase(key);
+    // What format 2 called a kind of its own.
+    for (auto& [name, track] : wanted["tracks"].items())
+      if (const auto then = recorded.at("tracks").find(name);
+          s.format == 2 && then != recorded.at("tracks").end() &&
+          text_or(*then, "kind") == "all_pairs" && text_or(track, "kind") == "dense")
+        track["kind"] = "all_pairs";
+    const Json follows = content_of_scores(s, tracks);
+    for (const auto& [key, value] : recorded.items())
+      if (!follows.contains(key) && key != "outputs" && key != "inputs") unfollowed.push_back(key);
   }
-  return check;
+  const std::string hash = run.manifest.recorded_hash;
+  if (const std::string found = differences(recorded, wanted); !found.empty())
+    check.detail = "differs from what scores.h5 holds: " + found;
+  else if (const std::string now = content_hash(run.manifest);
+           now != hash && (copied || !hash.empty()))
+    check.detail =
+        fmt::format("has SHA-256 {}, content_sha256 says {}", now, hash.empty() ? "nothing" : hash);
+  else if (copied)
+    check = {check.name, true, "as scores.h5 holds it, SHA-256 as recorded"};
+  else
+    check = {check.name, true, "protocol, options, tracks and outputs follow from scores.h5"};
+  std::vector<Check> checks = {std::move(check)};
+  if (!copied)
+    checks.push_back(
+        not_checked("rest of run.json",
+                    fmt::format("written before format {} of scores.h5 (it says {}), which holds "
+                                "nothing to compare with: {}",
+                                kFormatWithContent, s.format, fmt::join(unfollowed, ", "))));
+  return checks;
+}
+
+// Host, command, folders and times: nothing else says them, so that only their hash is compared.
+Check check_circumstance(const Run& run) {
+  const char* name = "circumstance of run.json";
+  const Json& circumstance = run.manifest.circumstance;
+  const std::string& recorded = run.manifest.recorded_circumstance_hash;
+  if (recorded.empty())
+    return not_checked(name, "has no circumstance_sha256: of an earlier version, or changed");
+  const std::string now = circumstance_hash(run.manifest);
+  if (now != recorded)
+    return {name, false, fmt::format("has SHA-256 {}, circumstance_sha256 says {}", now, recorded)};
+  Json keys = circumstance_of_this_process();
+  keys.update({{"root", nullptr}, {"inputs", nullptr}});
+  for (const auto& [key, value] : keys.items())
+    if (!circumstance.contains(key)) return {name, false, fmt::format("lacks '{}'", key)};
+  const auto roles = [](const Json& inputs) {
+    std::vector<std::string> found;
+    for (const Json& input : inputs) found.push_back(text_or(input, "role"));
+    return found;
+  };
+  if (roles(circumstance["inputs"]) != roles(run.manifest.content.at("inputs")))
+    return {name, false, "lists other inputs than the content"};
+  return {name, true, "SHA-256 as recorded"};
+}
+
+Check check_protocol(const Run& run, const RunScores& s) {
+  const std::string other = not_facebenchs(s.spec.id, s.spec.title, s.spec.sha256);
+  if (other.empty())
+    return {"protocol", true, fmt::format("{}, version {}", s.spec.id, s.spec.version)};
+  const std::string by = text_or(run.manifest.content, "facebench");
+  if (s.format >= kFormatWithContent && by == version())
+    return {"protocol", false, other + " Give it an id and a title of its own."};
+  return not_checked("protocol",
+                     fmt::format("{} The run says that it is of an earlier version.", other));
+}
+
+// Warnings that follow from the scores and are not among those of the run.
+Check check_warnings(const Run& run, const RunScores& s, const std::vector<TrackResult>& tracks) {
+  const Json& content = run.manifest.content;
+  Result result;
+  static_cast<ScoredTrials&>(result) = s;
+  result.tracks = tracks;
+  result.score = text_or(content, "score");
+  if (content.contains("embeddings")) result.embeddings = content["embeddings"];
+  const Json recorded = content.value("warnings", Json::array());
+  for (const std::string& warning : result_warnings(result))
+    if (std::ranges::find(recorded, Json(warning)) == recorded.end())
+      return {"warnings", false, "run.json lacks one: " + warning};
+  return {"warnings", true, "those that follow from the scores are there"};
 }
 
 // What scores.h5 gives: the metrics and the content of the manifest.
@@ -107,13 +203,18 @@ std::vector<Check> recompute(const Run& run, const RunScores& s, const Job& job)
   try {
     const auto [tracks, curves] = measure_run(s, job);
     const Json metrics = metrics_json(s, tracks), drawn = curves_json(curves);
+    const fs::path metrics_path = run.folder / "metrics.json",
+                   curves_path = run.folder / "curves.json";
     std::vector<Check> checks = {
-        compare_numbers("metrics", run.folder / "metrics.json", metrics, pretty_json(metrics))};
+        of_earlier_rule(compare_numbers("metrics", metrics_path, metrics, pretty_json(metrics)),
+                        run, metrics_path, metrics)};
     if (keeps_curves(run))
-      checks.push_back(compare_numbers("curves", run.folder / "curves.json", drawn,
-                                       canonical_json(drawn) + "\n"));
-    // Before format 5 scores.h5 did not hold the content.
-    if (s.content.is_object()) checks.push_back(compare_content(run, s, tracks, job));
+      checks.push_back(of_earlier_rule(
+          compare_numbers("curves", curves_path, drawn, canonical_json(drawn) + "\n"), run,
+          curves_path, drawn));
+    for (Check& check : compare_content(run, s, tracks, job)) checks.push_back(std::move(check));
+    checks.push_back(check_warnings(run, s, tracks));
+    checks.push_back(check_protocol(run, s));
     return checks;
   } catch (const std::logic_error& e) {
     return {{"metrics from scores", false, e.what()}};
@@ -138,10 +239,15 @@ fs::path find_embeddings(const Run& run, const Job& job) {
   return {};
 }
 
-// The raw scores once more from the embeddings; no check where those are not there.
-std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job) {
+// The raw scores once more from the embeddings.
+Check rescore(const Run& run, const RunScores& s, const Job& job) {
   const fs::path path = find_embeddings(run, job);
-  if (path.empty()) return {};
+  if (path.empty())
+    return not_checked(
+        "scores from embeddings",
+        text_or(run.manifest.content, "score") == "given"
+            ? "the scores were given, not computed from embeddings"
+            : "the embeddings are neither in the run folder nor, as .h5, where they were read");
   Check check{"scores from " + path.filename().string(), true, ""};
   try {
     const EmbeddingSet embeddings = read_embeddings(path);
@@ -154,6 +260,8 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
       found.all += own.all;
       found.different += own.different;
     }
+    if (units.sample_status != s.status)
+      return {check.name, false, "the status of samples is not that of the embeddings"};
     check.same = found.different == 0;
     check.detail = check.same ? fmt::format("{} scores, equal to the last digit", found.all)
                               : fmt::format("{} of {} scores differ", found.different, found.all);
@@ -162,6 +270,56 @@ std::optional<Check> rescore(const Run& run, const RunScores& s, const Job& job)
     check.detail = e.what();
   }
   return check;
+}
+
+// A file that the run may have kept, against the hash in the manifest.
+void check_kept_file(std::vector<Check>& checks, const Run& run, const char* name,
+                     const Json& expected, const Job& job) {
+  const fs::path path = run.folder / name;
+  if (!fs::exists(path)) {
+    if (expected.is_string()) checks.push_back(not_checked(name, "is not in the run folder"));
+    return;
+  }
+  if (!expected.is_string()) {
+    checks.push_back({name, false, "run.json says nothing of this file"});
+    return;
+  }
+  const bool same = sha256_file(path, job) == expected.get<std::string>();
+  checks.push_back({name, same, same ? "same bytes" : "the file is not the one that was written"});
+}
+
+// What run.json says of the pack and the embeddings against what these files say.
+void check_kept_manifests(std::vector<Check>& checks, const Run& run) {
+  const Json& content = run.manifest.content;
+  Json recorded = Json::object(), wanted = Json::object();
+  try {
+    if (const fs::path pack = run.folder / "pack.h5"; fs::exists(pack)) {
+      recorded["preparation"] = content.value("preparation", Json());
+      recorded["images_sha256"] = content.value("images_sha256", Json());
+      wanted = recorded;
+      const Json manifest = H5Reader(pack).read_json("/manifest");
+      for (const char* key : {"detector", "selection", "crop", "decode", "failures"})
+        wanted["preparation"][key] = manifest.at(key);
+      wanted["images_sha256"] = manifest.at("tree_sha256");
+    }
+    if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) {
+      recorded["embeddings"] = content.value(Json::json_pointer("/embeddings/manifest"), Json());
+      wanted["embeddings"] = H5Reader(kept).read_json("/manifest");
+      // Where the embeddings say which network made them.
+      if (const Json::json_pointer name("/model/network"); wanted["embeddings"].contains(name)) {
+        recorded["embedder"] = content.value("embedder", Json());
+        wanted["embedder"] = wanted["embeddings"][name];
+      }
+    }
+    if (wanted.empty()) return;
+    std::string found;
+    for (const Json& change : Json::diff(recorded, wanted))
+      found += " " + change["path"].get<std::string>();
+    checks.push_back({"run.json against pack.h5 and embeddings.h5", found.empty(),
+                      found.empty() ? "says what these files say" : "differs at" + found});
+  } catch (const std::exception& e) {  // damaged, or values of other types
+    checks.push_back({"run.json against pack.h5 and embeddings.h5", false, e.what()});
+  }
 }
 
 }  // namespace
@@ -179,43 +337,25 @@ std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
   try {
     const RunScores scores = read_scores(folder / "scores.h5");
     for (Check& check : recompute(run, scores, job)) checks.push_back(std::move(check));
-    if (auto check = rescore(run, scores, job)) checks.push_back(std::move(*check));
+    checks.push_back(rescore(run, scores, job));
   } catch (const Error& e) {
     checks.push_back({"metrics from scores", false, e.what()});
   }
-  return checks;
-}
-
-std::vector<Check> verify_inputs(const fs::path& folder, const fs::path& root, const Job& job) {
-  const Run run = read_changed_run(folder);
-  const Json& recorded = run.manifest.content.at("inputs");
-  const Json& circumstance = run.manifest.circumstance;
-  const Json places = circumstance.contains("inputs") ? circumstance["inputs"] : Json::array();
-  std::vector<Check> checks;
-  std::error_code ignored;  // a root may be a file: an archive with its lists
-  const fs::path base =
-      fs::is_regular_file(root, ignored) ? fs::absolute(root).parent_path() : root;
-  for (std::size_t i = 0; i < recorded.size(); ++i) {
-    const std::string name = "input " + text_or(recorded[i], "role", "?");
-    const Json place = places.is_array() && i < places.size() ? places[i] : Json();
-    const std::string below = text_or(place, "below_root");
-    const fs::path path =
-        !base.empty() && !below.empty() ? base / below : fs::path(text_or(place, "path"));
-    if (path.empty())
-      checks.push_back({name, false, "run.json does not say where it lay"});
-    else if (!may_open(path, {folder, base}))
-      checks.push_back({name, false,
-                        fmt::format("not read: under --untrusted only the run folder and --root "
-                                    "are, and it lay at {}",
-                                    path.string())});
-    else
-      checks.push_back(compare_hash(name, path, text_or(recorded[i], "sha256"), job));
-  }
+  const Json& content = run.manifest.content;
+  check_kept_file(checks, run, "pack.h5", content.value("pack_sha256", Json()), job);
+  if (content.contains("pack_sha256"))
+    check_kept_file(checks, run, "embeddings.h5",
+                    content.value(Json::json_pointer("/embeddings/sha256"), Json()), job);
+  else if (fs::exists(folder / "embeddings.h5"))  // of an evaluation, that keeps none
+    checks.push_back(not_checked("embeddings.h5", "run.json says nothing of this file"));
+  check_kept_manifests(checks, run);
+  checks.push_back(check_circumstance(run));
   return checks;
 }
 
 bool all_same(const std::vector<Check>& checks) {
-  return std::ranges::all_of(checks, &Check::same);
+  return std::ranges::none_of(checks,
+                              [](const Check& check) { return check.checked && !check.same; });
 }
 
 }  // namespace facebench

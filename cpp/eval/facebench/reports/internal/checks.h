@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "facebench/io/json.h"
+#include "facebench/reports/verify.h"
+
+// What the two halves of a verification share (verify.cc, verify_inputs.cc).
+namespace facebench {
+
+// A text of an object; the fallback where it holds none.
+std::string text_or(const Json& object, const char* key, std::string fallback = "");
+
+// What could not be compared, and why.
+inline Check not_checked(std::string name, std::string why) {
+  return {std::move(name), false, std::move(why), false};
+}
+
+// A file against its recorded SHA-256.
+Check compare_hash(std::string name, const std::filesystem::path& path, const std::string& recorded,
+                   const Job& job);
+
+}  // namespace facebench

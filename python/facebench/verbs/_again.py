@@ -1,0 +1,118 @@
+"""Some of a run's crops and embeddings made once more from the images, for `verify --again`."""
+
+import random
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from facebench import datasets, pipeline, reports
+from facebench.core import Error
+from facebench.embedding import _foreign
+from facebench.io import read_embeddings, sha256_file
+
+_NAME = "crops and embeddings from the images"
+# 1 less the cosine; another processor or library rounds otherwise, another face is far from it.
+_SAME = 1e-4
+
+
+def check_again(run, root, count, model=None, threads=0, progress=None):
+    """Detects, crops and embeds ``count`` images of a run, drawn anew each time, as the run says it
+    did, and compares with its pack.h5 and embeddings.h5: a check, {"name", "same", "detail"}.
+
+    ``model``: as for `facebench.run`; None: the file that the run names, if it is the same one.
+    What is not there (pack, model, images in an archive) leaves the check undone, with the reason.
+    """
+    try:
+        same, detail = _compared(Path(run), root, count, model, threads, progress)
+    except _Undone as why:
+        same, detail = None, str(why)
+    except (Error, ValueError, KeyError, TypeError) as why:
+        same, detail = False, f"cannot be made again: {why}"
+    return {"name": _NAME, "same": same, "detail": detail}
+
+
+class _Undone(Exception):
+    pass
+
+
+def _compared(run, root, count, model, threads, progress):
+    said = reports.read_run(run, check=False)
+    content, circumstance = said["content"], said["circumstance"]
+    if not (run / "pack.h5").is_file() or not (run / "embeddings.h5").is_file():
+        raise _Undone("pack.h5 and embeddings.h5 are not in the run folder")
+    model = _model(content, circumstance) if model is None else model
+    extract = content["embeddings"]["manifest"]["extract"]
+    embedder = _foreign.ready_model(model, extract["flip"])
+    then, kept = datasets.Pack(run / "pack.h5"), read_embeddings(run / "embeddings.h5")
+    folder = _images(circumstance, root)
+    if not folder.is_dir():
+        raise _Undone(f"the images lie in an archive, {folder}")
+    row = {name: k for k, name in enumerate(kept.names)}
+    there = [k for k, name in enumerate(then.names) if (folder / name).is_file() and name in row]
+    if not there:
+        raise _Undone(f"the images are not in {folder}")
+    drawn = sorted(random.SystemRandom().sample(there, min(count, len(there))))
+    with tempfile.TemporaryDirectory() as work:
+        for place, k in enumerate(drawn):
+            file = folder / then.names[k]
+            link = Path(work) / "images" / f"{place:09}" / f"image{file.suffix}"
+            link.parent.mkdir(parents=True)
+            link.symlink_to(file.absolute())
+        now = Path(work) / "pack.h5"
+        prepared = _as_prepared(content["preparation"])
+        pipeline.pack("folder", Path(work) / "images", now, threads=threads, **prepared)
+        made = pipeline.embed(embedder, now, threads=threads, progress=progress, **extract)
+        crops = datasets.Pack(now).images[:]
+    wrong = []
+    for place, k in enumerate(drawn):
+        name = then.names[k]
+        a, b = made.values[place], kept.values[row[name]]
+        if made.status[place] != kept.status[row[name]]:
+            wrong.append(f"{name} (status)")
+        elif not np.array_equal(crops[place], then.images[k]):
+            wrong.append(f"{name} (crop)")
+        elif made.status[place] == 0 and 1 - _cosine(a, b) > _SAME:
+            wrong.append(f"{name} (embedding, cosine {_cosine(a, b):.4f})")
+    if wrong:
+        more = f" and {len(wrong) - 10} more" if len(wrong) > 10 else ""
+        return False, f"{len(wrong)} of {len(drawn)} differ: {', '.join(wrong[:10])}{more}"
+    return True, f"{len(drawn)} of {len(there)} images, drawn now: the same faces and embeddings"
+
+
+def _cosine(a, b):
+    return float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-30))
+
+
+def _images(circumstance, root) -> Path:
+    """Where the images are now: below the root as they lay below it then."""
+    images, then = Path(circumstance["images"]), circumstance["root"]
+    if root and then and images.is_relative_to(then):
+        return Path(root) / images.relative_to(then)
+    return images
+
+
+def _model(content, circumstance):
+    for said, place in zip(content["inputs"], circumstance["inputs"], strict=True):
+        if said["role"] == "model":
+            path = Path(place["path"])
+            if not path.is_file() or sha256_file(path) != said["sha256"]:
+                raise _Undone(f"the model is not there, or another one: {path}. Name it: --model")
+            return path
+    raise _Undone("the run names no file of its model. Name the model: --model")
+
+
+def _as_prepared(said):
+    """What a run says of its preparation, as keywords of `facebench.pack`."""
+    detector = said["detector"] or {"detector": "none"}
+    options = {k: v for k, v in (detector.get("options") or {}).items() if v is not None}
+    crop = said["crop"]
+    return {
+        "detector": detector["detector"],
+        "detector_options": options,
+        "selection": said["selection"],
+        "crop": crop["name"],
+        "crop_size": (crop["width"], crop["height"]),
+        "max_pixels": said["decode"]["max_pixels"],
+        "exif_orientation": said["decode"]["exif_orientation"],
+    }
