@@ -157,6 +157,15 @@ def _max_pool(o, shapes):
     return nn.Sequential(pad, nn.MaxPool2d(o["kernel"], o["stride"], ceil_mode=o["ceil_mode"]))
 
 
+def _avg_pool(o, shapes):
+    top, left, bottom, right = o["padding"]
+    rest = (o["ceil_mode"], o["count_include_pad"])
+    if (top, left) == (bottom, right):
+        return nn.AvgPool2d(o["kernel"], o["stride"], (top, left), *rest)
+    pad = nn.ZeroPad2d((left, right, top, bottom))
+    return nn.Sequential(pad, nn.AvgPool2d(o["kernel"], o["stride"], 0, *rest))
+
+
 LAYERS = {
     "conv": _conv,
     "linear": lambda o, s: nn.Linear(s[0][-1], o["out"], o["bias"]),
@@ -167,9 +176,7 @@ LAYERS = {
     "sigmoid": lambda o, s: nn.Sigmoid(),
     "tanh": lambda o, s: nn.Tanh(),
     "max_pool": _max_pool,
-    "avg_pool": lambda o, s: nn.AvgPool2d(
-        o["kernel"], o["stride"], o["padding"][:2], o["ceil_mode"], o["count_include_pad"]
-    ),
+    "avg_pool": _avg_pool,
     "adaptive_avg_pool": lambda o, s: nn.AdaptiveAvgPool2d(o["out"]),
     "add": lambda o, s: Add(),
     "scale": lambda o, s: Scale(o["factor"]),

@@ -38,6 +38,9 @@ TEST(Graph, InfersShapes) {
   // The last window would start in the padding: left out.
   EXPECT_EQ(g.shape(g.max_pool(c, {.kernel = 2, .stride = 2, .padding = 1, .ceil_mode = true})),
             (Shape{8, 29, 25}));
+  // An average that counts its padding may be of zeros alone.
+  EXPECT_EQ(g.shape(g.avg_pool(c, {.kernel = 1, .stride = 1, .padding = {0, 0, 1, 2}})),
+            (Shape{8, 58, 50}));
   EXPECT_EQ(g.shape(g.adaptive_avg_pool(c, {7, 6})), (Shape{8, 7, 6}));
   EXPECT_EQ(g.shape(g.mfm(c)), (Shape{4, 57, 48}));
   EXPECT_EQ(g.shape(g.concat({c, c, c})), (Shape{24, 57, 48}));
@@ -64,6 +67,14 @@ TEST(Graph, RefusesWhatDoesNotFitAndNamesTheLayer) {
   EXPECT_NE(refusal([&] { g.conv("c", x, {.out = 5}); }).find("another layer"), std::string::npos);
   EXPECT_NE(refusal([&] { g.add(x, c); }).find("3x8x8 and 5x8x8"), std::string::npos);
   EXPECT_NE(refusal([&] { g.mfm(c); }).find("5 is odd"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              g.avg_pool(x, {.padding = 2, .count_include_pad = false});
+            }).find("more than half the kernel"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] {
+              g.avg_pool(x, {.padding = {1, 0, 0, 0}, .count_include_pad = false});
+            }).find("pads both sides alike"),
+            std::string::npos);
   EXPECT_NE(refusal([&] { g.relu(Value{99}); }).find("not a value"), std::string::npos);
   EXPECT_NE(refusal([&] { g.input(3, 8, 8); }).find("one input"), std::string::npos);
   EXPECT_NE(refusal([&] { g.dropout(c, 1.0); }).find("p < 1"), std::string::npos);

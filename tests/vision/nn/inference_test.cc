@@ -125,6 +125,8 @@ TEST(Inference, PoolsEqualTorch) {
     EXPECT_LT(of([&](Graph& g, Value x) { return g.max_pool(x, o); }), kRounding);
     EXPECT_LT(of([&](Graph& g, Value x) { return g.avg_pool(x, o); }), kRounding);
   }
+  const PoolOptions zeros{.kernel = 1, .stride = 1, .padding = {2, 0, 1, 3}};  // whole windows
+  EXPECT_LT(of([&](Graph& g, Value x) { return g.avg_pool(x, zeros); }), kRounding);
   for (const Size2 out : {Size2(1), Size2(5, 4), Size2(13, 17)})
     EXPECT_LT(of([&](Graph& g, Value x) { return g.flatten(g.adaptive_avg_pool(x, out)); }),
               kRounding);

@@ -102,10 +102,11 @@ Shape attention_shape(const std::string& name, const AttentionOptions& o, const 
 
 Shape pool_shape(const std::string& name, Op op, const PoolOptions& o, const Shape& x) {
   require_window(name, o.kernel, o.stride, o.padding, 1);
-  if (!o.padding.symmetric() && op == Op::avg_pool)
-    refuse_layer(name, "average pooling pads both sides alike");
-  if (std::max(o.padding.top, o.padding.bottom) * 2 > o.kernel.height ||
-      std::max(o.padding.left, o.padding.right) * 2 > o.kernel.width)
+  const bool zeros_count = op == Op::avg_pool && o.count_include_pad;
+  if (!o.padding.symmetric() && op == Op::avg_pool && !zeros_count)
+    refuse_layer(name, "an average without its padding pads both sides alike");
+  if (!zeros_count && (std::max(o.padding.top, o.padding.bottom) * 2 > o.kernel.height ||
+                       std::max(o.padding.left, o.padding.right) * 2 > o.kernel.width))
     refuse_layer(name, "padding is more than half the kernel");
   return {x[0],
           window_count(name, x[1], o.kernel.height, o.stride.height, o.padding.top,

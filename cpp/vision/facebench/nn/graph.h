@@ -76,7 +76,8 @@ struct PreluOptions {
   bool shared = false;
 };
 // Max or average. ceil_mode: a window may start inside the image (or its left padding) and run over
-// the end, as in Caffe. count_include_pad (average): padding counts as zeros in the mean.
+// the end, as in Caffe. count_include_pad (average): padding counts as zeros in the mean, and may
+// then be of any size; else it is half a kernel at most.
 struct PoolOptions {
   Size2 kernel = 2;
   Size2 stride = 2;

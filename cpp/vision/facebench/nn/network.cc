@@ -90,6 +90,17 @@ at::Tensor run_max_pool(const at::Tensor& x, const PoolOptions& o) {
                         o.ceil_mode);
 }
 
+at::Tensor run_avg_pool(const at::Tensor& x, const PoolOptions& o) {
+  const bool whole = o.padding.symmetric() && o.padding.top * 2 <= o.kernel.height &&
+                     o.padding.left * 2 <= o.kernel.width;  // torch pads no other way
+  const std::vector<std::int64_t> padding =
+      whole ? std::vector<std::int64_t>{o.padding.top, o.padding.left}
+            : std::vector<std::int64_t>{0, 0};
+  return at::avg_pool2d(whole ? x : pad_sides(x, o.padding, 0), {o.kernel.height, o.kernel.width},
+                        {o.stride.height, o.stride.width}, padding, o.ceil_mode,
+                        o.count_include_pad);
+}
+
 // torch has no operation for it; the sum over neighbouring channels is an average pool in 3-D.
 at::Tensor run_lrn(const at::Tensor& x, const LrnOptions& o) {
   const auto sizes = x.sizes();
@@ -336,12 +347,8 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
       return at::tanh(in(0));
     case Op::max_pool:
       return run_max_pool(in(0), std::get<PoolOptions>(node.options));
-    case Op::avg_pool: {
-      const auto& o = std::get<PoolOptions>(node.options);
-      return at::avg_pool2d(in(0), {o.kernel.height, o.kernel.width},
-                            {o.stride.height, o.stride.width}, {o.padding.top, o.padding.left},
-                            o.ceil_mode, o.count_include_pad);
-    }
+    case Op::avg_pool:
+      return run_avg_pool(in(0), std::get<PoolOptions>(node.options));
     case Op::adaptive_avg_pool: {
       const Size2 out = std::get<AdaptivePoolOptions>(node.options).out;
       return at::adaptive_avg_pool2d(in(0), {out.height, out.width});
