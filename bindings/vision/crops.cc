@@ -40,6 +40,7 @@ void bind_crops(py::module_& m) {
       },
       py::arg("width"), py::arg("height"), py::arg("face"), py::arg("options") = CropOptions{});
   m.def("resolve_crop", &resolve_crop, py::arg("options"));
+  m.def("require_landmarks", &require_landmarks, py::arg("detector"), py::arg("crop"));
   m.def("crops", [] { return table_docs(crops()); });
   m.def(
       "fit_similarity",

@@ -9,8 +9,8 @@
 
 #include "facebench/detection/detect_files.h"
 #include "facebench/detection/detector.h"
+#include "facebench/detection/dlib.h"
 #include "facebench/detection/given.h"
-#include "facebench/detection/hog.h"
 #include "facebench/detection/mtcnn.h"
 #include "facebench/detection/selection.h"
 #include "images.h"
@@ -142,7 +142,8 @@ void bind_detection(py::module_& m) {
       .def_readonly("score", &Face::score)
       .def_property_readonly("landmarks", &landmarks_of,
                              "(5, 2) float32: left eye, right eye, nose, left and right mouth "
-                             "corner as seen in the image; None where there are none")
+                             "corner as seen in the image (dlib: outer corners of the eyes, "
+                             "nose, inner corners); None where there are none")
       .def("__eq__", [](const Face& a, const Face& b) { return a == b; })
       .def("__repr__", &face_text)
       .def(py::pickle(

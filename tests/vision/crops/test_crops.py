@@ -220,6 +220,8 @@ def test_what_is_left_to_the_crop_is_recorded():
         ("arcface112", Face([0, 0, 9, 9]), "needs landmarks"),
         ("arcface112", Face([0, 0, 9, 9], 1.0, [[5, 5]] * 5), "one point"),
         ("arcface112", Face([0, 0, 9, 9], 1.0, [[np.nan, 5]] * 5), "no number"),
+        ("dlib150", Face([0, 0, 9, 9]), "needs landmarks"),
+        ("dlib150", Face([0, 0, 9, 9], 1.0, [[5, 5]] * 5), "one point"),
         ("paper", Face([200, 200, 230, 230]), "no pixels"),
         ("paper", Face([np.nan, 0, 9, 9]), "no number"),
         ("paper", Face([5, 5, 5, 5]), "no pixels"),
@@ -230,6 +232,54 @@ def test_a_face_that_cannot_be_cut_is_a_reason(name, face, reason):
     crop, why = crops.crop_face(picture(), face, name)
     assert crop is None
     assert reason in why
+
+
+# What get_face_chip_details (150 pixels, padding .25) and extract_image_chip of dlib 19.24.0 make
+# of chip_picture() and points in our order: sums of the channels, and pixels at CHIP_PLACES.
+DLIB_CHIPS = [
+    (
+        (180, 200),
+        [[60, 70], [110, 74], [84, 105], [76, 72], [95, 73]],
+        [3119716, 2773534, 2908171],
+        [[212, 147, 159], [92, 240, 168], [227, 76, 48], [39, 50, 187]],
+    ),
+    (  # reaches beyond the image
+        (180, 200),
+        [[5, 40], [75, 30], [45, 75], [28, 37], [55, 33]],
+        [2120275, 2079283, 1744843],
+        [[0, 0, 0], [181, 119, 108], [119, 231, 158], [160, 238, 113]],
+    ),
+    (  # cut out of the halved image
+        (900, 1000),
+        [[300, 350], [700, 370], [490, 600], [430, 360], [580, 366]],
+        [2709232, 2713969, 2694355],
+        [[184, 67, 99], [224, 17, 127], [39, 223, 125], [88, 34, 125]],
+    ),
+]
+CHIP_PLACES = ([11, 48, 85, 122], [29, 82, 135, 38])
+
+
+def chip_picture(height, width):
+    y, x = np.mgrid[:height, :width]
+    return np.stack([x * 3 + y, x + y * 2, x * y // 16], -1).astype(np.uint8)
+
+
+@pytest.mark.parametrize(("shape", "points", "sums", "pixels"), DLIB_CHIPS)
+def test_dlib150_crop_is_dlibs_chip(shape, points, sums, pixels):
+    crop, _ = crops.crop_face(chip_picture(*shape), Face([0, 0, 9, 9], 1.0, points), "dlib150")
+    assert crop.shape == (150, 150, 3)
+    # The template's points are of single precision: a grey value that lies between two may turn.
+    assert np.abs(crop[CHIP_PLACES].astype(int) - pixels).max() <= 1
+    assert np.abs(crop.sum((0, 1), int) - sums).max() < 300
+
+
+def test_dlib150_crop_of_points_far_away_is_black_and_has_no_border():
+    for points in (np.array(LANDMARKS) * 1e4, np.array(LANDMARKS) + 1e6):
+        crop, _ = crops.crop_face(picture(), Face([0, 0, 9, 9], 1.0, points), "dlib150")
+        assert crop.shape == (150, 150, 3)
+    assert not crop.any()
+    with pytest.raises(ValueError, match="dlib150 is black outside"):
+        crops.crop_face(picture(), Face([0, 0, 9, 9], 1.0, LANDMARKS), "dlib150", border=7)
 
 
 def test_crops_are_documented_and_options_checked():

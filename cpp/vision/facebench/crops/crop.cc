@@ -1,11 +1,15 @@
 #include "facebench/crops/crop.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "facebench/detection/detector.h"
+#include "facebench/detection/dlib.h"
 #include "facebench/images/resize.h"
 
 namespace facebench {
@@ -62,6 +66,8 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
     p.x = p.x * static_cast<float>(width) / static_cast<float>(entry.width);
     p.y = p.y * static_cast<float>(height) / static_cast<float>(entry.height);
   }
+  if (entry.kind == LandmarkKind::eye_corners && border != 0)
+    throw std::invalid_argument("crop " + entry.name + " is black outside the image: border is 0");
   Affine m{};
   try {
     m = fit_similarity(face.landmarks, target);
@@ -69,6 +75,8 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
   } catch (const std::invalid_argument&) {
     return rejected("the landmarks lie on one point");
   }
+  if (entry.kind == LandmarkKind::eye_corners)
+    return {SampleStatus::ok, {}, dlib_chip(image, face.landmarks, target, width, height)};
   return {SampleStatus::ok, {}, warp_affine(image, m, width, height, border)};
 }
 
@@ -77,7 +85,7 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
 void CropOptions::describe(OptionsBuilder<CropOptions>& o) {
   o.name("CropOptions", "How a face is cut out of its image.");
   o.choice("name", &CropOptions::name, "which crop",
-           {"paper", "facenet", "vggface2_tight", "arcface112", "sphereface112x96"});
+           {"paper", "facenet", "vggface2_tight", "arcface112", "sphereface112x96", "dlib150"});
   o.field("width", &CropOptions::width, "pixels; default: the crop's own", 1, 4096);
   o.field("height", &CropOptions::height, "pixels; default: the crop's own", 1, 4096);
   o.choice("interpolation", &CropOptions::interpolation,
@@ -125,9 +133,33 @@ const Table<CropEntry>& crops() {
                                  {48.0252f, 71.7366f},
                                  {33.5493f, 92.3655f},
                                  {62.7299f, 92.2041f}}}};
-    return Table<CropEntry>("crop", {paper, facenet, tight, arcface, sphereface});
+    CropEntry dlib{"dlib150",
+                   "corners of the eyes and base of the nose onto dlib's 150 x 150 mean face",
+                   150,
+                   150,
+                   true,
+                   {{{37.05750620789f, 46.37274526848f},
+                     {110.95674595992f, 46.34981538014f},
+                     {74.01123135679f, 87.77975316475f},
+                     {58.40850613712f, 47.90642403242f},
+                     {89.60604764104f, 47.89674387677f}}}};
+    dlib.kind = LandmarkKind::eye_corners;
+    return Table<CropEntry>("crop", {paper, facenet, tight, arcface, sphereface, dlib});
   }();
   return table;
+}
+
+void require_landmarks(std::string_view detector, std::string_view crop) {
+  const LandmarkKind found = detectors().at(detector).landmarks;
+  const CropEntry& entry = crops().at(crop);
+  if (!entry.aligned || found == entry.kind || found == LandmarkKind::any) return;
+  std::string fitting;
+  for (const DetectorEntry& d : detectors().entries())
+    if (d.landmarks == entry.kind) fitting += (fitting.empty() ? "" : ", ") + d.name;
+  throw std::invalid_argument(fmt::format(
+      "the detector '{}' finds no landmarks{}, and the crop '{}' needs them; take another crop "
+      "(paper), or a detector that finds them ({})",
+      detector, found == LandmarkKind::none ? "" : " of that kind", crop, fitting));
 }
 
 CropOptions resolve_crop(const CropOptions& options) {

@@ -36,12 +36,13 @@ struct CropEntry {
   std::string doc;
   int width;
   int height;
-  bool aligned;  // needs landmarks
+  bool aligned;  // needs landmarks, of this kind
   Landmarks landmarks{};
   double margin = 0;
   double margin_pixels = 0;
   double aspect = 0;  // width / height, about the same centre, same height; 0 = as it is
   std::string interpolation = "bilinear";
+  LandmarkKind kind = LandmarkKind::eyes_and_mouth;
 };
 // paper: 15 % of its width (height) on each side (Wang & Guo 2019); no alignment. 112 x 112 unless
 //   asked otherwise.
@@ -54,7 +55,12 @@ struct CropEntry {
 //   (Deng et al., CVPR 2019), black outside. Another size scales the template.
 // sphereface112x96: the same eight pixels further left, 112 high and 96 wide (Liu et al.,
 //   SphereFace, CVPR 2017; Wen et al., center loss, ECCV 2016).
+// dlib150: corners of the eyes and base of the nose onto dlib's mean face, 150 x 150 with 25 % of
+//   padding, by dlib's own code; black outside (dlib 19, get_face_chip_details).
 const Table<CropEntry>& crops();
+
+// Throws std::invalid_argument where the crop needs landmarks that this detector does not find.
+void require_landmarks(std::string_view detector, std::string_view crop);
 
 // The options with everything that was left to the crop filled in, as manifests record them. Throws
 // std::invalid_argument for wrong options.

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/detection/dlib.h"
 #include "facebench/detection/given.h"
-#include "facebench/detection/hog.h"
 #include "facebench/detection/mtcnn.h"
 #include "facebench/images/draw.h"
 
@@ -38,9 +38,15 @@ const Table<DetectorEntry>& detectors() {
         &options_schema<MtcnnOptions>(),
         [](const Json& o) { return make_mtcnn(read_options(MtcnnOptions{}, o, "mtcnn")); }},
        {"hog", "dlib's frontal faces, HOG and SVM: boxes and scores", &options_schema<HogOptions>(),
-        [](const Json& o) { return make_hog(read_options(HogOptions{}, o, "hog")); }, false},
+        [](const Json& o) { return make_hog(read_options(HogOptions{}, o, "hog")); },
+        LandmarkKind::none},
+       {"dlib", "the faces of hog with dlib's five points: corners of the eyes and the nose",
+        &options_schema<HogOptions>(),
+        [](const Json& o) { return make_dlib(read_options(HogOptions{}, o, "dlib")); },
+        LandmarkKind::eye_corners},
        {"given", "boxes and landmarks from a file, by sample id", &options_schema<GivenOptions>(),
-        [](const Json& o) { return make_given(read_options(GivenOptions{}, o, "given")); }}});
+        [](const Json& o) { return make_given(read_options(GivenOptions{}, o, "given")); },
+        LandmarkKind::any}});
   return table;
 }
 

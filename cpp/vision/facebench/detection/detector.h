@@ -57,9 +57,9 @@ struct DetectorEntry {
   std::string doc;
   const OptionsSchema* schema;
   std::function<std::unique_ptr<Detector>(const Json& options)> make;
-  bool landmarks = true;  // whether its faces can have them
+  LandmarkKind landmarks = LandmarkKind::eyes_and_mouth;  // that its faces can have
 };
-// mtcnn, hog, given.
+// mtcnn, hog, dlib, given.
 const Table<DetectorEntry>& detectors();
 
 // Throws std::invalid_argument for an unknown name or option (did you mean) or a value out of

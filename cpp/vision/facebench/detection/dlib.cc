@@ -1,18 +1,24 @@
-#include "facebench/detection/hog.h"
+#include "facebench/detection/dlib.h"
 
 // The only file that includes dlib.
+#include <dlib/array2d.h>
+#include <dlib/image_processing.h>
 #include <dlib/image_processing/frontal_face_detector.h>
+#include <dlib/image_transforms.h>
+#include <dlib/pixel.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <mutex>
+#include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/detection/dlib_models.h"
 
 namespace facebench {
 namespace {
@@ -20,16 +26,41 @@ namespace {
 // About 2 GB of working memory.
 constexpr std::int64_t kMostPixels = 150'000'000;
 
+// An image of three channels as dlib takes it.
+dlib::array2d<dlib::rgb_pixel> dlib_image(const Image& image) {
+  dlib::array2d<dlib::rgb_pixel> pixels(image.height, image.width);
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x) {
+      const std::uint8_t* p = image.row(y) + 3 * x;
+      pixels[y][x] = dlib::rgb_pixel(p[0], p[1], p[2]);
+    }
+  return pixels;
+}
+
+// dlib's five points of the face in this box, in our order: its own is of the eye at the right the
+// outer and the inner corner, of that at the left the same, and the nose.
+Landmarks five_points(const dlib::shape_predictor& predictor,
+                      const dlib::array2d<dlib::rgb_pixel>& pixels, const dlib::rectangle& box) {
+  const dlib::full_object_detection points = predictor(pixels, box);
+  Landmarks result;
+  constexpr unsigned long kOrder[] = {2, 0, 4, 3, 1};
+  for (std::size_t k = 0; k < result.size(); ++k)
+    result[k] = {static_cast<float>(points.part(kOrder[k]).x()),
+                 static_cast<float>(points.part(kOrder[k]).y())};
+  return result;
+}
+
 class Hog final : public Detector {
  public:
-  explicit Hog(const HogOptions& options) : options_(options) {
+  Hog(const HogOptions& options, std::optional<dlib::shape_predictor> predictor)
+      : options_(options), predictor_(std::move(predictor)) {
     check_options(options_);
     idle_.push_back(dlib::get_frontal_face_detector());
     prototype_ = idle_.back();
   }
 
   Json description() const override {
-    return {{"detector", "hog"}, {"options", options_to_json(options_)}};
+    return {{"detector", predictor_ ? "dlib" : "hog"}, {"options", options_to_json(options_)}};
   }
 
  private:
@@ -49,25 +80,22 @@ class Hog final : public Detector {
   }
 
   std::vector<Face> find(const Image& image, std::string_view id) const override {
-    const double searched = static_cast<double>(image.width) * image.height *
-                            std::pow(4.0, options_.upsample);  // each doubles both sides
-    if (searched > static_cast<double>(kMostPixels))
+    const double area = static_cast<double>(image.width) * image.height *
+                        std::pow(4.0, options_.upsample);  // each doubles both sides
+    if (area > static_cast<double>(kMostPixels))
       fail(id,
            fmt::format("an image of {} x {} pixels, doubled {} times, is more than {} pixels",
                        image.width, image.height, options_.upsample, kMostPixels),
            "Make the image smaller, or set upsample=0");
-    dlib::array2d<dlib::rgb_pixel> pixels(image.height, image.width);
-    for (int y = 0; y < image.height; ++y)
-      for (int x = 0; x < image.width; ++x) {
-        const std::uint8_t* p = image.row(y) + 3 * x;
-        pixels[y][x] = dlib::rgb_pixel(p[0], p[1], p[2]);
-      }
+    const dlib::array2d<dlib::rgb_pixel> pixels = dlib_image(image);
+    dlib::array2d<dlib::rgb_pixel> searched;
+    dlib::assign_image(searched, pixels);
     const dlib::pyramid_down<2> twice;
-    for (int i = 0; i < options_.upsample; ++i) dlib::pyramid_up(pixels, twice);
+    for (int i = 0; i < options_.upsample; ++i) dlib::pyramid_up(searched, twice);
 
     Engine engine = take();
     std::vector<std::pair<double, dlib::rectangle>> found;
-    engine(pixels, found, options_.threshold);
+    engine(searched, found, options_.threshold);
     give_back(std::move(engine));
 
     std::vector<Face> faces;
@@ -78,6 +106,10 @@ class Hog final : public Detector {
       face.box = {static_cast<float>(r.left()), static_cast<float>(r.top()),
                   static_cast<float>(r.right() + 1), static_cast<float>(r.bottom() + 1)};
       face.score = static_cast<float>(score);
+      if (predictor_) {
+        face.landmarks = five_points(*predictor_, pixels, r);
+        face.has_landmarks = true;
+      }
       faces.push_back(face);
     }
     std::stable_sort(faces.begin(), faces.end(),
@@ -86,6 +118,7 @@ class Hog final : public Detector {
   }
 
   HogOptions options_;
+  std::optional<dlib::shape_predictor> predictor_;
   Engine prototype_;
   mutable std::mutex mutex_;
   mutable std::vector<Engine> idle_;
@@ -101,7 +134,35 @@ void HogOptions::describe(OptionsBuilder<HogOptions>& o) {
 }
 
 std::unique_ptr<Detector> make_hog(const HogOptions& options) {
-  return std::make_unique<Hog>(options);
+  return std::make_unique<Hog>(options, std::nullopt);
+}
+
+std::unique_ptr<Detector> make_dlib(const HogOptions& options) {
+  std::istringstream bytes(read_dlib_model("five_points", find_dlib_model("five_points")));
+  dlib::shape_predictor predictor;
+  deserialize(predictor, bytes);
+  return std::make_unique<Hog>(options, std::move(predictor));
+}
+
+Image dlib_chip(const Image& image, const Landmarks& from, const Landmarks& to, int width,
+                int height) {
+  std::vector<dlib::dpoint> of_chip, of_image;
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    of_chip.emplace_back(to[k].x, to[k].y);
+    of_image.emplace_back(from[k].x, from[k].y);
+  }
+  const dlib::chip_dims size(static_cast<unsigned long>(height), static_cast<unsigned long>(width));
+  dlib::array2d<dlib::rgb_pixel> chip;
+  dlib::extract_image_chip(dlib_image(convert_color(image, ColorOrder::rgb)),
+                           dlib::chip_details(of_chip, of_image, size), chip);
+  Image result(width, height, ColorOrder::rgb);
+  std::uint8_t* out = result.data.data();
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const dlib::rgb_pixel& p = chip[y][x];
+      for (const std::uint8_t value : {p.red, p.green, p.blue}) *out++ = value;
+    }
+  return convert_color(result, image.order);
 }
 
 }  // namespace facebench

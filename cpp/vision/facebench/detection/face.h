@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,15 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-// Left eye, right eye, nose, left and right mouth corner, as seen in the image.
+// Five points; the first three lie at the eye at the left, at the eye at the right, as seen in the
+// image, and on the nose.
 using Landmarks = std::array<Point, 5>;
+enum class LandmarkKind : std::uint8_t {
+  none,
+  eyes_and_mouth,  // centres of the eyes, tip of the nose, left and right mouth corner
+  eye_corners,     // outer corners of the eyes, base of the nose, left and right inner corner
+  any              // whatever was put in
+};
 
 struct Face {
   Box box;

@@ -79,7 +79,8 @@ PreparationOptions preparation_of(const ProtocolSpec& spec, const std::filesyste
       break;
     }
   if (spec.faces.file.empty() || !std::filesystem::is_regular_file(lists / spec.faces.file) ||
-      (crop_named(crop).aligned && !spec.faces.landmarks))
+      (crop_named(crop).aligned &&
+       !(spec.faces.landmarks && crop_named(crop).kind == LandmarkKind::eyes_and_mouth)))
     return options;
   options.detector = "given";
   options.detector_options.emplace({"file=" + (lists / spec.faces.file).string(),
@@ -117,12 +118,8 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
   result.selection = decide("selection", &PreparationOptions::selection).value_or("nearest_center");
   selection_rules().at(result.selection);
   result.crop.name = decide("crop", &PreparationOptions::crop).value_or(kDefaultCrop);
-  if (crop_named(result.crop.name).aligned && result.detector &&
-      !detectors().at(detector).landmarks)
-    throw std::invalid_argument(
-        fmt::format("the detector '{}' finds no landmarks, and the crop '{}' needs them; take "
-                    "another crop (paper), or a detector that finds them (mtcnn)",
-                    detector, result.crop.name));
+  crop_named(result.crop.name);
+  if (result.detector) require_landmarks(detector, result.crop.name);
   const auto size = decide("crop_width", &PreparationOptions::crop_size);
   result.decided_by["crop_height"] = result.decided_by["crop_width"];
   if (size) {
