@@ -10,6 +10,7 @@
 #include "common.h"
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/convert.h"
+#include "facebench/embedding/dlib_network.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/embedding/imported_model.h"
 #include "facebench/embedding/quantize.h"
@@ -94,6 +95,7 @@ void bind_model(py::module_& m) {
       py::arg("network"), py::arg("network_options"), py::arg("options"), py::arg("initializer"),
       py::arg("seed"), py::call_guard<py::gil_scoped_release>());
   m.def("load_model", &load_model, py::arg("path"), py::call_guard<py::gil_scoped_release>());
+  m.def("dlib_model", &dlib_model, py::arg("path") = "", py::call_guard<py::gil_scoped_release>());
   m.def(
       "conversion_defaults", [](const std::string& n) { return conversion_defaults(n); },
       py::arg("network"));
