@@ -1,5 +1,6 @@
 """The compiled module that needs torch, imported with a check that the torch at hand fits."""
 
+import os
 from importlib.util import find_spec
 
 if find_spec("torch") is None:
@@ -32,6 +33,11 @@ if _major_minor(torch.__version__) != _major_minor(full.torch_version):
         "installed. Install that torch, or reinstall facebench with pip install "
         "--no-build-isolation --force-reinstall --no-deps"
     )
+
+# Where dlib's models are, unless the user says it; nothing of their package is run.
+if (models := find_spec("face_recognition_models")) and models.submodule_search_locations:
+    folder = os.path.join(models.submodule_search_locations[0], "models")
+    os.environ.setdefault("FACEBENCH_DLIB_MODELS", folder)
 
 if _threads.few:  # of a torch that was imported before facebench, too
     torch.set_num_threads(1)

@@ -115,10 +115,10 @@ def run(
 
     ``protocol``: a name or a ``.toml`` file; or a list of them, which are run one after the other
     on the same data set: ``out`` then holds a run folder for each, and the result is a dict by
-    name. ``model``: a model file of ours, an ``.onnx`` file,
-    ``"module:function"`` or a callable (see `facebench.embedding.Embedder`). ``mean``, ``std``,
-    ``color``: of its pixels, where the model does not say it itself (see
-    `facebench.embedding.load_embedder`). ``out``: the run folder; left out, no file is kept.
+    name. ``model``: a model file of ours, an ``.onnx`` file, ``"module:function"``, ``"dlib"`` or a
+    callable (see `facebench.embedding.load_embedder`, `facebench.embedding.Embedder`). ``mean``,
+    ``std``, ``color``: of its pixels, where the model does not say it itself. ``out``: the
+    run folder; left out, no file is kept.
 
     ``options`` are fields of `RunRequest`. ``root``: the data set as its authors distribute it, or
     ``images`` and ``lists``. ``detector``, ``selection`` and ``crop`` are what the model says

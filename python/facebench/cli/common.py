@@ -48,6 +48,9 @@ Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")
 
 
+MODEL_HELP = (
+    "FILE.safetensors, FILE.onnx, module:function (whose code is run), or dlib: dlib's own network."
+)
 PIXELS_HELP = (
     "NAME=VALUE, what an ONNX file or a module:function expects of its pixels 0..255: color=bgr, "
     "mean=127.5, std=128, or one number for each channel, mean=123.675,116.28,103.53."

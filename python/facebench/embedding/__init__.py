@@ -196,8 +196,9 @@ def convert(
     an ``.onnx`` file whose operations are all known, which becomes a model of ours with the graph
     in its file. It must say, or ``options`` must, what color, mean and std its pixels have;
     ``output`` names the output to take (default: the first), and a last division by the length is
-    left to ``normalization``. facebench.Error names the tensor that does not fit, or the node
-    that cannot be computed.
+    left to ``normalization``. Or it is dlib's face network,
+    ``dlib_face_recognition_resnet_model_v1.dat``, of that SHA-256 and no other.
+    facebench.Error names the tensor that does not fit, or the node that cannot be computed.
 
     >>> import os, tempfile, torch
     >>> from facebench import embedding, nn
@@ -216,6 +217,11 @@ def convert(
         if network is not None or drop:
             raise ValueError(f"{path}: an ONNX file says itself what network it is")
         model = _import_onnx(path, options)
+    elif path.suffix == ".dat":
+        if network not in (None, "dlib_resnet29") or drop:
+            raise ValueError(f"{path}: dlib's file says itself what network it is")
+        model = full.dlib_model(path)
+        _set_model_options(model.options, options)
     elif network is None:
         if path.suffix != ".safetensors":
             raise ValueError(f"{path}: not a model file of ours, so the network must be named")

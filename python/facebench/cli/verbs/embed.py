@@ -15,7 +15,7 @@ from facebench.cli.verb import Answer, verb
     lambda: common.request(facebench.embedding.ExtractOptions),
 )
 def embed(
-    model: argument("FILE.safetensors, FILE.onnx or module:function (whose code is run)."),
+    model: argument(common.MODEL_HELP),
     pack: argument("A pack, a .rec, .bin or .tar of crops, or a folder of photographs.", Path),
     setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
     out: common.Out = None,

@@ -16,7 +16,7 @@ from facebench.cli.verb import Answer, verb
 )
 def run(
     protocol: argument("See: facebench list protocols; or a TOML file. Or several.", list[str]),
-    model: option("FILE.safetensors, FILE.onnx or module:function (whose code is run)."),
+    model: option(common.MODEL_HELP),
     root: common.Root,
     setting: common.setting(common.PIXELS_HELP) = None,
     cache: option(
