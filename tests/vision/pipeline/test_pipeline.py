@@ -326,6 +326,24 @@ def test_a_data_sets_own_faces_are_used_where_the_crop_needs_boxes_alone(tmp_pat
         assert facebench.verify(tmp_path / name).same
 
 
+def test_a_data_sets_own_landmarks_are_not_taken_for_dlibs_points(tmp_path):
+    root = tmp_path / "faces"
+    few = datasets.SyntheticOptions(people=4, images=6, size=64, protocol="umdfaces")
+    datasets.write_synthetic_dataset(few, root)
+    text = facebench.protocols.load_protocol("umdfaces").text
+    for key in ("id", "title"):  # a protocol of one's own
+        text = re.sub(rf'(?m)^{key} = "', f'{key} = "Own landmarks, ', text, count=1)
+    text = text.replace("[faces]", "[faces]\nlandmarks = true")
+    (tmp_path / "own.toml").write_text(text)
+    run = {"model": colours, "root": root, "interval": "none"}
+    # The file's faces, which have no landmarks.
+    with pytest.raises(facebench.Error, match="no image has a face"):
+        facebench.run(str(tmp_path / "own.toml"), crop="arcface112", **run)
+    # Not the file, but the default detector, whose landmarks are of another kind too.
+    with pytest.raises(ValueError, match="'mtcnn' finds no landmarks of that kind"):
+        facebench.run(str(tmp_path / "own.toml"), crop="dlib150", **run)
+
+
 def test_images_are_found_by_stem(tmp_path):
     root = tmp_path / "faces"
     few = datasets.SyntheticOptions(people=4, images=6, size=64, protocol="dfw")
