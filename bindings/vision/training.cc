@@ -340,8 +340,7 @@ void bind_training_runs(py::module_& m) {
                   with_job(threads, py::none(), [&](const Job& job) { return v(batches, job); }));
             };
             if (py::isinstance<Model>(model))
-              return judge(
-                  *make_batch_model(model.cast<const Model&>(), ExtractOptions().micro_batch));
+              return judge(*make_batch_model(model.cast<const Model&>(), kMicroBatch));
             const py::object batches =
                 py::module_::import("facebench.embedding._foreign").attr("batch_model")(model);
             return judge(batches.cast<const BatchModel&>());

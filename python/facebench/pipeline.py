@@ -77,7 +77,7 @@ def embed(
     ``model``, ``mean``, ``std``, ``color``: as for `run`. ``pack``: its path, or an opened one; or
     a folder of photographs, which need not be sorted by people: each is detected and cropped as the
     model says, and named by its path below the folder. ``options`` are fields of `ExtractOptions`:
-    flip, normalization, micro_batch, precision.
+    flip, normalization, micro_batch, precision, device, executor.
     """
     extract = full.ExtractOptions(**options)
     embedder = embedding.load_embedder(model, mean=mean, std=std, color=color)

@@ -24,6 +24,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 STAGES = [
     ("checks", "check_losses", 60),
     ("checks", "check_networks", 60),
+    ("checks", "check_embeddings", 40),
     ("checks", "check_mtcnn", 60),
     ("checks", "check_training", 60),
     ("checks", "check_graph", 40),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from facebench import detection, losses, nn, training
+from facebench import detection, embedding, losses, nn, training
 
 FEATURES, CLASSES, IMAGES = 64, 1001, 48
 
@@ -71,6 +71,31 @@ def check_networks(device, dry):
         found[name] = max(largest_difference(b, a) for a, b in zip(*results, strict=True))
         assert found[name] < 5e-3, f"{name}: {found[name]:.2g} from float64"
     return found
+
+
+def check_embeddings(device, dry):
+    """The embeddings of networks by torch on the device against our own inference."""
+    random = np.random.default_rng(2)
+    names = ["mobilefacenet", "iresnet50", "iresnet100", "inception_resnet_v1", "lightcnn29"]
+    precisions = {"float32": 1e-4, "bfloat16": 0.1} | ({} if dry else {"tf32": 0.01})
+    found = {}
+    for name in ["small4"] if dry else [*names, "resnet50", "sphereface64", "vgg16", "vit_b"]:
+        model = embedding.make_model(name)
+        images = random.integers(0, 256, (16, *model_size(model), 3), np.uint8)
+        wanted = embedding.extract(model, images).values
+        for precision, tolerance in precisions.items():
+            how = embedding.ExtractOptions(device=device, executor="torch", precision=precision)
+            ours = [embedding.extract(model, images, how).values for _ in range(2)]
+            assert np.array_equal(*ours), f"{name}, {precision}: other bits the second time"
+            worst = float(np.abs(ours[0] - wanted).max())
+            assert worst < tolerance, f"{name}, {precision}: {worst:.2g} from the processor"
+            found[f"{name} {precision}"] = worst
+    return found
+
+
+def model_size(model):
+    said = model.network_options
+    return said.height, said.width
 
 
 def check_mtcnn(device, dry):

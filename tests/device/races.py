@@ -4,8 +4,9 @@ import importlib.util
 import statistics
 import time
 
+import numpy as np
 import torch
-from facebench import detection, images, losses, nn, timing
+from facebench import detection, embedding, images, losses, nn, timing
 
 # Name, side of the images (None: its own), batch.
 NETWORKS = [
@@ -141,4 +142,16 @@ def race_embedding(device, dry):
 
             rate = batch / seconds(run, device, 1 if dry else 20)
             rows.append({"network": name, "dtype": str(dtype), "images_per_second": rate})
+        rows.append(from_crops(name, batch, device, dry))
     return {"rows": rows}
+
+
+def from_crops(name, batch, device, dry):
+    """The same from crops in memory to embeddings in memory, as `facebench embed` does it."""
+    model = embedding.make_model(name)
+    said, count = model.network_options, batch * (1 if dry else 16)
+    random = np.random.default_rng(0)
+    crops = random.integers(0, 256, (count, said.height, said.width, 3), np.uint8)
+    how = embedding.ExtractOptions(device=device, executor="torch", micro_batch=batch)
+    rate = count / seconds(lambda: embedding.extract(model, crops, how), device, 1 if dry else 3)
+    return {"network": name, "from": "crops", "images_per_second": rate}

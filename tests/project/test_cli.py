@@ -470,8 +470,8 @@ def test_an_unknown_device_is_wrong_use(tmp_path):
 
 
 @pytest.mark.parametrize("verb", ["run", "embed"])
-def test_a_device_that_nothing_below_knows_is_not_offered(verb, tmp_path):
-    assert "--device" not in run(verb, "--help", cwd=tmp_path).stdout
+def test_help_shows_a_device_and_an_example_of_pixels(verb, tmp_path):
+    assert "--device" in run(verb, "--help", cwd=tmp_path).stdout
     assert "mean=123.675,116.28,103.53" in " ".join(
         run(verb, "--help", cwd=tmp_path).stdout.split()
     )

@@ -25,10 +25,10 @@ LAST = ("strict", "discard", "out", "overwrite", "seed", "threads", "device", "q
 # Headings in the help of a verb with many options; what no heading names stands under "Input".
 HEADINGS = {
     "Faces": "detector detector_option selection crop crop_size max_pixels exif_orientation",
-    "Model": "model setting flip normalization batch_size precision",
+    "Model": "model setting flip normalization batch_size precision device executor",
     "Numbers": "convention accuracy_convention tar_at_far_convention identification_convention "
     "rank_ties failed_enrolments interval fusion match replicates level stored_scores",
-    "Output": "cache no_cache strict discard out overwrite seed threads device quiet json help",
+    "Output": "cache no_cache strict discard out overwrite seed threads quiet json help",
 }
 
 # What stands for a value in the help, where nothing better is said.

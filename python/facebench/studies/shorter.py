@@ -21,7 +21,7 @@ from facebench.studies.whole import StudyResult, read_before, study
 # What a model may say of its own images; keywords of `facebench.run`.
 MODEL_SETTINGS = (
     *("detector", "detector_options", "selection", "crop", "crop_size", "mean", "std", "color"),
-    *("flip", "normalization", "micro_batch", "precision"),
+    *("flip", "normalization", "micro_batch", "precision", "device", "executor"),
 )
 # What a set may say of its images; its detector takes the place of a model's.
 SET_SETTINGS = ("root", "images", "lists", "detector", "detector_options", "selection",

@@ -42,7 +42,9 @@ def _compared(run, root, count, model, threads, progress):
     if not (run / "pack.h5").is_file() or not (run / "embeddings.h5").is_file():
         raise _Undone("pack.h5 and embeddings.h5 are not in the run folder")
     model = _model(content, circumstance) if model is None else model
-    extract = content["embeddings"]["manifest"]["extract"]
+    extract = dict(content["embeddings"]["manifest"]["extract"])
+    if extract.get("device", "cpu") != "cpu":
+        extract["device"] = "auto"
     embedder = _foreign.ready_model(model, extract["flip"])
     then, kept = datasets.Pack(run / "pack.h5"), read_embeddings(run / "embeddings.h5")
     folder = _images(circumstance, root)

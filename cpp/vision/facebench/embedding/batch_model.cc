@@ -12,19 +12,6 @@
 namespace facebench {
 namespace {
 
-BatchModelInfo info_of(const Model& model) {
-  BatchModelInfo info;
-  info.name = model.network;
-  info.options = model.options;
-  info.input = {*model.network_options.height, *model.network_options.width};
-  info.thread_safe = true;
-  info.embedding_size = model.embedding_size();
-  info.description = model_description(model);
-  info.file = model.file;
-  info.sha256 = model.sha256;
-  return info;
-}
-
 class NetworkModel : public BatchModel {
  public:
   NetworkModel(BatchModelInfo info, InferenceNetwork network)
@@ -40,6 +27,19 @@ class NetworkModel : public BatchModel {
 };
 
 }  // namespace
+
+BatchModelInfo info_of(const Model& model) {
+  BatchModelInfo info;
+  info.name = model.network;
+  info.options = model.options;
+  info.input = {*model.network_options.height, *model.network_options.width};
+  info.thread_safe = true;
+  info.embedding_size = model.embedding_size();
+  info.description = model_description(model);
+  info.file = model.file;
+  info.sha256 = model.sha256;
+  return info;
+}
 
 InputView BatchModel::input_view(const ImageShape& images) const {
   const ModelOptions& o = info_.options;
@@ -61,6 +61,7 @@ std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t ba
   InferenceNetwork network(model.weights, batch, inference_precisions().at(precision).precision,
                            model.input_ranges);
   BatchModelInfo info = info_of(model);
+  info.executor = "own";
   info.precision = precision;
   info.any_batch = network.any_batch(info.options.tap);
   return std::make_unique<NetworkModel>(std::move(info), std::move(network));

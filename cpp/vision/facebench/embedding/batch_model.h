@@ -25,6 +25,9 @@ struct BatchModelInfo {
   // a batch of any size costs no more for each image than a larger one.
   bool any_batch = false;
   std::string precision = "float32";  // of its products, as ExtractOptions has it
+  std::string device = "cpu";         // that computes it
+  std::string executor;               // of a network of ours: "own" or "torch"
+  Json device_facts;                  // of a card, for manifests: its name, cuDNN
   std::int64_t embedding_size = 0;    // values of one embedding; 0: the first batch tells
   Json description;                   // for manifests
   std::filesystem::path file;         // where it was read from; may be empty
@@ -52,6 +55,9 @@ class BatchModel {
  private:
   BatchModelInfo info_;
 };
+
+// What its file says of a model.
+BatchModelInfo info_of(const Model& model);
 
 // The network of a model, its weights folded and packed for batches of that size. Independent of
 // `model`. Throws std::invalid_argument for a precision that is none of inference_precisions() or

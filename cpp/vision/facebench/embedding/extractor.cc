@@ -16,9 +16,11 @@
 
 #include "facebench/core/error.h"
 #include "facebench/embedding/pixel_input.h"
+#include "facebench/embedding/torch_model.h"
 #include "facebench/io/manifest.h"
 #include "facebench/nn/internal/aten.h"
 #include "facebench/nn/threads.h"
+#include "facebench/nn/torch_device.h"
 
 namespace facebench {
 namespace {
@@ -26,18 +28,8 @@ namespace {
 using Rows = std::span<const std::int64_t>;
 using Images = std::span<const std::uint8_t* const>;  // the pixels of some
 
-ExtractOptions resolve(const ExtractOptions& options, const BatchModelInfo& info) {
-  check_options(options);
-  if (options.precision != info.precision)
-    throw std::invalid_argument(
-        fmt::format("precision {}: the model '{}' is computed in {}; other precisions are for "
-                    "networks of this library on the CPU",
-                    options.precision, info.name, info.precision));
-  const ModelOptions& model = info.options;
-  ExtractOptions resolved = options;
-  if (!resolved.flip) resolved.flip = model.flip;
-  if (!resolved.normalization) resolved.normalization = model.normalization;
-  return resolved;
+int micro_batch_of(const ExtractOptions& options, std::string_view device) {
+  return options.micro_batch.value_or(device == "cpu" ? kMicroBatch : 64);
 }
 
 std::optional<PixelInput> pixel_input(const BatchModelInfo& info) {
@@ -59,7 +51,7 @@ class Extraction {
   Extraction(const BatchModel& model, const ImageShape& shape, std::int64_t count,
              const ExtractOptions& options)
       : model_(model),
-        options_(resolve(options, model.info())),
+        options_(resolved_options(options, model.info())),
         view_(model.input_view(shape)),
         pixels_(pixel_input(model.info())) {
     set_.names.resize(static_cast<std::size_t>(count));
@@ -94,7 +86,7 @@ class Extraction {
 
   // Images that go through together; beyond `images` the last one is repeated.
   int in_batch(Images images) const {
-    return model_.info().any_batch ? static_cast<int>(images.size()) : options_.micro_batch;
+    return model_.info().any_batch ? static_cast<int>(images.size()) : *options_.micro_batch;
   }
 
   at::Tensor batch(Images images, bool mirror) const {
@@ -169,15 +161,64 @@ void ExtractOptions::describe(OptionsBuilder<ExtractOptions>& o) {
            "embeddings of unit length, or as they are (none); default: what the model says",
            {"unit", "none"});
   o.field("micro_batch", &ExtractOptions::micro_batch,
-          "images that go through the network together; decides the last bits of a model whose "
-          "operations are not all this library's own",
+          "images that go through the network together, default: 8, or 64 on a card; decides the "
+          "last bits of a model whose operations are not all this library's own",
           1, 1024);
   o.choice(
       "precision", &ExtractOptions::precision,
       "what the layers of a network of this library multiply: float32 as trained, bfloat16, or "
       "int8 of a model that 'facebench quantize' wrote; the lower, the faster where the "
-      "processor has AVX-512 BF16",
-      inference_precisions().names());
+      "processor has AVX-512 BF16. By torch float32, bfloat16, float16, and tf32 on a card",
+      {"float32", "bfloat16", "int8", "float16", "tf32"});
+  o.field("device", &ExtractOptions::device,
+          "where a network of this library runs: cpu, cuda (the first card), cuda:N, or auto (a "
+          "card where there is one)");
+  o.choice("executor", &ExtractOptions::executor,
+           "own (this library's inference, on the processor) or torch (on any device); default: "
+           "own on the processor, torch on a card",
+           {"own", "torch"});
+}
+
+std::unique_ptr<BatchModel> make_batch_model(const Model& model, const ExtractOptions& options) {
+  check_options(options);
+  const std::string device = torch_device(options.device).str();
+  const bool on_processor = device == "cpu";
+  if (options.executor.value_or(on_processor ? "own" : "torch") == "torch")
+    return make_torch_model(model, device, options.precision);
+  if (!on_processor)
+    throw std::invalid_argument(
+        fmt::format("executor own: this library's inference runs on the processor, not on {}; "
+                    "take executor torch",
+                    device));
+  return make_batch_model(model, micro_batch_of(options, device), options.precision);
+}
+
+ExtractOptions resolved_options(const ExtractOptions& options, const BatchModelInfo& info) {
+  check_options(options);
+  if (options.precision != info.precision)
+    throw std::invalid_argument(
+        fmt::format("precision {}: the model '{}' is computed in {}; other precisions are for "
+                    "networks of this library",
+                    options.precision, info.name, info.precision));
+  const std::string device = torch_device(options.device).str();
+  if (device != info.device && options.device != "auto")
+    throw std::invalid_argument(
+        fmt::format("device {}: the model '{}' is computed on {}; other devices are for networks "
+                    "of this library. A module of your own moves there by itself",
+                    device, info.name, info.device));
+  if (options.executor && *options.executor != info.executor)
+    throw std::invalid_argument(fmt::format(
+        "executor {}: the model '{}' is computed by {}", *options.executor, info.name,
+        info.executor.empty() ? "its own library; executors are for networks of this library"
+                              : info.executor));
+  const ModelOptions& model = info.options;
+  ExtractOptions resolved = options;
+  resolved.device = info.device;
+  if (!info.executor.empty()) resolved.executor = info.executor;
+  resolved.micro_batch = micro_batch_of(options, info.device);
+  if (!resolved.flip) resolved.flip = model.flip;
+  if (!resolved.normalization) resolved.normalization = model.normalization;
+  return resolved;
 }
 
 struct CropExtractor::State {
@@ -217,7 +258,7 @@ void CropExtractor::add(std::int64_t row, const std::uint8_t* pixels, int worker
   waiting.rows.push_back(row);
   waiting.pixels.insert(waiting.pixels.end(), pixels, pixels + size);
   const std::size_t count = waiting.rows.size();
-  if (count < static_cast<std::size_t>(state_->extraction.options().micro_batch)) return;
+  if (count < static_cast<std::size_t>(*state_->extraction.options().micro_batch)) return;
   std::vector<const std::uint8_t*> images;
   for (std::size_t i = 0; i < count; ++i)
     images.push_back(waiting.pixels.data() + static_cast<std::int64_t>(i) * size);
@@ -247,7 +288,7 @@ EmbeddingSet CropExtractor::finish(const ImageSource& images, const Job& job) {
 
   const auto total = static_cast<std::int64_t>(rows.size());
   const std::int64_t workers = job.workers();
-  std::int64_t batch = options.micro_batch;
+  std::int64_t batch = *options.micro_batch;
   // Few images: one share for each worker, or all workers on each image.
   if (info.any_batch && total < batch * workers)
     batch = total < workers ? std::max<std::int64_t>(total, 1) : (total + workers - 1) / workers;
@@ -281,6 +322,7 @@ EmbeddingSet CropExtractor::finish(const ImageSource& images, const Job& job) {
   set.manifest["model"] = info.description;
   set.manifest["model_sha256"] = info.sha256;
   set.manifest["extract"] = options_to_json(options);
+  if (!info.device_facts.is_null()) set.manifest["device"] = info.device_facts;
   return std::move(set);
 }
 
@@ -291,9 +333,7 @@ EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
 
 EmbeddingSet extract(const Model& model, const ImageSource& images, const ExtractOptions& options,
                      const Job& job) {
-  check_options(options);
-  return extract(*make_batch_model(model, options.micro_batch, options.precision), images, options,
-                 job);
+  return extract(*make_batch_model(model, options), images, options, job);
 }
 
 }  // namespace facebench

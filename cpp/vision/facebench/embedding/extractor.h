@@ -15,12 +15,19 @@
 
 namespace facebench {
 
+// Images that go through a network together on the processor, where nothing else is said.
+inline constexpr int kMicroBatch = 8;
+
 struct ExtractOptions {
   // Unset: what the model says.
   std::optional<std::string> flip;
   std::optional<std::string> normalization;
-  int micro_batch = 8;
+  // Unset: kMicroBatch on the processor, 64 on a card.
+  std::optional<int> micro_batch;
   std::string precision = "float32";
+  std::string device = "cpu";
+  // Unset: "own" on the processor, "torch" on a card.
+  std::optional<std::string> executor;
 
   static void describe(OptionsBuilder<ExtractOptions>& o);
 };
@@ -37,12 +44,21 @@ struct ExtractOptions {
 // what.
 //
 // Throws std::invalid_argument where the images' size is not what the model takes, its output is
-// not (N, D) or it has not the precision asked for, and Error naming the image for a number that is
-// not finite, and where no image is ok and the model does not say how long its embeddings are.
+// not (N, D) or it is computed on another device, by another executor or in another precision than
+// asked for, and Error naming the image for a number that is not finite, and where no image is ok
+// and the model does not say how long its embeddings are.
 EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
                      const ExtractOptions& options = {}, const Job& job = {});
 EmbeddingSet extract(const Model& model, const ImageSource& images,
                      const ExtractOptions& options = {}, const Job& job = {});
+
+// The network of a model on the device, by the executor and in the precision of the options. Throws
+// std::invalid_argument as make_torch_model() and the other make_batch_model() do, and where this
+// library's own inference is asked for on a card.
+std::unique_ptr<BatchModel> make_batch_model(const Model& model, const ExtractOptions& options);
+
+// The options with what the model decides of them. Throws std::invalid_argument as extract() does.
+ExtractOptions resolved_options(const ExtractOptions& options, const BatchModelInfo& model);
 
 // extract() of crops that are still being made: what one worker adds is embedded by it, batch by
 // batch, while others are cut out. The embeddings are those of extract() on the finished crops, bit

@@ -11,6 +11,8 @@
 namespace facebench {
 
 c10::Device torch_device(std::string_view name) {
+  if (name == "auto")
+    return torch_device(at::hasCUDA() && !cuda_devices().devices.empty() ? "cuda" : "cpu");
   const std::optional<int> index = parse_device(name);
   if (!index) return c10::Device(c10::kCPU);
   if (!at::hasCUDA())

@@ -145,7 +145,8 @@ Json embeddings_key(const BatchModelInfo& model, const std::string& pack_sha256,
           {"images", options_to_json(model.options)},
           {"input", {model.input.height, model.input.width}},
           {"pack", pack_sha256},
-          {"options", options_to_json(options)}};
+          {"device", model.device_facts},
+          {"options", options_to_json(resolved_options(options, model))}};
 }
 
 }  // namespace facebench

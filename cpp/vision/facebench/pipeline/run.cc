@@ -137,10 +137,7 @@ Result run(const RunRequest& request, const fs::path& model_path, const fs::path
 }
 
 Result run(const RunRequest& request, const Model& model, const fs::path& out, const Job& job) {
-  check_options(request.extract);
-  return run(request,
-             *make_batch_model(model, request.extract.micro_batch, request.extract.precision), out,
-             job);
+  return run(request, *make_batch_model(model, request.extract), out, job);
 }
 
 Result run(const RunRequest& request, const BatchModel& model, const fs::path& out,

@@ -382,7 +382,7 @@ class Trainer {
     Job own;  // its stages would interrupt the progress display of the training
     own.threads = at::get_num_threads();
     own.poll = job.poll;
-    return (*callbacks_.validation)(*model.batch_model(ExtractOptions().micro_batch), own);
+    return (*callbacks_.validation)(*model.batch_model(kMicroBatch), own);
   }
 
   void log_validation(const ValidationValue& v) {

@@ -1,29 +1,8 @@
 #include "facebench/training/internal/arithmetic.h"
 
-#include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 
 namespace facebench {
-
-ArithmeticSettings::ArithmeticSettings(int threads, bool deterministic)
-    : threads_(threads),
-      deterministic_before_(at::globalContext().deterministicAlgorithms()),
-      cudnn_before_(at::globalContext().deterministicCuDNN()),
-      benchmark_before_(at::globalContext().benchmarkCuDNN()) {
-  if (!deterministic) return;
-  at::Context& context = at::globalContext();
-  context.setDeterministicAlgorithms(true, /*warn_only=*/false);
-  context.setDeterministicCuDNN(true);
-  context.setBenchmarkCuDNN(false);
-}
-
-ArithmeticSettings::~ArithmeticSettings() {
-  at::Context& context = at::globalContext();
-  context.setDeterministicAlgorithms(deterministic_before_,
-                                     context.deterministicAlgorithmsWarnOnly());
-  context.setDeterministicCuDNN(cudnn_before_);
-  context.setBenchmarkCuDNN(benchmark_before_);
-}
 
 Precision precision_of(const std::string& dtype) {
   if (dtype == "float64") return {at::kDouble, false};

@@ -5,21 +5,18 @@
 #include <string>
 
 #include "facebench/nn/threads.h"
+#include "facebench/nn/torch_arithmetic.h"
 
 namespace facebench {
 
 // How torch computes while a training runs: its number of threads, and whether it must choose
 // kernels that give the same bits each time (CUDA; on the CPU ours do). As before afterwards.
-class ArithmeticSettings {
- public:
-  ArithmeticSettings(int threads, bool deterministic);
-  ~ArithmeticSettings();
-  ArithmeticSettings(const ArithmeticSettings&) = delete;
-  ArithmeticSettings& operator=(const ArithmeticSettings&) = delete;
+struct ArithmeticSettings {
+  ArithmeticSettings(int threads, bool deterministic)
+      : threads(threads), arithmetic(deterministic) {}
 
- private:
-  TorchThreads threads_;
-  bool deterministic_before_, cudnn_before_, benchmark_before_;
+  TorchThreads threads;
+  TorchArithmetic arithmetic;
 };
 
 // What the words of TrainingOptions::dtype stand for.
