@@ -51,15 +51,12 @@ void bind_calibration(py::module_& m) {
       ">>> abs(round(float(c.apply([1.0])[0]), 6))\n"
       "0.0");
   m.def(
-      "expected_calibration_error",
-      [](const py::object& scores, const py::object& labels, double prior, int bins) {
-        return expected_calibration_error(*make_comparisons(scores, labels), prior, bins);
+      "calibration_error_statistic",
+      [](const std::shared_ptr<Comparisons>& c, double prior, int bins) {
+        return calibration_error_statistic(c, prior, bins);
       },
-      py::arg("scores"), py::arg("labels"), py::arg("prior") = 0.5, py::arg("bins") = 15,
-      "Mean distance of posteriors from shares of genuine comparisons, in bins; scores as cllr.\n\n"
-      ">>> from facebench.metrics import expected_calibration_error\n"
-      ">>> expected_calibration_error([0., 0.], [1, 0])\n"
-      "0.0");
+      py::arg("comparisons").none(false), py::arg("prior") = 0.5, py::arg("bins") = 15,
+      "The expected calibration error of likelihood ratios, for the bootstrap.");
   ResultClass<RecommendedThreshold>(m, "RecommendedThreshold", "A threshold for a wanted FMR.")
       .field("fmr", &RecommendedThreshold::fmr, "what was wanted")
       .field("threshold", &RecommendedThreshold::threshold, "accept score >= threshold")

@@ -24,19 +24,6 @@ void bind_fixed_threshold(py::module_& m) {
         ">>> rates = rates_at(Comparisons([0.9, 0.4, 0.6, 0.1], [1, 1, 0, 0]), 0.5)\n"
         ">>> rates.fmr, rates.fnmr, rates.fmr_interval.method\n"
         "(0.5, 0.5, 'wilson_fixed_threshold')");
-  m.def(
-      "transfer_threshold",
-      [](const Comparisons& from, const Comparisons& to, double far, const std::string& convention,
-         double level) { return transfer_threshold(from, to, far, convention, level); },
-      py::arg("source"), py::arg("target"), py::arg("far"), py::arg("convention") = "exact",
-      py::arg("level") = 0.95,
-      "The threshold that gives `far` on one set, and the rates that it gives on another.\n\n"
-      ">>> from facebench.metrics import Comparisons, transfer_threshold\n"
-      ">>> tuned = Comparisons([0.9, 0.8, 0.3, 0.1], [1, 1, 0, 0])\n"
-      ">>> other = Comparisons([0.9, 0.4, 0.7, 0.1], [1, 1, 0, 0])\n"
-      ">>> rates = transfer_threshold(tuned, other, far=0.1)\n"
-      ">>> rates.false_matches, rates.false_non_matches\n"
-      "(1, 1)");
   using Shared = std::shared_ptr<Comparisons>;
   m.def(
       "fmr_statistic", [](const Shared& c, double t) { return fmr_statistic(c, t); },

@@ -12,11 +12,6 @@ void bind_paired(py::module_& m) {
       .field("b", &PairedComparison::b, "of the second system")
       .field("interval", &PairedComparison::interval, "of the difference")
       .field("p_value", &PairedComparison::p_value, "two-sided, that they do not differ");
-  ResultClass<McNemar>(m, "McNemar", "McNemar's exact test.")
-      .field("only_a_wrong", &McNemar::only_a_wrong, "comparisons that only a decides wrongly")
-      .field("only_b_wrong", &McNemar::only_b_wrong, "comparisons that only b decides wrongly")
-      .field("p_value", &McNemar::p_value, "two-sided")
-      .field("assumes", &McNemar::assumes, "its assumptions");
   m.def(
       "compare_paired",
       [](const py::object& a, const py::object& b, const py::object& first,
@@ -49,19 +44,6 @@ void bind_paired(py::module_& m) {
       ">>> d = compare_paired(a, b, people, [0, 1, 3, 5, 6, 8], resampling='components')\n"
       ">>> d.value, d.p_value\n"
       "(0.0, 1.0)");
-  m.def(
-      "mcnemar",
-      [](const py::object& wrong_a, const py::object& wrong_b) {
-        const auto a = whole_numbers<std::uint8_t>(wrong_a, "wrong_a");
-        const auto b = whole_numbers<std::uint8_t>(wrong_b, "wrong_b");
-        return mcnemar(a, b);
-      },
-      py::arg("wrong_a"), py::arg("wrong_b"),
-      "McNemar's exact test on which comparisons each system decides wrongly (1 = wrong).\n\n"
-      "It assumes independent comparisons: a companion to compare_paired, not a replacement.\n\n"
-      ">>> from facebench.metrics import mcnemar\n"
-      ">>> mcnemar([1, 1, 1, 1, 0], [0, 0, 0, 0, 0]).p_value\n"
-      "0.125");
 }
 
 }  // namespace facebench

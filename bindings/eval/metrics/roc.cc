@@ -44,13 +44,6 @@ void bind_roc(py::module_& m) {
       ">>> from facebench.metrics import eer\n"
       ">>> eer([0.9, 0.8, 0.7, 0.1], [1, 0, 1, 0])\n"
       "0.5");
-  def_metric(
-      m, "eer_convex_hull",
-      [](const Comparisons& c, std::span<const Weight> w) { return eer_convex_hull(c.roc(w)); },
-      "Equal error rate on the convex hull of the ROC curve.\n\n"
-      ">>> from facebench.metrics import eer_convex_hull\n"
-      ">>> eer_convex_hull([0.9, 0.8, 0.7, 0.1], [1, 0, 1, 0])\n"
-      "0.25");
 }
 
 }  // namespace facebench

@@ -77,25 +77,12 @@ def test_auc_and_eer_by_definition():
         assert abs(metrics.eer(scores, labels) - crossings[0]) < 1e-12
 
 
-def test_eer_convex_hull_by_definition():
-    # The lower hull's crossing is the lowest crossing of any chord between two points.
-    rng = np.random.default_rng(3)
-    for _ in range(200):
-        scores, labels = random_case(rng, n=int(rng.integers(4, 20)))
-        points = brute_points(scores, labels)
-        chords = [line_crossing(a, b) for a, b in itertools.combinations(points, 2)]
-        lowest = min(c for c in chords if c is not None)
-        value = metrics.eer_convex_hull(scores, labels)
-        assert abs(value - lowest) < 1e-12
-        assert value <= metrics.eer(scores, labels) + 1e-15
-
-
 def test_rising_transforms_change_nothing_but_thresholds():
     rng = np.random.default_rng(4)
     for _ in range(200):
         scores, labels, _ = random_case(rng, n=60, folds=3)
         moved = np.exp(3 * scores)
-        for f in (metrics.auc, metrics.eer, metrics.eer_convex_hull):
+        for f in (metrics.auc, metrics.eer):
             assert f(scores, labels) == f(moved, labels)
         a, b = metrics.tar_at_far(scores, labels, 0.1), metrics.tar_at_far(moved, labels, 0.1)
         assert (a.value, a.false_accepts) == (b.value, b.false_accepts)
@@ -111,10 +98,6 @@ def test_a_better_genuine_score_never_hurts():
         better = scores.copy()
         better[rng.choice(np.flatnonzero(labels == 1))] += 0.3
         assert metrics.auc(better, labels) >= metrics.auc(scores, labels)
-        assert (
-            metrics.eer_convex_hull(better, labels)
-            <= metrics.eer_convex_hull(scores, labels) + 1e-15
-        )
         for far in (0, 0.05, 0.3):
             new, old = (metrics.tar_at_far(s, labels, far).value for s in (better, scores))
             assert new >= old
@@ -395,7 +378,7 @@ def test_weights_equal_repeated_data():
         again = [np.repeat(x, weights) for x in (scores, labels, folds)]
         weighted, repeated = metrics.Comparisons(scores, labels, folds), metrics.Comparisons(*again)
         assert metrics.roc(weighted, weights) == metrics.roc(repeated)
-        for f in (metrics.auc, metrics.eer, metrics.eer_convex_hull):
+        for f in (metrics.auc, metrics.eer):
             assert f(weighted, weights) == f(repeated)
         for name in RULES:
             assert metrics.accuracy(weighted, name, weights) == metrics.accuracy(repeated, name)
@@ -472,7 +455,7 @@ def test_torch_tensors():
     ],
 )
 def test_bad_input_is_named(arguments, message):
-    for f in (metrics.auc, metrics.eer, metrics.eer_convex_hull):
+    for f in (metrics.auc, metrics.eer):
         with pytest.raises(ValueError, match=message):
             f(*arguments)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from facebench import metrics
-from scipy.stats import binomtest, norm
+from scipy.stats import norm
 
 
 def sparse(rng, better=0.0, common=0.1):
@@ -111,21 +111,6 @@ def test_p_value_is_uniform_where_systems_do_not_differ():
         )
     assert 0.02 <= np.mean(np.array(p) < 0.05) <= 0.08
     assert 0.4 <= np.mean(p) <= 0.6
-
-
-def test_mcnemar_equals_scipy():
-    rng = np.random.default_rng(4)
-    for n in (1, 2, 5, 20, 100, 5000):
-        for _ in range(60):
-            a, b = rng.random((2, n)) < rng.random((2, 1))
-            m = metrics.mcnemar(a, b)
-            only_a, only_b = int(np.sum(a & ~b)), int(np.sum(~a & b))
-            assert (m.only_a_wrong, m.only_b_wrong) == (only_a, only_b)
-            expected = 1 if only_a + only_b == 0 else binomtest(only_a, only_a + only_b).pvalue
-            assert m.p_value == pytest.approx(expected, abs=1e-12, rel=1e-9)
-    assert "independent" in m.assumes
-    with pytest.raises(ValueError, match="3 comparisons of one system but 2"):
-        metrics.mcnemar([0, 1, 1], [0, 1])
 
 
 def test_dyadic_draws_people_twice_or_not_at_all_in_opposed_pairs():

@@ -1,12 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
+#include <cstddef>
 #include <vector>
-
-#include "facebench/metrics/comparisons.h"
 
 namespace facebench {
 
@@ -26,23 +21,5 @@ struct DetCurve {
 };
 // Throws std::invalid_argument where a class is empty.
 DetCurve det(const RocCurve& curve);
-
-// tar_at_far() in these names.
-struct FnmrAtFmr {
-  double value = 0;  // FNMR in [0, 1]
-  double fmr_target = 0;
-  double fmr_achieved = 0;
-  std::int64_t false_matches = 0;
-  double expected_false_matches = 0;  // fmr_target * impostor
-  bool reliable = false;              // expected_false_matches >= 10
-  double threshold = 0;
-  std::int64_t false_non_matches = 0;
-  std::int64_t genuine = 0;
-  std::int64_t impostor = 0;
-  std::string convention;
-};
-// Throws as tar_at_far() does.
-FnmrAtFmr fnmr_at_fmr(const Comparisons& comparisons, double fmr,
-                      std::string_view convention = "exact", std::span<const Weight> weights = {});
 
 }  // namespace facebench

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "facebench/metrics/internal/measures.h"
-#include "facebench/metrics/tar_at_far.h"
 
 namespace facebench {
 namespace {
@@ -65,11 +64,6 @@ FixedThreshold rates_at(const Comparisons& c, double threshold, double level) {
           impostor.all,
           fixed_interval(impostor, level),
           fixed_interval(genuine, level)};
-}
-
-FixedThreshold transfer_threshold(const Comparisons& from, const Comparisons& to, double far,
-                                  std::string_view convention, double level) {
-  return rates_at(to, tar_at_far(from, far, convention).threshold, level);
 }
 
 Statistic fmr_statistic(std::shared_ptr<const Comparisons> c, double threshold) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/interval.h"
@@ -26,12 +25,6 @@ struct FixedThreshold {
 };
 // Throws std::invalid_argument for a NaN threshold and a level outside (0, 1).
 FixedThreshold rates_at(const Comparisons& comparisons, double threshold, double level = 0.95);
-
-// The threshold that gives `far` on one set of comparisons (tar_at_far() under `convention`) and
-// the rates that it gives on another. Throws as tar_at_far() does, and where the rule has no
-// threshold.
-FixedThreshold transfer_threshold(const Comparisons& from, const Comparisons& to, double far,
-                                  std::string_view convention = "exact", double level = 0.95);
 
 // For the bootstrap: the rates at a fixed threshold.
 Statistic fmr_statistic(std::shared_ptr<const Comparisons> comparisons, double threshold);

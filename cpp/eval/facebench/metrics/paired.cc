@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -12,19 +11,6 @@
 
 namespace facebench {
 namespace {
-
-// P(X <= k) of a binomial(n, 1/2), summed from its largest term down.
-double binomial_half_cdf(std::int64_t k, std::int64_t n) {
-  const auto nd = static_cast<double>(n), kd = static_cast<double>(k);
-  double term = std::exp(std::lgamma(nd + 1) - std::lgamma(kd + 1) - std::lgamma(nd - kd + 1) -
-                         nd * std::numbers::ln2);
-  double sum = 0;
-  for (std::int64_t i = k; i >= 0 && term > sum * 1e-18; --i) {
-    sum += term;
-    term *= static_cast<double>(i) / static_cast<double>(n - i + 1);
-  }
-  return sum;
-}
 
 PairedComparison difference_of(double a, double b, std::span<const double> values_a,
                                std::span<const double> values_b, const Replicates& how,
@@ -84,23 +70,6 @@ std::vector<PairedComparison> compare_paired(
     result.push_back(
         difference_of(r.points.at(a), r.points.at(b), r.values.at(a), r.values.at(b), r, level));
   return result;
-}
-
-McNemar mcnemar(std::span<const std::uint8_t> wrong_a, std::span<const std::uint8_t> wrong_b) {
-  if (wrong_a.size() != wrong_b.size())
-    throw std::invalid_argument(fmt::format("{} comparisons of one system but {} of the other",
-                                            wrong_a.size(), wrong_b.size()));
-  McNemar m;
-  for (std::size_t i = 0; i < wrong_a.size(); ++i) {
-    if (wrong_a[i] > 1 || wrong_b[i] > 1)
-      throw std::invalid_argument(fmt::format("wrong [{}] is neither 0 nor 1", i));
-    m.only_a_wrong += wrong_a[i] && !wrong_b[i];
-    m.only_b_wrong += !wrong_a[i] && wrong_b[i];
-  }
-  const std::int64_t n = m.only_a_wrong + m.only_b_wrong;
-  if (n > 0)
-    m.p_value = std::min(1.0, 2 * binomial_half_cdf(std::min(m.only_a_wrong, m.only_b_wrong), n));
-  return m;
 }
 
 }  // namespace facebench

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,19 +32,5 @@ std::vector<PairedComparison> compare_paired(
 std::vector<PairedComparison> compare_paired(
     const Replicates& replicates, std::span<const std::pair<std::size_t, std::size_t>> pairs,
     double level = 0.95);
-
-// McNemar's exact test: among the comparisons that only one of two systems decides wrongly, does
-// each system have half of them? It assumes independent comparisons and fixed thresholds, so if
-// comparisons share people its p-value is too small: use it beside compare_paired(), not instead.
-// Source: McNemar, Psychometrika 1947; exact binomial form.
-struct McNemar {
-  std::int64_t only_a_wrong = 0;
-  std::int64_t only_b_wrong = 0;
-  double p_value = 1;  // two-sided: min(1, 2 P(X <= smaller)), X binomial(only_a + only_b, 1/2)
-  std::string assumes = "independent comparisons, fixed thresholds";
-};
-// 1 where a comparison is decided wrongly. Throws std::invalid_argument for lengths that differ and
-// a flag other than 0 and 1.
-McNemar mcnemar(std::span<const std::uint8_t> wrong_a, std::span<const std::uint8_t> wrong_b);
 
 }  // namespace facebench

@@ -75,32 +75,4 @@ RejectCurve error_versus_reject(std::span<const std::uint8_t> wrong,
   return curve;
 }
 
-RejectCurve fnmr_versus_reject(std::span<const double> scores, std::span<const std::uint8_t> labels,
-                               std::span<const double> quality, double threshold) {
-  check_comparisons(scores, labels);
-  if (quality.size() != scores.size())
-    throw std::invalid_argument(
-        fmt::format("{} scores but {} qualities", scores.size(), quality.size()));
-  std::vector<std::uint8_t> wrong;
-  std::vector<double> of_genuine;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (!labels[i]) continue;
-    wrong.push_back(!(scores[i] >= threshold));
-    of_genuine.push_back(quality[i]);
-  }
-  return error_versus_reject(wrong, of_genuine);
-}
-
-RejectCurve error_versus_abstain(std::span<const double> scores,
-                                 std::span<const std::uint8_t> labels, double threshold) {
-  check_comparisons(scores, labels);
-  std::vector<std::uint8_t> wrong(scores.size());
-  std::vector<double> confidence(scores.size());
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    wrong[i] = (scores[i] >= threshold) != (labels[i] != 0);
-    confidence[i] = std::abs(scores[i] - threshold);
-  }
-  return error_versus_reject(wrong, confidence);
-}
-
 }  // namespace facebench

@@ -34,14 +34,4 @@ struct RejectCurve {
 RejectCurve error_versus_reject(std::span<const std::uint8_t> wrong,
                                 std::span<const double> quality);
 
-// False non-matches among the genuine comparisons at a fixed threshold (accept score >= threshold),
-// the usual quality curve. Impostor comparisons are left out.
-RejectCurve fnmr_versus_reject(std::span<const double> scores, std::span<const std::uint8_t> labels,
-                               std::span<const double> quality, double threshold);
-
-// All comparisons, with the distance of the score from the threshold as confidence: how much is
-// gained by leaving close decisions to somebody else.
-RejectCurve error_versus_abstain(std::span<const double> scores,
-                                 std::span<const std::uint8_t> labels, double threshold);
-
 }  // namespace facebench

@@ -98,12 +98,4 @@ double eer(const RocCurve& c) {
   return crossing(c, i - 1, i);
 }
 
-double eer_convex_hull(const RocCurve& c) {
-  require_whole(c, "the EER");
-  const std::vector<std::size_t> hull = roc_convex_hull(c);
-  std::size_t k = 1;
-  while (!past_equality(c, hull[k])) ++k;
-  return crossing(c, hull[k - 1], hull[k]);
-}
-
 }  // namespace facebench

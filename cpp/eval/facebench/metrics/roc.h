@@ -16,9 +16,4 @@ double auc(const RocCurve& curve);
 // interpolated between the last point with FPR < FNR and the first with FPR > FNR.
 double eer(const RocCurve& curve);
 
-// Equal error rate on the ROC's convex hull (ROCCH-EER), as in Brummer & de Villiers, "The BOSARIS
-// toolkit", 2011, and bob.measure: never above eer(), and the largest minimum error over all
-// priors.
-double eer_convex_hull(const RocCurve& curve);
-
 }  // namespace facebench

@@ -158,13 +158,6 @@ ScoreCalibrator fit_calibrator(const Comparisons& c, std::string_view method) {
   return known.fit(c);
 }
 
-double expected_calibration_error(const Comparisons& c, double prior, int bins,
-                                  std::span<const Weight> weights) {
-  check_bins(prior, bins);
-  require_both(c.genuine(), c.impostor(), "the calibration error");
-  return calibration_error(c, prior, bins, c.sorted_weights(weights));
-}
-
 Statistic cllr_statistic(std::shared_ptr<const Comparisons> c) {
   Statistic statistic{"cllr", [c](std::span<const Weight> w) {
                         std::int64_t count[2] = {0, 0};

@@ -37,18 +37,15 @@ const Table<CalibrationMethod>& calibration_methods();
 // threshold separates the classes, so that no line is best.
 ScoreCalibrator fit_calibrator(const Comparisons& comparisons, std::string_view method);
 
+// For the bootstrap.
+Statistic cllr_statistic(std::shared_ptr<const Comparisons> comparisons);
 // Expected calibration error of the posterior 1 / (1 + exp(-llr - logit(prior))), in [0, 1]: in
 // `bins` bins of equal width the distance between the mean posterior and the share of genuine
 // comparisons, weighted by how many there are; classes are weighted so that genuine comparisons
 // have the share `prior`. A few comparisons a bin make it larger than it is. Scores are likelihood
 // ratios as for cllr(). Source: Naeini et al., "Obtaining well calibrated probabilities using
-// Bayesian binning", AAAI 2015. Throws std::invalid_argument for an empty class, a prior outside
-// (0, 1) and bins below 1.
-double expected_calibration_error(const Comparisons& comparisons, double prior = 0.5, int bins = 15,
-                                  std::span<const Weight> weights = {});
-
-// For the bootstrap.
-Statistic cllr_statistic(std::shared_ptr<const Comparisons> comparisons);
+// Bayesian binning", AAAI 2015. Throws std::invalid_argument for a prior outside (0, 1) and bins
+// below 1.
 Statistic calibration_error_statistic(std::shared_ptr<const Comparisons> comparisons,
                                       double prior = 0.5, int bins = 15);
 
