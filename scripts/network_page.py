@@ -43,7 +43,7 @@ def count(number):
 
 def networks():
     rows = []
-    for entry in nn.networks():
+    for entry in nn.list_networks():
         options = entry["options"]
         graph = nn.build_graph(entry["name"], classes=CLASSES)
         rows.append(

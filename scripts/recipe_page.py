@@ -125,7 +125,7 @@ def views():
 def initializers():
     return table(
         ["`initializer`", "what", "after"],
-        [[f"`{i['name']}`", i["doc"], i["source"]] for i in nn.initializers()],
+        [[f"`{i['name']}`", i["doc"], i["source"]] for i in nn.list_initializers()],
     )
 
 

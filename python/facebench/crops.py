@@ -35,7 +35,7 @@ def crop_face(
 ) -> tuple[np.ndarray | None, str]:
     """The crop and "", or None and the reason why this face cannot be cut out.
 
-    `name` is one of `crops()`, or a `CropOptions`; `options` are its fields.
+    `name` is one of `list_crops()`, or a `CropOptions`; `options` are its fields.
 
     >>> import numpy as np
     >>> from facebench import crops
@@ -83,7 +83,7 @@ def fit_similarity(from_: Sequence, to: Sequence) -> np.ndarray:
     return full.fit_similarity(real_array(from_, "from_").tolist(), real_array(to, "to").tolist())
 
 
-def crops() -> dict[str, str]:
+def list_crops() -> dict[str, str]:
     """Crop name -> one line about it."""
     return full.crops()
 
@@ -92,7 +92,7 @@ __all__ = [
     "CropOptions",
     "crop_face",
     "crop_window",
-    "crops",
     "fit_similarity",
+    "list_crops",
     "resolve_crop",
 ]

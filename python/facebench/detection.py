@@ -31,7 +31,7 @@ default_mtcnn_weights = full.default_mtcnn_weights
 
 
 def make_detector(name: str = "mtcnn", **options) -> Detector:
-    """A detector by name, with its options (`detectors()` lists the names).
+    """A detector by name, with its options (`list_detectors()` lists the names).
 
     For `mtcnn`, `mode` is a preset over all options that are not given.
 
@@ -246,7 +246,7 @@ def intersection_over_union(a: Face, b: Face) -> float:
     return full.intersection_over_union(a, b)
 
 
-def detectors() -> dict[str, str]:
+def list_detectors() -> dict[str, str]:
     """Detector name -> one line about it."""
     return full.detectors()
 
@@ -274,12 +274,12 @@ __all__ = [
     "detect",
     "detect_files",
     "detect_to_file",
-    "detectors",
     "draw_faces",
     "face_csv_header",
     "face_csv_record",
     "face_formats",
     "intersection_over_union",
+    "list_detectors",
     "list_image_files",
     "make_detector",
     "mtcnn_modes",

@@ -99,7 +99,7 @@ def convert_color(image: np.ndarray, to: str, from_: str = "rgb") -> np.ndarray:
 def resize(
     image: np.ndarray, width: int, height: int, interpolation: str = "bilinear"
 ) -> np.ndarray:
-    """The image at another size; `interpolations()` names the filters.
+    """The image at another size; `list_interpolations()` names the filters.
 
     >>> import numpy as np
     >>> from facebench import images
@@ -127,7 +127,7 @@ def warp_affine(image: np.ndarray, matrix, width: int, height: int, border: int 
     )
 
 
-def interpolations() -> dict[str, str]:
+def list_interpolations() -> dict[str, str]:
     """Filter name -> one line about it."""
     return full.interpolations()
 
@@ -140,7 +140,7 @@ __all__ = [
     "encode_jpeg",
     "encode_png",
     "encode_pnm",
-    "interpolations",
+    "list_interpolations",
     "pixels",
     "read",
     "resize",

@@ -17,9 +17,9 @@ import torch
 from facebench._torch import full
 from facebench.core._arguments import of_kind
 
-losses = full.losses
+list_losses = full.losses
 
-__all__ = ["Head", "losses", "make_head"]
+__all__ = ["Head", "list_losses", "make_head"]
 
 
 class Head(torch.nn.Module):
@@ -83,7 +83,7 @@ def make_head(
     sample_rate: float = 1.0,
     **options,
 ) -> Head:
-    """The head of a loss of `losses`.
+    """The head of a loss of `list_losses`.
 
     ``options`` are those of the loss. ValueError for an unknown loss, facebench.Error for a bad
     option.

@@ -16,6 +16,8 @@ from facebench.core._options import takes
 from facebench.embedding import _foreign
 from facebench.io import EmbeddingSet, write_embeddings
 from facebench.protocols import Result, evaluate
+from facebench.reports.page import image_section, table_section, text_section
+from facebench.reports.results import runs_section, write_run_pages
 from facebench.verbs import _compare
 from facebench.verbs._light import report, verify
 
@@ -158,7 +160,7 @@ def run(
             request.discard = True
             return _run(os.fspath(protocol), Path(folder) / "run", request, **more)
     result = _run(os.fspath(protocol), out, request, **more)
-    reports.write_run_pages(out)
+    write_run_pages(out)
     return result
 
 
@@ -213,7 +215,7 @@ def _demo_page(raw):
     runs = [folder / run["folder"] for run in raw["runs"]]
     steps = [[s["name"], s["detail"], round(s["seconds"], 1)] for s in raw["steps"]]
     sections = [
-        reports.text_section(
+        text_section(
             "What this is",
             "The main job from end to end on faces that the project renders itself: no photograph "
             "and no learned weights but the detector's. Nobody is both trained and tested on. "
@@ -221,18 +223,16 @@ def _demo_page(raw):
             "and the crop's own pixels. Where two intervals do not overlap, the systems differ by "
             "more than chance explains.",
         ),
-        reports.image_section(
+        image_section(
             "Synthetic faces",
             folder / "sheet.png",
             "A row for each person, a column for each kind of photograph.",
         ),
-        reports.runs_section(
-            "Unseen people, by protocol", runs, [run["title"] for run in raw["runs"]]
-        ),
-        reports.table_section("Steps", ["step", "what came of it", "seconds"], steps),
+        runs_section("Unseen people, by protocol", runs, [run["title"] for run in raw["runs"]]),
+        table_section("Steps", ["step", "what came of it", "seconds"], steps),
     ]
     for run_folder in runs:
-        reports.write_run_pages(run_folder)
+        write_run_pages(run_folder)
     reports.write_html(folder / "report.html", "facebench demo", sections)
 
 

@@ -33,7 +33,7 @@ def check_losses(device, dry):
     labels = torch.randint(0, CLASSES, (IMAGES,), generator=random)
     labels[1::2] = labels[::2]  # pairs, for the triplet loss
     found = {}
-    for entry in losses.losses():
+    for entry in losses.list_losses():
         name = entry["name"]
         options = {"margin": 2.0, "pick": "nearest"} if name == "triplet" else {}
         heads = [
@@ -51,7 +51,7 @@ def check_losses(device, dry):
 def check_networks(device, dry):
     """Embedding and gradients of every network, float32 against float64."""
     random = torch.Generator().manual_seed(2)
-    names = [entry["name"] for entry in nn.networks()]
+    names = [entry["name"] for entry in nn.list_networks()]
     found = {}
     for name in ["small4", "sphereface4"] if dry else names:
         network = nn.build_network(name)

@@ -195,7 +195,7 @@ labels = (scores > 0).astype(np.uint8)
 pairs = metrics.Comparisons(scores[:2000], labels[:2000])
 people = np.arange(2000) % 50, np.arange(2000) % 49
 def bootstrap():
-    metrics.dyadic_bootstrap([metrics.auc_statistic(pairs)], *people, None)
+    metrics.dyadic_bootstrap([metrics.statistic("auc", pairs)], *people, None)
 def for_ever():
     while True:
         {work}

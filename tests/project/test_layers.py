@@ -1,6 +1,7 @@
 """The floors: a file includes (imports) its own floor and lower ones, nothing else."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
@@ -376,3 +377,14 @@ def test_only_one_header_includes_the_json_library():
     files += list((ROOT / "bindings").rglob("*.cc")) + list((ROOT / "bindings").rglob("*.h"))
     users = [p for p in files if any(i.startswith("nlohmann/") for i in includes(p))]
     assert users == [base / "eval/facebench/io/json.h"]
+
+
+PUBLIC = "core io metrics protocols reports images detection crops datasets nn losses embedding"
+PUBLIC += " training pipeline timing studies diagnosis plots"
+
+
+@pytest.mark.parametrize("module", PUBLIC.split())
+def test_a_public_module_has_at_most_40_names(module):
+    names = importlib.import_module(f"facebench.{module}").__all__
+    assert len(names) <= 40
+    assert len(set(names)) == len(names)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from facebench import metrics
+from facebench import _eval, metrics
 
 SEED = 20
 DIMENSIONS = 40
@@ -71,12 +71,12 @@ class Lists:
 
     def statistics(self, scores):
         c = metrics.Comparisons(scores, self.labels, self.folds)
-        accuracy = [metrics.accuracy_statistic(c)] if self.folds is not None else []
+        accuracy = [_eval.accuracy_statistic(c)] if self.folds is not None else []
         return [
             *accuracy,
-            metrics.auc_statistic(c),
-            metrics.eer_statistic(c),
-            *(metrics.tar_at_far_statistic(c, far) for far in self.fars()),
+            _eval.auc_statistic(c),
+            _eval.eer_statistic(c),
+            *(_eval.tar_at_far_statistic(c, far) for far in self.fars()),
         ]
 
     def truth(self, rng, draws):
@@ -88,10 +88,10 @@ class Lists:
     def earlier(self):
         """What the protocol had before: with folds components, where a fold falls into several."""
         if self.folds is None:
-            return metrics.vertex_bootstrap
-        c = metrics.connected_components(self.a, self.b, self.folds)
+            return _eval.vertex_bootstrap
+        c = _eval.connected_components(self.a, self.b, self.folds)
         several = len(c.fold) > len(np.unique(self.folds))
-        return metrics.component_bootstrap if several else metrics.vertex_bootstrap
+        return _eval.component_bootstrap if several else _eval.vertex_bootstrap
 
     def coverage(self, bootstraps, data_sets, replicates, rng, truth):
         """Share of the intervals that contain the truth: (bootstraps, statistics)."""

@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 import coverage_simulation as coverage
 import numpy as np
-from facebench import metrics
+from facebench import _eval, metrics
 
 NORMAL = NormalDist()
 SEED = 41
@@ -66,10 +66,10 @@ class Edge:
         scores = np.r_[genuine + self.distance(), impostor]
         c = metrics.Comparisons(scores, self.labels)
         if self.number == "AUC":
-            return metrics.auc_statistic(c)
+            return _eval.auc_statistic(c)
         if self.number == "EER":
-            return metrics.eer_statistic(c)
-        return metrics.tar_at_far_statistic(c, 0.1)
+            return _eval.eer_statistic(c)
+        return _eval.tar_at_far_statistic(c, 0.1)
 
     def interval(self, rng, replicates):
         first, second = np.r_[self.own, self.a], np.r_[self.own, self.b]

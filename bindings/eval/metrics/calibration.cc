@@ -98,7 +98,7 @@ void bind_calibration(py::module_& m) {
       },
       py::arg("wrong"), py::arg("first"), py::arg("second"),
       "How errors of comparisons that share a person correlate.\n\n"
-      ">>> from facebench.metrics import fit_vertex_model\n"
+      ">>> from facebench._eval import fit_vertex_model\n"
       ">>> fit_vertex_model([1, 1, 0, 0], [0, 0, 2, 3], [1, 4, 5, 6]).effective\n"
       "2.6666666666666665");
   m.def("people_for_all_pairs", &people_for_all_pairs, py::arg("effective"), py::arg("correlation"),

@@ -19,7 +19,7 @@ void bind_det(py::module_& m) {
       "([0.0, 0.0, 0.5, 1.0], [1.0, 0.5, 0.0, 0.0])");
   m.def("normal_quantile", &normal_quantile, py::arg("p"),
         "The standard normal quantile (probit), p in (0, 1).\n\n"
-        ">>> from facebench.metrics import normal_quantile\n"
+        ">>> from facebench._eval import normal_quantile\n"
         ">>> round(normal_quantile(0.975), 6)\n"
         "1.959964");
 }

@@ -122,7 +122,7 @@ void bind_identification_rates(py::module_& m) {
       },
       py::arg("searches"), py::arg("rank") = 1, py::arg("weights") = py::none(),
       "DIR and FPIR at every threshold. rank: the worst that counts, 0 = any.\n\n"
-      ">>> from facebench.metrics import Searches, identification_curve\n"
+      ">>> from facebench._eval import identification_curve\n"      ">>> from facebench.metrics import Searches\n"
       ">>> s = Searches([[0.9, 0.2], [0.4, 0.3]], [1, 7], [1, 2])\n"
       ">>> curve = identification_curve(s)\n"
       ">>> curve.dir.tolist(), curve.fpir.tolist()\n"
@@ -218,7 +218,7 @@ void bind_identification(py::module_& m) {
   m.def(
       "rank_ties", [] { return table_list(rank_ties(), "source", &RankTies::source); },
       "The rules for tied ranks: name, doc, source.\n\n"
-      ">>> from facebench.metrics import rank_ties\n"
+      ">>> from facebench._eval import rank_ties\n"
       ">>> [r['name'] for r in rank_ties()]\n"
       "['pessimistic', 'optimistic', 'expected']");
   m.def("identification_conventions", &rules,

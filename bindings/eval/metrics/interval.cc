@@ -143,7 +143,7 @@ void bind_interval(py::module_& m) {
       },
       py::arg("first"), py::arg("second"), py::arg("folds") = py::none(),
       "Components of the identity graph (identities joined by comparisons) within each fold.\n\n"
-      ">>> from facebench.metrics import connected_components\n"
+      ">>> from facebench._eval import connected_components\n"
       ">>> connected_components([0, 1, 2], [1, 1, 3]).of_comparison.tolist()\n"
       "[0, 0, 1]");
   def_bootstrap(
@@ -153,7 +153,7 @@ void bind_interval(py::module_& m) {
       "statistics: one Statistic, or a list (one interval each, from the same replicates);\n"
       "a Python function of the weights works too. first, second: identity numbers of each\n"
       "comparison. The same bits for any number of threads.\n\n"
-      ">>> from facebench.metrics import Comparisons, auc_statistic, component_bootstrap\n"
+      ">>> from facebench._eval import auc_statistic, component_bootstrap\n"      ">>> from facebench.metrics import Comparisons\n"
       ">>> c = Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])\n"
       ">>> i = component_bootstrap(auc_statistic(c), [0, 1, 2, 4], [0, 1, 3, 5])\n"
       ">>> i.method, 0 <= i.low <= 0.75 <= i.high <= 1\n"
@@ -163,7 +163,7 @@ void bind_interval(py::module_& m) {
       "Interval for dense comparisons (all pairs), as earlier versions made it: resamples\n"
       "identities; normal on the logit scale; too long for sparse lists. Arguments as for\n"
       "component_bootstrap; folds are not used.\n\n"
-      ">>> from facebench.metrics import Comparisons, auc_statistic, vertex_bootstrap\n"
+      ">>> from facebench._eval import auc_statistic, vertex_bootstrap\n"      ">>> from facebench.metrics import Comparisons\n"
       ">>> c = Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0])\n"
       ">>> i = vertex_bootstrap(auc_statistic(c), [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])\n"
       ">>> i.method\n"
@@ -174,7 +174,7 @@ void bind_interval(py::module_& m) {
       "or not at all, in opposed pairs of replicates. Student's t on the logit scale. Arguments "
       "as\n"
       "for component_bootstrap; folds are not used.\n\n"
-      ">>> from facebench.metrics import Comparisons, auc_statistic, dyadic_bootstrap\n"
+      ">>> from facebench._eval import auc_statistic\n"      ">>> from facebench.metrics import Comparisons, dyadic_bootstrap\n"
       ">>> c = Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0])\n"
       ">>> i = dyadic_bootstrap(auc_statistic(c), [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])\n"
       ">>> i.method\n"

@@ -37,7 +37,7 @@ void bind_paired(py::module_& m) {
       "a, b: a Statistic of each system (or lists, pair by pair) over the same comparisons in the\n"
       "same order. first, second, folds: as for component_bootstrap. resampling: 'dyadic',\n"
       "'components' or 'vertices'.\n\n"
-      ">>> from facebench.metrics import Comparisons, auc_statistic, compare_paired\n"
+      ">>> from facebench._eval import auc_statistic\n"      ">>> from facebench.metrics import Comparisons, compare_paired\n"
       ">>> labels, people = [1, 1, 0, 0, 1, 0], [0, 1, 2, 4, 6, 7]\n"
       ">>> a = auc_statistic(Comparisons([0.9, 0.3, 0.4, 0.1, 0.5, 0.2], labels))\n"
       ">>> b = auc_statistic(Comparisons([0.9, 0.3, 0.4, 0.1, 0.5, 0.2], labels))\n"

@@ -21,8 +21,8 @@ Graph = full.Graph
 InferenceNetwork = full.InferenceNetwork
 Network = full.Network
 NetworkOptions = full.NetworkOptions
-networks = full.networks
-initializers = full.initializers
+list_networks = full.networks
+list_initializers = full.initializers
 count_rules = full.count_rules
 
 __all__ = [
@@ -35,8 +35,8 @@ __all__ = [
     "build_network",
     "count_rules",
     "export_onnx",
-    "initializers",
-    "networks",
+    "list_initializers",
+    "list_networks",
 ]
 
 

@@ -32,11 +32,11 @@ from facebench.protocols._data_check import DataCheck, check_data
 from facebench.protocols._protocol_tables import (
     blemish_rules,
     convention_rules,
-    conventions,
     failure_policies,
     ijb_label,
     ijb_scripts,
     interval_methods,
+    list_conventions,
     protocol_metrics,
     template_fusions,
 )
@@ -63,7 +63,6 @@ __all__ = [
     "blemish_rules",
     "check_data",
     "convention_rules",
-    "conventions",
     "evaluate",
     "failure_policies",
     "find_images",
@@ -71,6 +70,7 @@ __all__ = [
     "ijb_label",
     "ijb_scripts",
     "interval_methods",
+    "list_conventions",
     "list_protocols",
     "list_published",
     "load",

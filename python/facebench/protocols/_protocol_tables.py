@@ -3,7 +3,7 @@
 from facebench import _eval
 
 
-def conventions():
+def list_conventions():
     """The named ways of computing published numbers: name, one line, and the rule of each metric.
 
     ``accuracy``, ``tar_at_far``, ``identification``: a name in the table of that metric (see
@@ -11,8 +11,8 @@ def conventions():
     that asks for that metric then refuses the convention, unless the metric gets a rule of its own
     (``accuracy_convention``, ``tar_at_far_convention``, ``identification_convention``).
 
-    >>> from facebench.protocols import conventions
-    >>> next(c for c in conventions() if c["name"] == "ijb_1n")["identification"]
+    >>> from facebench.protocols import list_conventions
+    >>> next(c for c in list_conventions() if c["name"] == "ijb_1n")["identification"]
     'ijb_1n'
     """
     return _eval.conventions()

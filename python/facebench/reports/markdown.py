@@ -19,7 +19,7 @@ def markdown_table(columns, rows) -> str:
 def align_tables(text):
     """Markdown whose tables have columns of one width, to be read as text.
 
-    >>> from facebench.reports import align_tables
+    >>> from facebench.reports.markdown import align_tables
     >>> print(align_tables("| a | b |\\n|---|---|\\n| long | 1 |"))
     | a    | b |
     |------|---|

@@ -58,7 +58,7 @@ def plots(*drawn):
 def text_section(title, text):
     """Plain text; an empty line begins a paragraph.
 
-    >>> from facebench.reports import text_section
+    >>> from facebench.reports.page import text_section
     >>> len(text_section("Note", "One.\\n\\nTwo.").blocks)
     2
     """
@@ -69,7 +69,7 @@ def text_section(title, text):
 def table_section(title, columns, rows, note=""):
     """A table: ``columns`` are its headings, ``rows`` lists of cells (numbers or text).
 
-    >>> from facebench.reports import table_section
+    >>> from facebench.reports.page import table_section
     >>> table_section("Steps", ["step", "s"], [["pack", 3.2]]).blocks[0]["kind"]
     'table'
     """
@@ -246,7 +246,8 @@ def _sections(sections) -> list:
 def report_markdown(sections) -> str:
     """Sections as Markdown: all but plots and pictures.
 
-    >>> from facebench.reports import report_markdown, table_section
+    >>> from facebench.reports import report_markdown
+    >>> from facebench.reports.page import table_section
     >>> print(report_markdown([table_section("Steps", ["step", "s"], [["pack", 3.2]])]), end="")
     ## Steps
     <BLANKLINE>

@@ -49,7 +49,7 @@ def roc_svg(curves, bands=None):
     """ROC curves with a logarithmic FAR axis. ``curves``: ``(title, far, tar)`` each; ``bands``: of
     each curve ``(far, low, high)`` or None.
 
-    >>> from facebench.reports import roc_svg
+    >>> from facebench.reports.plots import roc_svg
     >>> roc_svg([("one", [0, 0.1, 1], [0, 0.8, 1])]).startswith("<svg")
     True
     """
@@ -76,7 +76,7 @@ def det_svg(curves, x_title="false accept rate", y_title="false reject rate", ba
 
     A rate of zero lies on the edge. With FPIR and FNIR it is the curve of open-set identification.
 
-    >>> from facebench.reports import det_svg
+    >>> from facebench.reports.plots import det_svg
     >>> "polyline" in det_svg([("one", [0.001, 0.1, 1], [0.2, 0.1, 0])])
     True
     """
@@ -99,7 +99,7 @@ def discard_svg(curves, start, limit, what):
     ``start``: the FNMR before anything is discarded, which random discards keep; ``limit``: the
     largest share that is shown; ``what``: "comparisons" or "images".
 
-    >>> from facebench.reports import discard_svg
+    >>> from facebench.reports.plots import discard_svg
     >>> discard_svg([("one", [0, 0.5], [0.1, 0])], 0.1, 0.6, "images").count("polyline")
     2
     """
@@ -126,7 +126,7 @@ def discard_svg(curves, start, limit, what):
 def tippett_svg(log10_lr, genuine, impostor):
     """Tippett plot: the share of either class with at least a log10 likelihood ratio.
 
-    >>> from facebench.reports import tippett_svg
+    >>> from facebench.reports.plots import tippett_svg
     >>> tippett_svg([-1, 0, 1], [1, 1, 0.5], [1, 0.5, 0]).count("polyline")
     2
     """
@@ -146,7 +146,7 @@ def tippett_svg(log10_lr, genuine, impostor):
 def cmc_svg(curves):
     """CMC curves. ``curves``: ``(title, rate)`` each, ``rate[k - 1]`` for rank k.
 
-    >>> from facebench.reports import cmc_svg
+    >>> from facebench.reports.plots import cmc_svg
     >>> cmc_svg([("one", [0.5, 0.75, 1.0])]).count("polyline")
     1
     """
@@ -168,7 +168,7 @@ def cmc_svg(curves):
 def gallery_svg(curves):
     """FNIR over gallery size, both logarithmic. ``curves``: ``(title, sizes, fnir, low, high)``.
 
-    >>> from facebench.reports import gallery_svg
+    >>> from facebench.reports.plots import gallery_svg
     >>> gallery_svg([("one", [10, 20], [0.1, 0.2], [0.05, 0.1], [0.2, 0.3])]).count("polygon")
     1
     """
@@ -191,7 +191,7 @@ def steps_svg(curves, title, y_title, bands=()):
     """Curves over the steps of a training. ``curves``: ``(title, class number, steps, values)``;
     ``bands``: ``(class number, steps, lows, highs)``.
 
-    >>> from facebench.reports import steps_svg
+    >>> from facebench.reports.plots import steps_svg
     >>> steps_svg([("one", 0, [20, 40], [3.2, 2.9])], "Loss", "loss").count("polyline")
     1
     """
@@ -216,7 +216,7 @@ def histogram_svg(edges, genuine, impostor):
 
     ``edges``: the bins' borders, one more than the counts.
 
-    >>> from facebench.reports import histogram_svg
+    >>> from facebench.reports.plots import histogram_svg
     >>> histogram_svg([0, 1, 2], [1, 3], [2, 0]).count("polygon")
     2
     """
@@ -249,7 +249,7 @@ def matrix_svg(rows, columns, values, notes=None, title="", texts=None):
     from 0 to 1 or to the highest of them; ``notes``: a small text below each number (its interval,
     say), rows of text. ``texts`` stand in place of the numbers.
 
-    >>> from facebench.reports import matrix_svg
+    >>> from facebench.reports.plots import matrix_svg
     >>> svg = matrix_svg(["young", "mature"], ["young", "mature"], [[0.5, 0.2], [0.3, 0.6]])
     >>> svg.count("<rect"), ">0.500<" in svg
     (4, True)

@@ -20,7 +20,7 @@ def bars_svg(groups, series, title, x_title, y_title):
     ``series``: (name, values, intervals) each, one value a group; None where there is none, and
     then a text in place of the interval says why ("memory").
 
-    >>> from facebench.reports import bars_svg
+    >>> from facebench.reports.rate_plots import bars_svg
     >>> svg = bars_svg(["16"], [("a", [2.0], [(1.9, 2.1)])], "Times", "batch", "ms")
     >>> svg.count('class="bar a0"'), svg.count("whisker")
     (2, 1)
@@ -61,7 +61,7 @@ def lines_svg(series, title, x_title, y_title):
 
     ``series``: (name, xs, values, intervals) each.
 
-    >>> from facebench.reports import lines_svg
+    >>> from facebench.reports.rate_plots import lines_svg
     >>> lines_svg([("a", [1, 2], [10.0, 19.0], [None, None])], "t", "processes", "images/s").count(
     ...     "circle")
     2
@@ -98,7 +98,7 @@ def points_svg(points, title, x_title, y_title):
 
     ``points``: (name, x, y, interval or None) each, x > 0; both are better where they are higher.
 
-    >>> from facebench.reports import points_svg
+    >>> from facebench.reports.rate_plots import points_svg
     >>> svg = points_svg([("a", 10, 0.9, (0.8, 0.95)), ("b", 90, 0.7, None)], "Cost", "x", "y")
     >>> svg.count("circle"), svg.count("whisker")
     (2, 1)

@@ -65,7 +65,7 @@ def verify_inputs(run, root=None, progress=None):
 def as_list(runs):
     """One run or several, as a list.
 
-    >>> from facebench.reports import as_list
+    >>> from facebench.reports.runs import as_list
     >>> as_list("runs/a")
     ['runs/a']
     """

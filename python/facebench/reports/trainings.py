@@ -83,7 +83,7 @@ class Training:
 def is_training(folder) -> bool:
     """Whether a folder is that of a training.
 
-    >>> from facebench.reports import is_training
+    >>> from facebench.reports.trainings import is_training
     >>> is_training(".")
     False
     """

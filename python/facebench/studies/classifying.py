@@ -17,7 +17,8 @@ from facebench import embedding, io, training
 from facebench.core import Error
 from facebench.core._files import read_json
 from facebench.io import read_manifest
-from facebench.reports import read_training, write_text
+from facebench.reports import write_text
+from facebench.reports.trainings import read_training
 from facebench.studies.small_images import CLASSES, hold_out, read_small_images
 from facebench.studies.work import load_recipe
 from facebench.timing import ProcessMeter

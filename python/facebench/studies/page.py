@@ -5,7 +5,16 @@ from pathlib import Path
 
 from facebench import _eval, reports
 from facebench.core._files import read_json
-from facebench.reports.page import Cell, Section, bullets, plots, table_block, text, text_section
+from facebench.reports.page import (
+    Cell,
+    Section,
+    bullets,
+    image_section,
+    plots,
+    table_block,
+    text,
+    text_section,
+)
 from facebench.reports.rate_plots import bars_svg, differences_svg, lines_svg, points_svg
 from facebench.studies.seeds import paired
 
@@ -251,7 +260,7 @@ def _pictures(out, table):
                 yield text(f"{column['title']}: {cell['why']}")
             else:
                 path = out / cell["jobs"][0] / cell["text"]
-                yield reports.image_section("", path, column["title"]).blocks[0]
+                yield image_section("", path, column["title"]).blocks[0]
 
 
 # --- differences and factors ------------------------------------------------------------------

@@ -38,7 +38,7 @@ ValidationOptions = full.ValidationOptions
 learning_rate = full.learning_rate
 parse_recipe = full.parse_recipe
 recipe_names = full.recipe_names
-samplers = full.samplers
+list_samplers = full.samplers
 schedule_policies = full.schedule_policies
 training_views = full.training_views
 
@@ -55,11 +55,11 @@ __all__ = [
     "ValidationOptions",
     "head_memory",
     "learning_rate",
+    "list_samplers",
     "load_recipe",
     "parse_recipe",
     "recipe_names",
     "reuse_memory",
-    "samplers",
     "schedule_policies",
     "torchrun_process_group",
     "train",

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from facebench import reports
+from facebench.reports.trainings import read_training, write_training_page, write_training_table
 
 # The page is not written again sooner, but at the end of the training always.
 _PAGE_EVERY = 10.0  # seconds
@@ -23,11 +24,11 @@ class TrainingPages:
     def update(self, last=False):
         """After a checkpoint; ``last``: nothing follows."""
         self.begun = True
-        training = reports.read_training(self._folder)
-        reports.write_training_table(training, self._folder)
+        training = read_training(self._folder)
+        write_training_table(training, self._folder)
         now = time.monotonic()
         if last or self._page_at is None or now - self._page_at >= _PAGE_EVERY:
-            reports.write_training_page(training, self._folder)
+            write_training_page(training, self._folder)
             self._page_at = now
         if self._events is None and find_spec("tensorboard") is not None:
             self._events = _Events(self._folder / "tensorboard")

@@ -7,7 +7,16 @@ from pathlib import Path
 from facebench import _eval, reports
 from facebench.core import _rows
 from facebench.core._arguments import brief, listed
-from facebench.reports import write_run_pages  # noqa: F401 -- of Result.save, which is lower
+from facebench.reports.markdown import align_tables
+from facebench.reports.results import (
+    folders_section,
+    runs_section,
+    verify_pages,
+    write_run_pages,  # noqa: F401 -- of Result.save, which is lower
+)
+from facebench.reports.runs import as_list
+from facebench.reports.tables import against_section
+from facebench.reports.trainings import is_training, trainings_sections, trainings_table
 from facebench.verbs import _inspect, _signatures
 
 
@@ -43,8 +52,8 @@ def report(
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
     """
-    runs = reports.as_list(runs)
-    if any(map(reports.is_training, runs)):
+    runs = as_list(runs)
+    if any(map(is_training, runs)):
         if against or rows != "metrics" or paper:
             raise ValueError(
                 "trainings have no rows='systems', and no paper's tables to go against"
@@ -74,18 +83,18 @@ def report(
             parts.append(reports.against(runs, against, stated, format, titles, nearest=nearest))
         text = "\n".join(parts)
         if format == "markdown":
-            text = reports.align_tables(text)
+            text = align_tables(text)
         if out is None:
             return text
         reports.write_text(out, text)
         return Path(out)
     path = _html_path(out)
-    sections = [reports.runs_section("Results", runs, titles)]
+    sections = [runs_section("Results", runs, titles)]
     if against:
-        sections.append(reports.against_section(runs, against, stated, titles))
+        sections.append(against_section(runs, against, stated, titles))
     names = listed(titles, "titles") or _eval.run_titles([os.fspath(run) for run in runs])
     sections += filter(None, map(_inspect.worst_pairs, runs, names))
-    sections.append(reports.folders_section(runs, names, path.parent))
+    sections.append(folders_section(runs, names, path.parent))
     reports.write_html(path, "facebench report", sections)
     return path
 
@@ -95,10 +104,10 @@ def _report_trainings(folders, format, titles, out):
         return _rows.frame(reports.training_rows(folders, titles))
     if format == "html":
         path = _html_path(out)
-        sections = reports.trainings_sections(folders, titles)
+        sections = trainings_sections(folders, titles)
         reports.write_html(path, "facebench report", sections)
         return path
-    text = reports.trainings_table(folders, format, titles)
+    text = trainings_table(folders, format, titles)
     if out is None:
         return text
     reports.write_text(out, text)
@@ -183,7 +192,7 @@ def verify(
     else:
         checks = reports.verify_scores(run, threads, progress)
         checks += reports.verify_inputs(run, root, progress)
-    checks += reports.verify_pages(run)
+    checks += verify_pages(run)
     if again:
         from facebench.verbs._again import check_again
 

@@ -3,7 +3,7 @@
 import edge_simulation as simulation
 import numpy as np
 import pytest
-from facebench import metrics
+from facebench import _eval, metrics
 
 # A share of 300 data sets has a standard error of 1.3 %.
 DATA_SETS, SLACK = 300, 0.035
@@ -37,7 +37,7 @@ def test_a_perfect_tar_of_few_people_among_many():
     scores = np.r_[np.full(50, 0.9), np.linspace(0, 0.5, 1000)]
     labels = np.r_[np.ones(50, int), np.zeros(1000, int)]
     first, second = np.arange(1050), np.r_[np.arange(50), 1050 + np.arange(1000)]
-    statistic = metrics.tar_at_far_statistic(metrics.Comparisons(scores, labels), 0.01)
+    statistic = _eval.tar_at_far_statistic(metrics.Comparisons(scores, labels), 0.01)
     found = metrics.dyadic_bootstrap(statistic, first, second)
     assert (found.low, found.high) == (metrics.wilson(50, 50).low, 1)
     assert found.note.startswith("at least:")

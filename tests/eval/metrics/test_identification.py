@@ -8,7 +8,7 @@ import pickle
 import facebench
 import numpy as np
 import pytest
-from facebench import metrics
+from facebench import _eval, metrics
 
 pytestmark = pytest.mark.kernels
 
@@ -125,7 +125,7 @@ def test_dir_at_fpir_by_definition():
         assert cell.reliable == (fpir * len(top) >= 10)
         assert (cell.mated, cell.non_mated, cell.rank) == (len(mated), len(top), rank)
 
-        curve = metrics.identification_curve(s, rank)
+        curve = _eval.identification_curve(s, rank)
         distinct = sorted({h[1] for h in hand}, reverse=True)
         np.testing.assert_array_equal(curve.threshold, [np.inf, *distinct])
         np.testing.assert_array_equal(curve.identified, [identified(t) for t in curve.threshold])
@@ -175,7 +175,7 @@ def test_conventions_equal_their_transcription(rule):
     described = {c["name"]: c for c in metrics.identification_conventions()}
     assert set(described) == {"exact", "ijb_1n", "ijb_evals"}
     assert described[convention]["rank"] == cell.rank
-    assert all(c["doc"] and c["source"] for c in [*described.values(), *metrics.rank_ties()])
+    assert all(c["doc"] and c["source"] for c in [*described.values(), *_eval.rank_ties()])
 
 
 def test_the_pooled_reading_is_no_fpir():
@@ -207,17 +207,17 @@ def test_weights_equal_repeated_probes():
         )
         assert metrics.cmc(weighted, "optimistic", weights) == metrics.cmc(repeated, "optimistic")
         for far, rank in itertools.product((0.0, 0.2), (0, 1)):
-            assert metrics.identification_curve(
+            assert _eval.identification_curve(
                 weighted, rank, weights
-            ) == metrics.identification_curve(repeated, rank)
+            ) == _eval.identification_curve(repeated, rank)
             for convention in ("exact", "ijb_evals"):
                 args = far, rank, convention
                 assert metrics.dir_at_fpir(weighted, *args, weights) == metrics.dir_at_fpir(
                     repeated, *args
                 )
         for make in (
-            lambda s: metrics.rank_rate_statistic(s, 1, "expected"),
-            lambda s: metrics.dir_at_fpir_statistic(s, 0.2),
+            lambda s: _eval.rank_rate_statistic(s, 1, "expected"),
+            lambda s: _eval.dir_at_fpir_statistic(s, 0.2),
         ):
             ones = np.ones(len(repeated))
             assert make(weighted)(weights) == pytest.approx(make(repeated)(ones), abs=1e-12)
@@ -229,7 +229,7 @@ def test_weighted_ijb_1n_equals_repeated_probes():
         similarity, probes, gallery = random_search(rng, mated_only=True)
         weights = np.maximum(rng.integers(0, 3, len(probes)), np.arange(len(probes)) == 0)
         repeated = np.repeat(similarity, weights, axis=0), np.repeat(probes, weights), gallery
-        statistic = metrics.dir_at_fpir_statistic(
+        statistic = _eval.dir_at_fpir_statistic(
             metrics.Searches(similarity, probes, gallery), 0.1, convention="ijb_1n"
         )
         assert statistic(weights) == ijb_1n(*repeated, 0.1)[0]
@@ -243,9 +243,9 @@ def test_intervals_draw_people_among_the_probes():
         probes[:, None] == gallery
     )
     s = metrics.Searches(similarity, probes, gallery)
-    statistics = [metrics.rank_rate_statistic(s, 1), metrics.dir_at_fpir_statistic(s, 0.1)]
+    statistics = [_eval.rank_rate_statistic(s, 1), _eval.dir_at_fpir_statistic(s, 0.1)]
     points = [metrics.rank_rate(s, 1), metrics.dir_at_fpir(s, 0.1).value]
-    intervals = metrics.vertex_bootstrap(statistics, probes, probes)
+    intervals = _eval.vertex_bootstrap(statistics, probes, probes)
     for point, interval in zip(points, intervals, strict=True):
         alone = metrics.wilson(round(point * s.mated), s.mated)  # as if images were people
         assert interval.low < point < interval.high
@@ -304,6 +304,6 @@ def test_results_are_values():
     for result in (
         metrics.cmc(s),
         metrics.dir_at_fpir(s, 0.5),
-        metrics.identification_curve(s),
+        _eval.identification_curve(s),
     ):
         assert pickle.loads(pickle.dumps(result)) == result

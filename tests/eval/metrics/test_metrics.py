@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from facebench import metrics
+from facebench import _eval, metrics
 from scipy.special import expit, logit
 from scipy.stats import t as student
 from sklearn.metrics import auc as trapezoids
@@ -391,10 +391,10 @@ def test_weights_equal_repeated_data():
                     repeated, *args
                 )
         statistics = [
-            metrics.auc_statistic,
-            metrics.eer_statistic,
-            lambda c: metrics.tar_at_far_statistic(c, 0.1),
-            metrics.accuracy_statistic,
+            _eval.auc_statistic,
+            _eval.eer_statistic,
+            lambda c: _eval.tar_at_far_statistic(c, 0.1),
+            _eval.accuracy_statistic,
         ]
         for make in statistics:
             assert make(weighted)(weights) == make(repeated)(np.ones(len(repeated)))
@@ -514,7 +514,7 @@ def test_summary_equals_numpy():
     rng = np.random.default_rng(12)
     scores, labels = random_case(rng, n=500)
     g, i = scores[labels == 1], scores[labels == 0]
-    s = metrics.summarize(scores, labels)
+    s = _eval.summarize(scores, labels)
     assert (s.genuine.count, s.impostor.count) == (len(g), len(i))
     assert s.genuine.mean == pytest.approx(g.mean(), abs=1e-12)
     assert s.impostor.sd == pytest.approx(i.std(ddof=1), abs=1e-12)
@@ -523,7 +523,7 @@ def test_summary_equals_numpy():
     assert math.isnan(metrics.dprime([0.5, 0.5, 0.5, 0.5], [0, 0, 1, 1]))
     # A mean of equal values that is rounded gives them a spread: d' was 1.36 for these.
     for genuine, impostor in ((3, 8), (9, 11), (17, 4)):
-        same = metrics.summarize([0.3] * (genuine + impostor), [1] * genuine + [0] * impostor)
+        same = _eval.summarize([0.3] * (genuine + impostor), [1] * genuine + [0] * impostor)
         assert (same.genuine.mean, same.genuine.sd, same.impostor.sd) == (0.3, 0, 0)
         assert math.isnan(same.dprime)
 
@@ -563,25 +563,25 @@ def test_bootstrap_statistics_and_functions_agree():
         return metrics.auc(c, weights)
 
     for bootstrap in (
-        metrics.component_bootstrap,
-        metrics.vertex_bootstrap,
+        _eval.component_bootstrap,
+        _eval.vertex_bootstrap,
         metrics.dyadic_bootstrap,
     ):
         ours, theirs = bootstrap(
-            [metrics.auc_statistic(c), auc], first, second, fold, options=options, threads=2
+            [_eval.auc_statistic(c), auc], first, second, fold, options=options, threads=2
         )
         assert ours.low == pytest.approx(theirs.low, abs=1e-6)
         assert ours.low < metrics.auc(c) < ours.high
-        single = bootstrap(metrics.auc_statistic(c), first, second, fold, options=options)
+        single = bootstrap(_eval.auc_statistic(c), first, second, fold, options=options)
         assert single == ours
 
     def fails(weights):
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        metrics.component_bootstrap(fails, first, second, fold, threads=2)
+        _eval.component_bootstrap(fails, first, second, fold, threads=2)
     with pytest.raises(TypeError, match="a statistic is"):
-        metrics.component_bootstrap(3, first, second, fold)
+        _eval.component_bootstrap(3, first, second, fold)
 
 
 def test_component_bootstrap_equals_its_definition():
@@ -589,7 +589,7 @@ def test_component_bootstrap_equals_its_definition():
     rng = np.random.default_rng(14)
     scores, labels, fold, first, second = sparse_lists(rng)
     c = metrics.Comparisons(scores, labels, fold)
-    component = metrics.connected_components(first, second, fold).of_comparison
+    component = _eval.connected_components(first, second, fold).of_comparison
     of_fold = [np.unique(component[fold == k]) for k in range(10)]
     values = []
     for _ in range(1000):
@@ -601,7 +601,7 @@ def test_component_bootstrap_equals_its_definition():
     freedom = 2 * square.sum() ** 2 / (np.sum(square**2) - square.sum() ** 2 / 200)
     half = student.ppf(0.975, freedom) * np.std(logit(values), ddof=1)
     low, high = expit(logit(metrics.auc(c)) + np.array([-half, half]))
-    interval = metrics.component_bootstrap(metrics.auc_statistic(c), first, second, fold)
+    interval = _eval.component_bootstrap(_eval.auc_statistic(c), first, second, fold)
     assert interval.method == "component_bootstrap_logit_t"
     assert abs(interval.low - low) < 0.1 * (high - low)
     assert abs(interval.high - high) < 0.1 * (high - low)
@@ -634,9 +634,7 @@ def test_few_components_that_decide_make_the_interval_wider():
             threads=1,
         )
         sd = np.std(np.clip(logit(np.array(values[2:])), None, logit(1 - 0.5 / 40000)), ddof=1)
-        i = metrics.component_bootstrap(
-            metrics.auc_statistic(c), first, second, fold, options=options
-        )
+        i = _eval.component_bootstrap(_eval.auc_statistic(c), first, second, fold, options=options)
         # The other side ends at Wilson's for one and four of 200.
         assert i.low >= metrics.wilson(200 - outliers, 200).low or outliers > 4
         factors.append((logit(i.high) - logit(1 - outliers / 200)) / sd)
@@ -687,6 +685,22 @@ def test_a_statistic_beyond_0_and_1_gets_percentiles():
         return float(np.sum(weights * scores))
 
     options = metrics.BootstrapOptions(replicates=100)
-    i = metrics.component_bootstrap(total, first, second, fold, options=options)
+    i = _eval.component_bootstrap(total, first, second, fold, options=options)
     assert i.method == "component_bootstrap_percentile"
     assert i.low < scores.sum() < i.high
+
+
+def test_a_statistic_is_the_metric_of_its_name():
+    rng = np.random.default_rng(12)
+    scores, labels, folds = random_case(rng, n=60, folds=3)
+    c = metrics.Comparisons(scores, labels, folds)
+    once = np.ones(60, np.int64)
+    for name in ("auc", "eer", "min_cllr"):
+        assert metrics.statistic(name, c)(once) == getattr(metrics, name)(c)
+    assert metrics.statistic("accuracy", c, "exact")(once) == metrics.accuracy(c, "exact").value
+    assert metrics.statistic("tar_at_far", c, far=0.1)(once) == metrics.tar_at_far(c, 0.1).value
+    rates = metrics.rates_at(c, 0.4)
+    assert metrics.statistic("fmr", c, 0.4)(once) == rates.fmr
+    assert metrics.statistic("fnmr", c, threshold=0.4)(once) == rates.fnmr
+    with pytest.raises(ValueError, match=r"metric is acu; known are .*did you mean 'auc'"):
+        metrics.statistic("acu", c)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from facebench import metrics
+from facebench import _eval, metrics
 from scipy.stats import norm
 
 
@@ -76,7 +76,7 @@ def test_interval_and_p_value_agree():
     rng = np.random.default_rng(2)
     for better in (0, 0.02, 0.05, 0.1):
         (a, b), first, second, fold = sparse(rng, better)
-        pairs = [(metrics.auc_statistic(c), metrics.accuracy_statistic(c)) for c in (a, b)]
+        pairs = [(_eval.auc_statistic(c), _eval.accuracy_statistic(c)) for c in (a, b)]
         options = metrics.BootstrapOptions(replicates=100)
         for resampling in ("components", "vertices", "dyadic"):
             for d in metrics.compare_paired(
@@ -101,8 +101,8 @@ def test_p_value_is_uniform_where_systems_do_not_differ():
         (a, b), first, second, fold = sparse(rng)
         p.append(
             metrics.compare_paired(
-                metrics.auc_statistic(a),
-                metrics.auc_statistic(b),
+                _eval.auc_statistic(a),
+                _eval.auc_statistic(b),
                 first,
                 second,
                 fold,

@@ -12,6 +12,7 @@ import facebench
 import numpy as np
 import pytest
 from facebench import metrics, protocols, reports
+from facebench.reports.results import runs_section
 
 pytest.importorskip("torch")
 from facebench import datasets
@@ -164,7 +165,7 @@ def test_the_table_is_the_library_s():
             )
             if c[key]
         }
-        for c in protocols.conventions()
+        for c in protocols.list_conventions()
     }
     assert own == RULES
     assert {name for names in KINDS.values() for name in names} == set(PROTOCOLS)
@@ -456,7 +457,7 @@ def test_ranks_stand_in_numeric_order_and_footnotes_name_their_rate(trials, tmp_
     places = [text.index(f"| rank {k} |") for k in (1, 5, 10, 100) if f"| rank {k} |" in text]
     assert places == sorted(places) and len(places) >= 3
     assert "false positives at this FPIR" in text and "false accepts" not in text
-    page = reports.report_html("x", [reports.runs_section("x", [run])])
+    page = reports.report_html("x", [runs_section("x", [run])])
     assert page.index("rank 5") < page.index("rank 10")
     assert "false positives at this FPIR" in page
     evaluate("lfw", trials["lfw"]).save(tmp_path / "lfw")

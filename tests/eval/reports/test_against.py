@@ -8,6 +8,7 @@ import re
 import facebench
 import pytest
 from facebench import protocols, reports
+from facebench.reports.tables import against_section
 
 SYSTEM = {
     "network": "resnet50",
@@ -235,7 +236,7 @@ def test_the_page(run, tmp_path):
     ):
         assert part in page, part
     assert "No printed value is of the same system" in reports.report_html(
-        "x", [reports.against_section(run)]
+        "x", [against_section(run)]
     )
 
 

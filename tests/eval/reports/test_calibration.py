@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from facebench import metrics
+from facebench import _eval, metrics
 from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import det_curve
@@ -38,7 +38,7 @@ def test_det_equals_scikit_learn():
 
 def test_normal_quantile_equals_scipy():
     for p in np.r_[np.linspace(0.001, 0.999, 999), 1e-9, 1e-300]:
-        assert metrics.normal_quantile(p) == pytest.approx(norm.ppf(p), rel=1e-12, abs=1e-14)
+        assert _eval.normal_quantile(p) == pytest.approx(norm.ppf(p), rel=1e-12, abs=1e-14)
 
 
 # --- Cllr ----------------------------------------------------------------------------------------
@@ -102,10 +102,10 @@ def test_weights_repeat_comparisons():
         c = metrics.Comparisons(scores, labels)
         again = metrics.Comparisons(np.repeat(scores, weights), np.repeat(labels, weights))
         assert metrics.min_cllr(c, weights) == metrics.min_cllr(again)
-        assert metrics.min_cllr_statistic(c)(weights) == metrics.min_cllr(again)
+        assert _eval.min_cllr_statistic(c)(weights) == metrics.min_cllr(again)
         assert metrics.cllr(c, weights) == pytest.approx(metrics.cllr(again), abs=1e-12)
         assert metrics.det(c, weights) == metrics.det(again)
-        for make, name in ((metrics.fmr_statistic, "fmr"), (metrics.fnmr_statistic, "fnmr")):
+        for make, name in ((_eval.fmr_statistic, "fmr"), (_eval.fnmr_statistic, "fnmr")):
             assert make(c, 0.5)(weights) == getattr(metrics.rates_at(again, 0.5), name)
 
 
@@ -172,4 +172,4 @@ def test_rates_at_a_fixed_threshold():
     with pytest.raises(ValueError, match="threshold is NaN"):
         metrics.rates_at(target, math.nan)
     with pytest.raises(ValueError, match="no impostor"):
-        metrics.fmr_statistic(metrics.Comparisons([0.5], [1]), 0.4)
+        _eval.fmr_statistic(metrics.Comparisons([0.5], [1]), 0.4)

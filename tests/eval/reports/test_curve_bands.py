@@ -3,7 +3,7 @@
 import facebench
 import numpy as np
 import pytest
-from facebench import metrics, plots, reports
+from facebench import _eval, metrics, plots, reports
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_a_band_is_the_interval_at_each_far(lists):
     options = metrics.BootstrapOptions(replicates=200)
     assert (low[-1], high[-1]) == (1, 1)  # where everything is accepted
     for k in (3, 8, 13):
-        statistic = metrics.tar_at_far_statistic(comparisons, far[k])
+        statistic = _eval.tar_at_far_statistic(comparisons, far[k])
         interval = metrics.dyadic_bootstrap(statistic, *people, options=options)
         assert (low[k], high[k]) == (interval.low, interval.high)
     curves = reports.curves(folder / "run")["view2"]

@@ -8,6 +8,7 @@ import pytest
 from facebench import protocols, reports
 from facebench.io import write_embeddings
 from facebench.protocols import EmbeddingSet
+from facebench.reports.results import run_report, runs_section
 from facebench.studies.cells import headline
 
 
@@ -287,8 +288,8 @@ def test_matrices_stand_in_every_report(tmp_path):
     run = pose_run(tmp_path, "a", 1.0)
     assert all(c["same"] is not False for c in reports.verify_scores(run))
     assert "mean similarity, frontal - profile" in reports.table(run)
-    assert "| frontal | 0." in reports.run_report(run)
-    page = reports.report_html("A", [reports.runs_section("B", [run])])
+    assert "| frontal | 0." in run_report(run)
+    page = reports.report_html("A", [runs_section("B", [run])])
     # Three matrices and the scores.
     assert page.count("<svg") == 4
     assert page.count("<rect") == 27

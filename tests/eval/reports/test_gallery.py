@@ -8,7 +8,7 @@ import json
 import facebench
 import numpy as np
 import pytest
-from facebench import datasets, metrics, reports
+from facebench import _eval, datasets, metrics, reports
 from facebench.io import write_embeddings
 from facebench.protocols import EmbeddingSet
 
@@ -154,7 +154,7 @@ def test_budget_names_what_runs_differ_in(tmp_path):
     list_of = facebench._eval.listed_run(str(runs[0]), None)
     comparisons = metrics.Comparisons(list_of["scores"], list_of["labels"])
     one = metrics.dyadic_bootstrap(
-        metrics.auc_statistic(comparisons),
+        _eval.auc_statistic(comparisons),
         *list_of["people"],
         options=metrics.BootstrapOptions(replicates=400, level=0.6827),
     )

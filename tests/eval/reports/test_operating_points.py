@@ -7,7 +7,7 @@ from fractions import Fraction
 import facebench
 import numpy as np
 import pytest
-from facebench import metrics, protocols
+from facebench import _eval, metrics, protocols
 from facebench._eval import calibration_error_statistic
 from facebench.protocols import EmbeddingSet
 from sklearn.isotonic import IsotonicRegression
@@ -186,7 +186,7 @@ def test_vertex_model_by_definition():
     # People differ, so that the errors of comparisons that share one are correlated.
     weak = rng.normal(size=30)
     wrong = (weak[first] + weak[second] + rng.normal(size=200) > 1).astype(np.uint8)
-    found = metrics.fit_vertex_model(wrong, first, second)
+    found = _eval.fit_vertex_model(wrong, first, second)
     deviation = wrong - wrong.mean()
     shares = np.array(
         [
@@ -220,7 +220,7 @@ def test_vertex_model_finds_the_spread_of_a_planted_truth(people):
     for _ in range(600):
         lamb = rng.normal(size=people)
         wrong = (0.7 * (lamb[i] + lamb[j]) + rng.normal(size=len(i)) > 2).astype(np.uint8)
-        model = metrics.fit_vertex_model(wrong, i, j)
+        model = _eval.fit_vertex_model(wrong, i, j)
         rates.append(model.rate)
         variances.append(model.rate * (1 - model.rate) / model.effective)
     rate = np.mean(rates)
@@ -229,8 +229,8 @@ def test_vertex_model_finds_the_spread_of_a_planted_truth(people):
 
 
 def test_people_for_all_pairs():
-    assert metrics.people_for_all_pairs(45, 0) == 10
-    many = metrics.people_for_all_pairs(1000, 0.05)
+    assert _eval.people_for_all_pairs(45, 0) == 10
+    many = _eval.people_for_all_pairs(1000, 0.05)
     count = many * (many - 1) / 2 / (1 + 0.05 * 2 * (many - 2))
     assert 980 < count < 1030
 
@@ -241,16 +241,16 @@ def test_people_for_all_pairs_is_the_fewest_and_always_answers():
 
     for effective in (1, 2, 3, 44.5, 45.5, 1000, 299572.3, 1e12):
         for correlation in (0.0, 0.02, 0.5, 1.0):
-            people = int(metrics.people_for_all_pairs(effective, correlation))
+            people = int(_eval.people_for_all_pairs(effective, correlation))
             exact = Fraction(correlation)
             assert counts(people, exact) >= effective
             assert people == 2 or counts(people - 1, exact) < effective
     # Where doubles are further apart than people, it ended never.
-    assert metrics.people_for_all_pairs(1e40, 0) == pytest.approx(math.sqrt(2e40))
-    assert metrics.people_for_all_pairs(1e300, 1) == pytest.approx(4e300)
+    assert _eval.people_for_all_pairs(1e40, 0) == pytest.approx(math.sqrt(2e40))
+    assert _eval.people_for_all_pairs(1e300, 1) == pytest.approx(4e300)
     for effective, correlation in ((0.5, 0), (math.inf, 0), (10, -0.1), (10, 2), (10, math.nan)):
         with pytest.raises(ValueError, match=r"comparison|correlation"):
-            metrics.people_for_all_pairs(effective, correlation)
+            _eval.people_for_all_pairs(effective, correlation)
 
 
 # --- runs ----------------------------------------------------------------------------------------

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from facebench import protocols, reports
 from facebench.reports import escape, tables
+from facebench.reports.page import image_section, table_section, text_section
+from facebench.reports.plots import cmc_svg, det_svg, matrix_svg, roc_svg
+from facebench.reports.results import run_report, runs_section
 from scipy.stats import norm
 
 
@@ -65,7 +68,7 @@ def test_tables(runs):
         assert "accuracy" in reports.table(runs, format)
     with pytest.raises(ValueError, match="did you mean"):
         reports.table(runs, "latec")
-    assert "unreadable" in reports.run_report(runs[0])
+    assert "unreadable" in run_report(runs[0])
 
 
 def cell(value, text, **more):
@@ -179,10 +182,10 @@ def test_the_page_is_self_contained_and_escapes(runs, tmp_path):
     picture = tmp_path / "x.svg"
     picture.write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     sections = [
-        reports.text_section("What <it> is", "One.\n\nTwo."),
-        reports.runs_section("Numbers", runs, notes=["A note."]),
-        reports.table_section("Time", ["step", "s"], [["pack", 3.25]]),
-        reports.image_section("Picture", picture, "a caption"),
+        text_section("What <it> is", "One.\n\nTwo."),
+        runs_section("Numbers", runs, notes=["A note."]),
+        table_section("Time", ["step", "s"], [["pack", 3.25]]),
+        image_section("Picture", picture, "a caption"),
     ]
     reports.write_html(tmp_path / "out" / "report.html", "A & B", sections)
     page = (tmp_path / "out" / "report.html").read_text()
@@ -205,10 +208,10 @@ def test_the_page_shows_notes_once_and_not_folded_away(runs, tmp_path):
     for name in ("a", "b"):
         protocols.evaluate("lfw", distance=True, **shared).save(tmp_path / name)
     protocols.evaluate("lfw", **shared).save(tmp_path / "c")
-    page = reports.report_html("A", [reports.runs_section("B", [tmp_path / k for k in "abc"])])
+    page = reports.report_html("A", [runs_section("B", [tmp_path / k for k in "abc"])])
     unfolded = re.sub("<details.*?</details>", "", page, flags=re.S)
     assert unfolded.count("<strong>Note (a, b):</strong> The scores given are distances") == 1
-    alone = reports.report_html("A", [reports.runs_section("B", [tmp_path / "a"])])
+    alone = reports.report_html("A", [runs_section("B", [tmp_path / "a"])])
     assert "<strong>Note:</strong> The scores given are distances" in alone
 
 
@@ -222,13 +225,11 @@ def test_one_page_for_several_protocols(runs, tmp_path):
         tmp_path / "mine.toml", scores=np.linspace(0, 1, 40), trials=trials, interval="none"
     )
     other.save(tmp_path / "other")
-    page = reports.report_html(
-        "A", [reports.runs_section("B", [runs[0], tmp_path / "other"], ["s", "s"])]
-    )
+    page = reports.report_html("A", [runs_section("B", [runs[0], tmp_path / "other"], ["s", "s"])])
     assert re.findall("<h3>(.*?)</h3>", page) == ["LFW View 2", "My people"]
     assert page.count('<th scope="col">s</th>') == 2
     with pytest.raises(ValueError, match="titled 's'"):
-        reports.runs_section("B", runs, ["s", "s"])
+        runs_section("B", runs, ["s", "s"])
     markdown = reports.table([runs[0], tmp_path / "other"], titles=["s", "s"])
     assert markdown.splitlines()[0] == "| rates in % | s |"
 
@@ -243,13 +244,13 @@ def test_tables_say_what_numbers_rest_on(runs):
 
 
 def test_matrices_are_heat_maps():
-    svg = reports.matrix_svg(["a", "b<"], ["c", "d"], [[0.9, 0.1], [-0.2, 0.4]], [["i"] * 2] * 2)
+    svg = matrix_svg(["a", "b<"], ["c", "d"], [[0.9, 0.1], [-0.2, 0.4]], [["i"] * 2] * 2)
     assert svg.count("<rect") == 4
     assert "b&lt;" in svg
     assert ">-0.200<" in svg
-    assert ">undefined<" in reports.matrix_svg(["a"], ["b"], [[None]])
+    assert ">undefined<" in matrix_svg(["a"], ["b"], [[None]])
     # Numbers above 1 (d') have a scale of their own.
-    svg_above_1 = reports.matrix_svg(["a"], ["b", "c"], [[1.0, 5.0]])
+    svg_above_1 = matrix_svg(["a"], ["b", "c"], [[1.0, 5.0]])
     assert re.findall(r'fill-opacity="([\d.]+)"', svg_above_1) == ["0.142", "0.550"]
     strengths = [float(v) for v in re.findall(r'fill-opacity="([\d.]+)"', svg)]
     assert strengths[0] > strengths[3] > strengths[1] > strengths[2] > 0
@@ -259,20 +260,20 @@ def test_matrices_are_heat_maps():
 def test_a_matrix_of_many_groups_is_wide_enough_for_its_numbers():
     """Eight groups stood on top of one another in the width of a curve."""
     names = [f"group {i}" for i in range(8)]
-    svg = reports.matrix_svg(names, names, [[0.5] * 8] * 8, [["0.480 – 0.520"] * 8] * 8)
+    svg = matrix_svg(names, names, [[0.5] * 8] * 8, [["0.480 – 0.520"] * 8] * 8)
     widths = {float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', svg)}
     assert min(widths) > 140
     view = float(re.search(r'viewBox="0 0 (\d+) ', svg)[1])
     assert view == pytest.approx(170 + 8 * (min(widths) + 3))
     assert 'class="plot matrix wide"' in svg
-    assert "wide" not in reports.matrix_svg(["a"], ["b", "c", "d"], [[1, 2, 3]])
+    assert "wide" not in matrix_svg(["a"], ["b", "c", "d"], [[1, 2, 3]])
 
 
 def test_curves_of_identification():
-    svg = reports.cmc_svg([("one", [0.92, 0.95, 1.0]), ("two", [0.91, 0.95, 0.97])])
+    svg = cmc_svg([("one", [0.92, 0.95, 1.0]), ("two", [0.91, 0.95, 0.97])])
     assert ">90 %<" in svg
     assert ">0 %<" not in svg
-    assert "0.5 %" not in reports.det_svg([("one", [0, 0.01, 1], [1, 0.5, 0])])
+    assert "0.5 %" not in det_svg([("one", [0, 0.01, 1], [1, 0.5, 0])])
 
 
 def test_claims():
@@ -313,6 +314,6 @@ def test_sample_sizes_agree_with_the_formulas(a, b):
 
 
 def test_the_plot_begins_at_the_smallest_rate():
-    svg = reports.roc_svg([("one", [0, 0.004, 0.5, 1], [0.2, 0.5, 0.9, 1])])
+    svg = roc_svg([("one", [0, 0.004, 0.5, 1], [0.2, 0.5, 0.9, 1])])
     assert ">0.1 %<" in svg
     assert ">0.01 %<" not in svg

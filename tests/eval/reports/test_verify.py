@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 from facebench import _eval, protocols, reports
+from facebench.reports.results import write_run_pages
 
 
 @pytest.fixture(scope="module")
@@ -274,7 +275,7 @@ def test_comparisons_that_are_not_those_of_the_list(run, saved, seal):
     forged = run.parent / "forged"
     digest = facebench.io.sha256_hex(true)
     forge(forged, lambda c: c["inputs"][0].update(sha256=digest), seal)
-    reports.write_run_pages(forged)
+    write_run_pages(forged)
     different, _ = named(forged, root)
     assert list(different) == ["comparisons from the lists"]
     assert "where the lists have A2/A2_0001.jpg" in different["comparisons from the lists"]

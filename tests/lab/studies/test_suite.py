@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from facebench import datasets, embedding, reports, studies
 from facebench.reports import rate_plots
+from facebench.reports.rate_plots import points_svg
 from facebench.studies.page import write_page
 from planted_truths import auc_and_variance, shifted_runs, write_pairs
 from scipy.stats import norm
@@ -410,4 +411,4 @@ def test_the_front_of_points_by_brute_force():
     for x, y in points:
         beaten = any(a >= x and b >= y and (a, b) != (x, y) for a, b in points)
         assert ((x, y) in kept) == (not beaten)
-    assert re.search(r"<polyline", reports.points_svg([("a", 1, 2, None)] * 2, "t", "x", "y"))
+    assert re.search(r"<polyline", points_svg([("a", 1, 2, None)] * 2, "t", "x", "y"))

@@ -24,7 +24,7 @@ OTHERS = [name for name in ENGINES if name not in ("facebench", "pytorch-compile
 LARGE = ("vgg16", "vgg16_bn", "resnet101", "alexnet_s", "iresnet100", "sphereface64", "vit_b")
 NETWORKS = [
     pytest.param(n["name"], marks=pytest.mark.slow if n["name"] in LARGE else ())
-    for n in nn.networks()
+    for n in nn.list_networks()
 ]
 
 

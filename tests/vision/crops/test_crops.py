@@ -283,8 +283,8 @@ def test_dlib150_crop_of_points_far_away_is_black_and_has_no_border():
 
 
 def test_crops_are_documented_and_options_checked():
-    assert set(crops.crops()) >= {"paper", "arcface112"}
-    assert all(crops.crops().values())
+    assert set(crops.list_crops()) >= {"paper", "arcface112"}
+    assert all(crops.list_crops().values())
     with pytest.raises(ValueError):
         crops.CropOptions(name="arcface11")
     with pytest.raises(ValueError):
@@ -295,7 +295,7 @@ def test_crops_are_documented_and_options_checked():
 def test_colour_order_does_not_matter_and_grey_stays_grey():
     image = picture()
     face = Face([50, 40, 105, 120], 1.0, LANDMARKS)
-    for name in crops.crops():
+    for name in crops.list_crops():
         rgb, _ = crops.crop_face(image, face, name)
         bgr, _ = crops.crop_face(np.ascontiguousarray(image[:, :, ::-1]), face, name)
         np.testing.assert_array_equal(rgb, bgr[:, :, ::-1])

@@ -8,6 +8,7 @@ import unicodedata
 import facebench
 import numpy as np
 import pytest
+from facebench._full import match_names, normalized_name
 from facebench.io import EmbeddingSet, write_embeddings
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -33,15 +34,15 @@ def test_letters_fold_as_unicode_says():
         folded = "".join(usual.get(c, c) for c in plain(plain(letter).casefold()))
         if not folded.isalpha():
             continue  # a letter that decomposes to a sign
-        if datasets.normalized_name(f"xx{letter}yy") != f"xx{plain(folded)}yy":
-            wrong.append((letter, datasets.normalized_name(f"xx{letter}yy"), folded))
+        if normalized_name(f"xx{letter}yy") != f"xx{plain(folded)}yy":
+            wrong.append((letter, normalized_name(f"xx{letter}yy"), folded))
     # The apostrophes that count as letters in Unicode, and three letters whose transcription
     # holds a sign, are dropped or kept as they are.
     assert [w for w in wrong if w[0] not in "ʹʺʻʼʽˈˊˋʾʿˮŀĿŉẚ"] == []
 
 
 def test_names_of_two_sets():
-    assert datasets.match_names(["Doe_Jane", "n000082"], ["jane doe", "n000082"]) == [
+    assert match_names(["Doe_Jane", "n000082"], ["jane doe", "n000082"]) == [
         ("Doe_Jane", "jane doe", "reordered")
     ]
 

@@ -639,7 +639,7 @@ def test_drawing_marks_faces_and_leaves_the_image_alone():
 def test_tables_are_documented_and_constructible(tmp_path):
     path = tmp_path / "faces.csv"
     path.write_text("name,x0,y0,x1,y1\na,1,2,3,4\n")
-    for name, doc in detection.detectors().items():
+    for name, doc in detection.list_detectors().items():
         assert doc
         if name == "mtcnn" and WEIGHTS is None:
             continue

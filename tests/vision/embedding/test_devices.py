@@ -10,7 +10,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 NO_CARD = not torch.cuda.is_available()
-IMAGES = [entry["name"] for entry in nn.networks() if entry["name"] != "lstm"]
+IMAGES = [entry["name"] for entry in nn.list_networks() if entry["name"] != "lstm"]
 # One of each kind: plain, depthwise, residual with pools, local normalisation, attention.
 SOME = ["small4", "mobilefacenet", "inception_resnet_v1", "alexnet_s", "cifar10_tensorflow"]
 

@@ -393,7 +393,7 @@ def test_bilinear_is_torchs_within_a_level(size):
 
 def test_filters_keep_constant_images_and_know_their_names():
     flat = np.full((17, 23, 3), 201, np.uint8)
-    for name, doc in images.interpolations().items():
+    for name, doc in images.list_interpolations().items():
         assert doc
         assert (images.resize(flat, 40, 9, name) == 201).all()
     with pytest.raises(ValueError, match="did you mean 'bilinear'"):

@@ -60,7 +60,7 @@ LAYERS = ["conv1_1", "conv2_2", "conv2_1", "fc5"]  # of SphereFace-10, which has
 
 
 def test_every_initializer_has_a_rule_here():
-    assert {entry["name"] for entry in nn.initializers()} == set(RULES)
+    assert {entry["name"] for entry in nn.list_initializers()} == set(RULES)
 
 
 @pytest.mark.parametrize("name", sorted(RULES))

@@ -270,7 +270,7 @@ def test_variants_are_finite_at_the_poles(name, options):
         assert all(torch.isfinite(p.grad).all() for p in head.parameters())
 
 
-@pytest.mark.parametrize("entry", losses.losses(), ids=lambda entry: entry["name"])
+@pytest.mark.parametrize("entry", losses.list_losses(), ids=lambda entry: entry["name"])
 def test_every_loss_is_bound(entry):
     """What Python sees of a loss is what its table entry says."""
     name = entry["name"]

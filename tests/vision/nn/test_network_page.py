@@ -18,7 +18,7 @@ def test_every_network_has_a_row():
     from facebench import nn
 
     text = page.PAGE.read_text()
-    for entry in nn.networks():
+    for entry in nn.list_networks():
         assert f"| `{entry['name']}` | {entry['doc']} |" in text
     assert "| `resnet50` |" in text and "45,176,207" in text
 

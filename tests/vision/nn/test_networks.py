@@ -260,7 +260,7 @@ LARGE |= {"sphereface36", "sphereface64", "vit_b"}
     "name",
     [
         pytest.param(e["name"], marks=pytest.mark.slow if e["name"] in LARGE else ())
-        for e in nn.networks()
+        for e in nn.list_networks()
     ],
 )
 def test_folded_and_exported_networks_agree(name, tmp_path):

@@ -183,7 +183,7 @@ def test_wrong_use_is_refused():
         network.load_state_dict(state)
 
 
-@pytest.mark.parametrize("entry", nn.networks(), ids=lambda e: e["name"])
+@pytest.mark.parametrize("entry", nn.list_networks(), ids=lambda e: e["name"])
 def test_every_network_is_documented(entry):
     assert entry["doc"]
     assert entry["source"]

@@ -211,7 +211,7 @@ def test_crops_are_embedded_while_others_are_cut_out(few_faces, tmp_path):
 
 @pytest.mark.parametrize(
     "preparation",
-    [{"crop": name} for name in crops.crops() if name != "dlib150"]
+    [{"crop": name} for name in crops.list_crops() if name != "dlib150"]
     + [pytest.param({"crop": "dlib150", "detector": "dlib", "detector_mode": ""}, marks=needs_dlib)]
     + [{"detector_mode": mode} for mode in detection.mtcnn_modes()]
     + [{"detector": "none", "detector_mode": ""}, {"selection": "largest"}],

@@ -25,8 +25,8 @@ def features_and_labels(n=12, d=6, c=9, seed=4):
 
 
 def test_every_loss_has_a_definition_here():
-    assert sorted(DEFINITIONS) == sorted(e["name"] for e in losses.losses())
-    for entry in losses.losses():
+    assert sorted(DEFINITIONS) == sorted(e["name"] for e in losses.list_losses())
+    for entry in losses.list_losses():
         assert entry["doc"] and entry["source"]
 
 

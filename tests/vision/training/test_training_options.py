@@ -153,7 +153,7 @@ OF_MICRO_BATCHES = ("center", "adaface", "curricularface", "triplet")
 
 
 @pytest.mark.parametrize(
-    "loss", [e["name"] for e in losses.losses() if e["name"] not in OF_MICRO_BATCHES]
+    "loss", [e["name"] for e in losses.list_losses() if e["name"] not in OF_MICRO_BATCHES]
 )
 def test_accumulation_equals_the_large_batch(tmp_path, loss):
     """fp64, a network without batch norm; SphereFace's lambda counts steps, not micro-batches."""
@@ -271,7 +271,7 @@ def test_balanced_batches_train(tmp_path):
     )
     result = training.train(recipe, (images, labels), tmp_path / "run", threads=1)
     assert result["iterations"] == 3 * (30 // 12)
-    assert [e["name"] for e in training.samplers()] == ["shuffle", "balanced", "people"]
+    assert [e["name"] for e in training.list_samplers()] == ["shuffle", "balanced", "people"]
 
 
 def test_devices_are_checked(tmp_path):

@@ -122,7 +122,7 @@ OTHER_SETTINGS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", [entry["name"] for entry in losses.losses()])
+@pytest.mark.parametrize("loss", [entry["name"] for entry in losses.list_losses()])
 def test_two_processes_equal_one_with_every_loss(tmp_path, loss):
     one, two = compare(tmp_path, loss=loss, **OTHER_SETTINGS.get(loss, {}))
     # Centres: what two processes move adds up; a person on both counts a little more. With margins

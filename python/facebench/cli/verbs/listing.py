@@ -14,7 +14,7 @@ def _named(table: dict[str, str]) -> list[dict]:
 def _networks() -> list[dict]:
     """For 10,575 classes, as the published tables count."""
     result = []
-    for entry in facebench.nn.networks():
+    for entry in facebench.nn.list_networks():
         graph = facebench.nn.build_graph(entry["name"], classes=10575)
         options = entry["options"]
         result.append(
@@ -35,7 +35,7 @@ def _networks() -> list[dict]:
 
 
 def _detectors() -> list[dict]:
-    return _named(facebench.detection.detectors()) + [
+    return _named(facebench.detection.list_detectors()) + [
         {"name": f"mtcnn, mode={name}", "doc": doc}
         for name, doc in facebench.detection.mtcnn_modes().items()
     ]
@@ -67,7 +67,7 @@ def _recipes() -> list[dict]:
 
 def _conventions() -> list[dict]:
     titles = {"accuracy": "accuracy", "tar_at_far": "TAR at FAR", "identification": "DIR at FPIR"}
-    entries = facebench.protocols.conventions()
+    entries = facebench.protocols.list_conventions()
     for entry in entries:
         decided = ", ".join(title for key, title in titles.items() if entry[key])
         entry["doc"] += f" [{decided}]"
@@ -129,11 +129,11 @@ KINDS = {
     "failures": lambda: facebench.protocols.failure_policies(),
     "metrics": lambda: facebench.protocols.protocol_metrics(),
     "networks": _networks,
-    "losses": lambda: facebench.losses.losses(),
+    "losses": lambda: facebench.losses.list_losses(),
     "recipes": _recipes,
     "detectors": _detectors,
     "selections": lambda: _named(facebench.detection.selection_rules()),
-    "crops": lambda: _named(facebench.crops.crops()),
+    "crops": lambda: _named(facebench.crops.list_crops()),
     "datasets": lambda: _named(facebench.datasets.dataset_readers()),
     "devices": _devices,
     "engines": _engines,

@@ -6,6 +6,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, completion, flag, option
 from facebench.cli.verb import Answer, verb
+from facebench.reports.trainings import is_training
 
 
 @verb("facebench report runs/run-lfw-1 --against wang-guo-2019 --as loss=softmax")
@@ -61,7 +62,7 @@ def report(
 ):
     """Markdown, HTML, CSV, LaTeX and plots of one or several runs, or of trainings."""
     said = {k: str(v) for k, v in common.parse_assignments(stated).items()}
-    if json and any(map(facebench.reports.is_training, runs)):
+    if json and any(map(is_training, runs)):
         data = {"steps": facebench.reports.training_rows(runs, title)}
         if out is None:
             return Answer(data, "")
