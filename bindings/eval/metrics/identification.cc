@@ -122,7 +122,8 @@ void bind_identification_rates(py::module_& m) {
       },
       py::arg("searches"), py::arg("rank") = 1, py::arg("weights") = py::none(),
       "DIR and FPIR at every threshold. rank: the worst that counts, 0 = any.\n\n"
-      ">>> from facebench._eval import identification_curve\n"      ">>> from facebench.metrics import Searches\n"
+      ">>> from facebench._eval import identification_curve\n"
+      ">>> from facebench.metrics import Searches\n"
       ">>> s = Searches([[0.9, 0.2], [0.4, 0.3]], [1, 7], [1, 2])\n"
       ">>> curve = identification_curve(s)\n"
       ">>> curve.dir.tolist(), curve.fpir.tolist()\n"
