@@ -37,7 +37,17 @@ void shorten_error(const py::tuple& args, const py::dict& kwargs) {
   error.restore();
 }
 
+// The library hands None in the place of `self` on as a null pointer.
+bool is_without_self(PyObject* const* args, Py_ssize_t count) {
+  if (count == 0 || args[0] != Py_None) return false;
+  PyErr_SetString(PyExc_TypeError, "a method was called with None in the place of its object");
+  return true;
+}
+
+template <bool kMethod>
 PyObject* call_with_tuple(PyObject* self, PyObject* args, PyObject* kwargs) {
+  if (kMethod && is_without_self(&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args)))
+    return nullptr;
   PyObject* result =
       reinterpret_cast<WithTuple>(reinterpret_cast<void*>(dispatcher))(self, args, kwargs);
   if (!result)
@@ -46,8 +56,10 @@ PyObject* call_with_tuple(PyObject* self, PyObject* args, PyObject* kwargs) {
   return result;
 }
 
+template <bool kMethod>
 PyObject* call_with_vector(PyObject* self, PyObject* const* args, Py_ssize_t count,
                            PyObject* names) {
+  if (kMethod && is_without_self(args, PyVectorcall_NARGS(count))) return nullptr;
   PyObject* result =
       reinterpret_cast<WithVector>(reinterpret_cast<void*>(dispatcher))(self, args, count, names);
   if (!result) {
@@ -66,15 +78,27 @@ PyMethodDef* definition(const py::handle& function) {
   return reinterpret_cast<PyCFunctionObject*>(function.ptr())->m_ml;
 }
 
+template <bool kMethod>
+void replace_dispatcher_of(const py::handle& function) {
+  PyMethodDef* method = definition(function);
+  if (method->ml_meth != dispatcher) return;
+  method->ml_meth = reinterpret_cast<PyCFunction>(
+      method->ml_flags & METH_FASTCALL ? reinterpret_cast<void*>(&call_with_vector<kMethod>)
+                                       : reinterpret_cast<void*>(&call_with_tuple<kMethod>));
+}
+
 void replace_dispatcher(const py::handle& member) {
-  if (!PyCFunction_Check(member.ptr())) {  // methods, static methods and properties hold functions
-    for (const char* part : {"__func__", "fget", "fset"})
-      if (py::hasattr(member, part)) replace_dispatcher(member.attr(part));
-  } else if (PyMethodDef* method = definition(member); method->ml_meth == dispatcher) {
-    const bool vector = method->ml_flags & METH_FASTCALL;
-    method->ml_meth =
-        reinterpret_cast<PyCFunction>(vector ? reinterpret_cast<void*>(&call_with_vector)
-                                             : reinterpret_cast<void*>(&call_with_tuple));
+  if (PyCFunction_Check(member.ptr())) return replace_dispatcher_of<false>(member);
+  // Methods, static methods and properties hold functions.
+  const bool is_static = Py_TYPE(member.ptr()) == &PyStaticMethod_Type;
+  for (const char* part : {"__func__", "fget", "fset"}) {
+    if (!py::hasattr(member, part)) continue;
+    const py::object function = member.attr(part);
+    if (!PyCFunction_Check(function.ptr())) continue;
+    if (is_static)
+      replace_dispatcher_of<false>(function);
+    else
+      replace_dispatcher_of<true>(function);
   }
 }
 

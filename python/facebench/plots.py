@@ -8,13 +8,15 @@ those of matplotlib's ``plot``.
 
 import os
 
-from facebench.core._arguments import of_kind
+from facebench.core._arguments import of_kind, type_text
 
 __all__ = ["plot_cmc", "plot_det", "plot_roc", "plot_scores"]
 
 
 def _axes(ax):
     if ax is not None:
+        if not (hasattr(ax, "plot") and hasattr(ax, "hist")):
+            raise TypeError(f"ax: expected axes of matplotlib, found {type_text(ax)}")
         return ax
     try:
         from matplotlib import pyplot

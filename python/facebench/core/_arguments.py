@@ -69,6 +69,23 @@ def of_kind(value, kind, name: str):
     return value
 
 
+def one_of(value, known, name: str):
+    """The value, where it is one of some texts; else ValueError names them all.
+
+    >>> one_of("html", ["html", "csv"], "format")
+    'html'
+    """
+    if not isinstance(value, str) or value not in known:
+        text = f"{name} is one of {', '.join(known)}, not {brief(value)}"
+        raise ValueError(text + (did_you_mean(value, known) if isinstance(value, str) else ""))
+    return value
+
+
+def path_text(value, name: str) -> str:
+    """A path as text; "" for None. TypeError for what is none."""
+    return "" if value is None else os.fspath(of_kind(value, (str, os.PathLike), name))
+
+
 def listed(values, name: str) -> list:
     """Texts, paths or objects as a list; none for None. TypeError for one text, which is no list,
     and for an array of numbers, which may hold any number of them."""

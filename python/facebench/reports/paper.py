@@ -1,7 +1,7 @@
 """Tables for papers: a row for each system, a column for each number."""
 
 from facebench import _eval
-from facebench.core._arguments import brief, listed
+from facebench.core._arguments import brief, listed, one_of
 from facebench.core._rows import entries
 from facebench.protocols import protocol_metrics
 from facebench.reports.escape import escape_latex, escape_markdown
@@ -171,10 +171,8 @@ def system_table(
     | mine   | **100.00**      |
     | theirs | 50.00           |
     """
-    if format not in ("markdown", "latex"):
-        raise ValueError(f"systems in rows are written as markdown or latex, not {brief(format)}")
-    if interval not in INTERVALS:
-        raise ValueError(f"interval is one of {', '.join(INTERVALS)}, not {brief(interval)}")
+    one_of(format, ("markdown", "latex"), "the format of systems in rows")
+    one_of(interval, INTERVALS, "interval")
     folders = as_list(runs)
     titles = listed(titles, "titles") or _eval.run_titles(folders)
     if len(titles) != len(folders):

@@ -4,6 +4,7 @@ import os
 
 from facebench import _eval
 from facebench._eval import DiscardOptions
+from facebench.core._arguments import path_text
 from facebench.reports.page import Report, Section, bounds, percent, plots, table_block, text
 from facebench.reports.plots import discard_svg
 
@@ -109,7 +110,7 @@ def quality_report(
             qualities,
             track,
             DiscardOptions(**options),
-            os.fspath(threshold_from or ""),
+            path_text(threshold_from, "threshold_from"),
             threads,
             progress,
         )

@@ -4,7 +4,7 @@ import os
 
 from facebench import _eval
 from facebench.core import _rows
-from facebench.core._arguments import listed
+from facebench.core._arguments import listed, path_text
 
 
 def read_run(run, check=True):
@@ -59,7 +59,7 @@ def verify_inputs(run, root=None, progress=None):
 
     A list of ``{"name", "same", "detail"}``.
     """
-    return _eval.verify_inputs(run, root or "", progress)
+    return _eval.verify_inputs(run, path_text(root, "root"), progress)
 
 
 def as_list(runs):

@@ -1,10 +1,10 @@
 """FNIR at an FPIR by gallery size: draws of the gallery, and where the trend leads."""
 
-import os
 from pathlib import Path
 
 from facebench import _eval
 from facebench._eval import GalleryOptions
+from facebench.core._arguments import path_text
 from facebench.io import read_embeddings
 from facebench.reports.page import Report, Section, plots, table_block, text
 from facebench.reports.plots import gallery_svg
@@ -95,7 +95,7 @@ def gallery(run, *, pack=None, embeddings=None, out=None, threads=0, progress=No
 
     >>> gallery("runs/run-att-1", sizes=[5, 10, 20], extrapolate=[100])  # doctest: +SKIP
     """
-    rows = read_embeddings(os.fspath(embeddings or Path(run) / "embeddings.h5"))
+    rows = read_embeddings(path_text(embeddings, "embeddings") or Path(run) / "embeddings.h5")
     people = _people_of(rows.names, run, pack)
     options = GalleryOptions(**{name: v for name, v in options.items() if v is not None})
     found = GallerySizes(_eval.gallery_sizes(rows, people, options, threads, progress))
@@ -108,7 +108,7 @@ def _people_of(names, run, pack):
     """A number for the person of each image."""
     from facebench import datasets
 
-    faces = datasets.Pack(os.fspath(pack or Path(run) / "pack.h5"))
+    faces = datasets.Pack(path_text(pack, "pack") or Path(run) / "pack.h5")
     person = dict(zip(faces.names, faces.labels.tolist(), strict=True))
     missing = [name for name in names if name not in person]
     if missing:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from facebench import _eval, reports
 from facebench.core import _rows
-from facebench.core._arguments import brief, listed
+from facebench.core._arguments import listed, of_kind, one_of, path_text
 from facebench.reports.markdown import align_tables
 from facebench.reports.results import (
     folders_section,
@@ -53,6 +53,8 @@ def report(
     folder that then gets ``report.html``) and the path is returned.
     """
     runs = as_list(runs)
+    one_of(rows, ("metrics", "systems"), "rows")
+    of_kind(against, (str, os.PathLike, type(None)), "against")
     if any(map(is_training, runs)):
         if against or rows != "metrics" or paper:
             raise ValueError(
@@ -63,8 +65,6 @@ def report(
         if against or out is not None:
             raise ValueError("a frame is of runs alone and is returned; leave against and out away")
         return reports.frame(runs, titles)
-    if rows not in ("metrics", "systems"):
-        raise ValueError(f"rows is metrics or systems, not {brief(rows)}")
     if paper and rows != "systems":
         raise ValueError(f"{next(iter(paper))}: goes with rows='systems'")
     if rows == "systems":
@@ -183,12 +183,13 @@ def verify(
     the folder. ``signed_by``: a public key (a file, or its text) that has to have signed run.json.
     Both need the extra ``sign`` (docs/security.md says what a signature proves).
     """
+    of_kind(again, int, "again")
     if again < 0 or (model is not None and not again):
         raise ValueError("again: how many images, 1 or more; model goes with it")
     if find_spec("torch") is not None and find_spec("facebench._full") is not None:
         from facebench._torch import full
 
-        checks = full.verify(run, root or "", threads, progress)
+        checks = full.verify(run, path_text(root, "root"), threads, progress)
     else:
         checks = reports.verify_scores(run, threads, progress)
         checks += reports.verify_inputs(run, root, progress)

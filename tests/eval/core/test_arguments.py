@@ -262,3 +262,11 @@ def test_options_of_numbers_in_any_array():
     torch = pytest.importorskip("torch")
     for given in (np.array([1.5], np.longdouble), torch.tensor([1.5], requires_grad=True)):
         assert list(facebench.embedding.ModelOptions(mean=given).mean) == [1.5]
+
+
+@pytest.mark.parametrize("other", [None, 3, "text"])
+def test_methods_of_another_object_are_refused(other):
+    """None in the place of the object was a null pointer."""
+    for method in (facebench.metrics.Interval.to_dict, facebench._eval.RocCurve.__len__):
+        with pytest.raises(TypeError):
+            method(other)
