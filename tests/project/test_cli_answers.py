@@ -143,7 +143,7 @@ def test_names_are_completed(words, found):
     [
         (["evl", "--json"], "Did you mean 'eval'?"),
         (["eval", "lfw", "--bogus", "--json"], "No such option: --bogus"),
-        (["eval", "--json"], "Missing argument 'PROTOCOL'"),
+        (["eval", "--json"], "Missing: PROTOCOL, --root."),
         (
             ["eval", "lfw", "--root", ".", "--replicates", "x", "--json"],
             "Invalid value for '--replicates'",
@@ -201,3 +201,16 @@ def test_embed_says_how_many_faces_it_found(tmp_path):
     verb = ("embed", tmp_path / "m.safetensors", pack, "--out", tmp_path / "e.h5", "--quiet")
     said = invoke(*verb)
     assert "1 embeddings of 128 numbers, 2 rows (1 ok, 1 unreadable)" in said.output, said.output
+
+
+def test_all_that_is_missing_is_named_at_once():
+    answer = CliRunner().invoke(app, ["pairs"])
+    assert answer.exit_code == 2 and "Missing: PROTOCOL, --root, --out." in answer.output
+    answer = CliRunner().invoke(app, ["pairs", "lfw", "--root", "x", "--json"])
+    assert answer.exit_code == 2 and "Missing: --out." in answer.output
+
+
+@pytest.mark.parametrize("name", ["model.pt", "backbone.pth", "epoch_3.ckpt"])
+def test_weights_alone_are_no_model(name):
+    with pytest.raises(ValueError, match=r"holds weights.* facebench convert FILE --network NAME"):
+        facebench.embedding.load_embedder(name)

@@ -210,7 +210,18 @@ class VerbCommand(TyperCommand):
 
     def parse_args(self, ctx, args):
         several = getattr(self.callback, "several", ())
-        return super().parse_args(ctx, repeat_options(args, several))
+        words = repeat_options(args, several)
+        try:
+            return super().parse_args(ctx, list(words))
+        except Exception as error:
+            if type(error).__name__ != "MissingParameter":  # of typer, which names the first alone
+                raise
+            given, *_ = self.make_parser(ctx).parse_args(words)
+            missing = [p for p in self.get_params(ctx) if p.required and not given.get(p.name)]
+            names = [p.metavar or p.name.upper() if p.param_type_name == "argument" else p.opts[0]
+                     for p in missing]  # fmt: skip
+            usage = next(kind for kind in type(error).__mro__ if kind.__name__ == "UsageError")
+            raise usage(f"Missing: {', '.join(names)}.", ctx) from None
 
 
 class VerbGroup(TyperGroup):

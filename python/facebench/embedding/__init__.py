@@ -16,7 +16,7 @@ import numpy as np
 from facebench import nn
 from facebench._torch import full
 from facebench.core import Error
-from facebench.core._arguments import brief, did_you_mean, listed, tensor_array, type_text
+from facebench.core._arguments import brief, did_you_mean, listed, of_kind, tensor_array, type_text
 from facebench.core._options import takes
 from facebench.embedding import _foreign, _onnx_import
 from facebench.embedding._foreign import (
@@ -322,7 +322,7 @@ def extract(
     >>> embedding.extract(mean_colour, faces, names=["a", "b", "c"]).names
     ['a', 'b', 'c']
     """
-    options = options or ExtractOptions()
+    options = ExtractOptions() if options is None else of_kind(options, ExtractOptions, "options")
     model = load_embedder(model)
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)

@@ -353,6 +353,9 @@ class CallableEmbedder(_NetworkEmbedder):
         self.description = self.description | self._pixels()
 
 
+_WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".npz", ".dat")
+
+
 def load_embedder(source, **options):
     """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
     callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
@@ -393,6 +396,11 @@ def load_embedder(source, **options):
             f"callable, not {type_text(source)}"
         )
     module, colon, name = text.partition(":")
+    if not colon and Path(text).suffix in _WEIGHTS:
+        raise ValueError(
+            f"'{brief(source)}' holds weights, and no model says what they are of. Make one: "
+            "facebench convert FILE --network NAME --out m.safetensors"
+        )
     if not colon:
         raise ValueError(
             f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx, "

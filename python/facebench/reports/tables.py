@@ -32,7 +32,8 @@ def _chosen(formats, name):
     if name in formats:
         return formats[name]
     meant = did_you_mean(str(name), formats)
-    raise ValueError(f"unknown report format '{brief(name)}'{meant} (known: {', '.join(formats)})")
+    known = f"{', '.join(formats)}, and html as a page"
+    raise ValueError(f"unknown report format '{brief(name)}'{meant} (known: {known})")
 
 
 def table(runs, format="markdown", titles=None):

@@ -26,6 +26,8 @@ TEST(Registry, ClosestName) {
   EXPECT_EQ(closest_name("dfw", known), "dfw");
   EXPECT_EQ(closest_name("megaface", known), "");
   EXPECT_EQ(closest_name("IJBA", known), "ijba-quality");  // typed half
+  EXPECT_EQ(closest_name("mobilenet", std::vector<std::string>{"googlenet", "mobilefacenet"}),
+            "mobilefacenet");  // letters left out rather than wrong
   EXPECT_EQ(closest_name("ij", known), "");
   EXPECT_EQ(closest_name("", known), "");
   EXPECT_EQ(closest_name(std::string(100000, 'x'), known), "");

@@ -139,3 +139,16 @@ def test_an_interval_that_cannot_be_says_why(root):
     assert f"auc = 100.00 % (no interval: {why})" in repr(result)
     assert f"<td>no interval: {why}</td>" in result._repr_html_()
     assert "undefined, undefined" not in repr(result)
+
+
+def test_scores_that_are_all_equal_are_warned_of(tmp_path):
+    names = [f"p{k}/{i}.jpg" for k in range(4) for i in range(2)]
+    lines = [f"{names[2 * k]},{names[(2 * k + i) % 8]},{i % 2}" for k in range(4) for i in (1, 2)]
+    (tmp_path / "pairs.csv").write_text("\n".join(["first,second,label", *lines]) + "\n")
+    rng = np.random.default_rng(1)
+    for values, warned in ((np.ones((8, 4)), True), (rng.normal(size=(8, 4)), False)):
+        result = protocols.evaluate(
+            "pairs", values.astype("f4"), names, root=tmp_path, interval="none"
+        )
+        said = [w for w in result.warnings if "all 8 comparisons have the same score" in w]
+        assert bool(said) is warned

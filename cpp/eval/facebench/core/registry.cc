@@ -17,19 +17,20 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Restricted Damerau-Levenshtein distance: swapping two neighbouring letters, a common typing
-  // error, counts as one edit.
+// Restricted Damerau-Levenshtein distance from what was typed, a, to b: swapping two neighbouring
+// letters, a common typing error, counts as one edit. An edit counts 2, a letter that was left out
+// `left_out`.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t left_out) {
   const std::size_t n = a.size(), m = b.size();
   std::vector<std::vector<std::size_t>> d(n + 1, std::vector<std::size_t>(m + 1));
-  for (std::size_t i = 0; i <= n; ++i) d[i][0] = i;
-  for (std::size_t j = 0; j <= m; ++j) d[0][j] = j;
+  for (std::size_t i = 0; i <= n; ++i) d[i][0] = 2 * i;
+  for (std::size_t j = 0; j <= m; ++j) d[0][j] = left_out * j;
   for (std::size_t i = 1; i <= n; ++i) {
     for (std::size_t j = 1; j <= m; ++j) {
-      const std::size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + cost});
+      const std::size_t cost = a[i - 1] == b[j - 1] ? 0 : 2;
+      d[i][j] = std::min({d[i - 1][j] + 2, d[i][j - 1] + left_out, d[i - 1][j - 1] + cost});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 2);
     }
   }
   return d[n][m];
@@ -44,9 +45,11 @@ std::string closest_name(std::string_view name, std::span<const std::string> kno
   std::size_t best_distance = 0;
   for (const std::string& candidate : known) {
     if (candidate.size() > kLongestName) continue;
-    const std::size_t distance = edit_distance(lower_case(name), lower_case(candidate));
+    const std::string typed = lower_case(name), wanted = lower_case(candidate);
     const std::size_t longest = std::max(name.size(), candidate.size());
-    if (distance * 3 > longest) continue;
+    if (edit_distance(typed, wanted, 2) * 3 > 2 * longest) continue;
+    // Of those that are near, one of which letters are missing rather than wrong.
+    const std::size_t distance = edit_distance(typed, wanted, 1);
     if (best.empty() || distance < best_distance) {
       best = candidate;
       best_distance = distance;

@@ -162,7 +162,8 @@ AtomicFolder::AtomicFolder(fs::path target, bool replace)
   if (fs::exists(status) && !fs::is_directory(status))
     fail(target_.string(), "exists and is not a folder", "Choose another name");
   if (!replace_ && fs::exists(status) && !fs::is_empty(target_))
-    fail(target_.string(), "exists and is not empty", "Choose another name, or remove it first");
+    fail(target_.string(), "exists and is not empty",
+         "Choose another name, or overwrite it (--overwrite)");
   temporary_ = std::make_unique<Temporary>(target_, Temporary::Kind::folder);
   if (is_being_written(target_, *temporary_))
     fail(target_.string(), "is being written by another process",

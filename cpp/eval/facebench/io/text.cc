@@ -244,9 +244,10 @@ bool CsvTable::has_column(std::string_view column) const {
   return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
 }
 
-std::size_t CsvTable::column(std::string_view column) const {
+std::size_t CsvTable::column(std::string_view column, std::string_view advice) const {
   const auto found = std::find(columns_.begin(), columns_.end(), column);
-  if (found == columns_.end()) fail(name_, unknown_name_message("column", column, columns_));
+  if (found == columns_.end())
+    fail(name_, unknown_name_message("column", column, columns_), std::string(advice));
   if (std::find(found + 1, columns_.end(), column) != columns_.end())
     fail(name_, fmt::format("two columns are called '{}'", column));
   return static_cast<std::size_t>(found - columns_.begin());

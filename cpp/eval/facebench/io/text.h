@@ -82,9 +82,9 @@ class CsvTable {
   std::size_t rows() const { return lines_.size(); }
   const std::vector<std::string>& columns() const { return columns_; }
   bool has_column(std::string_view column) const;
-  // The number of a column. Throws Error naming the file and the columns that exist, also where the
-  // name is there twice.
-  std::size_t column(std::string_view column) const;
+  // The number of a column. Throws Error naming the file and the columns that exist, with the advice,
+  // and where the name is there twice.
+  std::size_t column(std::string_view column, std::string_view advice = "") const;
 
   // Throws std::out_of_range.
   const std::string& cell(std::size_t row, std::size_t column) const;

@@ -31,6 +31,14 @@ const Number* auc_of(const TrackResult& track) {
 
 std::vector<std::string> result_warnings(const Result& r) {
   std::vector<std::string> found;
+  for (std::size_t k = 0; k < r.scores.size(); ++k) {
+    const Scores& scores = r.scores[k];
+    std::int64_t same = 0;
+    while (same < scores.count() && scores.at(same) == scores.at(0)) ++same;
+    if (same > 1 && same == scores.count() && std::ranges::count(r.status, SampleStatus::ok) > 0)
+      found.push_back(fmt::format("Track {}: all {} comparisons have the same score, {:.4f}.",
+                                  r.trials.tracks[k].name, same, scores.at(0)));
+  }
   for (const TrackResult& t : r.tracks) {
     const double rate = t.failure_to_enrol_rate();
     if (rate > kManyFailed)

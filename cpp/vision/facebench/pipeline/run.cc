@@ -151,7 +151,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
     fail(out.string(),
          request.overwrite ? "exists and is not a run folder, so it is not replaced"
                            : "exists already",
-         "Choose another folder, or ask for it to be overwritten.");
+         "Choose another folder, or overwrite it (--overwrite)");
   const Preparation preparation = preparation_for(request, spec, preparation_of(model.info()));
   TrialSet trials = read_trials(spec, request.places);
   if (request.evaluation.strict) refuse_blemishes(trials, spec.id);

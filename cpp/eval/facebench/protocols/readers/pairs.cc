@@ -98,10 +98,16 @@ class PairsReader : public TrialReader {
   // Says which fold of a column is far smaller than the others, if one is.
   std::string collect(const CsvTable& table, PairCollector& pairs) const {
     const auto lines = static_cast<std::size_t>(options_.lines_per_pair);
-    const std::size_t first = table.column(*options_.first), label = table.column(*options_.label);
-    const std::size_t second = lines == 2 ? first : table.column(*options_.second);
+    const auto column = [&](const std::string& name) {
+      return table.column(
+          name,
+          "Give the columns these names, or name them in a copy of protocols/pairs.toml: "
+          "[reader], first = ..., second = ..., label = ...");
+    };
+    const std::size_t first = column(*options_.first), label = column(*options_.label);
+    const std::size_t second = lines == 2 ? first : column(*options_.second);
     const bool has_fold = options_.folds == "column";
-    const std::size_t fold = has_fold ? table.column(*options_.fold) : 0;
+    const std::size_t fold = has_fold ? column(*options_.fold) : 0;
     if (table.rows() % lines != 0)
       fail(at_line(table.name(), table.place(table.rows() - 1).line),
            "the last pair has one line only", "The list was cut off; download it again.");
