@@ -57,14 +57,13 @@ void define_property(const py::object& cls, const char* name, const py::cpp_func
 }
 
 void define_result(const py::object& cls, const ResultFields& fields) {
-  cls.attr("to_dict") =
-      py::cpp_function(
-          [fields, kind = py::handle(cls)](const py::object& self) {
-            if (!py::isinstance(self, kind))
-              throw py::type_error("a method was called with an object of another class");
-            return result_dict(self, fields);
-          },
-          py::name("to_dict"), py::is_method(cls), "All fields as a dict.");
+  cls.attr("to_dict") = py::cpp_function(
+      [fields, kind = py::handle(cls)](const py::object& self) {
+        if (!py::isinstance(self, kind))
+          throw py::type_error("a method was called with an object of another class");
+        return result_dict(self, fields);
+      },
+      py::name("to_dict"), py::is_method(cls), "All fields as a dict.");
   cls.attr("__repr__") =
       py::cpp_function([fields](const py::object& self) { return result_repr(self, fields); },
                        py::name("__repr__"), py::is_method(cls));
