@@ -149,7 +149,7 @@ def test_four_systems_over_five_protocols_fit_a_column_pair(twenty_runs, more, t
         ({"interval": "box"}, "brackets, pm"),
         ({"baseline": "z"}, "no title"),
         ({"metrics": ["auk"]}, "auk"),
-        ({"format": "csv"}, "markdown or latex"),
+        ({"format": "csv"}, "one of markdown, latex"),
     ],
 )
 def test_wrong_words_are_named(runs, more, message):

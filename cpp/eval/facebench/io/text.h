@@ -82,8 +82,8 @@ class CsvTable {
   std::size_t rows() const { return lines_.size(); }
   const std::vector<std::string>& columns() const { return columns_; }
   bool has_column(std::string_view column) const;
-  // The number of a column. Throws Error naming the file and the columns that exist, with the advice,
-  // and where the name is there twice.
+  // The number of a column. Throws Error naming the file and the columns that exist, with the
+  // advice, and where the name is there twice.
   std::size_t column(std::string_view column, std::string_view advice = "") const;
 
   // Throws std::out_of_range.
