@@ -42,6 +42,8 @@ def unprotected(library: Path) -> list[str]:
         missing.append("relocations stay writable")
     if re.search(r"GNU_STACK.*RWE", segments):
         missing.append("executable stack")
+    if "__stack_chk_fail" not in said("nm", "-D", "--undefined-only", library):
+        missing.append("no stack protector")
     if foreign := [name for name in exports(library) if FOREIGN.match(name)]:
         missing.append(f"exports {len(foreign)} names of other libraries: {foreign[0]}")
     return missing

@@ -1,16 +1,17 @@
 # What makes a mistake in a reader end the process instead of running somebody's code, and which
 # names our libraries export. The sanitizers' own builds go without.
 include(CheckCXXCompilerFlag)
-option(FACEBENCH_HARDENING "Compile with stack protector, checked libc calls and control-flow protection" ON)
+option(FACEBENCH_HARDENING "Compile with stack protector and checked libc calls" ON)
 string(FIND "${CMAKE_CXX_FLAGS}" "-fsanitize" FACEBENCH_SANITIZED)
 
 if(FACEBENCH_SANITIZED EQUAL -1)
   if(FACEBENCH_HARDENING)
-    foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
+    foreach(flag -fstack-protector-strong -fstack-clash-protection)
       string(MAKE_C_IDENTIFIER "FACEBENCH_HAS${flag}" has)
       check_cxx_compiler_flag(${flag} ${has})
       if(${has})
-        add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:${flag}>)
+        add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:${flag}>
+                            $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${flag}>)
       endif()
     endforeach()
     # It needs an optimizing compiler. A compiler may come with a level of its own.
