@@ -147,7 +147,8 @@ class Network:
         if not self.prepared:
             return {}
         mode = [f"mode={o.detector_mode}"] if o.detector_mode else None
-        return {"detector": o.detector, "detector_options": mode, "selection": o.selection}
+        said = {"detector": o.detector, "detector_options": mode, "selection": o.selection}
+        return said | {"crop": o.crop}
 
     def embed(self, crops, setting, threads):
         """The outputs (N, D) for crops uint8 (N, H, W, 3), without mirror images, as they are."""
@@ -186,7 +187,9 @@ class Development:
     def detect(self, progress) -> None:
         """Finds the faces of all images, once for all crops."""
         pack = self._pack("detected.h5", self._asked, progress)
-        self.cropped_already = pack.manifest["detector"] in (None, {"detector": "none"})
+        detector = pack.manifest["detector"] or {"detector": "none"}
+        self._detector = detector["detector"]
+        self.cropped_already = detector == {"detector": "none"}
         if not self.cropped_already and not np.any(_there(pack)):
             # No landmarks, which the default crop needs: boxes will do.
             pack = self._pack("detected.h5", self._asked | {"crop": "paper"}, progress)
@@ -225,6 +228,7 @@ class Development:
             if crop == WHOLE:
                 said |= {"detector": "none"}
             else:
+                full.require_landmarks(self._detector, crop)
                 options = [f"file={self._faces}"]
                 said |= {"crop": crop, "detector": "given", "detector_options": options}
             pack = self._pack(f"{crop}-{size[0]}-{size[1]}.h5", said)

@@ -150,3 +150,8 @@ def test_two_photographs_need_no_model_of_ones_own(lfw, tmp_path):
     embedding.load_embedder("dlib").save(tmp_path / "m.safetensors")
     again = facebench.compare(photographs[0], other, model=tmp_path / "m.safetensors")
     assert again == same
+
+
+def test_diagnosis_takes_no_other_landmarks_for_dlibs(lfw):
+    with pytest.raises(ValueError, match=r"'mtcnn' finds no landmarks of that kind"):
+        facebench.diagnose("dlib", "lfw", root=lfw.parent, detector="mtcnn")
