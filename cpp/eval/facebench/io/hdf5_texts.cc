@@ -17,8 +17,8 @@
 namespace facebench::hdf5 {
 namespace {
 
-// What the dataset holds for a text: its length in 4 bytes, the heap's address in 8, the object's
-// number in 4 (of 8 bytes are all addresses: H5Reader refuses others).
+// The dataset holds for each text its length (4 bytes), the address of its heap (8) and the number
+// of its object (4). Addresses always have 8 bytes here, because H5Reader refuses other files.
 constexpr std::size_t kReferenceBytes = 16;
 
 struct TextsFile {
@@ -41,7 +41,7 @@ struct TextsFile {
   }
 };
 
-// A heap's objects, each where it lies in the heap's bytes.
+// Finds the objects of a heap in the heap's bytes.
 class Heap {
  public:
   Heap(const TextsFile& file, std::uint64_t address) {
@@ -68,7 +68,7 @@ class Heap {
 
   std::uint64_t size() const { return bytes_.size(); }
 
-  // No value where there is no object of this number, or it is shorter.
+  // Returns no value if the heap has no object of this number, or the object is shorter.
   std::optional<std::string_view> text(std::uint32_t number, std::uint32_t length) const {
     const auto found =
         std::lower_bound(objects_.begin(), objects_.end(), number,
@@ -95,8 +95,8 @@ std::vector<std::byte> unshuffled(std::span<const std::byte> bytes, std::size_t 
   return out;
 }
 
-// The filters of a chunk taken back, in the order opposite to the one they were applied in. Which
-// of them a chunk went without, its mask says.
+// Undoes the filters of a chunk, the last one that was applied first. The chunk's mask says which
+// filters it went without.
 std::vector<std::byte> unfiltered(std::vector<std::byte> bytes, hid_t properties,
                                   std::uint32_t mask, std::size_t chunk_bytes,
                                   const TextsFile& file) {

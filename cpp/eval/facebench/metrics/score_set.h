@@ -16,7 +16,7 @@ using Weight = std::uint32_t;
 
 // The scores of genuine and impostor comparisons, in whatever form they were kept. A rate metric is
 // a function of the curve that they give; a bootstrap asks for the curve again under other weights.
-// What the weights are of, each class says: of comparisons, or of people.
+// Each class says whether its weights are those of comparisons or of people.
 class ScoreSet {
  public:
   virtual ~ScoreSet() = default;
@@ -27,15 +27,15 @@ class ScoreSet {
   // scores between two genuine ones), and it ends where the kept scores do: see
   // RocCurve::complete(). Throws std::invalid_argument for a wrong number of weights.
   virtual RocCurve roc(std::span<const Weight> weights = {}) const = 0;
-  // Its points on both sides of the threshold for a FAR, as they are among all distinct scores:
-  // what the threshold itself follows from. Where the kept scores do not reach that FAR, the curve
-  // ends before it.
+  // The points of the ROC on both sides of the threshold for a FAR, taken from all distinct scores:
+  // the threshold follows from them. If the kept scores do not reach that FAR, the curve ends
+  // before it.
   virtual RocCurve roc_near(double /*far*/, std::span<const Weight> weights = {}) const {
     return roc(weights);
   }
-  // The points that decide any rule at a FAR: all of them around it and at every genuine score, of
-  // the impostor scores between two genuine ones farther away the highest and the lowest. Throws
-  // std::invalid_argument where not all scores were kept.
+  // The points that every rule for a FAR needs: all points around that FAR and at every genuine
+  // score. Of the impostor scores between two genuine ones farther away, the highest and the lowest
+  // are enough. Throws std::invalid_argument if not all scores were kept.
   virtual RocCurve roc_around(double /*far*/, std::span<const Weight> weights = {}) const {
     return roc(weights);
   }

@@ -21,21 +21,21 @@ struct ConvertSummary {
   std::vector<std::filesystem::path> files;
   std::int64_t images = 0;
   std::int64_t people = 0;
-  // SHA-256 over the lines "HASH\n" of the encoded images in the order in which they were written,
-  // as they came from the source, and as they were read back from what was written.
-  // Empty of a pack, which holds pixels.
+  // SHA-256 over the lines "HASH\n" of the encoded images, in the order in which they were written:
+  // once of the source's images, once of those that were read back. Both are empty for a pack,
+  // which holds pixels.
   std::string source_sha256, written_sha256;
   std::string tree_sha256;         // of a pack alone: that of PackSummary
   std::vector<std::string> notes;  // what became of order and labels, a sentence each
 };
 
-// The encoded images of a data set, unchanged, in an archive of another format (see
-// image_archive_writers()), which appears only when it is complete. Labels are the people's numbers
-// where all are called by numbers, else their places in Dataset::label_names. It is then opened
-// again and everything compared: counts, bytes and labels. `out` may also be a pack, X.h5: the
-// images decoded, nothing found or cut out, all of the first one's size. Throws
+// Writes the encoded images of a data set, unchanged, into an archive of another format (see
+// image_archive_writers()). The archive appears only when it is complete. If all people are called
+// by numbers, these are the labels; else a label is the person's place in Dataset::label_names. The
+// archive is opened again, and its counts, bytes and labels are compared. `out` may also be a pack,
+// X.h5: it holds the decoded images, which must have one size; no face is detected. Throws
 // std::invalid_argument for another ending and for labels that the format cannot hold; Error as
-// reading does, and where what is read back differs.
+// reading does, and if what is read back differs.
 ConvertSummary convert_dataset(const Dataset& dataset, const std::filesystem::path& out,
                                const ConvertOptions& options = {}, const Job& job = {});
 

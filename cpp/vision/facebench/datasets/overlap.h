@@ -22,7 +22,7 @@ struct OverlapSide {
   std::string name;  // for texts
   std::vector<std::string> people, samples;
   std::vector<std::int32_t> labels;  // of each sample, an index into people
-  // The names by which people are compared, where `people` are identifiers; empty: `people`.
+  // If `people` are identifiers: the names by which people are compared. Empty: `people` are names.
   std::vector<std::string> names;
   // One a sample; rows of other statuses than ok are not compared. No rows: names alone.
   EmbeddingSet embeddings;

@@ -17,8 +17,8 @@ namespace facebench {
 
 class InferenceEngine;
 
-// The numbers that an InferenceNetwork multiplies; sums are of more digits, and what lies between
-// layers is float32.
+// The type of the numbers that an InferenceNetwork multiplies. It adds them up in a type of more
+// digits, and passes float32 from layer to layer.
 //   float32   as Network.
 //   bfloat16  weights and inputs of convolutions and linear layers are rounded to bfloat16 (8 bits
 //             of precision, nearest, ties to even); their products are exact and their sums are

@@ -53,10 +53,10 @@ struct Preparation {
   Json decided_by;
 };
 
-// For each part the first source that sets it, else the library's default (mtcnn, nearest_center,
-// arcface112). Options of a detector count only from the source that named the detector, or from
-// one before it. Throws std::invalid_argument for an unknown name or option (did you mean), Error
-// where a file that the detector needs is missing.
+// Takes each part from the first source that sets it, else the library's default (mtcnn,
+// nearest_center, arcface112). Options of a detector count only if they are of the source that
+// names the detector, or of one before it. Throws std::invalid_argument for an unknown name or
+// option (did you mean), Error where a file that the detector needs is missing.
 Preparation resolve_preparation(std::span<const PreparationSource> sources);
 
 }  // namespace facebench

@@ -29,8 +29,9 @@ double round_to_float(std::span<const float> values, double length, std::uint32_
   return squares;
 }
 
-// The same in bfloat16, the upper half of each word. What it rounds off is so much more than what
-// float32 does that float32 is enough to measure it: within a thousandth, which is added.
+// The same in bfloat16, whose numbers are the upper halves of the words. bfloat16 rounds off much
+// more than float32 does, so float32 measures that distance well enough: to a thousandth of it,
+// which is added.
 double round_to_half(std::span<const float> values, double length, std::uint32_t* out) {
   if (!(length > 1e-30 && length < 1e30)) {  // its inverse, or what it scales, may not be a float
     std::vector<float> units(values.size());
