@@ -10,6 +10,7 @@ from facebench import _eval
 from facebench.core import Error
 from facebench.core._arguments import brief, listed
 from facebench.core._files import read_bytes
+from facebench.reports._signatures import SIGNATURE
 from facebench.reports.page import (
     Cell,
     Section,
@@ -25,7 +26,6 @@ from facebench.reports.page import (
 )
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.runs import as_list, curves, read_run
-from facebench.verbs._signatures import SIGNATURE
 
 
 class _Run:

@@ -7,6 +7,7 @@ from pathlib import Path
 from facebench import _eval, reports
 from facebench.core import _rows
 from facebench.core._arguments import listed, of_kind, one_of, path_text
+from facebench.reports import _signatures
 from facebench.reports.markdown import align_tables
 from facebench.reports.results import (
     folders_section,
@@ -17,7 +18,7 @@ from facebench.reports.results import (
 from facebench.reports.runs import as_list
 from facebench.reports.tables import against_section
 from facebench.reports.trainings import is_training, trainings_sections, trainings_table
-from facebench.verbs import _inspect, _signatures
+from facebench.verbs import _inspect
 
 
 def report(

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("cryptography")
 
-from facebench.verbs import _signatures
+from facebench.reports import _signatures
 
 # Made by py-minisign 0.21.1, the second under the password "secret"; of nobody.
 SECRET = (
