@@ -8,7 +8,6 @@ facebench was built with torch), and folders of an earlier version.
 tests/project/test_alterations.py tries some of them.
 """
 
-import copy
 import json
 import re
 import shutil
@@ -22,6 +21,9 @@ import facebench.io as fio
 import h5py
 import numpy as np
 from facebench import protocols
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from json_alterations import another, changed, places
 
 OLDER = Path(__file__).parents[1] / "data/scores_format_2"
 TORCH = find_spec("torch") is not None and find_spec("facebench._full") is not None
@@ -97,39 +99,12 @@ def seal(run):
     (run / "run.json").write_text(json.dumps(document))
 
 
-def places(value, at=()):
-    yield at, value
-    if isinstance(value, dict | list):
-        for key, member in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from places(member, (*at, key))
-
-
-def another(value):
-    """Another value of the same type."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int | float):
-        return value + 1
-    if isinstance(value, str):
-        return value[:-1] + ("0" if value[-1:] != "0" else "1")
-    if isinstance(value, dict):
-        return value | {"more": 1}
-    return [*value, 1] if isinstance(value, list) else 0
-
-
 def put(file, at, value):
     """Writes a value at a place of a JSON file; KeyError removes it."""
 
     def alter(run):
         document = json.loads((run / file).read_text())
-        holder = document
-        for key in at[:-1]:
-            holder = holder[key]
-        if value is KeyError:
-            del holder[at[-1]]
-        else:
-            holder[at[-1]] = value
-        (run / file).write_text(json.dumps(document))
+        (run / file).write_text(json.dumps(changed(document, at, value)))
 
     return alter
 
@@ -140,7 +115,7 @@ def of_json(run, file):
         if not at or (at[-1] == "content_sha256" and "circumstance" not in at):
             continue
         name = "/".join(map(str, at))
-        yield f"{file} {name} is another", put(file, at, another(copy.deepcopy(value)))
+        yield f"{file} {name} is another", put(file, at, another(value))
         yield f"{file} {name} is gone", put(file, at, KeyError)
 
 

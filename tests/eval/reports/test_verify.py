@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from facebench import _eval, protocols, reports
 from facebench.reports.results import write_run_pages
+from json_alterations import another, changed, places
 
 
 @pytest.fixture(scope="module")
@@ -45,53 +46,15 @@ def run(saved, tmp_path):
     return tmp_path / "run"
 
 
-def altered(value):
-    """Another value of the same type."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, (int, float)):
-        return value + 1
-    if isinstance(value, str):
-        return value[:-1] + ("0" if value[-1:] != "0" else "1")
-    return 0
-
-
-def places(value, at=()):
-    yield at, value
-    if isinstance(value, dict):
-        for key, member in value.items():
-            yield from places(member, (*at, key))
-    elif isinstance(value, list):
-        for k, member in enumerate(value):
-            yield from places(member, (*at, k))
-
-
-def put(document, at, value):
-    changed = copy.deepcopy(document)
-    holder = changed
-    for key in at[:-1]:
-        holder = holder[key]
-    if value is KeyError:
-        del holder[at[-1]]
-    else:
-        holder[at[-1]] = value
-    return changed
-
-
 def alterations(document):
     """(place, the document with one thing changed) for all but the circumstance."""
     for at, value in places(document):
         if not at or at[0] == "circumstance":
             continue
-        if isinstance(value, dict):
-            yield at, put(document, (*at, "more"), 1)
-        elif isinstance(value, list):
-            yield at, put(document, at, [*value, 1])
-        else:
-            yield at, put(document, at, altered(value))
-        yield at, put(document, at, None if value is not None else 0)
-        yield at, put(document, at, KeyError)
-    yield ("more",), put(document, ("more",), 1)
+        yield at, changed(document, at, another(value))
+        yield at, changed(document, at, None if value is not None else 0)
+        yield at, changed(document, at, KeyError)
+    yield ("more",), changed(document, ("more",), 1)
 
 
 def said_by(verify, folder):
@@ -140,7 +103,7 @@ def test_an_alteration_with_a_new_hash_is_named(run):
         ("compiler",),
         ("inputs", 0, "role"),
     ):
-        path.write_text(json.dumps(signed(put(document, ("content", *at), "other"))))
+        path.write_text(json.dumps(signed(changed(document, ("content", *at), "other"))))
         assert "/" + "/".join(map(str, at)) in said_by(reports.verify_scores, run)
 
 
