@@ -147,8 +147,12 @@ class Network:
         if not self.prepared:
             return {}
         mode = [f"mode={o.detector_mode}"] if o.detector_mode else None
-        said = {"detector": o.detector, "detector_options": mode, "selection": o.selection}
-        return said | {"crop": o.crop}
+        return {
+            "detector": o.detector,
+            "detector_options": mode,
+            "selection": o.selection,
+            "crop": o.crop,
+        }
 
     def embed(self, crops, setting, threads):
         """The outputs (N, D) for crops uint8 (N, H, W, 3), without mirror images, as they are."""

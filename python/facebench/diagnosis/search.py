@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from facebench import _eval, metrics
+from facebench import metrics
 from facebench.core import Error
 from facebench.diagnosis.settings import CROPS, FACTORS, FLIPS, SCALES, WHOLE, Setting, cells
 
@@ -93,7 +93,10 @@ class Search:
         genuine = self.pairs.genuine[:count]
         compared = metrics.Comparisons(scores, genuine)
         interval = metrics.dyadic_bootstrap(
-            _eval.auc_statistic(compared), *self._people(count), options=_bootstrap(), threads=1
+            metrics.statistic("auc", compared),
+            *self._people(count),
+            options=_bootstrap(),
+            threads=1,
         )
         trial = Trial(
             setting,
@@ -209,7 +212,7 @@ class Search:
         genuine = self.pairs.genuine[:n]
         scores = [trial.scores, *self._development.pixel_scores(n)]
         network, *pixels = (metrics.Comparisons(s, genuine) for s in scores)
-        statistics = [_eval.auc_statistic(c) for c in (network, max(pixels, key=metrics.auc))]
+        statistics = [metrics.statistic("auc", c) for c in (network, max(pixels, key=metrics.auc))]
         paired = metrics.compare_paired(
             *statistics, *self._people(n), options=_bootstrap(), threads=1
         )

@@ -265,7 +265,7 @@ def plan(run, **options):
 
     Keywords: ``fmr`` to bound, ``difference`` of two systems' FNMR to show, ``likeness`` of their
     errors, ``far``, ``level``, ``power``, ``track``. Comparisons that share people count for less:
-    see :class:`_eval.VertexModel`.
+    see the vertex model in docs/metrics.md.
 
     >>> print(plan("runs/lfw", fmr=1e-5))  # doctest: +SKIP
     """

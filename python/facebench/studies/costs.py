@@ -47,7 +47,7 @@ def _measure(model, settings, threads):
     before = _memory("VmRSS")
     _forget_peak()
     pixels = {k: v for k, v in settings.items() if k in ("mean", "std", "color")}
-    fields = ("flip", "normalization", "micro_batch", "precision", "device", "executor")
+    fields = embedding.ExtractOptions().to_dict()
     how = {k: v for k, v in settings.items() if k in fields}
     try:
         embedder = embedding.load_embedder(model, **pixels)
