@@ -20,18 +20,6 @@ endforeach()
 
 include(Kernels)
 
-# facebench_fmt(VARIABLE lib...): the target of {fmt} for code that uses these libraries. Headers
-# alone cost each file 4 s of compiling; but torch brings its own {fmt}, another version, as headers
-# and nothing else, and what includes torch must take that one.
-function(facebench_fmt variable)
-  set(${variable} fmt::fmt PARENT_SCOPE)
-  foreach(torch facebench::torch facebench::all)
-    if("${torch}" IN_LIST ARGN)
-      set(${variable} fmt::fmt-header-only PARENT_SCOPE)
-    endif()
-  endforeach()
-endfunction()
-
 # facebench_floor(NAME [LIBS lib...]): an object library of the floor's sources, but for the kernels
 # (facebench_kernels). The LIBS stay private.
 function(facebench_floor name)
@@ -44,8 +32,7 @@ function(facebench_floor name)
   endif()
   add_library(facebench_${name} OBJECT ${sources})
   target_include_directories(facebench_${name} PUBLIC ${FACEBENCH_INCLUDES})
-  facebench_fmt(fmt ${arg_LIBS})
-  target_link_libraries(facebench_${name} PRIVATE facebench_warnings ${fmt} Threads::Threads ${arg_LIBS})
+  target_link_libraries(facebench_${name} PRIVATE facebench_warnings facebench_fmt Threads::Threads ${arg_LIBS})
 endfunction()
 
 # facebench_unity(FLOOR SIZE [ALONE name...]): compiles the floor's sources SIZE at a time, but for
