@@ -21,10 +21,57 @@ constexpr int most_pixels(int blocks) {
 }
 constexpr int kMostPixels = kManyRegisters ? 14 : 6;
 
+// What follows the sums of most layers, which are finished before they leave the registers: the
+// residual, then v < 0 ? v * slope : v.
+struct Ending {
+  bool in_registers = false;
+  const float* slope = nullptr;  // by channel of the slab
+};
+
+inline Ending ending_of(const ConvWork& w) {
+  static constexpr float kZeros[3 * kLanes] = {};
+  const Activation kind = w.activation.kind;
+  const bool bent = kind == Activation::relu || kind == Activation::prelu;
+  return {w.out.data && !w.affine.data && !w.larger_of_two &&
+              (!w.residual.data || w.residual_first) && (bent || kind == Activation::none),
+          bent ? kind == Activation::prelu ? w.activation.slope : kZeros : nullptr};
+}
+
+// The sums of a tile of rows of outputs, from (y, x) on, as outputs.
+template <int kBlocks, int kRows, int kPixels>
+[[gnu::always_inline]] inline void finish_in_registers(const ConvWork& w, const Ending& ending,
+                                                       Floats (&sums)[kBlocks][kRows * kPixels],
+                                                       long y, long x) {
+  if (w.residual.data) {
+#pragma GCC unroll 3
+    for (int b = 0; b < kBlocks; ++b)
+#pragma GCC unroll 14
+      for (int p = 0; p < kRows * kPixels; ++p)
+        sums[b][p] += load(w.residual.data + b * w.residual.block +
+                           (y + p / kPixels) * w.residual.row + (x + p % kPixels) * kLanes);
+  }
+  if (ending.slope) {
+#pragma GCC unroll 3
+    for (int b = 0; b < kBlocks; ++b) {
+      const Floats slope = load(ending.slope + b * kLanes);
+#pragma GCC unroll 14
+      for (int p = 0; p < kRows * kPixels; ++p)  // ReLU's zeros are not negative
+        sums[b][p] = sums[b][p] < 0 ? sums[b][p] * slope + 0.0F : sums[b][p];
+    }
+  }
+#pragma GCC unroll 3
+  for (int b = 0; b < kBlocks; ++b)
+#pragma GCC unroll 14
+    for (int p = 0; p < kRows * kPixels; ++p)
+      store(
+          w.out.data + b * w.out.block + (y + p / kPixels) * w.out.row + (x + p % kPixels) * kLanes,
+          sums[b][p]);
+}
+
 // kRows rows of kPixels outputs from (y, x) on. Every output is the bias and then its products in
 // one order, whatever tile it is part of.
 template <class Numbers, int kBlocks, int kRows, int kPixels, int kStep>
-void tile(const ConvWork& w, long y, long x) {
+void tile(const ConvWork& w, const Ending& ending, long y, long x) {
   using Words = typename Numbers::Words;
   constexpr int kWords = kLanes / Numbers::per_word;
   typename Numbers::Sums sums[kBlocks][kRows * kPixels];
@@ -72,17 +119,26 @@ void tile(const ConvWork& w, long y, long x) {
         }
       }
   }
+  Floats ends[kBlocks][kRows * kPixels];
+#pragma GCC unroll 3
+  for (int b = 0; b < kBlocks; ++b)
+#pragma GCC unroll 14
+    for (int p = 0; p < kRows * kPixels; ++p) ends[b][p] = Numbers::end(w, b * kLanes, sums[b][p]);
+  if (ending.in_registers) {
+    finish_in_registers<kBlocks, kRows, kPixels>(w, ending, ends, y, x);
+    return;
+  }
   alignas(64) float kept[kBlocks * kRows * kPixels * kLanes];
 #pragma GCC unroll 3
   for (int b = 0; b < kBlocks; ++b)
 #pragma GCC unroll 14
     for (int p = 0; p < kRows * kPixels; ++p)
-      store(kept + (b * kRows * kPixels + p) * kLanes, Numbers::end(w, b * kLanes, sums[b][p]));
+      store(kept + (b * kRows * kPixels + p) * kLanes, ends[b][p]);
   for (int r = 0; r < kRows; ++r)
     finish(w, kept + r * kPixels * kLanes, kBlocks, kRows * kPixels, kPixels, y + r, x);
 }
 
-using Tile = void (*)(const ConvWork&, long, long);
+using Tile = void (*)(const ConvWork&, const Ending&, long, long);
 
 template <class Numbers, int kBlocks, int kRows, int kStep>
 struct Tiles {
@@ -100,12 +156,13 @@ void conv_rows(const ConvWork& w, long from, long to) {
   static constexpr Tiles<Numbers, kBlocks, 1, kStep> kOne;
   static constexpr Tiles<Numbers, kBlocks, 2, kStep> kTwo;
   constexpr long kMost = most_pixels(kBlocks);
+  const Ending ending = ending_of(w);
   // Narrow rows by twos, so that as many sums are in flight as there is room for.
   const bool pairs = w.width <= kMost / 2;
   for (long y = from; y < to;) {
     const long width = y * w.width + w.width <= w.pixels ? w.width : w.pixels - y * w.width;
     if (pairs && y + 2 <= to && (y + 2) * w.width <= w.pixels) {
-      kTwo.of[width](w, y, 0);
+      kTwo.of[width](w, ending, y, 0);
       y += 2;
       continue;
     }
@@ -113,7 +170,7 @@ void conv_rows(const ConvWork& w, long from, long to) {
     const long tiles = (width + kMost - 1) / kMost;
     for (long t = 0, x = 0; t < tiles; ++t) {
       const long end = width * (t + 1) / tiles;
-      kOne.of[end - x](w, y, x);
+      kOne.of[end - x](w, ending, y, x);
       x = end;
     }
     ++y;
