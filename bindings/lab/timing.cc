@@ -9,6 +9,7 @@
 #include "common.h"
 #include "facebench/nn/torch_device.h"
 #include "facebench/timing/iteration.h"
+#include "facebench/timing/limits.h"
 #include "facebench/timing/machine.h"
 #include "facebench/timing/proc.h"
 #include "facebench/timing/process_meter.h"
@@ -93,6 +94,10 @@ void bind_machine(py::module_& m) {
             return json_to_python(process_use_json(use));
           },
           "Ends watching and returns what was used.");
+  m.def("multiply_add_limit", &multiply_add_limit, py::arg("threads"),
+        py::call_guard<py::gil_scoped_release>(),
+        "float32 multiply-adds a second of so many threads, at most, with the instruction set in "
+        "use.");
   m.attr("busy_share") = kBusyShare;
 }
 

@@ -210,7 +210,27 @@ void bind_inference_network(py::module_& m) {
             return n.infer(images, tap);
           },
           py::arg("images"), py::arg("tap") = "embedding", py::call_guard<py::gil_scoped_release>(),
-          "The tapped value for images (N, C, H, W).");
+          "The tapped value for images (N, C, H, W).")
+      .def(
+          "time_steps",
+          [](const InferenceNetwork& n, const at::Tensor& images, int rounds,
+             const std::string& tap) {
+            std::vector<InferenceStep> steps;
+            {
+              const py::gil_scoped_release release;
+              steps = n.time_steps(images, rounds, tap);
+            }
+            py::list result;
+            for (const InferenceStep& s : steps)
+              result.append(py::dict(py::arg("layers") = s.layers, py::arg("method") = s.method,
+                                     py::arg("output") = s.output, py::arg("macs") = s.macs,
+                                     py::arg("bytes") = s.bytes, py::arg("seconds") = s.seconds));
+            return result;
+          },
+          py::arg("images"), py::arg("rounds") = 9, py::arg("tap") = "embedding",
+          "For each step of infer(), in order: layers, method, output (C, H, W), macs and bytes "
+          "of\n"
+          "an image, seconds of all images (median of the rounds).");
 }
 
 }  // namespace

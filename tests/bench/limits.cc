@@ -7,22 +7,11 @@
 #include <memory>
 #include <new>
 
-#include "facebench/core/isa.h"
 #include "facebench/core/job.h"
-#include "limit_kernels.h"
+#include "facebench/timing/limits.h"
 
 namespace facebench {
 namespace {
-
-const LimitKernels& limit_kernels() {
-#if defined(__x86_64__)
-  const Isa isa = active_isa();
-  if (isa >= Isa::avx512bf16) return kLimitKernelsAvx512Bf16;
-  if (isa >= Isa::avx512) return kLimitKernelsAvx512;
-  if (isa >= Isa::avx2) return kLimitKernelsAvx2;
-#endif
-  return kLimitKernelsPlain;
-}
 
 constexpr long kRounds = 1 << 14;
 

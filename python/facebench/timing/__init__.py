@@ -40,6 +40,7 @@ def summarize_times(seconds, **options: "Unpack[full.SeriesOptionsKeywords]") ->
     return full.summarize_times([float(s) for s in seconds], SeriesOptions(**options))
 
 
+from facebench.timing.layers import bench_layers  # noqa: E402
 from facebench.timing.rates import bench_detect, bench_eval, bench_load  # noqa: E402
 from facebench.timing.results import write_bench  # noqa: E402
 from facebench.timing.scale import bench_scale  # noqa: E402
@@ -53,6 +54,7 @@ __all__ = [
     "StepOptions",
     "bench_detect",
     "bench_eval",
+    "bench_layers",
     "bench_load",
     "bench_scale",
     "bench_step",

@@ -325,6 +325,61 @@ def _rate_plots(result):
     return [(svg, f"{unit.capitalize()} a second; lines are 95 % intervals.")]
 
 
+# --- layers ---------------------------------------------------------------------------------------
+
+
+def _layer_tables(result):
+    batch = result["options"]["batch"]
+    rows = [
+        [
+            row["layers"],
+            row["method"],
+            " x ".join(map(str, row["output"])),
+            f"{1e3 * row['seconds']:.3f}",
+            _percent(row["of_all"], 1),
+            _percent(row["share"], 0),
+            round(row["macs"] / 1e6, 1),
+            round(row["bytes"] / 2**10),
+        ]
+        for row in result["rows"]
+    ]
+    columns = [
+        "layers",
+        "computed",
+        "output",
+        "ms",
+        "of all",
+        "of the limit",
+        "million macs",
+        "KiB",
+    ]
+    title = f"{1e3 * result['seconds']:.2f} ms for {batch} image{'s' if batch > 1 else ''}"
+    methods = list(dict.fromkeys(row["method"] for row in result["rows"]))
+    sums = []
+    for method in methods:
+        of = [row for row in result["rows"] if row["method"] == method]
+        seconds, macs = (sum(row[key] for row in of) for key in ("seconds", "macs"))
+        share = macs / seconds / result["limit"] if macs else None
+        sums.append(
+            [method, len(of), f"{1e3 * seconds:.3f}", _percent(seconds / result["seconds"], 1),
+             _percent(share, 0)]
+        )  # fmt: skip
+    return [
+        (title, columns, rows),
+        ("By method", ["computed", "steps", "ms", "of all", "of the limit"], sums),
+    ]
+
+
+def _layer_notes(result):
+    giga, threads = result["limit"] / 1e9, result["options"]["threads"]
+    return [
+        f"The limit: {giga:.1f} billion float32 multiply-adds a second on {threads} "
+        f"thread{'s' if threads > 1 else ''}. Winograd's method makes do with fewer than the layer "
+        "counts, so that its share may exceed 100 %. KiB: weights, and an image's inputs and "
+        "outputs."
+    ]
+
+
 # --- scale ----------------------------------------------------------------------------------------
 
 
@@ -399,5 +454,8 @@ KINDS = {
     "load": Kind("Rate of loading images", _rate_tables, _rate_plots),
     "detect": Kind("Rate of detection", _rate_tables, _rate_plots),
     "eval": Kind("Rate of scoring and measuring", _rate_tables, _rate_plots),
+    "layers": Kind(
+        "Time of a forward pass by layer", _layer_tables, lambda result: [], _layer_notes
+    ),
     "scale": Kind("Scaling", _scale_tables, _scale_plots, _scale_notes),
 }

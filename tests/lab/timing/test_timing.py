@@ -15,7 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from facebench import timing  # noqa: E402
+from facebench import nn, timing  # noqa: E402
 from facebench.engines import libraries  # noqa: E402
 from facebench.engines import worker as worker_module  # noqa: E402
 from facebench.timing.results import markdown, sections  # noqa: E402
@@ -476,3 +476,17 @@ def test_rates(call, tmp_path):
         assert row["repeat_spread"] >= 0 and math.isfinite(row["rate"])
     folder = timing.write_bench(result, tmp_path / "run")
     assert (folder / "report.html").read_text().count("<svg") == 1
+
+
+def test_layers(tmp_path):
+    result = timing.bench_layers("small4", batch=2, threads=1, rounds=2)
+    macs = nn.build_network("small4").graph.count_macs()
+    assert sum(row["macs"] for row in result["rows"]) == 2 * macs
+    assert sum(row["of_all"] for row in result["rows"]) == pytest.approx(1)
+    for row in result["rows"]:
+        work = row["seconds"] * result["limit"]
+        assert row["share"] is None or row["share"] == pytest.approx(row["macs"] / work)
+    folder = timing.write_bench(result, tmp_path / "run")
+    assert "By method" in (folder / "report.md").read_text()
+    with pytest.raises(ValueError, match="torch computes"):
+        timing.bench_layers("alexnet_v1", threads=1, rounds=1)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "facebench/core/isa.h"
+#include "facebench/nn/graph_summary.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/internal/aten.h"
 #include "facebench/nn/threads.h"
@@ -163,6 +164,33 @@ TEST(Inference, EveryInstructionSetEqualsTorch) {
   }
 }
 
+TEST(Inference, ZerosOfAReluArePositive) {
+  Graph g;
+  g.tap("embedding", g.relu(g.conv("c", g.input(3, 8, 8), {.out = 16, .bias = true})));
+  const at::Tensor values = InferenceNetwork(filled(g), 2).infer(waves(2, g));
+  const at::Tensor zeros = values.eq(0);
+  EXPECT_GT(zeros.sum().item<std::int64_t>(), 0);
+  EXPECT_FALSE(values.signbit().any().item<bool>());
+}
+
+TEST(Inference, StepsAreTimedAndTheirMultiplyAddsAreThoseOfTheGraph) {
+  const TorchThreads restore;
+  const Graph g = small_network();
+  const InferenceNetwork frozen(filled(g), 3);
+  for (const int threads : {1, 2}) {
+    at::set_num_threads(threads);
+    const std::vector<InferenceStep> steps = frozen.time_steps(waves(3, g), 2);
+    std::int64_t macs = 0;
+    for (const InferenceStep& step : steps) {
+      EXPECT_GT(step.seconds, 0) << step.layers;
+      EXPECT_GT(step.bytes, 4 * element_count(step.output)) << step.layers;
+      macs += step.macs;
+    }
+    EXPECT_EQ(macs, count_macs(g));
+  }
+  EXPECT_THROW(frozen.time_steps(waves(3, g), 0), std::invalid_argument);
+}
+
 TEST(Inference, OtherTapsAndOperationsThatHaveNoKernelRun) {
   Graph g;
   Value x = g.conv("c", g.input(3, 8, 8), {.out = 16, .bias = true});
@@ -172,6 +200,7 @@ TEST(Inference, OtherTapsAndOperationsThatHaveNoKernelRun) {
   const InferenceNetwork frozen(net, 2);
   EXPECT_FALSE(frozen.any_batch());
   EXPECT_TRUE(frozen.any_batch("early"));
+  EXPECT_THROW(frozen.time_steps(waves(2, g)), std::invalid_argument);
   const at::Tensor images = waves(2, g);
   for (const char* tap : {"early", "embedding"})
     EXPECT_TRUE(at::allclose(frozen.infer(images, tap), net.infer(images, tap), 1e-5, 1e-6));

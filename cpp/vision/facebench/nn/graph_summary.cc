@@ -24,19 +24,6 @@ bool counts_under(CountRule rule, const TensorSpec& t) {
   throw std::logic_error("counts_under");
 }
 
-std::int64_t node_macs(const Graph& graph, const Node& node) {
-  if (node.op == Op::attention)  // queries by keys, and their weights by values
-    return 2 * node.shape[0] * element_count(node.shape);
-  if (node.op == Op::lstm) {
-    const std::vector<TensorSpec> t = graph.tensors(node);
-    return node.shape[0] * (element_count(t[0].shape) + element_count(t[1].shape));
-  }
-  if (node.op != Op::conv && node.op != Op::linear) return 0;
-  const std::int64_t outputs = node.op == Op::conv ? node.shape[0] : node.shape.back();
-  const std::int64_t positions = element_count(node.shape) / outputs;
-  return positions * element_count(graph.tensors(node).front().shape);
-}
-
 // Pools with sides padded unalike, and such convolutions, read a padded copy of their input.
 std::int64_t padded_copy(const Shape& x, const Padding& p) {
   return p.symmetric() ? 0 : x[0] * (x[1] + p.top + p.bottom) * (x[2] + p.left + p.right);
@@ -130,6 +117,19 @@ std::int64_t count_parameters(const Graph& graph, CountRule rule) {
   for (const TensorSpec& t : graph.tensors())
     if (counts_under(rule, t)) n += element_count(t.shape);
   return n;
+}
+
+std::int64_t node_macs(const Graph& graph, const Node& node) {
+  if (node.op == Op::attention)  // queries by keys, and their weights by values
+    return 2 * node.shape[0] * element_count(node.shape);
+  if (node.op == Op::lstm) {
+    const std::vector<TensorSpec> t = graph.tensors(node);
+    return node.shape[0] * (element_count(t[0].shape) + element_count(t[1].shape));
+  }
+  if (node.op != Op::conv && node.op != Op::linear) return 0;
+  const std::int64_t outputs = node.op == Op::conv ? node.shape[0] : node.shape.back();
+  const std::int64_t positions = element_count(node.shape) / outputs;
+  return positions * element_count(graph.tensors(node).front().shape);
 }
 
 std::int64_t count_macs(const Graph& graph) {

@@ -24,6 +24,7 @@ std::int64_t count_parameters(const Graph& graph, CountRule rule = CountRule::pa
 // Multiply-accumulates of convolutions and fully connected layers for one image (biases, norms,
 // activations and pooling not counted). FLOP in the usual sense are twice that.
 std::int64_t count_macs(const Graph& graph);
+std::int64_t node_macs(const Graph& graph, const Node& node);
 // Numbers that all nodes put out together for one image (views and the input not counted).
 std::int64_t count_activations(const Graph& graph);
 // Bytes for one image that a training step holds when its forward pass is done: what the executor's

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "facebench/nn/graph_summary.h"
 #include "facebench/nn/inference/engine.h"
 #include "facebench/nn/internal/aten.h"
 
@@ -30,6 +31,30 @@ at::Tensor call(const c10::OperatorHandle& op, torch::jit::Stack stack) {
 }
 
 using Scalars = c10::List<std::optional<at::Scalar>>;
+
+std::string step_method(const Step& step) {
+  switch (step.kind) {
+    case StepKind::patches:
+      return "patches";
+    case StepKind::conv: {
+      if (step.winograd < 0) return "direct";
+      const WinogradForm& form = kWinogradForm[step.winograd];
+      return fmt::format("Winograd {}x{} of {}x{}", form.down.outputs, form.across.outputs,
+                         form.down.taps, form.across.taps);
+    }
+    case StepKind::depthwise:
+      return "depthwise";
+    case StepKind::linear:
+      return "linear";
+    case StepKind::pool:
+      return "pool";
+    case StepKind::pointwise:
+      return "pointwise";
+    case StepKind::larger:
+      return "larger of two";
+  }
+  throw std::logic_error("step_method");
+}
 
 }  // namespace
 
@@ -160,6 +185,40 @@ std::vector<InputRanges> InferenceNetwork::input_ranges(const at::Tensor& images
   };
   network_.run(images, std::span<const int>(&wanted, 1), false, observe);
   return ranges;
+}
+
+std::vector<InferenceStep> InferenceNetwork::time_steps(const at::Tensor& images, int rounds,
+                                                        std::string_view tap) const {
+  if (rounds < 1) throw std::invalid_argument("rounds is at least 1");
+  const InferenceEngine* planned = engine(graph().tap_node(tap));
+  if (!planned)
+    throw std::invalid_argument(
+        "the steps of a network that torch computes are not known (it has local response "
+        "normalisation, or is not on the CPU in float32)");
+  network_.check_input(images);
+  const std::vector<double> seconds = planned->time_steps(images, rounds);
+  const Plan& plan = planned->plan();
+  std::vector<InferenceStep> result;
+  for (std::size_t s = 0; s < seconds.size(); ++s) {
+    const Step& step = plan.steps[s];
+    const Node& first = graph().nodes()[at_index(step.node)];
+    const Node& last = graph().nodes()[at_index(step.order)];
+    const auto numbers = [&](int value) {
+      const ValueShape& v = plan.values[at_index(value)];
+      return v.channels * v.height * v.width;
+    };
+    std::int64_t floats = step.weights.defined() ? step.weights.numel() : 0;
+    for (const int value : {step.in, step.residual, step.out, step.affine})
+      if (value >= 0) floats += numbers(value);
+    const ValueShape& out = plan.values[at_index(step.result())];
+    result.push_back({first.name + (step.node == step.order ? "" : " to " + last.name),
+                      step_method(step),
+                      {out.channels, out.height, out.width},
+                      step.kind == StepKind::patches ? 0 : node_macs(graph(), first),
+                      floats * 4,
+                      seconds[s]});
+  }
+  return result;
 }
 
 at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view tap) const {

@@ -47,6 +47,16 @@ struct InferencePrecisionEntry {
 };
 const Table<InferencePrecisionEntry>& inference_precisions();
 
+// One pass over a value: a layer, with those that are computed along with it.
+struct InferenceStep {
+  std::string layers;  // the first, and the last where there are several: "conv1 to relu1"
+  std::string method;  // "direct", "Winograd 4x4 of 3x3", "depthwise", ...
+  Shape output;
+  std::int64_t macs = 0;   // multiply-adds of an image, as count_macs() counts them
+  std::int64_t bytes = 0;  // weights, and an image's inputs and outputs
+  double seconds = 0;      // of all images together
+};
+
 // A network frozen for inference. On the CPU in float32 it runs as a plan made once for each tap:
 // batch norms folded, weights in the order of reading, sums, activations and what follows in one
 // pass, one block of memory for all values. What the plan does not cover runs as torch's
@@ -78,6 +88,11 @@ class InferenceNetwork {
                                         std::string_view tap = "embedding") const;
   // As Network::infer. Safe to call from several threads at once.
   at::Tensor infer(const at::Tensor& images, std::string_view tap = "embedding") const;
+  // What each step of infer() takes, in the order in which they run: the median of `rounds` runs.
+  // Throws std::invalid_argument where torch computes the tap (any_batch() is false), and for no
+  // rounds.
+  std::vector<InferenceStep> time_steps(const at::Tensor& images, int rounds = 9,
+                                        std::string_view tap = "embedding") const;
 
  private:
   struct PackedLayer;

@@ -82,6 +82,7 @@ SECTIONS = {
             "load": throughput.load,
             "detect": throughput.detect,
             "eval": throughput.evaluate,
+            "layers": throughput.layers,
             "factors": studies.factors,
             "compare-datasets": studies.compare_datasets,
         },

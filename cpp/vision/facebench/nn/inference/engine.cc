@@ -1,6 +1,7 @@
 #include "facebench/nn/inference/engine.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "facebench/nn/internal/aten.h"
@@ -27,6 +28,15 @@ const float* floats_of(const at::Tensor& t) {
 }
 
 const std::int32_t* words_of(const at::Tensor& t) { return t.const_data_ptr<std::int32_t>(); }
+
+// Adds what `act` takes to seconds[step]; asks no clock where nobody wants to know.
+template <class Act>
+void timed(double* seconds, std::size_t step, const Act& act) {
+  if (!seconds) return act();
+  const auto begin = std::chrono::steady_clock::now();
+  act();
+  seconds[step] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 }  // namespace
 
@@ -505,7 +515,7 @@ void InferenceEngine::give_back(std::unique_ptr<Workspace> workspace) const {
 }
 
 void InferenceEngine::run_images(const at::Tensor& images, std::int64_t from, std::int64_t to,
-                                 float* out) const {
+                                 float* out, double* seconds) const {
   std::unique_ptr<Workspace> workspace = take();
   Pass pass(plan_, kernels_, images, *workspace, 0, 1);
   const std::int64_t size = element_count(plan_.result_shape);
@@ -515,10 +525,11 @@ void InferenceEngine::run_images(const at::Tensor& images, std::int64_t from, st
     for (std::size_t i = 0; i < count; ++i) {
       arenas[i] = workspace->arena(i, plan_.arena);
       for (std::size_t s = 0; s < plan_.shared_from; ++s)
-        pass.run(plan_.steps[s], {arenas[i]}, first + static_cast<std::int64_t>(i));
+        timed(seconds, s,
+              [&] { pass.run(plan_.steps[s], {arenas[i]}, first + static_cast<std::int64_t>(i)); });
     }
     for (std::size_t s = plan_.shared_from; s < plan_.steps.size(); ++s)
-      pass.run(plan_.steps[s], arenas, first);
+      timed(seconds, s, [&] { pass.run(plan_.steps[s], arenas, first); });
     for (std::size_t i = 0; i < count; ++i)
       pass.read(plan_.result, arenas[i], out + (first + static_cast<std::int64_t>(i)) * size);
   }
@@ -526,7 +537,7 @@ void InferenceEngine::run_images(const at::Tensor& images, std::int64_t from, st
 }
 
 void InferenceEngine::run_together(const at::Tensor& images, std::int64_t image, int threads,
-                                   float* out) const {
+                                   float* out, double* seconds) const {
   std::vector<std::unique_ptr<Workspace>> workspaces;
   std::vector<Pass> passes;
   for (int t = 0; t < threads; ++t) {
@@ -534,16 +545,21 @@ void InferenceEngine::run_together(const at::Tensor& images, std::int64_t image,
     passes.emplace_back(plan_, kernels_, images, *workspaces.back(), t, threads);
   }
   const std::vector<float*> arena{workspaces[0]->arena(0, plan_.arena)};
-  for (const Step& step : plan_.steps)
-    at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t to) {
-      for (std::int64_t t = from; t < to; ++t)
-        passes[static_cast<std::size_t>(t)].run(step, arena, image);
+  for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+    timed(seconds, s, [&] {
+      at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t to) {
+        for (std::int64_t t = from; t < to; ++t)
+          passes[static_cast<std::size_t>(t)].run(plan_.steps[s], arena, image);
+      });
     });
   passes[0].read(plan_.result, arena[0], out + image * element_count(plan_.result_shape));
   for (auto& workspace : workspaces) give_back(std::move(workspace));
 }
 
-at::Tensor InferenceEngine::run(const at::Tensor& images) const {
+at::Tensor InferenceEngine::run(const at::Tensor& images) const { return run(images, nullptr); }
+
+at::Tensor InferenceEngine::run(const at::Tensor& images,
+                                std::vector<std::vector<double>>* seconds) const {
   std::vector<std::int64_t> sizes{images.size(0)};
   sizes.insert(sizes.end(), plan_.result_shape.begin(), plan_.result_shape.end());
   const at::Tensor result = at::empty(sizes, at::kFloat);
@@ -551,13 +567,41 @@ at::Tensor InferenceEngine::run(const at::Tensor& images) const {
   const std::int64_t count = images.size(0);
   const int threads = at::in_parallel_region() ? 1 : at::get_num_threads();
   const std::int64_t each = count / threads;
+  if (seconds) seconds->assign(at_index(threads), std::vector<double>(plan_.steps.size()));
+  const auto seconds_of = [&](std::int64_t thread) {
+    return seconds ? (*seconds)[static_cast<std::size_t>(thread)].data() : nullptr;
+  };
   if (each > 0)
     at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t to) {
-      run_images(images, from * each, to * each, out);
+      run_images(images, from * each, to * each, out, seconds_of(from));
     });
+  // The threads' common time is added to each, so that their mean holds it once.
+  std::vector<double> together(seconds ? plan_.steps.size() : 0);
   for (std::int64_t image = each * threads; image < count; ++image)
-    run_together(images, image, threads, out);
+    run_together(images, image, threads, out, seconds ? together.data() : nullptr);
+  for (std::size_t s = 0; s < together.size(); ++s)
+    for (std::vector<double>& of_thread : *seconds) of_thread[s] += together[s];
   return result;
+}
+
+std::vector<double> InferenceEngine::time_steps(const at::Tensor& images, int rounds) const {
+  std::vector<std::vector<double>> by_step(plan_.steps.size()), by_thread;
+  run(images);
+  for (int round = 0; round < rounds; ++round) {
+    run(images, &by_thread);
+    for (std::size_t s = 0; s < by_step.size(); ++s) {
+      double sum = 0;
+      for (const std::vector<double>& seconds : by_thread) sum += seconds[s];
+      by_step[s].push_back(sum / static_cast<double>(by_thread.size()));
+    }
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& seconds : by_step) {
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+    std::nth_element(seconds.begin(), middle, seconds.end());
+    medians.push_back(*middle);
+  }
+  return medians;
 }
 
 }  // namespace facebench

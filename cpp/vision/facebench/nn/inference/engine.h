@@ -23,6 +23,10 @@ class InferenceEngine {
   // images: float32 (N, C, H, W) on the CPU, in any memory order. Safe to call from several
   // threads at once; at::get_num_threads() says how many each call uses.
   at::Tensor run(const at::Tensor& images) const;
+  // Seconds that each step of the plan takes of a run: the median of `rounds` runs, after one that
+  // does not count. Threads that compute images side by side are averaged.
+  std::vector<double> time_steps(const at::Tensor& images, int rounds) const;
+  const Plan& plan() const { return plan_; }
 
  private:
   // Memory for some images at once and what one thread needs beside it; kept for later calls.
@@ -31,8 +35,12 @@ class InferenceEngine {
 
   std::unique_ptr<Workspace> take() const;
   void give_back(std::unique_ptr<Workspace> workspace) const;
-  void run_images(const at::Tensor& images, std::int64_t from, std::int64_t to, float* out) const;
-  void run_together(const at::Tensor& images, std::int64_t image, int threads, float* out) const;
+  // `seconds`, where not null, is what is added to for each step; run() has one for each thread.
+  at::Tensor run(const at::Tensor& images, std::vector<std::vector<double>>* seconds) const;
+  void run_images(const at::Tensor& images, std::int64_t from, std::int64_t to, float* out,
+                  double* seconds) const;
+  void run_together(const at::Tensor& images, std::int64_t image, int threads, float* out,
+                    double* seconds) const;
 
   Plan plan_;
   const InferenceKernels& kernels_;

@@ -1,10 +1,10 @@
-"""``facebench bench load``, ``detect`` and ``eval``: how much of a thing is done in a second."""
+"""``facebench bench load``, ``detect``, ``eval``, ``layers``: how fast a part is."""
 
 from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import flag, keywords, option
+from facebench.cli.options import argument, flag, keywords, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verbs.bench.common import Rounds, RowSeconds, SomeThreads, bench, numbers
 
@@ -65,3 +65,21 @@ def detect(**options):
 def evaluate(**options):
     """Comparisons a second. Scoring lists and all pairs, TAR at FAR."""
     return measure(facebench.timing.bench_eval, **options)
+
+
+@bench(
+    "facebench bench layers mobilefacenet --batch 8",
+    lambda: keywords(
+        facebench.timing.bench_layers,
+        batch=option("Images computed together.", int, min=1),
+        threads=option("Worker threads; 0: one for each processor.", int, min=0),
+        rounds=option("A step's time is the median of so many.", int, min=1),
+        precision=option("float32 or bfloat16."),
+    ),
+)
+def layers(
+    model: argument("A model file, or a network: see facebench list networks."),
+    **options,
+):
+    """Where the time of inference goes. Each layer's milliseconds and share of the limit."""
+    return facebench.timing.bench_layers(model, **options), Path(model).stem

@@ -3,7 +3,7 @@
 #include <immintrin.h>
 #endif
 
-#include "limit_kernels.h"
+#include "facebench/timing/internal/limit_kernels.h"
 
 namespace facebench {
 namespace {

@@ -1,0 +1,45 @@
+#include "facebench/timing/limits.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "facebench/core/isa.h"
+
+namespace facebench {
+
+const LimitKernels& limit_kernels() {
+#if defined(__x86_64__)
+  const Isa isa = active_isa();
+  if (isa >= Isa::avx512bf16) return kLimitKernelsAvx512Bf16;
+  if (isa >= Isa::avx512) return kLimitKernelsAvx512;
+  if (isa >= Isa::avx2) return kLimitKernelsAvx2;
+#endif
+  return kLimitKernelsPlain;
+}
+
+double multiply_add_limit(int threads) {
+  if (threads < 1) throw std::invalid_argument("a limit is measured on at least 1 thread");
+  constexpr long kRounds = 1 << 18;  // milliseconds
+  const LimitKernels& kernels = limit_kernels();
+  double best = 0;
+  for (int run = 0; run < 7; ++run) {
+    std::vector<float> results(static_cast<std::size_t>(threads));
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      std::vector<std::jthread> others;
+      for (std::size_t t = 1; t < results.size(); ++t)
+        others.emplace_back([&, t] { results[t] = kernels.fma(kRounds); });
+      results[0] = kernels.fma(kRounds);
+    }
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    const double multiply_adds =
+        static_cast<double>(threads * kRounds) * static_cast<double>(kernels.fma_flops) / 2;
+    best = std::max(best, multiply_adds / time.count());
+  }
+  return best;
+}
+
+}  // namespace facebench
