@@ -8,7 +8,7 @@
 #include <new>
 
 #include "facebench/core/job.h"
-#include "facebench/timing/limits.h"
+#include "facebench/timing/internal/limit_kernels.h"
 
 namespace facebench {
 namespace {

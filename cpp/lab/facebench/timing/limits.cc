@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "facebench/core/isa.h"
+#include "facebench/timing/internal/limit_kernels.h"
 
 namespace facebench {
 

@@ -17,6 +17,9 @@ struct LimitKernels {
   int (*read)(const void* from, long bytes);
 };
 
+// Those of the instruction set in use (core/isa.h).
+const LimitKernels& limit_kernels();
+
 extern const LimitKernels kLimitKernelsPlain;
 extern const LimitKernels kLimitKernelsAvx2;
 extern const LimitKernels kLimitKernelsAvx512;
