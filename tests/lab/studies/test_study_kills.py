@@ -19,6 +19,13 @@ images = 3
 [data.deep]
 people = 20
 images = 6
+[data.webface]
+people = 20
+images = 4
+[data.lfw]
+people = 40
+[data.vggface2_age]
+people = 4
 
 [[tables]]
 id = "a"
