@@ -112,13 +112,13 @@ def detect(
         return finder.detect(images.pixels(image), "", color)
     items = list(image)
     if items and all(_is_path(item) for item in items):
-        found = detect_files(items, finder, threads=threads, progress=progress)
-        for row in found:
+        rows = detect_files(items, finder, threads=threads, progress=progress)
+        for row in rows:
             if row.reason:
                 raise Error(
                     row.reason if row.status == "unreadable" else f"{row.name}: {row.reason}"
                 )
-        return [row.faces for row in found]
+        return [row.faces for row in rows]
     loaded = [images.read(item, color=color) if _is_path(item) else item for item in items]
     names = [os.fspath(item) if _is_path(item) else "" for item in items]
     return finder.detect_all(

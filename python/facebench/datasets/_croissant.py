@@ -91,7 +91,7 @@ def write_croissant(pack, folder, *, name=None, description=None, url=None, lice
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "faces.csv", _table(faces))
     prepared = f"crop {manifest['crop']['name']}, {faces.shape[1]}x{faces.shape[0]} pixels"
-    said = {
+    description_of = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
@@ -118,7 +118,9 @@ def write_croissant(pack, folder, *, name=None, description=None, url=None, lice
             }
         ],
     }
-    write_text(folder / "croissant.json", json.dumps(said, indent=1, ensure_ascii=False) + "\n")
+    write_text(
+        folder / "croissant.json", json.dumps(description_of, indent=1, ensure_ascii=False) + "\n"
+    )
     return folder / "croissant.json"
 
 

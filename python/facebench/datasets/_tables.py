@@ -68,11 +68,11 @@ def _image_column(schema, arrow, path):
 
     structs = [f.name for f in schema if holds_bytes(f.type)]
     plain = [f.name for f in schema if is_bytes(f.type)]
-    found = structs or plain
-    if len(found) == 1:
-        return found[0], bool(structs)
+    columns = structs or plain
+    if len(columns) == 1:
+        return columns[0], bool(structs)
     has = ", ".join(f"{f.name} ({f.type})" for f in schema) or "no columns"
-    what = "no column" if not found else f"{len(found)} columns"
+    what = "no column" if not columns else f"{len(columns)} columns"
     raise Error(
         f"{path}: {what} of images; the table has {has}. Expected is one: a struct of 'bytes' and "
         "'path', or plain binary."
@@ -191,9 +191,9 @@ def open_table(path):
         ) from None
     if not path.is_dir():
         return _Table([path], pyarrow)
-    found = [p for p in sorted(path.iterdir()) if p.suffix.lower() in (".parquet", ".arrow")]
-    if len({p.suffix.lower() for p in found}) != 1:
+    files = [p for p in sorted(path.iterdir()) if p.suffix.lower() in (".parquet", ".arrow")]
+    if len({p.suffix.lower() for p in files}) != 1:
         raise Error(
             f"{path}: .parquet and .arrow files are mixed in this folder. Give one of them."
         )
-    return _Table(found, pyarrow)
+    return _Table(files, pyarrow)

@@ -94,8 +94,8 @@ def diagnose(
             if target is not None:
                 target.end()
     changed = best.setting != search.start
-    said = network.title, asked, places.get("root", "ROOT")
-    found = {
+    names = network.title, asked, places.get("root", "ROOT")
+    content = {
         "model": network.title,
         "protocol": asked,
         "part": spec.title,
@@ -106,10 +106,10 @@ def diagnose(
         "wrong": [_cost(factor, search.start, best, t) for factor, t in search.costs(best)],
         "refused": refused | search.refused,
         "notes": [*_notes(development, spec, limit, best.setting.color)],
-        "commands": settings.command(best.setting, *said, network.own_arithmetic, network.is_ours),
+        "commands": settings.command(best.setting, *names, network.own_arithmetic, network.is_ours),
     }
     if search.near_chance:
-        found |= {"verdict": "near chance", "wrong": [], "commands": []}
+        content |= {"verdict": "near chance", "wrong": [], "commands": []}
     rows = {t.setting: t.to_dict() for t in search.trials.values()}
     if claim is not None:
         for setting, row in rows.items():
@@ -117,8 +117,8 @@ def diagnose(
             right = accuracy_of(t.scores, search.pairs.genuine[: t.comparisons])
             row["probability"] = probability_of(claim.value, claim.total, *right)
     order = sorted(rows.values(), key=lambda row: (-row["comparisons"], row["behind"]))
-    found |= {"best": rows[best.setting], "given": rows.get(search.start), "tried": order}
-    return Diagnosis(found)
+    content |= {"best": rows[best.setting], "given": rows.get(search.start), "tried": order}
+    return Diagnosis(content)
 
 
 def _cost(factor, start, best, trial):

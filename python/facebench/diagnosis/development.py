@@ -219,23 +219,25 @@ class Development:
 
     def _pack(self, name, preparation, progress=False):
         request = full.RunRequest(**self._places, **preparation, cache=os.fspath(self._cache or ""))
-        said = full.PreparationOptions(**{k: v for k, v in self.network.said().items() if v})
+        preparation_options = full.PreparationOptions(
+            **{k: v for k, v in self.network.said().items() if v}
+        )
         path = self._folder / name
         args = (path, request, self._threads, progress)
-        full.pack_protocol(self._protocol, said, self.pairs.names, *args)
+        full.pack_protocol(self._protocol, preparation_options, self.pairs.names, *args)
         return datasets.Pack(path)
 
     def _crops(self, crop, size):
         """(pixels, whether there is a crop) of every image."""
         if (crop, size) not in self._packs:
-            said = {"crop_size": [size[1], size[0]]}
+            preparation = {"crop_size": [size[1], size[0]]}
             if crop == WHOLE:
-                said |= {"detector": "none"}
+                preparation |= {"detector": "none"}
             else:
                 full.require_landmarks(self._detector, crop)
                 options = [f"file={self._faces}"]
-                said |= {"crop": crop, "detector": "given", "detector_options": options}
-            pack = self._pack(f"{crop}-{size[0]}-{size[1]}.h5", said)
+                preparation |= {"crop": crop, "detector": "given", "detector_options": options}
+            pack = self._pack(f"{crop}-{size[0]}-{size[1]}.h5", preparation)
             self._packs[crop, size] = pack, _there(pack)
         return self._packs[crop, size]
 
@@ -246,14 +248,14 @@ class Development:
         rows = self._rows.get(key)
         done = 0 if rows is None else len(rows)
         if done < images:
-            wanted = np.flatnonzero(there[done:images]) + done
-            if not len(wanted) and rows is None:
+            missing = np.flatnonzero(there[done:images]) + done
+            if not len(missing) and rows is None:
                 raise Error(f"no image can be cut out by {setting.crop}")
-            crops = pack.images[wanted]
+            crops = pack.images[missing]
             crops = crops[:, :, ::-1] if mirrored else crops
-            made = self.network.embed(np.ascontiguousarray(crops), setting, self._threads)
-            more = np.zeros((images - done, made.shape[1]), np.float32)
-            more[wanted - done] = made
+            embeddings = self.network.embed(np.ascontiguousarray(crops), setting, self._threads)
+            more = np.zeros((images - done, embeddings.shape[1]), np.float32)
+            more[missing - done] = embeddings
             self._rows[key] = more if rows is None else np.concatenate([rows, more])
         return self._rows[key][:images], there[:images]
 

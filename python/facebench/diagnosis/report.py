@@ -118,5 +118,5 @@ class Suspicions(Report):
     def _sections(self):
         lines = [(Strong(one["sign"]), ": ", one["text"]) for one in self.found]
         nothing = "Nothing that we know to look for. `facebench inspect` shows the worst pairs."
-        found = bullets(lines) if lines else text(nothing)
-        return [Section(self._title(), [found], level=1)]
+        block = bullets(lines) if lines else text(nothing)
+        return [Section(self._title(), [block], level=1)]

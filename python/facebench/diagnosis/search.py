@@ -54,8 +54,8 @@ class Trial:
     def to_dict(self) -> dict:
         names = ("tried", "comparisons", "auc", "auc_interval", "dprime")
         names += ("behind", "behind_interval", "equal")
-        said = {"setting": self.setting.to_dict(), "shown": cells(self.setting)}
-        return said | {name: getattr(self, name) for name in names}
+        shown = {"setting": self.setting.to_dict(), "shown": cells(self.setting)}
+        return shown | {name: getattr(self, name) for name in names}
 
 
 class Search:
@@ -145,13 +145,13 @@ class Search:
 
     def pairs_of_factors(self, best, count, values):
         """Two factors at once."""
-        found = []
+        trials = []
         for (one, ones), (other, others) in itertools.combinations(values.items(), 2):
             for a, b in itertools.product(ones, others):
                 setting = best.setting.but(**{one: a, other: b})
                 if a != getattr(best.setting, one) and b != getattr(best.setting, other):
-                    found.append(self.measure(setting, count, f"{one} and {other}"))
-        return self._better(best, found)
+                    trials.append(self.measure(setting, count, f"{one} and {other}"))
+        return self._better(best, trials)
 
     def left(self, best):
         """The values of each factor that the best is not clearly ahead of, at 99 %."""

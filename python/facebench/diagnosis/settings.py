@@ -60,8 +60,8 @@ class Setting:
     def to_dict(self) -> dict:
         height, width = self.size
         pixels = self.scale.pixels(self.color) if self.scale else {}
-        said = {"crop": self.crop, "crop_size": [width, height], "color": self.color}
-        return said | pixels | {"flip": self.flip}
+        options = {"crop": self.crop, "crop_size": [width, height], "color": self.color}
+        return options | pixels | {"flip": self.flip}
 
 
 NAMES = {"crop": "crop", "size": "size", "color": "colour", "scale": "pixels", "flip": "flip"}
@@ -95,7 +95,7 @@ def command(setting, model, protocol, root, own_arithmetic, is_ours) -> list[str
     """The lines to type for a run with this setting. ``is_ours``: a model file, which says itself
     what its pixels are; ``own_arithmetic``: a callable that is given bytes."""
     crop = ["--detector none"] if setting.crop == WHOLE else [f"--crop {setting.crop}"]
-    said = [*crop, f"--crop-size {setting.size[1]}x{setting.size[0]}", f"--flip {setting.flip}"]
+    words = [*crop, f"--crop-size {setting.size[1]}x{setting.size[0]}", f"--flip {setting.flip}"]
     pixels = [f"--set color={setting.color}"]
     if setting.scale is not None:
         numbers = setting.scale.pixels(setting.color)
@@ -104,5 +104,5 @@ def command(setting, model, protocol, root, own_arithmetic, is_ours) -> list[str
     if is_ours:
         made = "prepared.safetensors"
         convert = ["facebench convert", model, *pixels, f"--out {made}"]
-        return [" ".join(convert), " ".join([run, made, *said])]
-    return [" ".join([run, model, *([] if own_arithmetic else pixels), *said])]
+        return [" ".join(convert), " ".join([run, made, *words])]
+    return [" ".join([run, model, *([] if own_arithmetic else pixels), *words])]

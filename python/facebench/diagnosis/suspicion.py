@@ -15,14 +15,14 @@ def suspicions(run) -> list[dict]:
     """{"sign", "text"} of each."""
     content = read_run(run)["content"]
     measured = read_json(run / "metrics.json")
-    found = [("warning", w) for w in content.get("warnings", [])]
+    findings = [("warning", w) for w in content.get("warnings", [])]
     for name, track in measured["tracks"].items():
-        found += _of_rates(name, track)
+        findings += _of_rates(name, track)
     for name in measured["tracks"]:
-        found += _of_scores(run, name)
-    found += _of_preparation(content)
-    found += _of_crops(run)
-    return [{"sign": sign, "text": text} for sign, text in found]
+        findings += _of_scores(run, name)
+    findings += _of_preparation(content)
+    findings += _of_crops(run)
+    return [{"sign": sign, "text": text} for sign, text in findings]
 
 
 def _of_rates(name, track):

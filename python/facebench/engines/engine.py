@@ -99,11 +99,11 @@ class SteppedEngine(Engine):
         return phases.to_dict()
 
     def extras(self) -> dict:
-        found = super().extras()
+        extras = super().extras()
         if self._files:
             alone = seconds_alone(self.loader(self.spec))
-            found |= {"data_alone": alone, "aggregate_alone": 0.0}
-        return found
+            extras |= {"data_alone": alone, "aggregate_alone": 0.0}
+        return extras
 
 
 def seconds_alone(batches: Iterator, count: int = 8) -> float:

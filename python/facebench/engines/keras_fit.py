@@ -134,10 +134,10 @@ class Fit:
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The weights, by the names of the graph."""
-        found = {f"head.{n}": np.array(v) for n, v in self._head.values.items()}
+        tensors = {f"head.{n}": np.array(v) for n, v in self._head.values.items()}
         for node, layer in self._layers:
             back = keras_engine.BACK.get(node["op"], lambda o, w: w)
             learned = back(node["options"], layer.get_weights())
-            found |= {f"network.{t}": np.ascontiguousarray(w)
+            tensors |= {f"network.{t}": np.ascontiguousarray(w)
                       for t, w in zip(node["tensors"], learned, strict=True)}  # fmt: skip
-        return found
+        return tensors

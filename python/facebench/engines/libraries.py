@@ -53,14 +53,14 @@ def torch_libraries() -> dict:
     """The same of torch, with what it has compiled in and how it shares work between threads."""
     import torch
 
-    found = loaded_libraries()
-    said = torch.__config__.parallel_info()
-    backend = re.search(r"ATen parallel backend: (.*)", said)
-    compiled_in = re.search(r"(Intel\(R\) oneAPI Math Kernel Library Version \S+)", said)
+    libraries = loaded_libraries()
+    parallel_info = torch.__config__.parallel_info()
+    backend = re.search(r"ATen parallel backend: (.*)", parallel_info)
+    compiled_in = re.search(r"(Intel\(R\) oneAPI Math Kernel Library Version \S+)", parallel_info)
     blas = re.search(r"BLAS_INFO=(\w+)", torch.__config__.show())
-    if not found["blas"] or compiled_in:
+    if not libraries["blas"] or compiled_in:
         built = compiled_in[1] if compiled_in else blas[1] if blas else "unknown"
-        found["blas"].insert(0, f"{built} (in torch)")
+        libraries["blas"].insert(0, f"{built} (in torch)")
     if backend:
-        found["parallel_backend"] = backend[1].strip()
-    return found
+        libraries["parallel_backend"] = backend[1].strip()
+    return libraries

@@ -64,8 +64,8 @@ class Fit:
         """As nn.Linear for the classifier; weights that are compared by their cosine as users of
         PyTorch have them, xavier_uniform_."""
         if "bias" in self._head:
-            made = nn.Linear(*reversed(self._head["weight"].shape))
-            self._head |= {n: p.data for n, p in made.named_parameters()}
+            layer = nn.Linear(*reversed(self._head["weight"].shape))
+            self._head |= {n: p.data for n, p in layer.named_parameters()}
         else:
             nn.init.xavier_uniform_(self._head["weight"])
 
@@ -76,9 +76,12 @@ class Fit:
             rate = given if self._rate is None else self._rate(self._steps)
             images = torch.from_numpy(images).to(self._device, memory_format=torch.channels_last)
             hot = F.one_hot(torch.from_numpy(labels), len(self._head["weight"])).float()
-            features, made = self._module(images).flatten(1), torch.tensor(float(self._steps))
+            features, steps_before = (
+                self._module(images).flatten(1),
+                torch.tensor(float(self._steps)),
+            )
             values, state = loss_of(
-                torch, self._loss, features, hot.to(self._device), self._head, made
+                torch, self._loss, features, hot.to(self._device), self._head, steps_before
             )
             loss = values.mean()
             for p in self._learned:
@@ -97,8 +100,8 @@ class Fit:
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The weights, by the names of the graph."""
-        found = {f"head.{n}": t for n, t in self._head.items()} | self._module.tensors()
-        return {n: t.detach().cpu().contiguous().numpy() for n, t in found.items()}
+        tensors = {f"head.{n}": t for n, t in self._head.items()} | self._module.tensors()
+        return {n: t.detach().cpu().contiguous().numpy() for n, t in tensors.items()}
 
 
 def _own_schedule(spec):

@@ -32,15 +32,17 @@ def batches_of_files(spec: dict):
     """Batches (images, labels) without end, of the folder ``spec["path"]``, in random order."""
     _, height, width = spec["graph"]["input"]
     samples = datasets.read_image_folder(spec["path"]).samples
-    made = LabelledFiles(
+    dataset = LabelledFiles(
         [s.path for s in samples], [s.label % spec["classes"] for s in samples], (height, width)
     )
     generator = torch.Generator().manual_seed(spec["seed"])
     return iter(
         DataLoader(
-            made,
+            dataset,
             batch_size=spec["batch"],
-            sampler=RandomSampler(made, replacement=True, num_samples=1 << 40, generator=generator),
+            sampler=RandomSampler(
+                dataset, replacement=True, num_samples=1 << 40, generator=generator
+            ),
             num_workers=spec["data_threads"],
         )
     )

@@ -38,9 +38,9 @@ class _Collected:
         columns = [c for n, column in enumerate(self.spec.columns) for c in self._shown(n, column)]
         rows = []
         for r, row in enumerate(self.spec.rows):
-            found = [self._cell(r, row, column) for column in columns]
-            differs = dict.fromkeys(d for cell in found for d in cell.get("differs", ()))
-            rows.append({"name": row["name"], "cells": found, "differs": list(differs)})
+            cells = [self._cell(r, row, column) for column in columns]
+            differs = dict.fromkeys(d for cell in cells for d in cell.get("differs", ()))
+            rows.append({"name": row["name"], "cells": cells, "differs": list(differs)})
         table = {"id": self.spec.id, "title": self.spec.title, "layout": self.spec.layout,
                  "place": self.printed.place if self.printed else "", "plot": self.spec.plot,
                  "notes": [*self.spec.notes, *self._errata()], "columns": columns, "rows": rows,
@@ -114,8 +114,10 @@ class _Collected:
 
     def _cell(self, r, row, column) -> dict:
         if column["kind"] == "printed":
-            said = row.get("printed", {}).get(column["name"])
-            return {"printed": None} | ({} if said is None else {"text": str(said), "value": None})
+            stated = row.get("printed", {}).get(column["name"])
+            return {"printed": None} | (
+                {} if stated is None else {"text": str(stated), "value": None}
+            )
         cell = {"printed": self._printed(row, column)}
         if column["kind"] == "fact":
             return cell | self._compared(cell, column, *fact(row, column["name"], column["of"]))
@@ -136,8 +138,8 @@ class _Collected:
             values.append(value)
         if not all(isinstance(v, (int, float)) for v in values):
             return cell | {"text": str(values[0]), "value": None}
-        found = seed_mean(column["name"], values)
-        cell |= {"value": found["mean"], "interval": found["interval"], "values": values}
+        mean = seed_mean(column["name"], values)
+        cell |= {"value": mean["mean"], "interval": mean["interval"], "values": values}
         cell["timed"] = jobs[0].kind in ("classify", "step", "scale", "cost") and (
             column["name"] not in _EXACT
         )
@@ -147,16 +149,16 @@ class _Collected:
                 for used in (self.outcomes[job.key].result for job in jobs)
                 if used["busy"]
             ]
-        return cell | self._compared(cell, column, found["mean"], "")
+        return cell | self._compared(cell, column, mean["mean"], "")
 
     def _measured(self, r, row, column, jobs, cell):
-        found = [self._number(column, r, seed) for seed in range(len(jobs))]
-        if None in found:
+        numbers = [self._number(column, r, seed) for seed in range(len(jobs))]
+        if None in numbers:
             return {"why": f"has no number {column['metric']!r} in track {column['track']!r}"}
         first = jobs[0]
         run = self.metrics[first.key]
-        values = [c["value"] for c in found]
-        mean = {"mean": values[0], "interval": found[0]["interval"]}
+        values = [c["value"] for c in numbers]
+        mean = {"mean": values[0], "interval": numbers[0]["interval"]}
         if None not in values and len(values) > 1:
             mean = seed_mean(column["metric"], values)
         part = run["metrics"]["tracks"][column["track"]]
@@ -164,9 +166,9 @@ class _Collected:
         more = {
             "value": mean["mean"],
             "interval": mean["interval"],
-            "level": found[0]["level"],
+            "level": numbers[0]["level"],
             "values": values,
-            "own_interval": found[0]["interval"],
+            "own_interval": numbers[0]["interval"],
             "run": self._run(first).relative_to(self.out).as_posix(),
             "failure_to_enrol_rate": counts["failure_to_enrol_rate"],
             "warnings": run["content"].get("warnings", []),
@@ -199,16 +201,16 @@ class _Collected:
     def _printed(self, row, column):
         """What the paper prints in a cell: {"text", "value", "half_unit", "scale"}; None where it
         prints nothing."""
-        said = row.get("printed", row["name"])
-        if isinstance(said, dict):  # in the study itself
-            text = said.get(column["id"])
+        stated = row.get("printed", row["name"])
+        if isinstance(stated, dict):  # in the study itself
+            text = stated.get(column["id"])
             unit = "%" if column["id"] == "accuracy" else ""
             return None if text is None else _as_printed(str(text), unit)
-        if self.printed is None or said not in [r["name"] for r in self.printed.rows]:
+        if self.printed is None or stated not in [r["name"] for r in self.printed.rows]:
             return None
         for c in self.printed.columns:
             if c["id"] == column["id"] or (c["measures"] and _address(column) == c["measures"]):
-                text = next(r for r in self.printed.rows if r["name"] == said)["printed"][
+                text = next(r for r in self.printed.rows if r["name"] == stated)["printed"][
                     self.printed.columns.index(c)
                 ]
                 return _as_printed(text, c["unit"]) | {"column": c["id"]} if text else None
@@ -217,29 +219,29 @@ class _Collected:
     def _compared(self, cell, column, value, text):
         """A value beside the printed one: their difference in the printed unit, and where the
         printed one lies of our interval."""
-        found = {"value": value} | ({"text": text} if text else {})
+        result = {"value": value} | ({"text": text} if text else {})
         printed = cell.get("printed")
         if not printed or printed["value"] is None or not isinstance(value, (int, float)):
-            return found
+            return result
         scale = printed["scale"]
-        found["difference"] = round(value * scale - printed["value"], 9)
+        result["difference"] = round(value * scale - printed["value"], 9)
         ends = cell.get("interval")
         if ends and None not in ends:
             low, high = (e * scale for e in ends)
             half = printed["half_unit"]
             above, below = printed["value"] - half > high, printed["value"] + half < low
-            found["printed_lies"] = "above" if above else "below" if below else "inside"
-        return found
+            result["printed_lies"] = "above" if above else "below" if below else "inside"
+        return result
 
     def _differs(self, row, column, job):
         """By which conditions a run is not the printed system; empty: it is the same."""
         if job.key not in self.beside:
             stated = conditions_of(row, self.plan.rehearse)
             try:
-                found = reports.against(self._run(job), self.study.publication, stated)
+                beside = reports.against(self._run(job), self.study.publication, stated)
             except (Error, ValueError) as error:
                 return [str(error)]
-            self.beside[job.key] = found["same"] + found["other_systems"]
+            self.beside[job.key] = beside["same"] + beside["other_systems"]
         if column["stands_for"]:
             return [f"{column['protocol']}'s comparisons are not those of {column['stands_for']}"]
         said, address = row.get("printed", row["name"]), _address(column)
@@ -261,17 +263,17 @@ class _Collected:
         there = [k for k, row in enumerate(rows) if row["cells"][number].get("run")]
         if column["kind"] != "metric" or len(there) < 2:
             return None
-        found = {"column": number, "rows": there, "ranking": None}
+        comparison = {"column": number, "rows": there, "ranking": None}
         study = self.study
         try:
-            found["ranking"] = reports.rank_runs(
+            comparison["ranking"] = reports.rank_runs(
                 [self.out / rows[k]["cells"][number]["run"] for k in there],
                 rows and column["track"], column["metric"], replicates=study.replicates,
                 seed=study.seed, level=study.level, threads=self.threads,
             )  # fmt: skip
         except (ValueError, Error) as error:
-            found["no_ranking"] = str(error)
-        return found
+            comparison["no_ranking"] = str(error)
+        return comparison
 
 
 # What a timed job finds that is no time: the same in every run.
@@ -322,26 +324,29 @@ def _of_result(result, job, row, column):
         return None, f"diverged: {result['diverged']}"
     if job.kind == "step":
         engine = row.get("engine", "facebench")
-        found = next(r for r in result["rows"] if r["engine"] == engine)
+        measured = next(r for r in result["rows"] if r["engine"] == engine)
         if name == "status":
-            return found["status"].replace("_", " "), ""
-        if found["status"] != "ok":
-            return None, f"{found['status'].replace('_', ' ')}: {found['message']}"
-        found = found | {"seconds": found["seconds"]["mean"], "memory": found["memory"]["peak"]}
+            return measured["status"].replace("_", " "), ""
+        if measured["status"] != "ok":
+            return None, f"{measured['status'].replace('_', ' ')}: {measured['message']}"
+        measured = measured | {
+            "seconds": measured["seconds"]["mean"],
+            "memory": measured["memory"]["peak"],
+        }
         if name != "gain":
-            return found[name], ""
+            return measured[name], ""
         other = next(
             (r for r in result["rows"] if r["engine"] == row["over"]), {"status": "absent"}
         )
         if other["status"] != "ok":
             return None, f"{row['over']}: {other['status']}: {other.get('message', '')}"
-        return found["images_per_second"] / other["images_per_second"] - 1, ""
+        return measured["images_per_second"] / other["images_per_second"] - 1, ""
     if job.kind == "scale":  # "images_per_second 2": of two processes
         name, _, count = name.rpartition(" ")
-        found = next((r for r in result["rows"] if str(r["processes"]) == count), None)
+        measured = next((r for r in result["rows"] if str(r["processes"]) == count), None)
         return (
-            (found[name], "")
-            if found and found[name] is not None
+            (measured[name], "")
+            if measured and measured[name] is not None
             else (None, f"not measured with {count} processes")
         )
     value = result.get(name)
@@ -370,12 +375,12 @@ def headline(metrics: dict, asked=None):
     if metric:
         return next((c for c in cells if c[1] == metric), (track, metric, None))
     for family in _HEADLINES:
-        found = [c for c in cells if c[1].startswith(family)]
-        if found and "rows" in found[0][2]:
-            return found[len(found[0][2]["columns"]) - 1]
-        found.sort(key=lambda c: (c[2].get("reliable") is False, _target(c[1])))
-        if found:
-            return found[0]
+        of_family = [c for c in cells if c[1].startswith(family)]
+        if of_family and "rows" in of_family[0][2]:
+            return of_family[len(of_family[0][2]["columns"]) - 1]
+        of_family.sort(key=lambda c: (c[2].get("reliable") is False, _target(c[1])))
+        if of_family:
+            return of_family[0]
     return cells[0] if cells else ("", "", None)
 
 
@@ -403,7 +408,7 @@ def reasons(differences: list[dict]) -> str:
 
 def cell_jobs(plan) -> dict:
     """{(table, row, column): the jobs of a cell, one a seed, or what is missing}, by numbers."""
-    found = {}
+    jobs_of = {}
     for t, table in enumerate(plan.study.tables):
         for r, row in enumerate(table.rows):
             for c, column in enumerate(table.columns):
@@ -411,7 +416,7 @@ def cell_jobs(plan) -> dict:
                     continue
                 seeds = range(int(row.get("seeds", 1)))
                 try:
-                    found[t, r, c] = [plan.job(table, row, column, seed) for seed in seeds]
+                    jobs_of[t, r, c] = [plan.job(table, row, column, seed) for seed in seeds]
                 except Missing as missing:
-                    found[t, r, c] = str(missing)
-    return found
+                    jobs_of[t, r, c] = str(missing)
+    return jobs_of

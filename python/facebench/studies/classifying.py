@@ -105,10 +105,10 @@ def train_point(request: dict) -> dict:
     )
 
     def classified(part, checkpoint=None):
-        made = classify(
+        labels = classify(
             request["folder"], part[0], checkpoint=checkpoint, threads=request["threads"]
         )
-        return confusion_matrix(part[1], made, CLASSES)
+        return confusion_matrix(part[1], labels, CLASSES)
 
     table = classified(data.test)
     tested = time.perf_counter()
@@ -153,8 +153,8 @@ def iterations_of(recipe, images: int) -> int:
     >>> iterations_of(training.load_recipe("lenet5.caffe"), 60_000)
     10000
     """
-    said = recipe.to_dict()["training"]
-    return said["iterations"] or said["epochs"] * -(-images // said["batch"])
+    settings = recipe.to_dict()["training"]
+    return settings["iterations"] or settings["epochs"] * -(-images // settings["batch"])
 
 
 def _accuracy(table):

@@ -100,13 +100,13 @@ class Study:
 
     def only(self, table: str) -> "Study":
         """The study with one of its tables. ValueError names the others."""
-        found = [t for t in self.tables if t.id == table]
-        if not found:
+        chosen = [t for t in self.tables if t.id == table]
+        if not chosen:
             known = [t.id for t in self.tables]
             hint = did_you_mean(table, known)
             there = ", ".join(known)
             raise ValueError(f"{self.id} has no '{brief(table)}'{hint} (there are: {there})")
-        return replace(self, tables=found)
+        return replace(self, tables=chosen)
 
     def rehearsed(self) -> "Study":
         """The same with what its rehearsal puts in place of networks, recipes and sizes."""
@@ -116,12 +116,12 @@ class Study:
             kinds = {k: v for k, v in more.items() if isinstance(v, dict) and k in _KINDS}
             rows = []
             for row in table.rows:
-                own = next((kinds[k] for k in _KINDS if k in row and k in kinds), {})
-                caps, shrink = own.get("at_most", {}), own.get("shrink", 1)
-                row = _merged(row, {k: v for k, v in own.items() if k not in _SMALLER})
+                change = next((kinds[k] for k in _KINDS if k in row and k in kinds), {})
+                caps, shrink = change.get("at_most", {}), change.get("shrink", 1)
+                row = _merged(row, {k: v for k, v in change.items() if k not in _SMALLER})
                 row |= {"batch": max(2, row["batch"] // shrink)} if "batch" in row else {}
-                said = {k: min(row["settings"].get(k, most), most) for k, most in caps.items()}
-                rows.append(row | {"settings": row["settings"] | said})
+                capped = {k: min(row["settings"].get(k, most), most) for k, most in caps.items()}
+                rows.append(row | {"settings": row["settings"] | capped})
             tables.append(replace(table, rows=rows))
         return replace(self, tables=tables, replicates=min(self.replicates, 100))
 
@@ -209,9 +209,9 @@ def read_study(said: dict, path) -> Study:
         if not isinstance(said.get(key, kind()), kind):
             raise Error(f"{path}: '{key}' is of another kind than expected ({kind.__name__}).")
     without = ("id", "version", "title", "tables", *shared)
-    own = {k: said[k] for k in said if k not in without}
-    made = [_table(path, t, *(said.get(k, {}) for k in shared)) for t in tables]
-    study = Study(name, said.get("title", name), made, **own)
+    fields = {k: said[k] for k in said if k not in without}
+    tables_read = [_table(path, t, *(said.get(k, {}) for k in shared)) for t in tables]
+    study = Study(name, said.get("title", name), tables_read, **fields)
     ids = [t.id for t in study.tables]
     if len(set(ids)) < len(ids):
         raise Error(f"{path}: two tables have one id.")
@@ -230,12 +230,12 @@ def _table(path, said, of_all, lists) -> Table:
     columns = lists.get(columns) if isinstance(columns, str) else columns
     if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
         raise Error(f"{path}: {where} needs [[tables.columns]].")
-    own = {k: said[k] for k in _TABLE if k in said and k not in ("id", "title")}
+    fields = {k: said[k] for k in _TABLE if k in said and k not in ("id", "title")}
     same = same_slugs([row["name"] for row in rows])
     if same:
         raise Error(f"{path}: two rows of {where} are called {same}")
     columns = [c for column in columns for c in _columns(path, where, column)]
-    return Table(name, said.get("title", name), rows, columns, **own)
+    return Table(name, said.get("title", name), rows, columns, **fields)
 
 
 def _rows(path, where, said) -> list[dict]:

@@ -35,8 +35,8 @@ class Job:
     @property
     def key(self) -> str:
         needs = {name: job.key for name, job in self.needs.items()}
-        said = {"facebench": __version__, "kind": self.kind, "request": self.request}
-        text = canonical_json(json.loads(json.dumps(said | {"needs": needs}, default=str)))
+        identity = {"facebench": __version__, "kind": self.kind, "request": self.request}
+        text = canonical_json(json.loads(json.dumps(identity | {"needs": needs}, default=str)))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def folder(self, out) -> Path:
@@ -59,14 +59,14 @@ def read_whole(job: Job, folder: Path) -> dict | None:
     """The result of a job that is there and whose files, and its run's lists, have the hashes that
     were recorded; else None."""
     try:
-        said = read_json(folder / "job.json")
-        if said["key"] != job.key or said["files"] != _hashes(folder):
+        record = read_json(folder / "job.json")
+        if record["key"] != job.key or record["files"] != _hashes(folder):
             return None
         if (folder / "run").is_dir() and not all(
             c["same"] is not False for c in reports.verify_inputs(folder / "run")
         ):
             return None
-        return said["result"]
+        return record["result"]
     except (OSError, ValueError, KeyError, TypeError, Error):
         return None
 
@@ -91,15 +91,17 @@ def perform(job: Job, out: Path, progress=None) -> tuple[dict, str, str]:
     try:
         how = {"cache": str(Path(out) / "cache"), **job.how, "progress": progress}
         result = WORK[job.kind](job.request, needs, folder, how) or {}
-        told = f"in {time.monotonic() - start:.1f} s{result.pop('told', '')}"
-        said = {"key": job.key, "name": job.name, "request": job.request, "result": result}
-        text = json.dumps(said | {"files": _hashes(folder)}, indent=1, sort_keys=True, default=str)
+        duration = f"in {time.monotonic() - start:.1f} s{result.pop('told', '')}"
+        record = {"key": job.key, "name": job.name, "request": job.request, "result": result}
+        text = json.dumps(
+            record | {"files": _hashes(folder)}, indent=1, sort_keys=True, default=str
+        )
         reports.write_text(folder / "job.json", text + "\n")
     except Exception as error:  # a model is somebody's code: whatever it raises
         known = isinstance(error, (Error, ValueError))
         text = " ".join(str(error).split())[:500]
         return {}, (text if known else f"{type(error).__name__}: {text}"), ""
-    return json.loads(json.dumps(result, default=str)), "", told
+    return json.loads(json.dumps(result, default=str)), "", duration
 
 
 def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda text: None) -> dict:
@@ -136,11 +138,11 @@ def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda te
         while waiting or running:
             # What may run beside others first.
             for key, job in sorted(waiting.items(), key=lambda item: alone(item[1])):
-                found = [outcomes.get(need.key) for need in job.needs.values()]
-                failed = next((o for o in found if o and o.status == "failed"), None)
+                needed = [outcomes.get(need.key) for need in job.needs.values()]
+                failed = next((o for o in needed if o and o.status == "failed"), None)
                 if failed:
                     ended(waiting.pop(key), {}, failed.reason)
-                elif None not in found and may_start(job):
+                elif None not in needed and may_start(job):
                     running[pool.submit(perform, job, Path(out))] = waiting.pop(key)
             if not running:
                 continue

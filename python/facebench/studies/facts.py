@@ -21,8 +21,12 @@ def fact(row: dict, name: str, of: str = "") -> tuple[object, str]:
     if known is None:
         return None, "–"
     recipe = load_recipe({"recipe": known, "settings": row.get("settings", {}), "seed": 0})
-    said = recipe.to_dict()
-    value = _FACTS[name](said) if name in _FACTS else _graph(said, _CLASSES).count_parameters(name)
+    settings = recipe.to_dict()
+    value = (
+        _FACTS[name](settings)
+        if name in _FACTS
+        else _graph(settings, _CLASSES).count_parameters(name)
+    )
     return (value, "") if isinstance(value, (int, float)) else (None, value)
 
 
@@ -31,13 +35,13 @@ def _version(framework, name):
     if distribution is None:
         return "needs Caffe 1.0, which cannot be installed any more"
     try:
-        found = version(distribution)
+        installed = version(distribution)
     except PackageNotFoundError:
         return f"needs {distribution}: pip install {distribution}"
     if name == "version":
-        return found
+        return installed
     if framework != "pytorch":
-        return f"as {distribution} {found} was built with"
+        return f"as {distribution} {installed} was built with"
     import torch
 
     number = torch.backends.cudnn.version() if name == "cudnn" else torch.version.cuda
@@ -60,21 +64,22 @@ def _network_size(recipe):
 
 
 def _image_size(recipe):
-    said = recipe["input"]
-    height, width = said["image_height"], said["image_width"]
+    sizes = recipe["input"]
+    height, width = sizes["image_height"], sizes["image_width"]
     return _size(height, width) if height else _network_size(recipe)
 
 
 def learning_rate(recipe) -> str:
     """The schedule as table 2 of Wang & Guo writes it; ipe is the iterations of an epoch."""
-    rate, said = recipe["optimizer"]["lr"], recipe["schedule"]
-    ipe = " * ipe" if said["unit"] == "epochs" else ""
+    rate, schedule = recipe["optimizer"]["lr"], recipe["schedule"]
+    ipe = " * ipe" if schedule["unit"] == "epochs" else ""
     length = recipe["training"]["iterations"] or recipe["training"]["epochs"]
     return {
-        "step": f"{rate:g} * {said['gamma']:g}^floor(iter / ({said['step']:g}{ipe}))",
-        "multistep": f"{rate:g} * {said['gamma']:g}^floor(iter / {_numbers(said['milestones'])})",
-        "polynomial": f"{rate:g} * (1 - iter / ({length}{ipe}))^{said['power']:g}",
-    }.get(said["policy"], f"{rate:g}, {said['policy']}")
+        "step": f"{rate:g} * {schedule['gamma']:g}^floor(iter / ({schedule['step']:g}{ipe}))",
+        "multistep": f"{rate:g} * {schedule['gamma']:g}^floor(iter / "
+        f"{_numbers(schedule['milestones'])})",
+        "polynomial": f"{rate:g} * (1 - iter / ({length}{ipe}))^{schedule['power']:g}",
+    }.get(schedule["policy"], f"{rate:g}, {schedule['policy']}")
 
 
 def _numbers(values):
@@ -89,12 +94,12 @@ def _scaling(said):
 
 
 def _preprocessing(recipe):
-    said = recipe["augmentation"]
-    steps = [said["view"].replace("_", " "), f"flip {said['flip']:g}"]
-    if said["shift"]:
-        steps.append(f"shift {said['shift']}")
-    if said["color"] != "none":
-        steps.append(f"colours {said['color']}")
+    augmentation = recipe["augmentation"]
+    steps = [augmentation["view"].replace("_", " "), f"flip {augmentation['flip']:g}"]
+    if augmentation["shift"]:
+        steps.append(f"shift {augmentation['shift']}")
+    if augmentation["color"] != "none":
+        steps.append(f"colours {augmentation['color']}")
     return "; ".join([*steps, _scaling(recipe["input"])])
 
 

@@ -110,8 +110,8 @@ def not_installed(engine: str) -> list[str]:
     if not lacking or _ELSEWHERE not in os.environ:
         return lacking
     look = f"import importlib.util as u; print(*(m for m in {lacking} if not u.find_spec(m)))"
-    found = subprocess.run([os.environ[_ELSEWHERE], "-c", look], capture_output=True, text=True)
-    return found.stdout.split() if found.returncode == 0 else lacking
+    process = subprocess.run([os.environ[_ELSEWHERE], "-c", look], capture_output=True, text=True)
+    return process.stdout.split() if process.returncode == 0 else lacking
 
 
 def _fitted(worker, loop, folder):
@@ -138,13 +138,17 @@ def _checked(recipe, engine, own):
     for name in own:
         if name not in OWN:
             raise ValueError(f"own: no '{name}' (known: {', '.join(OWN)})")
-    said = recipe.to_dict()
-    if said["loss"]["name"] not in LOSSES:
-        raise ValueError(f"engines have the losses {', '.join(LOSSES)}, not {said['loss']['name']}")
+    settings = recipe.to_dict()
+    if settings["loss"]["name"] not in LOSSES:
+        raise ValueError(
+            f"engines have the losses {', '.join(LOSSES)}, not {settings['loss']['name']}"
+        )
     for key, plain in _PLAIN.items():
         table, option = key.split(".")
-        if said[table].get(option, plain) != plain:
-            raise ValueError(f"{key}: engines train with {plain} alone, not {said[table][option]}")
+        if settings[table].get(option, plain) != plain:
+            raise ValueError(
+                f"{key}: engines train with {plain} alone, not {settings[table][option]}"
+            )
     return [name for name in OWN if name in own]
 
 
@@ -153,16 +157,16 @@ def _spec(recipe, loop, own, threads, device, folder):
     from facebench import embedding
     from facebench.timing.step import graph_dict
 
-    said = recipe.to_dict()
+    settings = recipe.to_dict()
     loop.save(f"{folder}/model.safetensors")  # says the network's size for these images
     options = embedding.load_model(f"{folder}/model.safetensors").network_options.to_dict()
-    optimizer = said["optimizer"]
+    optimizer = settings["optimizer"]
     rules = loop.rules()
     return {
-        "graph": graph_dict(said["network"]["name"], options),
-        "loss": said["loss"],
+        "graph": graph_dict(settings["network"]["name"], options),
+        "loss": settings["loss"],
         "own": own,
-        "seed": said["training"]["seed"],
+        "seed": settings["training"]["seed"],
         "threads": threads,
         "device": device,
         "lr": optimizer["lr"],
@@ -171,7 +175,7 @@ def _spec(recipe, loop, own, threads, device, folder):
         "weight_decay": optimizer["weight_decay"],
         "rates": {name: factor for name, (factor, _) in rules.items()},
         "decay": {name: decay for name, (_, decay) in rules.items()},
-        "schedule": said["schedule"],
+        "schedule": settings["schedule"],
         "iterations": loop.iterations,
         "steps_an_epoch": loop.iterations_per_epoch,
         "epochs": -(-loop.iterations // max(1, round(loop.iterations_per_epoch))),

@@ -204,10 +204,10 @@ def grid(table: dict) -> tuple[list[str], list[list]]:
 
 def _with_compared(table, heads, rows):
     """The last column, where values are printed; ``rows``: the lines of each row."""
-    said = [compared(row) for row in table["rows"]]
-    if any(said):
+    whys = [compared(row) for row in table["rows"]]
+    if any(whys):
         heads = [*heads, "by what it differs"]
-        last = [Cell(why.partition("\n")[0], why.partition("\n")[2]) for why in said]
+        last = [Cell(why.partition("\n")[0], why.partition("\n")[2]) for why in whys]
         rows = [[[*line, why if k == 0 else Cell("")] for k, line in enumerate(lines)]
                 for lines, why in zip(rows, last, strict=True)]  # fmt: skip
     return heads, [line for lines in rows for line in lines]
@@ -234,7 +234,7 @@ def _blocks(table):
             lines = max(lines, len(part["groups"]))
     rows = []
     for row in table["rows"]:
-        made = []
+        lines_of_row = []
         for line in range(lines):
             cells = [Cell(row["name"] if line == 0 else "")]
             for part in parts:
@@ -248,8 +248,8 @@ def _blocks(table):
                     cells += [_shown(table["columns"][n], row["cells"][n]) for n in numbers]
                 else:
                     cells += [Cell("")] * (1 + len(part["groups"]))
-            made.append(cells)
-        rows.append(made)
+            lines_of_row.append(cells)
+        rows.append(lines_of_row)
     return _with_compared(table, heads, rows)
 
 
@@ -271,7 +271,7 @@ def differences(table: dict) -> list[dict]:
     "factors" what the factors do together beyond their sum, too."""
     names = [row["name"] for row in table["rows"]]
     base = names.index(table["baseline"])
-    found = []
+    by_column = []
     for i in range(len(table["columns"])):
         values = {r["name"]: r["cells"][i].get("values") for r in table["rows"]}
         if any(not v or None in v for v in values.values()):
@@ -283,8 +283,8 @@ def differences(table: dict) -> list[dict]:
             middle = [values[n] for n in names[1:-1]]
             sums = [sum(v[s] - first[s] for v in middle) for s in range(len(first))]
             parts["interaction"] = paired(sums, ends)
-        found.append({"column": i, "parts": parts})
-    return found
+        by_column.append({"column": i, "parts": parts})
+    return by_column
 
 
 def _signed(column, value):
@@ -293,12 +293,12 @@ def _signed(column, value):
 
 
 def _differences(table):
-    found = differences(table)
-    if not found:
+    by_column = differences(table)
+    if not by_column:
         return [text("Without a value in every row, so no differences.")]
-    names = list(found[0]["parts"])
+    names = list(by_column[0]["parts"])
     rows, drawn = [], []
-    for one in found:
+    for one in by_column:
         column = table["columns"][one["column"]]
         cells = [heading(column)]
         for part in one["parts"].values():
@@ -455,8 +455,8 @@ def _lines(table, columns):
         ):
             there = [(x, v) for x, v in zip(xs, values, strict=True) if v is not None]
             if there:
-                own = [x for x, _ in there], [v for _, v in there], [None] * len(there)
-                plots_of.setdefault(first, []).append((what, *own))
+                points = [x for x, _ in there], [v for _, v in there], [None] * len(there)
+                plots_of.setdefault(first, []).append((what, *points))
     y_title = table["columns"][numbers[0]].get("unit") or "images/s"
     x_title = table["plot"].get("x", "")
     return [(lines_svg(series, name, x_title, y_title), f"{name}: {table['title']}.")

@@ -82,8 +82,8 @@ class Plan:
     def _job(self, kind, name, request, places=None, how=None):
         """A job; of ``places`` those that are jobs are needed, the others are asked for."""
         needs = {k: v for k, v in (places or {}).items() if isinstance(v, Job)}
-        said = {k: str(v) for k, v in (places or {}).items() if k not in needs}
-        return Job(kind, name, request | said, needs, {"threads": 0} | self.how | (how or {}))
+        paths = {k: str(v) for k, v in (places or {}).items() if k not in needs}
+        return Job(kind, name, request | paths, needs, {"threads": 0} | self.how | (how or {}))
 
     # --- data ---------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class Plan:
 
     def _overlap(self, table, row):
         size = _crop_size(_recipe(row, 0)[0]) if "recipe" in row else None
-        given = self.train.get(row["training_set"], {})
+        training_set = self.train.get(row["training_set"], {})
         tests, places, embeddings = [], {}, {}
         asked = row.get("without_test_people", [])
         for protocol in _protocols(table) if asked is True else asked or []:
@@ -149,7 +149,9 @@ class Plan:
                 places[name] = place
                 embeddings[name] = self.test.get(protocol, {}).get("embeddings")
         request = {"tests": tests, "test_embeddings": embeddings}
-        request |= {k: given[k] for k in ("names", "embeddings", "exclude") if given.get(k)}
+        request |= {
+            k: training_set[k] for k in ("names", "embeddings", "exclude") if training_set.get(k)
+        }
         places["pack"] = self._pack(row, size)
         return self._job("overlap", row["training_set"], request, places)
 
@@ -278,9 +280,9 @@ def _recipe(row, seed):
 
 def _crop_size(recipe):
     """The side, or (width, height), of the crops that a recipe trains on; None: the crop's own."""
-    said = recipe.to_dict()
+    settings = recipe.to_dict()
     for part, prefix in (("input", "image_"), ("network", "")):
-        width, height = said[part][f"{prefix}width"], said[part][f"{prefix}height"]
+        width, height = settings[part][f"{prefix}width"], settings[part][f"{prefix}height"]
         if width and height:
             return width if width == height else (width, height)
     return None
@@ -293,8 +295,8 @@ def _said_of(row):
         return model | {"row": row["name"]}
     if not isinstance(model, (str, os.PathLike)):
         return python_name(model) | {"row": row["name"]}
-    said = {"name": os.fspath(model)}
-    return said | ({"sha256": sha256_file(model)} if Path(model).is_file() else {})
+    record = {"name": os.fspath(model)}
+    return record | ({"sha256": sha256_file(model)} if Path(model).is_file() else {})
 
 
 def python_name(model) -> dict:

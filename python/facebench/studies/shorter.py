@@ -75,9 +75,9 @@ def suite(
         described = suite_study(description, models, sets, cost)
         described.tables[0].rows += _added(out)
     result = study(described, out=out, **how)
-    said = vars(described) | {"tables": [vars(table) for table in described.tables]}
+    content = vars(described) | {"tables": [vars(table) for table in described.tables]}
     # Of a model that is a Python object its name is kept.
-    write_text(out / "suite.json", json.dumps(said, indent=1, default=_plain) + "\n")
+    write_text(out / "suite.json", json.dumps(content, indent=1, default=_plain) + "\n")
     return result
 
 
@@ -164,10 +164,10 @@ def _read_suite(path):
         named = {"name": table.get("name") or model_name(model), "model": place}
         rows.append(named | {"prepare": settings})
     evaluation = [f["name"] for f in EvaluationOptions.fields()]
-    own = ("name", "protocol", "track", "metric")
+    of_the_column = ("name", "protocol", "track", "metric")
     for table in _tables(path, said, "sets"):
-        check_keys(path, "[[sets]]", table, (*own, *SET_SETTINGS, *evaluation))
-        data = {k: v for k, v in table.items() if k not in own}
+        check_keys(path, "[[sets]]", table, (*of_the_column, *SET_SETTINGS, *evaluation))
+        data = {k: v for k, v in table.items() if k not in of_the_column}
         data |= {k: str(here / data[k]) for k in ("root", "images", "lists") if k in data}
         asked, name = table.get("protocol"), table.get("name")
         several = asked if isinstance(asked, list) else [asked]
@@ -197,8 +197,8 @@ def _before(out):
     if read_before(out) is None or not path.is_file():
         return Study("suite", "Suite", [Table("suite", "Models by sets", [], [], order=True)])
     try:
-        said = read_json(path)
-        return Study(**said | {"tables": [Table(**t) for t in said["tables"]]})
+        content = read_json(path)
+        return Study(**content | {"tables": [Table(**t) for t in content["tables"]]})
     except (Error, ValueError, TypeError, KeyError):
         raise Error(f"{path}: is not what facebench suite writes; remove it") from None
 
@@ -237,8 +237,8 @@ def _with_run(out, run, name):
         column = protocol
         table.columns.insert(0, {"protocol": protocol, "name": protocol, "data": {}})
     sha256 = hashlib.sha256(canonical_json(found["content"]).encode()).hexdigest()
-    said = {"folder": os.path.abspath(run), "column": column, "sha256": sha256}
-    table.rows.append({"name": name, "run": said})
+    source = {"folder": os.path.abspath(run), "column": column, "sha256": sha256}
+    table.rows.append({"name": name, "run": source})
     return described
 
 

@@ -74,12 +74,12 @@ def _read_idx(root, name, magic):
         if len(header) != 1 + axes or header[0] != magic:
             raise Error(f"{path}: no IDX file of {axes} axes; offset 0 must hold {magic:#x}.")
         shape = [int(n) for n in header[1:]]
-        wanted = math.prod(shape)
-        if wanted > 1 << 28:
-            raise Error(f"{path}: {wanted} bytes by its header; at most {1 << 28} are read.")
-        values = file.read(wanted + 1)
-    if len(values) != wanted:
-        raise Error(f"{path}: its header says {wanted} bytes, there are {len(values)} or more.")
+        size = math.prod(shape)
+        if size > 1 << 28:
+            raise Error(f"{path}: {size} bytes by its header; at most {1 << 28} are read.")
+        values = file.read(size + 1)
+    if len(values) != size:
+        raise Error(f"{path}: its header says {size} bytes, there are {len(values)} or more.")
     return np.frombuffer(values, np.uint8).reshape(shape)
 
 
@@ -94,9 +94,11 @@ def read_cifar10(root) -> SmallImages:
     archive = folder if folder.is_file() else folder / "cifar-10-binary.tar.gz"
     if archive.is_file():
         with open_file(archive) as file, tarfile.open(fileobj=file) as files:
-            wanted = {m.name.rpartition("/")[2]: m for m in files if m.isfile()}
+            members = {m.name.rpartition("/")[2]: m for m in files if m.isfile()}
             read = {
-                n: files.extractfile(m).read(1 << 28) for n, m in wanted.items() if n[-4:] == ".bin"
+                n: files.extractfile(m).read(1 << 28)
+                for n, m in members.items()
+                if n[-4:] == ".bin"
             }
         folder = archive
     else:

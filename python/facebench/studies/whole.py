@@ -149,11 +149,11 @@ def read_before(out: Path) -> dict | None:
     if not path.is_file():
         return None
     try:
-        said = read_json(path)
-        said["content"]["tables"][0]["rows"]
+        content = read_json(path)
+        content["content"]["tables"][0]["rows"]
     except (Error, ValueError, KeyError, TypeError, IndexError):
         raise Error(f"{path}: is not what facebench study writes; remove it") from None
-    return said
+    return content
 
 
 def _circumstance(wanted):

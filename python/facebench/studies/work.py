@@ -52,7 +52,7 @@ def overlap(request, needs, out, how):
         place = _place(request, needs, name)
         if place.is_dir() and (place / "images").is_dir():
             place = place / "images"
-        found = datasets.find_overlap(
+        shared = datasets.find_overlap(
             path,
             place,
             train_names=request.get("names"),
@@ -60,10 +60,10 @@ def overlap(request, needs, out, how):
             test_embeddings=request["test_embeddings"].get(name),
             threads=how["threads"],
         )
-        identifiers = found.train["identifiers"]
-        compared |= found.compared_images
-        why |= {e["person"]: f"{e['match']} ({e['why']})" for e in found.entries}
-        write_text(out / f"{name}.csv", found.csv)
+        identifiers = shared.train["identifiers"]
+        compared |= shared.compared_images
+        why |= {e["person"]: f"{e['match']} ({e['why']})" for e in shared.entries}
+        write_text(out / f"{name}.csv", shared.csv)
     listed = {"people": [], "samples": []}
     if request.get("exclude"):
         listed = datasets.read_exclusion(request["exclude"])
@@ -152,8 +152,8 @@ def classify(request, needs, out, how):
     command += [str(out / "request.json"), str(out / "answer.json")]
     done = subprocess.run(command, env=child_environment(), capture_output=True, text=True)
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
-        raise Error(f"{out / 'request.json'}: this training failed: {said[:400]}")
+        message = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
+        raise Error(f"{out / 'request.json'}: this training failed: {message[:400]}")
     return read_json(out / "answer.json")
 
 
@@ -179,10 +179,10 @@ def cost(request, needs, out, how):
     """What embedding with a model costs."""
     from facebench.studies.costs import measure_cost
 
-    found = measure_cost(how["model"], request["settings"], how["threads"])
-    if "failed" in found:
-        raise Error(found["failed"])
-    return found
+    cost = measure_cost(how["model"], request["settings"], how["threads"])
+    if "failed" in cost:
+        raise Error(cost["failed"])
+    return cost
 
 
 def picture(request, needs, out, how):

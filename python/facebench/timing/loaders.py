@@ -43,8 +43,8 @@ DALI = "DALI, CPU"
 
 
 def _pictures(make, paths):
-    made = make(paths, [0] * len(paths))
-    return (made[k][0].numpy() for k in range(len(paths)))
+    pictures = make(paths, [0] * len(paths))
+    return (pictures[k][0].numpy() for k in range(len(paths)))
 
 
 def dali_is_there():
@@ -82,14 +82,14 @@ def prepare(files, folder, size, most):
         person = folder / "files" / f"{sample.label:06}"
         person.mkdir(parents=True, exist_ok=True)
         images.write(person / f"{number:06}.jpg", picture)
-    made = datasets.read_image_folder(folder / "files")
+    faces = datasets.read_image_folder(folder / "files")
     forms = {"folder": folder / "files"}
     for form in ("rec", "tar"):
         forms[form] = folder / f"images.{form}"
-        datasets.convert_dataset(made, forms[form])
+        datasets.convert_dataset(faces, forms[form])
     forms["pack"] = folder / "images.h5"
     crop = crops.CropOptions(height=size, width=size)
-    datasets.pack_dataset(made, forms["pack"], crop=crop)
+    datasets.pack_dataset(faces, forms["pack"], crop=crop)
     return forms
 
 
@@ -119,11 +119,11 @@ def check_equal(forms, most=64):
 def data_loader_work(name, paths, batch, threads):
     """run(rounds) -> seconds of one of ``OTHERS``, with as many workers; one: in this process."""
     workers = 0 if threads == 1 else threads
-    made = OTHERS[name](paths, [0] * len(paths))
+    pictures = OTHERS[name](paths, [0] * len(paths))
     loader = DataLoader(
-        made,
+        pictures,
         batch_size=batch,
-        sampler=RandomSampler(made, replacement=True, num_samples=1 << 40),
+        sampler=RandomSampler(pictures, replacement=True, num_samples=1 << 40),
         num_workers=workers,
         **({"prefetch_factor": _AHEAD} if workers else {}),
     )

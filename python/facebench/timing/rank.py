@@ -56,8 +56,8 @@ def accuracy(job, group, device):
 def main():
     folder = Path(sys.argv[1])
     job = read_json(folder / "job.json")
-    wanted = job.get("device") or job["step"]["device"]
-    group, device = training.torchrun_process_group(wanted)
+    asked_device = job.get("device") or job["step"]["device"]
+    group, device = training.torchrun_process_group(asked_device)
     if job["what"] == "step":
         result = steps(job, group, device)
     else:

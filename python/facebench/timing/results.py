@@ -63,15 +63,15 @@ def busy(result):
 
 def notes(result):
     """What is to be said about a measurement, the mark of a busy machine first."""
-    found = []
+    lines = []
     if busy(result):
         shares = [r["processors"]["others"] for r in result["rows"] if r.get("busy")]
-        found.append(
+        lines.append(
             f"**Busy machine**: other processes used up to {100 * max(shares):.0f} % of the "
             "processors while rows marked * were measured. Their figures are not those of an idle "
             "machine."
         )
-    return [*found, *KINDS[result["kind"]].notes(result)]
+    return [*lines, *KINDS[result["kind"]].notes(result)]
 
 
 def markdown(result):

@@ -207,12 +207,12 @@ def _accuracy_row(accuracy, recipe, data, seeds, count, threads, device, limit):
         reached = next(((s, e) for s, e, a in curve if a >= accuracy), (None, None))
         seconds.append(reached[0])
         epochs.append(reached[1])
-    found = [s for s in seconds if s is not None]
+    reached_seconds = [s for s in seconds if s is not None]
     return {
         "processes": count,
         "accuracy": accuracy,
         "seconds": seconds,
         "epochs": epochs,
-        "reached": len(found),
-        "median": statistics.median(found) if found else None,
+        "reached": len(reached_seconds),
+        "median": statistics.median(reached_seconds) if reached_seconds else None,
     }

@@ -322,13 +322,13 @@ class _Reference:
         engines compile here; ``limit`` is for each of the two."""
         outputs = self._infer(worker, limit)
         scale = float(np.abs(self.outputs).max()) or 1.0
-        found = {"outputs": float(np.abs(outputs - self.outputs).max()) / scale}
+        differences = {"outputs": float(np.abs(outputs - self.outputs).max()) / scale}
         if self.losses is not None:
             theirs = self._losses(worker, limit)
-            found["losses"] = [
+            differences["losses"] = [
                 abs(a - b) / max(abs(b), 1e-9) for a, b in zip(theirs, self.losses, strict=True)
             ]
-        return found
+        return differences
 
 
 def agrees(found, precision):
@@ -363,10 +363,10 @@ def _prepare(row, job, reference, settings, versions):
         spec |= {"graph": reference.graph, "onnx": reference.onnx}
     worker.ask("prepare", limit, spec=spec, weights=reference.weights if reference else None)
     if reference and row.result["engine"] != "facebench":
-        found = reference.check(worker, limit)
-        row.result["difference"] = found
-        if not agrees(found, job["precision"]):
-            raise WorkerFailed("differs", f"differs from this library's outputs: {found}")
+        differences = reference.check(worker, limit)
+        row.result["difference"] = differences
+        if not agrees(differences, job["precision"]):
+            raise WorkerFailed("differs", f"differs from this library's outputs: {differences}")
 
 
 def _warm_up(row, settings):

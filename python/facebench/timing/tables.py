@@ -151,7 +151,7 @@ def _thread_counts(rows):
 def _by_threads(rows):
     """As Shi et al. 2016 print it, table 7: a column for each number of threads."""
     counts = _thread_counts(rows)
-    found = {(r["network"], r["engine"], r["batch"], r["threads"]): r for r in rows}
+    row_of = {(r["network"], r["engine"], r["batch"], r["threads"]): r for r in rows}
 
     def cell(row):
         if row["status"] != "ok":
@@ -161,12 +161,12 @@ def _by_threads(rows):
             interval and [1e3 * v for v in interval]
         )
 
-    cases = dict.fromkeys(case[:3] for case in found)
+    cases = dict.fromkeys(case[:3] for case in row_of)
     columns = ["network", "engine", "batch", *(f"{n} threads, ms" for n in counts)]
     return (
         "Time of an iteration by threads",
         columns,
-        [[*case, *(cell(found[*case, n]) for n in counts)] for case in cases],
+        [[*case, *(cell(row_of[*case, n]) for n in counts)] for case in cases],
     )
 
 
@@ -179,12 +179,12 @@ def _step_plots(result):
         rows = [r for r in result["rows"] if r["network"] == network and r["status"] != "absent"]
         batches = list(dict.fromkeys(r["batch"] for r in rows))
         engines = list(dict.fromkeys(r["engine"] for r in rows))
-        found = {(r["engine"], r["batch"]): r for r in rows}
+        row_of = {(r["engine"], r["batch"]): r for r in rows}
         if not rows:
             continue
         times, rates = [], []
         for engine in engines:
-            cells = [found.get((engine, b)) for b in batches]
+            cells = [row_of.get((engine, b)) for b in batches]
             times.append((engine, *_bars(cells, _milliseconds)))
             ok = [r for r in cells if r and r["status"] == "ok"]
             rates.append(
@@ -312,8 +312,8 @@ def _rate_plots(result):
         return []
     series = []
     for t in threads:
-        found = {r[by[0]]: r for r in result["rows"] if r["threads"] == t}
-        rows = [found.get(g) for g in groups]
+        row_of = {r[by[0]]: r for r in result["rows"] if r["threads"] == t}
+        rows = [row_of.get(g) for g in groups]
         series.append(
             (
                 f"{t} thread{'s' if t > 1 else ''}",

@@ -103,14 +103,14 @@ class Worker:
 
     def _ended(self):
         code = self._process.wait()
-        said = self._last_words()
+        message = self._last_words()
         if code == -signal.SIGKILL:
             raise WorkerFailed("out_of_memory", "the system killed the process (out of memory)")
         from facebench.engines.worker import is_out_of_memory
 
         # An allocation that fails inside a thread or a library ends the process with its words.
-        kind = "out_of_memory" if is_out_of_memory(RuntimeError(said)) else "failed"
-        raise WorkerFailed(kind, f"the process ended ({code}): {said}")
+        kind = "out_of_memory" if is_out_of_memory(RuntimeError(message)) else "failed"
+        raise WorkerFailed(kind, f"the process ended ({code}): {message}")
 
     def _last_words(self):
         self._said.seek(0, os.SEEK_END)
