@@ -14,6 +14,7 @@
 #include "facebench/embedding/extractor.h"
 #include "facebench/embedding/imported_model.h"
 #include "facebench/embedding/quantize.h"
+#include "facebench/embedding/shards.h"
 #include "input_ranges.h"
 #include "json.h"
 #include "modules.h"
@@ -164,6 +165,16 @@ void bind_extract(py::module_& m) {
       py::arg("model"), py::arg("images"), py::arg("options"), py::arg("threads"),
       py::arg("progress"));
   m.def(
+      "extract_shard",
+      [](const AnyModel& model, const ImageSource& images, int number, int count,
+         const ExtractOptions& options, int threads, py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return extract_shard(model, images, {number, count}, options, job);
+        });
+      },
+      py::arg("model"), py::arg("images"), py::arg("number"), py::arg("count"), py::arg("options"),
+      py::arg("threads"), py::arg("progress"));
+  m.def(
       "extract_array",
       [](const AnyModel& model, const Pixels& images, const ExtractOptions& options, int threads,
          py::object progress, std::vector<std::string> names,
@@ -207,6 +218,8 @@ void bind_embedding(py::module_& m) {
   bind_extract<Model>(m);
   bind_extract<BatchModel>(m);
   bind_input_ranges(m);
+  m.def("merge_shards", &merge_shards, py::arg("shards"), py::call_guard<py::gil_scoped_release>(),
+        "All shards of a source as one set.");
   m.def(
       "parse_model_description",
       [](const std::string& text, const std::string& where, const std::string& key) {

@@ -69,6 +69,7 @@ def embed(
     mean=None,
     std=None,
     color=None,
+    shard="",
     threads=0,
     progress=None,
     **options: "Unpack[full.ExtractOptionsKeywords]",
@@ -78,8 +79,9 @@ def embed(
 
     ``model``, ``mean``, ``std``, ``color``: as for `run`. ``pack``: its path, or an opened one; or
     a folder of photographs, which need not be sorted by people: each is detected and cropped as the
-    model says, and named by its path below the folder. ``options`` are fields of `ExtractOptions`:
-    flip, normalization, micro_batch, precision, device, executor.
+    model says, and named by its path below the folder. ``shard``: "3/16" embeds the third of
+    sixteen parts of a pack or archive; `facebench.embedding.merge_shards` joins them. ``options``
+    are fields of `ExtractOptions`: flip, normalization, micro_batch, precision, device, executor.
     """
     extract = full.ExtractOptions(**options)
     embedder = embedding.load_embedder(model, mean=mean, std=std, color=color)
@@ -91,9 +93,12 @@ def embed(
         elif not os.path.isdir(pack):
             source = datasets.Pack(pack)
     if isinstance(source, (str, os.PathLike)):
+        if shard:
+            raise ValueError(f"shard: '{source}' is a folder of photographs; pack it first")
         result = _compare.embed_folder(embedder, source, extract, threads, progress)
     else:
-        result = embedding.extract(embedder, source, extract, threads=threads, progress=progress)
+        how = {"shard": shard, "threads": threads, "progress": progress}
+        result = embedding.extract(embedder, source, extract, **how)
     if out is not None:
         write_embeddings(out, result)
     return result

@@ -16,7 +16,15 @@ import numpy as np
 from facebench import nn
 from facebench._torch import full
 from facebench.core import Error
-from facebench.core._arguments import brief, did_you_mean, listed, of_kind, tensor_array, type_text
+from facebench.core._arguments import (
+    brief,
+    did_you_mean,
+    listed,
+    of_kind,
+    path_text,
+    tensor_array,
+    type_text,
+)
 from facebench.core._options import takes
 from facebench.embedding import _foreign, _onnx_import
 from facebench.embedding._foreign import (
@@ -26,7 +34,13 @@ from facebench.embedding._foreign import (
     TorchEmbedder,
     load_embedder,
 )
-from facebench.io import EmbeddingSet, read_safetensors, sha256_file
+from facebench.io import (
+    EmbeddingSet,
+    read_embeddings,
+    read_safetensors,
+    sha256_file,
+    write_embeddings,
+)
 from facebench.nn import NetworkOptions
 
 ExtractOptions = full.ExtractOptions
@@ -47,6 +61,7 @@ __all__ = [
     "load_embedder",
     "load_model",
     "make_model",
+    "merge_shards",
     "quantize",
 ]
 
@@ -304,6 +319,7 @@ def extract(
     *,
     names=None,
     status=None,
+    shard: str = "",
     threads: int = 0,
     progress=None,
 ) -> EmbeddingSet:
@@ -313,7 +329,8 @@ def extract(
     (N, H, W, 3) RGB, or a source such as a pack. With an array, ``names`` are the sample ids
     (default: numbers) and ``status`` says which rows to skip (0 ok). ``options`` are
     `ExtractOptions`; what is unset is what the model says: no flip and unit length with an
-    `Embedder` that says nothing. The same bits for any number of threads.
+    `Embedder` that says nothing. The same bits for any number of threads. ``shard``: "3/16" is the
+    third of sixteen parts of a source, for several machines; `merge_shards` joins them.
 
     >>> import numpy as np
     >>> from facebench import embedding
@@ -327,7 +344,11 @@ def extract(
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, full.ImageSource):
+        if shard:
+            return full.extract_shard(model, images, *_shard(shard), options, threads, progress)
         return full.extract(model, images, options, threads, progress)
+    if shard:
+        raise ValueError("shard: parts are of a pack or an archive, not of an array")
     if hasattr(images, "detach"):
         images = tensor_array(images, "images")
     return full.extract_array(
@@ -339,3 +360,35 @@ def extract(
         listed(names, "names"),
         [int(s) for s in (status if status is not None else [])],
     )
+
+
+def _shard(text):
+    """ "3/16" as (3, 16)."""
+    number, _, count = of_kind(text, str, "shard").partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) < 2**31):
+        raise ValueError(f"shard '{brief(text)}': expected NUMBER/COUNT, as 3/16")
+    return int(number), int(count)
+
+
+def merge_shards(shards, out=None) -> EmbeddingSet:
+    """The embeddings of all shards of a source, as one process gives them, bit for bit.
+
+    ``shards``: files, or sets, in any order; ``out``: where to write the result. ValueError where
+    one is missing or there twice, or where they are of different models, options or sources.
+
+    >>> import numpy as np
+    >>> from facebench import embedding, io
+    >>> def part(k):
+    ...     place = {"number": k, "count": 3, "first": k - 1, "rows": 1, "of": 3}
+    ...     return io.EmbeddingSet(np.ones((1, 4)), [f"image {k}"], manifest={"shard": place})
+    >>> embedding.merge_shards([part(3), part(1), part(2)]).names
+    ['image 1', 'image 2', 'image 3']
+    """
+    sets = [
+        s if isinstance(s, EmbeddingSet) else read_embeddings(path_text(s, "shards"))
+        for s in listed(shards, "shards")
+    ]
+    whole = full.merge_shards(sets)
+    if out is not None:
+        write_embeddings(out, whole)
+    return whole

@@ -74,6 +74,7 @@ SECTIONS = {
             "scan": data.scan,
             "convert": data.convert,
             "overlap": data.overlap,
+            "merge": data.merge,
             "croissant": data.croissant,
         },
         "bench": {

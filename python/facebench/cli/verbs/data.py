@@ -216,3 +216,15 @@ def croissant(
         pack, folder, name=name, description=description, url=url, license=license
     )
     return Answer({"path": str(path)}, f"{path}: metadata; publish {pack.name} beside it")
+
+
+@verb("facebench data merge part-1-of-2.h5 part-2-of-2.h5 --out lfw-m.h5")
+def merge(
+    shards: argument("The files of all shards, in any order.", list[Path]),
+    out: common.Out = None,
+):
+    """Join what embed --shard wrote. The same bytes as embed writes of the whole pack."""
+    path = common.out_path(out, "data-merge", "embeddings", ".h5")
+    rows, dim = facebench.embedding.merge_shards(shards, path).values.shape
+    text = f"{path}: {rows} rows of {dim} numbers out of {len(shards)} shards"
+    return Answer({"path": str(path), "rows": rows, "dim": dim}, text)

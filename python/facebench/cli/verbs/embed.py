@@ -5,7 +5,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument
+from facebench.cli.options import argument, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
@@ -18,6 +18,7 @@ def embed(
     model: argument(common.MODEL_HELP),
     pack: argument("A pack, a .rec, .bin or .tar of crops, or a folder of photographs.", Path),
     setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
+    shard: option("NUMBER/COUNT, as 3/16: one part of the pack; see data merge.") = "",
     out: common.Out = None,
     threads: common.Threads = 0,
     **options,
@@ -28,10 +29,10 @@ def embed(
     common.parse_request(options)
     common.add_settings(options, setting)
     source = facebench.embedding.load_embedder(model, **_foreign.take_pixels(options))
-    path = common.out_path(out, "embed", Path(model).stem, ".h5")
-    embeddings = facebench.embed(
-        source, pack, path, threads=threads, progress=make_progress(), **options
-    )
+    name = "-".join(filter(None, (Path(model).stem, shard.replace("/", "-of-"))))
+    path = common.out_path(out, "embed", name, ".h5")
+    how = {"shard": shard, "threads": threads, "progress": make_progress()}
+    embeddings = facebench.embed(source, pack, path, **how, **options)
     rows, dim = embeddings.values.shape
     counts = Counter(facebench.io.SampleStatus(status).name for status in embeddings.status)
     text = f"{path}: {counts['ok']} embeddings of {dim} numbers"

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "facebench/embedding/extractor.h"
+
+namespace facebench {
+
+// A part of a source's images: the `number`th (from 1) of `count` runs of neighbouring rows.
+struct Shard {
+  int number = 1;
+  int count = 1;
+};
+
+// extract() of a shard. Shards are of about as many faces, in whole batches, so that merge_shards()
+// of all gives the bytes of extract() for every model. The manifest says which rows of how many
+// these are. Throws as extract(), and std::invalid_argument for a shard that is none.
+EmbeddingSet extract_shard(const BatchModel& model, const ImageSource& images, const Shard& shard,
+                           const ExtractOptions& options = {}, const Job& job = {});
+EmbeddingSet extract_shard(const Model& model, const ImageSource& images, const Shard& shard,
+                           const ExtractOptions& options = {}, const Job& job = {});
+
+// All shards of a source, in any order, as one set. Throws std::invalid_argument, which names the
+// shards, where one is missing or there twice, or where they were computed by different models,
+// options or versions, or are of different sources.
+EmbeddingSet merge_shards(std::vector<EmbeddingSet> shards);
+
+}  // namespace facebench
