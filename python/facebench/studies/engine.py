@@ -9,7 +9,14 @@ import os
 import shutil
 import signal
 import time
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -143,7 +150,7 @@ def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda te
                 if failed:
                     ended(waiting.pop(key), {}, failed.reason)
                 elif None not in needed and may_start(job):
-                    running[pool.submit(perform, job, Path(out))] = waiting.pop(key)
+                    running[pool.submit(perform, job, Path(out).absolute())] = waiting.pop(key)
             if not running:
                 continue
             for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -157,6 +164,9 @@ def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda te
                         ended(job, {}, why)
                     suspects.add(job.key)
                     waiting |= {} if job.key in outcomes else {job.key: job}
+                except CancelledError:
+                    why = "not made: the executor's scheduler or workers are gone; run it again"
+                    ended(job, {}, why)
                 except Exception as error:  # of an executor of somebody else's
                     ended(job, {}, f"{type(error).__name__}: {error}")
     finally:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import facebench
+import pytest
 
 STUDY = """
 version = 1
@@ -115,9 +116,16 @@ def without_times(content):
     return content
 
 
-def test_killed_three_times_gives_the_bytes_of_one_undisturbed(tmp_path):
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The study in one process, undisturbed."""
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "study.toml").write_text(STUDY)
+    return facebench.study(folder / "study.toml", out=folder / "whole", rehearse=True)
+
+
+def test_killed_three_times_gives_the_bytes_of_one_undisturbed(whole, tmp_path):
     (tmp_path / "study.toml").write_text(STUDY)
-    whole = facebench.study(tmp_path / "study.toml", out=tmp_path / "whole", rehearse=True)
     assert whole.failures == []
     assert whole["b"]["rows"][3]["cells"][0]["value"] > 0  # drawn, in a rehearsal
     for stage, times in (("pack", 1), ("training", 3), ("pack and embed", 2)):
@@ -128,10 +136,58 @@ def test_killed_three_times_gives_the_bytes_of_one_undisturbed(tmp_path):
         tmp_path / "study.toml", out=tmp_path / "torn", rehearse=True, say=said.append
     )
     assert "are there and whole; kept" in said[0]
-    assert files_of(tmp_path / "torn") == files_of(tmp_path / "whole")
+    assert files_of(tmp_path / "torn") == files_of(whole.folder)
     # The training that both tables need was made once; without a rehearsal cells say their needs.
     assert len(list((tmp_path / "torn" / "jobs" / "train").iterdir())) == 6
     asked = facebench.study(tmp_path / "study.toml", out=tmp_path / "asked")
     whys = [c["why"] for t in asked.content["tables"] for r in t["rows"] for c in r["cells"]]
     assert "needs webface: --train webface=FOLDER." in whys and len(whys) == 2 * 5 + 4
     assert torn.content["title"] == "Two recipes on two sets"
+
+
+@pytest.fixture
+def dask_workers(tmp_path):
+    """A Dask scheduler's address and two workers, processes of their own."""
+    pytest.importorskip("distributed")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    started = []
+
+    def start(module, *words):
+        command = [sys.executable, "-m", f"distributed.cli.{module}", *words, "--no-dashboard"]
+        with open(tmp_path / f"{module}{len(started)}.log", "wb") as log:
+            process = subprocess.Popen(
+                command, env=environment, cwd=tmp_path, stdout=log, stderr=log
+            )
+        started.append(process)
+        return process
+
+    place = tmp_path / "scheduler.json"
+    start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(place))
+    words = ("--scheduler-file", str(place), "--no-nanny", "--nthreads", "1")
+    workers = [start("dask_worker", *words) for _ in range(2)]
+    yield place, workers
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_on_workers_of_dask_of_which_one_dies(whole, dask_workers, tmp_path):
+    from dask.distributed import Client
+
+    place, workers = dask_workers
+    (tmp_path / "study.toml").write_text(STUDY)
+    with Client(scheduler_file=str(place), timeout=60, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        said = []
+
+        def say(text):
+            said.append(text)
+            if len(said) == 4:
+                workers[0].kill()
+
+        study = facebench.study(
+            tmp_path / "study.toml", out=tmp_path / "torn", rehearse=True, say=say,
+            executor=client.get_executor(pure=False),
+        )  # fmt: skip
+    assert study.failures == [] and workers[0].wait() == -signal.SIGKILL
+    assert files_of(tmp_path / "torn") == files_of(whole.folder)

@@ -6,7 +6,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import verb
-from facebench.cli.verbs.study import Jobs, answer, how
+from facebench.cli.verbs.study import Jobs, Workers, answer, how
 
 Words = "; all words up to the next option."
 
@@ -25,6 +25,7 @@ def suite(
         "suite"
     ),
     jobs: Jobs = 1,
+    workers: Workers = "",
     no_cost: flag(
         "--no-cost", "Do not measure images a second, parameters, FLOPs, memory."
     ) = False,
@@ -33,4 +34,8 @@ def suite(
     """Every model under every protocol: tables, the order and how sure it is, cost, failures."""
     given = {"models": models or None, "sets": sets or None, "add": add, "name": name}
     cost = not no_cost
-    return answer(facebench.suite(description, **given, out=out, cost=cost, **how(jobs, threads)))
+    return answer(
+        facebench.suite(
+            description, **given, out=out, cost=cost, **how(jobs, threads, workers=workers)
+        )
+    )
