@@ -220,6 +220,13 @@ void bind_packs(py::module_& m) {
       .def_property_readonly(
           "warning", [](const OutsideFaces& o) { return outside_warning(o); },
           "a sentence, where more than one face in a hundred is outside; else empty");
+  py::class_<CropSizedImages>(m, "CropSizedImages",
+                              "Images that have the crop's size before a face is looked for.")
+      .def_readonly("images", &CropSizedImages::images, "of exactly that size")
+      .def_readonly("decoded", &CropSizedImages::decoded, "in which a face was looked for")
+      .def_property_readonly(
+          "warning", [](const CropSizedImages& c) { return crop_sized_warning(c); },
+          "a sentence that asks for the detector none, where nearly all are; else empty");
   py::class_<PackSummary>(m, "PackSummary", "What pack_dataset wrote.")
       .def_readonly("path", &PackSummary::path)
       .def_readonly("images", &PackSummary::images)
@@ -228,6 +235,7 @@ void bind_packs(py::module_& m) {
       .def_readonly("passed_over", &PackSummary::passed_over, "Dataset.passed_over")
       .def_readonly("notes", &PackSummary::notes, "Dataset.notes")
       .def_readonly("outside", &PackSummary::outside)
+      .def_readonly("crop_sized", &PackSummary::crop_sized)
       .def_readonly("tree_sha256", &PackSummary::tree_sha256)
       .def_property_readonly("counts", [](const PackSummary& s) {
         py::dict counts;

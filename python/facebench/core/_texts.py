@@ -36,6 +36,7 @@ _TEXTS = {
     "DecodedImages": _images,
     "FaceIdentity": lambda x: f"index {x.index}",
     "ImageSource": _images,
+    "CropSizedImages": lambda x: f"{x.images} of {x.decoded} images",
     "OutsideFaces": lambda x: _count(len(x.names), "image"),
     "Pack": lambda x: f"{x.path}: {_images(x)}",
     "PackFailure": lambda x: f"{x.id}: {x.reason}",

@@ -45,6 +45,17 @@ struct OutsideFaces {
 // else empty.
 std::string outside_warning(const OutsideFaces& outside);
 
+// Images in which a detector looked for a face although they have exactly the crop's size: where
+// nearly all do, they are crops already, and cutting them again loses what was aligned.
+struct CropSizedImages {
+  std::int64_t images = 0;   // of exactly that size
+  std::int64_t decoded = 0;  // in which a face was looked for
+  ImageShape shape;          // the crop's
+};
+// A sentence that asks for the detector `none`, where at least 19 of 20 images have that size; else
+// empty.
+std::string crop_sized_warning(const CropSizedImages& sized);
+
 struct PackSummary {
   std::filesystem::path path;
   std::int64_t images = 0;
@@ -55,6 +66,7 @@ struct PackSummary {
   std::vector<std::string> passed_over;                   // Dataset::passed_over
   std::vector<std::string> notes;                         // Dataset::notes
   OutsideFaces outside;
+  CropSizedImages crop_sized;
   // SHA-256 over "HASH  ID\n" of every sample in order, HASH that of the file's bytes (64 zeros for
   // a missing one): what `sha256sum` prints for the same files.
   std::string tree_sha256;
@@ -70,7 +82,7 @@ struct PackSummary {
 //   /status      uint8   (N)          see SampleStatus
 //   /file_sha256 uint8   (N, 32)      of the file's bytes; zeros where it is missing
 //   /manifest    JSON: everything that decides the content, counts, failures with their reasons,
-//                faces outside of their images
+//                faces outside of their images, images that seem to be crops already
 // Without a detector (null) the whole image is resized to the crop's size and `selection` is not
 // used: for sets that are cropped already.
 // A sample that fails is a row with its status and zeros. The bytes of the file are the same for

@@ -29,6 +29,7 @@ struct Row {
   std::string sha256;
   Face face;
   bool box_outside = false, landmarks_outside = false;
+  bool searched = false, crop_sized = false;  // for a face; of the crop's own size
   Image image;
 };
 
@@ -52,6 +53,7 @@ class Cutter {
   Cutter(const Detector* detector, std::string_view selection, const CropOptions& crop,
          const PackOptions& options)
       : detector_(detector),
+        searches_(detector != nullptr && detector->description().at("detector") != "given"),
         selection_(selection),
         crop_(resolve_crop(crop)),
         shape_(crop_shape(crop)) {
@@ -77,6 +79,8 @@ class Cutter {
       return failed(std::move(row), SampleStatus::unreadable, plain_reason(e.what(), sample));
     }
     if (detector_ == nullptr) return whole(std::move(row), image);
+    row.searched = searches_;
+    row.crop_sized = searches_ && image.width == shape_.width && image.height == shape_.height;
     return face(std::move(row), image, sample);
   }
 
@@ -120,6 +124,7 @@ class Cutter {
   }
 
   const Detector* detector_;
+  bool searches_;  // faces that are given were found elsewhere
   std::string selection_;
   CropOptions crop_;
   ImageShape shape_;
@@ -132,6 +137,8 @@ struct Columns {
       : status(n),
         box_outside(n),
         landmarks_outside(n),
+        searched(n),
+        crop_sized(n),
         box(4 * n),
         landmarks(10 * n),
         sha256(n),
@@ -142,6 +149,8 @@ struct Columns {
     reason[i] = row.reason;
     box_outside[i] = row.box_outside;
     landmarks_outside[i] = row.landmarks_outside;
+    searched[i] = row.searched;
+    crop_sized[i] = row.crop_sized;
     sha256[i] = row.sha256.empty() ? std::string(kNoFile) : row.sha256;
     const Box& b = row.face.box;
     std::copy_n(std::array{b.x0, b.y0, b.x1, b.y1}.begin(), 4, box.begin() + 4 * i);
@@ -151,7 +160,7 @@ struct Columns {
     }
   }
 
-  std::vector<std::uint8_t> status, box_outside, landmarks_outside;
+  std::vector<std::uint8_t> status, box_outside, landmarks_outside, searched, crop_sized;
   std::vector<float> box, landmarks;
   std::vector<std::string> sha256, reason;
 };
@@ -186,6 +195,8 @@ PackSummary summarize(const std::vector<std::string>& ids, const Columns& column
     if (status != SampleStatus::ok) summary.failures.push_back({ids[i], status, columns.reason[i]});
   }
   summary.outside = outside_faces(ids, columns);
+  summary.crop_sized.images = std::ranges::count(columns.crop_sized, 1);
+  summary.crop_sized.decoded = std::ranges::count(columns.searched, 1);
   summary.tree_sha256 = tree_sha256(columns.sha256, ids);
   return summary;
 }
@@ -228,6 +239,14 @@ std::string outside_warning(const OutsideFaces& o) {
       "with landmarks outside. See whether they were found in the right place (facebench detect "
       "--draw): {}.",
       o.names.size(), o.faces, o.boxes, o.landmarks, names);
+}
+
+std::string crop_sized_warning(const CropSizedImages& sized) {
+  if (sized.images == 0 || 20 * sized.images < 19 * sized.decoded) return {};
+  return fmt::format(
+      "{} of {} images have the crop's own size, {} x {}, and faces were looked for in them again. "
+      "If they are crops already, take them whole: --detector none.",
+      sized.images, sized.decoded, sized.shape.width, sized.shape.height);
 }
 
 PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
@@ -278,7 +297,7 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
 
   PackSummary summary = summarize(names, columns);
   summary.path = out;
-  summary.shape = shape;
+  summary.shape = summary.crop_sized.shape = shape;
   summary.damaged = dataset.damaged;
   summary.passed_over = dataset.passed_over;
   summary.notes = dataset.notes;
@@ -308,6 +327,8 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
   if (!dataset.damaged.empty()) manifest["damaged"] = dataset.damaged;
   if (const OutsideFaces& o = summary.outside; !o.names.empty())
     manifest["outside"] = {{"boxes", o.boxes}, {"landmarks", o.landmarks}, {"names", o.names}};
+  if (const CropSizedImages& c = summary.crop_sized; !crop_sized_warning(c).empty())
+    manifest["crop_sized"] = {{"images", c.images}, {"decoded", c.decoded}};
   writer.write_json("/manifest", manifest);
   writer.commit();
   return summary;

@@ -40,6 +40,7 @@ def pack(
             "landmarks": summary.outside.landmarks,
             "names": summary.outside.names,
         },
+        "crop_sized": summary.crop_sized.images,
     }
     fields["damaged"] = summary.damaged
     fields["passed_over"] = summary.passed_over
@@ -48,5 +49,6 @@ def pack(
     lines += [f"  {f['id']}: {f['status']}: {f['reason']}" for f in failures]
     lines += [f"  left out: {sentence}" for sentence in summary.damaged]
     lines += common.data_set_lines(summary)
-    lines += [summary.outside.warning] if summary.outside.warning else []
+    warnings = (summary.outside.warning, summary.crop_sized.warning)
+    lines += [warning for warning in warnings if warning]
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if strict and failures else 0)
