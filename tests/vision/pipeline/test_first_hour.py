@@ -50,16 +50,92 @@ def test_a_model_trained_on_the_tested_images_is_reported(data, tmp_path):
     assert len(set(manifest["trained_images"]["sha256"])) == 80
     seen = run(data, data / "on-faces/model.safetensors", out=tmp_path / "run")
     assert seen.warnings[0] == (
-        "The model was trained on images that it is tested on: 80 of the 80 images, going by 80 of "
-        "its training images."
+        "The model was trained on people that it is tested on: 40 of the 40, by their names and "
+        "images. It was trained on 80 of the 80 images, going by 80 of its training images."
     )
-    assert "trained on images" in (tmp_path / "run/report.html").read_text()
+    assert "trained on people" in (tmp_path / "run/report.html").read_text()
     others = run(data, data / "on-others/model.safetensors")
     assert not [w for w in others.warnings if "trained on" in w]
     # A model file elsewhere: nothing says what it was trained on.
     moved = tmp_path / "model.safetensors"
     moved.write_bytes((data / "on-faces/model.safetensors").read_bytes())
     assert not [w for w in run(data, moved).warnings if "trained on" in w]
+
+
+def test_new_photographs_of_trained_people_are_reported(data, tmp_path):
+    """Of people of the same names one photograph was trained on: these are two counts."""
+    manifest = json.loads((data / "on-faces/run.json").read_text())["content"]
+    names = sorted(datasets.Pack(data / "faces.h5").label_names)
+    assert manifest["trained_people"] == {"people": 40, "names": names}
+    photographs = {
+        person: sorted((data / folder / "images" / person).iterdir())
+        for folder in ("faces", "others")
+        for person in sorted(p.name for p in (data / folder / "images").iterdir())
+    }
+    trained, new = names, sorted(set(photographs) - set(names))
+    root = tmp_path / "people"
+    for k, (person, other) in enumerate(zip(trained[:5], new[:5], strict=True)):
+        (root / person).mkdir(parents=True)
+        for i, image in enumerate(photographs[other]):
+            source = photographs[person][0] if (k, i) == (0, 0) else image
+            (root / person / f"{i}.png").write_bytes(source.read_bytes())
+    (root / "Somebody Else").mkdir()
+    for i, image in enumerate(photographs[new[5]]):
+        (root / "Somebody Else" / f"{i}.png").write_bytes(image.read_bytes())
+    result = facebench.run(
+        "folders",
+        model=data / "on-faces/model.safetensors",
+        root=root,
+        detector="none",
+        crop_size=32,
+        interval="none",
+    )
+    assert result.warnings[0] == (
+        "The model was trained on people that it is tested on: 5 of the 6, by their names and "
+        "images. It was trained on 1 of the 12 images, going by 80 of its training images."
+    )
+
+
+def test_images_of_the_crops_size_ask_for_no_detector(data, tmp_path):
+    """Faces of 64 x 64 pixels under a crop of 64 x 64 are cut again, under one of 32 x 32 not."""
+    model = embedding.make_model("small4", seed=1, height=64, width=64)
+    model.save(tmp_path / "m.safetensors")
+
+    def said(size, **more):
+        result = facebench.run(
+            "lfw",
+            model=tmp_path / "m.safetensors",
+            root=data / "faces",
+            crop="paper",
+            crop_size=size,
+            interval="none",
+            **more,
+        )
+        return [w for w in result.warnings if "--detector none" in w]
+
+    wanted = "80 of 80 images have the crop's own size, 64 x 64"
+    cache = tmp_path / "cache"
+    for _ in range(2):  # the second time out of the cache
+        (warning,) = said(64, detector="hog", cache=cache, out=tmp_path / "r", overwrite=True)
+        assert warning.startswith(wanted)
+    assert wanted in (tmp_path / "r/report.md").read_text()
+    assert facebench.verify(tmp_path / "r").same
+    assert not said(64, detector="none")
+    packed = {
+        size: facebench.pack(
+            "lfw",
+            data / "faces",
+            tmp_path / f"{size}.h5",
+            detector="hog",
+            crop="paper",
+            crop_size=size,
+        )
+        for size in (64, 32)
+    }
+    assert packed[64].crop_sized.warning == warning and packed[32].crop_sized.warning == ""
+    words = ("pack", "lfw", "--root", data / "faces", "--detector", "hog", "--crop", "paper")
+    shown = invoke(*words, "--crop-size", 64, "--out", tmp_path / "c.h5", "--quiet")
+    assert warning in shown.stdout
 
 
 def test_what_is_left_out_is_not_opened(data, tmp_path):

@@ -14,6 +14,7 @@
 #include "facebench/core/options.h"
 #include "facebench/crops/crop.h"
 #include "facebench/datasets/pack_writer.h"
+#include "facebench/datasets/person_names.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/exclusion.h"
 #include "facebench/io/file.h"
@@ -41,39 +42,73 @@ OutsideFaces outside_faces(const Json& manifest) {
   return outside;
 }
 
-// A warning where the manifest beside the model's file says that it was trained on images of the
-// pack; empty where it was not, or where no manifest of its training is there. Of a large training
-// the manifest names a part of the images, so this counts those that are sure.
-std::string trained_on_warning(const BatchModelInfo& model, const fs::path& pack) {
+// The images that seem to be crops already, as a pack's manifest has them.
+CropSizedImages crop_sized_images(const Json& manifest) {
+  const auto found = manifest.find("crop_sized");
+  if (found == manifest.end()) return {};
+  return {found->at("images"),
+          found->at("decoded"),
+          {manifest.at("image").at("height"), manifest.at("image").at("width")}};
+}
+
+// The manifest of the model's training, beside its file; null where none is there, or where it is
+// of another training.
+Json training_of(const BatchModelInfo& model) {
   const fs::path path = model.file.parent_path() / "run.json";
   std::error_code ignored;
   if (model.file.empty() || model.options.training_run.empty() ||
       !fs::is_regular_file(path, ignored))
-    return {};
+    return nullptr;
   Json training;
   try {
     training = read_manifest(path).content;
   } catch (const Error&) {
-    return {};  // of something else, or damaged: it says nothing of this model
+    return nullptr;  // of something else, or damaged: it says nothing of this model
   }
-  const Json::json_pointer named("/trained_images/sha256");
-  if (training.value("training_run", Json()) != model.options.training_run ||
-      !training.contains(named) || !training[named].is_array())
-    return {};
-  std::set<std::string> trained;
-  for (const Json& one : training[named])
-    if (one.is_string()) trained.insert(one.get<std::string>());
-  const auto hashes = H5Reader(pack).read<std::uint8_t>("/file_sha256", 2);
-  std::size_t both = 0, tested = hashes.size() / 32;
-  for (std::size_t i = 0; i < tested; ++i)
-    both +=
-        trained.count(fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * i, 8), "")));
-  if (both == 0) return {};
-  return fmt::format(
-      "The model was trained on images that it is tested on: {} of the {} images, going by {} of "
-      "its "
-      "training images.",
-      both, tested, trained.size());
+  return training.value("training_run", Json()) == model.options.training_run ? training
+                                                                              : Json(nullptr);
+}
+
+std::vector<std::string> texts_at(const Json& object, const char* pointer) {
+  std::vector<std::string> texts;
+  if (const Json::json_pointer at(pointer); object.contains(at) && object[at].is_array())
+    for (const Json& one : object[at])
+      if (one.is_string()) texts.push_back(one.get<std::string>());
+  return texts;
+}
+
+// A warning where the training of the model says that it saw images or people of the pack; empty
+// where it did not, or where nothing is known of it. Of a large training its manifest names a part
+// of the images, so this counts those that are sure. People are those of such images, and those of
+// the same names.
+std::string trained_on_warning(const BatchModelInfo& model, const Pack& pack) {
+  const Json training = training_of(model);
+  if (training.is_null()) return {};
+  const std::vector<std::string> images = texts_at(training, "/trained_images/sha256");
+  const std::vector<std::string> names = texts_at(training, "/trained_people/names");
+  const std::set<std::string> trained(images.begin(), images.end());
+  const std::set<std::int32_t> tested(pack.labels().begin(), pack.labels().end());
+  std::set<std::int32_t> people;
+  for (const NameMatch& match : match_names(names, pack.label_names()).matches)
+    if (tested.contains(match.second)) people.insert(match.second);
+  const auto hashes = H5Reader(pack.path()).read<std::uint8_t>("/file_sha256", 2);
+  std::int64_t both = 0;
+  for (std::int64_t i = 0; i < pack.size(); ++i) {
+    const auto hash = std::span(hashes).subspan(32 * static_cast<std::size_t>(i), 8);
+    if (!trained.contains(fmt::format("{:02x}", fmt::join(hash, "")))) continue;
+    ++both;
+    people.insert(pack.label(i));
+  }
+  if (people.empty()) return {};
+  std::string text = fmt::format(
+      "The model was trained on people that it is tested on: {} of the {}, by their names and "
+      "images.",
+      people.size(), tested.size());
+  if (!trained.empty())
+    text +=
+        fmt::format(" It was trained on {} of the {} images, going by {} of its training images.",
+                    both, pack.size(), trained.size());
+  return text;
 }
 
 Preparation preparation_for(const RunRequest& request, const ProtocolSpec& spec,
@@ -217,10 +252,12 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   Result result = evaluate(trials, embeddings, request.evaluation, job);
   if (request.limit)
     result.warnings.insert(result.warnings.begin(), quick_look_warning(*request.limit));
-  if (std::string warning = trained_on_warning(model.info(), pack_path); !warning.empty())
+  if (std::string warning = trained_on_warning(model.info(), pack); !warning.empty())
     result.warnings.insert(result.warnings.begin(), std::move(warning));
   if (std::string warning = outside_warning(outside_faces(packed)); !warning.empty())
     result.notes.push_back(std::move(warning));
+  if (std::string warning = crop_sized_warning(crop_sized_images(packed)); !warning.empty())
+    result.warnings.push_back(std::move(warning));
   if (!model.info().file.empty())
     result.inputs.push_back({"model", model.info().file, model.info().sha256});
   result.embeddings = {{"manifest", embeddings.manifest}, {"sha256", embeddings_entry.sha256}};

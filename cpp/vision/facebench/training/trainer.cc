@@ -19,6 +19,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/memory.h"
 #include "facebench/datasets/pack.h"
+#include "facebench/datasets/person_names.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
@@ -69,27 +70,43 @@ std::vector<std::string> gathered_texts(Communicator& communicator, const std::s
   return texts;
 }
 
+bool trained_on(const TrainingSet& set, std::int64_t i) {
+  return set.labels[static_cast<std::size_t>(i)] >= 0 && set.images->status(i) == SampleStatus::ok;
+}
+
 // What the manifest says of the images that were trained on, so that a run can tell whether it
 // tests on them: {"images": how many, "sha256": the first 16 digits of the hashes of their files,
-// sorted; of more than 2,048 the lowest}. Null where no pack knows the files.
-Json trained_images(const TrainingSet& set) {
+// sorted; of more than 2,048 the lowest}. Null where the pack does not know the files.
+Json trained_images(const TrainingSet& set, const Pack& pack) {
   constexpr std::size_t named = 2048;
-  const auto* pack = dynamic_cast<const Pack*>(set.images);
-  if (pack == nullptr) return nullptr;
-  const H5Reader file(pack->path());
+  const H5Reader file(pack.path());
   if (!file.has("/file_sha256")) return nullptr;
   const auto hashes = file.read<std::uint8_t>("/file_sha256", 2);
-  if (static_cast<std::int64_t>(hashes.size()) != 32 * pack->size()) return nullptr;
+  if (static_cast<std::int64_t>(hashes.size()) != 32 * pack.size()) return nullptr;
   std::set<std::string> lowest;
   std::int64_t images = 0;
-  for (std::int64_t i = 0; i < pack->size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (set.labels[at] < 0 || pack->status(i) != SampleStatus::ok) continue;
+  for (std::int64_t i = 0; i < pack.size(); ++i) {
+    if (!trained_on(set, i)) continue;
     ++images;
-    lowest.insert(fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * at, 8), "")));
+    lowest.insert(fmt::format(
+        "{:02x}", fmt::join(std::span(hashes).subspan(32 * static_cast<std::size_t>(i), 8), "")));
     if (lowest.size() > named) lowest.erase(std::prev(lowest.end()));
   }
   return {{"images", images}, {"sha256", lowest}};
+}
+
+// The same of the people: {"people": how many, "names": those that are names and no identifiers,
+// sorted}.
+Json trained_people(const TrainingSet& set, const Pack& pack) {
+  std::set<std::int32_t> people;
+  for (std::int64_t i = 0; i < pack.size(); ++i)
+    if (trained_on(set, i)) people.insert(pack.label(i));
+  std::set<std::string> names;
+  for (const std::int32_t person : people)
+    if (const std::string& name = pack.label_names().at(static_cast<std::size_t>(person));
+        !normalized_name(name).empty())
+      names.insert(name);
+  return {{"people", people.size()}, {"names", names}};
 }
 
 Learner::OwnMakers own_makers(const TrainCallbacks& callbacks) {
@@ -465,8 +482,11 @@ class Trainer {
     manifest.content = identity_;
     manifest.content["kind"] = "training";
     manifest.content["training_run"] = training_run_;
-    if (Json trained = trained_images(data_); !trained.is_null())
-      manifest.content["trained_images"] = std::move(trained);
+    if (const auto* pack = dynamic_cast<const Pack*>(data_.images)) {
+      if (Json trained = trained_images(data_, *pack); !trained.is_null())
+        manifest.content["trained_images"] = std::move(trained);
+      manifest.content["trained_people"] = trained_people(data_, *pack);
+    }
     manifest.content["recipe_id"] = recipe_.id;
     manifest.content["preparation"] = data_.preparation;
     manifest.content["result"] = {{"model_sha256", sha256_file(result.model)},
