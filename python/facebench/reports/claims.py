@@ -13,7 +13,8 @@ class Claim(Report):
     """What is known about a printed number. Its fields are those of :meth:`to_dict`.
 
     ``exists``: whether some count of ``total`` is printed so, rounded to the nearest; ``possible``
-    names the counts for each rounding. ``far``: the false accepts behind a TAR at a FAR.
+    names the counts for each rounding. ``spread``: what folds can have that was printed with it.
+    ``far``: the false accepts behind a TAR at a FAR.
     ``against``: how many comparisons tell it from a second claim.
     """
 
@@ -58,11 +59,26 @@ class Claim(Report):
                     "A rule that interpolates between points of the curve, or averages splits of "
                     "different size, can print it too."
                 )
+        if self.spread:
+            yield self._spread_sentence()
         if self.far:
             yield from _far_sentences(self.far)
         yield from _sources(self.printed_in)
         if self.against:
             yield from self._against(things)
+
+    def _spread_sentence(self):
+        printed = f"{100 * self.spread['value']:.6g} %"
+        if not self.spread["kinds"]:
+            return f"The spread {printed} is of folds, and their number is not known (folds)."
+        over = f"over {self.folds} folds of {self.total // self.folds}"
+        kinds = [name.replace("_", " ") for name, of in self.spread["kinds"].items() if of]
+        if kinds:
+            return f"The spread {printed} {over} can be their {' or '.join(kinds)}."
+        return (
+            f"The spread {printed} {over} cannot exist: no counts with that mean have it, as "
+            "standard deviation or standard error, of n or of n - 1."
+        )
 
     def _against(self, things):
         other = self.against
@@ -137,7 +153,10 @@ def check_claim(printed, protocol=None, *, against="", options=None, **more):
     """Test whether a printed number can exist.
 
     ``printed``: the number as text ("99.63" or "99.63 %" are percent, "0.9963" is a fraction; give
-    text, so that trailing zeros count). What it is counted out of comes from ``protocol`` or from
+    text, so that trailing zeros count), also with its spread over folds as papers and logs print it
+    ("0.99783+-0.00259", "99.78 ± 0.28 %", "99.78(28)"): ``spread["kinds"]`` then has for the
+    standard deviation and the standard error the counts of the number with which folds can have it.
+    What it is counted out of comes from ``protocol`` or from
     the keywords of :class:`ClaimOptions`: metric (``accuracy``, ``far``, ``tar@far=0.001`` or
     ``rate``, any share of ``genuine`` things), track, genuine, impostor, folds; level and power.
     ``against``: a second claim, to say how many comparisons and people tell the two apart.
@@ -147,6 +166,9 @@ def check_claim(printed, protocol=None, *, against="", options=None, **more):
     False
     >>> check_claim("99.63", "lfw").possible["nearest"]
     [5978, 5978]
+    >>> spread = check_claim("0.99783+-0.00259", "lfw").spread
+    >>> [kind for kind, counts in spread["kinds"].items() if counts]
+    ['standard_deviation']
     >>> check_claim("97.2", metric="tar@far=0.0001", genuine=5000, impostor=5000).far["reliable"]
     False
     """

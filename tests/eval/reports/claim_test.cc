@@ -36,6 +36,104 @@ TEST(PrintedNumber, PercentAndFractions) {
     EXPECT_THROW(parse_printed(text), std::invalid_argument) << text;
 }
 
+// Every form by hand: digits and scale of the number and of its spread.
+TEST(PrintedNumber, AsPapersAndLogsPrintIt) {
+  struct Form {
+    const char* text;
+    double value, step, spread, other;  // 0: none
+  };
+  const Form forms[] = {
+      {"99.78", .9978, 1e-4, 0, 0},
+      {"0.99783+-0.00259", .99783, 1e-5, .00259, .0000259},
+      {"0.99783 +/- 0.00259", .99783, 1e-5, .00259, .0000259},
+      {"0.9978\u00B10.0026", .9978, 1e-4, .0026, .000026},
+      {"99.78333 +- 0.00279", .9978333, 1e-7, .0000279, .00279},
+      {"99.78 \u00B1 0.28 %", .9978, 1e-4, .0028, 0},
+      {"99.78 \u00B1 0.28", .9978, 1e-4, .0028, .28},
+      {"99.78% \u00B1 0.28%", .9978, 1e-4, .0028, 0},
+      {"99.78 % +- 0.28", .9978, 1e-4, .0028, 0},
+      {"(99.78 \u00B1 0.28) %", .9978, 1e-4, .0028, 0},
+      {"(99.78+-0.28)", .9978, 1e-4, .0028, .28},
+      {"99.78(28)", .9978, 1e-4, .0028, 0},
+      {"99.783(7) %", .99783, 1e-5, .00007, 0},
+      {"0.9978(28)", .9978, 1e-4, .0028, 0},
+      {"99.78 (0.28)", .9978, 1e-4, .0028, .28},
+      {"99.78 (\u00B10.28)", .9978, 1e-4, .0028, .28},
+      {"$99.78 \\pm 0.28$", .9978, 1e-4, .0028, .28},
+      {"$99.78{\\pm}0.28$\\%", .9978, 1e-4, .0028, 0},
+      {"99.78\\%", .9978, 1e-4, 0, 0},
+      {"[lfw][12000]Accuracy-Flip: 0.99783+-0.00259", .99783, 1e-5, .00259, .0000259},
+      {"accuracy: 99.78 %", .9978, 1e-4, 0, 0},
+      {"99.8 \u00B1 .3", .998, 1e-3, .003, .3},
+      {"99.78 \u00B1 1.2", .9978, 1e-4, .012, 0},
+  };
+  for (const Form& form : forms) {
+    const PrintedWithSpread p = parse_printed_with_spread(form.text);
+    EXPECT_NEAR(p.value.value(), form.value, 1e-15) << form.text;
+    EXPECT_NEAR(p.value.step(), form.step, 1e-15) << form.text;
+    ASSERT_EQ(p.spread.has_value(), form.spread > 0) << form.text;
+    if (p.spread) {
+      EXPECT_NEAR(p.spread->value(), form.spread, 1e-15) << form.text;
+    }
+    ASSERT_EQ(p.spread_in_other_unit.has_value(), form.other > 0) << form.text;
+    if (form.other > 0) {
+      EXPECT_NEAR(p.spread_in_other_unit->value(), form.other, 1e-15) << form.text;
+    }
+  }
+  for (const char* text :
+       {"99.78+-", "+-0.3", "99.78 +- x", "99.78(", "99.78()", "99.78(3", "1e-3", "99,78 +- 0.2",
+        "99.78 +- 0.2 +- 0.1", "99.78 +- -0.2", ":", "99.78 0.2"})
+    EXPECT_THROW(parse_printed_with_spread(text), std::invalid_argument) << text;
+}
+
+// Against every way to fill four folds of seven: what they print is possible, what none prints is
+// not.
+TEST(CountsWithSpread, AgreesWithEveryFilling) {
+  constexpr int folds = 4, size = 7, total = folds * size;
+  constexpr int parts = 1000;  // the last digit that is printed
+  for (const SpreadKind& kind : spread_kinds().entries()) {
+    std::map<int, std::set<int>> printed;  // of each count
+    for (int code = 0; code < 8 * 8 * 8 * 8; ++code) {
+      const int filled[] = {code % 8, code / 8 % 8, code / 64 % 8, code / 512};
+      double sum = 0, squares = 0;
+      for (const int f : filled) sum += f;
+      for (const int f : filled) squares += std::pow(f - sum / folds, 2);
+      const double spread = std::sqrt(squares / kind.divisor(folds)) / size * parts;
+      for (const double rounded : {std::floor(spread + .5 + 1e-9), std::ceil(spread - .5 - 1e-9)})
+        printed[static_cast<int>(sum)].insert(static_cast<int>(rounded));
+    }
+    for (int k = 0; k <= total; ++k)
+      for (int digits = 0; digits <= parts; ++digits)
+        EXPECT_EQ(counts_with_spread({k}, total, folds, {"", digits, parts}, kind).size(),
+                  printed[k].count(digits))
+            << kind.name << " " << k << " " << digits;
+  }
+  EXPECT_THROW(counts_with_spread({1}, 7, 2, {"", 1, 10}, spread_kinds().entries()[0]),
+               std::invalid_argument);
+}
+
+TEST(Claim, SpreadOfLfwsFolds) {
+  const ProtocolSpec lfw = load_protocol("lfw");
+  // Folds with 0, 0, 0, 0, 0, 1, 1, 2, 4, 5 errors of 600: mean .997833, sd .0028916, .0030480 with
+  // n - 1, standard error .0009639.
+  for (const auto& [text, name] :
+       {std::pair{"0.99783+-0.00289", "standard_deviation"},
+        std::pair{"99.7833 \u00B1 0.3048 %", "sample_standard_deviation"},
+        std::pair{"0.99783 +- 0.00096", "standard_error"},
+        std::pair{"99.78333 +- 0.00289", "standard_deviation"}}) {
+    const Claim claim = check_claim(text, &lfw);
+    const auto& kinds = claim.spread->kinds;
+    const auto found = std::ranges::find(kinds, name, &Claim::Spread::Kind::name);
+    EXPECT_EQ(found->counts, std::vector<std::int64_t>{5987}) << text;
+  }
+  // 13 errors in ten folds have sd .002693, .002794 and nothing between.
+  const Claim impossible = check_claim("0.99783+-0.00275", &lfw);
+  EXPECT_TRUE(impossible.spread->kinds.front().counts.empty());
+  EXPECT_EQ(claim_json(impossible)["spread"]["kinds"]["standard_deviation"], Json::array());
+  EXPECT_TRUE(
+      check_claim("97.2 +- 0.3", nullptr, {.genuine = 500, .impostor = 500}).spread->kinds.empty());
+}
+
 // By hand: 5977 / 6000 = 99.6167 %, 5978 = 99.6333 %, 5979 = 99.6500 %.
 TEST(CountsPrintedAs, LfwByHand) {
   EXPECT_EQ(counts("99.63", 6000, "nearest"), Counts(5978, 5978));

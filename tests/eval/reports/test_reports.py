@@ -276,6 +276,32 @@ def test_curves_of_identification():
     assert "0.5 %" not in det_svg([("one", [0, 0.01, 1], [1, 0.5, 0])])
 
 
+def test_a_spread_over_folds_is_tested():
+    """Against numpy: what ten folds print with it is found, and of one more digit nothing else."""
+    random = np.random.default_rng(5)
+    for _ in range(20):
+        right = 600 - random.binomial(600, 0.004, 10)
+        rates = right / 600
+        printed = {
+            "standard_deviation": rates.std(),
+            "sample_standard_deviation": rates.std(ddof=1),
+            "standard_error": rates.std(ddof=1) / 10**0.5,
+        }
+        for kind, spread in printed.items():
+            claim = reports.check_claim(f"{rates.mean():.7f} +- {spread:.7f}", "lfw")
+            assert claim.spread["kinds"][kind] == [right.sum()]
+            beside = reports.check_claim(f"{rates.mean():.7f} +- {spread + 3e-6:.7f}", "lfw")
+            assert beside.spread["kinds"][kind] == []
+    said = str(reports.check_claim("99.78 ± 0.28 %", "lfw"))
+    assert (
+        "The spread 0.28 % over 10 folds of 600 can be their sample standard deviation or" in said
+    )
+    said = str(reports.check_claim("0.99783+-0.00003", "lfw"))
+    assert "cannot exist: no counts with that mean" in said
+    said = str(reports.check_claim("99.78(28)", metric="rate", genuine=900))
+    assert "their number is not known" in said
+
+
 def test_claims():
     claim = reports.check_claim("99.64", "lfw", against="99.53")
     assert not claim.exists

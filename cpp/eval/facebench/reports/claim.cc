@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "facebench/core/numbers.h"
-#include "facebench/io/text.h"
 #include "facebench/metrics/interval.h"
 
 namespace facebench {
 namespace {
 
 constexpr std::int64_t kMaxProduct = std::int64_t{1} << 61;
-constexpr std::size_t kMaxDigits = 11;
 // A rate such as 0.001 is no exact binary number: 0.001 * 10,000 must count as 10.
 constexpr double kSlack = 1e-12;
 constexpr std::string_view kTar = "tar@far=";
@@ -74,6 +73,33 @@ FarSupport far_support(double far, std::int64_t impostor) {
   return s;
 }
 
+// The counts that the number can be: by the first rounding that allows any, else its neighbours.
+std::vector<std::int64_t> counts_behind(const Claim& c) {
+  CountRange range{c.below, c.above};
+  for (const Claim::Possible& p : c.possible)
+    if (!p.counts.empty()) {
+      range = p.counts;
+      break;
+    }
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(range.size()));
+  std::iota(counts.begin(), counts.end(), range.first);
+  return counts;
+}
+
+Claim::Spread spread_of(const PrintedNumber& printed, const Claim& c) {
+  Claim::Spread spread{printed, {}};
+  if (c.folds < 2) return spread;
+  const std::vector<std::int64_t> counts = counts_behind(c);
+  for (const SpreadKind& kind : spread_kinds().entries())
+    spread.kinds.push_back(
+        {kind.name, counts_with_spread(counts, c.total, c.folds, printed, kind)});
+  return spread;
+}
+
+bool fits(const Claim::Spread& spread) {
+  return std::ranges::any_of(spread.kinds, [](const auto& kind) { return !kind.counts.empty(); });
+}
+
 }  // namespace
 
 void ClaimOptions::describe(OptionsBuilder<ClaimOptions>& o) {
@@ -87,40 +113,6 @@ void ClaimOptions::describe(OptionsBuilder<ClaimOptions>& o) {
   o.field("folds", &ClaimOptions::folds, "folds of equal size; default: the protocol's", 0, 1e6);
   o.field("level", &ClaimOptions::level, "level at which two claims are told apart", 0.5, 0.9999);
   o.field("power", &ClaimOptions::power, "probability of seeing the difference", 0.5, 0.9999);
-}
-
-PrintedNumber parse_printed(std::string_view text) {
-  PrintedNumber p;
-  p.text = trim(text);
-  std::string_view rest = p.text;
-  const bool percent = rest.ends_with('%');
-  if (percent) rest = trim(rest.substr(0, rest.size() - 1));
-  bool point = false, any = false;
-  std::size_t decimals = 0;
-  std::int64_t unit = 1;
-  for (const char c : rest) {
-    if (c == '.' && !point) {
-      point = true;
-      continue;
-    }
-    if (c < '0' || c > '9') refuse(text, "is not a printed rate such as 99.63, 99.63 % or 0.9963");
-    if (decimals > kMaxDigits || p.digits > kMaxProduct / 10) refuse(text, "has too many digits");
-    p.digits = 10 * p.digits + (c - '0');
-    any = true;
-    if (point) {
-      ++decimals;
-      unit *= 10;
-    }
-  }
-  if (!any) refuse(text, "is not a printed rate such as 99.63, 99.63 % or 0.9963");
-  p.scale = unit;
-  if (percent || p.digits > p.scale) {
-    p.scale *= 100;
-    decimals += 2;
-  }
-  if (p.digits > p.scale) refuse(text, "is more than 100 %");
-  if (decimals > kMaxDigits) refuse(text, "has too many digits");
-  return p;
 }
 
 const Table<Rounding>& roundings() {
@@ -180,7 +172,8 @@ Claim check_claim(std::string_view printed, const ProtocolSpec* spec, const Clai
                   std::string_view against) {
   check_options(options);
   Claim c;
-  c.printed = parse_printed(printed);
+  const PrintedWithSpread read = parse_printed_with_spread(printed);
+  c.printed = read.value;
   c.metric = options.metric;
   std::int64_t genuine = options.genuine.value_or(0), impostor = options.impostor.value_or(0);
   MeasureAddress measures;
@@ -227,13 +220,19 @@ Claim check_claim(std::string_view printed, const ProtocolSpec* spec, const Clai
   if (!c.exists())
     for (std::int64_t m = 1; m <= c.total / 10 && c.left_out == 0; ++m)
       if (!counts_printed_as(c.printed, c.total - m, "nearest").empty()) c.left_out = m;
+  if (read.spread) {
+    c.spread = spread_of(*read.spread, c);
+    if (read.spread_in_other_unit && !fits(*c.spread))
+      if (Claim::Spread other = spread_of(*read.spread_in_other_unit, c); fits(other))
+        c.spread = std::move(other);
+  }
   if (c.metric.starts_with(kTar)) {
     const double far = far_of(c.metric);
     if (impostor > 0) c.far = far_support(far, impostor);
   }
   if (!measures.empty()) c.sources = claim_sources(c.printed.value(), c.printed.step(), measures);
   if (!against.empty()) {
-    c.against = parse_printed(against);
+    c.against = parse_printed_with_spread(against).value;
     if (!measures.empty())
       c.against_sources = claim_sources(c.against->value(), c.against->step(), measures);
     if (c.against->value() != c.printed.value())
@@ -258,11 +257,19 @@ Json claim_json(const Claim& c) {
             {"above", c.above},
             {"left_out", c.left_out > 0 ? Json(c.left_out) : Json(nullptr)},
             {"far", nullptr},
+            {"spread", nullptr},
             {"printed_in", claim_sources_json(c.sources)},
             {"against", nullptr}};
   for (const Claim::Possible& p : c.possible)
     j["possible"][p.rounding] =
         p.counts.empty() ? Json(nullptr) : Json({p.counts.first, p.counts.last});
+  if (c.spread) {
+    Json kinds = Json::object();
+    for (const Claim::Spread::Kind& kind : c.spread->kinds) kinds[kind.name] = kind.counts;
+    j["spread"] = {{"value", c.spread->printed.value()},
+                   {"step", c.spread->printed.step()},
+                   {"kinds", std::move(kinds)}};
+  }
   if (c.far)
     j["far"] = {{"far_target", c.far->far},
                 {"expected_false_accepts", c.far->expected_false_accepts},

@@ -8,25 +8,12 @@
 
 #include "facebench/protocols/spec.h"
 #include "facebench/reports/claim_sources.h"
+#include "facebench/reports/printed_number.h"
 
 namespace facebench {
 
 // Can a printed number exist? A rate that is counted out of `total` things is k / total for a whole
 // number k, so with enough digits most printed numbers are impossible.
-
-// A number as it was printed. "99.63 %" and "99.63" are percent (so is any number above 1),
-// "0.9963" is a fraction. The digits are kept as a whole number: value = digits / scale.
-struct PrintedNumber {
-  std::string text;
-  std::int64_t digits = 0;
-  std::int64_t scale = 1;  // a power of ten; 10,000 for "99.63", 1000 for "0.996"
-  double value() const { return static_cast<double>(digits) / static_cast<double>(scale); }
-  // One of the last digit, as a fraction: 0.0001 for "99.63".
-  double step() const { return 1 / static_cast<double>(scale); }
-};
-// Throws std::invalid_argument for anything else, for a rate outside [0, 1], and for more than
-// eleven digits behind the point of the fraction.
-PrintedNumber parse_printed(std::string_view text);
 
 // Whole numbers first..last; none where last < first.
 struct CountRange {
@@ -107,6 +94,17 @@ struct Claim {
   // `total` (such as dropped failed enrolments) that makes it possible; 0 = none up to a tenth.
   std::int64_t left_out = 0;
   std::optional<FarSupport> far;
+  // The spread over the folds that was printed with it, and for each of spread_kinds() the counts
+  // of the number with which the folds can have it; no kinds without folds.
+  struct Spread {
+    PrintedNumber printed;
+    struct Kind {
+      std::string name;
+      std::vector<std::int64_t> counts;
+    };
+    std::vector<Kind> kinds;
+  };
+  std::optional<Spread> spread;
   // Against a second claim of the same kind.
   std::optional<PrintedNumber> against;
   std::optional<SampleSize> apart;  // none where both print the same
@@ -117,7 +115,8 @@ struct Claim {
   bool exists(std::string_view rounding = "nearest") const;
 };
 
-// Tests a printed number. `spec` (may be null) gives the counts of its official list. Throws
+// Tests a printed number, with its spread where it has one (parse_printed_with_spread; that of
+// `against` is not tested). `spec` (may be null) gives the counts of its official list. Throws
 // std::invalid_argument for a metric that is none of the four, a protocol whose counts are not
 // stated, and where neither a protocol nor counts say what the number is counted out of.
 Claim check_claim(std::string_view printed, const ProtocolSpec* spec = nullptr,

@@ -1,0 +1,209 @@
+#include "facebench/reports/printed_number.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "facebench/io/text.h"
+
+namespace facebench {
+namespace {
+
+constexpr std::size_t kMaxDigits = 11;
+constexpr std::int64_t kMostDigits = std::int64_t{1} << 57;
+constexpr std::int64_t kMostSquares = 400;  // of deviations, so that every sum is tried
+constexpr std::size_t kMostCounts = 100;
+constexpr double kExactIntegers = 9e15;
+constexpr std::string_view kForms = "is not a printed rate such as 99.63, 99.63 % or 0.9963";
+
+[[noreturn]] void refuse_number(std::string_view text, std::string_view why) {
+  throw std::invalid_argument(fmt::format("'{}' {}", text, why));
+}
+
+// Digits with at most one point among them, as a whole number and a power of ten.
+struct Decimal {
+  std::int64_t digits = 0, scale = 1;
+  std::size_t decimals = 0;
+};
+Decimal parse_decimal(std::string_view number, std::string_view text) {
+  Decimal d;
+  bool point = false, any = false;
+  for (const char c : number) {
+    if (c == '.' && !point) {
+      point = true;
+      continue;
+    }
+    if (c < '0' || c > '9') refuse_number(text, kForms);
+    if (d.decimals > kMaxDigits || d.digits > kMostDigits)
+      refuse_number(text, "has too many digits");
+    d.digits = 10 * d.digits + (c - '0');
+    any = true;
+    if (point) {
+      ++d.decimals;
+      d.scale *= 10;
+    }
+  }
+  if (!any) refuse_number(text, kForms);
+  return d;
+}
+
+PrintedNumber printed_number(Decimal d, bool percent, std::string_view text) {
+  if (percent) {
+    d.scale *= 100;
+    d.decimals += 2;
+  }
+  if (d.digits > d.scale) refuse_number(text, "is more than 100 %");
+  if (d.decimals > kMaxDigits) refuse_number(text, "has too many digits");
+  return {std::string(trim(text)), d.digits, d.scale};
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+}
+
+// Takes the sign away; whether there was one.
+bool take_percent(std::string& number) {
+  number = trim(number);
+  if (!number.ends_with('%')) return false;
+  number = trim(std::string_view(number).substr(0, number.size() - 1));
+  return true;
+}
+
+// Whether `folds` whole numbers in [lowest, highest] can have this sum, and their squares a sum
+// between `first` and `last`.
+bool have_squares(std::int64_t folds, std::int64_t lowest, std::int64_t highest, std::int64_t sum,
+                  std::int64_t first, std::int64_t last) {
+  const auto most = static_cast<std::int64_t>(std::sqrt(static_cast<double>(last)));
+  const auto widest =
+      static_cast<std::int64_t>(std::sqrt(static_cast<double>(folds) * static_cast<double>(last)));
+  if (std::abs(sum) > widest) return false;
+  using Squares = std::vector<bool>;  // the sums of squares that can be
+  const auto place = [&](std::int64_t s) { return static_cast<std::size_t>(s + widest); };
+  const Squares none(static_cast<std::size_t>(last) + 1);
+  std::vector<Squares> now(place(widest) + 1, none);
+  now[place(0)][0] = true;
+  for (std::int64_t fold = 0; fold < folds; ++fold) {
+    std::vector<Squares> next(now.size(), none);
+    for (std::int64_t d = std::max(-most, lowest); d <= std::min(most, highest); ++d)
+      for (std::int64_t s = std::max(-widest, -widest - d); s <= std::min(widest, widest - d); ++s)
+        for (std::int64_t q = 0; q + d * d <= last; ++q)
+          if (now[place(s)][static_cast<std::size_t>(q)])
+            next[place(s + d)][static_cast<std::size_t>(q + d * d)] = true;
+    now = std::move(next);
+  }
+  const Squares& reached = now[place(sum)];
+  return std::find(reached.begin() + std::max<std::int64_t>(first, 0), reached.end(), true) !=
+         reached.end();
+}
+
+}  // namespace
+
+PrintedNumber parse_printed(std::string_view text) {
+  std::string number(text);
+  const bool percent = take_percent(number);
+  const Decimal d = parse_decimal(number, text);
+  return printed_number(d, percent || d.digits > d.scale, text);
+}
+
+PrintedWithSpread parse_printed_with_spread(std::string_view text) {
+  std::string plain(text.substr(text.rfind(':') + 1));  // npos + 1 is 0
+  for (const std::string_view sign : {"+/-", "+-", "\u00B1"}) replace_all(plain, sign, "\\pm");
+  replace_all(plain, "\\%", "%");
+  replace_all(plain, "$", "");
+  replace_all(plain, "{\\pm}", "\\pm");
+  plain = trim(plain);
+  bool percent = take_percent(plain);
+  if (plain.starts_with('(') && plain.ends_with(')')) plain = plain.substr(1, plain.size() - 2);
+  std::string value = plain, spread;
+  bool last_digits = false;
+  if (const std::size_t at = plain.find("\\pm");
+      at != std::string::npos && at > 0 && trim(std::string_view(plain).substr(0, at)) != "(") {
+    value = plain.substr(0, at);
+    spread = plain.substr(at + 3);
+    if (trim(value).ends_with('(') && trim(spread).ends_with(')')) {  // 99.78 (+- 0.28)
+      value = value.substr(0, value.rfind('('));
+      spread = spread.substr(0, spread.rfind(')'));
+    }
+  } else if (const std::size_t open = plain.find('(');
+             open != std::string::npos && plain.ends_with(')')) {
+    value = plain.substr(0, open);
+    spread = plain.substr(open + 1, plain.size() - open - 2);
+    last_digits = spread.find_first_not_of("0123456789") == std::string::npos;
+  }
+  const bool has_spread = value.size() != plain.size();
+  percent |= take_percent(value);
+  percent |= take_percent(spread);
+
+  const Decimal v = parse_decimal(value, text);
+  const bool value_percent = percent || v.digits > v.scale;
+  PrintedWithSpread result{printed_number(v, value_percent, text), {}, {}};
+  if (!has_spread) return result;
+  Decimal s = parse_decimal(spread, text);
+  if (last_digits) {
+    s.scale = v.scale;
+    s.decimals = v.decimals;
+  }
+  result.spread = printed_number(s, value_percent, text);
+  if (!percent && !last_digits && (value_percent ? s.digits <= s.scale : true))
+    result.spread_in_other_unit = printed_number(s, !value_percent, text);
+  return result;
+}
+
+const Table<SpreadKind>& spread_kinds() {
+  static const Table<SpreadKind> table(
+      "spread of folds",
+      {{"standard_deviation", "of the folds themselves (n)", [](double n) { return n; }},
+       {"sample_standard_deviation", "estimated (n - 1)", [](double n) { return n - 1; }},
+       {"standard_error", "of the mean, from n - 1", [](double n) { return n * (n - 1); }},
+       {"standard_error_of_n", "of the mean, from n", [](double n) { return n * n; }}});
+  return table;
+}
+
+std::vector<std::int64_t> counts_with_spread(const std::vector<std::int64_t>& counts,
+                                             std::int64_t total, std::int64_t folds,
+                                             const PrintedNumber& spread, const SpreadKind& kind) {
+  if (folds < 2 || total % folds != 0)
+    throw std::invalid_argument(
+        fmt::format("{} comparisons in {} folds of equal size have no spread", total, folds));
+  const std::int64_t size = total / folds;
+  const auto n = static_cast<double>(folds);
+  // The sums of squared deviations, in comparisons, that are printed so.
+  const auto squares = [&](double half_steps) {
+    const double rate = std::max(0.0, spread.value() + half_steps * spread.step() / 2);
+    return std::pow(rate * static_cast<double>(size), 2) * kind.divisor(n);
+  };
+  const double least = squares(-1), most = squares(1), slack = 1e-9 * (1 + most);
+  std::vector<std::int64_t> fitting;
+  for (const std::int64_t k : counts) {
+    const std::int64_t few = std::min(k, total - k);  // the folds of the rarer outcome
+    const std::int64_t base = few / folds, rest = few % folds;
+    // Deviations from `base`: their squares are the sum about the mean and rest^2 / folds.
+    const double shift = static_cast<double>(rest * rest) / n;
+    // As few folds as can be hold them all: no sum is larger.
+    const auto square = [](std::int64_t d) {
+      return static_cast<double>(d) * static_cast<double>(d);
+    };
+    const std::int64_t full = few / size;
+    const double largest = static_cast<double>(full) * square(size - base) +
+                           square(few % size - base) +
+                           static_cast<double>(folds - full - 1) * square(base);
+    const double highest = std::min(most + shift + slack, largest);
+    if (highest > kExactIntegers) {
+      if (least + shift <= highest) fitting.push_back(k);
+      continue;
+    }
+    auto first = static_cast<std::int64_t>(std::ceil(least + shift - slack));
+    const auto last = static_cast<std::int64_t>(std::floor(highest));
+    if ((first - rest) % 2 != 0) ++first;  // a square is odd where its root is
+    if (first > last) continue;
+    if (last > kMostSquares || counts.size() > kMostCounts ||
+        have_squares(folds, -base, size - base, rest, first, last))
+      fitting.push_back(k);
+  }
+  return fitting;
+}
+
+}  // namespace facebench
