@@ -8,8 +8,8 @@ def list_conventions():
 
     ``accuracy``, ``tar_at_far``, ``identification``: a name in the table of that metric (see
     `facebench.metrics.accuracy_conventions` and its like), "" where there is no rule; a protocol
-    that asks for that metric then refuses the convention, unless the metric gets a rule of its own
-    (``accuracy_convention``, ``tar_at_far_convention``, ``identification_convention``).
+    computes that metric exactly then, unless it gets a rule of its own (``accuracy_convention``,
+    ``tar_at_far_convention``, ``identification_convention``).
 
     >>> from facebench.protocols import list_conventions
     >>> next(c for c in list_conventions() if c["name"] == "ijb_1n")["identification"]

@@ -266,6 +266,8 @@ def _numbers_line(row, cell):
         behind = "{count} of {total}".format(**cell["counted"])
     elif cell["standard_error"] is not None:
         behind = f"sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
+    if cell["rule"]:
+        behind += f"{behind and '; '}rule: {cell['rule']}"
     value = _number_text(metric, cell["value"]) + mark
     return [row["title"], value, interval, cell["method"], behind]
 
@@ -335,6 +337,8 @@ def _shown(metric, cell):
     if support and support["achieved"] is not None:
         errors = _ERRORS[support["rate"]] + "s" * (support["errors"] != 1)
         behind.append(f"{_achieved(support)}, {support['errors']} {errors}")
+    if cell["rule"]:
+        behind.append(f"rule: {cell['rule']}")
     method = f"method: {cell['method']}"
     if cell["standard_error"] is not None:
         method += f"; sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"

@@ -177,10 +177,8 @@ def refusals(protocol, convention):
     needed = {OF.get(m, m) for m in asked} & set.union(*RULES.values())
     if not needed and convention != "exact":
         return ["decides none of its metrics"]
-    if lacking := needed - RULES[convention]:
-        return [
-            f"has no rule for {m}; these have one: exact" for m in asked if OF.get(m, m) in lacking
-        ]
+    if needed and not needed & RULES[convention]:
+        return [f"has no rule for {m}; these have one: exact" for m in asked]
     folds = "accuracy" in asked
     if "tar_at_far" in needed and convention in ("facenet", "insightface") and not folds:
         return ["give at least two folds"]
@@ -265,7 +263,11 @@ def rank_by_hand(case, rank, ties="pessimistic"):
 
 
 def check(result, protocol, convention, trials):
+    """What the convention has no rule for is compared with the exact rule."""
     compared = 0
+    by = {
+        metric: convention if metric in RULES[convention] else "exact" for metric in RULES["exact"]
+    }
     for track in result.tracks.values():
         if track.kind == "summary":
             continue
@@ -277,11 +279,11 @@ def check(result, protocol, convention, trials):
             metric, _, target = name.replace("@", "=").partition("=")
             far = float(target.rpartition("=")[2] or 0)
             if metric == "accuracy":
-                rule = ACCURACY.get(convention, convention)
+                rule = ACCURACY.get(by["accuracy"], by["accuracy"])
                 expected = accuracy_by_hand(rule, trials)
                 assert cell.convention == rule
             elif metric in ("tar", "threshold"):
-                rule = TAR.get(convention, convention)
+                rule = TAR.get(by["tar_at_far"], by["tar_at_far"])
                 expected = tar_by_hand(rule, *pairs, folds, far)
                 assert expected is not None
                 value = cell.tar if metric == "threshold" else cell.value
@@ -289,8 +291,9 @@ def check(result, protocol, convention, trials):
                 compared += 1
                 continue
             elif metric == "dir":
-                expected = dir_by_hand(convention, searched(track, trials), far)
-                assert cell.convention == convention
+                rule = by["dir_at_fpir"]
+                expected = dir_by_hand(rule, searched(track, trials), far)
+                assert cell.convention == rule
             elif metric == "rank":
                 expected = rank_by_hand(searched(track, trials), far)
             else:
@@ -324,6 +327,25 @@ def test_every_convention(protocol, trials):
                 np.testing.assert_array_equal(
                     result.tracks[track].metrics[name].value, cells[name].value
                 )
+
+
+def test_what_a_convention_has_no_rule_for_says_so_in_each_cell(trials, tmp_path):
+    lfw = trials["lfw"]
+    evaluate("lfw", lfw, convention="sphereface", out=tmp_path / "run")
+    text = (tmp_path / "run/report.md").read_text()
+    assert "convention `sphereface (TAR at FAR: exact)`" in text
+    rows = [line for line in text.splitlines() if line.startswith("| TAR at FAR")]
+    assert rows and all("; rule: exact |" in row for row in rows)
+    assert "rule: exact" not in "".join(r for r in text.splitlines() if r.startswith("| accuracy"))
+    page = (tmp_path / "run/report.html").read_text()
+    shown = str(facebench.report([tmp_path / "run"], format="text"))
+    assert page.count("rule: exact") == shown.count("(rule: exact)") == len(rows)
+    exact = evaluate("lfw", lfw, out=tmp_path / "exact")
+    assert facebench.explain(tmp_path / "run", tmp_path / "exact").to_dict()
+    for folder in ("run", "exact"):
+        assert facebench.verify(tmp_path / folder).same
+    assert "rule:" not in (tmp_path / "exact/report.md").read_text()
+    assert exact.options.tar_at_far_convention == "exact"
 
 
 def test_rules_of_single_metrics(trials):

@@ -37,6 +37,11 @@ void check_used(const ProtocolSpec& spec, const ConventionRule& rule, const std:
         fmt::format("protocol {} has no metric that {} '{}' is for", spec.id, rule.name, chosen));
 }
 
+bool has_rule(const Convention& convention, const Metric& metric) {
+  return metric.convention && metric.convention != &Convention::rank_ties &&
+         !(convention.*metric.convention).empty();
+}
+
 // A convention that decides nothing would be printed beside numbers that it did not make.
 void check_decides(const ProtocolSpec& spec, const Convention& convention) {
   if (convention.name == "exact") return;
@@ -50,6 +55,19 @@ void check_decides(const ProtocolSpec& spec, const Convention& convention) {
       fmt::format("protocol {}: the convention '{}' decides none of its metrics ({}); they have "
                   "one definition, and the convention is 'exact'",
                   spec.id, convention.name, fmt::join(metrics, ", ")));
+}
+
+std::string text_of(const Json& options, const std::string& key) {
+  return options.is_object() && options.contains(key) && options[key].is_string()
+             ? options[key].get<std::string>()
+             : "";
+}
+
+// The rule that options as a manifest has them name in place of their convention's own; else "".
+std::string in_its_place(const Json& options, const ConventionRule& rule) {
+  const Convention* own = conventions().find(text_of(options, "convention"));
+  const std::string chosen = text_of(options, rule.name);
+  return own && own->*rule.of == chosen ? "" : chosen;
 }
 
 }  // namespace
@@ -78,17 +96,21 @@ void choose_rules(const ProtocolSpec& spec, bool caller_chose, EvaluationOptions
     if (chosen) check_used(spec, rule, *chosen);
   }
   check_decides(spec, convention);
+  const bool decides = std::ranges::any_of(spec.metrics, [&](const MetricRequest& request) {
+    return has_rule(convention, protocol_metrics().at(request.name));
+  });
   for (const MetricRequest& request : spec.metrics) {
     const Metric& metric = protocol_metrics().at(request.name);
     if (!metric.convention) continue;
     std::optional<std::string>& chosen = options.*rule_of(metric).option;
     if (chosen) continue;
-    try {
-      require_rule(metric, convention);
-    } catch (const std::invalid_argument& e) {
-      throw std::invalid_argument(fmt::format("protocol {}: {}", spec.id, e.what()));
-    }
+    if (!decides) try {
+        require_rule(metric, convention);
+      } catch (const std::invalid_argument& e) {
+        throw std::invalid_argument(fmt::format("protocol {}: {}", spec.id, e.what()));
+      }
     chosen = convention.*metric.convention;
+    if (chosen->empty()) chosen = conventions().at("exact").*metric.convention;
   }
 }
 
@@ -110,19 +132,16 @@ void require_rule(const Metric& metric, const Convention& convention) {
                   convention.name, metric.name, fmt::join(able, ", "), rule_of(metric).name));
 }
 
+std::string rule_in_its_place(const Json& options, const Metric& metric) {
+  return metric.convention ? in_its_place(options, rule_of(metric)) : "";
+}
+
 std::string convention_text(const Json& options) {
-  const auto text = [&](const std::string& key) -> std::string {
-    return options.is_object() && options.contains(key) && options[key].is_string()
-               ? options[key].get<std::string>()
-               : "";
-  };
-  const std::string name = text("convention");
+  const std::string name = text_of(options, "convention");
   if (name.empty()) return "?";
-  const Convention* own = conventions().find(name);
   std::vector<std::string> others;
   for (const ConventionRule& rule : convention_rules())
-    if (const std::string chosen = text(rule.name);
-        !chosen.empty() && !(own && own->*rule.of == chosen))
+    if (const std::string chosen = in_its_place(options, rule); !chosen.empty())
       others.push_back(fmt::format("{}: {}", rule.title, chosen));
   return others.empty() ? name : fmt::format("{} ({})", name, fmt::join(others, ", "));
 }

@@ -25,10 +25,11 @@ struct ConventionRule {
 const std::vector<ConventionRule>& convention_rules();
 
 // Sets the rule of every metric that the protocol asks for: the caller's, else that of the
-// caller's convention, else the protocol's, else that of the protocol's convention.
+// caller's convention, else the protocol's, else that of the protocol's convention. A metric that
+// the convention has no rule for is computed exactly, where it has one for another metric.
 // `options.convention` is set; `caller_chose` says whether by the caller. Throws
 // std::invalid_argument for an unknown rule (did you mean), for one that no metric of the protocol
-// follows, and for a convention without a rule for a metric, naming those that have one.
+// follows, and for a convention without a rule for any metric, naming those that have one.
 void choose_rules(const ProtocolSpec& spec, bool caller_chose, EvaluationOptions& options);
 
 // The rules that resolved options name, as one convention.
@@ -36,6 +37,10 @@ Convention chosen_convention(const EvaluationOptions& options);
 
 // Throws std::invalid_argument where the convention has no rule for the metric.
 void require_rule(const Metric& metric, const Convention& convention);
+
+// The rule that a metric follows where it is not the convention's own, else "". Of options as a
+// manifest has them.
+std::string rule_in_its_place(const Json& options, const Metric& metric);
 
 // "facenet", or, where rules are not the convention's own, "sphereface (TAR at FAR: exact)". Of
 // options as a manifest has them; "?" where there is none.

@@ -10,7 +10,7 @@ namespace facebench {
 
 // A named way of computing published numbers, for all metrics together: which rule each metric then
 // follows. A rule is empty where the project publishes none; a metric that needs one is then
-// refused, never computed by another.
+// computed by the rule of "exact", and each of its numbers says so.
 struct Convention {
   std::string name;
   std::string doc;

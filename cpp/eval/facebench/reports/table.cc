@@ -12,6 +12,7 @@
 #include "facebench/core/natural_order.h"
 #include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
+#include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/metric.h"
 
 namespace facebench {
@@ -174,8 +175,10 @@ class TableBuilder {
       for (const auto& [metric, json] : content["metrics"].items()) metrics.push_back(metric);
       std::ranges::stable_sort(metrics, metric_before);
       for (const std::string& metric : metrics)
-        for (const Entry& e : read_metric(content["metrics"][metric], where))
+        for (Entry& e : read_metric(content["metrics"][metric], where)) {
+          e.cell.rule = rule_of(run, metric);
           put({protocol, track, metric, e.row, e.column, {}}, column, e.cell);
+        }
       if (const auto cell = failures(content.value("counts", Json::object()),
                                      tracks.value(track, Json::object())))
         put({protocol, track, kFailureToEnrol, "", "", {}}, column, *cell);
@@ -183,6 +186,13 @@ class TableBuilder {
   }
 
  private:
+  static std::string rule_of(const Run& run, const std::string& number) {
+    const Metric* metric = metric_of_number(number).metric;
+    const auto options = run.manifest.content.find("options");
+    return metric && options != run.manifest.content.end() ? rule_in_its_place(*options, *metric)
+                                                           : "";
+  }
+
   void put(ReportTable::Row key, std::size_t column, const Cell& cell) {
     auto row = std::ranges::find_if(table_.rows, [&](const ReportTable::Row& x) {
       return x.protocol == key.protocol && x.track == key.track && x.metric == key.metric &&
@@ -317,6 +327,7 @@ Json cell_json(const ReportTable::Row& row, const Cell& c) {
             {"level", c.level},
             {"method", c.method},
             {"note", c.note},
+            {"rule", c.rule},
             {"support", nullptr},
             {"counted", nullptr},
             {"sd", nullptr},
@@ -378,6 +389,7 @@ std::string cell_text(const ReportTable::Row& row, const Cell& c) {
   if (c.support && c.support->achieved)
     text += fmt::format(" ({} at {} {:.4g} %)", c.support->errors, c.support->rate,
                         100 * *c.support->achieved);
+  if (!c.rule.empty()) text += fmt::format(" (rule: {})", c.rule);
   if (c.counted) text += fmt::format(" ({} of {})", c.counted->count, c.counted->total);
   return text;
 }

@@ -38,6 +38,7 @@ struct ReportTable {
     double level = 0;
     std::string method;  // of the interval; "none: why" where there could be none
     std::string note;    // of the interval: what its level does not say
+    std::string rule;    // that the number follows, where it is not its convention's own
     std::optional<Support> support;
     std::optional<Counted> counted;       // of failures to enrol
     double sd = -1, standard_error = -1;  // -1 = not given
@@ -79,7 +80,8 @@ bool metric_before(const std::string& a, const std::string& b);
 // - profile".
 std::string row_title(const ReportTable::Row& row);
 // "99.37 [99.10, 99.60]", with a mark where the cell rests on fewer than ten expected errors,
-// another where its interval has a note, and its counts: "61.20* [55.00, 67.10]+ (3 at FAR 0.1 %)".
+// another where its interval has a note, its counts and its rule, where that is not its
+// convention's: "61.20* [55.00, 67.10]+ (3 at FAR 0.1 %) (rule: exact)".
 std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell);
 
 // The marks, and the sentences that explain those that are in the table: of the rates at which
