@@ -14,6 +14,7 @@
 #include "facebench/protocols/measurable.h"
 #include "facebench/protocols/metric.h"
 #include "facebench/protocols/run_folder.h"
+#include "facebench/protocols/score_files.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/spec.h"
 #include "facebench/protocols/synthetic_ijb.h"
@@ -482,6 +483,13 @@ void bind_evaluation(py::module_& m) {
       },
       py::arg("folder"), py::arg("threads") = 0);
   m.def("read_scores_csv", &read_scores_csv, py::arg("path"), py::arg("trials"));
+  m.def(
+      "read_scored_list",
+      [](const std::vector<std::filesystem::path>& files, const std::string& form) {
+        ScoredList list = read_scored_list(files, form);
+        return py::make_tuple(std::move(list.trials), copy_of(list.scores), list.turned);
+      },
+      py::arg("files"), py::arg("form"));
 }
 
 void bind_synthetic_ijb(py::module_& m) {
@@ -511,6 +519,9 @@ void bind_protocol_tables(py::module_& m) {
   });
   m.def("failure_policies", [] { return table_list(failure_policies()); });
   m.def("interval_methods", [] { return table_list(interval_methods()); });
+  m.def("score_forms", [] {
+    return table_list(score_forms(), "source", &ScoreForm::source, "files", &ScoreForm::files);
+  });
   m.def("trial_kinds", [] { return table_list(trial_kinds()); });
   m.def("template_fusions",
         [] { return table_list(template_fusions(), "source", &TemplateFusion::source); });

@@ -38,6 +38,7 @@ from facebench.protocols._protocol_tables import (
     interval_methods,
     list_conventions,
     protocol_metrics,
+    score_forms,
     template_fusions,
 )
 from facebench.protocols._published import (
@@ -78,6 +79,7 @@ __all__ = [
     "load_published",
     "protocol_metrics",
     "read_trials",
+    "score_forms",
     "template_fusions",
     "write_pairs",
     "write_synthetic_ijb",
@@ -454,6 +456,16 @@ class Result(NamedValues):
         )
 
 
+def _scored_list(spec, files, form, strict, distance):
+    """The comparisons and scores of files that say which scores are genuine."""
+    trials, scores, turned = _eval.read_scored_list(files, form or "")
+    if turned and distance:
+        raise ValueError(f"{files[0]} says itself that it holds distances: leave distance out")
+    if strict:
+        _eval.refuse_blemishes(trials, spec.id)
+    return trials, scores
+
+
 def _turned(distances):
     """Their negatives; what is no array of numbers as it is, for the check of scores to refuse."""
     import numpy as np
@@ -524,6 +536,7 @@ def evaluate(
     options: EvaluationOptions | None = None,
     distance=False,
     columns=None,
+    form: str | None = None,
     out=None,
     overwrite=False,
     command="",
@@ -542,6 +555,10 @@ def evaluate(
     file with a column ``score``); or a CSV file with the names of each pair in any order
     (``first``, ``second``; or ``columns``, the headers of both and of the score), as
     :func:`write_pairs` makes it. ``distance``: low scores are alike, so their signs are turned.
+
+    Without lists, ``scores`` is the path of a file, or of two, that say themselves which scores are
+    genuine: ``["genuine.txt", "impostor.txt"]``, bob's four or five columns, a BEE matrix with its
+    mask and others (`score_forms`; ``form`` is one by name, by default what they look like).
 
     Lists are looked for below ``root``, or in ``lists``, or given as ``trials``. ``exclude``: a
     list of people and samples whose comparisons are left out, as `facebench.inspect` writes it;
@@ -574,8 +591,18 @@ def evaluate(
     if (distance or columns is not None) and scores is None:
         raise ValueError("distance and columns are said of scores, and none are given")
     spec = _spec(protocol)
-    if trials is None:
-        if root is None and lists is None:
+    files = _pairs.score_files(scores)
+    listed = not (root is None and lists is None and trials is None)
+    if listed and (form is not None or len(files) > 1):
+        raise ValueError(
+            "files of scores that say which are genuine (form) go without root=, lists=, trials="
+        )
+    if not listed and files:
+        if exclude is not None or columns is not None:
+            raise ValueError("exclude and columns go with the lists of a protocol (root)")
+        trials, scores = _scored_list(spec, files, form, options.strict, distance)
+    elif trials is None:
+        if not listed:
             raise ValueError("give root= (the data set) or lists= (the folder of its lists)")
         trials = read_trials(spec, root, lists, options.strict)
     if limit is not None and scores is not None:
@@ -592,7 +619,7 @@ def evaluate(
             raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
         role = "embeddings"
     else:
-        file = scores if isinstance(scores, (str, os.PathLike)) else None
+        file = files[0] if files and listed else None
         if file is not None:
             scores = _pairs.read_scores(file, trials, columns)
         if distance:

@@ -13,6 +13,14 @@ Error = _eval.Error
 SCORES = ("score", "similarity", "distance")
 
 
+def score_files(scores) -> list[str]:
+    """The paths, where scores are given as that of a file or as a list of such; else none."""
+    given = scores if isinstance(scores, (list, tuple)) else [scores]
+    if given and all(isinstance(one, (str, os.PathLike)) for one in given):
+        return [os.fspath(one) for one in given]
+    return []
+
+
 def unit_names(trials) -> list[str]:
     """What comparisons are between: templates if there are any, else samples."""
     return trials.templates.names if len(trials.templates) else trials.names

@@ -41,6 +41,17 @@ def convention_rules():
     ]
 
 
+def score_forms():
+    """The forms of score files that say themselves which scores are genuine: name, one line, how
+    many files, and whose they are. `evaluate` reads them.
+
+    >>> from facebench.protocols import score_forms
+    >>> [form["name"] for form in score_forms() if form["files"] == 2]
+    ['genuine_impostor', 'bee']
+    """
+    return _eval.score_forms()
+
+
 def template_fusions():
     """The ways in which the samples of a template become one embedding: name, one line and source.
 

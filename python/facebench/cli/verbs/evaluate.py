@@ -16,9 +16,13 @@ from facebench.cli.verb import verb
             facebench.evaluate,
             embeddings=option("A file of embeddings: .h5, .npz, .npy, .csv or .parquet.", Path),
             scores=option(
-                "CSV of scores: with names (see: facebench pairs), or in the order of the lists.",
-                Path,
+                "CSV of scores: with names (see: facebench pairs), or in the order of the lists. "
+                "Without --root: files that say which are genuine, such as genuine.txt "
+                "impostor.txt.",
+                list[Path],
+                metavar="FILE...",
             ),
+            form=option("The form of such files (see: facebench list score-forms).", str),
             names=option("The names of an .npy file, one a line.", Path),
             distance=flag("--distance", "Low scores are alike (distances)."),
             lists=common.Lists,
@@ -29,10 +33,11 @@ from facebench.cli.verb import verb
         ),
         *fields(facebench.protocols.EvaluationOptions),
     ],
+    several=("--scores",),
 )
 def evaluate(
     protocol: common.Protocol,
-    root: common.Root,
+    root: common.Root = None,
     columns: option(
         "With --scores: the headers of first, second and score, e.g. a,b,sim.", metavar="A,B,C"
     ) = None,
@@ -40,8 +45,9 @@ def evaluate(
     **options,
 ):
     """Score and measure embeddings, or scores, from anywhere. Needs neither torch nor images."""
-    if (options["embeddings"] is None) == (options["scores"] is None):
+    if (options["embeddings"] is None) == (not options["scores"]):
         raise ValueError("give either --embeddings or --scores")
+    options["scores"] = options["scores"] or None
     out = common.out_path(out, "eval", Path(protocol).stem)
     result = facebench.evaluate(
         protocol,

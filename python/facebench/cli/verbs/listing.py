@@ -124,6 +124,7 @@ KINDS = {
         {"name": name, "doc": facebench.reports.read_rules(name)["title"]}
         for name in facebench.reports.rule_sets()
     ],
+    "score-forms": lambda: facebench.protocols.score_forms(),
     "fusions": lambda: facebench.protocols.template_fusions(),
     "intervals": lambda: facebench.protocols.interval_methods(),
     "failures": lambda: facebench.protocols.failure_policies(),

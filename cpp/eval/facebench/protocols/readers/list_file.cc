@@ -13,7 +13,6 @@
 namespace facebench {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kSpaceAndTab = " \t";
 
 // Rewrites a list line by line, so that the numbers of the lines stay.

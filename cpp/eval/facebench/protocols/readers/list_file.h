@@ -14,6 +14,8 @@
 
 namespace facebench {
 
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // A text list as it is meant: UTF-8 without a byte order mark, lines that end in LF without blanks
 // before it, no blank lines. What was otherwise is counted.
 class ListFile {

@@ -10,11 +10,11 @@
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
+#include "facebench/protocols/readers/list_file.h"
 
 namespace facebench {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kMostColumns = 8;
 
 bool parts_columns(char c) { return c == ' ' || c == '\t'; }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facebench/core/registry.h"
+#include "facebench/protocols/trials.h"
+
+namespace facebench {
+
+// Scores as other programs write them, in files that say themselves which comparisons are genuine:
+// what is compared then needs no list of a protocol.
+struct ScoredList {
+  TrialSet trials;             // one track, "scores"; its lists are the files
+  std::vector<double> scores;  // of its comparisons in order, higher = more alike
+  bool turned = false;         // the file says that it holds distances: these are their negatives
+};
+
+// A form of such files. Where the files name no people every comparison has people of its own, and
+// a note says so: intervals are then those of comparisons that are drawn one by one.
+struct ScoreForm {
+  std::string name;
+  std::string doc;
+  std::string source;
+  std::size_t files;
+  ScoredList (*read)(std::span<const std::filesystem::path> files) = nullptr;
+};
+const Table<ScoreForm>& score_forms();
+
+// Reads the files in a form of score_forms(), or, without a name, in the one that they look like.
+// Throws std::invalid_argument for an unknown form (did you mean) or another number of files than
+// it has, Error naming file and line for what does not have the form, and where one of the classes
+// is empty.
+ScoredList read_scored_list(std::span<const std::filesystem::path> files,
+                            std::string_view form = "");
+
+}  // namespace facebench

@@ -1,0 +1,270 @@
+"""Score files of other programs, which say themselves which scores are genuine: the numbers are
+those that numpy computes of the two classes, by the definitions of the programs."""
+
+import json
+import struct
+
+import facebench
+import numpy as np
+import pytest
+from facebench import protocols
+from facebench.cli.app import app
+from typer.testing import CliRunner
+
+PEOPLE, PROBES = 12, 30
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """Probes against models: (model, person of the probe, number of the probe, score); scores are
+    rounded, so that some are equal."""
+    random = np.random.default_rng(11)
+    rows = []
+    for probe in range(PROBES):
+        person = probe % PEOPLE
+        for model in range(PEOPLE):
+            score = random.normal(1.5 if model == person else 0, 1)
+            rows.append((model, person, probe, round(float(score), 2)))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def classes(scored):
+    genuine = np.array([s for m, p, _, s in scored if m == p])
+    impostor = np.array([s for m, p, _, s in scored if m != p])
+    return genuine, impostor
+
+
+def lines(path, rows):
+    path.write_text("".join(f"{row}\n" for row in rows))
+    return path
+
+
+def bee(path, kind, entries, first="S2", order="<", target="t.xml", query="q.xml"):
+    rows, columns = entries.shape
+    head = f"{first}\n{target}\n{query}\nM{kind} {rows} {columns} ".encode()
+    path.write_bytes(head + struct.pack(order + "I", 0x12345678) + b"\n" + entries.tobytes())
+    return path
+
+
+def write_genuine_impostor(folder, scored, classes):
+    """pyeer's: the last word of each line."""
+    genuine, impostor = classes
+    return [
+        lines(folder / "genuine.txt", genuine),
+        lines(folder / "impostor.txt", [f"a b {s}" for s in impostor]),
+    ]
+
+
+def write_columns(folder, scored, classes):
+    genuine, impostor = classes
+    cells = [
+        f"{s}," + (str(genuine[k]) if k < len(genuine) else "") for k, s in enumerate(impostor)
+    ]
+    return [lines(folder / "both.csv", ["impostor,genuine", *cells])]
+
+
+def write_labelled(folder, scored, classes):
+    return [lines(folder / "l.txt", [f"{1 if m == p else -1} {s}" for m, p, _, s in scored])]
+
+
+def write_bob4(folder, scored, classes):
+    return [lines(folder / "scores-dev", [f"p{m} p{p} img{n} {s}" for m, p, n, s in scored])]
+
+
+def write_bob5(folder, scored, classes):
+    rows = [f"p{m} m{m}-a p{p} img{n} {s}" for m, p, n, s in scored]
+    return [lines(folder / "five.txt", ["# claimed model real probe score", *rows])]
+
+
+def write_hdf5(folder, scored, classes):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "scores.h5", "w") as file:
+        file["mated"], file["non_mated"] = classes
+    return [folder / "scores.h5"]
+
+
+def matrix_of(scored):
+    """float32 matrix and mask; queries are rows."""
+    matrix = np.zeros((PROBES, PEOPLE), "f4")
+    mask = np.full((PROBES, PEOPLE), 0x7F, "u1")
+    for model, person, probe, score in scored:
+        matrix[probe, model] = score
+        mask[probe, model] = 0xFF if model == person else 0x7F
+    return matrix, mask
+
+
+def write_bee(folder, scored, classes):
+    matrix, mask = matrix_of(scored)
+    return [bee(folder / "s.mtx", "F", matrix), bee(folder / "s.mask", "B", mask)]
+
+
+def write_bee_distances(folder, scored, classes):
+    matrix, mask = matrix_of(scored)
+    return [
+        bee(folder / "d.mtx", "F", (-matrix).astype(">f4"), "D2", ">"),
+        bee(folder / "d.mask", "B", mask),
+    ]
+
+
+WRITERS = {
+    "genuine_impostor": write_genuine_impostor,
+    "columns": write_columns,
+    "labelled": write_labelled,
+    "bob4": write_bob4,
+    "bob5": write_bob5,
+    "hdf5": write_hdf5,
+    "bee": write_bee,
+    "bee (distances)": write_bee_distances,
+}
+NAMED = {"bob4", "bob5", "bee", "bee (distances)"}
+
+
+def auc(genuine, impostor):
+    """As bob and pyeer have it: the trapezoids under the curve, equal scores one step."""
+    wins = (genuine[:, None] > impostor).sum() + 0.5 * (genuine[:, None] == impostor).sum()
+    return wins / (len(genuine) * len(impostor))
+
+
+def tar(genuine, impostor, far):
+    allowed = [t for t in np.unique(np.r_[genuine, impostor]) if np.mean(impostor >= t) <= far]
+    return np.mean(genuine >= allowed[0]) if allowed else 0
+
+
+def eer_range(genuine, impostor):
+    """pyeer's and FVC2000's: the rates at the threshold where they cross and the one before."""
+    thresholds = np.unique(np.r_[genuine, impostor])
+    fmr = np.array([np.mean(impostor >= t) for t in thresholds])
+    fnmr = np.array([np.mean(genuine < t) for t in thresholds])
+    last = int(np.argmax(fmr <= fnmr))
+    rates = [r[k] for r in (fmr, fnmr) for k in (last - 1, last)]
+    return min(rates), max(rates)
+
+
+def test_every_form_is_written():
+    forms = {form["name"] for form in protocols.score_forms()}
+    assert forms == {name.partition(" ")[0] for name in WRITERS}
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_numbers_are_those_of_the_classes(form, scored, classes, tmp_path):
+    genuine, impostor = classes
+    files = WRITERS[form](tmp_path, scored, classes)
+    run = tmp_path / "run"
+    result = protocols.evaluate("pairs", scores=files, replicates=60, out=run)
+    (track,) = result.tracks.values()
+    assert (track.genuine, track.impostor) == (len(genuine), len(impostor))
+    assert track["auc"].value == pytest.approx(auc(genuine, impostor), abs=1e-7)
+    for far in (0.1, 0.01):
+        assert track[f"tar@far={far}"].value == pytest.approx(
+            tar(genuine, impostor, far), abs=1e-12
+        )
+    low, high = eer_range(genuine, impostor)
+    assert low <= track["eer"].value <= high
+    people = {PEOPLE} if form in NAMED else {len(genuine) + 2 * len(impostor)}
+    assert {track.identities} == people
+    nameless = [note for note in result.notes if "name no people" in note]
+    assert len(nameless) == (form not in NAMED)
+    assert track["auc"].low < track["auc"].value < track["auc"].high
+    # The form by its name, and the run again.
+    again = protocols.evaluate("pairs", scores=files, form=form.partition(" ")[0], interval="none")
+    assert again.tracks["scores"]["auc"].value == track["auc"].value
+    assert facebench.verify(run).same
+    inputs = json.loads((run / "run.json").read_text())["content"]["inputs"]
+    assert len(inputs) == len(files)
+
+
+def test_a_matrix_says_what_it_holds(scored, classes, tmp_path):
+    near = protocols.evaluate("pairs", scores=write_bee(tmp_path, scored, classes))
+    far = protocols.evaluate("pairs", scores=write_bee_distances(tmp_path, scored, classes))
+    assert "s.mtx says that it holds similarities (S2)." in near.notes
+    assert "d.mtx says that it holds distances (D2): their signs were turned." in far.notes
+    assert near.to_dict()["tracks"] == far.to_dict()["tracks"]
+    with pytest.raises(ValueError, match="leave distance out"):
+        protocols.evaluate("pairs", scores=[tmp_path / "d.mtx", tmp_path / "d.mask"], distance=True)
+
+
+def test_a_matrix_of_one_set_with_itself(scored, tmp_path):
+    """Queries that are the targets, not compared with themselves, are no other people."""
+    random = np.random.default_rng(2)
+    person = np.arange(20) % 5
+    mask = np.where(person[:, None] == person, 0xFF, 0x7F).astype("u1")
+    np.fill_diagonal(mask, 0)
+    matrix = random.normal(size=(20, 20)).astype("f4")
+    same = {"target": "a.xml", "query": "a.xml"}
+    files = [
+        bee(tmp_path / "a.mtx", "F", matrix, **same),
+        bee(tmp_path / "a.mask", "B", mask, **same),
+    ]
+    track = protocols.evaluate("pairs", scores=files, interval="none").tracks["scores"]
+    assert (track.identities, track.comparisons) == (5, 380)
+    assert track["auc"].value == pytest.approx(
+        auc(matrix[mask == 0xFF], matrix[mask == 0x7F]), abs=1e-12
+    )
+
+
+def test_distances_of_a_text_are_turned(classes, tmp_path):
+    genuine, impostor = classes
+    files = [lines(tmp_path / "g", -genuine), lines(tmp_path / "i", -impostor)]
+    result = protocols.evaluate("pairs", scores=files, distance=True, interval="none")
+    assert result["auc"].value == pytest.approx(auc(genuine, impostor), abs=1e-12)
+
+
+def test_intervals_of_nameless_scores_are_those_of_comparisons(tmp_path):
+    """As long as DeLong's for independent comparisons, give or take the draws."""
+    random = np.random.default_rng(4)
+    genuine, impostor = random.normal(1, 1, 400), random.normal(0, 1, 600)
+    files = [lines(tmp_path / "g.txt", genuine), lines(tmp_path / "i.txt", impostor)]
+    area = protocols.evaluate("pairs", scores=files, replicates=2000)["auc"]
+    above = genuine[:, None] > impostor
+    variance = above.mean(1).var(ddof=1) / 400 + above.mean(0).var(ddof=1) / 600
+    assert (area.high - area.low) == pytest.approx(2 * 1.96 * variance**0.5, rel=0.1)
+
+
+def test_the_command_line(scored, classes, tmp_path):
+    genuine, impostor = write_genuine_impostor(tmp_path, scored, classes)
+    words = ["eval", "pairs", "--scores", genuine, impostor, "--interval", "none"]
+    done = CliRunner().invoke(app, [*map(str, words), "--out", str(tmp_path / "r"), "--json"])
+    assert done.exit_code == 0, done.output
+    track = json.loads(done.stdout)["tracks"]["scores"]
+    assert track["metrics"]["auc"]["value"] == pytest.approx(auc(*classes), abs=1e-12)
+    listed = CliRunner().invoke(app, ["list", "score-forms"])
+    assert "bob5" in listed.stdout
+
+
+def test_what_has_no_form_is_refused(scored, classes, tmp_path):
+    genuine, impostor = write_genuine_impostor(tmp_path, scored, classes)
+    matrix, mask = write_bee(tmp_path, scored, classes)
+    short = tmp_path / "short.mtx"
+    short.write_bytes(matrix.read_bytes()[:-1])
+    odd = tmp_path / "odd.mask"
+    odd.write_bytes(mask.read_bytes()[:-1] + b"\x05")
+    both = lines(tmp_path / "both.txt", ["1 0", "0 1"])
+    word = lines(tmp_path / "word.txt", ["0.5", "x"])
+    ragged = lines(tmp_path / "ragged.txt", ["a a p 1", "a b 1"])
+    one = lines(tmp_path / "one.txt", ["1 0.5", "1 0.75"])
+    three = lines(tmp_path / "three.txt", ["a b c"])
+    empty = lines(tmp_path / "empty.txt", [])
+    for files, message in (
+        ([short, mask], "short.mtx.* bytes follow"),
+        ([matrix, odd], "odd.mask: row 29, column 11 is 5"),
+        ([mask, matrix], "MF is expected"),
+        ([genuine, word], "word.txt:2: the score must be a number"),
+        ([both], "both columns can be the labels"),
+        ([ragged], "ragged.txt:2: has 3 columns, 4 are expected"),
+        ([one], "one.txt: 2 genuine and 0 impostor scores"),
+        ([three], "three.txt:1: is of none of the forms"),
+        ([empty], "empty.txt: holds no scores"),
+        ([genuine, empty], r"\d+ genuine and 0 impostor"),
+    ):
+        with pytest.raises(facebench.Error, match=message):
+            protocols.evaluate("pairs", scores=files)
+    for files, more, message in (
+        ([matrix], {}, "1 score files; the form 'bee' has 2"),
+        ([genuine, impostor, genuine], {}, "3 score files"),
+        ([genuine, impostor], {"form": "bob"}, "did you mean 'bob4'"),
+        ([genuine, impostor], {"root": tmp_path}, "go without root="),
+        ([genuine, impostor], {"exclude": tmp_path / "x"}, "go with the lists"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            protocols.evaluate("pairs", scores=files, **more)
