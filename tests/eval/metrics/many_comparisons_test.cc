@@ -199,6 +199,87 @@ TEST(ManyComparisons, PointsAroundAFarDecideEveryRule) {
 }
 
 // Numbers of people too far apart for a table.
+TarAtFar exact_tar(const RocCurve& curve, double far) {
+  return tar_at_far_conventions().at("exact").of_curve(curve, far);
+}
+
+// A bootstrap takes the parts of curves; what they give is to the bit what whole curves do.
+TEST(ManyComparisons, PartsOfCurvesSayWhatTheWholeCurvesDo) {
+  constexpr std::size_t lanes = ManyComparisons::kLanes;
+  const std::vector<double> fars{0, .001, .01, .02, .021, .1, .5, 1};
+  std::size_t kept = 0, all = 0;
+  for (const Case& c : cases()) {
+    const auto many = c.many().front();
+    EXPECT_EQ(many->has_parts(), c.mask.empty());
+    if (!many->has_parts()) continue;
+    Random random(5, "parts");
+    std::vector<Weight> weights(static_cast<std::size_t>(many->identities()) * lanes);
+    for (std::size_t k = 0; k < weights.size(); ++k)  // the last lane draws nobody
+      weights[k] = k % lanes + 1 == lanes ? 0 : static_cast<Weight>(random.below(3));
+    const auto curves = many->curves(weights, lanes, 1);
+    const auto parts = many->curve_parts(weights, lanes, {true, true, fars});
+    const auto ends = many->curve_parts(weights, lanes, {false, false, {.01}});
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const RocCurve &curve = curves[lane], &points = parts[lane].points;
+      all += curve.size();
+      kept += points.size();
+      EXPECT_EQ(points.genuine, curve.genuine);
+      EXPECT_EQ(points.impostor, curve.impostor);
+      const double tar = exact_tar(curve, .01).value;
+      const double early = exact_tar(ends[lane].points, .01).value;
+      EXPECT_TRUE(early == tar || (std::isnan(early) && std::isnan(tar)));
+      if (curve.genuine == 0 || curve.impostor == 0) {
+        EXPECT_TRUE(std::isnan(parts[lane].auc));
+        continue;
+      }
+      EXPECT_EQ(parts[lane].auc, auc(curve));
+      EXPECT_EQ(eer(points), eer(curve));
+      for (const double far : fars) {
+        EXPECT_EQ(exact_tar(points, far).value, exact_tar(curve, far).value);
+        EXPECT_EQ(exact_tar(points, far).threshold, exact_tar(curve, far).threshold);
+      }
+    }
+  }
+  EXPECT_LT(kept, all);
+}
+
+// Few people with so many comparisons that what is accepted is looked up in blocks of scores.
+TEST(ManyComparisons, ThresholdsOfFewPeopleAreThoseOfTheList) {
+  Random random(3, "blocks");
+  constexpr std::size_t n = 300;
+  std::vector<std::int32_t> people(n);
+  std::vector<float> scores(n * n);
+  for (std::size_t i = 0; i < n; ++i) people[i] = static_cast<std::int32_t>(i % 4);
+  for (float& score : scores) score = static_cast<float>(std::nearbyint(random.normal() * 3e4));
+  std::vector<double> listed;
+  std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> first, second;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = i + 1; j < n; ++j) {
+      listed.push_back(scores[i * n + j] += people[i] == people[j] ? 2e4f : 0.f);
+      labels.push_back(people[i] == people[j]);
+      first.push_back(people[i]);
+      second.push_back(people[j]);
+    }
+  const ManyComparisons many(DenseScores{scores, people, people, true, {}, {}, {}});
+  const Comparisons list(listed, labels);
+  for (int draw = 0; draw < 20; ++draw) {
+    std::vector<Weight> weights(4), each;
+    for (Weight& w : weights) w = static_cast<Weight>(random.below(3));
+    for (std::size_t k = 0; k < listed.size(); ++k)
+      each.push_back(weights[first[k]] * (labels[k] ? 1 : weights[second[k]]));
+    const RocCurve curve = list.roc(each);
+    if (curve.genuine == 0 || curve.impostor == 0) continue;
+    for (const double far : {0., 1e-5, .001, .05, .3, .9, 1.}) {
+      const TarAtFar near = exact_tar(many.roc_near(far, weights), far),
+                     all = exact_tar(curve, far);
+      EXPECT_EQ(near.value, all.value) << far;
+      EXPECT_EQ(near.threshold, all.threshold) << far;
+      EXPECT_EQ(near.false_accepts, all.false_accepts) << far;
+    }
+  }
+}
+
 TEST(ManyComparisons, PeopleOfAnyNumbers) {
   Case c(1, 1000, false, false, false);
   Case spread = c;

@@ -59,8 +59,17 @@ Values evaluate_curves(const ManyComparisons& comparisons, std::span<const Stati
   const auto n = static_cast<std::size_t>(comparisons.identities());
   const auto replicates = static_cast<std::size_t>(count);
   double far_needed = 0;
-  for (const Statistic& s : statistics)
-    if (s.of_curve) far_needed = std::max(far_needed, s.far_needed);
+  ManyComparisons::PartsNeeded needed;
+  bool whole = !comparisons.has_parts();
+  for (const Statistic& s : statistics) {
+    if (!s.of_curve) continue;
+    far_needed = std::max(far_needed, s.far_needed);
+    whole |= s.part == CurvePart::whole;
+    needed.area |= s.part == CurvePart::area;
+    needed.crossing |= s.part == CurvePart::crossing;
+    if (s.part == CurvePart::far) needed.fars.push_back(s.far_needed);
+  }
+  std::ranges::sort(needed.fars);
   Values values(statistics.size(), std::vector<double>(replicates));
   parallel_for(
       static_cast<std::int64_t>((replicates + lanes - 1) / lanes), job,
@@ -73,12 +82,20 @@ Values evaluate_curves(const ManyComparisons& comparisons, std::span<const Stati
           fill(static_cast<std::int64_t>(first + lane), drawn[lane]);
           for (std::size_t i = 0; i < n; ++i) weights[i * lanes + lane] = drawn[lane][i];
         }
-        const auto curves = comparisons.curves(weights, own, far_needed);
+        std::vector<ManyComparisons::CurveParts> parts;
+        if (whole)
+          for (RocCurve& curve : comparisons.curves(weights, own, far_needed))
+            parts.push_back({std::move(curve), 0});
+        else
+          parts = comparisons.curve_parts(weights, own, needed);
         for (std::size_t s = 0; s < statistics.size(); ++s)
-          for (std::size_t lane = 0; lane < own; ++lane)
-            values[s][first + lane] = statistics[s].of_curve
-                                          ? statistics[s].of_curve(curves[lane])
-                                          : statistics[s].of_weights(drawn[lane]);
+          for (std::size_t lane = 0; lane < own; ++lane) {
+            const Statistic& statistic = statistics[s];
+            values[s][first + lane] = !statistic.of_curve ? statistic.of_weights(drawn[lane])
+                                      : !whole && statistic.part == CurvePart::area
+                                          ? parts[lane].auc
+                                          : statistic.of_curve(parts[lane].points);
+          }
       },
       stage);
   return values;

@@ -96,6 +96,7 @@ void ManyComparisons::place(const Source& s, const Job& job) {
     pairs_ = place_impostors<std::uint16_t>(s, job);
   else
     pairs_ = place_impostors<std::uint32_t>(s, job);
+  count_blocks();
   impostor_ = known_impostors();
   if (impostor_ == 0) throw std::invalid_argument("none of the comparisons is an impostor");
 }
@@ -192,6 +193,58 @@ void ManyComparisons::set_levels(Genuine all) {
     genuine_identity_.push_back(identity);
   }
   level_begin_.push_back(genuine_identity_.size());
+  genuine_of_.assign(static_cast<std::size_t>(identities_), 0);
+  for (const std::int32_t i : genuine_identity_) ++genuine_of_[static_cast<std::size_t>(i)];
+}
+
+void ManyComparisons::count_blocks() {
+  constexpr std::size_t most = std::size_t{1} << 22;  // numbers that are kept
+  const auto n = static_cast<std::size_t>(identities_);
+  const std::size_t blocks = known_levels_ / kBlock;
+  if (blocks == 0 || n * n > most / blocks) return;
+  std::vector<std::int64_t> impostors(n * n, 0), genuine(n, 0);
+  std::size_t pair = 0;
+  for (std::size_t block = 1; block <= blocks; ++block) {
+    const std::size_t level = block * kBlock;
+    std::visit(
+        [&](const auto& pairs) {
+          for (; pair < segment_begin_[2 * level]; ++pair)
+            ++impostors[pairs[pair].first * n + pairs[pair].second];
+        },
+        pairs_);
+    for (std::size_t k = level_begin_[level - kBlock]; k < level_begin_[level]; ++k)
+      ++genuine[static_cast<std::size_t>(genuine_identity_[k])];
+    block_impostors_.insert(block_impostors_.end(), impostors.begin(), impostors.end());
+    block_genuine_.insert(block_genuine_.end(), genuine.begin(), genuine.end());
+  }
+}
+
+template <class Fits>
+ManyComparisons::BlockStart ManyComparisons::last_block(std::span<const Weight> weights,
+                                                        const Fits& fits) const {
+  BlockStart start;
+  const auto n = static_cast<std::size_t>(identities_);
+  const auto weight = [&](std::size_t i) {
+    return weights.empty() ? std::int64_t{1} : static_cast<std::int64_t>(weights[i]);
+  };
+  for (std::size_t first = 0, last = block_genuine_.size() / n; first < last;) {
+    const std::size_t middle = (first + last) / 2;  // block number from 0
+    std::int64_t accepted = 0, genuine = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int64_t* of = &block_impostors_[(middle * n + i) * n];
+      std::int64_t row = 0;
+      for (std::size_t j = 0; j < n; ++j) row += weight(j) * of[j];
+      accepted += weight(i) * row;
+      genuine += weight(i) * block_genuine_[middle * n + i];
+    }
+    if (fits(accepted)) {
+      start = {(middle + 1) * kBlock, accepted, genuine};
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return start;
 }
 
 template <class Id, class Source>
@@ -242,9 +295,10 @@ std::int64_t ManyComparisons::impostor_total(std::span<const Weight> weights, st
   return triangle_ ? ordered / 2 : ordered;
 }
 
-template <class Real, class Id>
+template <class Real, class Id, class Put>
 void ManyComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weights,
-                           double far_needed, std::span<RocCurve> out) const {
+                           double far_needed, std::span<const RocCurve> totals,
+                           const Put& put) const {
   using Lanes = std::array<Real, kLanes>;
   const auto n = static_cast<std::size_t>(identities_);
   std::vector<Lanes> table(n);
@@ -257,7 +311,7 @@ void ManyComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weigh
   // So many products are added that the sum is still exact.
   const auto exact = static_cast<std::size_t>(std::ldexp(1.0, std::numeric_limits<Real>::digits) /
                                               (largest * largest));
-  std::array<std::int64_t, kLanes> accepted{}, genuine{};
+  Counts accepted{}, genuine{};
   const auto add_segment = [&](std::size_t segment) {
     for (std::size_t begin = segment_begin_[segment]; begin < segment_begin_[segment + 1];) {
       const std::size_t end = std::min(segment_begin_[segment + 1], begin + exact);
@@ -272,59 +326,145 @@ void ManyComparisons::walk(const Pairs<Id>& pairs, std::span<const Weight> weigh
       begin = end;
     }
   };
-  const auto put = [&](double threshold) {
-    for (std::size_t lane = 0; lane < out.size(); ++lane) {
-      out[lane].threshold.push_back(threshold);
-      out[lane].true_accepts.push_back(genuine[lane]);
-      out[lane].false_accepts.push_back(accepted[lane]);
-    }
-  };
-  std::array<std::int64_t, kLanes> stop{};
+  Counts stop{};
   const bool may_stop = by_identity_ && far_needed < 1;
-  for (std::size_t lane = 0; lane < out.size(); ++lane) {
-    for (const std::int32_t i : genuine_identity_)
-      out[lane].genuine += weights[static_cast<std::size_t>(i) * kLanes + lane];
-    if (by_identity_) out[lane].impostor = impostor_total(weights, kLanes, lane);
-    stop[lane] =
-        static_cast<std::int64_t>(std::ceil(far_needed * static_cast<double>(out[lane].impostor))) +
-        1;
-  }
-  put(std::numeric_limits<double>::infinity());
+  for (std::size_t lane = 0; lane < totals.size(); ++lane)
+    stop[lane] = static_cast<std::int64_t>(
+                     std::ceil(far_needed * static_cast<double>(totals[lane].impostor))) +
+                 1;
+  put(std::numeric_limits<double>::infinity(), genuine, accepted);
   for (std::size_t l = 0; l <= known_levels_; ++l) {
     add_segment(2 * l);
     // Only impostor scores, whose order does not affect any genuine comparison.
     put(l < known_levels_ ? std::nextafter(level_[l], std::numeric_limits<double>::infinity())
-                          : known_above_);
+                          : known_above_,
+        genuine, accepted);
     if (l == known_levels_) break;
     add_segment(2 * l + 1);
     for (std::size_t k = level_begin_[l]; k < level_begin_[l + 1]; ++k)
       for (std::size_t lane = 0; lane < kLanes; ++lane)
         genuine[lane] += weights[static_cast<std::size_t>(genuine_identity_[k]) * kLanes + lane];
-    put(level_[l]);
+    put(level_[l], genuine, accepted);
     bool done = may_stop;
-    for (std::size_t lane = 0; done && lane < out.size(); ++lane)
+    for (std::size_t lane = 0; done && lane < totals.size(); ++lane)
       done = accepted[lane] >= stop[lane];
     if (done) return;
   }
-  if (complete())
-    for (std::size_t lane = 0; lane < out.size(); ++lane) out[lane].impostor = accepted[lane];
 }
 
-std::vector<RocCurve> ManyComparisons::curves(std::span<const Weight> weights, std::size_t lanes,
-                                              double far_needed) const {
-  std::vector<RocCurve> result(lanes);
+template <class Put>
+void ManyComparisons::walk(std::span<const Weight> weights, double far_needed,
+                           std::span<const RocCurve> totals, const Put& put) const {
   // Products of weights up to 2^12 are exact in a float; an identity is never drawn that often, but
   // a caller may pass such weights.
   const bool small = std::ranges::all_of(weights, [](Weight w) { return w < 1 << 11; });
   std::visit(
       [&](const auto& pairs) {
         if (small)
-          walk<float>(pairs, weights, far_needed, result);
+          walk<float>(pairs, weights, far_needed, totals, put);
         else
-          walk<double>(pairs, weights, far_needed, result);
+          walk<double>(pairs, weights, far_needed, totals, put);
       },
       pairs_);
+}
+
+// Curves without points, but with their totals; those of impostors where identities tell them.
+std::vector<RocCurve> ManyComparisons::empty_curves(std::span<const Weight> weights,
+                                                    std::size_t lanes) const {
+  std::vector<RocCurve> curves(lanes);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (const std::int32_t i : genuine_identity_)
+      curves[lane].genuine += weights[static_cast<std::size_t>(i) * kLanes + lane];
+    if (by_identity_) curves[lane].impostor = impostor_total(weights, kLanes, lane);
+  }
+  return curves;
+}
+
+std::vector<RocCurve> ManyComparisons::curves(std::span<const Weight> weights, std::size_t lanes,
+                                              double far_needed) const {
+  std::vector<RocCurve> result = empty_curves(weights, lanes);
+  walk(weights, far_needed, result,
+       [&](double threshold, const Counts& genuine, const Counts& accepted) {
+         for (std::size_t lane = 0; lane < lanes; ++lane) {
+           result[lane].threshold.push_back(threshold);
+           result[lane].true_accepts.push_back(genuine[lane]);
+           result[lane].false_accepts.push_back(accepted[lane]);
+         }
+       });
+  if (!by_identity_)
+    for (RocCurve& curve : result) curve.impostor = curve.false_accepts.back();
   return result;
+}
+
+std::vector<ManyComparisons::CurveParts> ManyComparisons::curve_parts(
+    std::span<const Weight> weights, std::size_t lanes, const PartsNeeded& needed) const {
+  const std::vector<RocCurve> totals = empty_curves(weights, lanes);
+  std::vector<CurveParts> parts(lanes);
+  // Of each lane: how many false accepts the next FAR allows, and which FAR that is.
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  Counts allowed, all_genuine{}, all_impostors{};
+  std::array<Wide, kLanes> area{};
+  std::array<std::size_t, kLanes> next{};
+  allowed.fill(never);
+  const auto find_next = [&](std::size_t lane, std::int64_t accepted) {
+    allowed[lane] = never;
+    for (; next[lane] < needed.fars.size(); ++next[lane]) {
+      allowed[lane] = allowed_false_accepts(needed.fars[next[lane]], all_impostors[lane]);
+      if (accepted <= allowed[lane]) return;
+    }
+    allowed[lane] = never;
+  };
+  std::array<bool, kLanes> crosses{};
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    parts[lane].points.genuine = all_genuine[lane] = totals[lane].genuine;
+    parts[lane].points.impostor = all_impostors[lane] = totals[lane].impostor;
+    find_next(lane, 0);
+    crosses[lane] = needed.crossing;
+  }
+  // The point before, whether each lane has kept it, and the counts there.
+  double before = 0;
+  std::array<bool, kLanes> kept{};
+  Counts genuine_before{}, accepted_before{};
+  const auto keep = [&](std::size_t lane, double threshold, std::int64_t genuine,
+                        std::int64_t accepted) {
+    parts[lane].points.threshold.push_back(threshold);
+    parts[lane].points.true_accepts.push_back(genuine);
+    parts[lane].points.false_accepts.push_back(accepted);
+  };
+  const double far_needed =
+      needed.area || needed.crossing || needed.fars.empty() ? 1 : needed.fars.back();
+  walk(weights, far_needed, totals,
+       [&](double threshold, const Counts& genuine, const Counts& accepted) {
+         const bool first = std::isinf(threshold) && threshold > 0;
+         if (needed.area)
+           for (std::size_t lane = 0; lane < kLanes; ++lane)
+             area[lane] += Wide(accepted[lane] - accepted_before[lane]) *
+                           (genuine[lane] + genuine_before[lane]);
+         for (std::size_t lane = 0; lane < lanes; ++lane) {
+           const bool past_far = accepted[lane] > allowed[lane];
+           const bool equal =
+               crosses[lane] && Wide(accepted[lane]) * all_genuine[lane] >=
+                                    Wide(all_genuine[lane] - genuine[lane]) * all_impostors[lane];
+           const bool wanted = first || past_far || equal;
+           if (wanted) {
+             if (!first && !kept[lane])
+               keep(lane, before, genuine_before[lane], accepted_before[lane]);
+             keep(lane, threshold, genuine[lane], accepted[lane]);
+             if (past_far) find_next(lane, accepted[lane]);
+             crosses[lane] = crosses[lane] && !equal;
+           }
+           kept[lane] = wanted;
+         }
+         before = threshold;
+         genuine_before = genuine;
+         accepted_before = accepted;
+       });
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (!kept[lane]) keep(lane, before, genuine_before[lane], accepted_before[lane]);
+    parts[lane].auc = static_cast<double>(area[lane]) /
+                      static_cast<double>(Wide(2) * all_genuine[lane] * all_impostors[lane]);
+  }
+  return parts;
 }
 
 void ManyComparisons::check_weights(std::span<const Weight> weights) const {
@@ -376,7 +516,8 @@ std::int64_t ManyComparisons::genuine_weight(std::size_t level,
 std::pair<std::int64_t, std::int64_t> ManyComparisons::totals(
     std::span<const Weight> weights) const {
   std::int64_t genuine = 0, impostor = 0;
-  for (std::size_t l = 0; l < level_.size(); ++l) genuine += genuine_weight(l, weights);
+  for (std::size_t i = 0; i < genuine_of_.size(); ++i)
+    genuine += (weights.empty() ? 1 : static_cast<std::int64_t>(weights[i])) * genuine_of_[i];
   if (by_identity_)
     impostor = impostor_total(weights, 1, 0);
   else
@@ -443,7 +584,23 @@ RocCurve ManyComparisons::roc_near(double far, std::span<const Weight> weights) 
   };
   // Down the segments while the FAR stays within the target; then into the one where it leaves. If
   // the known scores end before that, the curve is not complete.
-  for (std::size_t segment = 0; segment <= 2 * known_levels_; ++segment) {
+  const BlockStart start = last_block(weights, fits);
+  false_accepts = start.false_accepts;
+  genuine_accepted = start.genuine_accepted;
+  // The lowest score that is drawn above that.
+  for (std::size_t segment = 2 * start.level; segment-- > 0;) {
+    const std::int64_t more = segment_weight(segment, weights);
+    if (segment % 2 == 0) {
+      if (more == 0) continue;
+      lowest = segment;
+    } else if (more + genuine_weight(segment / 2, weights) > 0) {
+      last = level_[segment / 2];
+    } else {
+      continue;
+    }
+    break;
+  }
+  for (std::size_t segment = 2 * start.level; segment <= 2 * known_levels_; ++segment) {
     const std::size_t level = segment / 2;
     const std::int64_t more = segment_weight(segment, weights);
     if (fits(more)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -86,6 +87,22 @@ class ManyComparisons final : public ScoreSet {
   std::vector<RocCurve> curves(std::span<const Weight> weights, std::size_t lanes,
                                double far_needed) const;
 
+  // Of such a curve, which has two points for each genuine score, what some statistics need.
+  struct PartsNeeded {
+    bool area = false, crossing = false;  // of FPR and FNR
+    std::vector<double> fars;             // ascending
+  };
+  struct CurveParts {
+    // First and last point, and those before and behind the crossing and each FAR: what is asked of
+    // the curve there has the same answer.
+    RocCurve points;
+    double auc = 0;  // where it was needed; NaN where a class is empty
+  };
+  // Only where identities alone tell how many impostor comparisons are drawn (has_parts()).
+  bool has_parts() const { return by_identity_; }
+  std::vector<CurveParts> curve_parts(std::span<const Weight> weights, std::size_t lanes,
+                                      const PartsNeeded& needed) const;
+
  private:
   template <class Id>
   struct Pair {
@@ -108,9 +125,15 @@ class ManyComparisons final : public ScoreSet {
   Pairs<Id> place_impostors(const Source& source, const Job& job);
   template <class Id>
   Pairs<Id> place_impostors(const ScoreTail& tail, const TailSides& sides);
-  template <class Real, class Id>
+  using Counts = std::array<std::int64_t, kLanes>;
+  std::vector<RocCurve> empty_curves(std::span<const Weight> weights, std::size_t lanes) const;
+  // Calls put(threshold, genuine accepted, impostors accepted) for each point of the curves.
+  template <class Put>
+  void walk(std::span<const Weight> weights, double far_needed, std::span<const RocCurve> totals,
+            const Put& put) const;
+  template <class Real, class Id, class Put>
   void walk(const Pairs<Id>& pairs, std::span<const Weight> weights, double far_needed,
-            std::span<RocCurve> out) const;
+            std::span<const RocCurve> totals, const Put& put) const;
   std::int64_t segment_weight(std::size_t segment, std::span<const Weight> weights) const;
   std::int64_t impostor_weight(std::size_t k, std::span<const Weight> weights) const;
   // Of lane `lane` of weights of (identities, stride). Follows from the identities alone.
@@ -143,6 +166,7 @@ class ManyComparisons final : public ScoreSet {
   std::vector<double> level_;
   std::vector<std::size_t> level_begin_;
   std::vector<std::int32_t> genuine_identity_;
+  std::vector<std::int64_t> genuine_of_;  // per identity
   // Impostor scores above `known_above_` are known, and so all segments of the first levels. Of
   // the segment above the next level those that are known stand for it.
   std::size_t known_levels_ = 0;
@@ -156,6 +180,20 @@ class ManyComparisons final : public ScoreSet {
   std::span<const double> listed_;
   std::vector<std::uint32_t> impostor_at_;
   std::variant<Pairs<std::uint16_t>, Pairs<std::uint32_t>> pairs_;
+
+  // Where few people have very many comparisons: how many of each two people (identities,
+  // identities) and genuine ones of each person lie above every kBlock-th level. What is accepted
+  // there under any weights then takes no walk over the scores. Empty for others.
+  static constexpr std::size_t kBlock = 4096;
+  std::vector<std::int64_t> block_impostors_, block_genuine_;
+  void count_blocks();
+  // The last block whose false accepts fit, and those with the genuine comparisons accepted.
+  struct BlockStart {
+    std::size_t level = 0;
+    std::int64_t false_accepts = 0, genuine_accepted = 0;
+  };
+  template <class Fits>
+  BlockStart last_block(std::span<const Weight> weights, const Fits& fits) const;
 };
 
 }  // namespace facebench

@@ -25,6 +25,9 @@ Statistic curve_statistic(std::string name, std::shared_ptr<const ScoreSet> scor
   s.resolution = resolution;
   s.bases = {base_of(scores, true), base_of(scores, false)};
   s.scores = std::move(scores);
+  using Value = double (*)(const RocCurve&);
+  if (value == static_cast<Value>(auc)) s.part = CurvePart::area;
+  if (value == static_cast<Value>(eer)) s.part = CurvePart::crossing;
   s.of_curve = [value](const RocCurve& curve) {
     return curve.genuine == 0 || curve.impostor == 0 ? nan : value(curve);
   };
@@ -63,7 +66,10 @@ Statistic tar_at_far_statistic(std::shared_ptr<const ScoreSet> s, double far,
   // exact rule needs no more; others may look at the next genuine score, and past the FAR.
   const bool exact = rule.of_curve == exact_tar_at_far;
   if (!exact) statistic.known = value;
-  statistic.far_needed = exact ? far : 1;
+  if (exact) {
+    statistic.part = CurvePart::far;
+    statistic.far_needed = far;
+  }
   statistic.scores = std::move(s);
   statistic.of_curve = [far, &rule](const RocCurve& curve) {
     return rule.of_curve(curve, far).value;

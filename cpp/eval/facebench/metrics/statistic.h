@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,10 @@
 #include "facebench/metrics/score_set.h"
 
 namespace facebench {
+
+// What of a curve a statistic looks at: all of it, the area below it, the crossing of FPR and FNR,
+// or the points around a FAR.
+enum class CurvePart : std::uint8_t { whole, area, crossing, far };
 
 // A number that is computed again in each bootstrap replicate; NaN where it is undefined. It is
 // called by several threads at once. It is a function either of the weights or of a curve.
@@ -24,7 +29,8 @@ struct Statistic {
   // The curve that `scores` have under the weights; statistics of the same scores share it.
   std::shared_ptr<const ScoreSet> scores;
   std::function<double(const RocCurve&)> of_curve;
-  double far_needed = 1;  // the curve may end above this FAR
+  CurvePart part = CurvePart::whole;
+  double far_needed = 1;  // the curve may end above this FAR; the FAR of CurvePart::far
   // On the comparisons themselves, where the curve is too coarse for it.
   std::optional<double> known = std::nullopt;
   // What a rate is a share of: how many comparisons (searches), and which weights they have. Of
