@@ -690,6 +690,46 @@ def test_a_statistic_beyond_0_and_1_gets_percentiles():
     assert i.low < scores.sum() < i.high
 
 
+def test_min_cllr_of_tied_scores_is_what_a_transformation_reaches():
+    """Pool-adjacent-violators over groups of equal scores is ours; one by one, genuine scores of a
+    tie behind impostor ones (a stable sort of impostors and then genuine scores, as Bosaris and bob
+    have it), prints less than any function of the score can cost."""
+
+    def pooled(labels, weights):
+        blocks = []
+        for value, weight in zip(labels, weights, strict=True):
+            blocks.append([value, weight])
+            while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+                (a, m), (b, n) = blocks[-2:]
+                blocks[-2:] = [[(a * m + b * n) / (m + n), m + n]]
+        return np.concatenate([[value] * weight for value, weight in blocks])
+
+    def cost(share, genuine):
+        """share: of genuine comparisons, by pooling; as likelihood ratios at the classes' odds."""
+        with np.errstate(divide="ignore"):
+            ratio = share / (1 - share) * (genuine == 0).sum() / (genuine == 1).sum()
+            return (
+                np.mean(np.log2(1 + 1 / ratio[genuine == 1]))
+                + np.mean(np.log2(1 + ratio[genuine == 0]))
+            ) / 2
+
+    rng = np.random.default_rng(8)
+    genuine = np.repeat([0, 1], [400, 200])
+    scores = np.round(rng.normal(2.0 * genuine, 1))  # a dozen values
+    values, where, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    by_value = np.array([genuine[where == k].mean() for k in range(len(values))])
+    order = np.argsort(where, kind="stable")  # within a tie impostors first
+    grouped = cost(pooled(by_value, counts), genuine[order])
+    one_by_one = cost(pooled(genuine[order].astype(float), np.ones(600, int)), genuine[order])
+    comparisons = metrics.Comparisons(scores, genuine.astype(np.uint8))
+    assert metrics.min_cllr(comparisons) == pytest.approx(grouped, abs=1e-12)
+    assert one_by_one < grouped - 0.02
+    # No other increasing function of the score costs less.
+    for _ in range(200):
+        other = np.maximum.accumulate(by_value * (1 - 0.02 * rng.random(len(values))))
+        assert cost(other[where], genuine) >= grouped
+
+
 def test_a_statistic_is_the_metric_of_its_name():
     rng = np.random.default_rng(12)
     scores, labels, folds = random_case(rng, n=60, folds=3)
