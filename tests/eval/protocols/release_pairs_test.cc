@@ -312,8 +312,11 @@ TEST(Release, TheCheckSaysWhatIsThereAndWhatDiffers) {
   EXPECT_EQ(counts.at(0).name, "comparisons");
   EXPECT_EQ(counts.at(0).found, 4);
   EXPECT_EQ(counts.at(0).official, 6000);
-  EXPECT_EQ(check.differences.at(0),
-            "Not the official list: track view2 has 4 comparisons, the official one 6000.");
+  EXPECT_EQ(
+      check.differences.at(0),
+      "Not the official list: track view2 has 4 comparisons, the official one 6000; 2 genuine "
+      "comparisons, not 3000; 2 impostor comparisons, not 3000; 2 folds, not 10; 6 images, not "
+      "7701; 4 people, not 4281.");
   const Json json = data_check_json(check);
   EXPECT_EQ(json["tracks"]["view2"]["identities"]["official"], 4281);
   EXPECT_EQ(json["missing"], 5);

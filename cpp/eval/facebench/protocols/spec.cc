@@ -247,14 +247,17 @@ std::vector<std::string> differences_from_official(const ProtocolSpec& spec,
       continue;
     }
     const auto found = track_counts(*track, trials);
+    std::vector<std::string> wrong;
     for (const auto& [name, wanted] : e.counts) {
       const auto own = std::ranges::find(found, name, [](const auto& c) { return c.first; });
       const std::int64_t n = own == found.end() ? 0 : own->second;
       if (n != wanted)
-        result.push_back(
-            fmt::format("Not the official list: track {} has {} {}, the official one {}.", e.track,
-                        n, expected_count_names().at(name).doc, wanted));
+        wrong.push_back(fmt::format("{} {}, {} {}", n, expected_count_names().at(name).doc,
+                                    wrong.empty() ? "the official one" : "not", wanted));
     }
+    if (!wrong.empty())
+      result.push_back(
+          fmt::format("Not the official list: track {} has {}.", e.track, fmt::join(wrong, "; ")));
   }
   return result;
 }

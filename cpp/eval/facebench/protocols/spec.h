@@ -147,8 +147,8 @@ std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& tria
 std::vector<std::filesystem::path> image_paths(const ProtocolSpec& spec, const TrialSet& trials,
                                                const std::filesystem::path& images);
 
-// How the lists differ from the official ones, as described by `expected`, one sentence each; empty
-// = the same counts.
+// How the lists differ from the official ones, as described by `expected`, a sentence for each
+// track; empty = the same counts.
 std::vector<std::string> differences_from_official(const ProtocolSpec& spec,
                                                    const TrialSet& trials);
 
