@@ -39,6 +39,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+// So that a training of few steps shows curves, too.
+constexpr std::int64_t kFirstLogged = 20;
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -306,7 +309,8 @@ class Trainer {
     lr_ = learning_rate(recipe_.optimizer.lr, recipe_.schedule,
                         {iteration, total_, sampler_->iterations_per_epoch()});
     in_step_ = true;
-    const bool logged = (iteration + 1) % options_.log_every == 0 || iteration + 1 == total_;
+    const bool logged = (iteration + 1) % options_.log_every == 0 || iteration + 1 == total_ ||
+                        (iteration < kFirstLogged && options_.log_every <= kFirstLogged);
     const Learner::Step done = learner_.step(batch, sampler_->batch_size(iteration), iteration, lr_,
                                              logged, callbacks_.on_phase);
     if (!done.finite) diverged(fmt::format("the loss is not finite in step {}", iteration + 1));
@@ -552,7 +556,8 @@ void TrainOptions::describe(OptionsBuilder<TrainOptions>& o) {
   o.field("checkpoint_every", &TrainOptions::checkpoint_every,
           "steps between checkpoints; default: one at the end of each epoch", 1, 1e12);
   o.field("keep", &TrainOptions::keep, "checkpoints kept, the newest", 1, 1e6);
-  o.field("log_every", &TrainOptions::log_every, "steps between lines of the log", 1, 1e9);
+  o.field("log_every", &TrainOptions::log_every,
+          "steps between lines of the log; up to 20 the first 20 steps have lines, too", 1, 1e9);
   o.field("device", &TrainOptions::device, "where it runs: cpu, cuda or cuda:N");
   o.field("deterministic", &TrainOptions::deterministic,
           "on CUDA, only kernels that give the same bits each time");

@@ -109,7 +109,8 @@ struct TrainResult {
 //                      of a network of the caller's what its TrainedModel saves
 //   best.safetensors   the same of the epoch with the best score, where there were scores
 //   run.json           manifest: recipe, data, threads, library versions; and the result
-//   log.jsonl          every log_every steps: iteration, epoch, loss, accuracy, lr, images/s, time
+//   log.jsonl          of the first 20 steps, then every log_every: iteration, epoch, loss,
+//   accuracy, lr, images/s, time
 //                      left, memory of this process, and of that step what Observation has; each
 //                      validation's values; what a list left out; where and how it diverged
 //   checkpoints/       the last `keep`
