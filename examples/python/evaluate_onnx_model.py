@@ -3,7 +3,7 @@
     python evaluate_onnx_model.py MODEL.onnx PROTOCOL ROOT OUT
     python evaluate_onnx_model.py        # an untrained network, on synthetic faces
 
-Needs the extra: pip install 'facebench[onnx]'.
+Needs onnxruntime: pip install onnxruntime.
 """
 
 import sys

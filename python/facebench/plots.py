@@ -21,7 +21,7 @@ def _axes(ax):
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'facebench[plot]'") from None
+        raise ImportError("plots need matplotlib: pip install matplotlib") from None
     return pyplot.figure().add_subplot()
 
 

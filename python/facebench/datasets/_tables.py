@@ -186,9 +186,7 @@ def open_table(path):
         import pyarrow
         import pyarrow.ipc
     except ImportError:
-        raise Error(
-            f"{path}: Parquet and Arrow files need pyarrow: pip install 'facebench[parquet]'"
-        ) from None
+        raise Error(f"{path}: Parquet and Arrow files need pyarrow: pip install pyarrow") from None
     if not path.is_dir():
         return _Table([path], pyarrow)
     files = [p for p in sorted(path.iterdir()) if p.suffix.lower() in (".parquet", ".arrow")]

@@ -161,7 +161,7 @@ def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metad
     try:
         from facebench.nn import _onnx
     except ImportError as e:
-        raise ImportError(f"writing ONNX needs onnx: pip install 'facebench[onnx]' ({e})") from None
+        raise ImportError(f"writing ONNX needs onnx: pip install onnx ({e})") from None
     _onnx.write(
         _onnx.build(network.fold_batch_norm() if fold else network, list(taps), metadata or {}),
         path,

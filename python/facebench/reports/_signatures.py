@@ -73,7 +73,7 @@ def _ed25519():
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
-        raise ImportError("signatures need cryptography: pip install 'facebench[sign]'") from None
+        raise ImportError("signatures need cryptography: pip install cryptography") from None
     return ed25519
 
 

@@ -8,7 +8,7 @@ import pytest
 from archive_files import jpeg
 from facebench import Error, datasets
 
-pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'facebench[parquet]'")
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 IMAGES = [jpeg(i) for i in range(20)]
