@@ -16,6 +16,7 @@ from facebench.core._options import takes
 from facebench.embedding import _foreign
 from facebench.io import EmbeddingSet, write_embeddings
 from facebench.protocols import Result, evaluate
+from facebench.protocols._load import protocol_place
 from facebench.reports.page import image_section, table_section, text_section
 from facebench.reports.results import runs_section, write_run_pages
 from facebench.verbs import _compare
@@ -163,8 +164,8 @@ def run(
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
             request.discard = True
-            return _run(os.fspath(protocol), Path(folder) / "run", request, **more)
-    result = _run(os.fspath(protocol), out, request, **more)
+            return _run(protocol_place(protocol), Path(folder) / "run", request, **more)
+    result = _run(protocol_place(protocol), out, request, **more)
     write_run_pages(out)
     return result
 

@@ -18,6 +18,7 @@ from facebench.diagnosis.development import Development, Network, choose_pairs, 
 from facebench.diagnosis.report import Diagnosis, Suspicions
 from facebench.diagnosis.search import Search, accuracy_of, probability_of
 from facebench.diagnosis.suspicion import suspicions
+from facebench.protocols._load import protocol_place
 
 __all__ = ["Diagnosis", "Suspicions", "diagnose"]
 
@@ -72,7 +73,7 @@ def diagnose(
             raise ValueError("diagnose: give a protocol, or a run folder in place of a model")
         return Suspicions({"run": str(model), "found": suspicions(Path(model))})
     begun = time.monotonic()
-    asked = os.fspath(protocol)
+    asked = protocol_place(protocol)
     part = part_for_choosing(asked, limit)
     named = {"root": root, "images": images, "lists": lists}
     places = {k: os.fspath(v) for k, v in named.items() if v is not None}

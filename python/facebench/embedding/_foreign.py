@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from facebench._torch import full
-from facebench.core import Error
+from facebench.core import Error, _entry_points
 from facebench.core._arguments import brief, cut, type_text
 from facebench.core._files import MOST, open_file, read_bytes
 from facebench.io import read_safetensors, sha256_file, write_safetensors
@@ -118,7 +118,7 @@ def _external_data(path) -> dict[str, str]:
         import onnx
     except ImportError:
         raise Error(
-            f"{path}: may keep weights in other files; to hash them: pip install 'facebench[onnx]'"
+            f"{path}: may keep weights in other files; to hash them: pip install onnx"
         ) from None
     from onnx.external_data_helper import _get_all_tensors, uses_external_data
 
@@ -150,9 +150,7 @@ class OnnxEmbedder(_NetworkEmbedder):
         try:
             import onnxruntime
         except ImportError:
-            raise ImportError(
-                "ONNX models need onnxruntime: pip install 'facebench[onnx]'"
-            ) from None
+            raise ImportError("ONNX models need onnxruntime: pip install onnxruntime") from None
         open_file(path, MOST).close()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -305,9 +303,7 @@ class TorchEmbedder(_NetworkEmbedder):
         try:
             from facebench.nn import _onnx
         except ImportError as e:
-            raise ImportError(
-                f"writing ONNX needs onnx: pip install 'facebench[onnx]' ({e})"
-            ) from None
+            raise ImportError(f"writing ONNX needs onnx: pip install onnx ({e})") from None
         shape = (1 if self._options.color == "gray" else 3, *self._input)
         metadata = {"facebench": self._model_description()}
         _onnx.write(_onnx.build_module(self._module, shape, metadata), path)
@@ -360,7 +356,8 @@ def load_embedder(source, **options):
     """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
     callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
     "dlib": dlib's face network out of the package face_recognition_models (a `Model`;
-    facebench.Error where it is not installed).
+    facebench.Error where it is not installed), or a name that an installed package brings (the
+    entry points ``facebench.models``).
 
     ``options``: mean, std and color, as for `OnnxEmbedder`. With them a callable gets numbers and
     not pixels (`CallableEmbedder`); a model file of ours says them itself (ValueError).
@@ -402,9 +399,12 @@ def load_embedder(source, **options):
             "facebench convert FILE --network NAME --out m.safetensors"
         )
     if not colon:
+        point = _entry_points.brought(_entry_points.MODELS).get(text)
+        if point is not None:
+            return load_embedder(point.value, **options)
         raise ValueError(
             f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx, "
-            "module:function or dlib"
+            "module:function, dlib, or a name that an installed package brings"
         )
     try:
         function = getattr(importlib.import_module(module), name)

@@ -22,6 +22,7 @@ from facebench._eval import (
     TrialSet,
     write_synthetic_ijb,
 )
+from facebench.core import _entry_points
 from facebench.core._arguments import of_kind, tensor_array
 from facebench.core._fields import NamedValues
 from facebench.core._options import takes
@@ -29,6 +30,7 @@ from facebench.core._rows import frame, rests_on, rows_of
 from facebench.io import _embedding_files
 from facebench.protocols import _pairs
 from facebench.protocols._data_check import DataCheck, check_data
+from facebench.protocols._load import load_protocol
 from facebench.protocols._protocol_tables import (
     blemish_rules,
     convention_rules,
@@ -87,15 +89,16 @@ __all__ = [
 
 
 def list_protocols():
-    """Every embedded protocol: name, title, one line, list files, metrics.
+    """Every embedded protocol, and those that installed packages bring: name, title, one line, list
+    files, metrics.
 
     >>> from facebench.protocols import list_protocols
     >>> "LFW View 2" in [p["title"] for p in list_protocols()]
     True
     """
     result = []
-    for name in _eval.protocol_names():
-        spec = _eval.load_protocol(name)
+    for name in [*_eval.protocol_names(), *_entry_points.brought(_entry_points.PROTOCOLS)]:
+        spec = load_protocol(name)
         result.append(
             {
                 "name": spec.id,
@@ -108,16 +111,6 @@ def list_protocols():
             }
         )
     return result
-
-
-def load_protocol(name_or_path):
-    """An embedded protocol by name, or your own ``.toml`` file.
-
-    >>> from facebench.protocols import load_protocol
-    >>> load_protocol("lfw").convention
-    'exact'
-    """
-    return _eval.load_protocol(os.fspath(name_or_path))
 
 
 def _spec(protocol):
@@ -383,7 +376,7 @@ class Result(NamedValues):
         return rows_of(self.to_dict())
 
     def to_frame(self):
-        """`to_rows` as a pandas DataFrame (the extra ``frame``)."""
+        """`to_rows` as a pandas DataFrame."""
         return frame(self.to_rows())
 
     def plot_roc(self, ax=None, *, bands=True, **line):

@@ -1,8 +1,7 @@
 """What is there of a data set, before anything is run."""
 
-import os
-
 from facebench import _eval
+from facebench.protocols._load import load_protocol
 
 
 class DataCheck:
@@ -75,5 +74,5 @@ def check_data(protocol, root=None, images=None, lists=None):
     (3, ['Ann/Ann_0002.jpg', 'Bob/Bob_0001.jpg'])
     """
     if not isinstance(protocol, _eval.ProtocolSpec):
-        protocol = _eval.load_protocol(os.fspath(protocol))
+        protocol = load_protocol(protocol)
     return DataCheck(*_eval.check_data(protocol, root or "", images or "", lists or ""))

@@ -1,9 +1,8 @@
 """Claims: whether a printed number is possible, and how many comparisons tell two numbers apart."""
 
-import os
-
 from facebench import _eval
 from facebench._eval import ClaimOptions, ProtocolSpec
+from facebench.protocols import load_protocol
 from facebench.reports.page import Report, Section, text
 
 _LISTED = 5  # printed values of a list; all are in the fields
@@ -175,6 +174,6 @@ def check_claim(printed, protocol=None, *, against="", options=None, **more):
     if options is not None and more:
         raise ValueError("give options or keywords, not both")
     if protocol is not None and not isinstance(protocol, ProtocolSpec):
-        protocol = _eval.load_protocol(os.fspath(protocol))
+        protocol = load_protocol(protocol)
     options = options or ClaimOptions(**more)
     return Claim(_eval.check_claim(str(printed), protocol, options, str(against)))

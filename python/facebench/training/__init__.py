@@ -22,6 +22,7 @@ from facebench._torch import full, torch
 from facebench.core._arguments import type_text
 from facebench.core._options import takes
 from facebench.io._toml import value_text
+from facebench.protocols._load import protocol_place
 from facebench.training._own_loss import OwnLoss
 from facebench.training._own_network import OwnNetwork
 from facebench.training._training_pages import TrainingPages
@@ -146,14 +147,14 @@ def validation(
     if isinstance(images, tuple):
         array, names = images
         return full.array_validation(
-            os.fspath(protocol), root, lists, _image_array(array), list(names), judging
+            protocol_place(protocol), root, lists, _image_array(array), list(names), judging
         )
     path = images.path if isinstance(images, full.Pack) else images
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
             "images must be a pack, its path, or a pair (array, names), not " + type_text(images)
         )
-    return full.open_validation(os.fspath(protocol), root, lists, path, judging)
+    return full.open_validation(protocol_place(protocol), root, lists, path, judging)
 
 
 def torchrun_process_group(device="cpu"):
