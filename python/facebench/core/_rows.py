@@ -1,4 +1,9 @@
-"""Results as rows of a table, for data frames and JSON."""
+"""Results as rows of a table, for data frames, Parquet and JSON."""
+
+import os
+from pathlib import Path
+
+from facebench import _eval
 
 
 def rows_of(metrics: dict) -> list[dict]:
@@ -46,8 +51,24 @@ def frame(rows: list[dict]):
     try:
         import pandas
     except ImportError:
-        raise ImportError("a frame needs pandas: pip install 'facebench[frame]'") from None
+        raise ImportError("a frame needs pandas: pip install pandas") from None
     return pandas.DataFrame(rows)
+
+
+def write_parquet(rows: list[dict], out) -> Path:
+    """Write the rows to a Parquet file, whole or not at all; its path."""
+    if out is None:
+        raise ValueError("parquet needs out=, the file to write")
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ImportError("Parquet files need pyarrow: pip install pyarrow") from None
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    made = pa.BufferOutputStream()
+    parquet.write_table(pa.table({c: [row.get(c) for row in rows] for c in columns}), made)
+    _eval.write_file(os.fspath(out), made.getvalue().to_pybytes())
+    return Path(out)
 
 
 def rests_on(cell):

@@ -258,6 +258,24 @@ def report_markdown(sections) -> str:
     return written("report.md", sections=_sections(sections)).rstrip("\n") + "\n"
 
 
+_LONG = 6  # headings of a page with contents
+
+
+def _contents(title, sections):
+    """(level, id, heading) of what stands on a long page; ids are the numbers of section and
+    block."""
+    found = []
+    for number, section in enumerate(sections, 1):
+        if section.title and section.title != title:
+            found.append((2, f"{number}", section.title))
+        found += [
+            (3, f"{number}-{k}", block["text"])
+            for k, block in enumerate(section.blocks, 1)
+            if block["kind"] == "heading"
+        ]
+    return found if len(found) >= _LONG else []
+
+
 def report_html(title, sections, subtitle=""):
     """A page as text; see :func:`write_html`."""
     sections = _sections(sections)
@@ -267,6 +285,7 @@ def report_html(title, sections, subtitle=""):
         title=title,
         subtitle=subtitle,
         sections=sections,
+        contents=_contents(title, sections),
         version=_eval.version(),
         sortable=sortable,
     )

@@ -38,6 +38,8 @@ def _chart(name, title, x_axis, y_axis, x_title, y_title, curves, kind="step", b
             ends = [(points[0][0], chart.bottom), *points, (points[-1][0], chart.bottom)]
             chart.area(number, ends)
         chart.curve(number, points)
+        if len(points) == 1:  # a line of one point shows nothing
+            chart.dot(number, *points[0])
     return chart.svg()
 
 
@@ -187,22 +189,22 @@ def gallery_svg(curves):
     )
 
 
-def steps_svg(curves, title, y_title, bands=()):
+def steps_svg(curves, title, y_title, bands=(), signed=False):
     """Curves over the steps of a training. ``curves``: ``(title, class number, steps, values)``;
-    ``bands``: ``(class number, steps, lows, highs)``.
+    ``bands``: ``(class number, steps, lows, highs)``; ``signed``: whether values may be below 0.
 
     >>> from facebench.reports.plots import steps_svg
     >>> steps_svg([("one", 0, [20, 40], [3.2, 2.9])], "Loss", "loss").count("polyline")
     1
     """
     steps = [float(s) for c in [*curves, *((0, *b) for b in bands)] for s in c[2]]
-    values = [float(v) for c in curves for v in c[3]]
+    values = [float(v) for c in curves for v in c[3]] + ([] if signed else [0.0])
     values += [float(v) for b in bands for side in b[2:] for v in side]
     return _chart(
         "steps",
         title,
         numbers(min(0.0, *steps), max(steps)),
-        numbers(min(values), max(values)),
+        numbers(min(values), max(values) or 1.0),
         "step",
         y_title,
         curves,

@@ -11,6 +11,8 @@ from facebench.core import Error
 from facebench.core._arguments import brief, listed
 from facebench.core._files import read_bytes
 from facebench.reports._signatures import SIGNATURE
+from facebench.reports.cards import run_card
+from facebench.reports.headlines import headline
 from facebench.reports.page import (
     Cell,
     Section,
@@ -48,7 +50,8 @@ class _Run:
 
 
 def write_run_pages(folder):
-    """Write ``report.md`` and ``report.html`` of a run into its folder."""
+    """Write ``report.md`` and ``report.html`` of a run into its folder, and of a run of a model
+    ``card.md``."""
     for name, page in _pages(folder).items():
         write_text(Path(folder) / name, page)
 
@@ -56,13 +59,17 @@ def write_run_pages(folder):
 def _pages(folder):
     """The pages of a run by their names, made of its files alone."""
     run = _Run(folder, "", check=False)  # just written, or about to be verified
+    model = run.content.get("embedder", "")
     # Of the folder as it was called then: it may have been renamed since.
-    run.title = run.circumstance.get("folder") or _eval.printable(
-        os.fsencode(os.path.basename(os.path.abspath(folder)))
+    run.title = (
+        model
+        or run.circumstance.get("folder")
+        or _eval.printable(os.fsencode(os.path.basename(os.path.abspath(folder))))
     )
     protocol = run.content["protocol"]["title"]
     page = report_html(protocol, [_section(protocol, [run])], _subtitle(run))
-    return {"report.md": _run_text(run), "report.html": page}
+    card = {"card.md": run_card(run.content, run.metrics)} if model else {}
+    return {"report.md": _run_text(run), "report.html": page, **card}
 
 
 def _subtitle(run):
@@ -75,12 +82,12 @@ def _subtitle(run):
 # What a run folder holds; anything else in it says nothing of the run.
 _FILES = {
     *("run.json", "scores.h5", "metrics.json", "curves.json", "report.md", "report.html"),
-    *("pack.h5", "embeddings.h5"),
+    *("card.md", "pack.h5", "embeddings.h5"),
 }
 
 
 def verify_pages(folder):
-    """``report.md`` and ``report.html`` of a run made again and compared, and the files of its
+    """The pages of a run (`write_run_pages`) made again and compared, and the files of its
     folder that are not the run's, which nothing checks: a list of ``{"name", "same", "detail"}``.
 
     Pages are compared with what this version of facebench makes; those of another version that
@@ -149,16 +156,45 @@ def _section(title, loaded, notes=()):
     for run in loaded:
         protocols.setdefault((run.protocol, run.version), []).append(run)
         versions.setdefault(run.protocol, set()).add(run.version)
-    section = Section(title, _box(loaded))
-    section.blocks += map(text, notes)
+    section = Section(title, [text(note) for note in notes])
+    if len(protocols) > 1:
+        section.blocks.append(_summary(loaded, list(protocols.values())))
+        note = "Of each protocol one number, rates in percent; below it its interval."
+        section.blocks.append(text(note))
     for same in protocols.values():
         if len(protocols) > 1:
             name = same[0].content["protocol"]["title"]
             more = f" (version {same[0].version})" if len(versions[same[0].protocol]) > 1 else ""
             section.blocks.append(heading(name + more))
-        section.blocks += _protocol_blocks(same)
+        section.blocks += [*_box(same), *_protocol_blocks(same)]
     section.blocks.append(_provenance(loaded))
     return section
+
+
+def _summary(loaded, protocols):
+    """Systems by protocols: of each the number that stands for its protocol."""
+    columns, cells = [""], {run.title: [] for run in loaded}
+    for runs in protocols:
+        track, metric, _ = headline(runs[0].metrics)
+        name = runs[0].content["protocol"]["title"]
+        columns.append(f"{name}: {_eval.metric_title(metric.partition('[')[0])}")
+        for title, row in cells.items():
+            numbers = [
+                _summary_cell(headline(r.metrics, {"track": track, "metric": metric}))
+                for r in runs
+                if r.title == title
+            ]
+            row.append(numbers[0] if numbers else "–")
+    return table_block(columns, [[title, *row] for title, row in cells.items()])
+
+
+def _summary_cell(number):
+    _, metric, cell = number
+    if cell is None:
+        return "–"
+    name = metric.partition("[")[0]
+    ends = cell["interval"] and " – ".join(_number_text(name, end) for end in cell["interval"])
+    return Cell(_number_text(name, cell["value"]), ends or "", sort=cell["value"])
 
 
 def folders_section(runs, titles, page_folder):
@@ -477,18 +513,17 @@ def _failures(runs, key, title):
 
 def _box(runs):
     """What a reader of the numbers must know first: warnings, then notes, each once with the runs
-    that have it."""
-    several = len({run.title for run in runs}) > 1
+    that have it, where others have not."""
+    every = {run.title for run in runs}
     items = []
     for kind, key in (("Warning", "warnings"), ("Note", "notes")):
         titles = {}
         for run in runs:
             for said in run.content.get(key, []):
                 titles.setdefault(said, {})[run.title] = None
-        items += [
-            (Strong(f"{kind}{' (' + ', '.join(names) + ')' if several else ''}:"), f" {said}")
-            for said, names in titles.items()
-        ]
+        for said, names in titles.items():
+            whose = f" ({', '.join(names)})" if names.keys() < every else ""
+            items.append((Strong(f"{kind}{whose}:"), f" {said}"))
     return [bullets(items) | {"box": True}] if items else []
 
 

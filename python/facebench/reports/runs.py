@@ -30,7 +30,7 @@ def rows(runs, titles=None):
 
 
 def frame(runs, titles=None):
-    """:func:`rows` as a pandas DataFrame (the extra ``frame``)."""
+    """:func:`rows` as a pandas DataFrame."""
     return _rows.frame(rows(runs, titles))
 
 

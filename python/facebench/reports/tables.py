@@ -32,7 +32,7 @@ def _chosen(formats, name):
     if name in formats:
         return formats[name]
     meant = did_you_mean(str(name), formats)
-    known = f"{', '.join(formats)}, and html as a page"
+    known = f"{', '.join(formats)}, html as a page, and parquet"
     raise ValueError(f"unknown report format '{brief(name)}'{meant} (known: {known})")
 
 

@@ -67,6 +67,7 @@ class Training:
     diverged: dict | None = None
     content: dict = field(default_factory=dict)  # of run.json, or of the newest checkpoint
     done: bool = False
+    day: str = ""  # on which it began
 
     def points(self, key):
         """The steps that have a number under this key, and the numbers."""
@@ -115,7 +116,9 @@ def read_training(folder, title=None) -> Training:
     training.rows = [rows[step] for step in sorted(rows)]
     training.done = (folder / "run.json").is_file()
     if training.done:
-        training.content = _eval.read_manifest(folder / "run.json")["content"]
+        manifest = _eval.read_manifest(folder / "run.json")
+        training.content = manifest["content"]
+        training.day = manifest["circumstance"].get("started", "")[:10]
     else:
         training.content = _checkpointed(folder / "checkpoints")
     return training
@@ -176,7 +179,10 @@ def _plot(trainings, caption, key, y_title):
         steps, values = _thinned(*t.points(key))
         if steps:
             curves.append((t.title, i, steps, _scaled(key, values)))
-    return {"svg": steps_svg(curves, caption, y_title), "caption": caption} if curves else None
+    if not curves:
+        return None
+    svg = steps_svg(curves, caption, y_title, signed=key == "target_cosine")
+    return {"svg": svg, "caption": caption}
 
 
 def _norms(trainings):
@@ -232,11 +238,12 @@ def _facts(t):
         "loss": recipe.get("loss", {}).get("name", "–"),
         "images": str(content.get("images", "–")),
         "people": str(content.get("classes", "–")),
-        "last loss": _number(t.last("loss")),
-        "last accuracy": _number(t.last("accuracy")),
+        "mean loss, last line of the log": _number(t.last("loss")),
+        "mean loss, last epoch": _number(result.get("loss")),
+        "accuracy, last line of the log": _number(t.last("accuracy")),
         "last validation": f"{judged['metric']} {_number(judged['value'])}" if judged else "–",
         "best score": _number(result.get("best_score")),
-        "images a second": _number(t.last("images_per_second"), 3),
+        "images a second": f"{pace:.0f}" if (pace := t.last("images_per_second")) else "–",
         "most memory, MB": f"{max(memory) / 1e6:.0f}" if memory else "–",
     }
 
@@ -309,5 +316,7 @@ def write_training_table(training: Training, folder) -> None:
 
 def write_training_page(training: Training, folder) -> None:
     """Write ``report.html`` into a training's folder."""
+    said = [training.content.get("recipe_id"), training.day and f"begun {training.day}"]
+    title = f"Training {training.title}"
     sections = trainings_sections([training])
-    write_html(Path(folder) / "report.html", f"Training {training.title}", sections)
+    write_html(Path(folder) / "report.html", title, sections, ", ".join(filter(None, said)))

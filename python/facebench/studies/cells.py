@@ -4,7 +4,7 @@ from pathlib import Path
 
 from facebench import _eval, protocols, reports
 from facebench.core import Error
-from facebench.core._rows import entries
+from facebench.reports.headlines import cells_of, headline
 from facebench.studies.facts import fact
 from facebench.studies.plan import Missing
 from facebench.studies.seeds import seed_mean
@@ -63,7 +63,7 @@ class _Collected:
                    "of": column.get("of", ""), "unit": column.get("unit", ""),
                    "spec": number}  # fmt: skip
             return
-        protocol = _eval.load_protocol(column["protocol"])
+        protocol = protocols.load_protocol(column["protocol"])
         base = {"kind": "metric", "spec": number, "protocol": protocol.id,
                 "protocol_title": protocol.title, "version": protocol.version,
                 "name": column.get("name") or Path(column["protocol"]).stem,
@@ -167,6 +167,7 @@ class _Collected:
             "value": mean["mean"],
             "interval": mean["interval"],
             "level": numbers[0]["level"],
+            "no_interval": numbers[0].get("no_interval", ""),
             "values": values,
             "own_interval": numbers[0]["interval"],
             "run": self._run(first).relative_to(self.out).as_posix(),
@@ -351,51 +352,6 @@ def _of_result(result, job, row, column):
         )
     value = result.get(name)
     return (value, "") if value is not None else (None, "not known")
-
-
-# What stands for a protocol in a table, the first that it has: a family of numbers.
-_HEADLINES = (
-    "accuracy",
-    "tar@far=",
-    "dir@fpir=",
-    "rank@1",
-    "auc",
-    "eer",
-    "accuracy_at_",
-    "dprime[",
-)
-
-
-def headline(metrics: dict, asked=None):
-    """(track, metric, cell): the number asked for, else the first of a protocol's families; of TARs
-    that at the lowest FAR at which ten false accepts or more are expected, of d' that of the first
-    group against the last."""
-    track, metric = (asked or {}).get("track", ""), (asked or {}).get("metric", "")
-    cells = [c for c in cells_of(metrics) if track in ("", c[0])]
-    if metric:
-        return next((c for c in cells if c[1] == metric), (track, metric, None))
-    for family in _HEADLINES:
-        of_family = [c for c in cells if c[1].startswith(family)]
-        if of_family and "rows" in of_family[0][2]:
-            return of_family[len(of_family[0][2]["columns"]) - 1]
-        of_family.sort(key=lambda c: (c[2].get("reliable") is False, _target(c[1])))
-        if of_family:
-            return of_family[0]
-    return cells[0] if cells else ("", "", None)
-
-
-def cells_of(metrics: dict):
-    """(track, name, cell) of every number; of a matrix every entry."""
-    for track, part in metrics["tracks"].items():
-        for name, cell in entries(dict(sorted(part["metrics"].items()))).items():
-            yield track, name, cell
-
-
-def _target(name):
-    try:
-        return float(name.rpartition("=")[2])
-    except ValueError:
-        return 0.0
 
 
 def reasons(differences: list[dict]) -> str:

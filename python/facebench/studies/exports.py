@@ -1,13 +1,12 @@
 """A study for other programs and papers: Markdown, CSV, LaTeX, model cards with a model-index."""
 
-import json
 from pathlib import Path
 
 from facebench import reports
 from facebench.reports import write_text
+from facebench.reports.cards import card, index_result
 from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet_record
-from facebench.reports.markdown import markdown_table
-from facebench.studies.cells import cells_of
+from facebench.reports.headlines import cells_of
 from facebench.studies.description import slug
 from facebench.studies.page import (
     best_of,
@@ -118,30 +117,20 @@ def _of_row(content, name):
 
 
 def model_index(content: dict, name: str) -> list[dict]:
-    """Hugging Face's ``model-index`` of one row: a result for each run, its number as a fraction,
-    with the interval among the arguments."""
+    """Hugging Face's ``model-index`` of one row: a result for each run."""
     results = []
     for column, cell, _ in _of_row(content, name):
-        if not cell.get("run") or cell["value"] is None:
-            continue
-        arguments = {"track": column["track"], "protocol_version": column["version"]}
-        if cell["interval"]:
-            low, high = cell["interval"]
-            arguments |= {"interval_low": low, "interval_high": high, "level": cell["level"]}
-        metric = {"type": column["metric"], "name": column["metric_title"], "value": cell["value"]}
-        results.append(
-            {
-                "task": {"type": "face-verification", "name": "Face recognition"},
-                "dataset": {"name": column["name"], "type": column["protocol"]},
-                "metrics": [metric | {"args": arguments}],
-            }
-        )
+        if cell.get("run") and cell["value"] is not None:
+            arguments = {"track": column["track"], "protocol_version": column["version"]}
+            metric = {"type": column["metric"], "name": column["metric_title"], "args": arguments}
+            dataset = {"name": column["name"], "type": column["protocol"]}
+            results.append(index_result(dataset, metric, cell))
     return [{"name": name, "results": results}]
 
 
 def model_card(content: dict, row: dict) -> str:
     """What the study says of one model: its numbers with intervals, its place, its limits."""
-    escape, name = escape_markdown, row["name"]
+    name = row["name"]
     rows, limits, costs = [], [], []
     for column, cell, place in _of_row(content, name):
         if column["kind"] == "cost" and cell.get("value") is not None:
@@ -155,8 +144,8 @@ def model_card(content: dict, row: dict) -> str:
         rank = "{:g} – {:g} of {}".format(*place[0]["rank_interval"], place[1]) if place else "–"
         rows.append(
             [
-                escape(f"{column['name']} ({column['protocol_title']})"),
-                escape(column["metric_title"]),
+                f"{column['name']} ({column['protocol_title']})",
+                column["metric_title"],
                 number(column, cell["value"]) + unit,
                 interval + unit if interval else "none",
                 percent(cell["failure_to_enrol_rate"]),
@@ -164,17 +153,7 @@ def model_card(content: dict, row: dict) -> str:
             ]
         )
         limits += [f"{column['name']}: {warning}" for warning in cell["warnings"]]
-    limits += [
-        "The numbers hold for photographs like those of the sets above, prepared by the detector "
-        "and crop of the runs. For other people, cameras or poses they can be far off.",
-        "No differences between groups of people were measured; see facebench groups.",
-    ]
     columns = ["set", "number", "value", "interval", "failed to enrol", "rank"]
-    index = model_index(content, name)
-    return "\n".join([
-        "---", f"model-index: {json.dumps(index, ensure_ascii=False)}", "---", "",
-        f"# {escape(name)}", "", "## Numbers", "", markdown_table(columns, rows), "",
-        "The intervals are over draws of people; the ranks are among the rows of the study.",
-        "", "## Cost", "", "; ".join(costs) + "." if costs else "Not measured.", "", "## Limits",
-        "", *(f"- {escape(text)}" for text in limits), "",
-    ])  # fmt: skip
+    note = "The intervals are over draws of people; the ranks are among the rows of the study."
+    results = model_index(content, name)[0]["results"]
+    return card(name, results, columns, rows, note, limits, costs)

@@ -36,7 +36,8 @@ _LABELS = {"three_quarter": "three-quarter"}
 def write_page(out: Path, content: dict, circumstance: dict) -> None:
     """Writes ``study.html``; ``content``, ``circumstance``: as in ``study.json``."""
     sections = [_about(content, circumstance), *of_tables(out, content), _made_of(content)]
-    reports.write_html(Path(out) / "study.html", content["title"], sections)
+    day = circumstance.get("day", "")
+    reports.write_html(Path(out) / "study.html", content["title"], sections, day)
 
 
 def of_tables(out: Path, content: dict) -> list[Section]:
@@ -127,7 +128,8 @@ def cell_text(column: dict, cell: dict) -> str:
 
 def _shown(column, cell, strong=False):
     shown = cell_text(column, cell) or "–"
-    below = [span(column, cell.get("interval")), beside(cell)]
+    why = cell.get("no_interval") and textwrap.fill(f"no interval: {cell['no_interval']}", 36)
+    below = [span(column, cell.get("interval")) or why, beside(cell)]
     if len(shown) > 40:  # a reason, or the text of a cell: in lines
         below.insert(0, textwrap.fill(shown, 36))
         shown = "–" if cell.get("why") else ""

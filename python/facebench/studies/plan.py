@@ -4,10 +4,10 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from facebench import _eval
 from facebench.core import cuda_devices
 from facebench.core._arguments import did_you_mean
 from facebench.io import sha256_file
+from facebench.protocols import load_protocol
 from facebench.studies.description import Study
 from facebench.studies.engine import Job
 from facebench.studies.fitting import not_installed
@@ -315,4 +315,4 @@ def check_names(study: Study) -> None:
     """ValueError for a protocol that does not exist, with the nearest that does."""
     for protocol in _protocols(study):
         if not protocol.endswith(".toml"):
-            _eval.load_protocol(protocol)
+            load_protocol(protocol)

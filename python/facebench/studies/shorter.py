@@ -6,12 +6,12 @@ import json
 import os
 from pathlib import Path
 
-from facebench import _eval, reports
+from facebench import reports
 from facebench.core import Error
 from facebench.core._files import read_json
 from facebench.io import canonical_json
 from facebench.io._toml import check_keys, read_toml
-from facebench.protocols import EvaluationOptions
+from facebench.protocols import EvaluationOptions, load_protocol
 from facebench.reports import write_text
 from facebench.studies.cells import reasons
 from facebench.studies.description import Study, Table, same_slugs, slug
@@ -47,9 +47,10 @@ def suite(
     """Every model under every protocol: a study of rows that are models, columns that are sets.
 
     ``description``: a TOML file with models and sets (docs/studies.md); or ``models`` (a list of
-    what `facebench.run` takes, or a dict with their names) and ``sets`` (a dict {protocol: folder},
-    or texts ``PROTOCOL=FOLDER``; several protocols of one folder have commas between). ``add``: a
-    run folder from elsewhere, called ``name``, that is to stand in the tables of ``out``, too;
+    what `facebench.run` takes or of texts ``NAME=FILE``, or a dict with their names) and ``sets``
+    (a dict {protocol: folder}, or texts ``PROTOCOL=FOLDER``; several protocols of one folder have
+    commas between). ``add``: a run folder from elsewhere, called ``name``, that is to stand in the
+    tables of ``out``, too;
     `facebench.Error` says why where it is not comparable. What was added stays when the suite is
     run again. ``cost``: measure what each model costs. ``how``: jobs, executor, threads, command,
     progress, say of `facebench.study`.
@@ -100,9 +101,9 @@ def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
     elif models is None or sets is None:
         raise ValueError("give a suite's TOML file, or models and sets")
     else:
-        named = models if isinstance(models, dict) else {model_name(m): m for m in models}
+        named = models if isinstance(models, dict) else dict(map(_named, models))
         if len(named) < len(models):
-            raise ValueError("two models have one name; give a dict with their names")
+            raise ValueError("two models have one name; name them: NAME=FILE, or a dict")
         rows = [{"name": n, "model": m, "prepare": {}} for n, m in named.items()]
         columns = _columns_of(sets)
     for what, things in (("models", rows), ("sets", columns)):
@@ -119,16 +120,26 @@ def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
     return Study("suite", title, [table], **general)
 
 
+def _named(model):
+    """(name, model) of a model, or of a text ``NAME=FILE``."""
+    name, equals, rest = model.partition("=") if isinstance(model, str) else ("", "", "")
+    return (name, rest) if equals and name and rest else (model_name(model), model)
+
+
 def model_name(model) -> str:
-    """How a model is called that was given without a name.
+    """How a model is called that was given without a name: one of a training as its folder.
 
     >>> from facebench.studies.shorter import model_name
-    >>> model_name("nets/face.onnx"), model_name("mine:embed")
-    ('face', 'mine:embed')
+    >>> [model_name(m) for m in ("nets/face.onnx", "mine:embed", "runs/a/best.safetensors")]
+    ['face', 'mine:embed', 'a']
     """
     if isinstance(model, (str, os.PathLike)):
-        text = os.fspath(model)
-        return text if ":" in text else Path(text).stem
+        text, path = os.fspath(model), Path(model)
+        if ":" in text:
+            return text
+        return (
+            path.parent.name if path.stem in ("model", "best") and path.parent.name else path.stem
+        )
     return getattr(model, "__name__", type(model).__name__)
 
 
@@ -143,7 +154,7 @@ def _columns_of(given):
         for protocol in protocols.split(","):
             if not protocol.endswith(".toml"):
                 protocol = protocol.lower()
-                _eval.load_protocol(protocol)  # did you mean
+                load_protocol(protocol)  # did you mean
             named = {"protocol": protocol, "name": Path(protocol).stem}
             columns.append(named | {"data": {"root": root}})
     return columns

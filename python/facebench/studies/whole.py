@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from facebench import __version__
@@ -157,15 +158,16 @@ def read_before(out: Path) -> dict | None:
 
 
 def _circumstance(wanted):
-    """The machine, where something was timed on it."""
+    """The day, and the machine where something was timed on it."""
     from facebench.studies.work import ALONE
 
+    day = {"day": datetime.now(UTC).date().isoformat()}
     if not any(job.kind in ALONE for job in wanted):
-        return {}
+        return day
     from facebench.timing import machine_facts
     from facebench.timing.results import machine_line
 
-    return {"machine": machine_line(machine_facts())}
+    return day | {"machine": machine_line(machine_facts())}
 
 
 def _write(out, content, circumstance):

@@ -43,10 +43,11 @@ def report(
     :func:`facebench.reports.against` explains ``stated`` and ``nearest``. As csv and json that
     comparison is the whole output, one entry per printed value.
 
-    ``format="frame"``: a pandas DataFrame (the extra ``frame``), a row for each number of each run.
+    ``format="frame"``: a pandas DataFrame, a row for each number of each run; ``format="parquet"``
+    writes the same rows to the file ``out`` (pyarrow).
 
-    Folders of trainings: what each reached, and as html their curves side by side; as csv and frame
-    a row for each logged step.
+    Folders of trainings: what each reached, and as html their curves side by side; as csv, frame
+    and parquet a row for each logged step.
 
     As html the page links to the folders, and shows the worst pairs of runs that kept their crops.
 
@@ -66,6 +67,10 @@ def report(
         if against or out is not None:
             raise ValueError("a frame is of runs alone and is returned; leave against and out away")
         return reports.frame(runs, titles)
+    if format == "parquet":
+        if against:
+            raise ValueError("parquet is of runs alone; leave against away, or take csv")
+        return _rows.write_parquet(reports.rows(runs, titles), out)
     if paper and rows != "systems":
         raise ValueError(f"{next(iter(paper))}: goes with rows='systems'")
     if rows == "systems":
@@ -103,6 +108,8 @@ def report(
 def _report_trainings(folders, format, titles, out):
     if format == "frame":
         return _rows.frame(reports.training_rows(folders, titles))
+    if format == "parquet":
+        return _rows.write_parquet(reports.training_rows(folders, titles), out)
     if format == "html":
         path = _html_path(out)
         sections = trainings_sections(folders, titles)
@@ -182,7 +189,7 @@ def verify(
 
     ``sign``: a secret key of minisign: where nothing differs, ``run.json.minisig`` is written into
     the folder. ``signed_by``: a public key (a file, or its text) that has to have signed run.json.
-    Both need the extra ``sign`` (docs/security.md says what a signature proves).
+    Both need the package cryptography (docs/security.md says what a signature proves).
     """
     of_kind(again, int, "again")
     if again < 0 or (model is not None and not again):

@@ -228,7 +228,7 @@ def test_the_page(run, tmp_path):
     page = path.read_text()
     for part in (
         "<h2>Beside wang-guo-2019</h2>",
-        "<h3>The same measure of the same system</h3>",
+        ">The same measure of the same system</h3>",
         "98.2 %",
         "The same measure of other systems (25)",
         "training_set is webface, not vggface2",

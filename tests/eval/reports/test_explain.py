@@ -8,8 +8,8 @@ import pytest
 from facebench import protocols, reports
 from facebench.io import write_embeddings
 from facebench.protocols import EmbeddingSet
+from facebench.reports.headlines import headline
 from facebench.reports.results import run_report, runs_section
-from facebench.studies.cells import headline
 
 
 def pairs_text(folds=6, people=20):

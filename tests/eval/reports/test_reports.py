@@ -1,6 +1,7 @@
 """Run folders, tables and pages from Python."""
 
 import csv
+import json
 import math
 import re
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 from facebench import protocols, reports
 from facebench.reports import escape, tables
+from facebench.reports.cards import run_card
 from facebench.reports.page import image_section, table_section, text_section
-from facebench.reports.plots import cmc_svg, det_svg, matrix_svg, roc_svg
+from facebench.reports.plots import cmc_svg, det_svg, matrix_svg, roc_svg, steps_svg
 from facebench.reports.results import run_report, runs_section
 from scipy.stats import norm
 
@@ -226,8 +228,14 @@ def test_one_page_for_several_protocols(runs, tmp_path):
     )
     other.save(tmp_path / "other")
     page = reports.report_html("A", [runs_section("B", [runs[0], tmp_path / "other"], ["s", "s"])])
-    assert re.findall("<h3>(.*?)</h3>", page) == ["LFW View 2", "My people"]
+    assert re.findall("<h3[^>]*>(.*?)</h3>", page) == ["LFW View 2", "My people"]
     assert page.count('<th scope="col">s</th>') == 2
+    # The summary: a row for the system, of each protocol its accuracy as the runs have it.
+    row = re.findall("<tr><td>s</td>(.*?)</tr>", page)[0]
+    shown = [float(v) for v in re.findall(r'<td class="number">([\d.]+)', row)]
+    values = [r["value"] for k in (runs[0], tmp_path / "other") for r in reports.rows(k)
+              if r["metric"] == "accuracy"]  # fmt: skip
+    assert shown == pytest.approx([100 * v for v in values], abs=0.005)
     with pytest.raises(ValueError, match="titled 's'"):
         runs_section("B", runs, ["s", "s"])
     markdown = reports.table([runs[0], tmp_path / "other"], titles=["s", "s"])
@@ -300,6 +308,36 @@ def test_a_spread_over_folds_is_tested():
     assert "cannot exist: no counts with that mean" in said
     said = str(reports.check_claim("99.78(28)", metric="rate", genuine=900))
     assert "their number is not known" in said
+
+
+def test_a_step_alone_is_marked_and_what_cannot_be_negative_begins_at_zero():
+    svg = steps_svg([("one", 0, [20], [3.2])], "Loss", "loss")
+    assert svg.count("<circle") == 1 and ">-" not in svg
+    below = steps_svg([("one", 0, [20, 40], [-0.1, 0.2])], "Cosine", "cosine", signed=True)
+    assert "<circle" not in below and ">-0.1" in below
+
+
+def test_rows_as_parquet(runs, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install pyarrow")
+    path = facebench.report(runs, format="parquet", out=tmp_path / "r.parquet")
+    assert parquet.read_table(path).to_pylist() == reports.rows(runs)
+    with pytest.raises(ValueError, match="parquet needs out="):
+        facebench.report(runs, format="parquet")
+
+
+def test_a_card_says_what_the_run_says():
+    cell = {"value": 0.9, "interval": [0.8, 0.95], "level": 0.9}
+    metrics = {"tracks": {"view2": {"metrics": {"accuracy": cell, "auc": cell | {"value": None}}}}}
+    protocol = {"id": "lfw", "title": "LFW | View 2", "version": 1}
+    content = {"protocol": protocol, "embedder": "m.onnx", "notes": ["Not the official list."]}
+    card = run_card(content, metrics)
+    (index,) = json.loads(card.split("---")[1].removeprefix("\nmodel-index: "))
+    (result,) = index["results"]
+    assert index["name"] == "m.onnx" and result["dataset"]["type"] == "lfw"
+    assert result["metrics"][0]["value"] == 0.9
+    assert result["metrics"][0]["args"]["interval_low"] == 0.8
+    assert "90.00 %" in card and "80.00 – 95.00 %" in card
+    assert r"LFW \| View 2" in card and "- Not the official list." in card
 
 
 def test_claims():

@@ -327,7 +327,10 @@ def test_the_page_stands_alone_and_names_are_text(description, models, tmp_path)
     text = (out / "study.html").read_text()
     page = Page(text)
     assert page.outside == [] and "b" not in page.tags
-    assert page.links and all((out / link).is_file() for link in page.links)
+    within = [link[1:] for link in page.links if link.startswith("#")]
+    assert within and all(f'id="{place}"' in text for place in within)
+    beside = [link for link in page.links if not link.startswith("#")]
+    assert beside and all((out / link).is_file() for link in beside)
     assert text.count('class="sortable"') >= 4 and "<script>" in text
     assert 'class="plot points"' in text and "&lt;b&gt;nets" in text
 

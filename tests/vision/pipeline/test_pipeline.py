@@ -64,10 +64,11 @@ def test_the_same_run_gives_the_same_bytes(faces, tmp_path):
     run(faces, tmp_path / "one", threads=1)
     run(faces, tmp_path / "two", threads=2)
     names = ("scores.h5", "metrics.json", "curves.json", "pack.h5", "embeddings.h5", "report.md")
-    for name in names:
+    for name in (*names, "card.md"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     assert content(tmp_path / "one") == content(tmp_path / "two")
     assert sorted(p.name for p in (tmp_path / "one").iterdir()) == [
+        "card.md",
         "curves.json",
         "embeddings.h5",
         "metrics.json",

@@ -396,12 +396,17 @@ std::string cell_text(const ReportTable::Row& row, const Cell& c) {
 
 std::vector<std::string> run_titles(std::span<const Run> runs) {
   std::vector<std::string> titles;
-  std::set<std::pair<std::string, std::string>> taken;
+  std::set<std::pair<std::string, std::string>> models, taken;
+  const bool by_model = std::ranges::all_of(runs, [&](const Run& run) {
+    const std::string model = run.manifest.content.value("embedder", "");
+    return !model.empty() && models.emplace(run.manifest.content["protocol"]["id"], model).second;
+  });
   for (const Run& run : runs) {
     const std::string protocol = run.manifest.content["protocol"]["id"];
     std::filesystem::path folder = std::filesystem::absolute(run.folder).lexically_normal();
     if (folder.filename().empty()) folder = folder.parent_path();  // "runs/lfw/"
-    const std::string name = folder.filename().string();
+    const std::string name =
+        by_model ? run.manifest.content["embedder"] : Json(folder.filename().string());
     std::string title = name;
     for (int k = 2; !taken.emplace(protocol, title).second; ++k)
       title = fmt::format("{} ({})", name, k);

@@ -58,8 +58,9 @@ struct ReportTable {
 // The metric of a row that counts failures to enrol.
 inline constexpr const char* kFailureToEnrol = "failure_to_enrol_rate";
 
-// The names of the runs' folders; one that another run of the same protocol has already gets a
-// number: "lfw", "lfw (2)".
+// The names of the runs' models where these tell the runs of a protocol apart, else of their
+// folders; a folder's name that another run of the same protocol has already gets a number: "lfw",
+// "lfw (2)".
 std::vector<std::string> run_titles(std::span<const Run> runs);
 
 // Titles are those of the columns, one a run; empty = run_titles(). Runs of one system

@@ -24,8 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a run folder may hold.
-constexpr const char* kOwnFiles[] = {"run.json", "scores.h5",     "metrics.json", "curves.json",
-                                     "pack.h5",  "embeddings.h5", "report.md",    "report.html"};
+constexpr const char* kOwnFiles[] = {"run.json",    "scores.h5",   "metrics.json",
+                                     "curves.json", "pack.h5",     "embeddings.h5",
+                                     "report.md",   "report.html", "card.md"};
 
 // Runs of earlier versions do not.
 bool keeps_curves(const Run& run) {

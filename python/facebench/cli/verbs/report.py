@@ -25,7 +25,8 @@ def report(
     ) = None,
     all: flag("--all", "With --against, list every printed value, not the ten nearest.") = False,
     format: option(
-        "markdown, csv, latex or html (json with --against); printed without --out.",
+        "markdown, csv, latex, html or parquet (json with --against); printed without --out, which "
+        "html and parquet need.",
         metavar="FORMAT",
     ) = "markdown",
     title: option(

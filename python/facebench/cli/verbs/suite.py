@@ -17,7 +17,7 @@ Words = "; all words up to the next option."
 )
 def suite(
     description: argument("A TOML file with models and sets.", Path | None) = None,
-    models: option(f"Models, as run takes them{Words}", list[str]) = None,
+    models: option(f"Models, as run takes them, or NAME=MODEL{Words}", list[str]) = None,
     sets: option(f"PROTOCOL=FOLDER, or PROTOCOL,PROTOCOL=FOLDER{Words}", list[str]) = None,
     add: option("Put this run folder into the suite in --out.", Path) = None,
     name: option("What the model of --add is called; default: the folder's name.") = "",

@@ -91,7 +91,7 @@ def train(
     if not first:
         return None
     epochs = f"{result['epochs']} epoch{'s' * (result['epochs'] != 1)}"
-    lines = [f"{result['model']}: {epochs}, loss {result['loss']:.4g}"]
+    lines = [f"{result['model']}: {epochs}, mean loss of the last epoch {result['loss']:.4g}"]
     if exclude:
         lines.append(f"left out by {exclude}: {result['excluded']} images")
     if result["best_score"] is not None:

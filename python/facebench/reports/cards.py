@@ -1,0 +1,67 @@
+"""Model cards: numbers and limits of a model, below Hugging Face's ``model-index`` (YAML, of which
+JSON is a part)."""
+
+import json
+
+from facebench import _eval
+from facebench.reports.escape import escape_markdown
+from facebench.reports.headlines import cells_of
+from facebench.reports.markdown import markdown_table
+
+_LIMITS = (
+    "The numbers hold for photographs like those of the sets above, prepared by the detector and "
+    "crop of the runs. For other people, cameras or poses they can be far off.",
+    "No differences between groups of people were measured; see facebench groups.",
+)
+
+
+def index_result(dataset, metric, cell) -> dict:
+    """A result of a ``model-index``: a fraction, with its interval among the arguments.
+
+    ``dataset``, ``metric``: name and type each; ``metric`` also has ``args``.
+    """
+    arguments = metric["args"]
+    if cell["interval"]:
+        low, high = cell["interval"]
+        arguments = arguments | {"interval_low": low, "interval_high": high, "level": cell["level"]}
+    return {
+        "task": {"type": "face-verification", "name": "Face recognition"},
+        "dataset": dataset,
+        "metrics": [metric | {"value": cell["value"], "args": arguments}],
+    }
+
+
+def card(name, results, columns, rows, note, limits, cost=()) -> str:
+    """A card as Markdown: a table (cells are escaped here), what holds for it, ``cost``, limits."""
+    escape = escape_markdown
+    index = json.dumps([{"name": name, "results": results}], ensure_ascii=False)
+    cells = [[escape(cell) for cell in row] for row in rows]
+    return "\n".join([
+        "---", f"model-index: {index}", "---", "", f"# {escape(name)}", "", "## Numbers", "",
+        markdown_table(columns, cells), "", note, "", "## Cost", "",
+        "; ".join(cost) + "." if cost else "Not measured.", "", "## Limits", "",
+        *(f"- {escape(text)}" for text in (*limits, *_LIMITS)), "",
+    ])  # fmt: skip
+
+
+def run_card(content, metrics) -> str:
+    """The card of a run's model."""
+    protocol = content["protocol"]
+    dataset = {"name": protocol["title"], "type": protocol["id"]}
+    results, rows = [], []
+    for track, name, cell in cells_of(metrics):
+        if cell["value"] is None:
+            continue
+        base, _, entry = name.partition("[")
+        title = _eval.metric_title(base) + (f", {entry[:-1]}" if entry else "")
+        arguments = {"track": track, "protocol_version": protocol["version"]}
+        results.append(
+            index_result(dataset, {"type": name, "name": title, "args": arguments}, cell)
+        )
+        unit = " %" if _eval.metric_is_rate(base) else ""
+        ends = cell["interval"] and " – ".join(_eval.metric_text(base, e) for e in cell["interval"])
+        value = _eval.metric_text(base, cell["value"]) + unit
+        rows.append([f"{track}: {title}", value, ends + unit if ends else "none"])
+    said = [*content.get("warnings", []), *content.get("notes", [])]
+    note = f"{escape_markdown(protocol['title'])}. The intervals are over draws of people."
+    return card(content["embedder"], results, ["number", "value", "interval"], rows, note, said)
