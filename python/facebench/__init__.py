@@ -48,7 +48,6 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.reports import budget as budget
     from facebench.reports import calibrate as calibrate
     from facebench.reports import check as check
-    from facebench.reports import explain as explain
     from facebench.reports import groups as groups
     from facebench.reports import plan as plan
     from facebench.reports import threshold as threshold
@@ -56,6 +55,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.studies import suite as suite
     from facebench.training import train as train
     from facebench.verbs._compare import compare as compare
+    from facebench.verbs._explain import explain as explain
     from facebench.verbs._gallery import gallery as gallery
     from facebench.verbs._inspect import inspect as inspect
     from facebench.verbs._light import report as report
@@ -100,7 +100,7 @@ _VERBS = {
     "verify": "verbs._light",
     "report": "verbs._light",
     "compare": "verbs._compare",
-    "explain": "reports",
+    "explain": "verbs._explain",
     "groups": "reports",
     "check": "reports",
     "study": "studies",

@@ -3,7 +3,9 @@
 import ast
 import importlib.util
 import inspect
+import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -23,6 +25,19 @@ facebench.pack("lfw", "LFW", "lfw.h5", detector=3)
 facebench.train("demo", "faces.h5", "out", checkpoint_every="never")
 facebench.embed("m.safetensors", "lfw.h5", flip=1)
 facebench.compare("a.jpg", "b.jpg", model="m.safetensors", micro_batch="x")
+facebench.evaluate("lfw", limit="all")
+facebench.evaluate("lfw", seed=1.5)
+facebench.compare("a.jpg", model="m.safetensors")
+facebench.run("lfw")
+facebench.run("lfw", model="m.safetensors", convention=1)
+facebench.run("lfw", model="m.safetensors", flipp="sum")
+facebench.pack("lfw", "LFW")
+facebench.train("demo", "faces.h5")
+facebench.demo("out", train_people="many")
+facebench.explain("runs/a", "runs/b", level="high")
+facebench.explain("runs/a", resolve=True)
+facebench.verify("runs/a", root=3)
+facebench.metrics.wilson("one", 2)
 """
 RIGHT = """
 import pathlib
@@ -63,27 +78,35 @@ def test_signatures_list_every_option_with_its_default():
     assert all(p.kind is not p.VAR_KEYWORD for p in shown.values())
 
 
-def check(text, folder):
+def check(checker, text, folder):
+    """{line: message} of what a type checker finds."""
     (folder / "calls.py").write_text(text)
-    command = [sys.executable, "-m", "mypy", "--cache-dir", str(folder), "--follow-imports=silent"]
+    settings = {"include": ["calls.py"], "extraPaths": [str(PACKAGE.parent)]}
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    own = ["--cache-dir", str(folder), "--follow-imports=silent", "calls.py"]
+    how = {"mypy": own, "pyright": ["--pythonpath", sys.executable]}[checker]
     found = subprocess.run(
-        [*command, "calls.py"],
+        [sys.executable, "-m", checker, *how],
         cwd=folder,
         env={"MYPYPATH": str(PACKAGE.parent), "PATH": "", "PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
         text=True,
     )
-    return [line for line in found.stdout.splitlines() if ": error:" in line]
+    errors = [re.search(r":(\d+):.*error: (.*)", line) for line in found.stdout.splitlines()]
+    assert found.stdout, found.stderr
+    return {int(e[1]): e[2] for e in errors if e}
 
 
-def test_a_type_checker_sees_wrong_names_and_types(tmp_path):
-    pytest.importorskip("mypy")
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_a_type_checker_sees_twenty_wrong_calls(checker, tmp_path):
+    pytest.importorskip(checker)
     pytest.importorskip("facebench._full")
     lines = WRONG.splitlines()
     wrong = [k for k, line in enumerate(lines, 1) if line.startswith("facebench.")]
-    found = check(WRONG, tmp_path)
-    assert [int(line.split(":")[1]) for line in found] == wrong, "\n".join(found)
-    assert check(RIGHT, tmp_path) == []
+    assert len(wrong) == 20
+    found = check(checker, WRONG, tmp_path)
+    assert sorted(found) == wrong, found
+    assert check(checker, RIGHT, tmp_path) == {}
 
 
 def test_the_package_says_that_it_is_typed():

@@ -15,7 +15,9 @@ class Explanation(Report):
     equal. ``differences``: what the runs recorded differently, in that order, each with evidence
     and whether it ``matters``. ``warnings``: what each run warns of, for example of a model whose
     pixels were assumed. ``numbers``: each number under both runs' rules, with the paired
-    difference and its own cause.
+    difference and its own cause. ``together``: the differences of data, images and model, where
+    more than one matters: no number tells them apart. ``shares``: after ``resolve`` what each
+    factor is of the differences.
     """
 
     def __getitem__(self, metric):
@@ -25,6 +27,25 @@ class Explanation(Report):
                 return number
         known = ", ".join(dict.fromkeys(n["metric"] for n in self.numbers))
         raise KeyError(f"{metric!r}; there are: {known}")
+
+    def take_shares(self, made):
+        """Work out ``shares`` of the runs between: a dict for each number with ``track``,
+        ``metric``, ``difference``, what of it each of the ``factors`` is when changed alone, and
+        what they do ``together`` beyond their sum. ``unmade``: why a factor's run is missing."""
+        shares = []
+        for n in self.numbers:
+            name = n["metric"] + (f"[{n['row']},{n['column']}]" if "row" in n else "")
+            a, b = n["a"], n["b_by_a"]
+            if a is None or b is None:
+                continue
+            alone = {m["factor"]: m["numbers"].get((n["track"], name)) for m in made}
+            factors = {f: None if value is None else a - value for f, value in alone.items()}
+            known = None not in factors.values()
+            together = a - b - sum(factors.values()) if known else None
+            one = {"track": n["track"], "metric": name, "difference": a - b}
+            shares.append(one | {"factors": factors, "together": together})
+        unmade = {m["factor"]: m["why"] for m in made if m["why"]}
+        self._fields |= {"shares": shares, "unmade": unmade}
 
     def _title(self):
         return "{} against {}".format(*self.runs)
@@ -36,6 +57,11 @@ class Explanation(Report):
             if d["matters"] and d["kind"] == self.cause:
                 said += ["\n", "First: ", *_evidence(d), "."]
                 break
+        if len(self.together) > 1 and self.cause not in ("same", "convention"):
+            what = "; ".join(d["what"] for d in self.together)
+            said += ["\n", f"Not told apart, as they differ together: {what}."]
+            if not self.shares:
+                said += [" ", Code("--resolve"), " makes the runs between, one factor at a time."]
         sections = [Section(self._title(), [text(*said)], level=1)]
         for title, matters in (
             ("What differs", True),
@@ -49,6 +75,8 @@ class Explanation(Report):
             if found:
                 sections.append(Section(title, [bullets(found)]))
         sections.append(Section("Numbers", self._numbers()))
+        if self.shares or self.unmade:
+            sections.append(Section("Shares", self._shares()))
         marked = [f"{side}: {w}" for side, said in self.warnings.items() for w in said]
         if marked:
             sections.append(Section("Warnings of the runs", [bullets(marked)]))
@@ -79,6 +107,30 @@ class Explanation(Report):
             )
         return blocks
 
+    def _shares(self):
+        factors = list(self.shares[0]["factors"]) if self.shares else []
+        rows = []
+        for s in self.shares:
+            metric = s["metric"].partition("[")[0]
+            cells = [s["difference"], *s["factors"].values(), s["together"]]
+            title = f"{s['track']}: {_eval.metric_title(metric)}" + s["metric"][len(metric) :]
+            rows.append([title, *(_points(metric, value) for value in cells)])
+        a, b = self.runs
+        note = (
+            f"Of each difference what {a} loses when one factor is as in {b}, under {a}'s rules; "
+            "the last column is what the factors do together beyond their sum."
+        )
+        missing = [f"Not made, {factor}: {why}" for factor, why in self.unmade.items()]
+        columns = ["rates in %", "difference", *factors, "together"]
+        return [table_block(columns, rows), text(note), *map(text, missing)]
+
+
+def _points(metric, value):
+    """A difference, of rates in points, with a sign; "" where there is none."""
+    if value is None:
+        return ""
+    return ("" if math.copysign(1, value) < 0 else "+") + _eval.metric_text(metric, value)
+
 
 def _evidence(difference):
     """What differs, and what either run recorded, as parts of a text."""
@@ -94,10 +146,7 @@ def _number_row(n, two_rules):
         return "none" if value is None else _eval.metric_text(metric, value)
 
     def points(value):
-        """Differences are of rates too: in points, with a sign."""
-        if value is None:
-            return ""
-        return ("" if math.copysign(1, value) < 0 else "+") + _eval.metric_text(metric, value)
+        return _points(metric, value)
 
     title = _eval.metric_title(metric) + (f", {n['row']} - {n['column']}" if "row" in n else "")
     row = [f"{n['track']}: {title}", number(n["a"]), number(n["b"])]
@@ -144,4 +193,12 @@ def explain(a, b, *, replicates=1000, level=0.95, seed=0, threads=0, progress=No
     fields["warnings"] = {
         side: read_run(run)["content"].get("warnings", []) for side, run in (("a", a), ("b", b))
     }
+    together = [d for d in fields["differences"] if d["matters"] and not _follows(d)]
+    together = [d for d in together if d["kind"] in ("data", "images", "model")]
+    fields |= {"together": together if len(together) > 1 else [], "shares": [], "unmade": {}}
     return Explanation(fields)
+
+
+def _follows(difference):
+    """Whether it is what others lead to: other crops, and embeddings of them."""
+    return difference["what"].startswith(("the crops themselves", "the embeddings"))

@@ -25,23 +25,23 @@ def check_again(run, root, count, model=None, threads=0, progress=None):
     """
     try:
         same, detail = _compared(Path(run), root, count, model, threads, progress)
-    except _Undone as why:
+    except Undone as why:
         same, detail = None, str(why)
     except (Error, ValueError, KeyError, TypeError) as why:
         same, detail = False, f"cannot be made again: {why}"
     return {"name": _NAME, "same": same, "detail": detail}
 
 
-class _Undone(Exception):
-    pass
+class Undone(Exception):
+    """What is not there to make something of a run again."""
 
 
 def _compared(run, root, count, model, threads, progress):
     said = reports.read_run(run, check=False)
     content, circumstance = said["content"], said["circumstance"]
     if not (run / "pack.h5").is_file() or not (run / "embeddings.h5").is_file():
-        raise _Undone("pack.h5 and embeddings.h5 are not in the run folder")
-    model = _model(content, circumstance) if model is None else model
+        raise Undone("pack.h5 and embeddings.h5 are not in the run folder")
+    model = model_of(content, circumstance) if model is None else model
     extract = dict(content["embeddings"]["manifest"]["extract"])
     if extract.get("device", "cpu") != "cpu":
         extract["device"] = "auto"
@@ -49,11 +49,11 @@ def _compared(run, root, count, model, threads, progress):
     then, kept = datasets.Pack(run / "pack.h5"), read_embeddings(run / "embeddings.h5")
     folder = _images(circumstance, root)
     if not folder.is_dir():
-        raise _Undone(f"the images lie in an archive, {folder}")
+        raise Undone(f"the images lie in an archive, {folder}")
     row = {name: k for k, name in enumerate(kept.names)}
     there = [k for k, name in enumerate(then.names) if (folder / name).is_file() and name in row]
     if not there:
-        raise _Undone(f"the images are not in {folder}")
+        raise Undone(f"the images are not in {folder}")
     drawn = sorted(random.SystemRandom().sample(there, min(count, len(there))))
     with tempfile.TemporaryDirectory() as work:
         for place, k in enumerate(drawn):
@@ -94,14 +94,15 @@ def _images(circumstance, root) -> Path:
     return images
 
 
-def _model(content, circumstance):
+def model_of(content, circumstance):
+    """The file of a run's model, if it is the same one. `Undone` where it is not, or has none."""
     for said, place in zip(content["inputs"], circumstance["inputs"], strict=True):
         if said["role"] == "model":
             path = Path(place["path"])
             if not path.is_file() or sha256_file(path) != said["sha256"]:
-                raise _Undone(f"the model is not there, or another one: {path}. Name it: --model")
+                raise Undone(f"the model is not there, or another one: {path}. Name it: --model")
             return path
-    raise _Undone("the run names no file of its model. Name the model: --model")
+    raise Undone("the run names no file of its model. Name the model: --model")
 
 
 def _as_prepared(said):

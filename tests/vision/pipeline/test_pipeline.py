@@ -403,3 +403,28 @@ def test_demo_in_small(tmp_path):
     (keep / "file").write_text("x")
     with pytest.raises(facebench.Error, match="not an earlier demo"):
         facebench.demo(keep, **options)
+
+
+def test_causes_that_differ_together_are_taken_apart(faces, tmp_path):
+    """Crop and flip differ between two runs: the share of each is that of a run made by hand."""
+    ours = facebench.embedding.make_model("small4", seed=1)
+    ours.save(tmp_path / "m.safetensors")
+    how = {"model": tmp_path / "m.safetensors", "root": faces, "replicates": 20}
+    facebench.run("lfw", out=tmp_path / "a", crop="arcface112", flip="none", **how)
+    facebench.run("lfw", out=tmp_path / "b", crop="paper", flip="concat", **how)
+    crop = facebench.run("lfw", crop="paper", flip="none", **how)
+    flip = facebench.run("lfw", crop="arcface112", flip="concat", **how)
+    told = facebench.explain(tmp_path / "a", tmp_path / "b", replicates=20)
+    assert len(told.together) > 1 and "Not told apart" in str(told) and "--resolve" in str(told)
+    told = facebench.explain(tmp_path / "a", tmp_path / "b", replicates=20, resolve=True)
+    (share,) = (s for s in told.shares if s["metric"] == "auc")
+    a = told["auc"]["a"]
+    assert share["factors"] == pytest.approx(
+        {"faces and crops": a - crop.auc.value, "flip": a - flip.auc.value}, abs=1e-9
+    )
+    rest = crop.auc.value + flip.auc.value - a - told["auc"]["b"]
+    assert share["together"] == pytest.approx(rest, abs=1e-9)
+    assert told.unmade == {} and "faces and crops" in str(told)
+    (tmp_path / "b" / "pack.h5").unlink()
+    told = facebench.explain(tmp_path / "a", tmp_path / "b", replicates=20, resolve=True)
+    assert "--discard" in told.unmade["faces and crops"]

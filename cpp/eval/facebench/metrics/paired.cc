@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -57,9 +58,14 @@ std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
   const Replicates left = bootstrap_a.replicates(a, options, job);
   const Replicates right = bootstrap_b.replicates(b, options, job);
   std::vector<PairedComparison> result;
-  for (std::size_t k = 0; k < a.size(); ++k)
+  for (std::size_t k = 0; k < a.size(); ++k) {
     result.push_back(difference_of(left.points[k], right.points[k], left.values[k], right.values[k],
                                    left, options.level));
+    if (!a[k].rate) continue;
+    Interval& possible = result.back().interval;
+    possible.low = std::max(possible.low, -1.0);  // NaN stays
+    possible.high = std::min(possible.high, 1.0);
+  }
   return result;
 }
 

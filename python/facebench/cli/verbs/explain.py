@@ -4,7 +4,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, fields, option
+from facebench.cli.options import argument, fields, flag, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
@@ -22,6 +22,10 @@ def explain(
     claim: option("A printed number (99.63 is percent) in place of runs.", metavar="X") = None,
     protocol: option("The claim's protocol: a name or a TOML file.") = None,
     against: option("A second claim, to be told apart from the first.", metavar="X") = "",
+    resolve: flag(
+        "--resolve", "Make the missing runs, one factor at a time, and say what each is."
+    ) = False,
+    model: option(f"With --resolve, where the runs name no file. {common.MODEL_HELP}") = None,
     threads: common.Threads = 0,
     **options,
 ):
@@ -34,5 +38,11 @@ def explain(
     if len(runs) != 2:
         raise ValueError(f"two run folders are compared, {len(runs)} are given")
     return facebench.explain(
-        *runs, level=options["level"], threads=threads, progress=make_progress(), **chance
+        *runs,
+        resolve=resolve,
+        model=model,
+        level=options["level"],
+        threads=threads,
+        progress=make_progress(),
+        **chance,
     )
