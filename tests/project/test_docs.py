@@ -1,5 +1,6 @@
 """What the documentation shows can be typed, and its links lead somewhere."""
 
+import ast
 import re
 import shlex
 from pathlib import Path
@@ -92,3 +93,24 @@ def test_where_things_are_names_folders_that_exist_and_fits_a_screen():
     for door in ("eval", "vision", "lab"):
         for folder in (ROOT / "cpp" / door / "facebench").iterdir():
             assert f"`{folder.name}`" in floors, folder
+
+
+def test_the_ten_first_things_run_as_they_stand(tmp_path, monkeypatch):
+    """In one namespace, as the cells of a notebook; the last line of each has something to show."""
+    pytest.importorskip("facebench._full")
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("agg")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/ten-first-things.md").read_text()
+    cells = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    titles = re.findall(r"^## (\d+)\.", page, re.M)
+    assert titles == [str(k) for k in range(1, 11)] and len(cells) == 11
+    names: dict = {}
+    for cell in cells:
+        *before, last = ast.parse(cell).body
+        exec(compile(ast.Module(before, []), "ten-first-things.md", "exec"), names)
+        if isinstance(last, ast.Expr):
+            answer = eval(compile(ast.Expression(last.value), "ten-first-things.md", "eval"), names)
+            assert answer is not None and repr(answer)
+        else:
+            exec(compile(ast.Module([last], []), "ten-first-things.md", "exec"), names)

@@ -15,7 +15,7 @@ struct PairedComparison {
   double a = 0;
   double b = 0;
   // value -+ z * sd of the replicates' differences; both systems are measured on the same
-  // replicates, so what is hard for both cancels. Of rates it ends at -1 and 1.
+  // replicates, so what is hard for both cancels.
   Interval interval;
   // Two-sided, of the hypothesis that the systems do not differ, by the same normal approximation:
   // below 1 - level exactly where the interval leaves out 0. 1 where the two never differ.
