@@ -158,6 +158,34 @@ def test_wrong_options_are_json_when_asked(words, text):
     assert invoke(*words[:-1]).stderr.startswith("Usage:")
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "answer"),
+    [
+        ("verfy run", 2, "Did you mean 'verify'?"),
+        ("eval lwf --scores scores.csv --root .", 2, "did you mean 'lfw'?"),
+        ("eval lfw --scores scores.csv --root . --conventoin exact", 2, "--convention"),
+        ("eval lfw --scores scores.csv --root . --convention exct", 2, "did you mean 'exact'?"),
+        ("eval lfw --scores scores.csv --root . --replicates 0", 2, "equal to 20"),
+        ("eval lfw --root .", 2, "give either --embeddings or --scores"),
+        ("eval lfw --scores own.csv --root .", 1, "--columns img1,img2,similarity"),
+        ("run lfw --model x.pt --root .", 2, "facebench convert FILE --network NAME"),
+        ("train demoo --pack faces.h5", 2, "did you mean 'demo'?"),
+        ("train demo --pack faces.h5 --set lr", 2, "'lr' is not of the form NAME=VALUE"),
+        ("suite --models a.onnx --sets lfw", 2, "'lfw' is not of the form PROTOCOL=FOLDER"),
+        ("suite --models a/x.onnx b/x.onnx --sets lfw=LFW", 2, "name them: NAME=FILE"),
+        ("report . --format pdf", 2, "html as a page, and parquet"),
+        ("explain run", 2, "two run folders are compared, 1 is given"),
+        ("show arcfase", 2, "did you mean 'arcface'?"),
+    ],
+)
+def test_fifteen_plausible_mistakes_and_their_answers(words, code, answer, data, monkeypatch):
+    pytest.importorskip("facebench._full")
+    monkeypatch.chdir(data)
+    (data / "own.csv").write_text("img1,img2,similarity\nAnn/Ann_0001.jpg,Ann/Ann_0002.jpg,0.9\n")
+    result = invoke(*words.split())
+    assert result.exit_code == code and answer in " ".join(result.stderr.split())
+
+
 def test_json_is_json_when_it_goes_well():
     assert json.loads(invoke("list", "intervals", "--json").stdout)
     assert invoke("list", "intervals", "--json").exit_code == 0

@@ -65,6 +65,11 @@ def read_scores(path, trials, columns=None):
     table = _text_tables.rows(path, read_text(path))
     header = [cell.strip() for cell in next(table, (0, []))[1]]
     first, second, score = _places(path, header, columns)
+    if first is None and len(header) == 3 and "score" not in header:
+        raise Error(
+            f"{path}: has no column 'score'. Where its three are two names and the score, say "
+            f"--columns {brief(','.join(header))}"
+        )
     if first is None:
         return _eval.read_scores_csv(path, trials)
     found = {}

@@ -36,7 +36,9 @@ def explain(
     if claim:
         return facebench.reports.check_claim(claim, protocol, against=against, **options)
     if len(runs) != 2:
-        raise ValueError(f"two run folders are compared, {len(runs)} are given")
+        raise ValueError(
+            f"two run folders are compared, {len(runs)} {'is' if len(runs) == 1 else 'are'} given"
+        )
     return facebench.explain(
         *runs,
         resolve=resolve,
