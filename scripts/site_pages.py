@@ -12,25 +12,28 @@ import facebench
 import typer
 from facebench.cli.app import app
 from facebench.cli.verb import complete
+from facebench.cli.verbs import SECTIONS
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def python_page() -> str:
-    """Every public module, with what mkdocstrings finds in its docstrings and stubs."""
+def python_pages() -> dict[str, tuple[str, str]]:
+    """{path: (title, text)}: the verbs, then every public module, with what mkdocstrings finds in
+    its docstrings and stubs."""
     lines = ["# Python", "", "The verbs of the command line are functions of the package:", ""]
     lines += ["| function | does |", "|---|---|"]
     for name, module in facebench._VERBS.items():
         first = (getattr(facebench, name).__doc__ or "").split("\n\n")[0]
         lines.append(f"| [`facebench.{name}`][facebench.{module}.{name}] | {_cell(first)} |")
-    for module in sorted({m for m in facebench._VERBS.values() if m.startswith("verbs.")}):
+    for module in sorted(set(facebench._VERBS.values()) - set(facebench._MODULES)):
         verbs = [name for name, home in facebench._VERBS.items() if home == module]
         lines += ["", f"::: facebench.{module}", f"    options: {{members: [{', '.join(verbs)}]}}"]
+    pages = {"reference/python/index.md": ("The package", "\n".join(lines) + "\n")}
     for module in facebench._MODULES:
-        lines += ["", f"## facebench.{module}", "", f"::: facebench.{module}"]
-        lines.append("    options: {heading_level: 3}")
-    return "\n".join(lines) + "\n"
+        text = f"# facebench.{module}\n\n::: facebench.{module}\n"
+        pages[f"reference/python/{module}.md"] = (f"facebench.{module}", text)
+    return pages
 
 
 def _cell(text: str) -> str:
@@ -39,7 +42,7 @@ def _cell(text: str) -> str:
 
 def _verb(name: str, command) -> list[str]:
     """One verb: what it does, its example, its options."""
-    lines = [f"## facebench {name}", "", command.help or "", ""]
+    lines = [f"# facebench {name}", "", command.help or "", ""]
     if command.epilog:
         examples = command.epilog.removeprefix("Example: ").replace(" Or: ", "\n")
         lines += ["```sh", examples, "```", ""]
@@ -58,14 +61,23 @@ def _verb(name: str, command) -> list[str]:
     return [*lines, ""]
 
 
-def command_line_page() -> str:
-    """Every verb with the options that it has when it is called."""
-    lines = ["# Command line", ""]
+def command_line_pages() -> dict[str, tuple[str, str]]:
+    """{path: (title, text)}: the verbs as the help groups them, then each with the options that it
+    has when it is called."""
     root = typer.main.get_command(app)
-    for name, command in root.commands.items():
-        for inner, verb in getattr(command, "commands", {"": command}).items():
-            lines += _verb(f"{name} {inner}".strip(), complete(verb))
-    return "\n".join(lines) + "\n"
+    pages, lines = {}, ["# Command line", ""]
+    for section, verbs in SECTIONS.items():
+        lines += [f"## {section}", "", "| verb | does |", "|---|---|"]
+        for name in verbs:
+            command = root.commands[name]
+            for inner, verb in getattr(command, "commands", {"": command}).items():
+                title, page = f"{name} {inner}".strip(), f"{name}-{inner}".rstrip("-")
+                text = "\n".join(_verb(title, complete(verb))) + "\n"
+                pages[f"reference/command-line/{page}.md"] = (title, text)
+                first = (verb.help or "").partition(".")[0]
+                lines.append(f"| [`facebench {title}`]({page}.md) | {_cell(first)} |")
+        lines.append("")
+    return {"reference/command-line/index.md": ("All verbs", "\n".join(lines))} | pages
 
 
 def notebook_page(path: Path) -> str:
@@ -126,10 +138,18 @@ def on_page_markdown(markdown, **_):
     return "\n".join(plain(line) if line.startswith("|") else line for line in lines)
 
 
+def on_config(config):
+    """The pages that are made stand in the navigation, too."""
+    (reference,) = (part["Reference"] for part in config.nav if "Reference" in part)
+    for title, pages in (("Command line", command_line_pages()), ("Python", python_pages())):
+        reference.append({title: [{name: path} for path, (name, _) in pages.items()]})
+    reference.append({"C++": "reference/cpp.md"})
+
+
 def on_files(files, config):
+    made = command_line_pages() | python_pages()
     pages = {
-        "reference/python.md": python_page(),
-        "reference/command-line.md": command_line_page(),
+        **{path: text for path, (_, text) in made.items()},
         "reference/cpp.md": CPP,
         **{
             f"notebooks/{path.stem}.md": notebook_page(path)
