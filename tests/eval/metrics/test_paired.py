@@ -92,6 +92,17 @@ def test_interval_and_p_value_agree():
         metrics.compare_paired(*pairs, first, second, resampling="vertice")
 
 
+def test_the_interval_of_a_difference_of_rates_ends_at_what_is_possible():
+    """Few people: one system is nearly always right, the other nearly always wrong."""
+    count = 12
+    labels, people = np.tile([1, 0], count), np.repeat(np.arange(count), 2)
+    other = np.where(labels == 1, people, (people + 1) % count)
+    scores = labels - 1.5 * (np.arange(2 * count) == 0)
+    pair = [_eval.auc_statistic(metrics.Comparisons(s, labels)) for s in (scores, -scores)]
+    d = metrics.compare_paired(*pair, people, other, np.zeros(2 * count, int))
+    assert 0 < d.interval.low < d.value < d.interval.high == 1
+
+
 @pytest.mark.slow
 def test_p_value_is_uniform_where_systems_do_not_differ():
     rng = np.random.default_rng(3)

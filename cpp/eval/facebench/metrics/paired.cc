@@ -43,6 +43,11 @@ PairedComparison difference_of(double a, double b, std::span<const double> value
   return d;
 }
 
+// A statistic of the caller's own is called a rate, and need not be one.
+bool are_rates(std::span<const double> values) {
+  return std::ranges::none_of(values, [](double v) { return v < 0 || v > 1; });
+}
+
 }  // namespace
 
 std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
@@ -61,10 +66,10 @@ std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
   for (std::size_t k = 0; k < a.size(); ++k) {
     result.push_back(difference_of(left.points[k], right.points[k], left.values[k], right.values[k],
                                    left, options.level));
-    if (!a[k].rate) continue;
-    Interval& possible = result.back().interval;
-    possible.low = std::max(possible.low, -1.0);  // NaN stays
-    possible.high = std::min(possible.high, 1.0);
+    if (!a[k].rate || !are_rates(left.values[k]) || !are_rates(right.values[k])) continue;
+    Interval& interval = result.back().interval;  // of a difference of rates; NaN stays
+    interval.low = std::max(interval.low, -1.0);
+    interval.high = std::min(interval.high, 1.0);
   }
   return result;
 }
