@@ -355,7 +355,9 @@ def _numbers(table, runs, tracks):
     return {
         "runs": [(r.title, r.content.get("embedder", "")) for r in runs],
         "groups": groups,
-        "marked": " ".join(table["notes"]),
+        "marked": " ".join(
+            [*table["notes"], *(f"No interval: {w}." for w in table["no_interval"])]
+        ),
         "levels": ", ".join(levels),
         "conventions": ", ".join(sorted({r.convention for r in runs})),
     }

@@ -37,7 +37,8 @@ def write_page(out: Path, content: dict, circumstance: dict) -> None:
     """Writes ``study.html``; ``content``, ``circumstance``: as in ``study.json``."""
     sections = [_about(content, circumstance), *of_tables(out, content), _made_of(content)]
     day = circumstance.get("day", "")
-    reports.write_html(Path(out) / "study.html", content["title"], sections, day)
+    shown = [section for section in sections if section.blocks]
+    reports.write_html(Path(out) / "study.html", content["title"], shown, day)
 
 
 def of_tables(out: Path, content: dict) -> list[Section]:
