@@ -398,8 +398,9 @@ std::vector<std::string> run_titles(std::span<const Run> runs) {
   std::vector<std::string> titles;
   std::set<std::pair<std::string, std::string>> models, taken;
   const bool by_model = std::ranges::all_of(runs, [&](const Run& run) {
-    const std::string model = run.manifest.content.value("embedder", "");
-    return !model.empty() && models.emplace(run.manifest.content["protocol"]["id"], model).second;
+    const Json& content = run.manifest.content;
+    return content.contains("embedder") && content["embedder"].is_string() &&
+           models.emplace(content["protocol"]["id"], content["embedder"]).second;
   });
   for (const Run& run : runs) {
     const std::string protocol = run.manifest.content["protocol"]["id"];

@@ -110,9 +110,9 @@ struct TrainResult {
 //   best.safetensors   the same of the epoch with the best score, where there were scores
 //   run.json           manifest: recipe, data, threads, library versions; and the result
 //   log.jsonl          of the first 20 steps, then every log_every: iteration, epoch, loss,
-//   accuracy, lr, images/s, time
-//                      left, memory of this process, and of that step what Observation has; each
-//                      validation's values; what a list left out; where and how it diverged
+//                      accuracy, lr, images/s, time left, memory of this process, and of that step
+//                      what Observation has; each validation's values; what a list left out; where
+//                      and how it diverged
 //   checkpoints/       the last `keep`
 // The same recipe, data and number of threads give the same bytes of model.safetensors, whatever
 // the number of data threads and wherever the training was interrupted and resumed. Without
