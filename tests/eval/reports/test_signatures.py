@@ -6,9 +6,6 @@ import shutil
 import facebench
 import numpy as np
 import pytest
-
-pytest.importorskip("cryptography")
-
 from facebench.reports import _signatures
 
 # Made by py-minisign 0.21.1, the second under the password "secret"; of nobody.
