@@ -197,6 +197,7 @@ PythonJob::PythonJob(int threads, py::object progress) {
     job_.progress = sink_.get();
   }
   job_.poll = [this] {
+    if (is_to_stop()) throw Cancelled();
     with_gil([&] {
       if (error_) throw Cancelled();
       if (PyErr_CheckSignals() == 0) return;

@@ -14,6 +14,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
 #include "facebench/core/options.h"
+#include "without_gil.h"
 
 namespace facebench {
 
@@ -72,16 +73,16 @@ class PythonJob {
   // handler stops the C++ call (it sees Cancelled) and is raised again here.
   template <class Body>
   auto run(Body&& body) {
-    const auto without_gil = [&] {
-      py::gil_scoped_release release;
+    const auto call = [&] {
+      const WithoutGil without_gil;
       return std::forward<Body>(body)(std::as_const(job_));
     };
     try {
-      if constexpr (std::is_void_v<decltype(without_gil())>) {
-        without_gil();
+      if constexpr (std::is_void_v<decltype(call())>) {
+        call();
         rethrow_python_error();  // one that came while the last stage ended
       } else {
-        auto result = without_gil();
+        auto result = call();
         rethrow_python_error();
         return result;
       }

@@ -44,6 +44,7 @@ void bind_core(py::module_& m) {
   m.def("_options_of",
         [](const py::object& type, const py::dict& values) { return type(**values); });
   terminate_before = std::set_terminate(wait_or_terminate);
+  end_calls_at_exit(m);
   static const py::handle error =
       py::register_exception<Error>(m, "Error", PyExc_RuntimeError).inc_ref();
   error.attr("__doc__") =

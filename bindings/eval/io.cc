@@ -131,7 +131,7 @@ void write_arrays(const std::filesystem::path& path, const py::dict& arrays,
     info.bytes = {static_cast<const std::byte*>(array.data()),
                   static_cast<std::size_t>(array.nbytes())};
   }
-  const py::gil_scoped_release release;
+  const WithoutGil without_gil;
   write_safetensors(path, tensors, metadata);
 }
 
@@ -217,10 +217,9 @@ void bind_io(py::module_& m) {
         return json_to_python(parse_toml(std::string(text), file).json());
       },
       py::arg("text"), py::arg("file"));
-  m.def("read_embeddings", &read_embeddings, py::arg("path"),
-        py::call_guard<py::gil_scoped_release>());
+  m.def("read_embeddings", &read_embeddings, py::arg("path"), py::call_guard<WithoutGil>());
   m.def("write_embeddings", &write_embeddings, py::arg("path"), py::arg("embeddings"),
-        py::call_guard<py::gil_scoped_release>());
+        py::call_guard<WithoutGil>());
   m.def("read_safetensors", &read_safetensors, py::arg("path"));
   m.def("write_safetensors", &write_arrays, py::arg("path"), py::arg("tensors"),
         py::arg("metadata") = std::map<std::string, std::string>{});
@@ -248,7 +247,7 @@ void bind_io(py::module_& m) {
       "write_file",
       [](const std::filesystem::path& path, const py::bytes& bytes) {
         const std::string text = bytes;
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         write_file(path, text);
       },
       py::arg("path"), py::arg("bytes"));

@@ -148,7 +148,7 @@ void bind_runs(py::module_& m) {
         info.command = command;
         info.root = root;
         info.threads = threads;
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         save_run(target, result, info, overwrite);
       },
       py::arg("result"), py::arg("target"), py::arg("overwrite"), py::arg("command"),

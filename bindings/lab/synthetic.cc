@@ -76,8 +76,7 @@ void bind_synthetic(py::module_& m) {
         return std::string(disguise_name(f.disguise));
       });
   m.def("render_face", &render_face, py::arg("identity"), py::arg("nuisance"),
-        py::arg("size") = 160, py::arg("supersampling") = 2,
-        py::call_guard<py::gil_scoped_release>());
+        py::arg("size") = 160, py::arg("supersampling") = 2, py::call_guard<WithoutGil>());
   m.def(
       "render_sheet",
       [](const SheetOptions& options, int threads, py::object progress) {

@@ -88,7 +88,7 @@ void bind_machine(py::module_& m) {
           [](ProcessMeter& meter) {
             ProcessUse use;
             {
-              const py::gil_scoped_release release;
+              const WithoutGil without_gil;
               use = meter.stop();
             }
             return json_to_python(process_use_json(use));
@@ -149,14 +149,13 @@ void bind_timing(py::module_& m) {
         o.height = height;
         o.width = width;
         o.data_threads = data_threads;
-        const py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return time_input(*make_step_input(o), batches);
       },
       py::arg("source"), py::arg("path"), py::arg("batch"), py::arg("height"), py::arg("width"),
       py::arg("data_threads"), py::arg("batches"));
   m.def("decode_rate", &decode_rate, py::arg("files"), py::arg("threads"), py::arg("rounds") = 1,
-        py::call_guard<py::gil_scoped_release>(),
-        "Images decoded a second, the files in memory already.");
+        py::call_guard<WithoutGil>(), "Images decoded a second, the files in memory already.");
   m.def(
       "predict_step_memory",
       [](const StepOptions& options, const NetworkOptions& network) {
@@ -168,7 +167,7 @@ void bind_timing(py::module_& m) {
       },
       py::arg("options"), py::arg("network"), "Bytes that the graph says a step needs.");
 
-  const auto no_gil = py::call_guard<py::gil_scoped_release>();
+  const auto no_gil = py::call_guard<WithoutGil>();
   py::class_<StepBench>(m, "StepBench", "One iteration, ready to be timed.")
       .def(py::init([](const StepOptions& options, const NetworkOptions& network,
                        const py::dict& loss_options, const py::object& process_group) {
@@ -178,7 +177,7 @@ void bind_timing(py::module_& m) {
                group = process_group_communicator(
                    process_group.cast<c10::intrusive_ptr<c10d::ProcessGroup>>(),
                    torch_device(options.device));
-             const py::gil_scoped_release release;
+             const WithoutGil without_gil;
              return std::make_unique<StepBench>(options, network, loss, std::move(group));
            }),
            py::arg("options"), py::arg("network"), py::arg("loss_options") = py::dict(),

@@ -160,7 +160,7 @@ void bind_detection(py::module_& m) {
           [](const Detector& self, const py::array& image, const std::string& sample_id,
              const std::string& color) {
             const Image pixels = image_from_numpy(image, parse_color_order(color));
-            py::gil_scoped_release release;
+            const WithoutGil without_gil;
             return self.detect(pixels, sample_id);
           },
           py::arg("image"), py::arg("sample_id") = "", py::arg("color") = "rgb",
@@ -188,7 +188,7 @@ void bind_detection(py::module_& m) {
       "make_detector",
       [](const std::string& name, const py::kwargs& options) {
         const Json json = to_json(options);
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return std::shared_ptr<Detector>(make_detector(name, json));
       },
       py::arg("name"));

@@ -85,7 +85,7 @@ void bind_model(py::module_& m) {
           "description",
           [](const Model& model) { return json_to_python(model_description(model)); },
           "Everything but the weights, as a dict.")
-      .def("save", &save_model, py::arg("path"), py::call_guard<py::gil_scoped_release>(),
+      .def("save", &save_model, py::arg("path"), py::call_guard<WithoutGil>(),
            "Write a model file (safetensors), whole or not at all.");
   m.def(
       "make_model",
@@ -94,9 +94,9 @@ void bind_model(py::module_& m) {
         return make_model(network, network_options, options, initializer, seed);
       },
       py::arg("network"), py::arg("network_options"), py::arg("options"), py::arg("initializer"),
-      py::arg("seed"), py::call_guard<py::gil_scoped_release>());
-  m.def("load_model", &load_model, py::arg("path"), py::call_guard<py::gil_scoped_release>());
-  m.def("dlib_model", &dlib_model, py::arg("path") = "", py::call_guard<py::gil_scoped_release>());
+      py::arg("seed"), py::call_guard<WithoutGil>());
+  m.def("load_model", &load_model, py::arg("path"), py::call_guard<WithoutGil>());
+  m.def("dlib_model", &dlib_model, py::arg("path") = "", py::call_guard<WithoutGil>());
   m.def(
       "conversion_defaults", [](const std::string& n) { return conversion_defaults(n); },
       py::arg("network"));

@@ -49,7 +49,7 @@ void bind_images(py::module_& m) {
         const auto bytes = bytes_of(data);
         Image image;
         {
-          py::gil_scoped_release release;
+          const WithoutGil without_gil;
           image = decode_image(bytes, options, where);
         }
         return image_to_numpy(std::move(image));
@@ -60,7 +60,7 @@ void bind_images(py::module_& m) {
       [](const std::filesystem::path& path, const DecodeOptions& options) {
         Image image;
         {
-          py::gil_scoped_release release;
+          const WithoutGil without_gil;
           image = read_image(path, options);
         }
         return image_to_numpy(std::move(image));
@@ -71,7 +71,7 @@ void bind_images(py::module_& m) {
       [](const std::filesystem::path& path, const py::array& array, const std::string& color,
          int jpeg_quality) {
         const Image image = image_from_numpy(array, parse_color_order(color));
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         write_image(path, image, jpeg_quality);
       },
       py::arg("path"), py::arg("image"), py::arg("color") = "rgb", py::arg("jpeg_quality") = 95);

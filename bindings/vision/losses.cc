@@ -52,7 +52,7 @@ void bind_losses(py::module_& m) {
             const Head::Output output = h.loss(features, labels);
             return std::make_pair(output.loss, output.logits);
           },
-          py::arg("features"), py::arg("labels"), py::call_guard<py::gil_scoped_release>());
+          py::arg("features"), py::arg("labels"), py::call_guard<WithoutGil>());
   m.def(
       "make_head",
       [](const std::string& name, const py::dict& options, std::int64_t features,

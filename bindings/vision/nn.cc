@@ -143,7 +143,7 @@ void bind_network_use(py::class_<Network>& network) {
 }
 
 void bind_network(py::module_& m) {
-  const auto no_gil = py::call_guard<py::gil_scoped_release>();
+  const auto no_gil = py::call_guard<WithoutGil>();
   py::class_<Network> network(m, "Network",
                               "A network run by torch; see facebench.nn.build_network.");
   network
@@ -202,14 +202,14 @@ void bind_inference_network(py::module_& m) {
               found.push_back(pairs_of(of_image));
             return found;
           },
-          py::arg("images"), py::arg("tap") = "embedding", py::call_guard<py::gil_scoped_release>(),
+          py::arg("images"), py::arg("tap") = "embedding", py::call_guard<WithoutGil>(),
           "For each image (low, high) of what the layers read of it, by layer.")
       .def(
           "infer",
           [](const InferenceNetwork& n, const at::Tensor& images, const std::string& tap) {
             return n.infer(images, tap);
           },
-          py::arg("images"), py::arg("tap") = "embedding", py::call_guard<py::gil_scoped_release>(),
+          py::arg("images"), py::arg("tap") = "embedding", py::call_guard<WithoutGil>(),
           "The tapped value for images (N, C, H, W).")
       .def(
           "time_steps",
@@ -217,7 +217,7 @@ void bind_inference_network(py::module_& m) {
              const std::string& tap) {
             std::vector<InferenceStep> steps;
             {
-              const py::gil_scoped_release release;
+              const WithoutGil without_gil;
               steps = n.time_steps(images, rounds, tap);
             }
             py::list result;
@@ -265,7 +265,7 @@ void bind_nn(py::module_& m) {
       [](const std::string& name, const NetworkOptions& options, const std::string& initializer,
          std::uint64_t seed) { return build_network(name, options, initializer, seed); },
       py::arg("name"), py::arg("options"), py::arg("initializer"), py::arg("seed"),
-      py::call_guard<py::gil_scoped_release>());
+      py::call_guard<WithoutGil>());
 }
 
 }  // namespace facebench

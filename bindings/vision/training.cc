@@ -262,8 +262,8 @@ void bind_training_runs(py::module_& m) {
           [](Optimizer& o, const at::Tensor& loss, Head& head, double lr) {
             o.backward(loss, head, lr);
           },
-          py::arg("loss"), py::arg("head"), py::arg("lr"), py::call_guard<py::gil_scoped_release>())
-      .def("step", &Optimizer::step, py::arg("lr"), py::call_guard<py::gil_scoped_release>());
+          py::arg("loss"), py::arg("head"), py::arg("lr"), py::call_guard<WithoutGil>())
+      .def("step", &Optimizer::step, py::arg("lr"), py::call_guard<WithoutGil>());
   py::class_<TrainingLoop>(m, "TrainingLoop",
                            "What a training goes through, for steps of another framework.")
       .def(py::init([](const Recipe& recipe, const std::filesystem::path& pack,
@@ -284,7 +284,7 @@ void bind_training_runs(py::module_& m) {
           [](TrainingLoop& loop) {
             Batch batch;
             {
-              const py::gil_scoped_release release;
+              const WithoutGil without_gil;
               batch = loop.next();
             }
             return std::pair(batch.images, batch.labels);
@@ -357,7 +357,7 @@ void bind_training_runs(py::module_& m) {
         return open_validation(protocol, {root, {}, lists}, pack, options);
       },
       py::arg("protocol"), py::arg("root"), py::arg("lists"), py::arg("pack"), py::arg("options"),
-      py::call_guard<py::gil_scoped_release>());
+      py::call_guard<WithoutGil>());
   m.def(
       "array_validation",
       [](const std::string& protocol, const std::filesystem::path& root,

@@ -208,6 +208,52 @@ time.sleep(0.3)
         assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_calls_end_before_what_they_use():
+    """While calls of daemon threads computed, the process destroyed its static objects: one exit
+    in some thousands crashed. What is registered before facebench is asked after it."""
+    program = """
+import atexit, os, threading
+import numpy as np
+
+def late():
+    # This thread, and those that called: their calls' own threads have ended.
+    tasks = {int(name) for name in os.listdir("/proc/self/task")}
+    print(len(tasks - {thread.native_id for thread in threading.enumerate()}))
+    finished.set()
+    call = ""
+    while call.split()[:1] != ["34"]:  # pause(), in which the second thread is for good
+        call = open(f"/proc/self/task/{second.native_id}/syscall").read()
+    print(metrics.auc([0.1, 0.2], [0, 1]), later)
+
+atexit.register(late)
+from facebench import metrics
+begun, finished, later = threading.Event(), threading.Event(), []
+
+def compute():
+    pairs = metrics.Comparisons(np.arange(2000.0), np.arange(2000) % 2)
+    statistic = metrics.statistic("auc", pairs)
+    people = np.arange(2000) % 50
+    options = metrics.BootstrapOptions(replicates=10_000_000)
+    metrics.dyadic_bootstrap([statistic], people, people, None, options=options, threads=3,
+                             progress=lambda _, done, *more: done and begun.set())
+
+def call_later():
+    finished.wait()
+    metrics.auc([0.1, 0.2], [0, 1])
+    later.append("came back")
+
+second = threading.Thread(target=call_later, daemon=True)
+second.start()
+threading.Thread(target=compute, daemon=True).start()
+begun.wait()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}, capture_output=True, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"0\n1.0 []\n", b"")
+
+
 def test_a_reader_that_somebody_kills_is_not_called_malicious(tmp_path):
     """As the kernel does where memory is short."""
     path = tmp_path / "e.h5"

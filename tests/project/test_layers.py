@@ -276,7 +276,7 @@ def test_bindings_hold_the_floor_of_their_name():
     # large one.
     base = ROOT / "bindings"
     allowed = {"eval_module", "full_module", "finish_module"}
-    allowed |= {"common", "arrays", "modules", "result_class"}
+    allowed |= {"common", "arrays", "modules", "result_class", "without_gil"}
     wrong = []
     for path in base.rglob("*.cc"):
         parts = path.relative_to(base).with_suffix("").parts
@@ -288,6 +288,13 @@ def test_bindings_hold_the_floor_of_their_name():
         else:
             wrong += wrong_includes(floor, path)
     assert wrong == []
+
+
+def test_calls_without_the_gil_are_counted():
+    """By WithoutGil, which ends them before the process does."""
+    sources = [*(ROOT / "bindings").rglob("*.cc"), *(ROOT / "bindings").rglob("*.h")]
+    naming = {p.stem for p in sources if "gil_scoped_release" in p.read_text()}
+    assert naming == {"without_gil"}
 
 
 def imported_modules(path: Path) -> set[str]:

@@ -41,7 +41,7 @@ void bind_accuracy(py::module_& m) {
       "accuracy",
       [](const Comparisons& c, const std::string& convention, const py::object& weights) {
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return accuracy(c, convention, w);
       },
       py::arg("comparisons"), py::arg("convention") = "exact", py::arg("weights") = py::none(),
@@ -57,7 +57,7 @@ void bind_accuracy(py::module_& m) {
          const std::string& convention, const py::object& weights) {
         const auto c = make_comparisons(scores, labels, folds);
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return accuracy(*c, convention, w);
       },
       py::arg("scores"), py::arg("labels"), py::arg("folds"), py::arg("convention") = "exact",
@@ -81,7 +81,7 @@ void bind_accuracy(py::module_& m) {
         const auto l = whole_numbers<std::uint8_t>(labels, "labels");
         const auto f = whole_numbers<std::int32_t>(folds, "folds");
         const auto dim = static_cast<std::size_t>(a.shape(1));
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return centred_accuracy(view(a), view(b), dim, l, f, convention);
       },
       py::arg("first"), py::arg("second"), py::arg("labels"), py::arg("folds"),

@@ -9,7 +9,7 @@ std::shared_ptr<Comparisons> make_comparisons(const py::object& scores, const py
   const auto s = numbers(scores, "scores");
   const auto l = whole_numbers<std::uint8_t>(labels, "labels");
   const auto f = whole_numbers<std::int32_t>(folds, "folds");
-  py::gil_scoped_release release;
+  const WithoutGil without_gil;
   return std::make_shared<Comparisons>(s, l, f);
 }
 

@@ -90,7 +90,7 @@ void bind_identification_rates(py::module_& m) {
       "cmc",
       [](const Searches& s, const std::string& ties, const py::object& weights) {
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return cmc(s, ties, w);
       },
       py::arg("searches"), py::arg("ties") = "pessimistic", py::arg("weights") = py::none(),
@@ -117,7 +117,7 @@ void bind_identification_rates(py::module_& m) {
       "identification_curve",
       [](const Searches& s, std::int64_t rank, const py::object& weights) {
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return identification_curve(s, rank, w);
       },
       py::arg("searches"), py::arg("rank") = 1, py::arg("weights") = py::none(),
@@ -133,7 +133,7 @@ void bind_identification_rates(py::module_& m) {
       [](const Searches& s, double fpir, std::int64_t rank, const std::string& convention,
          const py::object& weights) {
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return dir_at_fpir(s, fpir, rank, convention, w);
       },
       py::arg("searches"), py::arg("fpir"), py::arg("rank") = 1, py::arg("convention") = "exact",

@@ -42,7 +42,7 @@ void def_metric(py::module_& m, const char* name, F f, const char* doc) {
       name,
       [f](const Comparisons& c, const py::object& weights) {
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return f(c, w);
       },
       py::arg("comparisons"), py::arg("weights") = py::none(), doc);
@@ -51,7 +51,7 @@ void def_metric(py::module_& m, const char* name, F f, const char* doc) {
       [f](const py::object& scores, const py::object& labels, const py::object& weights) {
         const auto c = make_comparisons(scores, labels);
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return f(*c, w);
       },
       py::arg("scores"), py::arg("labels"), py::arg("weights") = py::none());

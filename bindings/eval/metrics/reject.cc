@@ -23,7 +23,7 @@ void bind_reject(py::module_& m) {
       [](const py::object& wrong, const py::object& quality) {
         const auto w = whole_numbers<std::uint8_t>(wrong, "wrong");
         const auto q = numbers(quality, "quality");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return error_versus_reject(w, q);
       },
       py::arg("wrong"), py::arg("quality"),

@@ -21,7 +21,7 @@ void bind_summary(py::module_& m) {
     return [f](const py::object& scores, const py::object& labels) {
       const auto s = numbers(scores, "scores");
       const auto l = whole_numbers<std::uint8_t>(labels, "labels");
-      py::gil_scoped_release release;
+      const WithoutGil without_gil;
       return f(s, l);
     };
   };
@@ -38,7 +38,7 @@ void bind_summary(py::module_& m) {
       [](const py::object& scores, const py::object& labels, int bins) {
         const auto s = numbers(scores, "scores");
         const auto l = whole_numbers<std::uint8_t>(labels, "labels");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return histogram(s, l, bins);
       },
       py::arg("scores"), py::arg("labels"), py::arg("bins") = 100,

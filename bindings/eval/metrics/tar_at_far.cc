@@ -23,7 +23,7 @@ void bind_tar_at_far(py::module_& m) {
       [](const Comparisons& c, double far, const std::string& convention,
          const py::object& weights) {
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return tar_at_far(c, far, convention, w);
       },
       py::arg("comparisons"), py::arg("far"), py::arg("convention") = "exact",
@@ -41,7 +41,7 @@ void bind_tar_at_far(py::module_& m) {
          const std::string& convention, const py::object& folds, const py::object& weights) {
         const auto c = make_comparisons(scores, labels, folds);
         const auto w = whole_numbers<Weight>(weights, "weights");
-        py::gil_scoped_release release;
+        const WithoutGil without_gil;
         return tar_at_far(*c, far, convention, w);
       },
       py::arg("scores"), py::arg("labels"), py::arg("far"), py::arg("convention") = "exact",
