@@ -96,8 +96,9 @@ class LineParser {
 RecIndex::RecIndex(const std::filesystem::path& path) {
   std::error_code error;
   const std::uint64_t bytes = std::filesystem::file_size(path, error);
+  if (error) fail(path.string(), "the index cannot be read");  // opening a pipe would block
   std::ifstream file(path, std::ios::binary);
-  if (error || !file) fail(path.string(), "the index cannot be read");
+  if (!file) fail(path.string(), "the index cannot be read");
   // A line has four bytes at least, and about twenty in large files. Reserved is not yet used.
   most_dense_ = bytes / 4 + (1 << 16);
   offsets_.reserve(bytes / 8 + 1);
