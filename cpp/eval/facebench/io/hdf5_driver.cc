@@ -11,12 +11,14 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "facebench/io/internal/hdf5_library.h"
 #include "facebench/io/internal/memory_number.h"
+#include "facebench/io/internal/object_headers.h"
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
@@ -38,34 +40,11 @@ struct OpenFile {
   int descriptor = -1;
   haddr_t size = 0;
   haddr_t end = 0;  // of what the library says is in use
+  std::optional<ObjectHeaders> headers;
 };
 
 OpenFile* of(H5FD_t* file) { return reinterpret_cast<OpenFile*>(file); }
 const OpenFile* of(const H5FD_t* file) { return reinterpret_cast<const OpenFile*>(file); }
-
-H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
-  const auto* image = static_cast<const Image*>(H5Pget_driver_info(access));
-  if (!image || (flags & H5F_ACC_RDWR) != 0) return nullptr;
-  auto file = std::make_unique<OpenFile>();
-  file->image = *image;
-  file->size = image->size;
-  if (!image->there) {
-    file->descriptor = ::open(name, O_RDONLY | O_CLOEXEC);
-    struct stat status {};
-    if (file->descriptor < 0) return nullptr;
-    if (::fstat(file->descriptor, &status) != 0) {
-      ::close(file->descriptor);
-      return nullptr;
-    }
-    file->size = static_cast<haddr_t>(status.st_size);
-  }
-  return &file.release()->library;
-}
-
-herr_t close_file(H5FD_t* file) {
-  const std::unique_ptr<OpenFile> own(of(file));
-  return own->descriptor >= 0 ? ::close(own->descriptor) : 0;
-}
 
 bool copy_bytes(const OpenFile& own, haddr_t address, std::size_t bytes, std::byte* to) {
   if (address > own.size || bytes > own.size - address) return false;
@@ -83,6 +62,34 @@ bool copy_bytes(const OpenFile& own, haddr_t address, std::size_t bytes, std::by
     bytes -= static_cast<std::size_t>(got);
   }
   return true;
+}
+
+H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
+  const auto* image = static_cast<const Image*>(H5Pget_driver_info(access));
+  if (!image || (flags & H5F_ACC_RDWR) != 0) return nullptr;
+  auto file = std::make_unique<OpenFile>();
+  file->image = *image;
+  file->size = image->size;
+  if (!image->there) {
+    file->descriptor = ::open(name, O_RDONLY | O_CLOEXEC);
+    struct stat status {};
+    if (file->descriptor < 0) return nullptr;
+    if (::fstat(file->descriptor, &status) != 0) {
+      ::close(file->descriptor);
+      return nullptr;
+    }
+    file->size = static_cast<haddr_t>(status.st_size);
+  }
+  file->headers.emplace(file->size,
+                        [own = file.get()](std::uint64_t address, std::span<std::byte> out) {
+                          return copy_bytes(*own, address, out.size(), out.data());
+                        });
+  return &file.release()->library;
+}
+
+herr_t close_file(H5FD_t* file) {
+  const std::unique_ptr<OpenFile> own(of(file));
+  return own->descriptor >= 0 ? ::close(own->descriptor) : 0;
 }
 
 // A heap of names (HDF5 file format 3.0, III.D) that the library can take as it is, for it follows
@@ -116,7 +123,9 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
   if (!copy_bytes(*of(file), address, bytes, to)) return -1;
   const bool is_heap = type == H5FD_MEM_LHEAP && bytes >= kSignature.size() &&
                        std::memcmp(to, kSignature.data(), kSignature.size()) == 0;
-  return is_heap && !is_sound({to, bytes}, *of(file)) ? -1 : 0;
+  if (is_heap && !is_sound({to, bytes}, *of(file))) return -1;
+  const bool is_header = type == H5FD_MEM_OHDR;
+  return is_header && !of(file)->headers->are_sound(address, {to, bytes}, of(file)->end) ? -1 : 0;
 }
 
 hid_t register_driver() {

@@ -1,0 +1,114 @@
+#include "facebench/io/internal/object_headers.h"
+
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "facebench/io/internal/memory_number.h"
+
+// HDF5 file format 3.0, IV.A.1. Addresses and lengths have 8 bytes (H5Reader refuses others).
+namespace facebench::hdf5 {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::uint64_t kFirstRead = 512;  // of a header whose size the library does not know yet
+constexpr std::uint64_t kSignature = 4, kChecksum = 4;
+
+bool begins(Bytes bytes, std::string_view signature) {
+  return bytes.size() >= signature.size() &&
+         std::memcmp(bytes.data(), signature.data(), signature.size()) == 0;
+}
+
+}  // namespace
+
+struct ObjectHeaders::Header {
+  std::uint64_t address = 0;
+  bool second = false;             // version 2, whose parts have a signature and a checksum
+  std::uint64_t prefix = 16;       // bytes before the first message
+  std::uint64_t messages = 0;      // bytes of those that follow the prefix
+  std::uint64_t message_head = 8;  // bytes
+
+  std::uint64_t size() const { return prefix + messages + (second ? kChecksum : 0); }
+
+  // No value for what is no header.
+  static std::optional<Header> of(std::uint64_t address, Bytes bytes) {
+    Header h{.address = address};
+    if (begins(bytes, {"\1\0", 2}) && bytes.size() >= h.prefix) {
+      h.messages = number_at<std::uint32_t>(bytes.data() + 8);
+      return h;
+    }
+    if (!begins(bytes, "OHDR") || bytes.size() < 6) return {};
+    const auto flags = std::to_integer<unsigned>(bytes[5]);
+    const std::size_t size_bytes = std::size_t{1} << (flags & 3);
+    const bool has_order = flags & 4, has_phases = flags & 16, has_times = flags & 32;
+    h.second = true;
+    h.prefix = 6 + (has_times ? 16 : 0) + (has_phases ? 4 : 0) + size_bytes;
+    h.message_head = has_order ? 6 : 4;
+    if (bytes.size() < h.prefix) return {};
+    std::memcpy(&h.messages, bytes.data() + h.prefix - size_bytes, size_bytes);
+    return h;
+  }
+
+  // Adds (address, bytes) of what continues these messages; false where a message does not hold
+  // them.
+  bool add_continuations(Bytes messages,
+                         std::vector<std::pair<std::uint64_t, std::uint64_t>>& found) const {
+    constexpr unsigned kContinuation = 16;
+    while (messages.size() >= message_head) {
+      const std::byte* head = messages.data();
+      const unsigned type =
+          second ? number_at<std::uint8_t>(head) : number_at<std::uint16_t>(head);
+      const auto size = number_at<std::uint16_t>(head + (second ? 1 : 2));
+      messages = messages.subspan(message_head);
+      if (type == kContinuation && (size < 16 || messages.size() < 16)) return false;
+      if (size > messages.size()) return true;  // which the library sees
+      if (type == kContinuation)
+        found.emplace_back(number_at<std::uint64_t>(messages.data()),
+                           number_at<std::uint64_t>(messages.data() + 8));
+      messages = messages.subspan(size);
+    }
+    return true;
+  }
+};
+
+bool ObjectHeaders::are_sound(std::uint64_t address, std::span<const std::byte> bytes,
+                              std::uint64_t end) {
+  const auto part = parts_.find(address);
+  const bool is_part = part != parts_.end() && part->second == bytes.size();
+  const bool may_begin = bytes.size() == kFirstRead || address + bytes.size() == end;
+  if (is_part && !may_begin) return true;
+  const std::optional<Header> header = Header::of(address, bytes);
+  if (!header) return true;  // a part, or what is no header of an object
+  if (header->size() > bytes.size())
+    parts_[address + bytes.size()] = header->size() - bytes.size();
+  return follow(*header);
+}
+
+bool ObjectHeaders::follow(const Header& header) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+  std::uint64_t left = file_bytes_;  // parts that lie on top of one another would be more
+  const auto messages_of = [&](std::uint64_t address, std::uint64_t count) {
+    std::optional<std::vector<std::byte>> bytes;
+    if (count > left) return bytes;
+    left -= count;
+    bytes.emplace(count);
+    if (!read_(address, *bytes)) bytes.reset();
+    return bytes;
+  };
+  const auto first = messages_of(header.address + header.prefix, header.messages);
+  if (!first || !header.add_continuations(*first, found)) return false;
+  const std::uint64_t around = header.second ? kSignature + kChecksum : 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [address, count] = found[i];
+    if (!parts_.try_emplace(address, count).second) continue;
+    if (count < around) return false;
+    const auto next = messages_of(address + (header.second ? kSignature : 0), count - around);
+    if (!next || !header.add_continuations(*next, found)) return false;
+  }
+  return true;
+}
+
+}  // namespace facebench::hdf5
