@@ -1,4 +1,4 @@
-#include "facebench/io/internal/object_headers.h"
+#include "facebench/io/guard/hdf5_headers.h"
 
 #include <cstring>
 #include <optional>

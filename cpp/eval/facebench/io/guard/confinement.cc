@@ -1,4 +1,4 @@
-#include "facebench/io/internal/confinement.h"
+#include "facebench/io/guard/confinement.h"
 
 #include <fmt/format.h>
 #include <linux/audit.h>
