@@ -15,8 +15,8 @@
 
 #include "facebench/io/confine.h"
 #include "facebench/io/file.h"
-#include "facebench/io/hdf5.h"
 #include "facebench/io/guard/confined_child.h"
+#include "facebench/io/hdf5.h"
 #include "facebench/io/json.h"
 #include "facebench/io/toml.h"
 #include "io/confined.h"

@@ -156,3 +156,22 @@ def test_other_sizes_of_addresses_are_refused(tmp_path, reading):
     h5py.File(h5py.h5f.create(str(path).encode(), fcpl=properties)).close()
     with pytest.raises(Error, match="has addresses of 4 bytes and lengths of 4, which is not"):
         fio.read_embeddings(path)
+
+
+@pytest.mark.parametrize("libver", [("earliest", "v108"), ("v110", "v110")])
+def test_headers_in_several_parts(tmp_path, libver, reading):
+    """Attributes that do not fit move to parts that continue the header, up to hundreds of bytes
+    away; each byte of such a message damaged is an error or a file like the whole one."""
+    path = tmp_path / "e.h5"
+    with h5py.File(path, "w", libver=libver) as f:
+        f["name"] = np.array([b"a", b"b"])
+        f["embedding"] = np.eye(2, dtype=np.float32)
+        for k in range(7):
+            f["embedding"].attrs[f"attribute {k}"] = np.arange(40.0) + k
+    data = path.read_bytes()
+    head = b"\x10\0\x10\0" if libver[0] == "earliest" else b"\x10\x10\0"
+    continued = [k for k in range(len(data)) if data[k : k + len(head)] == head]
+    assert continued
+    assert fio.read_embeddings(path).names == ["a", "b"]
+    changes = [(k + len(head) // 2, bytes([size])) for k in continued for size in (0, 8, 15, 17)]
+    check_embeddings(path, changes, reading)

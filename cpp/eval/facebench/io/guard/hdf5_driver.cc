@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
+#include "facebench/io/guard/hdf5_headers.h"
 #include "facebench/io/internal/hdf5_library.h"
 #include "facebench/io/internal/memory_number.h"
-#include "facebench/io/guard/hdf5_headers.h"
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif

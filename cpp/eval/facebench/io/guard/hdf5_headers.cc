@@ -59,8 +59,7 @@ struct ObjectHeaders::Header {
     constexpr unsigned kContinuation = 16;
     while (messages.size() >= message_head) {
       const std::byte* head = messages.data();
-      const unsigned type =
-          second ? number_at<std::uint8_t>(head) : number_at<std::uint16_t>(head);
+      const unsigned type = second ? number_at<std::uint8_t>(head) : number_at<std::uint16_t>(head);
       const auto size = number_at<std::uint16_t>(head + (second ? 1 : 2));
       messages = messages.subspan(message_head);
       if (type == kContinuation && (size < 16 || messages.size() < 16)) return false;
@@ -82,8 +81,7 @@ bool ObjectHeaders::are_sound(std::uint64_t address, std::span<const std::byte> 
   if (is_part && !may_begin) return true;
   const std::optional<Header> header = Header::of(address, bytes);
   if (!header) return true;  // a part, or what is no header of an object
-  if (header->size() > bytes.size())
-    parts_[address + bytes.size()] = header->size() - bytes.size();
+  if (header->size() > bytes.size()) parts_[address + bytes.size()] = header->size() - bytes.size();
   return follow(*header);
 }
 

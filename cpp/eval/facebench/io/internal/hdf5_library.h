@@ -97,14 +97,15 @@ std::vector<std::string> prefixes(std::string_view name);
 // How every file is opened.
 Id access_properties();
 
-// Lets the file be read by a driver of ours (guard/hdf5_driver.cc): from the disk, or from `image`, which
-// has to outlive it. false where the library refuses.
+// Lets the file be read by a driver of ours (guard/hdf5_driver.cc): from the disk, or from `image`,
+// which has to outlive it. false where the library refuses.
 bool read_through_own_driver(hid_t access, std::optional<std::span<const std::byte>> image);
 
 // Bytes of a file that was opened so. false where they are not all there.
 bool read_bytes(hid_t file, std::uint64_t address, std::span<std::byte> out);
 
-// A one-dimensional dataset of texts of variable length, each up to its first NUL (guard/hdf5_texts.cc).
+// A one-dimensional dataset of texts of variable length, each up to its first NUL
+// (guard/hdf5_texts.cc).
 std::vector<std::string> read_variable_texts(hid_t file, hid_t dataset, std::uint64_t elements,
                                              std::uint64_t file_bytes, const std::string& where);
 
