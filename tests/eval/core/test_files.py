@@ -1,6 +1,7 @@
 """What is read is a regular file of a bounded size: seen before anything is read, everywhere."""
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -9,82 +10,45 @@ from pathlib import Path
 import facebench
 import numpy as np
 import pytest
-from facebench import io, protocols, reports
+from facebench import io
 from facebench.core import _files
-from facebench.embedding import _onnx_file
-from facebench.io._toml import read_toml
 
 PACKAGE = Path(facebench.__file__).resolve().parent
-LARGE = 3 << 30
-PAIRS = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tDan\t1\n"
+ROOT = Path(__file__).resolve().parents[3]
+HOSTILE = ROOT / "tests/hostile/readers.py"
+MAY_BE_LARGE = {"hashed.bin"}  # of any size
 
 
-def scores(path):
-    (path.parent / "pairs.txt").write_text(PAIRS)
-    facebench.evaluate("lfw", scores=path, root=path.parent, interval="none")
-
-
-# By the ending of the file's name: who reads it.
-READERS = {
-    "scores.csv": scores,
-    "embeddings.csv": io.read_embeddings,
-    "embeddings.npy": lambda path: io.read_embeddings(path, names=["a"]),
-    "embeddings.npz": io.read_embeddings,
-    "embeddings.h5": io.read_embeddings,
-    "embeddings.parquet": io.read_embeddings,
-    "names.txt": lambda path: io.read_embeddings(array_beside(path), names=path),
-    "suite.toml": read_toml,
-    "protocol.toml": protocols.load_protocol,
-    "rules.toml": reports.read_rules,
-    "study.toml": read_toml,
-    "model.onnx": _onnx_file.read,
-    "run.json": io.read_manifest,
-    "pairs.csv": lambda path: protocols.read_trials("pairs", path.parent),
-    "page.png": lambda path: reports.page.image_section("A picture", path),
-    "model.safetensors": io.read_safetensors,
-}
-
-
-def array_beside(path):
-    np.save(path.with_name("e.npy"), np.ones((1, 4), np.float32))
-    return path.with_name("e.npy")
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_pipe_is_refused_at_once(name, tmp_path):
-    os.mkfifo(tmp_path / name)
-    with pytest.raises(facebench.Error, match="not a regular file"):
-        READERS[name](tmp_path / name)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_file_larger_than_memory_is_refused(name, tmp_path):
-    """Without content: what is not seen by its size is by its first bytes. The reader runs in a
-    process that is given 1.5 GiB more than it starts with."""
-    with open(tmp_path / name, "wb") as file:
-        file.truncate(LARGE)
-    program = (
-        "import resource, sys; sys.path.insert(0, sys.argv[2])\n"
-        "import test_files, facebench, pathlib\n"
-        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
-        "path = pathlib.Path(sys.argv[1])\n"
-        # What is mapped is not in memory.
-        "limit = used + (6 << 30) + (3 << 29)\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
-        "try: test_files.READERS[path.name](path)\n"
-        "except facebench.Error as error: print(error)\n"
-        # Not getrusage(): that of a process begins with what its parent had.
-        "status = open('/proc/self/status').read()\n"
-        "peak = int(status.split('VmHWM:')[1].split()[0])\n"
-        "assert peak < 1 << 20, f'{peak} KiB'\n"
-    )
+@pytest.fixture(scope="module")
+def answers():
+    """What every reader says, by name and kind of file (tests/hostile/readers.py)."""
     done = subprocess.run(
-        [sys.executable, "-c", program, tmp_path / name, Path(__file__).parent],
+        [sys.executable, HOSTILE, "--json"],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-500:]
-    assert name in done.stdout
+    return {(row["reader"], row["file"]): row for row in json.loads(done.stdout)}
+
+
+def test_a_pipe_is_refused_at_once(answers):
+    said = {name: row["says"] for (name, kind), row in answers.items() if kind == "pipe"}
+    assert len(said) >= 30
+    wrong = {name: text for name, text in said.items() if not text.startswith("Error: ")}
+    assert wrong == {}
+
+
+def test_a_file_larger_than_memory_is_refused(answers):
+    """Without content: what is not seen by its size is by its first bytes."""
+    rows = {name: row for (name, kind), row in answers.items() if kind == "3 GiB"}
+    said = {name: row["says"] for name, row in rows.items()}
+    wrong = {
+        name: text
+        for name, text in said.items()
+        if not text.startswith("Error: ") and name not in MAY_BE_LARGE
+    }
+    assert wrong == {}
+    assert {name: row["peak"] for name, row in rows.items() if row["peak"] >= 1 << 30} == {}
 
 
 def test_what_says_that_it_is_empty_is_not_read():

@@ -150,6 +150,15 @@ std::string cleaned(const std::filesystem::path& path, char separator, TrialList
 
 }  // namespace
 
+MappedFile map_list(const std::filesystem::path& path) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  MappedFile file(path);
+  if (file.bytes().size() > kMost)
+    fail(path.string(),
+         fmt::format("has {} bytes; at most {} are expected here", file.bytes().size(), kMost));
+  return file;
+}
+
 ListFile::ListFile(const std::filesystem::path& path, std::string role, Blemishes& found)
     : list_{std::move(role), path, "", {}},
       text_(cleaned(path, kBlanks, list_, found), path.string()) {

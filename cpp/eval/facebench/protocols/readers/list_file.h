@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/io/file.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/blemishes.h"
 #include "facebench/protocols/trials.h"
@@ -45,6 +46,9 @@ struct ListCsv {
 };
 ListCsv read_list_csv(const std::filesystem::path& path, std::string role, Blemishes& found,
                       const CsvOptions& options = {});
+
+// A list of numbers, which is too long to be copied. Throws Error for one of more than 1 GiB.
+MappedFile map_list(const std::filesystem::path& path);
 
 // Counts a header whose columns of these names come in another order.
 void note_column_order(const CsvTable& table, std::initializer_list<std::string_view> official,

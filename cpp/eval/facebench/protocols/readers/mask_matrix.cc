@@ -8,9 +8,9 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
-#include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
+#include "facebench/protocols/readers/list_file.h"
 
 namespace facebench {
 namespace {
@@ -45,7 +45,7 @@ std::string_view next_word(std::string_view& line) {
 
 MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size,
                             Blemishes& found) {
-  const MappedFile file(path);
+  const MappedFile file = map_list(path);
   const std::string name = path.string();
   std::string_view rest(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   // An entry takes two bytes: sizes that are far from the file's end here, before allocation; a row

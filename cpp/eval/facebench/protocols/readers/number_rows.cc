@@ -8,7 +8,6 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
-#include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/readers/list_file.h"
 
@@ -116,7 +115,7 @@ TrialList read_number_rows(const std::filesystem::path& path, const NumberRows& 
   if (rows.columns < 1 || rows.columns > kMostColumns)
     throw std::invalid_argument(
         fmt::format("{} columns of numbers; at most {}", rows.columns, kMostColumns));
-  const MappedFile file(path);
+  const MappedFile file = map_list(path);
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   TrialList list{rows.role, path, sha256_hex(text), {}};
