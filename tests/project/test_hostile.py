@@ -4,7 +4,10 @@ and no verb answers a wrong file with a traceback."""
 import importlib.util
 import json
 import pathlib
+import os
 import re
+import subprocess
+import sys
 
 import facebench
 import numpy as np
@@ -104,6 +107,18 @@ def test_no_verb_answers_a_wrong_file_with_a_traceback(kind, verbs, folder):
         answer = CliRunner().invoke(app, line.split())
         assert answer.exit_code in (0, 1, 2), (line, answer.output)
         assert one_sentence(answer.output), (line, answer.output)
+
+
+def test_damaged_archives_and_toml_are_read_or_refused():
+    """Some of the changes of tests/hostile/damage.py."""
+    program = SOURCE.with_name("damage.py")
+    done = subprocess.run(
+        [sys.executable, program, "--most", "150"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # Names that a format could take for something else.

@@ -2,7 +2,7 @@
 
 from facebench import _eval
 from facebench.core import Error
-from facebench.core._arguments import did_you_mean
+from facebench.core._arguments import did_you_mean, type_text
 from facebench.core._files import read_bytes
 
 _MOST = 8 << 20
@@ -19,6 +19,16 @@ def check_keys(path, where, table, known):
     for key in table:
         if key not in known:
             raise Error(f"{path}: {where} has no key '{key}'{did_you_mean(key, known)}")
+
+
+def check_kinds(path, where, table, kinds):
+    """Throws `facebench.Error` for a value of another kind: `kinds` says which, by keys."""
+    for keys, kind in kinds.items():
+        for key in keys.split():
+            if key in table and not isinstance(table[key], kind):
+                names = {str: "text", list: "a list", dict: "a table", int: "a whole number"}
+                wanted = names.get(kind, "a number")
+                raise Error(f"{path}: '{key}' of {where} is {wanted}, not {type_text(table[key])}")
 
 
 def value_text(value) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from facebench.core import Error
 from facebench.core._arguments import brief, did_you_mean, type_text
-from facebench.io._toml import check_keys, read_toml
+from facebench.io._toml import check_keys, check_kinds, read_toml
 
 # protocols/studies of the sources: the build links it here, a wheel holds it.
 FOLDER = Path(__file__).parent.with_name("_studies")
@@ -59,6 +59,15 @@ _OF_IMAGES = [
 ]
 _TABLE = ("id", "title", "printed", "layout", "notes", "plot", "order", "baseline", "rehearsal")
 _STUDY = ("id", "version", "title", "publication", "citations", "notes", "replicates", "seed")
+
+_KINDS_OF_STUDY = {
+    "title publication": str, "citations notes": list, "data rehearsal all columns": dict,
+    "replicates seed": int, "level": (int, float),
+}  # fmt: skip
+_KINDS_OF_TABLE = {
+    "title printed layout baseline": str, "notes": list, "plot rehearsal all axes": dict,
+    "order": int,
+}  # fmt: skip
 
 
 @dataclass
@@ -205,9 +214,7 @@ def read_study(said: dict, path) -> Study:
     tables = said.get("tables")
     if not isinstance(tables, list) or not tables:
         raise Error(f"{path}: no [[tables]]: nothing to do.")
-    for key, kind in (("title", str), ("data", dict), ("rehearsal", dict), ("notes", list)):
-        if not isinstance(said.get(key, kind()), kind):
-            raise Error(f"{path}: '{key}' is of another kind than expected ({kind.__name__}).")
+    check_kinds(path, "a study", said, _KINDS_OF_STUDY)
     without = ("id", "version", "title", "tables", *shared)
     fields = {k: said[k] for k in said if k not in without}
     tables_read = [_table(path, t, *(said.get(k, {}) for k in shared)) for t in tables]
@@ -225,6 +232,7 @@ def _table(path, said, of_all, lists) -> Table:
     name = str(said.get("id", "table"))
     where = f"table '{name}'"
     check_keys(path, where, said, (*_TABLE, "all", "axes", "rows", "columns"))
+    check_kinds(path, where, said, _KINDS_OF_TABLE)
     rows = [_row(path, where, _merged(of_all, row)) for row in _rows(path, where, said)]
     columns = said.get("columns", _OF_IMAGES if all("images" in r for r in rows) else None)
     columns = lists.get(columns) if isinstance(columns, str) else columns
@@ -258,6 +266,7 @@ def _row(path, where, said) -> dict:
     dotted = {k: v for k, v in said.items() if "." in k}
     row = {k: v for k, v in said.items() if k not in dotted}
     check_keys(path, f"a row of {where}", row, ROW)
+    check_kinds(path, f"a row of {where}", row, {"name": str})
     if "name" not in row:
         named = [str(v) for k, v in said.items() if isinstance(v, str | int | float)
                  and k not in ("recipe", "images", "seeds")]  # fmt: skip

@@ -10,7 +10,7 @@ from facebench import reports
 from facebench.core import Error
 from facebench.core._files import read_json
 from facebench.io import canonical_json
-from facebench.io._toml import check_keys, read_toml
+from facebench.io._toml import check_keys, check_kinds, read_toml
 from facebench.protocols import EvaluationOptions, load_protocol
 from facebench.reports import write_text
 from facebench.studies.cells import reasons
@@ -106,14 +106,13 @@ def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
             raise ValueError("two models have one name; name them: NAME=FILE, or a dict")
         rows = [{"name": n, "model": m, "prepare": {}} for n, m in named.items()]
         columns = _columns_of(sets)
+    kind, where = (ValueError, "") if description is None else (Error, f"{description}: ")
     for what, things in (("models", rows), ("sets", columns)):
         same = same_slugs([thing["name"] for thing in things])
         if same:
-            where = f"{description}: " if description is not None else ""
-            kind = Error if description is not None else ValueError
             raise kind(f"{where}two {what} are called {same}")
     if not rows or not columns:
-        raise ValueError("a suite needs a model and a set")
+        raise kind(f"{where}a suite needs a model and a set")
     columns += [{"cost": c} for c in COSTS] if cost else []
     title = general.pop("title", "Suite")
     table = Table("suite", "Models by sets", rows, columns, order=True, plot={"cost": cost})
@@ -164,9 +163,12 @@ def _read_suite(path):
     """Rows, columns and general words of a suite's TOML file; paths are below its folder."""
     said, here = read_toml(path), path.parent
     check_keys(path, "the file", said, (*_GENERAL, "models", "sets"))
+    numbers = {"replicates seed": int, "level": (int, float)}
+    check_kinds(path, "the file", said, {"title": str, **numbers})
     rows, columns = [], []
     for table in _tables(path, said, "models"):
         check_keys(path, "[[models]]", table, ("name", "model", *MODEL_SETTINGS))
+        check_kinds(path, "[[models]]", table, {"name": str})
         model = table.get("model")
         if not isinstance(model, str):
             raise Error(f"{path}: [[models]] needs model = a file, or 'module:function'")
@@ -178,6 +180,7 @@ def _read_suite(path):
     of_the_column = ("name", "protocol", "track", "metric")
     for table in _tables(path, said, "sets"):
         check_keys(path, "[[sets]]", table, (*of_the_column, *SET_SETTINGS, *evaluation))
+        check_kinds(path, "[[sets]]", table, {"name track metric root images lists": str})
         data = {k: v for k, v in table.items() if k not in of_the_column}
         data |= {k: str(here / data[k]) for k in ("root", "images", "lists") if k in data}
         asked, name = table.get("protocol"), table.get("name")
