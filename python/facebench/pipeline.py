@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 from facebench import datasets, embedding, reports
 from facebench._torch import full
+from facebench.core._arguments import with_keys
 from facebench.core._options import takes
 from facebench.embedding import _foreign
 from facebench.io import EmbeddingSet, write_embeddings
@@ -191,7 +192,7 @@ class Demo:
     folders by system), ``steps`` with times."""
 
     def __init__(self, raw):
-        self.folder = Path(raw["folder"])
+        self.folder = Path(with_keys(raw, "folder runs steps", "raw")["folder"])
         self.report = self.folder / "report.html"
         self.runs = {}
         for run in raw["runs"]:

@@ -161,9 +161,7 @@ def call(name, function, pool, seed, calls, pipe):
 def tried(name, function, pool, seed, calls):
     """(calls made, [(arguments, what came out)]) of a function."""
     here, there = multiprocessing.Pipe(False)
-    child = multiprocessing.Process(
-        target=call, args=(name, function, pool, seed, calls, there), daemon=True
-    )
+    child = multiprocessing.Process(target=call, args=(name, function, pool, seed, calls, there))
     child.start()
     there.close()
     made, bad, said = 0, [], ""

@@ -81,6 +81,30 @@ def one_of(value, known, name: str):
     return value
 
 
+def check_numbers(**given) -> None:
+    """TypeError for what is no number, ValueError for one below 0 or beyond 10^15; both name it.
+
+    >>> check_numbers(seconds=0.5, rounds=3)
+    """
+    for name, value in given.items():
+        if not _is_number(value):
+            raise TypeError(f"{name} must be a number, not {type_text(value)}")
+        if not 0 <= value <= 1e15:
+            raise ValueError(f"{name} must be from 0 to 10^15, not {float(value):g}")
+
+
+def with_keys(value, keys: str, name: str) -> dict:
+    """The value, where it is a dict that has some keys; else TypeError names what is missing.
+
+    >>> with_keys({"id": 1}, "id", "fields")
+    {'id': 1}
+    """
+    missing = [key for key in keys.split() if key not in of_kind(value, dict, name)]
+    if missing:
+        raise TypeError(f"{name} has no {', '.join(missing)}")
+    return value
+
+
 def path_text(value, name: str) -> str:
     """A path as text; "" for None. TypeError for what is none."""
     return "" if value is None else os.fspath(of_kind(value, (str, os.PathLike), name))

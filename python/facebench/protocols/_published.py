@@ -3,6 +3,7 @@
 import os
 
 from facebench import _eval
+from facebench.core._arguments import with_keys
 from facebench.core._fields import Fields
 
 
@@ -57,7 +58,7 @@ class Publication(Fields):
     """The tables of one paper: ``id``, ``title``, ``citation``, ``notes``, ``tables``."""
 
     def __init__(self, fields):
-        super().__init__(fields)
+        super().__init__(with_keys(fields, "id title tables", "fields"))
         self.tables = [PublishedTable(self.id, t) for t in fields["tables"]]
 
     def __getitem__(self, table):

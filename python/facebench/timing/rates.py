@@ -8,6 +8,7 @@ import numpy as np
 
 from facebench import datasets, detection, images, metrics
 from facebench._torch import full
+from facebench.core._arguments import check_numbers, of_kind
 from facebench.core._progress import sink
 
 SIZES = {"250x250": (250, 250), "640x480": (640, 480), "1920x1080": (1920, 1080)}
@@ -34,6 +35,8 @@ def bench_load(
     with as many workers, and DALI's CPU reader where it is installed; up to 2,000 of ``files``,
     brought to ``size``.
     """
+    check_numbers(size=size, batch=batch, seconds=seconds, rounds=rounds)
+    of_kind(race, bool, "race")
     with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
         if files is None:
             synthetic = Path(folder) / "faces"
@@ -105,7 +108,8 @@ def bench_detect(
     ``sizes``: of "250x250", "640x480", "1920x1080" or WIDTHxHEIGHT. ``faces``: images (H, W, 3) to
     use in place of synthetic ones; they are resized.
     """
-    faces = _faces() if faces is None else faces
+    check_numbers(seconds=seconds, rounds=rounds)
+    faces = _faces() if faces is None else [images.pixels(face) for face in faces]
     work = {}
     for name in detectors:
         detector = detection.make_detector(name)
@@ -155,6 +159,9 @@ def bench_eval(
     progress=None,
 ):  # fmt: skip
     """Comparisons a second: listed pairs scored, all pairs scored, TAR at FAR of scores."""
+    check_numbers(
+        templates=templates, pairs=pairs, dimension=dimension, seconds=seconds, rounds=rounds
+    )
     random = np.random.default_rng(seed)
     rows = random.standard_normal((templates, dimension), np.float32)
     identities = np.arange(templates, dtype=np.int64) // 4

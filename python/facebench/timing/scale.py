@@ -14,6 +14,7 @@ from pathlib import Path
 
 import facebench
 from facebench._torch import full
+from facebench.core._arguments import check_numbers
 from facebench.core._files import read_json
 from facebench.core._progress import sink
 
@@ -45,6 +46,9 @@ def bench_scale(
     training accuracy was reached. ValueError for numbers that are not doubled each time, or a batch
     that cannot be shared.
     """
+    check_numbers(
+        batch=batch, iterations=iterations, rounds=rounds, skip=skip, limit=limit, seeds=seeds
+    )
     processes, scalings = sorted(processes), list(scalings)
     if not processes or processes[0] < 1 or sorted(set(processes)) != processes:
         raise ValueError("processes: numbers of processes, each once")

@@ -18,7 +18,7 @@ import numpy as np
 
 from facebench import core
 from facebench._torch import full
-from facebench.core._arguments import did_you_mean
+from facebench.core._arguments import check_numbers, did_you_mean
 from facebench.core._progress import sink
 from facebench.engines import ENGINES, absent
 from facebench.engines.engine import needed_nodes, noise
@@ -114,6 +114,7 @@ def bench_step(
         "memory_limit": memory_limit,
         "limit": limit,
     }
+    check_numbers(**settings)
     options = full.StepOptions(**step)
     # The same number for every engine: what each takes by itself depends on its environment.
     numbers = list(dict.fromkeys(int(t) or core.available_processors() for t in _several(threads)))
