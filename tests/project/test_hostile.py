@@ -3,8 +3,8 @@ and no verb answers a wrong file with a traceback."""
 
 import importlib.util
 import json
-import pathlib
 import os
+import pathlib
 import re
 import subprocess
 import sys

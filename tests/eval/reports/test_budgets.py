@@ -1,7 +1,10 @@
 """Small files that stand for very much are refused, with what is bounded and to what."""
 
+import json
 import pathlib
+import struct
 import sys
+import zlib
 
 import facebench
 import numpy as np
@@ -98,3 +101,74 @@ def test_a_track_that_is_there_twice(tmp_path):
         file["manifest"] = np.frombuffer(manifest, np.uint8)
     checks = reports.verify_scores(tmp_path / "run")
     assert any("'view2' is there twice" in c["detail"] for c in checks), checks
+
+
+def test_more_tracks_than_are_read(tmp_path):
+    import h5py
+
+    text = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tDan\t1\n"
+    (tmp_path / "pairs.txt").write_text(text)
+    protocols.evaluate(
+        "lfw", scores=[0.9, 0.1, 0.8, 0.2], root=tmp_path, interval="none"
+    ).save(tmp_path / "run")  # fmt: skip
+    with h5py.File(tmp_path / "run/scores.h5", "r+") as file:
+        manifest = json.loads(bytes(file["manifest"][()]))
+        manifest["tracks"] = [f"t{k}" for k in range(1001)]
+        del file["manifest"]
+        file["manifest"] = np.frombuffer(json.dumps(manifest).encode(), np.uint8)
+    checks = reports.verify_scores(tmp_path / "run")
+    assert any("1001 tracks; more than 1000 are not read" in c["detail"] for c in checks), checks
+
+
+def test_a_line_of_a_list_that_is_too_long(tmp_path):
+    (tmp_path / "pairs.txt").write_text("1\t1\n" + "A" * ((1 << 20) + 1) + "\t1\t2\n")
+    with pytest.raises(facebench.Error, match=r"pairs.txt:2.*at most 1048576 are expected"):
+        protocols.read_trials("lfw", tmp_path)
+
+
+def test_json_of_a_run_that_is_too_large(tmp_path):
+    with open(tmp_path / "run.json", "wb") as file:
+        file.truncate((64 << 20) + 1)
+    with pytest.raises(facebench.Error, match="at most 67108864 are expected here"):
+        facebench.io.read_manifest(tmp_path / "run.json")
+
+
+def mat5(*arrays):
+    """A MAT-5 file of data elements."""
+    return b"MATLAB".ljust(124) + b"\0\1IM" + b"".join(arrays)
+
+
+def element(kind, data):
+    return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def array(kind, shape, *content):
+    sides = element(5, struct.pack(f"<{len(shape)}i", *shape))
+    return element(
+        14, element(6, struct.pack("<II", kind, 0)) + sides + element(1, b"") + b"".join(content)
+    )
+
+
+def test_mat5_files_that_stand_for_much(tmp_path):
+    """Cells in cells, numbers that are kept in a byte each, zeros that are packed."""
+    deep = array(6, (1, 1), element(9, bytes(8)))
+    for _ in range(18):
+        deep = array(1, (1, 1), deep)
+    many = array(6, (1, (32 << 20) + 1), element(2, bytes((32 << 20) + 1)))
+    sparse = array(5, (1, 1), element(2, bytes(150 << 20)))  # of a class that is passed over
+    packed = [struct.pack("<II", 15, len(z)) + z for z in [zlib.compress(sparse, 1)] * 2]
+    for name, data, says in (
+        ("deep", mat5(deep), "nested too deeply"),
+        ("many", mat5(many), "more than 33554432 numbers"),
+        ("packed", mat5(*packed), "more than 268435456"),
+    ):
+        path = tmp_path / f"{name}.mat"
+        path.write_bytes(data)
+        with pytest.raises(facebench.Error, match=says):
+            facebench.io.read_mat5(path)
+
+
+def test_pixels_in_all_scans_of_a_jpeg(images):
+    data = images.encode_jpeg(np.zeros((10_000, 10_000), np.uint8))
+    with pytest.raises(facebench.Error, match=r"41 scans of 100000000 pixels"):
+        images.decode(data[:-2] + b"\xff\xda\0\2" * 40 + data[-2:])

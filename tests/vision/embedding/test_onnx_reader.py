@@ -89,6 +89,13 @@ HOSTILE = {
         model([node("Relu", f"v{k}" if k else "x", f"v{k + 1}") for k in range(20001)]),
         "more than 20000 nodes",
     ),
+    "a list of 2^22 whole numbers": (
+        model(
+            [node("Add", "x w", "y")],
+            [tensor("w", [1], more=field(7, bytes((1 << 22) + 1)), kind=INT64)],
+        ),
+        "more than 4194304 whole numbers",
+    ),
     "an epsilon that is NaN": (
         model(
             [node("BatchNormalization", "x a b c d", "y", epsilon=float("nan"))],

@@ -154,6 +154,30 @@ def test_verify_names_what_differs(faces, tmp_path):
     ]
 
 
+def test_some_faces_are_made_again(faces, tmp_path):
+    """Embeddings that know the person are no network's."""
+    out = tmp_path / "run"
+    run(faces, out, detector="none")
+
+    def again():
+        (check,) = (
+            c
+            for c in facebench.verify(out, again=5, model=colours).checks
+            if c["name"] == "crops and embeddings from the images"
+        )
+        return check
+
+    assert again()["same"] is True and again()["detail"].startswith("5 of ")
+    kept = io.read_embeddings(out / "embeddings.h5")
+    people = sorted({name.split("/")[0] for name in kept.names})
+    oracle = np.eye(kept.values.shape[1], dtype=np.float32)[
+        [people.index(name.split("/")[0]) for name in kept.names]
+    ]
+    (out / "embeddings.h5").unlink()
+    io.write_embeddings(out / "embeddings.h5", io.EmbeddingSet(oracle, kept.names))
+    assert again()["same"] is False and "5 of 5 differ" in again()["detail"]
+
+
 def test_nothing_is_replaced_unasked(faces, tmp_path):
     out = tmp_path / "run"
     run(faces, out)
