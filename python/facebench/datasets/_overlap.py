@@ -6,6 +6,7 @@ from typing import Unpack
 from facebench import _torch
 from facebench._full import OverlapOptions
 from facebench.core import Error
+from facebench.core._arguments import path_text
 from facebench.core._fields import Fields
 from facebench.core._files import read_text
 from facebench.core._options import takes
@@ -124,8 +125,8 @@ def find_overlap(
         *_torch.full.find_overlap(
             os.fspath(train),
             os.fspath(test),
-            os.fspath(train_embeddings or ""),
-            os.fspath(test_embeddings or ""),
+            path_text(train_embeddings, "train_embeddings"),
+            path_text(test_embeddings, "test_embeddings"),
             _table(train_names or {}),
             _table(test_names or {}),
             OverlapOptions(**options),

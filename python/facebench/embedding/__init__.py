@@ -306,6 +306,7 @@ def quantize(model: Model, images, *, count: int = 256, threads: int = 0, progre
     >>> bool((exact * embedding.extract(model, faces, how, threads=1).values).sum(1).min() > 0.99)
     True
     """
+    of_kind(model, Model, "model")
     if not isinstance(images, full.ImageSource):
         images = np.ascontiguousarray(images)
     model.input_ranges = full.measure_input_ranges(model, images, count, threads, progress)

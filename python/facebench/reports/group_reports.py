@@ -5,6 +5,7 @@ import os
 
 from facebench import _eval
 from facebench._eval import GroupRatesOptions, GroupReportOptions
+from facebench.core._arguments import path_text
 from facebench.reports.page import Report, Section, bounds, percent, plots, table_block, text
 from facebench.reports.plots import matrix_svg
 from facebench.reports.rate_plots import fnmr_fmr_svg, group_rates_svg
@@ -179,7 +180,7 @@ def groups(run, attributes, *, threshold_from=None, out=None, threads=0, progres
             os.fspath(attributes),
             GroupReportOptions(**options),
             GroupRatesOptions(**rates),
-            os.fspath(threshold_from or ""),
+            path_text(threshold_from, "threshold_from"),
             threads,
             progress,
         )

@@ -4,6 +4,7 @@ import os
 
 from facebench import _eval
 from facebench._eval import CalibrationOptions, PlanOptions, ThresholdReportOptions
+from facebench.core._arguments import path_text
 from facebench.reports.page import (
     Code,
     Report,
@@ -226,7 +227,7 @@ def threshold(run, test=None, *, threads=0, progress=None, **options):
     (0.41, 0.012)
     """
     options = ThresholdReportOptions(**options)
-    where = os.fspath(run), os.fspath(test or "")
+    where = os.fspath(run), path_text(test, "test")
     return ThresholdReport(_eval.threshold_report(*where, options, threads, progress))
 
 
@@ -244,7 +245,11 @@ def calibrate(run, test=None, *, save=None, out=None, threads=0, progress=None, 
     """
     report = CalibrationReport(
         *_eval.calibration_report(
-            os.fspath(run), os.fspath(test or ""), CalibrationOptions(**options), threads, progress
+            os.fspath(run),
+            path_text(test, "test"),
+            CalibrationOptions(**options),
+            threads,
+            progress,
         )
     )
     if save is not None:

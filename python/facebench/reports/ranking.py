@@ -3,6 +3,7 @@
 import os
 
 from facebench import _eval
+from facebench.core._arguments import type_text
 
 
 def why_not_comparable(a, b):
@@ -49,4 +50,6 @@ def holm_adjusted(p_values):
     >>> holm_adjusted([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
+    if getattr(p_values, "ndim", 1) != 1:
+        raise TypeError(f"p_values: expected a list of numbers, found {type_text(p_values)}")
     return _eval.holm_adjusted(list(p_values))

@@ -110,6 +110,8 @@ def bench_detect(
     """
     check_numbers(seconds=seconds, rounds=rounds)
     faces = _faces() if faces is None else [images.pixels(face) for face in faces]
+    if not faces:
+        raise ValueError("faces: no image is there")
     work = {}
     for name in detectors:
         detector = detection.make_detector(name)

@@ -11,6 +11,7 @@ import numpy as np
 
 from facebench import _eval
 from facebench._eval import InspectionOptions
+from facebench.core._arguments import path_text
 from facebench.core._options import takes
 from facebench.reports.page import (
     Report,
@@ -144,11 +145,11 @@ def inspect(
     found = Inspection(
         *_eval.inspect_run(
             os.fspath(run),
-            os.fspath(against or ""),
+            path_text(against, "against"),
             list(person or []),
-            os.fspath(attributes or ""),
+            path_text(attributes, "attributes"),
             group,
-            os.fspath(qualities or ""),
+            path_text(qualities, "qualities"),
             quality_below,
             column,
             InspectionOptions(**options),
