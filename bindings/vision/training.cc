@@ -151,7 +151,8 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
     callbacks.on_epoch = [&](const EpochReport& report,
                              const TrainedModel& model) -> std::optional<double> {
       const py::gil_scoped_acquire gil;
-      const py::object score = call(context.on_epoch, report_dict(report), python_model(model));
+      const LentModel lent(model);
+      const py::object score = call(context.on_epoch, report_dict(report), lent.object());
       return score.is_none() ? std::nullopt : std::optional(score.cast<double>());
     };
   if (!context.on_step.is_none())

@@ -146,6 +146,19 @@ class PythonNetwork : public TrainedNetwork {
   std::vector<NamedTensor> buffers_;
 };
 
+// Leaves the Python objects of a C++ object that ends without it.
+template <class T>
+void take_back(const T* object) {
+  auto* address = const_cast<T*>(object);
+  const auto* type = py::detail::get_type_info(typeid(T));
+  while (const auto found = py::reinterpret_steal<py::object>(
+             py::detail::find_registered_python_instance(address, type))) {
+    auto* instance = reinterpret_cast<py::detail::instance*>(found.ptr());
+    py::detail::deregister_instance(instance, address, type);
+    instance->get_value_and_holder(type).value_ptr() = nullptr;
+  }
+}
+
 }  // namespace
 
 OwnNetwork own_network(py::handle network, PythonError& raised) {
@@ -156,9 +169,18 @@ OwnNetwork own_network(py::handle network, PythonError& raised) {
           }};
 }
 
-py::object python_model(const TrainedModel& model) {
-  if (const Model* ours = model.ours()) return py::cast(ours, py::return_value_policy::reference);
-  return static_cast<const PythonTrainedModel&>(model).embedder();
+LentModel::LentModel(const TrainedModel& model)
+    : ours_(model.ours()),
+      object_(ours_ ? py::cast(ours_, py::return_value_policy::reference)
+                    : static_cast<const PythonTrainedModel&>(model).embedder()) {}
+
+LentModel::~LentModel() {
+  if (!ours_) return;
+  take_back(&ours_->weights.graph());
+  take_back(&ours_->weights);
+  take_back(&ours_->network_options);
+  take_back(&ours_->options);
+  take_back(ours_);
 }
 
 }  // namespace facebench

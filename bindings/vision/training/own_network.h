@@ -9,8 +9,20 @@ namespace facebench {
 // Both must outlive the training.
 OwnNetwork own_network(pybind11::handle network, PythonError& raised);
 
-// What Python is given of a model in training: a Model, or the embedder of a network of the user's.
-// It refers to `model`. Called under the GIL.
-pybind11::object python_model(const TrainedModel& model);
+// What Python is given of a model in training, for the length of a call: a Model, or the embedder
+// of a network of the user's. What Python keeps of a Model, and of its parts, is refused later like
+// an object that was not constructed. Under the GIL.
+class LentModel {
+ public:
+  explicit LentModel(const TrainedModel& model);
+  ~LentModel();
+  LentModel(const LentModel&) = delete;
+  LentModel& operator=(const LentModel&) = delete;
+  const pybind11::object& object() const { return object_; }
+
+ private:
+  const Model* ours_;
+  pybind11::object object_;
+};
 
 }  // namespace facebench

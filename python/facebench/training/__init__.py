@@ -326,7 +326,7 @@ def train(
     ``validation`` (see `validation`) judges the model before the first step and at the ends of
     epochs; ``on_epoch(report, model)`` is called after each epoch, and a number it returns is a
     score in place of that (higher is better). The model of the best score is kept as
-    ``best.safetensors``. The model on_epoch is given is valid during the call only.
+    ``best.safetensors``. The model on_epoch is given is refused after the call.
     ``on_step(report)`` is called after each step. What they raise stops the training; so does
     Ctrl-C. Both write a checkpoint first, and ``resume=True`` goes on from there to the same bits.
     Where the loss or the weights are no longer finite, facebench.Error says what was seen last; the

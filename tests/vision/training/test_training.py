@@ -373,6 +373,25 @@ def test_progress_and_validation_score(tmp_path):
     assert manifest["content"]["result"]["iterations"] == 12
 
 
+def test_a_model_that_was_kept_after_its_epoch_is_refused(tmp_path):
+    """It and its parts belong to the training; they were read from memory that was given back."""
+    kept = []
+
+    def keep(report, model):
+        kept.extend([model, model.weights, model.weights.graph, model.options])
+
+    images = np.zeros((16, 16, 16, 3), np.uint8)
+    recipe = training.load_recipe("small4.cosface", epochs=2, batch=8, embedding=8)
+    data = (images, [k % 4 for k in range(16)])
+    training.train(recipe, data, tmp_path / "out", threads=1, on_epoch=keep)
+    assert len(kept) == 8
+    for model, weights, graph, options in (kept[:4], kept[4:]):
+        for act in (lambda m=model: m.network, model.description, lambda w=weights: w.graph,
+                    lambda g=graph: g.nodes, lambda o=options: o.to_dict()):  # fmt: skip
+            with pytest.raises(TypeError, match="not constructed"):
+                act()
+
+
 def test_recipe_overrides():
     assert "demo" in training.recipe_names()
     recipe = training.load_recipe("demo", lr=0.02, loss="arcface", loss__m=0.3)
