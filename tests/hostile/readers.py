@@ -130,6 +130,7 @@ READERS = {
     "namelist_high.mat": with_lines(
         "ijba_quality", {"namelist_middle.mat": "", "namelist_low.mat": ""}
     ),
+    "positive_pairs_names.mat": with_lines("survface_1_1", {"negative_pairs_names.mat": ""}),
     "updated_testing_mask.txt": with_lines("dfw", {"Testing_data_face_name.txt": "a.jpg\nb.jpg\n"}),
     "ijbb_template_pair_label.txt": with_lines(
         "ijbb_1_1",
