@@ -54,6 +54,9 @@ void bind_core(py::module_& m) {
       if (p) std::rethrow_exception(p);
     } catch (const Cancelled&) {
       PyErr_SetNone(PyExc_KeyboardInterrupt);
+    } catch (const Error& e) {  // may quote a name that is not UTF-8
+      const std::string text = e.what();
+      PyErr_SetString(error.ptr(), (is_utf8(text) ? text : printable(text)).c_str());
     } catch (const std::filesystem::filesystem_error& e) {
       // What no reader expected of a path: a loop of links, a folder that may not be searched.
       PyErr_SetString(error.ptr(),

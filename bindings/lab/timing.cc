@@ -94,8 +94,7 @@ void bind_machine(py::module_& m) {
             return json_to_python(process_use_json(use));
           },
           "Ends watching and returns what was used.");
-  m.def("multiply_add_limit", &multiply_add_limit, py::arg("threads"),
-        py::call_guard<WithoutGil>(),
+  m.def("multiply_add_limit", &multiply_add_limit, py::arg("threads"), py::call_guard<WithoutGil>(),
         "float32 multiply-adds a second of so many threads, at most, with the instruction set in "
         "use.");
   m.attr("busy_share") = kBusyShare;
