@@ -8,7 +8,6 @@ import numpy as np
 
 from facebench import datasets, pipeline, reports
 from facebench.core import Error
-from facebench.embedding import _foreign
 from facebench.io import read_embeddings, sha256_file
 
 _NAME = "crops and embeddings from the images"
@@ -45,7 +44,6 @@ def _compared(run, root, count, model, threads, progress):
     extract = dict(content["embeddings"]["manifest"]["extract"])
     if extract.get("device", "cpu") != "cpu":
         extract["device"] = "auto"
-    embedder = _foreign.ready_model(model, extract["flip"])
     then, kept = datasets.Pack(run / "pack.h5"), read_embeddings(run / "embeddings.h5")
     folder = _images(circumstance, root)
     if not folder.is_dir():
@@ -64,7 +62,7 @@ def _compared(run, root, count, model, threads, progress):
         now = Path(work) / "pack.h5"
         prepared = _as_prepared(content["preparation"])
         pipeline.pack("folder", Path(work) / "images", now, threads=threads, **prepared)
-        made = pipeline.embed(embedder, now, threads=threads, progress=progress, **extract)
+        made = pipeline.embed(model, now, threads=threads, progress=progress, **extract)
         crops = datasets.Pack(now).images[:]
     wrong = []
     for place, k in enumerate(drawn):

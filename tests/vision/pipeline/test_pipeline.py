@@ -167,7 +167,8 @@ def test_some_faces_are_made_again(faces, tmp_path):
         )
         return check
 
-    assert again()["same"] is True and again()["detail"].startswith("5 of ")
+    found = again()
+    assert found["same"] is True and found["detail"].startswith("5 of "), found
     kept = io.read_embeddings(out / "embeddings.h5")
     people = sorted({name.split("/")[0] for name in kept.names})
     oracle = np.eye(kept.values.shape[1], dtype=np.float32)[
