@@ -218,7 +218,7 @@ void bind_embedding(py::module_& m) {
   bind_extract<Model>(m);
   bind_extract<BatchModel>(m);
   bind_input_ranges(m);
-  m.def("merge_shards", &merge_shards, py::arg("shards"), py::call_guard<py::gil_scoped_release>(),
+  m.def("merge_shards", &merge_shards, py::arg("shards"), py::call_guard<WithoutGil>(),
         "All shards of a source as one set.");
   m.def(
       "parse_model_description",
