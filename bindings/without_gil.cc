@@ -75,8 +75,8 @@ WithoutGil::Counted::Counted() {
 WithoutGil::Counted::~Counted() {
   Calls& all = calls();
   const std::lock_guard lock(all.mutex);
-  const auto own = all.depths.find(std::this_thread::get_id());
-  if (--own->second == 0) all.depths.erase(own);
+  const auto depth = all.depths.find(std::this_thread::get_id());
+  if (--depth->second == 0) all.depths.erase(depth);
   all.one_ended.notify_all();
 }
 
@@ -86,9 +86,9 @@ WithoutGil::~WithoutGil() {
   Calls& all = calls();
   {
     const std::lock_guard lock(all.mutex);
-    const auto own = all.depths.find(std::this_thread::get_id());
-    if (!is_to_stop(all) || own->second > 1) return;
-    all.depths.erase(own);
+    const auto depth = all.depths.find(std::this_thread::get_id());
+    if (!is_to_stop(all) || depth->second > 1) return;
+    all.depths.erase(depth);
     all.one_ended.notify_all();
   }
   wait_for_the_end();

@@ -32,8 +32,7 @@ constexpr const char* kNoPeople =
     "The score files name no people: intervals draw comparisons as if no two shared a person, and "
     "are too short where some do.";
 
-// --- comparisons without people
-// -------------------------------------------------------------------
+// --- comparisons without people ---------------------------------------------------------------
 
 // Every comparison is of people of its own.
 ScoredList nameless(const std::vector<double>& genuine, const std::vector<double>& impostor,
