@@ -143,7 +143,7 @@ def test_names_are_completed(words, found):
     [
         (["evl", "--json"], "Did you mean 'eval'?"),
         (["eval", "lfw", "--bogus", "--json"], "No such option: --bogus"),
-        (["eval", "--json"], "Missing: PROTOCOL, --root."),
+        (["run", "--json"], "Missing: PROTOCOL, --model, --root."),
         (
             ["eval", "lfw", "--root", ".", "--replicates", "x", "--json"],
             "Invalid value for '--replicates'",

@@ -13,7 +13,8 @@ CHOOSE = {
     "images/area_sampler.cc": ["test_images", "test_detection"],
     "io/sha256.cc": [],  # tests/eval/io/sha256_test.cc computes both ways
     "metrics/kernel_choice.cc": ["test_all_pairs", "test_identification"],
-    "nn/kernel_choice.cc": ["test_embedding", "test_precision", "test_own_network"],
+    "nn/kernel_choice.cc": ["test_embedding", "test_own_network", "test_precision", "test_shards"],
+    "timing/limits.cc": [],  # they give a speed
 }
 # Those that tell which set it is.
 TELL = {"core/isa.cc", "io/manifest.cc", "timing/machine.cc"}
