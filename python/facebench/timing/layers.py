@@ -4,6 +4,7 @@ from pathlib import Path
 
 from facebench import nn
 from facebench._torch import full
+from facebench.core._arguments import check_numbers
 
 
 def bench_layers(
@@ -28,6 +29,9 @@ def bench_layers(
     """
     import torch
 
+    check_numbers(batch=batch, threads=threads, rounds=rounds)
+    if batch < 1 or rounds < 1:
+        raise ValueError("batch and rounds are at least 1")
     network = _network(model)
     threads = threads or full.machine_facts()["cpu"]["allowed"]
     before = torch.get_num_threads()
