@@ -86,37 +86,36 @@ def test_links_without_end(images, tmp_path):
         datasets.read_dataset("folder", tmp_path / "people")
 
 
-def test_a_track_that_is_there_twice(tmp_path):
-    """A file of scores may name one track 100,000 times."""
+def checks_of_scores(folder, change):
+    """What `verify_scores` says of a run of four comparisons whose scores have another manifest:
+    ``change`` is a function of its bytes."""
     import h5py
 
     text = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tDan\t1\n"
-    (tmp_path / "pairs.txt").write_text(text)
+    (folder / "pairs.txt").write_text(text)
     protocols.evaluate(
-        "lfw", scores=[0.9, 0.1, 0.8, 0.2], root=tmp_path, interval="none"
-    ).save(tmp_path / "run")  # fmt: skip
-    with h5py.File(tmp_path / "run/scores.h5", "r+") as file:
-        manifest = bytes(file["manifest"][()]).replace(b'"view2"', b'"view2","view2"')
+        "lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder, interval="none"
+    ).save(folder / "run")  # fmt: skip
+    with h5py.File(folder / "run/scores.h5", "r+") as file:
+        manifest = change(bytes(file["manifest"][()]))
         del file["manifest"]
         file["manifest"] = np.frombuffer(manifest, np.uint8)
-    checks = reports.verify_scores(tmp_path / "run")
+    return reports.verify_scores(folder / "run")
+
+
+def test_a_track_that_is_there_twice(tmp_path):
+    """A file of scores may name one track 100,000 times."""
+    checks = checks_of_scores(tmp_path, lambda m: m.replace(b'"view2"', b'"view2","view2"'))
     assert any("'view2' is there twice" in c["detail"] for c in checks), checks
 
 
 def test_more_tracks_than_are_read(tmp_path):
-    import h5py
+    def with_many(manifest):
+        return json.dumps(
+            json.loads(manifest) | {"tracks": [f"t{k}" for k in range(1001)]}
+        ).encode()
 
-    text = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tDan\t1\n"
-    (tmp_path / "pairs.txt").write_text(text)
-    protocols.evaluate(
-        "lfw", scores=[0.9, 0.1, 0.8, 0.2], root=tmp_path, interval="none"
-    ).save(tmp_path / "run")  # fmt: skip
-    with h5py.File(tmp_path / "run/scores.h5", "r+") as file:
-        manifest = json.loads(bytes(file["manifest"][()]))
-        manifest["tracks"] = [f"t{k}" for k in range(1001)]
-        del file["manifest"]
-        file["manifest"] = np.frombuffer(json.dumps(manifest).encode(), np.uint8)
-    checks = reports.verify_scores(tmp_path / "run")
+    checks = checks_of_scores(tmp_path, with_many)
     assert any("1001 tracks; more than 1000 are not read" in c["detail"] for c in checks), checks
 
 

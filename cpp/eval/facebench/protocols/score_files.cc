@@ -200,8 +200,7 @@ ScoredList read_hdf5(Paths files) {
                   {list_of(files[0], "scores")});
 }
 
-// --- comparisons of named people
-// ------------------------------------------------------------------
+// --- comparisons of named people --------------------------------------------------------------
 
 // claimed identity, label of the model (where there are five columns), real identity, label of the
 // probe, score.
