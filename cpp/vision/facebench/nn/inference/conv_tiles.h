@@ -20,26 +20,17 @@ constexpr int most_pixels(int blocks) {
   return blocks == 3 ? 4 : 6;
 }
 constexpr int kMostPixels = kManyRegisters ? 14 : 6;
+constexpr int kUnrolledWords = kManyRegisters ? 4 : 8;
 
-// What follows the sums of most layers, which are finished before they leave the registers: the
-// residual, then v < 0 ? v * slope : v.
-struct Ending {
-  bool in_registers = false;
-  const float* slope = nullptr;  // by channel of the slab
-};
-
-inline Ending ending_of(const ConvWork& w) {
-  static constexpr float kZeros[3 * kLanes] = {};
-  const Activation kind = w.activation.kind;
-  const bool bent = kind == Activation::relu || kind == Activation::prelu;
-  return {w.out.data && !w.affine.data && !w.larger_of_two &&
-              (!w.residual.data || w.residual_first) && (bent || kind == Activation::none),
-          bent ? kind == Activation::prelu ? w.activation.slope : kZeros : nullptr};
+// What follows the sums of most layers is applied before they leave the registers: the residual,
+// then the activation.
+inline bool finishes_in_registers(const ConvWork& w) {
+  return w.out.data && !w.affine.data && !w.larger_of_two && (!w.residual.data || w.residual_first);
 }
 
 // The sums of a tile of rows of outputs, from (y, x) on, as outputs.
 template <int kBlocks, int kRows, int kPixels>
-[[gnu::always_inline]] inline void finish_in_registers(const ConvWork& w, const Ending& ending,
+[[gnu::always_inline]] inline void finish_in_registers(const ConvWork& w,
                                                        Floats (&sums)[kBlocks][kRows * kPixels],
                                                        long y, long x) {
   if (w.residual.data) {
@@ -50,15 +41,17 @@ template <int kBlocks, int kRows, int kPixels>
         sums[b][p] += load(w.residual.data + b * w.residual.block +
                            (y + p / kPixels) * w.residual.row + (x + p % kPixels) * kLanes);
   }
-  if (ending.slope) {
+  const auto activated = [&](Activation kind) [[gnu::always_inline]] {
 #pragma GCC unroll 3
     for (int b = 0; b < kBlocks; ++b) {
-      const Floats slope = load(ending.slope + b * kLanes);
+      const Floats slope = slope_of(w.activation, b * kLanes);
 #pragma GCC unroll 14
-      for (int p = 0; p < kRows * kPixels; ++p)  // ReLU's zeros are not negative
-        sums[b][p] = sums[b][p] < 0 ? sums[b][p] * slope + 0.0F : sums[b][p];
+      for (int p = 0; p < kRows * kPixels; ++p) sums[b][p] = activate(sums[b][p], kind, slope);
     }
-  }
+  };
+  if (w.activation.kind == Activation::relu) activated(Activation::relu);
+  if (w.activation.kind == Activation::relu6) activated(Activation::relu6);
+  if (w.activation.kind == Activation::prelu) activated(Activation::prelu);
 #pragma GCC unroll 3
   for (int b = 0; b < kBlocks; ++b)
 #pragma GCC unroll 14
@@ -71,7 +64,7 @@ template <int kBlocks, int kRows, int kPixels>
 // kRows rows of kPixels outputs from (y, x) on. Every output is the bias and then its products in
 // one order, whatever tile it is part of.
 template <class Numbers, int kBlocks, int kRows, int kPixels, int kStep>
-void tile(const ConvWork& w, const Ending& ending, long y, long x) {
+void tile(const ConvWork& w, bool in_registers, long y, long x) {
   using Words = typename Numbers::Words;
   constexpr int kWords = kLanes / Numbers::per_word;
   typename Numbers::Sums sums[kBlocks][kRows * kPixels];
@@ -98,9 +91,10 @@ void tile(const ConvWork& w, const Ending& ending, long y, long x) {
           sums[b][r * kPixels + p] = Numbers::add(sums[b][r * kPixels + p], of[b], value);
       }
   };
-  for (int block = 0; block < w.in_blocks; ++block, in += w.in.block) {
-    const int words = block + 1 < w.in_blocks ? kWords : w.last_words;
-    if (block + 1 < w.in_blocks) {
+  const long* const taps_end = w.window.taps + w.window.count;
+  for (int block = 1; block <= w.in_blocks; ++block, in += w.in.block) {
+    const bool last = block == w.in_blocks;
+    if (!last) {
       // The next block lies elsewhere: no processor foresees it.
 #pragma GCC unroll 2
       for (int r = 0; r < kRows; ++r)
@@ -108,24 +102,28 @@ void tile(const ConvWork& w, const Ending& ending, long y, long x) {
         for (int p = 0; p < kPixels; ++p)
           __builtin_prefetch(in + w.in.block + r * row + p * kStep * kWords);
     }
-    for (int ky = 0; ky < w.window.height; ++ky)
-      for (int kx = 0; kx < w.window.width; ++kx) {
-        const float* from = in + ky * w.window.tap_row + kx * w.window.tap_column;
-        if (words == kWords) {  // a count that the compiler knows
-#pragma GCC unroll 4
-          for (int c = 0; c < kWords; ++c, ++from, weights += kBlocks * kLanes) products(from);
-        } else {
-          for (int c = 0; c < words; ++c, ++from, weights += kBlocks * kLanes) products(from);
-        }
+    // One loop over the taps, and one whose count the compiler knows: what is kept of loops around
+    // it would leave the few registers and cost a tenth of the time.
+    if (!last || w.last_words == kWords) {
+      for (const long* tap = w.window.taps; tap != taps_end; ++tap) {
+        const float* from = in + *tap;
+#pragma GCC unroll kUnrolledWords
+        for (int c = 0; c < kWords; ++c, ++from, weights += kBlocks * kLanes) products(from);
       }
+    } else {
+      for (const long* tap = w.window.taps; tap != taps_end; ++tap) {
+        const float* from = in + *tap;
+        for (int c = 0; c < w.last_words; ++c, ++from, weights += kBlocks * kLanes) products(from);
+      }
+    }
   }
   Floats ends[kBlocks][kRows * kPixels];
 #pragma GCC unroll 3
   for (int b = 0; b < kBlocks; ++b)
 #pragma GCC unroll 14
     for (int p = 0; p < kRows * kPixels; ++p) ends[b][p] = Numbers::end(w, b * kLanes, sums[b][p]);
-  if (ending.in_registers) {
-    finish_in_registers<kBlocks, kRows, kPixels>(w, ending, ends, y, x);
+  if (in_registers) {
+    finish_in_registers<kBlocks, kRows, kPixels>(w, ends, y, x);
     return;
   }
   alignas(64) float kept[kBlocks * kRows * kPixels * kLanes];
@@ -138,7 +136,7 @@ void tile(const ConvWork& w, const Ending& ending, long y, long x) {
     finish(w, kept + r * kPixels * kLanes, kBlocks, kRows * kPixels, kPixels, y + r, x);
 }
 
-using Tile = void (*)(const ConvWork&, const Ending&, long, long);
+using Tile = void (*)(const ConvWork&, bool, long, long);
 
 template <class Numbers, int kBlocks, int kRows, int kStep>
 struct Tiles {
@@ -155,24 +153,25 @@ template <class Numbers, int kBlocks, int kStep>
 void conv_rows(const ConvWork& w, long from, long to) {
   static constexpr Tiles<Numbers, kBlocks, 1, kStep> kOne;
   static constexpr Tiles<Numbers, kBlocks, 2, kStep> kTwo;
+  const bool in_registers = finishes_in_registers(w);
+  const auto tiles = [](long width, long most) { return (width + most - 1) / most; };
+  // Tiles of about the same size, over one row or two.
+  const auto row = [&](const auto& sizes, long most, long width, long y) {
+    for (long t = 0, x = 0, count = tiles(width, most); t < count; ++t) {
+      const long end = width * (t + 1) / count;
+      sizes.of[end - x](w, in_registers, y, x);
+      x = end;
+    }
+  };
   constexpr long kMost = most_pixels(kBlocks);
-  const Ending ending = ending_of(w);
-  // Narrow rows by twos, so that as many sums are in flight as there is room for.
-  const bool pairs = w.width <= kMost / 2;
+  const bool pairs = tiles(w.width, kMost / 2) < 2 * tiles(w.width, kMost);
   for (long y = from; y < to;) {
-    const long width = y * w.width + w.width <= w.pixels ? w.width : w.pixels - y * w.width;
     if (pairs && y + 2 <= to && (y + 2) * w.width <= w.pixels) {
-      kTwo.of[width](w, ending, y, 0);
+      row(kTwo, kMost / 2, w.width, y);
       y += 2;
       continue;
     }
-    // Tiles of about the same size.
-    const long tiles = (width + kMost - 1) / kMost;
-    for (long t = 0, x = 0; t < tiles; ++t) {
-      const long end = width * (t + 1) / tiles;
-      kOne.of[end - x](w, ending, y, x);
-      x = end;
-    }
+    row(kOne, kMost, y * w.width + w.width <= w.pixels ? w.width : w.pixels - y * w.width, y);
     ++y;
   }
 }

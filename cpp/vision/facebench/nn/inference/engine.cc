@@ -180,19 +180,18 @@ class InferenceEngine::Pass {
   }
 
   // Of `pixel` floats or words a pixel.
-  static Window window(const Step& step, const BlockView& in, long pixel) {
-    Window w;
-    w.height = static_cast<int>(step.kernel.height);
-    w.width = static_cast<int>(step.kernel.width);
-    w.tap_row = step.dilation.height * in.row;
-    w.tap_column = step.dilation.width * pixel;
-    w.step_down = static_cast<int>(step.stride.height);
-    w.step_right = static_cast<int>(step.stride.width);
-    return w;
+  Window window(const Step& step, const BlockView& in, long pixel) {
+    taps_.clear();
+    for (long y = 0; y < step.kernel.height; ++y)
+      for (long x = 0; x < step.kernel.width; ++x)
+        taps_.push_back(y * step.dilation.height * in.row + x * step.dilation.width * pixel);
+    return {taps_.data(), static_cast<int>(taps_.size()), static_cast<int>(step.stride.height),
+            static_cast<int>(step.stride.width)};
   }
 
   static ConvWork conv_work(const Step& step) {
     ConvWork w;
+    w.window = {kOneTap, 1};
     w.in_blocks = step.in_blocks;
     w.last_words = step.last_words;
     w.larger_of_two = step.larger_of_two;
@@ -341,7 +340,6 @@ class InferenceEngine::Pass {
       v.inputs += (s.to - s.from) * words(step);
     }
     ConvWork product = conv_work(step);
-    product.window.tap_column = words(step);
     product.larger_of_two = false;
     product.bias = kZeros;
     product.pixels = product.width = tiles;
@@ -367,8 +365,7 @@ class InferenceEngine::Pass {
   }
 
   // Points the work at one slab of one image, whose input is `in`.
-  void point(ConvWork& w, const Step& step, const Slab& slab, float* arena,
-             const BlockView& in) const {
+  void point(ConvWork& w, const Step& step, const Slab& slab, float* arena, const BlockView& in) {
     set_slab(w, step, slab);
     const auto of = [&](int value, long block) {
       BlockView v = view(value, arena);
@@ -424,7 +421,7 @@ class InferenceEngine::Pass {
     }
   }
 
-  void depthwise(const Step& step, float* arena) const {
+  void depthwise(const Step& step, float* arena) {
     DepthwiseWork w;
     w.in = view(step.in, arena);
     w.window = window(step, w.in, plan_.lanes);
@@ -478,6 +475,7 @@ class InferenceEngine::Pass {
   }
 
   static constexpr int kMostBlocks = 3;  // of a slab
+  static constexpr long kOneTap[] = {0};
   alignas(64) static constexpr float kZeros[kMostBlocks * 16] = {};
   // Tiles of Winograd's method that read a slab's weights together: so many that the weights need
   // not come faster than 64 / kTiles bytes a cycle, at best so few that their values stay in the
@@ -490,6 +488,7 @@ class InferenceEngine::Pass {
   const InferenceKernels& kernels_;
   const at::Tensor& images_;
   Workspace& workspace_;
+  std::vector<long> taps_;  // of the window in use
   int part_, parts_;
 };
 

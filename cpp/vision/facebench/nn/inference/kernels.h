@@ -14,10 +14,11 @@ struct BlockView {
   long row = 0;
 };
 
-// A window that slides over a value: its size, the floats between its taps, and its steps.
+// A window that slides over a value: its taps, row by row, as floats from the first one, and its
+// steps.
 struct Window {
-  int height = 1, width = 1;
-  long tap_row = 0, tap_column = 0;
+  const long* taps = nullptr;
+  int count = 0;
   int step_down = 1, step_right = 1;
 };
 

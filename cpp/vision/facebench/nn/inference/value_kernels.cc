@@ -12,13 +12,11 @@ void depthwise_tile(const DepthwiseWork& w, const float* in, const float* weight
   Floats sums[kPixels];
 #pragma GCC unroll 8
   for (int p = 0; p < kPixels; ++p) sums[p] = bias;
-  for (int ky = 0; ky < w.window.height; ++ky) {
-    const float* from = in + ky * w.window.tap_row;
-    for (int kx = 0; kx < w.window.width; ++kx, from += w.window.tap_column, weights += kLanes) {
-      const Floats of = load(weights);
+  for (int tap = 0; tap < w.window.count; ++tap, weights += kLanes) {
+    const float* from = in + w.window.taps[tap];
+    const Floats of = load(weights);
 #pragma GCC unroll 8
-      for (int p = 0; p < kPixels; ++p) sums[p] += of * load(from + p * kStep * kLanes);
-    }
+    for (int p = 0; p < kPixels; ++p) sums[p] += of * load(from + p * kStep * kLanes);
   }
 #pragma GCC unroll 8
   for (int p = 0; p < kPixels; ++p)
@@ -42,7 +40,6 @@ struct DepthwiseTiles {
 template <int kStep>
 void depthwise_blocks(const DepthwiseWork& w, long from, long to, long row_from, long row_to) {
   static constexpr DepthwiseTiles<kStep> kTiles;
-  const long taps = static_cast<long>(w.window.height) * w.window.width;
   const long tiles = (w.width + kMostPixels - 1) / kMostPixels;
   for (long b = from; b < to; ++b) {
     const Floats bias = load(w.bias + b * kLanes), slope = slope_of(w.activation, b * kLanes);
@@ -51,8 +48,8 @@ void depthwise_blocks(const DepthwiseWork& w, long from, long to, long row_from,
       float* out = w.out.data + b * w.out.block + y * w.out.row;
       for (long t = 0, x = 0; t < tiles; ++t) {
         const long end = w.width * (t + 1) / tiles;
-        kTiles.of[end - x](w, in + x * kStep * kLanes, w.weights + b * taps * kLanes, bias, slope,
-                           out + x * kLanes);
+        kTiles.of[end - x](w, in + x * kStep * kLanes, w.weights + b * w.window.count * kLanes,
+                           bias, slope, out + x * kLanes);
         x = end;
       }
     }
