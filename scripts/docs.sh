@@ -6,6 +6,5 @@ command -v doxygen >/dev/null ||
 scripts/environment.sh docs
 export PYTHONPATH=$build/python NO_MKDOCS_2_WARNING=1
 export PATH=$venv/bin:$PATH  # ruff, which breaks long signatures
-step "Notebooks" "$venv/bin/python" scripts/run_notebooks.py "$build/notebooks_run"
 step "Documentation" "$venv/bin/mkdocs" build --strict --clean
 say "open build/docs/index.html"

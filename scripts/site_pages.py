@@ -81,9 +81,8 @@ def command_line_pages() -> dict[str, tuple[str, str]]:
 
 
 def notebook_page(path: Path) -> str:
-    """A notebook with its outputs, if `scripts/run_notebooks.py` has run it, else without."""
-    with_outputs = ROOT / "build/notebooks_run" / path.name
-    notebook = json.loads((with_outputs if with_outputs.exists() else path).read_text())
+    """A notebook with the outputs that `scripts/run_notebooks.py` keeps in it."""
+    notebook = json.loads(path.read_text())
     parts = []
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
