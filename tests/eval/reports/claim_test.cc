@@ -31,8 +31,11 @@ TEST(PrintedNumber, PercentAndFractions) {
   EXPECT_EQ(parse_printed("1").value(), 1);
   EXPECT_EQ(parse_printed("100").value(), 1);
   EXPECT_EQ(parse_printed(".25").value(), 0.25);
-  for (const char* text : {"", "%", ".", "-1", "1e-3", "99,6", "100.1", "99.6.3", "nan",
-                           "0.1234567890123", "99999999999999999999"})
+  EXPECT_EQ(parse_printed("99,63 %").digits, 9963);
+  EXPECT_EQ(parse_printed("0,9963").scale, 10000);
+  EXPECT_EQ(parse_printed(",25").value(), 0.25);
+  for (const char* text : {"", "%", ".", "-1", "1e-3", ",", "100,1", "99.6.3", "1.234,5", "99,6,3",
+                           "nan", "0.1234567890123", "99999999999999999999"})
     EXPECT_THROW(parse_printed(text), std::invalid_argument) << text;
 }
 
@@ -66,6 +69,11 @@ TEST(PrintedNumber, AsPapersAndLogsPrintIt) {
       {"accuracy: 99.78 %", .9978, 1e-4, 0, 0},
       {"99.8 \u00B1 .3", .998, 1e-3, .003, .3},
       {"99.78 \u00B1 1.2", .9978, 1e-4, .012, 0},
+      {"99,78 %", .9978, 1e-4, 0, 0},
+      {"99,78 \u00B1 0,28 %", .9978, 1e-4, .0028, 0},
+      {"0,99783+-0,00259", .99783, 1e-5, .00259, .0000259},
+      {"99,78(28)", .9978, 1e-4, .0028, 0},
+      {"Genauigkeit: 99,78 (0,28)", .9978, 1e-4, .0028, .28},
   };
   for (const Form& form : forms) {
     const PrintedWithSpread p = parse_printed_with_spread(form.text);
@@ -81,7 +89,7 @@ TEST(PrintedNumber, AsPapersAndLogsPrintIt) {
     }
   }
   for (const char* text :
-       {"99.78+-", "+-0.3", "99.78 +- x", "99.78(", "99.78()", "99.78(3", "1e-3", "99,78 +- 0.2",
+       {"99.78+-", "+-0.3", "99.78 +- x", "99.78(", "99.78()", "99.78(3", "1e-3", "99,78 +- 0,2,1",
         "99.78 +- 0.2 +- 0.1", "99.78 +- -0.2", ":", "99.78 0.2"})
     EXPECT_THROW(parse_printed_with_spread(text), std::invalid_argument) << text;
 }

@@ -22,7 +22,7 @@ constexpr std::string_view kForms = "is not a printed rate such as 99.63, 99.63 
   throw std::invalid_argument(fmt::format("'{}' {}", text, why));
 }
 
-// Digits with at most one point among them, as a whole number and a power of ten.
+// Digits with at most one point or comma among them, as a whole number and a power of ten.
 struct Decimal {
   std::int64_t digits = 0, scale = 1;
   std::size_t decimals = 0;
@@ -31,7 +31,9 @@ Decimal parse_decimal(std::string_view number, std::string_view text) {
   Decimal d;
   bool point = false, any = false;
   for (const char c : number) {
-    if (c == '.' && !point) {
+    if (c == '.' || c == ',') {
+      if (point)
+        refuse_number(text, "has more than one decimal point or comma. Write it with one point");
       point = true;
       continue;
     }

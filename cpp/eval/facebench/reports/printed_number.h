@@ -11,7 +11,8 @@
 namespace facebench {
 
 // A number as it was printed. "99.63 %" and "99.63" are percent (so is any number above 1),
-// "0.9963" is a fraction. The digits are kept as a whole number: value = digits / scale.
+// "0.9963" is a fraction; the point may be a comma. The digits are kept as a whole number: value =
+// digits / scale.
 struct PrintedNumber {
   std::string text;
   std::int64_t digits = 0;
