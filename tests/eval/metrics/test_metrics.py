@@ -691,9 +691,10 @@ def test_a_statistic_beyond_0_and_1_gets_percentiles():
 
 
 def test_min_cllr_of_tied_scores_is_what_a_transformation_reaches():
-    """Pool-adjacent-violators over groups of equal scores is ours; one by one, genuine scores of a
-    tie behind impostor ones (a stable sort of impostors and then genuine scores, as Bosaris and bob
-    have it), prints less than any function of the score can cost."""
+    """Pool-adjacent-violators over groups of equal scores is ours. Taken one by one, genuine scores
+    before impostor ones of the same value (Brummer's opt_loglr.m: "so that min_cllr(0,0) returns
+    1, not 0") are pooled too. Behind them (bob.measure 4 and 5, min_cllr; ports to Python whose
+    optimal_llr sorts [non, tar]) they print less than any function of the score can cost."""
 
     def pooled(labels, weights):
         blocks = []
@@ -718,12 +719,17 @@ def test_min_cllr_of_tied_scores_is_what_a_transformation_reaches():
     scores = np.round(rng.normal(2.0 * genuine, 1))  # a dozen values
     values, where, counts = np.unique(scores, return_inverse=True, return_counts=True)
     by_value = np.array([genuine[where == k].mean() for k in range(len(values))])
-    order = np.argsort(where, kind="stable")  # within a tie impostors first
-    grouped = cost(pooled(by_value, counts), genuine[order])
-    one_by_one = cost(pooled(genuine[order].astype(float), np.ones(600, int)), genuine[order])
+    sorted_labels = genuine[np.argsort(where, kind="stable")]
+    grouped = cost(pooled(by_value, counts), sorted_labels)
+
+    def one_by_one(within_a_tie):
+        labels = genuine[np.lexsort((within_a_tie, scores))]
+        return cost(pooled(labels.astype(float), np.ones(600, int)), labels)
+
     comparisons = metrics.Comparisons(scores, genuine.astype(np.uint8))
     assert metrics.min_cllr(comparisons) == pytest.approx(grouped, abs=1e-12)
-    assert one_by_one < grouped - 0.02
+    assert one_by_one(-genuine) == pytest.approx(grouped, abs=1e-12)
+    assert one_by_one(genuine) < grouped - 0.02
     # No other increasing function of the score costs less.
     for _ in range(200):
         other = np.maximum.accumulate(by_value * (1 - 0.02 * rng.random(len(values))))
