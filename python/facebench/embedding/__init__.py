@@ -9,6 +9,7 @@
 """
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -111,9 +112,9 @@ def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]
 
     if not isinstance(loaded, dict):
         raise Error(f"{where}: holds a {type(loaded).__name__}, expected a state dict")
-    if key is None and holds_tensors(loaded):
-        return loaded, None
     held = [str(name) for name, part in loaded.items() if holds_tensors(part)]
+    if key is None and not held and holds_tensors(loaded):
+        return loaded, None
     if key is not None and key not in held:
         there = ", ".join(held) or "none"
         raise Error(f"{brief(where)}: holds no state dict {brief(key)!r}; those it holds: {there}")
@@ -127,6 +128,30 @@ def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]
     return loaded[key or held[0]], key or held[0]
 
 
+class _Nothing:
+    """In place of what a checkpoint holds beside tensors: takes what it is given, does nothing."""
+
+    def __new__(cls, *values):
+        return super().__new__(cls)
+
+    def __init__(self, *values):
+        pass
+
+    def __setstate__(self, state):
+        pass
+
+
+def _without_code(path: Path) -> list:
+    """Classes without code for those that a checkpoint names beside its tensors: a log's numbers
+    of numpy, a parser's arguments, Lightning's callbacks."""
+    from torch.serialization import get_unsafe_globals_in_checkpoint
+
+    if not zipfile.is_zipfile(path):  # of a torch before 1.6
+        return []
+    names = get_unsafe_globals_in_checkpoint(path)
+    return [(type(name.rpartition(".")[2], (_Nothing,), {}), name) for name in names]
+
+
 def _read_foreign(path: Path, key: str | None) -> tuple[dict, str | None]:
     """The tensors of a file by name, and the entry of the file that they are."""
     import torch
@@ -135,8 +160,9 @@ def _read_foreign(path: Path, key: str | None) -> tuple[dict, str | None]:
         arrays, _ = read_safetensors(path)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}, None
     try:
-        # Nothing but tensors and plain containers is ever built: no code of the file runs.
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
+        # Nothing but tensors, plain containers and _Nothing is built: no code of the file runs.
+        with torch.serialization.safe_globals(_without_code(path)):
+            loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as e:
         why = (str(e) or type(e).__name__).splitlines()[0]  # of an empty file torch says nothing
         raise Error(
@@ -199,10 +225,12 @@ def convert(
 ) -> Model:
     """Foreign weights as a model of ours, written to ``out`` (.safetensors, or .onnx) where given.
 
-    ``weights`` is a PyTorch state dict file, read with ``torch.load(weights_only=True)`` and
-    nothing else, or a safetensors file. ``drop`` names beginnings of tensors to leave out (a
-    classifier). ``key``: the entry of a checkpoint that holds them, where it has several (weights
-    and their moving average); the only one is taken, and the model's ``origin`` names it.
+    ``weights`` is a PyTorch state dict file, or a checkpoint that holds one, read with
+    ``torch.load(weights_only=True)`` and nothing else, or a safetensors file. Modules around the
+    network (``module.``, ``backbone.``) leave its names. ``drop`` names beginnings of tensors to
+    leave out (a classifier). ``key``: the entry of a checkpoint that holds them, where it has
+    several (weights and their moving average); the only one is taken, and the model's ``origin``
+    names it.
     ``options`` are fields of `facebench.nn.NetworkOptions` and `ModelOptions`; what is
     not given is what is known about published weights of this network, or the plain default.
     Where weights of the network are published for different pixels, color, mean and std must be

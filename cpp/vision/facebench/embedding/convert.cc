@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -15,9 +17,6 @@ namespace facebench {
 namespace {
 
 std::string own_name(std::string_view foreign, const ConversionEntry* entry) {
-  // Of the modules that people wrap a network in to train it.
-  for (const std::string_view wrapper : {"features.module.", "module.", "backbone.", "model."})
-    if (foreign.starts_with(wrapper)) foreign.remove_prefix(wrapper.size());
   if (entry)
     for (const auto& [from, to] : entry->renames)
       if (foreign.starts_with(from)) return to + std::string(foreign.substr(from.size()));
@@ -29,6 +28,36 @@ bool left_out(std::string_view name, std::span<const std::string> drop) {
   for (const std::string& prefix : drop)
     if (!prefix.empty() && name.starts_with(prefix)) return true;
   return false;
+}
+
+// The modules that people wrap a network in to train it, as the beginning of its tensors' names
+// ("module.", "backbone."): the one under which most of the network is.
+std::string wrapper_of(std::span<const NamedTensor> tensors, const Graph& graph,
+                       const ConversionEntry* entry, std::span<const std::string> drop,
+                       std::string_view where) {
+  std::set<std::string> own;
+  for (const TensorSpec& t : graph.tensors()) own.insert(t.name);
+  std::map<std::string_view, std::size_t> found;  // tensors of the network under each beginning
+  for (const NamedTensor& t : tensors) {
+    if (left_out(t.name, drop)) continue;
+    const std::string_view name = t.name;
+    for (std::size_t at = 0; at != std::string_view::npos;) {
+      if (own.contains(own_name(name.substr(at), entry))) ++found[name.substr(0, at)];
+      at = name.find('.', at);
+      if (at != std::string_view::npos) ++at;
+    }
+  }
+  std::string_view wrapper;
+  std::size_t most = 0;
+  for (const auto& [beginning, count] : found) {
+    if (!wrapper.empty() && count == own.size() && most == count)
+      fail(where, fmt::format("holds the network under '{}' and '{}'", wrapper, beginning),
+           "Leave one of them out (drop, --drop)");
+    if (count <= most) continue;
+    wrapper = beginning;
+    most = count;
+  }
+  return std::string(wrapper);
 }
 
 }  // namespace
@@ -136,10 +165,15 @@ Model convert_weights(std::string_view network, std::span<const NamedTensor> ten
                       std::span<const std::string> drop, std::string_view where) {
   const NetworkOptions resolved = resolve_network_options(network, network_options);
   const ConversionEntry* entry = conversions().find(network);
+  Model model = make_model(network, resolved, options);
+  const std::string wrapper = wrapper_of(tensors, model.weights.graph(), entry, drop, where);
   std::vector<NamedTensor> own;
   for (const NamedTensor& t : tensors) {
-    const std::string name = own_name(t.name, entry);
-    if (left_out(name, drop)) continue;
+    const std::string_view foreign = t.name;
+    const bool wrapped = foreign.starts_with(wrapper);
+    const std::string name =
+        wrapped ? own_name(foreign.substr(wrapper.size()), entry) : std::string(foreign);
+    if (left_out(name, drop) || left_out(foreign, drop)) continue;
     if (!t.tensor.defined() || !t.tensor.is_floating_point())
       fail(where, fmt::format("tensor '{}' is not of a floating point type", t.name),
            "Quantised or integer weights cannot be converted");
@@ -151,7 +185,6 @@ Model convert_weights(std::string_view network, std::span<const NamedTensor> ten
     }
     own.push_back({name, t.tensor});
   }
-  Model model = make_model(network, resolved, options);
   model.weights.load(own, where);
   model.weights.train(false);
   return model;

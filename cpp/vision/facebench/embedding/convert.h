@@ -52,12 +52,13 @@ void require_pixels(std::string_view network, std::string_view sha256,
 // table's, or the plain defaults.
 ModelOptions conversion_defaults(std::string_view network);
 
-// Foreign tensors, as a PyTorch state dict has them, as a model. A leading "module." (data
-// parallel) is dropped, counters of batches ("....num_batches_tracked") are left out, and so is
-// what begins with one of `drop` (a classifier that is not wanted). Numbers become float32. `where`
-// names the source in messages. Throws Error where a tensor is missing, unexpected, of another
-// shape, not of a floating point type, or not the 1 that it must be; std::invalid_argument for
-// wrong names or options.
+// Foreign tensors, as a PyTorch state dict has them, as a model. The modules that the network is
+// wrapped in ("module.", "backbone.", "features.module.") leave its names; counters of batches
+// ("....num_batches_tracked") are left out, and so is what begins with one of `drop` (a classifier
+// that is not wanted), with or without the wrapper. Numbers become float32. `where` names the
+// source in messages. Throws Error where a tensor is missing, unexpected, of another shape, not of
+// a floating point type, or not the 1 that it must be, and where the network is there twice;
+// std::invalid_argument for wrong names or options.
 Model convert_weights(std::string_view network, std::span<const NamedTensor> tensors,
                       const NetworkOptions& network_options, const ModelOptions& options,
                       std::span<const std::string> drop, std::string_view where);
