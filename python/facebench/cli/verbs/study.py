@@ -34,7 +34,9 @@ def _executor(address: str) -> Executor:
     try:
         from dask.distributed import Client
     except ImportError:
-        raise ImportError("--workers needs Dask: pip install distributed") from None
+        raise ImportError(
+            "--workers needs Dask: pip install distributed (the extra 'cluster')"
+        ) from None
     if not re.fullmatch(r"[a-z]+://.+:[0-9]+", address):
         raise ValueError(f"--workers {address}: expected an address, as tcp://HOST:8786")
     try:
