@@ -7,99 +7,53 @@ import struct
 import facebench
 import numpy as np
 import pytest
-from facebench import protocols
+import score_tools as tools
+from facebench import io, metrics, protocols
 from facebench.cli.app import app
 from typer.testing import CliRunner
-
-PEOPLE, PROBES = 12, 30
 
 
 @pytest.fixture(scope="module")
 def scored():
-    """Probes against models: (model, person of the probe, number of the probe, score); scores are
-    rounded, so that some are equal."""
-    random = np.random.default_rng(11)
-    rows = []
-    for probe in range(PROBES):
-        person = probe % PEOPLE
-        for model in range(PEOPLE):
-            score = random.normal(1.5 if model == person else 0, 1)
-            rows.append((model, person, probe, round(float(score), 2)))
-    return rows
+    return tools.comparisons()
 
 
 @pytest.fixture(scope="module")
 def classes(scored):
-    genuine = np.array([s for m, p, _, s in scored if m == p])
-    impostor = np.array([s for m, p, _, s in scored if m != p])
-    return genuine, impostor
+    return tools.classes(scored)
 
 
-def lines(path, rows):
-    path.write_text("".join(f"{row}\n" for row in rows))
-    return path
-
-
-def bee(path, kind, entries, first="S2", order="<", target="t.xml", query="q.xml"):
+def bee(
+    path,
+    kind,
+    entries,
+    first="S2",
+    order="<",
+    target="unknown-gallery.lst",
+    query="unknown-probe.lst",
+):
     rows, columns = entries.shape
     head = f"{first}\n{target}\n{query}\nM{kind} {rows} {columns} ".encode()
     path.write_bytes(head + struct.pack(order + "I", 0x12345678) + b"\n" + entries.tobytes())
     return path
 
 
-def write_genuine_impostor(folder, scored, classes):
-    """pyeer's: the last word of each line."""
-    genuine, impostor = classes
-    return [
-        lines(folder / "genuine.txt", genuine),
-        lines(folder / "impostor.txt", [f"a b {s}" for s in impostor]),
-    ]
-
-
-def write_columns(folder, scored, classes):
-    genuine, impostor = classes
-    cells = [
-        f"{s}," + (str(genuine[k]) if k < len(genuine) else "") for k, s in enumerate(impostor)
-    ]
-    return [lines(folder / "both.csv", ["impostor,genuine", *cells])]
-
-
-def write_labelled(folder, scored, classes):
-    return [lines(folder / "l.txt", [f"{1 if m == p else -1} {s}" for m, p, _, s in scored])]
-
-
-def write_bob4(folder, scored, classes):
-    return [lines(folder / "scores-dev", [f"p{m} p{p} img{n} {s}" for m, p, n, s in scored])]
-
-
-def write_bob5(folder, scored, classes):
-    rows = [f"p{m} m{m}-a p{p} img{n} {s}" for m, p, n, s in scored]
-    return [lines(folder / "five.txt", ["# claimed model real probe score", *rows])]
-
-
-def write_hdf5(folder, scored, classes):
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(folder / "scores.h5", "w") as file:
-        file["mated"], file["non_mated"] = classes
-    return [folder / "scores.h5"]
-
-
 def matrix_of(scored):
     """float32 matrix and mask; queries are rows."""
-    matrix = np.zeros((PROBES, PEOPLE), "f4")
-    mask = np.full((PROBES, PEOPLE), 0x7F, "u1")
+    matrix = np.zeros((tools.PROBES, tools.PEOPLE), "f4")
+    mask = np.full((tools.PROBES, tools.PEOPLE), 0x7F, "u1")
     for model, person, probe, score in scored:
         matrix[probe, model] = score
         mask[probe, model] = 0xFF if model == person else 0x7F
     return matrix, mask
 
 
-def write_bee(folder, scored, classes):
+def write_bee(folder, scored):
     matrix, mask = matrix_of(scored)
     return [bee(folder / "s.mtx", "F", matrix), bee(folder / "s.mask", "B", mask)]
 
 
-def write_bee_distances(folder, scored, classes):
+def write_bee_distances(folder, scored):
     matrix, mask = matrix_of(scored)
     return [
         bee(folder / "d.mtx", "F", (-matrix).astype(">f4"), "D2", ">"),
@@ -108,12 +62,12 @@ def write_bee_distances(folder, scored, classes):
 
 
 WRITERS = {
-    "genuine_impostor": write_genuine_impostor,
-    "columns": write_columns,
-    "labelled": write_labelled,
-    "bob4": write_bob4,
-    "bob5": write_bob5,
-    "hdf5": write_hdf5,
+    "genuine_impostor": tools.write_genuine_impostor,
+    "columns": tools.write_columns,
+    "labelled": tools.write_labelled,
+    "bob4": tools.write_bob4,
+    "bob5": tools.write_bob5,
+    "hdf5": tools.write_hdf5,
     "bee": write_bee,
     "bee (distances)": write_bee_distances,
 }
@@ -149,7 +103,7 @@ def test_every_form_is_written():
 @pytest.mark.parametrize("form", WRITERS)
 def test_numbers_are_those_of_the_classes(form, scored, classes, tmp_path):
     genuine, impostor = classes
-    files = WRITERS[form](tmp_path, scored, classes)
+    files = WRITERS[form](tmp_path, scored)
     run = tmp_path / "run"
     result = protocols.evaluate("pairs", scores=files, replicates=60, out=run)
     (track,) = result.tracks.values()
@@ -161,7 +115,7 @@ def test_numbers_are_those_of_the_classes(form, scored, classes, tmp_path):
         )
     low, high = eer_range(genuine, impostor)
     assert low <= track["eer"].value <= high
-    people = {PEOPLE} if form in NAMED else {len(genuine) + 2 * len(impostor)}
+    people = {tools.PEOPLE} if form in NAMED else {len(genuine) + 2 * len(impostor)}
     assert {track.identities} == people
     nameless = [note for note in result.notes if "name no people" in note]
     assert len(nameless) == (form not in NAMED)
@@ -174,9 +128,39 @@ def test_numbers_are_those_of_the_classes(form, scored, classes, tmp_path):
     assert len(inputs) == len(files)
 
 
+# Which TAR at a FAR each tool prints, by the name of our convention.
+RULES = {"genuine_impostor": "ijb", "columns": "exact", "hdf5": "exact"}
+
+
+@pytest.mark.parametrize("form", json.loads(tools.PRINTED.read_text()))
+def test_numbers_are_those_that_the_tools_print(form, scored, classes, tmp_path):
+    """tests/support/score_tools.py has the tools, and how they were asked."""
+    printed = json.loads(tools.PRINTED.read_text())[form]
+    files = WRITERS[form](tmp_path, scored)
+    how = {"interval": "none", "convention": RULES.get(form, "bob")}
+    track = protocols.evaluate("pairs", scores=files, **how).tracks["scores"]
+    for far, fnmr in printed["fnmr_at_fmr"].items():
+        assert track[f"tar@far={float(far):g}"].value == pytest.approx(1 - fnmr, abs=1e-12)
+    # bob's curve has 2,000 points.
+    rough = "cllr" in printed
+    assert track["auc"].value == pytest.approx(printed["auc"], abs=1e-4 if rough else 1e-12)
+    genuine, impostor = classes
+    labels = np.r_[np.ones(len(genuine), np.uint8), np.zeros(len(impostor), np.uint8)]
+    comparisons = metrics.Comparisons(np.r_[genuine, impostor], labels)
+    for name in ("cllr", "min_cllr"):
+        if name in printed:
+            assert getattr(metrics, name)(comparisons) == pytest.approx(printed[name], abs=1e-9)
+    if "eer" in printed:  # the middle of two rates, where ours is where their lines cross
+        assert printed["eer"] == (printed["eer_low"] + printed["eer_high"]) / 2
+        low, high = eer_range(*classes)
+        assert low <= printed["eer"] <= high and low <= track["eer"].value <= high
+    if "sha256" in printed:
+        assert [io.sha256_file(path) for path in files] == printed["sha256"]
+
+
 def test_a_matrix_says_what_it_holds(scored, classes, tmp_path):
-    near = protocols.evaluate("pairs", scores=write_bee(tmp_path, scored, classes))
-    far = protocols.evaluate("pairs", scores=write_bee_distances(tmp_path, scored, classes))
+    near = protocols.evaluate("pairs", scores=write_bee(tmp_path, scored))
+    far = protocols.evaluate("pairs", scores=write_bee_distances(tmp_path, scored))
     assert "s.mtx says that it holds similarities (S2)." in near.notes
     assert "d.mtx says that it holds distances (D2): their signs were turned." in far.notes
     assert near.to_dict()["tracks"] == far.to_dict()["tracks"]
@@ -205,7 +189,7 @@ def test_a_matrix_of_one_set_with_itself(scored, tmp_path):
 
 def test_distances_of_a_text_are_turned(classes, tmp_path):
     genuine, impostor = classes
-    files = [lines(tmp_path / "g", -genuine), lines(tmp_path / "i", -impostor)]
+    files = [tools.write(tmp_path / "g", -genuine), tools.write(tmp_path / "i", -impostor)]
     result = protocols.evaluate("pairs", scores=files, distance=True, interval="none")
     assert result["auc"].value == pytest.approx(auc(genuine, impostor), abs=1e-12)
 
@@ -214,7 +198,7 @@ def test_intervals_of_nameless_scores_are_those_of_comparisons(tmp_path):
     """As long as DeLong's for independent comparisons, give or take the draws."""
     random = np.random.default_rng(4)
     genuine, impostor = random.normal(1, 1, 400), random.normal(0, 1, 600)
-    files = [lines(tmp_path / "g.txt", genuine), lines(tmp_path / "i.txt", impostor)]
+    files = [tools.write(tmp_path / "g.txt", genuine), tools.write(tmp_path / "i.txt", impostor)]
     area = protocols.evaluate("pairs", scores=files, replicates=2000)["auc"]
     above = genuine[:, None] > impostor
     variance = above.mean(1).var(ddof=1) / 400 + above.mean(0).var(ddof=1) / 600
@@ -222,7 +206,7 @@ def test_intervals_of_nameless_scores_are_those_of_comparisons(tmp_path):
 
 
 def test_the_command_line(scored, classes, tmp_path):
-    genuine, impostor = write_genuine_impostor(tmp_path, scored, classes)
+    genuine, impostor = tools.write_genuine_impostor(tmp_path, scored)
     words = ["eval", "pairs", "--scores", genuine, impostor, "--interval", "none"]
     done = CliRunner().invoke(app, [*map(str, words), "--out", str(tmp_path / "r"), "--json"])
     assert done.exit_code == 0, done.output
@@ -233,21 +217,21 @@ def test_the_command_line(scored, classes, tmp_path):
 
 
 def test_what_has_no_form_is_refused(scored, classes, tmp_path):
-    genuine, impostor = write_genuine_impostor(tmp_path, scored, classes)
-    matrix, mask = write_bee(tmp_path, scored, classes)
+    genuine, impostor = tools.write_genuine_impostor(tmp_path, scored)
+    matrix, mask = write_bee(tmp_path, scored)
     short = tmp_path / "short.mtx"
     short.write_bytes(matrix.read_bytes()[:-1])
     odd = tmp_path / "odd.mask"
     odd.write_bytes(mask.read_bytes()[:-1] + b"\x05")
-    both = lines(tmp_path / "both.txt", ["1 0", "0 1"])
-    word = lines(tmp_path / "word.txt", ["0.5", "x"])
-    ragged = lines(tmp_path / "ragged.txt", ["a a p 1", "a b 1"])
-    one = lines(tmp_path / "one.txt", ["1 0.5", "1 0.75"])
-    three = lines(tmp_path / "three.txt", ["a b c"])
-    empty = lines(tmp_path / "empty.txt", [])
+    both = tools.write(tmp_path / "both.txt", ["1 0", "0 1"])
+    word = tools.write(tmp_path / "word.txt", ["0.5", "x"])
+    ragged = tools.write(tmp_path / "ragged.txt", ["a a p 1", "a b 1"])
+    one = tools.write(tmp_path / "one.txt", ["1 0.5", "1 0.75"])
+    three = tools.write(tmp_path / "three.txt", ["a b c"])
+    empty = tools.write(tmp_path / "empty.txt", [])
     for files, message in (
         ([short, mask], "short.mtx.* bytes follow"),
-        ([matrix, odd], "odd.mask: row 29, column 11 is 5"),
+        ([matrix, odd], "odd.mask: row 66, column 39 is 5"),
         ([mask, matrix], "MF is expected"),
         ([genuine, word], "word.txt:2: the score must be a number"),
         ([both], "both columns can be the labels"),
