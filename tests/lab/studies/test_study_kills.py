@@ -191,3 +191,18 @@ def test_on_workers_of_dask_of_which_one_dies(whole, dask_workers, tmp_path):
         )  # fmt: skip
     assert study.failures == [] and workers[0].wait() == -signal.SIGKILL
     assert files_of(tmp_path / "torn") == files_of(whole.folder)
+
+
+def test_what_workers_need_is_said_in_one_sentence(monkeypatch):
+    from facebench.cli.verbs import study
+
+    pytest.importorskip("distributed")
+    with pytest.raises(
+        ValueError, match=r"--workers here: expected an address, as tcp://HOST:8786"
+    ):
+        study.how(1, 1, workers="here")
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    with pytest.raises(
+        ImportError, match=r"needs Dask: pip install distributed \(the extra 'clust"
+    ):
+        study.how(1, 1, workers="tcp://127.0.0.1:8786")
