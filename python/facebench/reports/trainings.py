@@ -6,8 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
-
 from facebench import _eval
 from facebench.core import Error
 from facebench.core._arguments import brief, listed, of_kind
@@ -126,6 +124,8 @@ def read_training(folder, title=None) -> Training:
 
 def _checkpointed(folder) -> dict:
     """What the newest checkpoint says of the training; {} where there is none that can be read."""
+    from safetensors import SafetensorError, safe_open  # reports work without it
+
     found = sorted(folder.glob("step-*.safetensors"), key=lambda p: (len(p.name), p.name))
     unreadable = (SafetensorError, OSError, ValueError, KeyError, TypeError)
     with suppress(*unreadable), safe_open(found[-1] if found else "", "numpy") as file:
