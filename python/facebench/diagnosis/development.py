@@ -15,7 +15,6 @@ from facebench.io import SampleStatus
 
 # The part of a data set that was made for choosing, by the protocols that report on the rest.
 DEVELOPMENT = {"lfw": "lfw_view1"}
-FAILED = -1.0  # the score of a comparison without an embedding: the lowest, as protocols have it
 
 
 def part_for_choosing(protocol, limit) -> str:
@@ -190,12 +189,18 @@ class Development:
 
     def detect(self, progress) -> None:
         """Finds the faces of all images, once for all crops."""
-        pack = self._pack("detected.h5", self._asked, progress)
+        asked = self._asked
+        known = self.network.said() | asked
+        if known.get("detector") not in (None, "", "none"):
+            try:
+                full.require_landmarks(known["detector"], known.get("crop") or "arcface112")
+            except ValueError:  # no landmarks that the default crop needs: boxes will do
+                asked = asked | {"crop": "paper"}
+        pack = self._pack("detected.h5", asked, progress)
         detector = pack.manifest["detector"] or {"detector": "none"}
         self._detector = detector["detector"]
         self.cropped_already = detector == {"detector": "none"}
-        if not self.cropped_already and not np.any(_there(pack)):
-            # No landmarks, which the default crop needs: boxes will do.
+        if not self.cropped_already and not np.any(_there(pack)):  # the faces given have none
             pack = self._pack("detected.h5", self._asked | {"crop": "paper"}, progress)
         status = np.asarray(pack.statuses)
         self.missing = int(np.sum(status == int(SampleStatus.missing)))
@@ -260,7 +265,8 @@ class Development:
         return self._rows[key][:images], there[:images]
 
     def scores(self, setting, count):
-        """Cosines of the first ``count`` comparisons; `FAILED` where an image has no crop."""
+        """Cosines of the first ``count`` comparisons; the lowest of them where an image has no
+        crop. A -1 would decide d' alone for a network whose cosines are all near 1."""
         images = self.pairs.images(count)
         rows, there = self.embeddings(setting, images, False)
         if setting.flip != "none":
@@ -273,7 +279,9 @@ class Development:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         rows = rows.astype(np.float64) / np.where(lengths > 0, lengths, 1)
         first, second = self.pairs.first[:count], self.pairs.second[:count]
-        return np.where(there[first] & there[second], np.sum(rows[first] * rows[second], 1), FAILED)
+        compared = there[first] & there[second]
+        cosines = np.sum(rows[first] * rows[second], 1)
+        return np.where(compared, cosines, np.min(cosines, where=compared, initial=1.0))
 
     def pixel_scores(self, count):
         """Cosines of the crops' own pixels, which need no network: 16x16 grey values and 4x4

@@ -38,7 +38,7 @@ SCALES = (
     Scale((131.0912, 103.8827, 91.4953), (1.0,)),  # VGGFace2
     Scale((122.782, 117.001, 104.298), (256.0,)),  # dlib
 )
-CROPS = ("arcface112", "sphereface112x96", "paper", "facenet", "vggface2_tight", WHOLE)
+CROPS = ("arcface112", "sphereface112x96", "dlib150", "paper", "facenet", "vggface2_tight", WHOLE)
 # Height and width of a network's input, the most frequent first, for one that takes several.
 SIZES = ((112, 112), (160, 160), (224, 224), (112, 96), (128, 128), (150, 150))
 FLIPS = ("none", "sum", "concat")

@@ -11,7 +11,7 @@ import torch
 from facebench import detection
 from facebench.cli.app import app
 from facebench.diagnosis import settings
-from facebench.diagnosis.development import Pairs
+from facebench.diagnosis.development import Development, Pairs
 from facebench.diagnosis.search import Search, dprime_statistic, probability_of
 from scipy import stats
 from typer.testing import CliRunner
@@ -120,7 +120,22 @@ def test_finds_the_crop(tmp_path):
     assert found.verdict == "another setting"
     assert found.best["setting"]["crop"] == "paper"
     assert found.given["setting"]["crop"] == "arcface112"
+    assert {row["setting"]["crop"] for row in found.tried} == set(settings.CROPS)
     assert "--crop paper" in found.commands[0]
+
+
+def test_a_failed_comparison_does_not_decide_d_prime():
+    """Embeddings within some degrees of each other, and one image without a crop."""
+    random = np.random.default_rng(2)
+    rows = 5 + random.normal(size=(40, 16))
+    first, second = np.arange(39), np.arange(1, 40)
+    there = np.arange(40) != 7
+    pairs = SimpleNamespace(pairs=SimpleNamespace(first=first, second=second))
+    scores = Development._cosines(pairs, rows, there, 39)
+    whole = Development._cosines(pairs, rows, np.ones(40, bool), 39)
+    failed = (first == 7) | (second == 7)
+    assert np.all(scores[failed] == whole[~failed].min())
+    np.testing.assert_array_equal(scores[~failed], whole[~failed])
 
 
 class Planted:
