@@ -95,7 +95,7 @@ def diagnose(
             if target is not None:
                 target.end()
     changed = best.setting != search.start
-    names = network.title, asked, places.get("root", "ROOT")
+    names = network.title, asked, places.get("root", "ROOT"), options.get("detector")
     content = {
         "model": network.title,
         "protocol": asked,

@@ -91,10 +91,12 @@ def _numbers(values):
     return ",".join(f"{v:g}" for v in values)
 
 
-def command(setting, model, protocol, root, own_arithmetic, is_ours) -> list[str]:
-    """The lines to type for a run with this setting. ``is_ours``: a model file, which says itself
-    what its pixels are; ``own_arithmetic``: a callable that is given bytes."""
-    crop = ["--detector none"] if setting.crop == WHOLE else [f"--crop {setting.crop}"]
+def command(setting, model, protocol, root, detector, own_arithmetic, is_ours) -> list[str]:
+    """The lines to type for a run with this setting. ``detector``: the one that was asked for, or
+    None; ``is_ours``: a model file, which says itself what its pixels are; ``own_arithmetic``: a
+    callable that is given bytes."""
+    found = [f"--detector {detector}"] if detector else []
+    crop = ["--detector none"] if setting.crop == WHOLE else [*found, f"--crop {setting.crop}"]
     words = [*crop, f"--crop-size {setting.size[1]}x{setting.size[0]}", f"--flip {setting.flip}"]
     pixels = [f"--set color={setting.color}"]
     if setting.scale is not None:

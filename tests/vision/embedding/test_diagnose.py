@@ -121,7 +121,7 @@ def test_finds_the_crop(tmp_path):
     assert found.best["setting"]["crop"] == "paper"
     assert found.given["setting"]["crop"] == "arcface112"
     assert {row["setting"]["crop"] for row in found.tried} == set(settings.CROPS)
-    assert "--crop paper" in found.commands[0]
+    assert "--detector given --crop paper" in found.commands[0]
 
 
 def test_a_failed_comparison_does_not_decide_d_prime():
