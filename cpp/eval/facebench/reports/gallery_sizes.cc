@@ -67,7 +67,7 @@ std::vector<std::int64_t> chosen_sizes(const GalleryOptions& o, std::int64_t enr
     for (const std::int64_t part : {16, 8, 4, 2})
       sizes.push_back(std::max<std::int64_t>(2, enrolled / part));
   std::ranges::sort(sizes);
-  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   if (sizes.front() < 2 || sizes.back() >= enrolled)
     throw std::invalid_argument(fmt::format(
         "galleries of {} to {} people; {} people have two images or more, and somebody must be "
