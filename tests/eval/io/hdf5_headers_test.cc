@@ -92,6 +92,38 @@ TEST(Hdf5Headers, WhatContinuesAHeaderIsFollowed) {
   EXPECT_FALSE(File{header(many)}.gives(0));
 }
 
+TEST(Hdf5Headers, ALayoutIsAsLongAsWhatIsReadOfIt) {
+  const auto is_given = [](const std::string& layout) {
+    constexpr unsigned kLayout = 8;
+    const bool given = File{header(message(kLayout, layout))}.gives(0);
+    EXPECT_EQ(File{header2(message2(kLayout, layout))}.gives(0), given);
+    return given;
+  };
+  using namespace std::string_literals;
+  const std::string dimensions = number(2, 4) + number(8, 4);
+  const struct {
+    const char* name;
+    std::string layout;
+  } layouts[] = {
+      {"contiguous", "\3\1"s + place(4096, 64)},
+      {"compact", "\3\0\5\0hello"s},
+      {"chunked", "\3\2\2"s + number(4096, 8) + dimensions},
+      {"contiguous, version 1", "\1\2\1\0\0\0\0\0"s + number(4096, 8) + dimensions},
+      {"compact, version 2", "\2\1\0\0\0\0\0\0"s + number(2, 4) + number(5, 4) + "hello"},
+      {"single chunk, version 4", "\4\2\0\1\4"s + number(9, 4) + "\1" + number(4096, 8)},
+      {"filtered chunk, version 4",
+       "\4\2\2\1\4"s + number(9, 4) + "\1" + number(99, 8) + number(0, 4) + number(4096, 8)},
+      {"fixed array, version 4", "\4\2\0\1\4"s + number(9, 4) + "\3\n" + number(4096, 8)},
+  };
+  for (const auto& [name, layout] : layouts) {
+    EXPECT_TRUE(is_given(layout)) << name;
+    EXPECT_FALSE(is_given(layout.substr(0, layout.size() - 1))) << name;
+  }
+  EXPECT_FALSE(is_given("\4\3"s + place(4096, 1))) << "virtual";
+  EXPECT_FALSE(is_given("\4\2\0\1\4"s + number(9, 4) + "\6" + std::string(20, 'x')));
+  EXPECT_TRUE(is_given("\5")) << "the library knows no such version";
+}
+
 TEST(Hdf5Headers, PartsAreReadLater) {
   // Of a long header 512 bytes are read first, then the rest; what continues it by itself. Both
   // begin like a header here, and would be none.

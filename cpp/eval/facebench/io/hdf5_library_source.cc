@@ -56,6 +56,8 @@ void check_layout(const Opened& opened, std::uint64_t bytes, std::uint64_t file_
   const H5D_layout_t layout = H5Pget_layout(properties);
   if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED && layout != H5D_COMPACT)
     fail(where, "has a storage layout that is not supported (virtual)");
+  if (layout == H5D_COMPACT && H5Dget_storage_size(opened.dataset) < bytes)
+    fail(where, fmt::format("claims {} bytes, more than its header holds", bytes));
   if (layout == H5D_CHUNKED) {
     hsize_t chunk[H5S_MAX_RANK];
     const int rank = H5Pget_chunk(properties, H5S_MAX_RANK, chunk);

@@ -124,8 +124,11 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
   const bool is_heap = type == H5FD_MEM_LHEAP && bytes >= kSignature.size() &&
                        std::memcmp(to, kSignature.data(), kSignature.size()) == 0;
   if (is_heap && !is_sound({to, bytes}, *of(file))) return -1;
-  const bool is_header = type == H5FD_MEM_OHDR;
-  return is_header && !of(file)->headers->are_sound(address, {to, bytes}, of(file)->end) ? -1 : 0;
+  if (type != H5FD_MEM_OHDR || of(file)->headers->are_sound(address, {to, bytes}, of(file)->end))
+    return 0;
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_READERROR,
+           "an object's header is damaged, or that of a virtual data set, which is not supported");
+  return -1;
 }
 
 hid_t register_driver() {

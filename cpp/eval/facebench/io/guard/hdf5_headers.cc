@@ -1,6 +1,7 @@
 #include "facebench/io/guard/hdf5_headers.h"
 
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,39 @@ constexpr std::uint64_t kSignature = 4, kChecksum = 4;
 bool begins(Bytes bytes, std::string_view signature) {
   return bytes.size() >= signature.size() &&
          std::memcmp(bytes.data(), signature.data(), signature.size()) == 0;
+}
+
+// Whether the message that says how a data set is stored holds what is read of it (IV.A.2.i), and
+// the data set is not put together from others: where to find these is read from a heap without
+// looking (H5S__hyper_deserialize).
+bool is_sound_layout(Bytes message) {
+  enum { kCompact, kContiguous, kChunked };
+  const auto at = [&](std::size_t i) {
+    return i < message.size() ? std::to_integer<std::size_t>(message[i]) : 0;
+  };
+  const std::size_t version = at(0), size = message.size();
+  if (version == 1 || version == 2) {
+    const std::size_t kind = at(2), compact_size = 8 + 4 * at(1);
+    if (kind != kCompact) return size >= 8 + compact_size;
+    return size >= compact_size + 4 &&
+           size - compact_size - 4 >= number_at<std::uint32_t>(message.data() + compact_size);
+  }
+  if (version != 3 && version != 4) return true;  // which the library does not know
+  switch (at(1)) {
+    case kCompact:
+      return size >= 4 + at(2) + 256 * at(3);
+    case kContiguous:
+      return size >= 18;
+    case kChunked: {
+      if (version == 3) return size >= 11 + 4 * at(2);
+      const std::size_t index = 5 + at(3) * at(4);
+      // Bytes of parameters, by the kind of index; the first has them where it is filtered.
+      const std::size_t parameters[] = {0, (at(2) & 2) != 0 ? 12u : 0u, 0, 1, 5, 6};
+      return at(index) < std::size(parameters) && size >= index + 9 + parameters[at(index)];
+    }
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -53,10 +87,10 @@ struct ObjectHeaders::Header {
   }
 
   // Adds (address, bytes) of what continues these messages; false where a message does not hold
-  // them.
+  // what is read of it.
   bool add_continuations(Bytes messages,
                          std::vector<std::pair<std::uint64_t, std::uint64_t>>& found) const {
-    constexpr unsigned kContinuation = 16;
+    constexpr unsigned kLayout = 8, kContinuation = 16;
     while (messages.size() >= message_head) {
       const std::byte* head = messages.data();
       const unsigned type = second ? number_at<std::uint8_t>(head) : number_at<std::uint16_t>(head);
@@ -64,6 +98,7 @@ struct ObjectHeaders::Header {
       messages = messages.subspan(message_head);
       if (type == kContinuation && (size < 16 || messages.size() < 16)) return false;
       if (size > messages.size()) return true;  // which the library sees
+      if (type == kLayout && !is_sound_layout(messages.first(size))) return false;
       if (type == kContinuation)
         found.emplace_back(number_at<std::uint64_t>(messages.data()),
                            number_at<std::uint64_t>(messages.data() + 8));

@@ -12,7 +12,7 @@ namespace facebench::hdf5 {
 
 // Looks at each header of an object before the library does, which reads the address and the length
 // in a message that continues the header, 16 bytes, however short the message is
-// (H5O__cont_decode, HDF5 1.10).
+// (H5O__cont_decode, HDF5 1.10), and likewise what a data set's layout says (H5O__layout_decode).
 class ObjectHeaders {
  public:
   // Bytes of the file at an address; false where they are not there.
