@@ -84,6 +84,61 @@ def test_a_fork_while_memory_is_reused_can_take_some_too():
     assert done.returncode == 0, done.stderr
 
 
+# In a process of its own: GNU's OpenMP keeps threads for the thread that computed.
+AFTER_USE = """
+import os, pathlib, signal, sys, tempfile
+import facebench, torch
+from facebench import nn, training
+folder = pathlib.Path(sys.argv[1])
+model, pack, root = folder / "model.safetensors", folder / "pack.h5", folder / "lfw"
+
+def run():
+    few = dict(detector="none", crop_size=32, replicates=20, threads=2)
+    return repr(facebench.run("lfw", model=model, root=root, **few))
+
+def embed():
+    return facebench.embed(model, pack, threads=2).values.tobytes()
+
+def infer():
+    network = nn.build_network("small4", height=32, width=32, classes=4)
+    return network.infer(torch.ones(16, 3, 32, 32), "embedding").numpy().tobytes()
+
+def train():
+    out = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "run"
+    recipe = training.load_recipe("small4.softmax", epochs=1, batch=8)
+    facebench.train(recipe, pack, out, threads=2, data_threads=1)
+    return (out / "model.safetensors").read_bytes()
+
+torch.set_num_threads(2)
+torch.ones(500, 500) @ torch.ones(500, 500)
+for work in (run, embed, infer, train):
+    first = work()
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(60)
+        os._exit(0 if work() == first else 1)
+    print(work.__name__, os.waitpid(child, 0)[1], work() == first)
+"""
+
+
+def test_a_fork_after_use_computes_the_same(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    pytest.importorskip("facebench._full")
+    monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[1] / "faults")
+    from faults import make_inputs
+
+    make_inputs(tmp_path)
+    facebench.pack(
+        "folder", tmp_path / "lfw/images", tmp_path / "pack.h5", detector="none", crop_size=32
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", AFTER_USE, tmp_path],
+        capture_output=True, text=True, timeout=400,
+    )  # fmt: skip
+    assert done.stdout == "run 0 True\nembed 0 True\ninfer 0 True\ntrain 0 True\n", done.stderr
+
+
 # As a user who may start no further process or thread (root may always).
 NO_THREADS = """
 import os, resource, sys
