@@ -9,6 +9,7 @@ tests/project/test_alterations.py tries some of them.
 """
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -230,14 +231,103 @@ def of_files(run):
 
 
 def of_root(run):
-    """The lists, embeddings and images that the run was made of."""
+    """The lists and embeddings that the run was made of."""
     root = run.parent / "root"
-    images = sorted(root.rglob("*_0001.*"))
-    for path in [*images[::9], *root.rglob("pairs.txt"), *root.glob("e.h5")]:
+    for path in [*root.rglob("pairs.txt"), *root.glob("e.h5")]:
         name = path.relative_to(run.parent).as_posix()
         data = path.read_bytes()
         yield f"{name} has a byte more", write(f"../{name}", data + b"\n")
-        yield f"{name} is gone", lambda run, name=name: (run.parent / name).unlink()
+        yield f"{name} is gone", remove(f"../{name}")
+        if path.suffix == ".txt":
+            lines = data.splitlines(keepends=True)
+            swapped = [*lines[:-2], lines[-1], lines[-2]]
+            yield f"{name} lost its last line", write(f"../{name}", b"".join(lines[:-1]))
+            yield f"{name} has two lines swapped", write(f"../{name}", b"".join(swapped))
+            yield f"{name} has its last line twice", write(f"../{name}", data + lines[-1])
+            yield f"{name} names another person", write(f"../{name}", data.replace(b"A", b"B", 1))
+
+
+def remove(name):
+    return lambda run: (run / name).unlink()
+
+
+def of_images(run):
+    """The photographs that the run was made of."""
+    paths = sorted((run.parent / "root").rglob("*_000[12].*"))
+    for path, other in list(zip(paths, [*paths[2:], *paths[:2]], strict=True))[::9]:
+        name = path.relative_to(run.parent).as_posix()
+        data, others = path.read_bytes(), other.read_bytes()
+        image = facebench.images.decode(data)
+        brighter = image.copy()
+        brighter[0, 0] ^= 1
+        for what, alter in {
+            "has a byte more": write(f"../{name}", data + b"\n"),
+            "is cut": write(f"../{name}", data[: len(data) // 2]),
+            "is empty": write(f"../{name}", b""),
+            "has its first pixel changed": write(
+                f"../{name}", facebench.images.encode_png(brighter)
+            ),
+            "has the same pixels as a file of another kind": write(
+                f"../{name}", facebench.images.encode_png(image)
+            ),
+            "is another's": write(f"../{name}", others),
+            "is text": write(f"../{name}", "no photograph"),
+            "is gone": remove(f"../{name}"),
+        }.items():
+            yield f"{name} {what}", alter
+        there, elsewhere = f"../{name}", f"../{other.relative_to(run.parent).as_posix()}"
+        yield f"{name} and another changed places", changed_places(there, elsewhere)
+        yield f"{name} has another name", renamed(there)
+        yield f"{name} is a link to another", linked(there, elsewhere)
+        yield f"{name} is a link to nothing", linked(there, "../none")
+        yield f"{name} is a link to itself", linked(there, there)
+        yield f"{name} is a folder", as_folder(there)
+
+
+def changed_places(name, other):
+    def alter(run):
+        data = (run / name).read_bytes()
+        (run / name).write_bytes((run / other).read_bytes())
+        (run / other).write_bytes(data)
+
+    return alter
+
+
+def renamed(name):
+    return lambda run: (run / name).rename((run / name).with_name("Nobody_0001.jpg"))
+
+
+def linked(name, target):
+    def alter(run):
+        (run / name).unlink()
+        (run / name).symlink_to((run / target).resolve())
+
+    return alter
+
+
+def as_folder(name):
+    def alter(run):
+        (run / name).unlink()
+        (run / name).mkdir()
+
+    return alter
+
+
+def harmless(run):
+    """What changes nothing that the run was made of."""
+    root = run.parent / "root"
+    path = sorted(root.rglob("*_0001.*"))[0]
+    name = path.relative_to(run.parent).as_posix()
+    data = path.read_bytes()
+
+    def link_to_a_copy(run):
+        (run.parent / "copy").write_bytes(data)
+        linked(f"../{name}", "../copy")(run)
+
+    yield "a link to the same bytes", link_to_a_copy
+    yield "a photograph that no list names", write(f"../{name}.more.jpg", data)
+    yield "another time of change", lambda run: os.utime(run.parent / name, (0, 0))
+    yield "a photograph that may only be read", lambda run: (run.parent / name).chmod(0o444)
 
 
 def of_pairs(run):
@@ -268,6 +358,7 @@ def of_pairs(run):
 def alterations(run):
     """(name, function of the folder, whether the forger writes the hashes anew)."""
     plain = [*of_json(run, "run.json"), *of_pages(run), *of_files(run), *of_root(run)]
+    plain += of_images(run) if (run / "pack.h5").is_file() else []
     yield from ((name, alter, False) for name, alter in plain)
     # Times and places are what nothing else says, and hashes of outputs are written anew.
     follows = [
@@ -311,25 +402,40 @@ def already_unchecked(name, before):
     ]
 
 
+def said_of_altered(work, alter, forged=False):
+    """The lines of a copy of a folder that is altered."""
+    copy_of = work.with_name("altered")
+    shutil.copytree(work, copy_of)
+    alter(copy_of / "run")
+    if forged:
+        seal(copy_of / "run")
+    lines = {line.replace(str(copy_of), str(work)) for line in said(copy_of / "run")}
+    shutil.rmtree(copy_of)
+    return lines
+
+
 def tried(kind, part=1):
     """(name, what verify says of it that it does not say of the folder as it was written, else the
     line that says so of that one)."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work"
         FOLDERS[kind](work)
-        run = work / "run"
-        before = said(run)
-        everything = list(alterations(run))
+        before = said(work / "run")
+        everything = list(alterations(work / "run"))
         for name, alter, forged in everything[::part]:
-            copy_of = Path(folder) / "altered"
-            shutil.copytree(work, copy_of)
-            alter(copy_of / "run")
-            if forged:
-                seal(copy_of / "run")
-            after = {line.replace(str(copy_of), str(work)) for line in said(copy_of / "run")}
+            after = said_of_altered(work, alter, forged)
             lines = sorted(after - before) or already_unchecked(name, before)
             yield name + (", hashes anew" if forged else ""), lines
-            shutil.rmtree(copy_of)
+
+
+def tried_harmless(kind):
+    """(name, the lines that differ) of what nothing of the run depends on."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder) / "work"
+        FOLDERS[kind](work)
+        before = said(work / "run")
+        for name, alter in harmless(work / "run"):
+            yield name, sorted(said_of_altered(work, alter) ^ before)
 
 
 def main(part):

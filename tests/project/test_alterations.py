@@ -19,6 +19,12 @@ def test_what_is_altered_is_named(kind):
     assert [name for name, lines in found.items() if not lines] == []
 
 
+@pytest.mark.skipif(not alterations.TORCH, reason="needs facebench with torch")
+def test_what_changes_nothing_is_not_named():
+    found = dict(alterations.tried_harmless("photographs"))
+    assert found and not any(found.values()), found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", alterations.FOLDERS)
 def test_all_of_them(kind):

@@ -79,10 +79,10 @@ def _subtitle(run):
     return ", ".join(filter(None, [run.content.get("embedder", ""), crop and f"crop {crop}", day]))
 
 
-# What a run folder holds; anything else in it says nothing of the run.
+# What a run folder holds, and of a model card.md; anything else in it says nothing of the run.
 _FILES = {
     *("run.json", "scores.h5", "metrics.json", "curves.json", "report.md", "report.html"),
-    *("card.md", "pack.h5", "embeddings.h5"),
+    *("pack.h5", "embeddings.h5"),
 }
 
 
@@ -108,7 +108,7 @@ def verify_pages(folder):
         else:
             checks.append((name, *_compare_page(path, made, run["content"].get("facebench"))))
     for name in sorted(os.listdir(folder)):
-        if name not in _FILES:
+        if name not in _FILES and name not in pages:
             said = "is no file of a run; nothing says what it has to hold"
             if name == SIGNATURE:
                 said = "a signature, which the signer's public key checks (signed_by)"
