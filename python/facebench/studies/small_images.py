@@ -2,8 +2,11 @@
 machines that have neither."""
 
 import gzip
+import io
 import math
 import tarfile
+import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +18,8 @@ from facebench.core._files import open_file, read_bytes
 CLASSES = 10
 _IMAGES, _LABELS = 0x803, 0x801  # the magic numbers of IDX files: uint8 of three axes, of one
 _RECORD = 1 + 3 * 32 * 32  # CIFAR-10, binary version: a label, then the planes of red, green, blue
+_MOST = 1 << 28  # bytes of an unpacked file; the whole of CIFAR-10 has 184 million
+_MOST_MEMBERS = 100  # of CIFAR-10's archive, which has nine
 
 
 @dataclass(frozen=True)
@@ -65,22 +70,49 @@ def _read_idx(root, name, magic):
     path = next((p for p in (root / name, root / f"{name}.gz") if p.is_file()), None)
     if path is None:
         raise Error(f"{root / name}: not found, nor with .gz. MNIST has four such files.")
-    with (
-        open_file(path) as raw,
-        gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw as file,
-    ):
+    with _unpacked(path) as file:
         axes = magic & 0xFF
         header = np.frombuffer(file.read(4 + 4 * axes), ">u4")
         if len(header) != 1 + axes or header[0] != magic:
             raise Error(f"{path}: no IDX file of {axes} axes; offset 0 must hold {magic:#x}.")
         shape = [int(n) for n in header[1:]]
         size = math.prod(shape)
-        if size > 1 << 28:
-            raise Error(f"{path}: {size} bytes by its header; at most {1 << 28} are read.")
+        if size > _MOST:
+            raise Error(f"{path}: {size} bytes by its header; at most {_MOST} are read.")
         values = file.read(size + 1)
     if len(values) != size:
         raise Error(f"{path}: its header says {size} bytes, there are {len(values)} or more.")
     return np.frombuffer(values, np.uint8).reshape(shape)
+
+
+@contextmanager
+def _unpacked(path):
+    """The bytes of a file, gzipped or not. facebench.Error for a damaged one."""
+    try:
+        with open_file(path) as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            with gzip.GzipFile(fileobj=raw) if packed else raw as file:
+                yield file
+    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+        raise Error(f"{path}: is damaged: {error}. Get it again.") from None
+
+
+def _batches_in(archive):
+    """The files of CIFAR-10's archive by name, out of at most so many bytes and members."""
+    with _unpacked(archive) as file:
+        content = file.read(_MOST + 1)
+        if len(content) > _MOST:
+            raise Error(f"{archive}: unpacked it has more than {_MOST} bytes. Is it CIFAR-10?")
+        found = {}
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as members:
+            for number, member in enumerate(members):
+                if number == _MOST_MEMBERS:
+                    raise Error(f"{archive}: has more than {number} members. Is it CIFAR-10?")
+                if member.isfile() and not member.issparse():
+                    name = member.name.rpartition("/")[2]
+                    found[name] = members.extractfile(member).read()
+        return found
 
 
 def read_cifar10(root) -> SmallImages:
@@ -93,17 +125,11 @@ def read_cifar10(root) -> SmallImages:
     folder, name = Path(root), "cifar-10-batches-bin"
     archive = folder if folder.is_file() else folder / "cifar-10-binary.tar.gz"
     if archive.is_file():
-        with open_file(archive) as file, tarfile.open(fileobj=file) as files:
-            members = {m.name.rpartition("/")[2]: m for m in files if m.isfile()}
-            read = {
-                n: files.extractfile(m).read(1 << 28)
-                for n, m in members.items()
-                if n[-4:] == ".bin"
-            }
+        read = _batches_in(archive)
         folder = archive
     else:
         folder = folder / name if (folder / name).is_dir() else folder
-        read = {p.name: read_bytes(p, 1 << 28) for p in folder.glob("*.bin")}
+        read = {p.name: read_bytes(p, _MOST) for p in folder.glob("*.bin")}
     batches = [_batch(folder, read, f"data_batch_{i}.bin") for i in range(1, 6)]
     train = tuple(np.concatenate([b[k] for b in batches]) for k in (0, 1))
     return SmallImages(str(root), train, _batch(folder, read, "test_batch.bin"))

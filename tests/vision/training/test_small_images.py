@@ -1,6 +1,7 @@
 """Trainings on small images: studies of them, MNIST and CIFAR-10 as distributed."""
 
 import gzip
+import io
 import tarfile
 from pathlib import Path
 
@@ -245,6 +246,51 @@ def test_cifar10_is_read_from_its_binary_version(tmp_path):
     (folder / "test_batch.bin").write_bytes(records.tobytes())
     with pytest.raises(facebench.Error, match="record 1 has the label 10"):
         small_images.read_cifar10(tmp_path)
+
+
+def cifar_archive(path, members, plain=False):
+    """Members (name, bytes) as a tar file, gzipped unless plain."""
+    with tarfile.open(path, "w" if plain else "w:gz") as archive:
+        for name, content in members:
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+
+
+def test_an_archive_that_is_not_cifar10_is_bounded(tmp_path, monkeypatch):
+    path = tmp_path / "cifar-10-binary.tar.gz"
+    cifar_archive(path, [(f"{k}.bin", b"") for k in range(101)])
+    with pytest.raises(facebench.Error, match="more than 100 members"):
+        small_images.read_cifar10(tmp_path)
+    # Names of the pax format, which tarfile reads whole before it hands over any member.
+    monkeypatch.setattr(small_images, "_MOST", 1 << 20)
+    cifar_archive(path, [("x" * (1 << 20), b"")])
+    assert path.stat().st_size < 20_000
+    with pytest.raises(facebench.Error, match="more than 1048576 bytes"):
+        small_images.read_cifar10(tmp_path)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_damaged_archive_is_an_error(tmp_path, plain):
+    path = tmp_path / "cifar-10-binary.tar.gz"
+    cifar_archive(path, [("a/data_batch_1.bin", bytes(3073))], plain)
+    with pytest.raises(facebench.Error, match=r"data_batch_2\.bin: not found"):
+        small_images.read_cifar10(tmp_path)
+    whole = path.read_bytes()
+    for damaged in (whole[:-30], whole[:60], b"\x1f\x8b" + whole[2:][::-1], b"", b"no archive"):
+        path.write_bytes(damaged)
+        with pytest.raises(facebench.Error, match=r"cifar-10-binary|data_batch"):
+            small_images.read_cifar10(tmp_path)
+
+
+def test_a_damaged_mnist_file_is_an_error(tmp_path):
+    write_mnist(tmp_path, True)
+    path = tmp_path / "t10k-images-idx3-ubyte.gz"
+    whole = path.read_bytes()
+    for damaged in (whole[:-9], whole[:20] + bytes(20) + whole[40:]):
+        path.write_bytes(damaged)
+        with pytest.raises(facebench.Error, match=r"is damaged|its header says"):
+            small_images.read_mnist(tmp_path)
 
 
 def test_drawn_images_are_the_same_each_time():
