@@ -28,7 +28,17 @@ MODULES = (
     *("datasets", "nn", "losses", "embedding", "training", "timing", "pipeline", "plots"),
 )
 # What runs for long when it is called rightly, writes where it stands, or ends the process.
-LEFT_OUT = {"demo", "main", "study", "suite", "launch", "torchrun_process_group", "bench", "train"}
+LEFT_OUT = {
+    "demo",
+    "main",
+    "study",
+    "suite",
+    "launch",
+    "torchrun_process_group",
+    "bench",
+    "bench_detect",
+    "train",
+}
 STATED = (ValueError, TypeError, IndexError, facebench.Error, ImportError, StopIteration)
 SECONDS = 20
 

@@ -105,6 +105,11 @@ def with_keys(value, keys: str, name: str) -> dict:
     return value
 
 
+def mapping(value, name: str) -> dict:
+    """A dict; an empty one for None. TypeError for anything else."""
+    return {} if value is None else of_kind(value, dict, name)
+
+
 def path_text(value, name: str) -> str:
     """A path as text; "" for None. TypeError for what is none."""
     return "" if value is None else os.fspath(of_kind(value, (str, os.PathLike), name))

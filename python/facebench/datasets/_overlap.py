@@ -83,7 +83,9 @@ def read_person_names(path):
 
 
 def _table(names):
-    return names if isinstance(names, dict) else read_person_names(names)
+    if names is None or isinstance(names, dict):
+        return names or {}
+    return read_person_names(names)
 
 
 @takes(OverlapOptions)
@@ -127,8 +129,8 @@ def find_overlap(
             os.fspath(test),
             path_text(train_embeddings, "train_embeddings"),
             path_text(test_embeddings, "test_embeddings"),
-            _table(train_names or {}),
-            _table(test_names or {}),
+            _table(train_names),
+            _table(test_names),
             OverlapOptions(**options),
             threads,
             progress,

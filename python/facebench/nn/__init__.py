@@ -14,7 +14,7 @@ True
 from typing import Unpack
 
 from facebench._torch import full, torch
-from facebench.core._arguments import type_text
+from facebench.core._arguments import mapping, type_text
 from facebench.core._options import takes
 
 Graph = full.Graph
@@ -156,13 +156,12 @@ def export_onnx(network: Network, path, *, taps=("embedding",), fold=True, metad
     True
     """
     _require_network(network)
-    if metadata is not None and not isinstance(metadata, dict):
-        raise TypeError(f"metadata must be a dict, not {type_text(metadata)}")
+    metadata = mapping(metadata, "metadata")
     try:
         from facebench.nn import _onnx
     except ImportError as e:
         raise ImportError(f"writing ONNX needs onnx: pip install onnx ({e})") from None
     _onnx.write(
-        _onnx.build(network.fold_batch_norm() if fold else network, list(taps), metadata or {}),
+        _onnx.build(network.fold_batch_norm() if fold else network, list(taps), metadata),
         path,
     )

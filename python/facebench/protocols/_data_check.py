@@ -1,6 +1,7 @@
 """What is there of a data set, before anything is run."""
 
 from facebench import _eval
+from facebench.core._arguments import path_text
 from facebench.protocols._load import load_protocol
 
 
@@ -75,4 +76,5 @@ def check_data(protocol, root=None, images=None, lists=None):
     """
     if not isinstance(protocol, _eval.ProtocolSpec):
         protocol = load_protocol(protocol)
-    return DataCheck(*_eval.check_data(protocol, root or "", images or "", lists or ""))
+    places = [path_text(v, n) for v, n in ((root, "root"), (images, "images"), (lists, "lists"))]
+    return DataCheck(*_eval.check_data(protocol, *places))

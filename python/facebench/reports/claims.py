@@ -175,5 +175,5 @@ def check_claim(printed, protocol=None, *, against="", options=None, **more):
         raise ValueError("give options or keywords, not both")
     if protocol is not None and not isinstance(protocol, ProtocolSpec):
         protocol = load_protocol(protocol)
-    options = options or ClaimOptions(**more)
+    options = ClaimOptions(**more) if options is None else options
     return Claim(_eval.check_claim(str(printed), protocol, options, str(against)))

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from facebench import _eval
-from facebench.core._arguments import brief, did_you_mean, listed
+from facebench.core._arguments import brief, did_you_mean, listed, mapping
 from facebench.reports.escape import spreadsheet_record
 from facebench.reports.page import Section, heading, report_markdown, table_block, text, written
 from facebench.reports.runs import as_list
@@ -121,7 +121,7 @@ def against(
         _eval.against(
             [os.fspath(r) for r in as_list(runs)],
             os.fspath(publication),
-            dict(stated or {}),
+            mapping(stated, "stated"),
             listed(titles, "titles"),
         )
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from facebench import reports
 from facebench.core import Error
+from facebench.core._arguments import mapping
 from facebench.core._files import read_json
 from facebench.io import canonical_json
 from facebench.io._toml import check_keys, check_kinds, read_toml
@@ -291,7 +292,7 @@ def datasets_study(
     ['web', 'umd']
     """
     recipe, more = SMALL_RECIPE if recipe is None else (recipe, {})
-    shared = {"recipe": recipe, "settings": more | (settings or {}), "seeds": seeds}
+    shared = {"recipe": recipe, "settings": more | mapping(settings, "settings"), "seeds": seeds}
     shared["without_test_people"] = remove_overlap
     rows = [shared | {"name": n, "training_set": n} for n in names or DRAWN_SETS]
     counted = [{"result": c} for c in ("people", "images", "people_removed", "images_removed")]
@@ -343,7 +344,7 @@ def factors_study(
     """
     from facebench.studies.work import load_recipe
 
-    settings = settings or {}
+    settings = mapping(settings, "settings")
     ends = [load_recipe({"recipe": name, "settings": settings, "seed": 0})
             for name in (before, after)]  # fmt: skip
     factors = differing_factors(*ends)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from facebench import __version__
 from facebench.core import Error
+from facebench.core._arguments import mapping
 from facebench.core._files import read_json
 from facebench.io import canonical_json
 from facebench.reports import write_text
@@ -96,7 +97,7 @@ def study(
     if jobs != 1 and threads == 0:
         threads = max(1, len(os.sched_getaffinity(0)) // jobs)
     how = {"threads": threads, "command": command}
-    plan = Plan(described, train or {}, test or {}, rehearse, device, how)
+    plan = Plan(described, mapping(train, "train"), mapping(test, "test"), rehearse, device, how)
     cells = cell_jobs(plan)
     read_before(out)  # refuses a folder of something else before anything is made
     with _alone_in(out):

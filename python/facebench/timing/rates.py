@@ -8,7 +8,7 @@ import numpy as np
 
 from facebench import datasets, detection, images, metrics
 from facebench._torch import full
-from facebench.core._arguments import check_numbers, of_kind
+from facebench.core._arguments import check_numbers, of_kind, path_text
 from facebench.core._progress import sink
 
 SIZES = {"250x250": (250, 250), "640x480": (640, 480), "1920x1080": (1920, 1080)}
@@ -51,11 +51,21 @@ def bench_load(
         work = {
             "decode": lambda t: _decode_work(paths, t),
             "files to batches": lambda t: _input_work("files", files, batch, size, size, t),
-            "pack to batches" if pack else "memory to batches": lambda t: _input_work(
-                "pack" if pack else "preloaded", pack or "", batch, height, width, t
+            "memory to batches" if pack is None else "pack to batches": lambda t: _input_work(
+                "preloaded" if pack is None else "pack",
+                path_text(pack, "pack"),
+                batch,
+                height,
+                width,
+                t,
             ),
         }
-        options = {"size": size, "batch": batch, "files": len(paths), "pack": str(pack or "")}
+        options = {
+            "size": size,
+            "batch": batch,
+            "files": len(paths),
+            "pack": path_text(pack, "pack"),
+        }
         return _rates("load", "images", ["work"], work, threads, seconds, rounds, options, progress)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import facebench
 from facebench._torch import full
-from facebench.core._arguments import check_numbers
+from facebench.core._arguments import check_numbers, mapping
 from facebench.core._files import read_json
 from facebench.core._progress import sink
 
@@ -49,6 +49,7 @@ def bench_scale(
     check_numbers(
         batch=batch, iterations=iterations, rounds=rounds, skip=skip, limit=limit, seeds=seeds
     )
+    network_options = mapping(network_options, "network_options")
     processes, scalings = sorted(processes), list(scalings)
     if not processes or processes[0] < 1 or sorted(set(processes)) != processes:
         raise ValueError("processes: numbers of processes, each once")
@@ -73,7 +74,7 @@ def bench_scale(
             job = {
                 "what": "step",
                 "step": {**options.to_dict(), "threads": threads, "batch": total},
-                "network_options": dict(network_options or {}),
+                "network_options": network_options,
                 "iterations": iterations,
                 "rounds": rounds,
                 "skip": skip,
@@ -94,7 +95,7 @@ def bench_scale(
         "kind": "scale",
         "options": {
             **options.to_dict(),
-            "network_options": dict(network_options or {}),
+            "network_options": network_options,
             "threads": threads,
             "processes": processes,
             "scalings": scalings,
@@ -102,7 +103,7 @@ def bench_scale(
             "rounds": rounds,
             "skip": skip,
             "accuracy": accuracy,
-            "recipe": str(recipe or ""),
+            "recipe": "" if recipe is None else str(recipe),
             "seeds": seeds if accuracy is not None else 0,
         },
         "machine": full.machine_facts(),

@@ -18,7 +18,7 @@ import numpy as np
 
 from facebench import core
 from facebench._torch import full
-from facebench.core._arguments import check_numbers, did_you_mean
+from facebench.core._arguments import check_numbers, did_you_mean, mapping
 from facebench.core._progress import sink
 from facebench.engines import ENGINES, absent
 from facebench.engines.engine import needed_nodes, noise
@@ -115,6 +115,9 @@ def bench_step(
         "limit": limit,
     }
     check_numbers(**settings)
+    network_options = mapping(network_options, "network_options")
+    loss_options = mapping(loss_options, "loss_options")
+    pythons = mapping(pythons, "pythons")
     options = full.StepOptions(**step)
     # The same number for every engine: what each takes by itself depends on its environment.
     numbers = list(dict.fromkeys(int(t) or core.available_processors() for t in _several(threads)))
@@ -126,7 +129,7 @@ def bench_step(
             guess = did_you_mean(name, ENGINES)
             raise ValueError(f"unknown engine '{name}'{guess} (known: {known})")
     for network in networks:
-        full.build_graph(network, full.NetworkOptions(**(network_options or {})))
+        full.build_graph(network, full.NetworkOptions(**network_options))
     cases = list(itertools.product(networks, batches, numbers))
     rows, versions = [], {}
     progress = sink(progress)
@@ -139,10 +142,10 @@ def bench_step(
                 "threads": count,
                 "network": network,
                 "batch": int(batch),
-                "network_options": dict(network_options or {}),
-                "loss_options": dict(loss_options or {}),
+                "network_options": network_options,
+                "loss_options": loss_options,
             }
-            measured = _measure(job, engines, settings, pythons or {}, versions)
+            measured = _measure(job, engines, settings, pythons, versions)
             rows += [row | {"threads": count} for row in measured]
             if progress:
                 progress.update(i + 1, f"{network}, batch {batch}, {count} threads")
@@ -154,8 +157,8 @@ def bench_step(
         "options": {
             **{k: v for k, v in options.to_dict().items() if k not in ("network", "batch")},
             "threads": numbers[0] if len(numbers) == 1 else numbers,
-            "network_options": dict(network_options or {}),
-            "loss_options": dict(loss_options or {}),
+            "network_options": network_options,
+            "loss_options": loss_options,
             "networks": networks,
             "batches": [int(b) for b in batches],
             "engines": engines,

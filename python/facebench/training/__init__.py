@@ -19,7 +19,7 @@ from typing import Unpack
 import numpy as np
 
 from facebench._torch import full, torch
-from facebench.core._arguments import type_text
+from facebench.core._arguments import mapping, type_text
 from facebench.core._options import takes
 from facebench.io._toml import value_text
 from facebench.protocols._load import protocol_place
@@ -377,7 +377,9 @@ def _run(recipe, data, exclude, preparation, rest):
         raise ValueError("exclude: goes with a pack; in a pair, labels below zero leave out")
     images, labels = data
     labels = [int(label) for label in labels]
-    return full.train_arrays(recipe, _image_array(images), labels, preparation or {}, *rest)
+    return full.train_arrays(
+        recipe, _image_array(images), labels, mapping(preparation, "preparation"), *rest
+    )
 
 
 def _cuda_devices(device: str) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from facebench import _eval
 from facebench._eval import InspectionOptions
-from facebench.core._arguments import path_text
+from facebench.core._arguments import listed, path_text
 from facebench.core._options import takes
 from facebench.reports.page import (
     Report,
@@ -146,7 +146,7 @@ def inspect(
         *_eval.inspect_run(
             os.fspath(run),
             path_text(against, "against"),
-            list(person or []),
+            listed(person, "person"),
             path_text(attributes, "attributes"),
             group,
             path_text(qualities, "qualities"),
@@ -158,7 +158,7 @@ def inspect(
     if suspects is not None:
         write_text(suspects, found.exclusion)
     if out is not None or sheet is not None:
-        crops = _Crops(pack or Path(run) / "pack.h5")
+        crops = _Crops(Path(run) / "pack.h5" if pack is None else pack)
         if out is not None:
             found.write_html(out, crops)
         if sheet is not None:

@@ -7,6 +7,7 @@ from typing import Unpack
 import numpy as np
 
 from facebench import _eval, reports
+from facebench.core._arguments import listed, mapping
 from facebench.core._options import takes
 from facebench.io import read_embeddings
 
@@ -52,19 +53,20 @@ def quality(
     0.21
     """
     folder = Path(run)
-    found = dict(qualities or {})
+    found = dict(mapping(qualities, "qualities"))
+    columns = listed(column, "column")
     if csv is not None:
-        found |= _eval.read_qualities(os.fspath(csv), list(column or []), key)
-    elif column or key:
+        found |= _eval.read_qualities(os.fspath(csv), columns, key)
+    elif columns or key is not None:
         raise ValueError("columns are those of a CSV file; give csv")
-    wanted = list(measure or [])
+    wanted = listed(measure, "measure")
     if not found and not wanted and embedding_column is None:
         wanted = None
-    found |= _of_pack(wanted, pack or folder / "pack.h5", threads)
+    found |= _of_pack(wanted, folder / "pack.h5" if pack is None else pack, threads)
     if NORM in (wanted or []) or embedding_column is not None:
-        path = embeddings or folder / "embeddings.h5"
+        path = folder / "embeddings.h5" if embeddings is None else embeddings
         found |= _of_embeddings(path, NORM in (wanted or []), embedding_column)
-    for name in reversed or []:
+    for name in listed(reversed, "reversed"):
         if name not in found:
             raise ValueError(f"there is no quality {name!r} to reverse: {', '.join(found)}")
         samples, values = found[name]

@@ -173,6 +173,25 @@ def test_names_that_are_no_text_are_quoted_whole(name):
         facebench.nn.build_graph(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("qualities", lambda values: facebench.quality("", qualities=values)),
+        ("column", lambda values: facebench.quality("", column=values)),
+        ("stated", lambda values: facebench.reports.against("", stated=values)),
+        ("options", lambda values: facebench.reports.check_claim("1", "lfw", options=values)),
+        ("root", lambda values: facebench.protocols.read_trials("lfw", values)),
+        ("lists", lambda values: facebench.protocols.check_data("lfw", lists=values)),
+        ("network_options", lambda values: facebench.timing.bench_step(network_options=values)),
+    ],
+)
+def test_an_array_where_nothing_is_the_default(name, call):
+    """What is true of an array or an empty one was asked: an error that named no argument."""
+    for values in (np.arange(4), np.zeros(0)):
+        with pytest.raises(TypeError, match=rf"\b{name}\b"):
+            call(values)
+
+
 def test_values_that_are_looked_at_late():
     """Each was a RuntimeError or an AttributeError that named no argument."""
     network = facebench.nn.build_network("small4", classes=3)
@@ -184,7 +203,7 @@ def test_values_that_are_looked_at_late():
             None
         ): "network must be a facebench.nn.Network, not None",
         lambda: facebench.nn.export_onnx(3, "x.onnx"): "network must be a facebench.nn.Network",
-        lambda: facebench.nn.export_onnx(network, "x", metadata=[1]): "metadata must be a dict",
+        lambda: facebench.nn.export_onnx(network, "x", metadata=[1]): "metadata: expected dict",
         lambda: facebench.training.head_memory(head, 8): "head must be one of facebench.losses",
         lambda: facebench.training.validation(
             "lfw", 3
