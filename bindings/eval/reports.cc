@@ -1,3 +1,5 @@
+#include <pybind11/functional.h>
+
 #include <algorithm>
 
 #include "common.h"
@@ -143,16 +145,16 @@ void bind_runs(py::module_& m) {
   m.def(
       "save_run",
       [](const Result& result, const fs::path& target, bool overwrite, const std::string& command,
-         const fs::path& root, int threads) {
+         const fs::path& root, int threads, const std::function<void(fs::path)>& pages) {
         RunInfo info;
         info.command = command;
         info.root = root;
         info.threads = threads;
         const WithoutGil without_gil;
-        save_run(target, result, info, overwrite);
+        save_run(target, result, info, overwrite, pages);
       },
       py::arg("result"), py::arg("target"), py::arg("overwrite"), py::arg("command"),
-      py::arg("root"), py::arg("threads"));
+      py::arg("root"), py::arg("threads"), py::arg("pages"));
   m.def(
       "verify_scores",
       [](const fs::path& run, int threads, const py::object& progress) {

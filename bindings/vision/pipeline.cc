@@ -23,10 +23,12 @@ void bind_pipeline(py::module_& m) {
       "run",
       [](const std::string& protocol, const std::variant<const BatchModel*, const Model*>& model,
          const fs::path& out, RunRequest request, const std::string& command,
-         const std::function<void(std::string)>& reused, int threads, py::object progress) {
+         const std::function<void(std::string)>& reused, const std::function<void(fs::path)>& pages,
+         int threads, py::object progress) {
         request.protocol = protocol;
         request.command = command;
         request.reused = reused;
+        request.pages = pages;
         return std::visit(
             [&](const auto& m) {
               return with_job(threads, std::move(progress),
@@ -35,7 +37,7 @@ void bind_pipeline(py::module_& m) {
             model);
       },
       py::arg("protocol"), py::arg("model").none(false), py::arg("out"), py::arg("request"),
-      py::arg("command"), py::arg("reused"), py::arg("threads") = 0,
+      py::arg("command"), py::arg("reused"), py::arg("pages"), py::arg("threads") = 0,
       py::arg("progress") = py::none(), "See facebench.run.");
 
   m.def(

@@ -165,15 +165,14 @@ def run(
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
             request.discard = True
-            return _run(protocol_place(protocol), Path(folder) / "run", request, **more)
-    result = _run(protocol_place(protocol), out, request, **more)
-    write_run_pages(out)
-    return result
+            return _run(protocol_place(protocol), Path(folder) / "run", request, None, **more)
+    return _run(protocol_place(protocol), out, request, write_run_pages, **more)
 
 
-def _run(protocol, out, request, *, model, command, threads, progress) -> Result:
+def _run(protocol, out, request, pages, *, model, command, threads, progress) -> Result:
     reused = []
-    raw = full.run(protocol, model, out, request, command, reused.append, threads, progress)
+    told = (command, reused.append, pages)
+    raw = full.run(protocol, model, out, request, *told, threads, progress)
     result = Result(raw, request.root or "", threads)
     result.reused = reused
     return result

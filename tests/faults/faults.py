@@ -1,11 +1,13 @@
-"""Every verb that writes, with each of its writing calls failing in turn, or killed after it.
+"""Every verb that writes, with each of its writing calls failing in turn, or killed after it, and
+under limits: of the size of files (each file of the result a byte too large), and of open files.
 
-    python tests/faults/faults.py [--verb VERB] [--sample N] [--shim fault.so]
+    python tests/faults/faults.py [--verb VERB] [--sample N] [--limits] [--shim fault.so]
 
-For each fault: the verb ends with its error or is killed; what stands at its --out is nothing or
-the whole result; where it said that it succeeded, the whole one; and a rerun gives the whole result
-and leaves no temporaries. Prints a table of faults by verb, and ends with exit code 1 where one of
-these did not hold. --sample takes N faults of each verb, evenly spaced.
+For each fault: the verb ends with its error, in one sentence, or is killed; what stands at its
+--out is nothing or the whole result; where it said that it succeeded, the whole one; and a rerun
+gives the whole result and leaves no temporaries. Prints a table of faults by verb, and ends with
+exit code 1 where one of these did not hold. --sample takes N faults of each verb, evenly spaced,
+--limits only the limits.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import errno
 import hashlib
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -23,6 +26,8 @@ import traceback
 from pathlib import Path
 
 CALLS = ("open", "write", "fsync", "rename")
+LIMITS = {"size": resource.RLIMIT_FSIZE, "files": resource.RLIMIT_NOFILE}
+OPEN_FILES = range(4, 34, 2)  # how many may be open; what a limit of 32 leaves is all of a command
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EMFILE": errno.EMFILE, "SIGKILL": 0}
 HERE = Path(__file__).parent
 SUITE = """
@@ -108,7 +113,7 @@ VERBS = [
 def outcome_of(line, fault=None, shim=None):
     """(exit code or minus the signal, what was said) of the command, in a forked process.
 
-    `fault` is (call, n, error)."""
+    `fault` is (call, n, error), or (limit, n, None)."""
     said, end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -121,7 +126,10 @@ def outcome_of(line, fault=None, shim=None):
             sys.argv = ["facebench", *line]
             from facebench.cli.app import app
 
-            if fault:
+            if fault and fault[0] in LIMITS:
+                most = resource.getrlimit(LIMITS[fault[0]])[1]
+                resource.setrlimit(LIMITS[fault[0]], (fault[1], most))
+            elif fault:
                 shim.fault_arm(fault[0].encode(), fault[1], fault[2])
             try:
                 code = app(standalone_mode=False) or 0
@@ -181,6 +189,8 @@ class Case:
         assert code == 0, said
         self.counts = json.loads(said.rsplit("\ncounts ", 1)[1])
         self.whole = content(self.out)
+        files = [self.out] if self.out.is_file() else self.out.rglob("[!.]*")
+        self.sizes = sorted({f.stat().st_size for f in files if f.is_file()} - {0})
         self.clean()
 
     def run(self, fault=None, more=()):
@@ -199,11 +209,15 @@ class Case:
     def check(self, call, n, name):
         """One fault, and the rerun after it."""
         self.faults += 1
-        code, said = self.run((call, n, ERRORS[name]))
+        code, said = self.run((call, n, ERRORS.get(name)))
         found = content(self.out)
         problems = []
         if "Traceback" in said or "not foreseen" in said:
             problems.append("a traceback")
+        if code == 1 and not said.strip().splitlines()[-1].startswith("facebench: "):
+            problems.append("no sentence")
+        if "Free some space" in said and name != "ENOSPC":
+            problems.append("advice for a full disk")
         if code not in (0, 1, -signal.SIGKILL):
             problems.append(f"exit code {code}")
         if code == 0 and found != self.whole:
@@ -221,6 +235,10 @@ class Case:
             self.losses.append(f"{self.verb.name}: {call} {n} {name}: {problem} [{said[-300:]}]")
         self.clean()
 
+    def every_limit(self):
+        yield from (("size", size - 1, "limit") for size in self.sizes)
+        yield from (("files", most, "limit") for most in OPEN_FILES)
+
     def every_fault(self):
         for call in CALLS:
             for n in range(1, self.counts[call] + 1):
@@ -233,6 +251,7 @@ def parse():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--verb", action="append", choices=[v.name for v in VERBS])
     options.add_argument("--sample", type=int, default=0)
+    options.add_argument("--limits", action="store_true")
     options.add_argument("--shim", type=Path)
     return options.parse_args()
 
@@ -285,16 +304,20 @@ def inject(options):
         code, said = outcome_of(line.split())
         assert code == 0, said
     losses = []
-    print(f"{'verb':10}" + "".join(f"{call:>8}" for call in CALLS) + f"{'faults':>9}{'losses':>8}")
+    columns = "".join(f"{name:>8}" for name in (*CALLS, "limits", "faults", "losses"))
+    print(f"{'verb':10}{columns}")
     for verb in VERBS:
         if options.verb and verb.name not in options.verb:
             continue
         case = Case(verb, inputs, root, shim)
-        for fault in evenly(list(case.every_fault()), options.sample):
+        limits = list(case.every_limit())
+        faults = limits if options.limits else [*case.every_fault(), *limits]
+        for fault in evenly(faults, options.sample):
             case.check(*fault)
         losses += case.losses
-        counts = "".join(f"{case.counts[call]:8}" for call in CALLS)
-        print(f"{verb.name:10}{counts}{case.faults:9}{len(case.losses):8}", flush=True)
+        numbers = [*(case.counts[call] for call in CALLS), len(limits), case.faults]
+        counts = "".join(f"{number:8}" for number in [*numbers, len(case.losses)])
+        print(f"{verb.name:10}{counts}", flush=True)
     for loss in losses:
         print(loss)
     return losses

@@ -1,4 +1,5 @@
-"""A sample of the faults of tests/faults/faults.py; `make faults` injects all of them."""
+"""A sample of the faults of tests/faults/faults.py; `make faults` injects all of them.
+Limits of open files and of the size of a file."""
 
 import pathlib
 import shutil
@@ -9,6 +10,8 @@ import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
+
+import facebench
 
 HARNESS = pathlib.Path(__file__).parents[1] / "faults/faults.py"
 
@@ -22,3 +25,81 @@ def test_what_a_fault_leaves_is_whole_or_absent_and_a_rerun_succeeds():
     assert done.returncode == 0, done.stdout + done.stderr
     verbs = [line.split()[0] for line in done.stdout.splitlines()[1:]]
     assert verbs == ["pack", "embed", "eval", "run", "train", "convert", "report", "suite"]
+
+
+# `most` is how many more files may be open, or how large one may be.
+LIMITED = """
+import os, pathlib, resource, sys
+import facebench
+from facebench import training
+folder = pathlib.Path(sys.argv[2])
+
+def all_that_are_free():
+    taken = []
+    try:
+        while True:
+            taken.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        return taken
+
+work = {
+    "run": lambda out: facebench.run(
+        "lfw", model=folder / "model.safetensors", root=folder / "lfw", out=out, detector="none",
+        crop_size=32, threads=2, replicates=20,
+    ).to_dict(),
+    "train": lambda out: facebench.train(
+        training.load_recipe("small4.softmax", epochs=1, batch=8), folder / "pack.h5", out,
+        threads=1, data_threads=0, resume=out.exists(),
+    )["loss"],
+}[sys.argv[1]]
+whole = work(folder / "whole")
+names = {p.name for p in (folder / "whole").rglob("*")}
+sizes = sorted({p.stat().st_size for p in (folder / "whole").rglob("*") if p.is_file()})
+limits = [("FSIZE", size - 1, "File too large") for size in sizes]
+limits += [("NOFILE", left, "Too many open files") for left in range(8)]
+for what, most, why in limits:
+    out = folder / f"{what}-{most}"
+    kind = getattr(resource, f"RLIMIT_{what}")
+    before = resource.getrlimit(kind)
+    if what == "FSIZE":
+        resource.setrlimit(kind, (most, before[1]))
+        held = []
+    else:
+        resource.setrlimit(kind, (max(map(int, os.listdir("/proc/self/fd"))) + 9, before[1]))
+        held = all_that_are_free()
+        for _ in range(most):
+            os.close(held.pop())
+    try:
+        assert work(out) == whole
+        said = "the whole"
+    except facebench.Error as error:
+        assert f"{why}. Allow" in str(error), error
+        said = "an error"
+    for descriptor in held:
+        os.close(descriptor)
+    resource.setrlimit(kind, before)
+    print(what, said)
+    if said == "an error":
+        assert sys.argv[1] == "train" or not out.exists(), list(out.iterdir())
+        assert work(out) == whole
+    assert {p.name for p in out.rglob("*")} == names
+    assert not list(folder.rglob(".*.tmp-*"))
+"""
+
+
+@pytest.mark.parametrize("verb", ["run", "train"])
+def test_under_a_limit_there_is_the_whole_or_an_error(tmp_path, monkeypatch, verb):
+    """A photograph that could not be opened was one that cannot be read, and left out."""
+    monkeypatch.syspath_prepend(HARNESS.parent)
+    from faults import make_inputs
+
+    make_inputs(tmp_path)
+    facebench.pack(
+        "folder", tmp_path / "lfw/images", tmp_path / "pack.h5", detector="none", crop_size=32
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", LIMITED, verb, tmp_path],
+        capture_output=True, text=True, timeout=400,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {"FSIZE an error", "NOFILE an error", "NOFILE the whole"} <= set(done.stdout.split("\n"))

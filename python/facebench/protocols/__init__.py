@@ -23,7 +23,7 @@ from facebench._eval import (
     write_synthetic_ijb,
 )
 from facebench.core import _entry_points
-from facebench.core._arguments import of_kind, tensor_array
+from facebench.core._arguments import of_kind, path_text, tensor_array
 from facebench.core._fields import NamedValues
 from facebench.core._options import takes
 from facebench.core._rows import frame, rests_on, rows_of
@@ -125,7 +125,7 @@ def read_trials(protocol, root=None, lists=None, strict=False):
     ``strict`` it raises :class:`facebench.Error`, as anything malformed does, with file and line.
     """
     spec = _spec(protocol)
-    trials = _eval.read_trials(spec, root or "", lists or "")
+    trials = _eval.read_trials(spec, path_text(root, "root"), path_text(lists, "lists"))
     if strict:
         _eval.refuse_blemishes(trials, spec.id)
     return trials
@@ -144,7 +144,8 @@ def write_pairs(protocol, out, root=None, lists=None):
 
 def find_images(protocol, trials, root=None, images=None):
     """The image folder of a data set: the first that holds one of the samples."""
-    return _eval.find_images(_spec(protocol), trials, root or "", images or "")
+    places = (path_text(root, "root"), path_text(images, "images"))
+    return _eval.find_images(_spec(protocol), trials, *places)
 
 
 def _is_number(value):
@@ -410,15 +411,15 @@ class Result(NamedValues):
         return self._raw.metrics()
 
     def save(self, path, overwrite=False, command=""):
-        """Write a run folder: run.json, scores.h5, metrics.json and curves.json, whole or not at
-        all; then report.md and report.html. ValueError for a result that `facebench.load` gave.
+        """Write a run folder: run.json, scores.h5, metrics.json, curves.json, report.md and
+        report.html, whole or not at all. ValueError for a result that `facebench.load` gave.
         """
         if self.folder:
             raise ValueError(f"this result is that of {self.folder}: copy the folder")
         from facebench.verbs._light import write_run_pages
 
-        _eval.save_run(self._raw, path, overwrite, command, self._root, self._threads)
-        write_run_pages(path)
+        how = (overwrite, command, self._root, self._threads)
+        _eval.save_run(self._raw, path, *how, write_run_pages)
 
     def _convention(self):
         return f"convention {_eval.convention_text(self.options.to_dict())}"
@@ -580,7 +581,7 @@ def evaluate(
         raise ValueError("give either embeddings or scores")
     if options is not None and more:
         raise ValueError("give options or keywords, not both")
-    options = options or EvaluationOptions(**more)
+    options = EvaluationOptions(**more) if options is None else options
     if (distance or columns is not None) and scores is None:
         raise ValueError("distance and columns are said of scores, and none are given")
     spec = _spec(protocol)
@@ -626,7 +627,7 @@ def evaluate(
         raw.add_note("The scores given are distances: their signs were turned.")
     if file is not None:
         raw.add_input(role, file)
-    result = Result(raw, root or "", threads)
+    result = Result(raw, path_text(root, "root"), threads)
     if out is not None:
         result.save(out, overwrite=overwrite, command=command)
     return result

@@ -14,6 +14,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
 #include "facebench/io/internal/temporary.h"
+#include "facebench/io/machine_error.h"
 
 namespace facebench {
 namespace {

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <charconv>
 #include <stdexcept>
 
 #include "facebench/core/error.h"
 #include "facebench/io/internal/hdf5_library.h"
+#include "facebench/io/machine_error.h"
 #include "facebench/io/text.h"
 
 namespace facebench {
@@ -28,6 +29,17 @@ void select_rows(hid_t space, const std::vector<std::int64_t>& shape, std::int64
     fail(where, fmt::format("cannot select rows: {}", library_message()));
 }
 
+// What HDF5 says of a write that failed: the system's error, which its message holds, or else that.
+[[noreturn]] void fail_write(const std::string& where) {
+  const std::string message = library_message();
+  constexpr std::string_view mark = "errno = ";  // behind the file's name
+  int error = 0;
+  if (const std::size_t at = message.rfind(mark); at != std::string::npos)
+    std::from_chars(message.data() + at + mark.size(), message.data() + message.size(), error);
+  if (error > 0) fail_errno(where, "write", error);
+  fail(where, fmt::format("cannot be written: {}", message));
+}
+
 }  // namespace
 
 H5Writer::H5Writer(const std::filesystem::path& target) : atomic_(target) {
@@ -42,8 +54,7 @@ H5Writer::H5Writer(const std::filesystem::path& target) : atomic_(target) {
   const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
   file_ = H5Fcreate(atomic_.temporary().c_str(), H5F_ACC_TRUNC, creation, access);
-  if (file_ < 0)
-    fail(atomic_.target().string(), fmt::format("cannot be written: {}", library_message()));
+  if (file_ < 0) fail_write(atomic_.target().string());
 }
 
 H5Writer::~H5Writer() {
@@ -73,7 +84,7 @@ std::int64_t H5Writer::create(std::string_view name, std::int64_t type, std::siz
     if (H5Lexists(file_, parts[i].c_str(), H5P_DEFAULT) > 0) continue;
     const Id group(H5Gcreate2(file_, parts[i].c_str(), H5P_DEFAULT, group_properties, H5P_DEFAULT),
                    H5Gclose);
-    if (!group) fail(where(parts[i]), fmt::format("cannot be made: {}", library_message()));
+    if (!group) fail_write(where(parts[i]));
   }
   const Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(properties, false);
@@ -86,7 +97,7 @@ std::int64_t H5Writer::create(std::string_view name, std::int64_t type, std::siz
   Id dataset(H5Dcreate2(file_, std::string(name).c_str(), type, space, H5P_DEFAULT, properties,
                         H5P_DEFAULT),
              H5Dclose);
-  if (!dataset) fail(where(name), fmt::format("cannot be made: {}", library_message()));
+  if (!dataset) fail_write(where(name));
   if (bytes > 0) {
     // Allocate the space now: if the library itself meets a full disk, it cannot close the file.
     const haddr_t offset = H5Dget_offset(dataset);
@@ -96,9 +107,7 @@ std::int64_t H5Writer::create(std::string_view name, std::int64_t type, std::siz
         fd < 0 ? errno
                : ::posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
     if (fd >= 0) ::close(fd);
-    if (error != 0)
-      fail(where(name), fmt::format("no room for {} bytes: {}", bytes, std::strerror(error)),
-           "Free some space and try again");
+    if (error != 0) fail_errno(where(name), fmt::format("reserve {} bytes", bytes), error);
   }
   return dataset.release();
 }
@@ -152,7 +161,7 @@ void H5Writer::write_slice(std::string_view name, H5Type type, std::int64_t firs
   const hsize_t flat = elements;
   const Id memory(H5Screate_simple(1, &flat, nullptr), H5Sclose);
   if (H5Dwrite(opened, native_type(type), memory, space, H5P_DEFAULT, values) < 0)
-    fail(where(name), fmt::format("cannot be written: {}", library_message()));
+    fail_write(where(name));
   std::fill_n(dataset.written.begin() + first, count, true);
 }
 
@@ -175,7 +184,7 @@ void H5Writer::write_texts(std::string_view name, std::span<const std::string> v
   const Id dataset(create(name, type, width, {static_cast<std::int64_t>(values.size())}), H5Dclose);
   if (values.empty()) return;
   if (H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)
-    fail(where(name), fmt::format("cannot be written: {}", library_message()));
+    fail_write(where(name));
 }
 
 void H5Writer::write_json(std::string_view name, const Json& value) {
@@ -194,9 +203,7 @@ void H5Writer::commit() {
   }
   {
     const Session session;
-    if (H5Fclose(std::exchange(file_, -1)) < 0)
-      fail(atomic_.target().string(), fmt::format("cannot be written: {}", library_message()),
-           "The disk may be full");
+    if (H5Fclose(std::exchange(file_, -1)) < 0) fail_write(atomic_.target().string());
   }
   atomic_.commit();
 }

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "facebench/core/error.h"
-#include "facebench/io/internal/temporary.h"
+#include "facebench/io/machine_error.h"
 
 namespace facebench {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/images/decode.h"
+#include "facebench/io/machine_error.h"
 #include "facebench/io/sha256.h"
 
 namespace facebench {
@@ -32,6 +33,8 @@ FileLook look_at(const Sample& sample, const CheckOptions& options) {
     }
     if (options.duplicates) look.sha256 = sha256_hex(bytes);
     if (options.decode) decode_image(std::as_bytes(std::span(bytes)), {}, sample.id);
+  } catch (const MachineError&) {
+    throw;
   } catch (const Error& e) {
     look.finding = {"unreadable", sample.id, e.what()};
   }

@@ -11,6 +11,7 @@
 #include "facebench/images/decode.h"
 #include "facebench/images/resize.h"
 #include "facebench/io/hdf5.h"
+#include "facebench/io/machine_error.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
 
@@ -75,6 +76,8 @@ class Cutter {
       bytes = sample.image.read();
       row.sha256 = sha256_hex(bytes);
       image = decode_image(std::as_bytes(std::span(bytes)), decode_, sample.id);
+    } catch (const MachineError&) {
+      throw;
     } catch (const Error& e) {
       return failed(std::move(row), SampleStatus::unreadable, plain_reason(e.what(), sample));
     }

@@ -19,6 +19,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/image_files.h"
 #include "facebench/io/json.h"
+#include "facebench/io/machine_error.h"
 
 namespace facebench {
 namespace {
@@ -125,6 +126,8 @@ std::optional<Image> read(const ImageFile& file, DetectedFile& result) {
     if (!file.image.archive()) return read_image(file.image.path());
     const std::string bytes = file.image.read();
     return decode_image(std::as_bytes(std::span(bytes)), {}, file.image.where());
+  } catch (const MachineError&) {
+    throw;
   } catch (const Error& e) {
     result.status = SampleStatus::unreadable;
     result.reason = printable(e.what());

@@ -11,6 +11,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/file_lock.h"
+#include "facebench/io/machine_error.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
@@ -28,7 +29,7 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
   if (!error || fs::exists(to)) return;
   AtomicFile copy(to);
   if (!fs::copy_file(from, copy.temporary(), fs::copy_options::overwrite_existing, error))
-    fail(to.string(), "cannot be written: " + error.message(), "Free some space and try again");
+    fail_errno(to, "write", error.value());
   copy.commit();
 }
 
@@ -81,6 +82,8 @@ std::string hash_of_images(const Dataset& dataset, const Job& job) {
         if (!sample.image.exists()) return;
         try {
           hashes[static_cast<std::size_t>(i)] = sha256_hex(sample.image.read());
+        } catch (const MachineError&) {
+          throw;
         } catch (const Error& e) {
           // The pack has it as an unreadable row, with this reason.
           hashes[static_cast<std::size_t>(i)] = sha256_hex(e.what());

@@ -275,6 +275,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
       {"cache", {{"pack", pack_entry.taken}, {"embeddings", embeddings_entry.taken}}}};
   if (!caching) info.circumstance.erase("cache");
   save_run(out, result, info, request.overwrite, [&](const fs::path& folder) {
+    if (request.pages) request.pages(folder);
     if (request.discard) return;
     fs::rename(pack_path, folder / "pack.h5");
     fs::rename(embeddings_path, folder / "embeddings.h5");

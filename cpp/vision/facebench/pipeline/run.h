@@ -38,9 +38,11 @@ struct RunRequest {
   std::filesystem::path cache;
   // Told what was taken from it: "pack", "embeddings".
   std::function<void(const std::string&)> reused;
+  // Puts pages into the run folder before that one appears; may be empty.
+  std::function<void(const std::filesystem::path&)> pages;
   std::string command;  // as typed, for the manifest's circumstance
 
-  // All that decides what is done; not the protocol, the command as typed and the callback.
+  // All that decides what is done; not the protocol, the command as typed and the callbacks.
   static void describe(OptionsBuilder<RunRequest>& o);
 };
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/io/machine_error.h"
 
 namespace facebench {
 namespace {
@@ -111,13 +112,6 @@ void remove_stale(const fs::path& folder) {
 
 }  // namespace
 
-void fail_errno(const fs::path& path, std::string_view action, int error) {
-  std::string_view advice;
-  if (error == ENOSPC || error == EDQUOT) advice = "Free some space and try again";
-  if (error == EACCES || error == EPERM || error == EROFS) advice = "Check the permissions";
-  fail(path.string(), fmt::format("cannot {}: {}", action, std::strerror(error)), advice);
-}
-
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
@@ -133,7 +127,11 @@ Temporary::Temporary(const fs::path& target, Kind kind) {
     }
     lock_ = open_for_lock(path_, kind, O_CREAT | O_EXCL);
     if (lock_ < 0 && (errno == EEXIST || (kind == Kind::folder && errno == ENOENT))) continue;
-    if (lock_ < 0) fail_errno(target, "write", errno);
+    if (lock_ < 0) {
+      const int error = errno;
+      if (kind == Kind::folder) ::rmdir(path_.c_str());
+      fail_errno(target, "write", error);
+    }
     lock(lock_, kind, true);
     // Between the two calls another process may have taken it for one of a dead process.
     struct stat info {};
@@ -143,9 +141,9 @@ Temporary::Temporary(const fs::path& target, Kind kind) {
 }
 
 Temporary::~Temporary() {
+  ::close(lock_);  // first: removing a folder takes a descriptor, and this may have been the last
   std::error_code ignored;
-  if (!kept_) fs::remove_all(path_, ignored);
-  ::close(lock_);
+  if (!kept_ && !fs::remove(path_, ignored)) fs::remove_all(path_, ignored);
 }
 
 bool is_being_written(const fs::path& target, const Temporary& own) {

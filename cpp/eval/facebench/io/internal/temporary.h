@@ -5,8 +5,6 @@
 
 namespace facebench {
 
-// "PATH: cannot ACTION: why", with advice where the error has one.
-[[noreturn]] void fail_errno(const std::filesystem::path& path, std::string_view action, int error);
 // Where a path lies; "." for a bare name.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 

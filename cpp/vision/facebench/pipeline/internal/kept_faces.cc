@@ -1,8 +1,11 @@
 #include "facebench/pipeline/internal/kept_faces.h"
 
-#include "facebench/core/error.h"
+#include <cerrno>
+
 #include "facebench/detection/given.h"
 #include "facebench/io/json.h"
+#include "facebench/io/machine_error.h"
+#include "facebench/io/presence.h"
 
 namespace facebench {
 
@@ -12,7 +15,9 @@ KeptFaces::KeptFaces(const Detector& detector, const fs::path& file)
     : detector_(detector), path_(file) {
   fs::create_directories(path_.parent_path());
   std::uintmax_t whole = 0;  // bytes
+  const bool begun = is_there(path_);
   std::ifstream before(path_, std::ios::binary);
+  if (begun && !before) fail_errno(path_, "read", errno);
   for (std::string line; std::getline(before, line) && !before.eof(); whole += line.size() + 1) {
     const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) break;
@@ -22,9 +27,9 @@ KeptFaces::KeptFaces(const Detector& detector, const fs::path& file)
   }
   before.close();
   // What follows was not written whole when the process, or the machine, was stopped.
-  if (fs::exists(path_)) fs::resize_file(path_, whole);
+  if (begun) fs::resize_file(path_, whole);
   file_.open(path_, std::ios::binary | std::ios::app);
-  if (!file_) fail(path_.string(), "cannot be written", "Choose another folder for the cache");
+  if (!file_) fail_errno(path_, "write", errno);
 }
 
 std::vector<Face> KeptFaces::find(const Image& image, std::string_view sample_id) const {
@@ -34,8 +39,7 @@ std::vector<Face> KeptFaces::find(const Image& image, std::string_view sample_id
   for (const Face& face : faces) list.push_back(face_json(face));
   const std::string line = canonical_json({{"faces", list}, {"id", sample_id}}) + "\n";
   const std::lock_guard lock(writing_);
-  if (!(file_ << line << std::flush))
-    fail(path_.string(), "cannot be written", "Free some space and try again");
+  if (!(file_ << line << std::flush)) fail_errno(path_, "write", errno);
   return faces;
 }
 
