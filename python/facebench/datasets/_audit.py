@@ -71,7 +71,7 @@ class _Pictures:
         full = _torch.full
         path = Path(path)
         self._pack, self._rows, self._samples = None, {}, {}
-        if full.find_image_archive(path) is not None or path.is_dir():
+        if full.find_image_archive(path) is not None or os.path.isdir(path):
             archive = full.find_image_archive(path) is not None
             dataset = full.read_archive(path) if archive else full.read_image_folder(path)
             self._samples = {sample.id: sample for sample in dataset.samples}

@@ -1,5 +1,6 @@
 """Images in the rows of Parquet and Arrow files, read by pyarrow: what C++ asks for them."""
 
+import os
 import threading
 from collections import OrderedDict
 from itertools import accumulate
@@ -187,7 +188,7 @@ def open_table(path):
         import pyarrow.ipc
     except ImportError:
         raise Error(f"{path}: Parquet and Arrow files need pyarrow: pip install pyarrow") from None
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return _Table([path], pyarrow)
     files = [p for p in sorted(path.iterdir()) if p.suffix.lower() in (".parquet", ".arrow")]
     if len({p.suffix.lower() for p in files}) != 1:

@@ -69,7 +69,7 @@ def diagnose(
     (40, True)
     """
     if protocol is None:
-        if not isinstance(model, str | os.PathLike) or not (Path(model) / "run.json").is_file():
+        if not isinstance(model, str | os.PathLike) or not os.path.isfile(Path(model) / "run.json"):
             raise ValueError("diagnose: give a protocol, or a run folder in place of a model")
         return Suspicions({"run": str(model), "found": suspicions(Path(model))})
     begun = time.monotonic()

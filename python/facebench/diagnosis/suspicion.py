@@ -1,5 +1,7 @@
 """What is suspicious in a run folder."""
 
+import os
+
 import numpy as np
 
 from facebench import _eval
@@ -81,7 +83,7 @@ def _of_crops(run):
         from facebench import datasets
     except ImportError:  # the light package has no crops
         return
-    if not (run / "pack.h5").is_file():
+    if not os.path.isfile(run / "pack.h5"):
         return
     pack = datasets.Pack(run / "pack.h5")
     there = np.flatnonzero(np.asarray(pack.statuses) == 0)

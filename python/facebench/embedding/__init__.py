@@ -9,6 +9,7 @@
 """
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -254,7 +255,7 @@ def convert(
     path = Path(weights)
     if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
         raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise Error(f"{brief(path)}: there is no such file")
     if path.suffix == ".onnx":
         if network is not None or drop:

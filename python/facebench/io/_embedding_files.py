@@ -137,7 +137,7 @@ def _text(name):
 
 def _names(given, where, found):
     beside = Path(where).with_suffix(".txt")
-    if given is None and found is None and beside.is_file() and beside != Path(where):
+    if given is None and found is None and os.path.isfile(beside) and beside != Path(where):
         given = beside
     if given is None:
         if found is None:

@@ -112,7 +112,7 @@ def read_training(folder, title=None) -> Training:
         elif "excluded" not in line:
             raise Error(f"{folder / 'log.jsonl'}:{number}: not a line of a training's log.")
     training.rows = [rows[step] for step in sorted(rows)]
-    training.done = (folder / "run.json").is_file()
+    training.done = os.path.isfile(folder / "run.json")
     if training.done:
         manifest = _eval.read_manifest(folder / "run.json")
         training.content = manifest["content"]

@@ -24,7 +24,7 @@ def write_bench(result, out, command="", overwrite=False):
     if not isinstance(result, dict) or result.get("kind") not in KINDS:
         raise ValueError("result: expected what a function bench_... returns")
     out = Path(out)
-    if (out / "bench.json").exists() and not overwrite:
+    if os.path.exists(out / "bench.json") and not overwrite:
         raise facebench.Error(f"{out}: holds a measurement already. Choose another folder")
     content = {
         "kind": f"bench-{result['kind']}",

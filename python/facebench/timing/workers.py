@@ -51,7 +51,7 @@ class Worker:
                 for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
             }
         python = Path(python or sys.executable)
-        if python.is_dir():
+        if os.path.isdir(python):
             python = python / "bin" / "python"
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close())
         # Ctrl-C is for the measuring process, which then stops this one.

@@ -1,5 +1,6 @@
 """Some of a run's crops and embeddings made once more from the images, for `verify --again`."""
 
+import os
 import random
 import tempfile
 from pathlib import Path
@@ -38,7 +39,7 @@ class Undone(Exception):
 def _compared(run, root, count, model, threads, progress):
     said = reports.read_run(run, check=False)
     content, circumstance = said["content"], said["circumstance"]
-    if not (run / "pack.h5").is_file() or not (run / "embeddings.h5").is_file():
+    if not os.path.isfile(run / "pack.h5") or not os.path.isfile(run / "embeddings.h5"):
         raise Undone("pack.h5 and embeddings.h5 are not in the run folder")
     model = model_of(content, circumstance) if model is None else model
     extract = dict(content["embeddings"]["manifest"]["extract"])
@@ -46,10 +47,12 @@ def _compared(run, root, count, model, threads, progress):
         extract["device"] = "auto"
     then, kept = datasets.Pack(run / "pack.h5"), read_embeddings(run / "embeddings.h5")
     folder = _images(circumstance, root)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise Undone(f"the images lie in an archive, {folder}")
     row = {name: k for k, name in enumerate(kept.names)}
-    there = [k for k, name in enumerate(then.names) if (folder / name).is_file() and name in row]
+    there = [
+        k for k, name in enumerate(then.names) if os.path.isfile(folder / name) and name in row
+    ]
     if not there:
         raise Undone(f"the images are not in {folder}")
     drawn = sorted(random.SystemRandom().sample(there, min(count, len(there))))
@@ -97,7 +100,7 @@ def model_of(content, circumstance):
     for said, place in zip(content["inputs"], circumstance["inputs"], strict=True):
         if said["role"] == "model":
             path = Path(place["path"])
-            if not path.is_file() or sha256_file(path) != said["sha256"]:
+            if not os.path.isfile(path) or sha256_file(path) != said["sha256"]:
                 raise Undone(f"the model is not there, or another one: {path}. Name it: --model")
             return path
     raise Undone("the run names no file of its model. Name the model: --model")

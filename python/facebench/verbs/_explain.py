@@ -74,7 +74,7 @@ class _Side:
 
     def pack(self):
         path = self.run / "pack.h5"
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise Undone(f"{path} is not there: the run was made with --discard")
         return path
 

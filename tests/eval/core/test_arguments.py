@@ -192,6 +192,23 @@ def test_an_array_where_nothing_is_the_default(name, call):
             call(values)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path: facebench.convert(path, network="small4"),
+        lambda path: facebench.explain(path),
+        lambda path: facebench.inspect(path, out="x.html"),
+        lambda path: facebench.diagnose("lfw", model=path, root=path),
+        lambda path: facebench.reports.training_rows(path),
+        lambda path: io.read_embeddings(f"{path}.npy"),
+    ],
+)
+def test_a_name_that_no_file_system_takes(call):
+    """Python's Path.is_file() raises an OSError then."""
+    with pytest.raises((facebench.Error, ValueError)):
+        call("x" * 70_000)
+
+
 def test_values_that_are_looked_at_late():
     """Each was a RuntimeError or an AttributeError that named no argument."""
     network = facebench.nn.build_network("small4", classes=3)

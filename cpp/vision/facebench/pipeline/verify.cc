@@ -86,7 +86,7 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
           const auto k = static_cast<std::size_t>(i);
           const ImageLocation& image = dataset.samples[k].image;
           if (!reachable(image.path())) return;  // a link out of the root: as if it were not there
-          std::error_code ignored;  // a loop of links
+          std::error_code ignored;               // a loop of links
           if (image.archive())
             hashes[k] = sha256_hex(image.read());
           else if (fs::is_regular_file(image.path(), ignored))
