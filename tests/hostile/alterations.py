@@ -1,4 +1,4 @@
-"""Some 2,500 alterations of run folders, by hand and by a forger who writes the hashes anew: which
+"""Some 2,700 alterations of run folders, by hand and by a forger who writes the hashes anew: which
 of them `facebench verify` names.
 
     python tests/hostile/alterations.py [PART]    all of them, or every PART-th: what is not named

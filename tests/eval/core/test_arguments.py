@@ -196,9 +196,9 @@ def test_an_array_where_nothing_is_the_default(name, call):
     "call",
     [
         lambda path: facebench.convert(path, network="small4"),
-        lambda path: facebench.explain(path),
+        lambda path: facebench.explain(path, path),
         lambda path: facebench.inspect(path, out="x.html"),
-        lambda path: facebench.diagnose("lfw", model=path, root=path),
+        lambda path: facebench.diagnose(path, "lfw", root=path),
         lambda path: facebench.reports.training_rows(path),
         lambda path: io.read_embeddings(f"{path}.npy"),
     ],
