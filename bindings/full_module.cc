@@ -1,10 +1,9 @@
 #include "modules.h"
 
-// Everything else. torch is imported first, so that its libraries and type casters are loaded, then
-// _eval, whose types these functions take and return.
+// Everything else. _eval is imported first, whose types these functions take and return. torch is
+// not: only what gives tensors needs it (facebench/_library.py).
 PYBIND11_MODULE(_full, m) {
   m.doc() = "facebench: images, detection, datasets, networks, training";
-  pybind11::module_::import("torch");
   pybind11::module_::import("facebench._eval");
   m.attr("torch_version") = FACEBENCH_TORCH_VERSION;
   facebench::bind_images(m);

@@ -39,6 +39,8 @@ PASSED_OVER = ("__doc__", "__module__", "__hash__", "__reduce__", "__reduce_ex__
 
 def compiled(name: str) -> types.ModuleType:
     """A compiled module without facebench/__init__.py, which needs more than it."""
+    if name == "_full":
+        importlib.import_module("torch")  # whose types have names then
     package = types.ModuleType("facebench")
     package.__path__ = importlib.util.find_spec("facebench").submodule_search_locations
     sys.modules["facebench"] = package

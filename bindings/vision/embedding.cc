@@ -33,7 +33,9 @@ class PythonModel : public BatchModel {
 
   at::Tensor embed(const at::Tensor& images) const override {
     const py::gil_scoped_acquire gil;
-    const py::object batch = py::cast(images.contiguous()).attr("numpy")();
+    const at::Tensor dense_images = images.contiguous();
+    const py::dtype type(dense_images.scalar_type() == at::kByte ? "uint8" : "float32");
+    const py::array batch(type, dense_images.sizes().vec(), dense_images.const_data_ptr());
     const py::array output = py::module_::import("numpy").attr("asarray")(function_(batch));
     if (std::string_view("fiub").find(output.dtype().kind()) == std::string_view::npos)
       throw py::value_error(fmt::format("the model '{}' gave an array of {}, expected real numbers",
@@ -73,7 +75,13 @@ void bind_model(py::module_& m) {
       .def_readonly("network", &Model::network, "The network's name.")
       .def_readonly("network_options", &Model::network_options, "What the network was built for.")
       .def_readwrite("options", &Model::options, "What it expects of images; see ModelOptions.")
-      .def_readonly("weights", &Model::weights, "The Network.")
+      .def_property_readonly(
+          "weights",
+          [](const Model& model) -> const Network& {
+            py::module_::import("torch");  // the Network gives tensors
+            return model.weights;
+          },
+          py::return_value_policy::reference_internal, "The Network.")
       .def_readonly("sha256", &Model::sha256, "Of the file it was loaded from, or ''.")
       .def_property(
           "input_ranges", [](const Model& model) { return pairs_of(model.input_ranges); },

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from facebench._torch import full
+from facebench._library import full
 from facebench.core._arguments import real_array
 from facebench.core._options import takes
 from facebench.detection import Face

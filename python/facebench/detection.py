@@ -14,7 +14,7 @@ import numpy as np
 
 from facebench import images
 from facebench._eval import Error
-from facebench._torch import full
+from facebench._library import full
 from facebench.core._arguments import listed, type_text
 
 DetectedFile = full.DetectedFile

@@ -12,7 +12,7 @@ from typing import Unpack
 
 import numpy as np
 
-from facebench._torch import full
+from facebench._library import full
 from facebench.core._arguments import real_array, tensor_array, type_text
 from facebench.core._options import takes
 

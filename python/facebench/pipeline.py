@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from facebench import datasets, embedding, reports
-from facebench._torch import full
+from facebench._library import full
 from facebench.core._arguments import with_keys
 from facebench.core._options import takes
 from facebench.embedding import _foreign

@@ -331,7 +331,8 @@ def test_light_python_modules_do_not_import_torch():
     wrong = []
     for path in (p for floor in light for p in python_sources(floor)):
         for name in imported_modules(path):
-            if name.split(".")[0] in {"torch", "cv2"} or name.startswith("facebench._torch"):
+            private = name.startswith(("facebench._library", "facebench._torch"))
+            if private or name.split(".")[0] in {"torch", "cv2"}:
                 wrong.append(f"{path.relative_to(ROOT)} imports {name}")
     assert wrong == []
 

@@ -30,9 +30,7 @@ _TEXTS = {
     "Detector": lambda x: json.loads(x.description())["detector"],
     "ImageFile": lambda x: x.name,
     "ConvertSummary": lambda x: f"{_count(x.images, 'image')}, {x.people:,} people",
-    "DatasetReport": lambda x: (
-        f"{_count(x.images, 'image')}, {_count(len(x.findings), 'finding')}"
-    ),
+    "DatasetReport": lambda x: f"{_count(x.images, 'image')}, {_count(len(x.findings), 'finding')}",
     "DecodedImages": _images,
     "FaceIdentity": lambda x: f"index {x.index}",
     "ImageSource": _images,
@@ -42,7 +40,7 @@ _TEXTS = {
     "PackFailure": lambda x: f"{x.id}: {x.reason}",
     "PackSummary": lambda x: f"{x.path}: {_counts(x.counts)}",
     "SyntheticFace": lambda x: f"{x.image.shape[0]}x{x.image.shape[1]}, yaw {x.yaw:.0f}",
-    "SyntheticSummary": lambda x: (f"{x.folder}: {_count(x.images, 'image')}, {x.people:,} people"),
+    "SyntheticSummary": lambda x: f"{x.folder}: {_count(x.images, 'image')}, {x.people:,} people",
     "Graph": _graph,
     "InferenceNetwork": lambda x: "",
     "Network": lambda x: f"{_graph(x.graph)}, on {x.device}",

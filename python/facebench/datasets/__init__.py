@@ -25,7 +25,7 @@ A data set of them, read back and packed without a detector:
 (40, 112, 112, 3)
 """
 
-from facebench import _torch  # noqa: F401
+from facebench import _library  # noqa: F401
 from facebench._full import (
     CheckOptions,
     ConvertOptions,

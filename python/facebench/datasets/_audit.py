@@ -5,7 +5,7 @@ import html
 import os
 from pathlib import Path
 
-from facebench import _torch
+from facebench import _library
 from facebench.core import Error
 from facebench.core._arguments import of_kind
 
@@ -68,7 +68,7 @@ class _Pictures:
     """The pictures of one set, by the ids of its samples; without images there are none."""
 
     def __init__(self, path):
-        full = _torch.full
+        full = _library.full
         path = Path(path)
         self._pack, self._rows, self._samples = None, {}, {}
         if full.find_image_archive(path) is not None or os.path.isdir(path):
@@ -87,8 +87,8 @@ class _Pictures:
         try:
             if name in self._samples:
                 sample = self._samples[name]
-                pixels = _torch.full.decode_image(
-                    sample.read(), _torch.full.DecodeOptions(), sample.where
+                pixels = _library.full.decode_image(
+                    sample.read(), _library.full.DecodeOptions(), sample.where
                 )
             elif name in self._rows:
                 pixels = self._pack.images[self._rows[name]]
@@ -99,10 +99,10 @@ class _Pictures:
         height, width = pixels.shape[:2]
         scale = _SIDE / max(height, width)
         if scale < 1:
-            pixels = _torch.full.resize(
+            pixels = _library.full.resize(
                 pixels, max(1, round(width * scale)), max(1, round(height * scale)), "area"
             )
-        data = base64.b64encode(bytes(_torch.full.encode_png(pixels))).decode()
+        data = base64.b64encode(bytes(_library.full.encode_png(pixels))).decode()
         return f'<img loading="lazy" alt="" src="data:image/png;base64,{data}">'
 
 

@@ -3,7 +3,7 @@
 import os
 from typing import Unpack
 
-from facebench import _torch
+from facebench import _library
 from facebench._full import OverlapOptions
 from facebench.core import Error
 from facebench.core._arguments import path_text
@@ -99,7 +99,7 @@ def find_overlap(
     test_names=None,
     threads=0,
     progress=None,
-    **options: "Unpack[_torch.full.OverlapOptionsKeywords]",
+    **options: "Unpack[_library.full.OverlapOptionsKeywords]",
 ):
     """People of a training set who are in a test set too: by name, and by similar images.
 
@@ -124,7 +124,7 @@ def find_overlap(
     [('Doe_Jane', 'Jane_Doe', 'reordered', 1), ('Škoda_Petr', 'Other', '', 1)]
     """
     return Overlap(
-        *_torch.full.find_overlap(
+        *_library.full.find_overlap(
             os.fspath(train),
             os.fspath(test),
             path_text(train_embeddings, "train_embeddings"),

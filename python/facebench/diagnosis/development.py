@@ -191,9 +191,9 @@ class Development:
         """Finds the faces of all images, once for all crops."""
         asked = self._asked
         known = self.network.said() | asked
-        if known.get("detector") not in (None, "", "none"):
+        if known.get("detector") not in (None, "", "none") and not known.get("crop"):
             try:
-                full.require_landmarks(known["detector"], known.get("crop") or "arcface112")
+                full.require_landmarks(known["detector"], "arcface112")
             except ValueError:  # no landmarks that the default crop needs: boxes will do
                 asked = asked | {"crop": "paper"}
         pack = self._pack("detected.h5", asked, progress)

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from facebench import nn
-from facebench._torch import full
+from facebench._library import full
 from facebench.core import Error
 from facebench.core._arguments import (
     brief,
@@ -43,11 +42,11 @@ from facebench.io import (
     sha256_file,
     write_embeddings,
 )
-from facebench.nn import NetworkOptions
 
 ExtractOptions = full.ExtractOptions
 Model = full.Model
 ModelOptions = full.ModelOptions
+NetworkOptions = full.NetworkOptions
 
 __all__ = [
     "CallableEmbedder",
@@ -312,6 +311,8 @@ def export_onnx(model, path, *, fold: bool = True) -> None:
     if not isinstance(model, Model):
         raise TypeError(f"model must be a Model or a TorchEmbedder, not {type_text(model)}")
     metadata = {"facebench": json.dumps(model.description(), sort_keys=True)}
+    from facebench import nn
+
     nn.export_onnx(model.weights, path, taps=[model.options.tap], fold=fold, metadata=metadata)
 
 

@@ -5,18 +5,18 @@ Part of `facebench.embedding`, which shows these names.
 
 import importlib
 import json
+import sys
 import warnings
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from facebench._torch import full
+from facebench._library import full
 from facebench.core import Error, _entry_points
 from facebench.core._arguments import brief, cut, type_text
 from facebench.core._files import MOST, open_file, read_bytes
 from facebench.io import read_safetensors, sha256_file, write_safetensors
-from facebench.nn._own_module import first_output
 
 
 class Embedder(Protocol):
@@ -311,6 +311,8 @@ class TorchEmbedder(_NetworkEmbedder):
     def _run(self, x: np.ndarray) -> np.ndarray:
         import torch
 
+        from facebench.nn._own_module import first_output
+
         module = self._module
         images = torch.from_numpy(x)
         first = next(iter(module.parameters()), images)
@@ -366,14 +368,13 @@ def load_embedder(source, **options):
     >>> embedding.load_embedder("math:sqrt")(4.0)
     2.0
     """
-    import torch
-
+    torch = sys.modules.get("torch")  # who has a module of it has imported it
     options = {name: value for name, value in options.items() if value is not None}
     text = str(source)
     named = isinstance(source, (str, Path))
     if named and text.endswith(".onnx"):
         return OnnxEmbedder(source, **options)
-    if isinstance(source, (torch.nn.Module, full.Network)):
+    if isinstance(source, full.Network) or (torch and isinstance(source, torch.nn.Module)):
         return TorchEmbedder(source, **options)
     dlib = named and text == "dlib"
     if isinstance(source, full.Model) or dlib or (named and text.endswith(".safetensors")):

@@ -63,7 +63,7 @@ def fit(
     2
     """
     from facebench import training
-    from facebench._torch import full
+    from facebench._library import full
     from facebench.timing.workers import Worker, WorkerFailed
 
     recipe = training.load_recipe(recipe) if isinstance(recipe, (str, os.PathLike)) else recipe

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from facebench import crops, detection, embedding, images
-from facebench._torch import full
+from facebench._library import full
 from facebench.core import Error
 from facebench.core._files import read_json
 from facebench.core._options import takes

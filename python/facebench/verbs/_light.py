@@ -195,7 +195,7 @@ def verify(
     if again < 0 or (model is not None and not again):
         raise ValueError("again: how many images, 1 or more; model goes with it")
     if find_spec("torch") is not None and find_spec("facebench._full") is not None:
-        from facebench._torch import full
+        from facebench._library import full
 
         checks = full.verify(run, path_text(root, "root"), threads, progress)
     else:

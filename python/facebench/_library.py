@@ -1,0 +1,51 @@
+"""The compiled module that needs torch's libraries, with a check that the torch at hand fits.
+
+They are loaded in a quarter of the time of ``import torch``. What neither takes nor returns tensors
+does not wait for the rest; what does imports `facebench._torch`.
+"""
+
+import os
+import sys
+from importlib.metadata import version
+from importlib.util import find_spec
+
+if find_spec("torch") is None:
+    raise ImportError(
+        "this part of facebench needs torch: pip install torch, then reinstall facebench with "
+        "pip install --no-build-isolation (protocols, metrics and reports work without it)"
+    )
+if find_spec("facebench._full") is None:
+    raise ImportError(
+        "facebench was built without torch, so only protocols, metrics and reports are here. "
+        "Install torch, then reinstall facebench with pip install --no-build-isolation"
+    )
+
+from facebench import _full as full
+from facebench import _threads
+from facebench.core import _texts
+
+_texts.give(full)
+
+
+def _major_minor(text: str) -> str:
+    return ".".join(text.split(".")[:2])
+
+
+_imported = sys.modules.get("torch")
+_version = _imported.__version__ if _imported else version("torch")
+if _major_minor(_version) != _major_minor(full.torch_version):
+    raise ImportError(
+        f"facebench was built for torch {full.torch_version}, but torch {_version} is "
+        "installed. Install that torch, or reinstall facebench with pip install "
+        "--no-build-isolation --force-reinstall --no-deps"
+    )
+
+# Where dlib's models are, unless the user says it; nothing of their package is run.
+if (models := find_spec("face_recognition_models")) and models.submodule_search_locations:
+    folder = os.path.join(models.submodule_search_locations[0], "models")
+    os.environ.setdefault("FACEBENCH_DLIB_MODELS", folder)
+
+if _threads.few and _imported:  # which has counted its threads already
+    _imported.set_num_threads(1)
+
+__all__ = ["full"]
