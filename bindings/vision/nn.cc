@@ -25,9 +25,10 @@ py::dict named(const std::vector<NamedTensor>& tensors) {
   return result;
 }
 
-// What torch could not allocate, which it says with a line of its own source.
+// What torch could not allocate, which it says with a line of its own source. torch, imported
+// later, has a translator for all modules; that of one module comes first.
 void translate_lack_of_memory() {
-  py::register_exception_translator([](std::exception_ptr p) {
+  py::register_local_exception_translator([](std::exception_ptr p) {
     try {
       if (p) std::rethrow_exception(p);
     } catch (const c10::Error& e) {
