@@ -4,6 +4,8 @@ They are loaded in a quarter of the time of ``import torch``. What neither takes
 does not wait for the rest; what does imports `facebench._torch`.
 """
 
+import ctypes
+import importlib
 import os
 import sys
 from importlib.metadata import version
@@ -20,9 +22,16 @@ if find_spec("facebench._full") is None:
         "Install torch, then reinstall facebench with pip install --no-build-isolation"
     )
 
-from facebench import _full as full
-from facebench import _threads
-from facebench.core import _texts
+# Those of the torch that is imported later, wherever it lies: a second copy would be another torch.
+_torch = find_spec("torch").submodule_search_locations[0]
+try:
+    ctypes.CDLL(os.path.join(_torch, "lib", "libtorch_python.so"))
+except OSError:  # of a torch that is put together otherwise
+    importlib.import_module("torch")
+
+from facebench import _full as full  # noqa: E402
+from facebench import _threads  # noqa: E402
+from facebench.core import _texts  # noqa: E402
 
 _texts.give(full)
 
