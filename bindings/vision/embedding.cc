@@ -33,9 +33,11 @@ class PythonModel : public BatchModel {
 
   at::Tensor embed(const at::Tensor& images) const override {
     const py::gil_scoped_acquire gil;
-    const at::Tensor dense_images = images.contiguous();
-    const py::dtype type(dense_images.scalar_type() == at::kByte ? "uint8" : "float32");
-    const py::array batch(type, dense_images.sizes().vec(), dense_images.const_data_ptr());
+    // The tensor's own memory, which the array keeps alive.
+    auto* const tensor = new at::Tensor(images.contiguous());
+    const py::capsule owner(tensor, [](void* t) { delete static_cast<at::Tensor*>(t); });
+    const py::dtype type(tensor->scalar_type() == at::kByte ? "uint8" : "float32");
+    const py::array batch(type, tensor->sizes().vec(), tensor->const_data_ptr(), owner);
     const py::array output = py::module_::import("numpy").attr("asarray")(function_(batch));
     if (std::string_view("fiub").find(output.dtype().kind()) == std::string_view::npos)
       throw py::value_error(fmt::format("the model '{}' gave an array of {}, expected real numbers",
