@@ -27,13 +27,13 @@ namespace {
 
 constexpr int kPeople = 50, kImages = 6, kDim = 24;
 
-struct Set {
+struct AllPairsSet {
   TrialSet trials;
   ProtocolSpec spec;
   EmbeddingSet embeddings;
 
   // A triangle over all images, and the even ones against the odd ones.
-  explicit Set(std::uint64_t seed = 3, int failed = 0) {
+  explicit AllPairsSet(std::uint64_t seed = 3, int failed = 0) {
     RandomPeople{kPeople, kImages, kDim, 1, seed, 1.1}.fill(trials, embeddings);
     DenseTrials triangle, cross;
     for (std::int32_t i = 0; i < kPeople * kImages; ++i) {
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Failures, EachPolicy,
 
 TEST_P(EachPolicy, TheTailGivesTheNumbersOfAllScores) {
   const auto [failed, policy] = GetParam();
-  const Set set(3, failed);
+  const AllPairsSet set(3, failed);
   EvaluationOptions all = stored(), few = shortened();
   all.failed_enrolments = few.failed_enrolments = policy;
   const Result a = evaluate(under(set.spec, set.trials), set.embeddings, all);
@@ -108,7 +108,7 @@ TEST_P(EachPolicy, TheTailGivesTheNumbersOfAllScores) {
 }
 
 TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
-  const Set set;
+  const AllPairsSet set;
   const Result a = evaluate(under(set.spec, set.trials), set.embeddings, stored());
   // A tail of a single bin's width, made by hand: what 1e10 comparisons would be asked for.
   Result b = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
@@ -146,7 +146,7 @@ TEST(AllPairsTrials, ATargetBelowTheTailIsBoundedByTheHistogram) {
 }
 
 TEST(AllPairsTrials, TheRunFolderHoldsWhatVerificationNeeds) {
-  const Set set(3, 2);
+  const AllPairsSet set(3, 2);
   const TinyLfw place;
   const Result r = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
   write_run_files(place.root(), r);
@@ -157,12 +157,12 @@ TEST(AllPairsTrials, TheRunFolderHoldsWhatVerificationNeeds) {
   EXPECT_TRUE(all_same(checks));
   EXPECT_EQ(std::ranges::count(checks, "scores from embeddings.h5", &Check::name), 1);
   // Other embeddings give other scores.
-  write_embeddings(place.root() / "embeddings.h5", Set(4, 2).embeddings);
+  write_embeddings(place.root() / "embeddings.h5", AllPairsSet(4, 2).embeddings);
   EXPECT_FALSE(all_same(verify_scores(place.root())));
 }
 
 TEST(AllPairsTrials, CurvesAndPairingKnowThem) {
-  const Set set, other(4);
+  const AllPairsSet set, other(4);
   const TinyLfw first, second;
   const Result result = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
   write_run_files(first.root(), result);
@@ -186,7 +186,7 @@ TEST(AllPairsTrials, CurvesAndPairingKnowThem) {
 
 // With all scores at hand a dense track has a CMC where the protocol asks for ranks.
 TEST(AllPairsTrials, DenseTracksHaveACmc) {
-  const Set set;
+  const AllPairsSet set;
   const TinyLfw place;
   const ProtocolSpec ranked = parse_protocol(
       set.spec.text + "[[metrics]]\nname = \"rank\"\ntargets = [1, 5]\n", "ranked.toml");
@@ -200,7 +200,7 @@ TEST(AllPairsTrials, DenseTracksHaveACmc) {
 }
 
 TEST(AllPairsTrials, DamagedTailsAreRefused) {
-  const Set set;
+  const AllPairsSet set;
   const Result r = evaluate(under(set.spec, set.trials), set.embeddings, shortened());
   const ScoreTail good = *r.scores[0].tail;
   check_tail(good);

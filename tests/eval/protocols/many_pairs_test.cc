@@ -15,7 +15,7 @@
 namespace facebench {
 namespace {
 
-constexpr int kPeople = 60, kImages = 25, kDim = 8;
+constexpr int kManyPeople = 60, kManyImages = 25, kManyDim = 8;
 
 struct ManyPairs {
   TrialSet trials;
@@ -23,10 +23,10 @@ struct ManyPairs {
   ProtocolSpec spec;
 
   ManyPairs() {
-    RandomPeople{kPeople, kImages, kDim, 1, 7, 1.5}.fill(trials, embeddings);
+    RandomPeople{kManyPeople, kManyImages, kManyDim, 1, 7, 1.5}.fill(trials, embeddings);
     // Every pair of images, so all people are one component.
     ListedTrials list;
-    for (std::int32_t i = 0; i < kPeople * kImages; ++i)
+    for (std::int32_t i = 0; i < kManyPeople * kManyImages; ++i)
       for (std::int32_t j = 0; j < i; ++j) {
         list.comparisons.push_back({i, j});
         list.genuine.push_back(trials.identity[i] == trials.identity[j]);

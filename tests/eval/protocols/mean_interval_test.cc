@@ -8,13 +8,13 @@
 namespace facebench {
 namespace {
 
-constexpr int kImages = 4;
+constexpr int kImagesEach = 4;
 
 // All pairs of the images of people begin, ..., end - 1.
 ListedTrials pairs_of(const TrialSet& set, int begin, int end) {
   ListedTrials list;
-  for (std::int32_t i = begin * kImages; i < end * kImages; ++i)
-    for (std::int32_t j = begin * kImages; j < i; ++j) {
+  for (std::int32_t i = begin * kImagesEach; i < end * kImagesEach; ++i)
+    for (std::int32_t j = begin * kImagesEach; j < i; ++j) {
       list.comparisons.push_back({i, j});
       list.genuine.push_back(set.identity[static_cast<std::size_t>(i)] ==
                              set.identity[static_cast<std::size_t>(j)]);
@@ -35,7 +35,7 @@ targets = [0.05]
 )");
 
   explicit Splits(const std::vector<std::pair<int, int>>& people) {
-    RandomPeople{60, kImages, 8, 1, 7, 1.5}.fill(trials, embeddings);
+    RandomPeople{60, kImagesEach, 8, 1, 7, 1.5}.fill(trials, embeddings);
     for (const auto& [begin, end] : people)
       trials.tracks.push_back(
           {"split" + std::to_string(trials.tracks.size()), pairs_of(trials, begin, end)});

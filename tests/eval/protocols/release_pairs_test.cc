@@ -24,7 +24,7 @@ double accuracy(const Release& release, const TrialSet& set, const std::vector<d
 // scikit-learn/scikit-learn: sklearn/datasets/_lfw.py (tabs; lfw_funneled/ beside the lists)
 // JDAI-CV/FaceX-Zoo: test_protocol/lfw/pairs_parser.py (tabs)
 
-const std::string kPairs = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tJosé_Dé\t1\n";
+const std::string kLfwPairs = "2\t1\nAnn\t1\t2\nAnn\t1\tBob\t1\nCat\t1\t2\nCat\t1\tJosé_Dé\t1\n";
 
 void add_lfw_images(Release& release, const std::string& folder, const std::string& jose) {
   for (const std::string image :
@@ -37,7 +37,7 @@ TEST(Release, LfwIsFoundInEachFolderThatArchivesMake) {
   for (const std::string folder : {"", "images/", "lfw/", "lfw_funneled/", "lfw-funneled/",
                                    "lfw-deepfunneled/", "lfw-deepfunneled/lfw-deepfunneled/"}) {
     Release release("lfw");
-    release.file("pairs.txt", kPairs);
+    release.file("pairs.txt", kLfwPairs);
     add_lfw_images(release, folder, "José_Dé");
     EXPECT_EQ(release.check().missing, 0) << folder;
     // The folder of the images given as the root: the list lies beside it, or above.
@@ -49,7 +49,7 @@ TEST(Release, LfwIsFoundInEachFolderThatArchivesMake) {
 TEST(Release, LfwWithABomCrlfBlanksAndLatin1Names) {
   Release release("lfw");
   const std::string latin = "Jos\xE9_D\xE9";
-  std::string text = with_crlf_and_bom(with(kPairs, "José_Dé", latin));
+  std::string text = with_crlf_and_bom(with(kLfwPairs, "José_Dé", latin));
   text = with(text, "Ann\t1\t2\r\n", "Ann\t1\t2 \r\n") + "\r\n";
   release.file("view2/pairs.txt", text);
   add_lfw_images(release, "lfw/", latin);
@@ -300,7 +300,7 @@ TEST(Release, AgeDbWithTheDataSetsNamesOfFiles) {
 
 TEST(Release, TheCheckSaysWhatIsThereAndWhatDiffers) {
   Release release("lfw");
-  release.file("pairs.txt", kPairs);
+  release.file("pairs.txt", kLfwPairs);
   release.image("lfw/Ann/Ann_0001.jpg");
   const DataCheck check = release.check();
   EXPECT_FALSE(check.complete());

@@ -19,28 +19,28 @@
 namespace facebench {
 namespace {
 
-constexpr int kPeople = 40, kImages = 5, kDim = 16;
+constexpr int kSearchPeople = 40, kSearchImages = 5, kSearchDim = 16;
 
-struct Set {
+struct SearchSet {
   TrialSet trials;
   ProtocolSpec spec;
   EmbeddingSet embeddings;
 
   // Thirty people are enrolled, every other one with two images; the rest are probes. Of every 37
   // images the first `failed` cannot be enrolled, and `nobody` of all.
-  explicit Set(int failed = 0, bool nobody = false) {
-    RandomPeople{kPeople, kImages, kDim, 1, 5, 1.1}.fill(trials, embeddings);
+  explicit SearchSet(int failed = 0, bool nobody = false) {
+    RandomPeople{kSearchPeople, kSearchImages, kSearchDim, 1, 5, 1.1}.fill(trials, embeddings);
     IdentificationTrials search;
-    for (std::int32_t i = 0; i < kPeople * kImages; ++i) {
-      const std::int32_t person = i / kImages, image = i % kImages;
+    for (std::int32_t i = 0; i < kSearchPeople * kSearchImages; ++i) {
+      const std::int32_t person = i / kSearchImages, image = i % kSearchImages;
       const bool enrolled = person < 30 && (image == 0 || (image == 1 && person % 2 == 0));
       (enrolled ? search.gallery : search.probes).push_back(i);
       if (i % 37 < failed || nobody) fail_sample(embeddings, i);
     }
     // Two people of the same looks: ties.
-    for (std::int32_t k = 0; k < kDim; ++k)
-      embeddings.values[static_cast<std::size_t>(5 * kImages * kDim + k)] =
-          embeddings.values[static_cast<std::size_t>(7 * kImages * kDim + k)];
+    for (std::int32_t k = 0; k < kSearchDim; ++k)
+      embeddings.values[static_cast<std::size_t>(5 * kSearchImages * kSearchDim + k)] =
+          embeddings.values[static_cast<std::size_t>(7 * kSearchImages * kSearchDim + k)];
     trials.tracks = {{"search", search}};
     trials.check();
     spec = protocol_by_hand(R"(
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Failures, EachSearchPolicy,
 
 TEST_P(EachSearchPolicy, OutcomesGiveTheNumbersOfAllScores) {
   const auto [failed, policy] = GetParam();
-  const Set set(failed);
+  const SearchSet set(failed);
   const Result a = evaluate(under(set.spec, set.trials), set.embeddings, stored(policy));
   const Result b = evaluate(under(set.spec, set.trials), set.embeddings, outcomes(policy));
   ASSERT_TRUE(b.scores[0].outcomes);
@@ -93,7 +93,7 @@ TEST_P(EachSearchPolicy, OutcomesGiveTheNumbersOfAllScores) {
 
 TEST_P(EachSearchPolicy, ARunOfOutcomesIsVerifiedAndDrawn) {
   const auto [failed, policy] = GetParam();
-  const Set set(failed);
+  const SearchSet set(failed);
   const TemporaryFolder folder;
   write_embeddings(folder / "e.h5", set.embeddings);
   std::vector<TrackCurves> curves;
@@ -119,9 +119,9 @@ TEST_P(EachSearchPolicy, ARunOfOutcomesIsVerifiedAndDrawn) {
 }
 
 TEST(SearchOutcomes, TheSameSearchesAreFoundAgain) {
-  const Set set;
+  const SearchSet set;
   const TemporaryFolder folder;
-  Set other;
+  SearchSet other;
   other.embeddings.values[3] += 0.5f;
   write_run_files(folder / "a", evaluate(under(set.spec, set.trials), set.embeddings, outcomes()),
                   {});
@@ -137,7 +137,7 @@ TEST(SearchOutcomes, TheSameSearchesAreFoundAgain) {
 }
 
 TEST(SearchOutcomes, DamagedOutcomesAreRefused) {
-  const Set set;
+  const SearchSet set;
   const TemporaryFolder folder;
   Result r = evaluate(under(set.spec, set.trials), set.embeddings, outcomes());
   const auto refused = [&](auto&& change, std::string_view words) {
@@ -159,7 +159,7 @@ TEST(SearchOutcomes, DamagedOutcomesAreRefused) {
 }
 
 TEST(SearchOutcomes, NoSearchLeftIsAnError) {
-  const Set set(0, true);
+  const SearchSet set(0, true);
   EXPECT_ERROR(evaluate(under(set.spec, set.trials), set.embeddings, outcomes("drop")),
                "no search is left");
 }

@@ -24,17 +24,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPeople = 6, kSamples = 8, kDim = 16;
+constexpr int kSubjects = 6, kSamples = 8, kTemplateDim = 16;
 
 // Six people with four templates of two samples each, and a protocol with one track of each kind.
-struct Set {
+struct TemplateSet {
   TrialSet trials;
   ProtocolSpec spec;
   EmbeddingSet embeddings;
 
-  Set() {
-    RandomPeople{kPeople, kSamples, kDim, 3, 3, 1.2}.fill(trials, embeddings);
-    for (std::int32_t i = 0; i < kPeople * kSamples; ++i) {
+  TemplateSet() {
+    RandomPeople{kSubjects, kSamples, kTemplateDim, 3, 3, 1.2}.fill(trials, embeddings);
+    for (std::int32_t i = 0; i < kSubjects * kSamples; ++i) {
       const std::int32_t p = trials.identity[i], s = i % kSamples;
       if (s % 2 == 0)
         trials.templates.add("p" + std::to_string(p) + "t" + std::to_string(s / 2), p);
@@ -45,7 +45,7 @@ struct Set {
     IdentificationTrials search;
     ListedTrials listed;
     matrix.groups = {"young", "old"};
-    for (std::int32_t p = 0; p < kPeople; ++p) {
+    for (std::int32_t p = 0; p < kSubjects; ++p) {
       const auto t = [p](std::int32_t k) { return 4 * p + k; };
       dense.rows.push_back(t(0));
       dense.columns.push_back(t(2));
@@ -80,13 +80,13 @@ name = "dprime"
   // The cosine of two templates, straight from the definition.
   double cosine(std::int32_t a, std::int32_t b) const {
     const auto fused = [&](std::int32_t t) {
-      std::vector<double> sum(kDim, 0.0);
+      std::vector<double> sum(kTemplateDim, 0.0);
       for (auto i = trials.templates.begin[t]; i < trials.templates.begin[t + 1]; ++i) {
         const auto row = embeddings.row(static_cast<std::size_t>(trials.templates.sample[i]));
         double length = 0;
         for (const float x : row) length += double(x) * double(x);
         if (length == 0) continue;
-        for (int k = 0; k < kDim; ++k) sum[k] += row[k] / std::sqrt(length);
+        for (int k = 0; k < kTemplateDim; ++k) sum[k] += row[k] / std::sqrt(length);
       }
       double squared = 0;
       for (const double v : sum) squared += v * v;
@@ -96,7 +96,7 @@ name = "dprime"
     };
     const auto x = fused(a), y = fused(b);
     double xy = 0, xx = 0, yy = 0;
-    for (int k = 0; k < kDim; ++k) xy += x[k] * y[k], xx += x[k] * x[k], yy += y[k] * y[k];
+    for (int k = 0; k < kTemplateDim; ++k) xy += x[k] * y[k], xx += x[k] * x[k], yy += y[k] * y[k];
     return xy / std::sqrt(xx * yy);
   }
 };
@@ -108,7 +108,7 @@ EvaluationOptions quick() {
 }
 
 TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
-  Set set;
+  TemplateSet set;
   fail_sample(set.embeddings, 0);  // one of the two of a template: the other carries it
   const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   for (std::size_t t = 0; t < 4; ++t) {
@@ -136,11 +136,11 @@ TEST(TrackKinds, ScoresAreTheCosinesOfTheTemplates) {
 }
 
 TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
-  const Set set;
+  const TemplateSet set;
   const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   const TrackResult& track = r.track("ages");
-  EXPECT_EQ(track.genuine, 4 * kPeople);
-  EXPECT_EQ(track.impostor, 4 * kPeople * (kPeople - 1));
+  EXPECT_EQ(track.genuine, 4 * kSubjects);
+  EXPECT_EQ(track.impostor, 4 * kSubjects * (kSubjects - 1));
   const MatrixValue& mean = *track.number("mean_similarity").matrix;
   const MatrixValue& twin = *track.number("impostor_similarity").matrix;
   const MatrixValue& dprime = *track.number("dprime").matrix;
@@ -149,16 +149,16 @@ TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
       std::vector<double> scores;
       std::vector<std::uint8_t> labels;
       double same = 0, other = 0;
-      for (std::int32_t s = 0; s < kPeople; ++s)
-        for (std::int32_t t = 0; t < kPeople; ++t) {
+      for (std::int32_t s = 0; s < kSubjects; ++s)
+        for (std::int32_t t = 0; t < kSubjects; ++t) {
           const double c = set.cosine(4 * s + 2 * i, 4 * t + 2 * j + 1);
           (s == t ? same : other) += c;
           scores.push_back(c);
           labels.push_back(s == t);
         }
       const auto k = static_cast<std::size_t>(2 * i + j);
-      EXPECT_NEAR(mean.values[k], same / kPeople, 1e-14);
-      EXPECT_NEAR(twin.values[k], other / (kPeople * (kPeople - 1)), 1e-14);
+      EXPECT_NEAR(mean.values[k], same / kSubjects, 1e-14);
+      EXPECT_NEAR(twin.values[k], other / (kSubjects * (kSubjects - 1)), 1e-14);
       EXPECT_NEAR(dprime.values[k], summarize(scores, labels).dprime, 1e-12);
       EXPECT_LT(mean.intervals[k].low, mean.values[k]);
       EXPECT_GT(mean.intervals[k].high, mean.values[k]);
@@ -169,12 +169,12 @@ TEST(TrackKinds, MatrixCellsAreMeansOverSubjectsAndTheirTwinsOverPairs) {
   EXPECT_EQ(cell["rows"], (Json{"young", "old"}));
   EXPECT_EQ(cell["value"][1][0].get<double>(), mean.values[2]);
   EXPECT_EQ(cell["interval"][1][0][1].get<double>(), mean.intervals[2].high);
-  EXPECT_EQ(json["counts"]["subjects"], kPeople);
+  EXPECT_EQ(json["counts"]["subjects"], kSubjects);
   EXPECT_EQ(json["counts"]["templates"], 24);
 }
 
 TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
-  Set set;
+  TemplateSet set;
   fail_sample(set.embeddings, 0);
   fail_sample(set.embeddings, 1);
   const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
@@ -182,7 +182,7 @@ TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
   ASSERT_EQ(cross.failed.size(), 1u);
   EXPECT_EQ(cross.failed[0].name, "p0t0");
   EXPECT_EQ(cross.failed[0].status, SampleStatus::no_face);
-  EXPECT_EQ(cross.failed_comparisons, kPeople);
+  EXPECT_EQ(cross.failed_comparisons, kSubjects);
   EXPECT_EQ(cross.comparisons, 36);
   EXPECT_EQ(r.scores[1].at(0), -1);
   EvaluationOptions o = quick();
@@ -191,14 +191,14 @@ TEST(TrackKinds, ATemplateOfWhichNoSampleWasEnrolledIsAFailedEnrolment) {
   EXPECT_EQ(dropped.track("cross").comparisons, 30);
   EXPECT_EQ(dropped.track("cross").dropped, 6);
   const TrackResult& ages = dropped.track("ages");
-  EXPECT_EQ(ages.genuine, 4 * kPeople - 2);  // the young row has lost its first subject
+  EXPECT_EQ(ages.genuine, 4 * kSubjects - 2);  // the young row has lost its first subject
   double same = 0;
-  for (std::int32_t s = 1; s < kPeople; ++s) same += set.cosine(4 * s, 4 * s + 1);
-  EXPECT_NEAR(ages.number("mean_similarity").matrix->values[0], same / (kPeople - 1), 1e-14);
+  for (std::int32_t s = 1; s < kSubjects; ++s) same += set.cosine(4 * s, 4 * s + 1);
+  EXPECT_NEAR(ages.number("mean_similarity").matrix->values[0], same / (kSubjects - 1), 1e-14);
 }
 
 TEST(TrackKinds, AConstantEmbeddingIsUnmaskedByTheTwin) {
-  Set set;
+  TemplateSet set;
   std::fill(set.embeddings.values.begin(), set.embeddings.values.end(), 0.25f);
   const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   const TrackResult& track = r.track("ages");
@@ -210,7 +210,7 @@ TEST(TrackKinds, AConstantEmbeddingIsUnmaskedByTheTwin) {
 }
 
 TEST(TrackKinds, ScoresFileGivesTheSameNumbersBack) {
-  Set set;
+  TemplateSet set;
   fail_sample(set.embeddings, 5);
   Job one, two;
   one.threads = 1;
@@ -228,7 +228,7 @@ TEST(TrackKinds, ScoresFileGivesTheSameNumbersBack) {
 }
 
 TEST(TrackKinds, ScoresThatAreNotThoseOfTheTrialsAreRefused) {
-  const Set set;
+  const TemplateSet set;
   const Result r = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   for (std::size_t t = 0; t < r.scores.size(); ++t) {
     Result changed = r;
@@ -238,12 +238,12 @@ TEST(TrackKinds, ScoresThatAreNotThoseOfTheTrialsAreRefused) {
 }
 
 TEST(TrackKinds, TrialsThatKnowNoProtocolAreRefused) {
-  const Set set;
+  const TemplateSet set;
   EXPECT_THROW(evaluate(set.trials, set.embeddings), std::invalid_argument);
 }
 
 TEST(TrackKinds, GivenScoresFillTheShapeOfEachKind) {
-  const Set set;
+  const TemplateSet set;
   const Result wanted = evaluate(under(set.spec, set.trials), set.embeddings, quick());
   std::vector<double> flat;
   for (const Scores& s : wanted.scores)
@@ -256,7 +256,7 @@ TEST(TrackKinds, GivenScoresFillTheShapeOfEachKind) {
 }
 
 TEST(TrackKinds, ATriangleComparesEachPairOnceAndAMaskLeavesOut) {
-  Set set;
+  TemplateSet set;
   DenseTrials all;
   for (std::int32_t u = 0; u < 24; ++u) all.rows.push_back(u);
   all.columns = all.rows;
@@ -264,7 +264,7 @@ TEST(TrackKinds, ATriangleComparesEachPairOnceAndAMaskLeavesOut) {
   set.trials.tracks = {{"all", all}};
   auto counts = track_counts(set.trials.tracks[0], set.trials);
   EXPECT_EQ(counts[0].second, 24 * 23 / 2);
-  EXPECT_EQ(counts[1].second, kPeople * 6);
+  EXPECT_EQ(counts[1].second, kSubjects * 6);
   all.mask.assign(24 * 24, DenseTrials::not_compared);
   all.mask[1] = DenseTrials::is_genuine;
   all.mask[4] = DenseTrials::is_impostor;
@@ -277,7 +277,7 @@ TEST(TrackKinds, ATriangleComparesEachPairOnceAndAMaskLeavesOut) {
 
 TEST(TrackKinds, TrialsThatContradictThemselvesAreRefused) {
   const auto refused = [](auto change) {
-    Set set;
+    TemplateSet set;
     change(set.trials);
     EXPECT_THROW(set.trials.check(), std::logic_error);
   };
@@ -309,7 +309,7 @@ TEST(TrackKinds, TrialsThatContradictThemselvesAreRefused) {
 }
 
 TEST(TrackKinds, AMetricThatNoTrackCanHaveIsAnError) {
-  Set set;
+  TemplateSet set;
   set.trials.tracks.erase(set.trials.tracks.begin() + 2);
   try {
     evaluate(under(set.spec, set.trials), set.embeddings, quick());

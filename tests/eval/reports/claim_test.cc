@@ -11,12 +11,12 @@
 namespace facebench {
 namespace {
 
-using Counts = std::pair<std::int64_t, std::int64_t>;
-Counts counts(const char* printed, std::int64_t total, const char* rounding) {
+using FirstAndLast = std::pair<std::int64_t, std::int64_t>;
+FirstAndLast counts(const char* printed, std::int64_t total, const char* rounding) {
   const CountRange r = counts_printed_as(parse_printed(printed), total, rounding);
-  return r.empty() ? Counts{-1, -1} : Counts{r.first, r.last};
+  return r.empty() ? FirstAndLast{-1, -1} : FirstAndLast{r.first, r.last};
 }
-constexpr Counts kNone = {-1, -1};
+constexpr FirstAndLast kNone = {-1, -1};
 
 TEST(PrintedNumber, PercentAndFractions) {
   for (const char* text : {"99.63", "99.63%", " 99.63 % "}) {
@@ -144,21 +144,21 @@ TEST(Claim, SpreadOfLfwsFolds) {
 
 // By hand: 5977 / 6000 = 99.6167 %, 5978 = 99.6333 %, 5979 = 99.6500 %.
 TEST(CountsPrintedAs, LfwByHand) {
-  EXPECT_EQ(counts("99.63", 6000, "nearest"), Counts(5978, 5978));
+  EXPECT_EQ(counts("99.63", 6000, "nearest"), FirstAndLast(5978, 5978));
   EXPECT_EQ(counts("99.64", 6000, "nearest"), kNone);
   EXPECT_EQ(counts("99.64", 6000, "down"), kNone);
-  EXPECT_EQ(counts("99.64", 6000, "up"), Counts(5978, 5978));
-  EXPECT_EQ(counts("99.65", 6000, "nearest"), Counts(5979, 5979));
+  EXPECT_EQ(counts("99.64", 6000, "up"), FirstAndLast(5978, 5978));
+  EXPECT_EQ(counts("99.65", 6000, "nearest"), FirstAndLast(5979, 5979));
   EXPECT_EQ(counts("99.61", 6000, "nearest"), kNone);
-  EXPECT_EQ(counts("99.61", 6000, "down"), Counts(5977, 5977));
+  EXPECT_EQ(counts("99.61", 6000, "down"), FirstAndLast(5977, 5977));
   // 99.55 % to 99.65 %, both ends half way and included: 5973 to 5979.
-  EXPECT_EQ(counts("99.6", 6000, "nearest"), Counts(5973, 5979));
-  EXPECT_EQ(counts("99.6", 6000, "down"), Counts(5976, 5981));  // below 99.7 % = 5982
-  EXPECT_EQ(counts("99.6", 6000, "up"), Counts(5971, 5976));    // above 99.5 % = 5970
-  EXPECT_EQ(counts("100", 6000, "nearest"), Counts(5970, 6000));
-  EXPECT_EQ(counts("100", 6000, "down"), Counts(6000, 6000));
-  EXPECT_EQ(counts("0", 6000, "up"), Counts(0, 0));
-  EXPECT_EQ(counts("99.6333", 6000, "nearest"), Counts(5978, 5978));
+  EXPECT_EQ(counts("99.6", 6000, "nearest"), FirstAndLast(5973, 5979));
+  EXPECT_EQ(counts("99.6", 6000, "down"), FirstAndLast(5976, 5981));  // below 99.7 % = 5982
+  EXPECT_EQ(counts("99.6", 6000, "up"), FirstAndLast(5971, 5976));    // above 99.5 % = 5970
+  EXPECT_EQ(counts("100", 6000, "nearest"), FirstAndLast(5970, 6000));
+  EXPECT_EQ(counts("100", 6000, "down"), FirstAndLast(6000, 6000));
+  EXPECT_EQ(counts("0", 6000, "up"), FirstAndLast(0, 0));
+  EXPECT_EQ(counts("99.6333", 6000, "nearest"), FirstAndLast(5978, 5978));
 }
 
 // Against printf, which rounds the double to the nearest.

@@ -80,19 +80,19 @@ const std::vector<ConvOptions> kConvolutions{
     {.out = 96, .kernel = {5, 3}, .stride = {2, 1}, .padding = {2, 1}, .groups = 3}};
 const ConvOptions kWinograd{.out = 48, .kernel = 3, .padding = 1, .bias = true};
 const ConvOptions kDepthwise{.out = 48, .kernel = 3, .stride = 2, .padding = 1, .groups = 48};
-constexpr double kRounding = 2e-6;
+constexpr double kUnitRounding = 2e-6;
 
 TEST(InferencePrecision, Bfloat16IsRoundedWhereItIsMultiplied) {
   for (const ConvOptions& o : kConvolutions) {
     const OneConvolution c(o);
     EXPECT_LT(c.error(c.reference(rounded(c.in), rounded(c.weights)), InferencePrecision::bfloat16),
-              kRounding)
+              kUnitRounding)
         << "kernel " << o.kernel.height << "x" << o.kernel.width << ", out " << o.out;
   }
   const OneConvolution w(kWinograd), d(kDepthwise);
-  EXPECT_LT(w.error(winograd(w.in, w.weights), InferencePrecision::bfloat16), kRounding);
+  EXPECT_LT(w.error(winograd(w.in, w.weights), InferencePrecision::bfloat16), kUnitRounding);
   EXPECT_LT(d.error(d.reference(d.in, d.weights.to(at::kDouble)), InferencePrecision::bfloat16),
-            kRounding);
+            kUnitRounding);
 }
 
 // Inputs in 255 steps of 1/64 from -1.5 on, which some of them exceed; weights in steps of a 127th
@@ -108,7 +108,7 @@ TEST(InferencePrecision, Int8IsRoundedWhereItIsMultiplied) {
     const at::Tensor unit =
         c.weights.to(at::kDouble).abs().amax(at::IntArrayRef{1, 2, 3}, true) / 127;
     const at::Tensor w = at::round(c.weights.to(at::kDouble) / unit) * unit;
-    EXPECT_LT(c.error(c.reference(x, w), InferencePrecision::int8, ranges), kRounding)
+    EXPECT_LT(c.error(c.reference(x, w), InferencePrecision::int8, ranges), kUnitRounding)
         << "kernel " << o.kernel.height << "x" << o.kernel.width << ", out " << o.out;
   }
   EXPECT_THROW(InferenceNetwork(OneConvolution(kWinograd).net, 2, InferencePrecision::int8),

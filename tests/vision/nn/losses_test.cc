@@ -75,7 +75,7 @@ at::Tensor features_at_angles(const at::Tensor& weight, const at::Tensor& labels
   return norm * (angle.cos() * w + angle.sin() * other);
 }
 
-struct Case {
+struct LossCase {
   std::string name;
   Json options;
 };
@@ -88,8 +88,8 @@ at::Tensor directions(const Head& head) {
 
 // Every loss with its defaults, but a scale at which differences are exact enough and a lambda that
 // leaves the margin to be seen; then its variants.
-std::vector<Case> gradient_cases() {
-  std::vector<Case> cases;
+std::vector<LossCase> gradient_cases() {
+  std::vector<LossCase> cases;
   for (const LossEntry& entry : losses().entries()) {
     Json options = Json::object();
     for (const OptionField& field : entry.options->fields) {
@@ -115,7 +115,7 @@ std::vector<Case> gradient_cases() {
   return cases;
 }
 
-std::ostream& operator<<(std::ostream& out, const Case& c) {
+std::ostream& operator<<(std::ostream& out, const LossCase& c) {
   return out << c.name << " " << c.options.dump();
 }
 
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Observed, ::testing::Values(at::kFloat, at::kDou
                            return info.param == at::kFloat ? "float32" : "float64";
                          });
 
-class Gradients : public ::testing::TestWithParam<Case> {};
+class Gradients : public ::testing::TestWithParam<LossCase> {};
 
 TEST_P(Gradients, EqualFiniteDifferences) {
   auto head = double_head(GetParam().name, GetParam().options);

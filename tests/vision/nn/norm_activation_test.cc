@@ -16,17 +16,17 @@
 namespace facebench {
 namespace {
 
-struct Case {
+struct NormCase {
   const char* name;
   std::function<Value(Graph&, Value)> build;  // from (32, 6, 5)
 };
-std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+std::ostream& operator<<(std::ostream& out, const NormCase& c) { return out << c.name; }
 
 Value conv(Graph& g, const std::string& name, Value x, std::int64_t out) {
   return g.conv(name, x, {.out = out, .kernel = 3, .padding = 1});
 }
 
-const std::vector<Case> cases{
+const std::vector<NormCase> cases{
     {"norm", [](Graph& g, Value x) { return g.batch_norm("n", x); }},
     {"norm_without_scale",
      [](Graph& g, Value x) { return g.batch_norm("n", x, {.momentum = 0.3, .scale = false}); }},
@@ -66,7 +66,7 @@ const std::vector<Case> cases{
     {"wide", [](Graph& g, Value x) { return g.relu(g.batch_norm("n", conv(g, "c", x, 1072))); }},
 };
 
-Network make(const Case& c) {
+Network make(const NormCase& c) {
   Graph g;
   g.tap("embedding", c.build(g, conv(g, "first", g.input(3, 6, 5), 32)));
   Network n(std::move(g), "torch", 3);
@@ -84,7 +84,7 @@ struct Result {
   std::vector<NamedTensor> tensors;  // gradients of parameters, and buffers
 };
 
-Result train_once(const Case& c, at::ScalarType type, bool channels_last) {
+Result train_once(const NormCase& c, at::ScalarType type, bool channels_last) {
   Network n = make(c);
   n.to(at::kCPU, type);
   n.channels_last(channels_last);
@@ -144,7 +144,7 @@ void expect_as_near_as_torchs(const Result& ours, const Result& torchs, const Re
                 });
 }
 
-class NormActivations : public ::testing::TestWithParam<Case> {};
+class NormActivations : public ::testing::TestWithParam<NormCase> {};
 
 TEST_P(NormActivations, EqualTorchsOperationsInDouble) {
   const Result reference = train_once(GetParam(), at::kDouble, false);
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(All, NormActivations, ::testing::ValuesIn(cases),
 TEST(NormActivation, RepeatsForTheSameThreads) {
   const int before = at::get_num_threads();
   at::set_num_threads(3);
-  const Case& wide = cases.back();
+  const NormCase& wide = cases.back();
   const Result a = train_once(wide, at::kFloat, true), b = train_once(wide, at::kFloat, true);
   at::set_num_threads(1);
   const Result one = train_once(wide, at::kFloat, true);
