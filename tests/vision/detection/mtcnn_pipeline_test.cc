@@ -72,8 +72,8 @@ PipelineSizes small_sizes() {
   PipelineSizes sizes;
   sizes.level_candidates = 3000;
   sizes.image_candidates = 1500;
-  sizes.rnet_crops = 3000;
-  sizes.onet_crops = 900;
+  sizes.rnet_crops = 900;
+  sizes.onet_crops = 300;
   sizes.rnet_lanes = 64;
   sizes.onet_lanes = 32;
   return sizes;

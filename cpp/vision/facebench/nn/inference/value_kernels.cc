@@ -115,7 +115,12 @@ void larger_of_two(const PointwiseWork& w, long from, long to) {
 
 }  // namespace
 
-extern const ConvKernel FACEBENCH_FOR_ISA(kConvKernel);            // conv_kernels.cc
+#if defined(__AVX512BF16__)
+#define FACEBENCH_CONV_KERNEL kConvKernelAvx512  // products of floats gain nothing from the rest
+#else
+#define FACEBENCH_CONV_KERNEL FACEBENCH_FOR_ISA(kConvKernel)
+#endif
+extern const ConvKernel FACEBENCH_CONV_KERNEL;                     // conv_kernels.cc
 extern const ConvKernel FACEBENCH_FOR_ISA(kPairKernel);            // pair_kernels.cc
 extern const ConvKernel FACEBENCH_FOR_ISA(kQuadKernel);            // quad_kernels.cc
 extern const WinogradKernels FACEBENCH_FOR_ISA(kWinogradKernels);  // winograd_kernels.cc
@@ -123,8 +128,7 @@ extern const WinogradKernels FACEBENCH_FOR_ISA(kWinogradKernels);  // winograd_k
 extern const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels);
 const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels) = {
     kLanes,
-    {&FACEBENCH_FOR_ISA(kConvKernel), &FACEBENCH_FOR_ISA(kPairKernel),
-     &FACEBENCH_FOR_ISA(kQuadKernel)},
+    {&FACEBENCH_CONV_KERNEL, &FACEBENCH_FOR_ISA(kPairKernel), &FACEBENCH_FOR_ISA(kQuadKernel)},
     &FACEBENCH_FOR_ISA(kWinogradKernels),
     depthwise,
     pool,
