@@ -112,17 +112,17 @@ void bind_core(py::module_& m) {
   m.def(
       "cuda_devices",
       [] {
-        const CudaDevices found = cuda_devices();
+        const CudaDevices cuda = cuda_devices();
         const auto name = [](const CudaDevice& d) { return "cuda:" + std::to_string(d.index); };
         const auto capability = [](const CudaDevice& d) {
           return std::to_string(d.compute_major) + "." + std::to_string(d.compute_minor);
         };
         const py::list devices =
-            dicts_of(found.devices, "name", name, "model", &CudaDevice::name, "memory_bytes",
+            dicts_of(cuda.devices, "name", name, "model", &CudaDevice::name, "memory_bytes",
                      &CudaDevice::memory_bytes, "compute_capability", capability);
         py::dict result;
         result["devices"] = devices;
-        result["reason"] = found.reason;
+        result["reason"] = cuda.reason;
         return result;
       },
       "The CUDA devices: {'devices': [{name, model, memory_bytes, compute_capability}], "

@@ -422,8 +422,7 @@ void bind_evaluation(py::module_& m) {
         const DataCheck check = check_data(s, {root, images, lists});
         py::dict d = json_to_python(data_check_json(check));
         py::list sentences;
-        for (const FoundBlemishes& found : check.blemishes)
-          sentences.append(blemish_sentence(found));
+        for (const FoundBlemishes& kind : check.blemishes) sentences.append(blemish_sentence(kind));
         return py::make_tuple(d, sentences);
       },
       py::arg("protocol"), py::arg("root"), py::arg("images"), py::arg("lists"));

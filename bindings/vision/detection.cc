@@ -100,9 +100,9 @@ void bind_detected_files(py::module_& m) {
   m.def(
       "list_image_files",
       [](const std::vector<std::filesystem::path>& paths, const std::filesystem::path& draw) {
-        const ImageFiles found = with_job(
+        const ImageFiles listed = with_job(
             1, py::none(), [&](const Job& job) { return list_image_files(paths, draw, job); });
-        return py::make_tuple(found.files, found.skipped);
+        return py::make_tuple(listed.files, listed.skipped);
       },
       py::arg("paths"), py::arg("draw") = "");
   m.def(

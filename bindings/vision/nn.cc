@@ -198,10 +198,10 @@ void bind_inference_network(py::module_& m) {
       .def(
           "input_ranges",
           [](const InferenceNetwork& n, const at::Tensor& images, const std::string& tap) {
-            std::vector<RangePairs> found;
+            std::vector<RangePairs> ranges;
             for (const InputRanges& of_image : n.input_ranges(images, tap))
-              found.push_back(pairs_of(of_image));
-            return found;
+              ranges.push_back(pairs_of(of_image));
+            return ranges;
           },
           py::arg("images"), py::arg("tap") = "embedding", py::call_guard<WithoutGil>(),
           "For each image (low, high) of what the layers read of it, by layer.")

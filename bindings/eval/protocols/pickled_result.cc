@@ -92,10 +92,10 @@ TrackResult track_of(const py::tuple& t) {
 
 py::list blemishes_state(const std::vector<FoundBlemishes>& blemishes) {
   py::list result;
-  for (const FoundBlemishes& found : blemishes) {
+  for (const FoundBlemishes& kind : blemishes) {
     py::list first;
-    for (const Blemish& b : found.first) first.append(py::make_tuple(b.file, b.line, b.what));
-    result.append(py::make_tuple(static_cast<int>(found.kind), found.count, first));
+    for (const Blemish& b : kind.first) first.append(py::make_tuple(b.file, b.line, b.what));
+    result.append(py::make_tuple(static_cast<int>(kind.kind), kind.count, first));
   }
   return result;
 }
@@ -104,13 +104,13 @@ std::vector<FoundBlemishes> blemishes_of(const py::handle& state) {
   std::vector<FoundBlemishes> result;
   for (const py::handle& item : state) {
     const auto t = item.cast<py::tuple>();
-    FoundBlemishes found{static_cast<BlemishKind>(t[0].cast<int>()), t[1].cast<std::int64_t>(), {}};
+    FoundBlemishes kind{static_cast<BlemishKind>(t[0].cast<int>()), t[1].cast<std::int64_t>(), {}};
     for (const py::handle& first : t[2]) {
       const auto b = first.cast<py::tuple>();
-      found.first.push_back(
+      kind.first.push_back(
           {b[0].cast<std::string>(), b[1].cast<std::int64_t>(), b[2].cast<std::string>()});
     }
-    result.push_back(std::move(found));
+    result.push_back(std::move(kind));
   }
   return result;
 }

@@ -17,15 +17,15 @@ CudaDevices cuda_devices() {
   const auto query = reinterpret_cast<decltype(&facebench_cuda_devices)>(
       cuda_function("facebench_cuda_devices", why));
   if (query == nullptr) return {{}, why};
-  std::array<facebench_cuda_device, 64> found{};
+  std::array<facebench_cuda_device, 64> devices{};
   std::array<char, 512> reason{};
-  const int count = query(found.data(), static_cast<int>(found.size()), reason.data(),
+  const int count = query(devices.data(), static_cast<int>(devices.size()), reason.data(),
                           static_cast<int>(reason.size()));
   if (count <= 0) return {{}, count < 0 ? std::string(reason.data()) : "no CUDA device"};
   CudaDevices result;
-  for (int i = 0; i < std::min(count, static_cast<int>(found.size())); ++i)
-    result.devices.push_back(
-        {i, found[i].name, found[i].memory_bytes, found[i].compute_major, found[i].compute_minor});
+  for (int i = 0; i < std::min(count, static_cast<int>(devices.size())); ++i)
+    result.devices.push_back({i, devices[i].name, devices[i].memory_bytes, devices[i].compute_major,
+                              devices[i].compute_minor});
   return result;
 }
 
@@ -40,11 +40,11 @@ std::optional<int> parse_device(std::string_view name) {
   if (index < 0)
     throw std::invalid_argument(
         fmt::format("unknown device '{}' (known: cpu, cuda, cuda:N)", name));
-  const CudaDevices found = cuda_devices();
-  if (index >= static_cast<int>(found.devices.size()))
+  const CudaDevices cuda = cuda_devices();
+  if (index >= static_cast<int>(cuda.devices.size()))
     throw std::invalid_argument(fmt::format(
         "no device '{}' on this machine: {}", name,
-        found.reason.empty() ? fmt::format("there are {}", found.devices.size()) : found.reason));
+        cuda.reason.empty() ? fmt::format("there are {}", cuda.devices.size()) : cuda.reason));
   return index;
 }
 

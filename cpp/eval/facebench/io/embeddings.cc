@@ -48,12 +48,12 @@ namespace {
 // files hold.
 std::vector<float> read_values(const H5Reader& file, std::span<const std::string> names) {
   if (file.type("/embedding") != H5Type::float64) return file.read<float>("/embedding", 2);
-  const std::vector<double> given = file.read<double>("/embedding", 2);
+  const std::vector<double> doubles = file.read<double>("/embedding", 2);
   const std::vector<std::int64_t> shape = file.shape("/embedding");
-  std::vector<float> values(given.begin(), given.end());
+  std::vector<float> values(doubles.begin(), doubles.end());
   const auto dim = static_cast<std::size_t>(shape[1]);
   for (std::size_t row = 0; row < static_cast<std::size_t>(shape[0]); ++row) {
-    const std::span from = std::span(given).subspan(row * dim, dim);
+    const std::span from = std::span(doubles).subspan(row * dim, dim);
     const std::span to = std::span(values).subspan(row * dim, dim);
     bool lost = false, zeros = true, were_zeros = true;
     for (std::size_t i = 0; i < dim; ++i) {

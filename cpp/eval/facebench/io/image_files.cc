@@ -40,7 +40,7 @@ bool begins_like_an_image(const fs::path& path) {
 }
 
 void collect(const fs::path& root, const fs::path& below, int depth, const Job& job, int& links,
-             ImageFolder& found) {
+             ImageFolder& folder) {
   if (depth > kDeepestFolder)
     fail((root / below).string(), "folders nested deeper than 16", "Is there a loop of links?");
   for (const fs::path& entry : list_folder(root / below)) {
@@ -52,11 +52,11 @@ void collect(const fs::path& root, const fs::path& below, int depth, const Job& 
         fail((root / below).string(),
              fmt::format("more than {} links to folders are below {}", kMostLinks, root.string()),
              "Do folders link to each other?");
-      collect(root, name, depth + 1, job, links, found);
+      collect(root, name, depth + 1, job, links, folder);
     } else if (is_image_file(entry))
-      found.images.push_back(name);
+      folder.images.push_back(name);
     else
-      found.others.push_back(name);
+      folder.others.push_back(name);
   }
 }
 
@@ -110,10 +110,10 @@ std::string name_of_path(const fs::path& root, const fs::path& below) {
 }
 
 ImageFolder list_images(const fs::path& folder, const Job& job) {
-  ImageFolder found;
+  ImageFolder images;
   int links = 0;
-  collect(folder, {}, 0, job, links, found);
-  return found;
+  collect(folder, {}, 0, job, links, images);
+  return images;
 }
 
 }  // namespace facebench

@@ -53,9 +53,9 @@ std::string_view kind_of(const TomlNode& node) {
 }
 
 [[noreturn]] void wrong_type(const TomlState& state, std::string_view key, const TomlNode& node,
-                             std::string_view wanted) {
+                             std::string_view expected) {
   fail(place_of(state, node),
-       fmt::format("'{}' must be {}, got {}", full_key(state, key), wanted, kind_of(node)));
+       fmt::format("'{}' must be {}, got {}", full_key(state, key), expected, kind_of(node)));
 }
 
 const TomlNode* find(TomlState& state, std::string_view key) {
@@ -78,8 +78,8 @@ struct Reader {
   const TomlState& state;
   std::string_view key;
 
-  void require(const TomlNode& node, TomlKind kind, std::string_view wanted) const {
-    if (node.kind != kind) wrong_type(state, key, node, wanted);
+  void require(const TomlNode& node, TomlKind kind, std::string_view expected) const {
+    if (node.kind != kind) wrong_type(state, key, node, expected);
   }
   void read(const TomlNode& node, bool& out) const {
     require(node, TomlKind::boolean, "true or false");

@@ -323,14 +323,14 @@ Accuracy measure_accuracy(const Comparisons& comparisons, const AccuracyConventi
   std::vector<double> keys;
   std::vector<Weight> sorted;
   for (int fold = 0; fold < comparisons.fold_count(); ++fold) {
-    const Comparisons& own =
+    const Comparisons& of_fold =
         rule.centred && comparisons.has_centred() ? comparisons.centred(fold) : comparisons;
-    if (whose != &own) {
-      keys = accuracy_keys(own, rule);
-      sorted = own.sorted_weights(weights);
+    if (whose != &of_fold) {
+      keys = accuracy_keys(of_fold, rule);
+      sorted = of_fold.sorted_weights(weights);
     }
-    whose = &own;
-    measure_fold(own, rule, sorted, keys, fold, result);
+    whose = &of_fold;
+    measure_fold(of_fold, rule, sorted, keys, fold, result);
   }
   summarize_folds(result, rule.spread);
   return result;

@@ -41,10 +41,10 @@ Values evaluate_all(std::size_t weights, std::span<const Statistic> statistics, 
   parallel_for(
       count, job,
       [&](std::int64_t i, int worker) {
-        std::vector<Weight>& own = scratch[static_cast<std::size_t>(worker)];
-        own.resize(weights);
-        fill(i, own);
-        evaluate(statistics, own, [&](std::size_t s, double value) {
+        std::vector<Weight>& drawn = scratch[static_cast<std::size_t>(worker)];
+        drawn.resize(weights);
+        fill(i, drawn);
+        evaluate(statistics, drawn, [&](std::size_t s, double value) {
           values[s][static_cast<std::size_t>(i)] = value;
         });
       },
@@ -75,21 +75,21 @@ Values evaluate_curves(const ManyComparisons& comparisons, std::span<const Stati
       static_cast<std::int64_t>((replicates + lanes - 1) / lanes), job,
       [&](std::int64_t batch, int) {
         const std::size_t first = static_cast<std::size_t>(batch) * lanes;
-        const std::size_t own = std::min(lanes, replicates - first);
+        const std::size_t lanes_filled = std::min(lanes, replicates - first);
         std::vector<Weight> weights(n * lanes, 0);
-        std::vector<std::vector<Weight>> drawn(own, std::vector<Weight>(n));
-        for (std::size_t lane = 0; lane < own; ++lane) {
+        std::vector<std::vector<Weight>> drawn(lanes_filled, std::vector<Weight>(n));
+        for (std::size_t lane = 0; lane < lanes_filled; ++lane) {
           fill(static_cast<std::int64_t>(first + lane), drawn[lane]);
           for (std::size_t i = 0; i < n; ++i) weights[i * lanes + lane] = drawn[lane][i];
         }
         std::vector<ManyComparisons::CurveParts> parts;
         if (whole)
-          for (RocCurve& curve : comparisons.curves(weights, own, far_needed))
+          for (RocCurve& curve : comparisons.curves(weights, lanes_filled, far_needed))
             parts.push_back({std::move(curve), 0});
         else
-          parts = comparisons.curve_parts(weights, own, needed);
+          parts = comparisons.curve_parts(weights, lanes_filled, needed);
         for (std::size_t s = 0; s < statistics.size(); ++s)
-          for (std::size_t lane = 0; lane < own; ++lane) {
+          for (std::size_t lane = 0; lane < lanes_filled; ++lane) {
             const Statistic& statistic = statistics[s];
             values[s][first + lane] = !statistic.of_curve ? statistic.of_weights(drawn[lane])
                                       : !whole && statistic.part == CurvePart::area

@@ -132,9 +132,9 @@ const Table<RankTies>& rank_ties() {
   return table;
 }
 
-Cmc cmc(const Searches& s, std::string_view ties, std::span<const Weight> given) {
+Cmc cmc(const Searches& s, std::string_view ties, std::span<const Weight> weights_given) {
   const RankTies& rule = rank_ties().at(ties);
-  const std::vector<Weight> weights = probe_weights(s, given);
+  const std::vector<Weight> weights = probe_weights(s, weights_given);
   Cmc result;
   result.ties = rule.name;
   result.gallery = s.gallery();
@@ -171,9 +171,9 @@ double rank_rate(const Searches& s, std::int64_t rank, std::string_view ties,
 }
 
 IdentificationCurve identification_curve(const Searches& s, std::int64_t rank,
-                                         std::span<const Weight> given) {
+                                         std::span<const Weight> weights_given) {
   check_rank(rank, 0, s.gallery());
-  const std::vector<Weight> weights = probe_weights(s, given);
+  const std::vector<Weight> weights = probe_weights(s, weights_given);
   IdentificationCurve c;
   c.rank = rank;
   c.threshold.push_back(std::numeric_limits<double>::infinity());

@@ -144,11 +144,12 @@ void listed_pair_scores(const EmbeddingRows& rows, const EmbeddingRows& columns,
           cosines(rows, columns, a, b, scores.data() + begin);
           return;
         }
-        PairOrder& own = orders[static_cast<std::size_t>(worker)];
-        own.arrange(a, b, rows, columns);
-        own.scores.resize(a.size());
-        cosines(rows, columns, own.first, own.second, own.scores.data());
-        for (std::size_t k = 0; k < a.size(); ++k) scores[at + own.position[k]] = own.scores[k];
+        PairOrder& pair_order = orders[static_cast<std::size_t>(worker)];
+        pair_order.arrange(a, b, rows, columns);
+        pair_order.scores.resize(a.size());
+        cosines(rows, columns, pair_order.first, pair_order.second, pair_order.scores.data());
+        for (std::size_t k = 0; k < a.size(); ++k)
+          scores[at + pair_order.position[k]] = pair_order.scores[k];
       },
       &stage);
 }
@@ -188,24 +189,24 @@ void score_densely(const EmbeddingRows& rows, const EmbeddingRows& columns, std:
   parallel_for(
       row_blocks * strips, job,
       [&](std::int64_t task, int worker) {
-        Buffers& own = buffers[static_cast<std::size_t>(worker)];
+        Buffers& buffer = buffers[static_cast<std::size_t>(worker)];
         const std::int64_t r0 = task / strips * kDenseRows, r1 = std::min(n, r0 + kDenseRows);
-        if (own.first_row != r0) {
-          widen(rows, r0, r1, stride, own.rows);
-          own.first_row = r0;
+        if (buffer.first_row != r0) {
+          widen(rows, r0, r1, stride, buffer.rows);
+          buffer.first_row = r0;
         }
-        own.dots.resize(kDenseRows * kDenseColumns);
+        buffer.dots.resize(kDenseRows * kDenseColumns);
         const std::int64_t begin = task % strips * kDenseStrip;
         const std::int64_t end = std::min(m, begin + kDenseStrip);
         for (std::int64_t c0 = begin; c0 < end; c0 += kDenseColumns) {
           const std::int64_t c1 = std::min(end, c0 + kDenseColumns);
-          widen(columns, c0, c1, stride, own.columns);
-          kernels.block(own.rows.data(), r1 - r0, own.columns.data(), c1 - c0, depth, stride,
-                        own.dots.data(), kDenseColumns);
+          widen(columns, c0, c1, stride, buffer.columns);
+          kernels.block(buffer.rows.data(), r1 - r0, buffer.columns.data(), c1 - c0, depth, stride,
+                        buffer.dots.data(), kDenseColumns);
           for (std::int64_t i = r0; i < r1; ++i)
             for (std::int64_t j = c0; j < c1; ++j)
               scores[i * m + j] =
-                  static_cast<Score>(cosine_of(own.dots[(i - r0) * kDenseColumns + (j - c0)],
+                  static_cast<Score>(cosine_of(buffer.dots[(i - r0) * kDenseColumns + (j - c0)],
                                                rows.length(i) * columns.length(j)));
         }
       },

@@ -54,8 +54,8 @@ void for_all(const Scores& s, const Visit& visit) {
 
 void check(const DenseScores& s) {
   const std::size_t rows = s.row_identity.size(), columns = s.column_identity.size();
-  const auto fits = [](std::size_t size, std::size_t wanted) {
-    return size == 0 || size == wanted;
+  const auto fits = [](std::size_t size, std::size_t expected) {
+    return size == 0 || size == expected;
   };
   if (rows == 0 || columns == 0 || s.scores.size() != rows * columns ||
       !fits(s.mask.size(), rows * columns) || !fits(s.row_left_out.size(), rows) ||

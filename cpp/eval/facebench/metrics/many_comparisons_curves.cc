@@ -180,15 +180,15 @@ std::vector<ManyComparisons::CurveParts> ManyComparisons::curve_parts(
            const bool equal =
                crosses[lane] && Wide(accepted[lane]) * all_genuine[lane] >=
                                     Wide(all_genuine[lane] - genuine[lane]) * all_impostors[lane];
-           const bool wanted = first || past_far || equal;
-           if (wanted) {
+           const bool is_corner = first || past_far || equal;
+           if (is_corner) {
              if (!first && !kept[lane])
                keep(lane, before, genuine_before[lane], accepted_before[lane]);
              keep(lane, threshold, genuine[lane], accepted[lane]);
              if (past_far) find_next(lane, accepted[lane]);
              crosses[lane] = crosses[lane] && !equal;
            }
-           kept[lane] = wanted;
+           kept[lane] = is_corner;
          }
          before = threshold;
          genuine_before = genuine;
@@ -416,21 +416,21 @@ RocCurve ManyComparisons::roc_around(double far, std::span<const Weight> weights
   };
   put(std::numeric_limits<double>::infinity());
   // Rules round the count that a FAR allows in their own ways.
-  const double wanted = far * static_cast<double>(curve.impostor);
+  const double allowed = far * static_cast<double>(curve.impostor);
   const auto near = [&](std::int64_t first, std::int64_t last) {
-    return static_cast<double>(first) <= wanted + 2 && static_cast<double>(last) >= wanted - 2;
+    return static_cast<double>(first) <= allowed + 2 && static_cast<double>(last) >= allowed - 2;
   };
   for (std::size_t segment = 0; segment <= 2 * level_.size(); ++segment) {
-    const std::int64_t more = segment_weight(segment, weights);
+    const std::int64_t impostors = segment_weight(segment, weights);
     if (segment % 2 == 1) {
-      const std::int64_t own = genuine_weight(segment / 2, weights);
-      true_accepts += own;
-      false_accepts += more;
-      if (own + more > 0) put(level_[segment / 2]);
+      const std::int64_t genuine = genuine_weight(segment / 2, weights);
+      true_accepts += genuine;
+      false_accepts += impostors;
+      if (genuine + impostors > 0) put(level_[segment / 2]);
       continue;
     }
-    if (more == 0) continue;
-    const std::int64_t end = false_accepts + more;
+    if (impostors == 0) continue;
+    const std::int64_t end = false_accepts + impostors;
     const auto scores =
         near(false_accepts, end) ? drawn_scores(segment, weights) : ends_of(segment, weights);
     for (std::size_t k = 0; k < scores.size(); ++k) {

@@ -20,13 +20,13 @@ class PairCollector final : public PairSink {
   explicit PairCollector(double threshold) : threshold_(threshold) {}
 
   double bound() const override { return threshold_; }
-  void add(std::span<const ScoredPair> found) override {
+  void add(std::span<const ScoredPair> above) override {
     const std::lock_guard lock(mutex_);
-    if (pairs.size() + found.size() > kMaxPairs)
+    if (pairs.size() + above.size() > kMaxPairs)
       fail("similar pairs",
            fmt::format("more than {} pairs are as similar as {} or more", kMaxPairs, threshold_),
            "Choose a higher threshold.");
-    for (const ScoredPair& p : found) pairs.push_back({p.row, p.column, p.score});
+    for (const ScoredPair& p : above) pairs.push_back({p.row, p.column, p.score});
   }
 
   std::vector<SimilarPair> pairs;
@@ -55,17 +55,17 @@ std::vector<SimilarPair> similar_pairs(const EmbeddingRows& rows, const Embeddin
   if (rows.size() == 0 || columns.size() == 0) return {};
   // The columns are packed as a whole, so the smaller set becomes the columns.
   const bool swap = columns.size() > rows.size();
-  PairCollector found(threshold);
+  PairCollector collector(threshold);
   std::vector<std::int64_t> no_counts;
-  scan_pairs(side_of(swap ? columns : rows, 0), side_of(swap ? rows : columns, 1), false, found,
+  scan_pairs(side_of(swap ? columns : rows, 0), side_of(swap ? rows : columns, 1), false, collector,
              no_counts, job);
   if (swap)
-    for (SimilarPair& p : found.pairs) std::swap(p.row, p.column);
-  std::ranges::sort(found.pairs, [](const SimilarPair& a, const SimilarPair& b) {
+    for (SimilarPair& p : collector.pairs) std::swap(p.row, p.column);
+  std::ranges::sort(collector.pairs, [](const SimilarPair& a, const SimilarPair& b) {
     if (a.score != b.score) return a.score > b.score;
     return std::pair(a.row, a.column) < std::pair(b.row, b.column);
   });
-  return std::move(found.pairs);
+  return std::move(collector.pairs);
 }
 
 }  // namespace facebench

@@ -66,12 +66,12 @@ SimilarityMatrix::Sums SimilarityMatrix::different(std::size_t row, std::size_t 
   const double shift = scores_[row * subjects_ * width + column * subjects_];
   Sum sum;
   for (std::size_t s = 0; s < subjects_; ++s) {
-    const Weight own = weights.empty() ? 1 : weights[s];
-    if (own == 0) continue;
+    const Weight weight = weights.empty() ? 1 : weights[s];
+    if (weight == 0) continue;
     const std::size_t begin = (row * subjects_ + s) * width + column * subjects_;
     for (std::size_t t = 0; t < subjects_; ++t)
       if (t != s && !left_out_[begin + t])
-        sum.add(static_cast<double>(own) * (weights.empty() ? 1 : weights[t]),
+        sum.add(static_cast<double>(weight) * (weights.empty() ? 1 : weights[t]),
                 scores_[begin + t] - shift);
   }
   const double mean = sum.first / sum.weight;

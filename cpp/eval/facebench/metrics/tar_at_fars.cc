@@ -76,13 +76,13 @@ Kept keep_bins(std::span<const Score> scores, std::span<const std::uint8_t> labe
   std::vector<Kept> kept(static_cast<std::size_t>(job.workers()), none);
   in_blocks(static_cast<std::int64_t>(scores.size()), job, stage,
             [&](std::int64_t begin, std::int64_t end, std::size_t worker) {
-              Kept& own = kept[worker];
+              Kept& of_worker = kept[worker];
               for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end);
                    ++i) {
                 const std::uint32_t bin = bin_of(scores[i]);
                 if (keep[bin] == nothing) continue;
-                if (keep[bin] == everything) own.scores[labels[i]].push_back(scores[i]);
-                own.lowest[bin] = std::min<double>(own.lowest[bin], scores[i]);
+                if (keep[bin] == everything) of_worker.scores[labels[i]].push_back(scores[i]);
+                of_worker.lowest[bin] = std::min<double>(of_worker.lowest[bin], scores[i]);
               }
             });
   for (std::size_t w = 1; w < kept.size(); ++w) {

@@ -51,10 +51,10 @@ const BlemishRule& FoundBlemishes::rule() const {
 void Blemishes::add(BlemishKind kind, std::int64_t count,
                     const std::vector<std::pair<ListPlace, std::string>>& first) {
   if (count == 0) return;
-  FoundBlemishes& found = of(kind);
-  found.count += count;
+  FoundBlemishes& blemishes = of(kind);
+  blemishes.count += count;
   for (const auto& [place, what] : first)
-    if (found.first.size() < kFirst) record(found, place, what);
+    if (blemishes.first.size() < kFirst) record(blemishes, place, what);
 }
 
 std::string Blemishes::place(const ListPlace& place) const {
@@ -62,14 +62,14 @@ std::string Blemishes::place(const ListPlace& place) const {
 }
 
 FoundBlemishes& Blemishes::of(BlemishKind kind) {
-  const auto at = std::ranges::lower_bound(found_, kind, {}, &FoundBlemishes::kind);
-  if (at != found_.end() && at->kind == kind) return *at;
-  return *found_.insert(at, FoundBlemishes{kind, 0, {}});
+  const auto at = std::ranges::lower_bound(kinds_, kind, {}, &FoundBlemishes::kind);
+  if (at != kinds_.end() && at->kind == kind) return *at;
+  return *kinds_.insert(at, FoundBlemishes{kind, 0, {}});
 }
 
-void Blemishes::record(FoundBlemishes& found, const ListPlace& place, std::string what) const {
+void Blemishes::record(FoundBlemishes& blemishes, const ListPlace& place, std::string what) const {
   if (!place.part.empty()) what = place.part + ": " + what;
-  found.first.push_back({below(place.file), place.line, std::move(what)});
+  blemishes.first.push_back({below(place.file), place.line, std::move(what)});
 }
 
 std::string Blemishes::below(const std::string& file) const {
@@ -78,28 +78,29 @@ std::string Blemishes::below(const std::string& file) const {
   return relative.empty() ? file : relative.generic_string();
 }
 
-std::string blemish_sentence(const FoundBlemishes& found) {
-  std::string doc = found.rule().doc;
+std::string blemish_sentence(const FoundBlemishes& blemishes) {
+  std::string doc = blemishes.rule().doc;
   doc[0] = static_cast<char>(doc[0] - 'a' + 'A');
-  std::string text = fmt::format("{}: {}; {}. ", doc, found.count, found.rule().rule);
-  text += found.count == 1 ? "It is in " : "First: ";
+  std::string text = fmt::format("{}: {}; {}. ", doc, blemishes.count, blemishes.rule().rule);
+  text += blemishes.count == 1 ? "It is in " : "First: ";
   constexpr std::size_t most = 3;
-  for (std::size_t i = 0; i < std::min(found.first.size(), most); ++i)
+  for (std::size_t i = 0; i < std::min(blemishes.first.size(), most); ++i)
     text += fmt::format("{}{}: {}", i == 0 ? "" : "; ",
-                        ListPlace{found.first[i].file, found.first[i].line, ""}.text(),
-                        found.first[i].what);
+                        ListPlace{blemishes.first[i].file, blemishes.first[i].line, ""}.text(),
+                        blemishes.first[i].what);
   return text + ".";
 }
 
 Json blemishes_json(const std::vector<FoundBlemishes>& all) {
   Json result = Json::array();
-  for (const FoundBlemishes& found : all) {
+  for (const FoundBlemishes& blemishes : all) {
     Json first = Json::array();
-    for (const Blemish& b : found.first)
+    for (const Blemish& b : blemishes.first)
       first.push_back({{"file", b.file},
                        {"line", b.line > 0 ? Json(b.line) : Json(nullptr)},
                        {"what", b.what}});
-    result.push_back({{"kind", found.rule().name}, {"count", found.count}, {"first", first}});
+    result.push_back(
+        {{"kind", blemishes.rule().name}, {"count", blemishes.count}, {"first", first}});
   }
   return result;
 }

@@ -78,8 +78,8 @@ class Blemishes {
   // becomes text.
   template <class Where, class What>
   void add(BlemishKind kind, Where&& where, What&& what) {
-    FoundBlemishes& found = of(kind);
-    if (found.count++ < static_cast<std::int64_t>(kFirst)) record(found, where(), what());
+    FoundBlemishes& blemishes = of(kind);
+    if (blemishes.count++ < static_cast<std::int64_t>(kFirst)) record(blemishes, where(), what());
   }
   // Those that were counted elsewhere; `first` has at most kFirst places.
   void add(BlemishKind kind, std::int64_t count,
@@ -88,19 +88,19 @@ class Blemishes {
   // A place as the text of a blemish names it, without the folder of the lists.
   std::string place(const ListPlace& place) const;
   // In the order of blemish_rules().
-  const std::vector<FoundBlemishes>& found() const { return found_; }
+  const std::vector<FoundBlemishes>& kinds() const { return kinds_; }
 
  private:
   FoundBlemishes& of(BlemishKind kind);
-  void record(FoundBlemishes& found, const ListPlace& place, std::string what) const;
+  void record(FoundBlemishes& blemishes, const ListPlace& place, std::string what) const;
   std::string below(const std::string& file) const;
 
   std::filesystem::path lists_;
-  std::vector<FoundBlemishes> found_;
+  std::vector<FoundBlemishes> kinds_;
 };
 
 // One sentence about those of a kind: their number, the rule, and where the first are.
-std::string blemish_sentence(const FoundBlemishes& found);
+std::string blemish_sentence(const FoundBlemishes& blemishes);
 
 // [{"kind", "count", "first": [{"file", "line", "what"}]}]; line is null for a whole file.
 Json blemishes_json(const std::vector<FoundBlemishes>& all);

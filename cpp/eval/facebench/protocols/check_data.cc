@@ -16,9 +16,10 @@ DataCheck::TrackCounts counts_of(const ProtocolSpec& spec, const Track& track,
   DataCheck::TrackCounts result{track.name, {}};
   const auto official = std::ranges::find(spec.expected, track.name, &ExpectedCounts::track);
   for (const auto& [name, count] : track_counts(track, trials)) {
-    std::optional<std::int64_t> wanted;
-    if (official != spec.expected.end() && official->of(name) >= 0) wanted = official->of(name);
-    if (count != 0 || wanted) result.counts.push_back({name, count, wanted});
+    std::optional<std::int64_t> official_count;
+    if (official != spec.expected.end() && official->of(name) >= 0)
+      official_count = official->of(name);
+    if (count != 0 || official_count) result.counts.push_back({name, count, official_count});
   }
   return result;
 }

@@ -65,9 +65,9 @@ std::string text_of(const Json& options, const std::string& key) {
 
 // The rule that options as a manifest has them name in place of their convention's own; else "".
 std::string in_its_place(const Json& options, const ConventionRule& rule) {
-  const Convention* own = conventions().find(text_of(options, "convention"));
-  const std::string chosen = text_of(options, rule.name);
-  return own && own->*rule.of == chosen ? "" : chosen;
+  const Convention* chosen_convention = conventions().find(text_of(options, "convention"));
+  const std::string rule_chosen = text_of(options, rule.name);
+  return chosen_convention && chosen_convention->*rule.of == rule_chosen ? "" : rule_chosen;
 }
 
 }  // namespace

@@ -31,10 +31,10 @@ std::vector<std::size_t> spread(std::span<const double> x, std::span<const doubl
   const double first = position(0), last = position(x.size() - 1);
   std::size_t i = 0;
   for (std::size_t k = 0; k < count; ++k) {
-    const double wanted =
+    const double target =
         first + (last - first) * static_cast<double>(k) / static_cast<double>(count - 1);
     const std::size_t before = i;
-    while (i + 1 < x.size() && position(i) < wanted) ++i;
+    while (i + 1 < x.size() && position(i) < target) ++i;
     if (k + 1 == count) i = x.size() - 1;
     if (k == 0 || i != before) chosen.push_back(i);
   }

@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> candidates(const fs::path& given, const fs::path& root,
+std::vector<fs::path> candidates(const fs::path& folder_given, const fs::path& root,
                                  const std::vector<std::string>& folders, std::string_view what) {
-  if (!given.empty()) return {given};
+  if (!folder_given.empty()) return {folder_given};
   if (root.empty())
     throw std::invalid_argument(fmt::format("neither a root nor a folder of {} is given", what));
   std::vector<fs::path> result;
@@ -42,9 +42,9 @@ std::string joined(const std::vector<std::string>& names, std::size_t most = 3) 
 }
 
 // Where something was looked for: "ROOT and, below it, protocol, lfw".
-std::string places_text(const fs::path& given, const fs::path& root,
+std::string places_text(const fs::path& folder_given, const fs::path& root,
                         const std::vector<std::string>& folders) {
-  if (!given.empty()) return given.string();
+  if (!folder_given.empty()) return folder_given.string();
   std::string others;
   for (const std::string& f : folders)
     if (f != ".") others += (others.empty() ? "" : ", ") + f;
@@ -72,15 +72,15 @@ std::vector<fs::path> paths_by_stem(const TrialSet& trials, const fs::path& imag
            fmt::format("'{}' is the stem of {} and of another file", stem,
                        by_stem.at(stem).string()),
            "Remove one of them, or give the folder of the images.");
-    const auto found = by_stem.find(stem);
-    paths.push_back(found == by_stem.end() ? images / name : found->second);
+    const auto path = by_stem.find(stem);
+    paths.push_back(path == by_stem.end() ? images / name : path->second);
   }
   return paths;
 }
 
 // The folders at most two levels below the root that hold the image, by name.
 std::vector<fs::path> folders_below(const fs::path& root, const std::string& image) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> folders;
   FileListing listing;
   std::error_code error, ignored;
   for (fs::recursive_directory_iterator
@@ -89,10 +89,10 @@ std::vector<fs::path> folders_below(const fs::path& root, const std::string& ima
        !error && it != end; it.increment(error)) {
     if (!it->is_directory(ignored)) continue;
     if (it.depth() == 1) it.disable_recursion_pending();
-    if (!listing.find(it->path(), image).empty()) found.push_back(it->path());
+    if (!listing.find(it->path(), image).empty()) folders.push_back(it->path());
   }
-  std::ranges::sort(found);
-  return found;
+  std::ranges::sort(folders);
+  return folders;
 }
 
 }  // namespace

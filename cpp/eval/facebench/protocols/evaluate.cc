@@ -94,7 +94,7 @@ std::string embeddings_hash(const EmbeddingSet& e) {
 // compared. `first_row` is that of the whole list, for messages.
 Scores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_units,
                     std::span<const double> given, std::size_t first_row) {
-  std::vector<double> own(given.size(), 0.0), good;
+  std::vector<double> kept(given.size(), 0.0), good;
   std::vector<std::size_t> failed;
   for (std::size_t k = 0; k < given.size(); ++k) {
     const auto compared = trials.comparison_at(static_cast<std::int64_t>(k));
@@ -109,12 +109,12 @@ Scores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_u
     if (!std::isfinite(score))
       fail("scores", fmt::format("row {} is {}, not a finite number", first_row + k, given[k]),
            "Where an enrolment failed, give the sample's status.");
-    good.push_back(own[k] = score);
+    good.push_back(kept[k] = score);
   }
   const double lowest = failed_score(good);
-  for (const std::size_t k : failed) own[k] = lowest;
-  if (trials.single()) return std::vector<float>(own.begin(), own.end());
-  return own;
+  for (const std::size_t k : failed) kept[k] = lowest;
+  if (trials.single()) return std::vector<float>(kept.begin(), kept.end());
+  return kept;
 }
 
 // How the scores of a track are kept: as the metrics need them. Of more than
@@ -125,12 +125,12 @@ Storage choose_storage(const Track& track, Result& r) {
   constexpr double most = 1e7;
   const Convention convention = chosen_convention(r.options);
   bool centred = false;
-  double wanted = 0;
+  double far_needed = 0;
   for (const MetricRequest& request : r.spec.metrics) {
     const Metric& metric = protocol_metrics().at(request.name);
     centred = centred || (metric.needs_centred && metric.needs_centred(convention));
     if (metric.takes_targets && metric.data == MetricData::scores)
-      for (const double far : request.targets) wanted = std::max(wanted, 2 * far);
+      for (const double far : request.targets) far_needed = std::max(far_needed, 2 * far);
   }
   const ListedTrials* list = track.trials->list();
   if (centred && list && list->fold_count() > 1) return {Storage::What::centred};
@@ -144,7 +144,7 @@ Storage choose_storage(const Track& track, Result& r) {
     return storage;
   }
   if (impostors == 0) return {};
-  storage.far = std::min({1.0, std::max(wanted, 1000 / impostors), most / impostors});
+  storage.far = std::min({1.0, std::max(far_needed, 1000 / impostors), most / impostors});
   r.notes.push_back(
       fmt::format("Track {}: of {} comparisons the genuine scores and the highest impostor scores "
                   "are kept; what needs the others is bounded by a histogram.",
@@ -156,18 +156,18 @@ Storage choose_storage(const Track& track, Result& r) {
 void note_fusion(Result& r, const EmbeddingSet& embeddings) {
   if (r.trials.templates.size() == 0 || r.options.fusion->empty()) return;
   const TemplateFusion& fusion = template_fusions().at(*r.options.fusion);
-  const auto said = [&](const char* key) -> std::string {
+  const auto extracted_with = [&](const char* key) -> std::string {
     const Json::json_pointer at(fmt::format("/extract/{}", key));
     const Json& m = embeddings.manifest;
     return m.contains(at) && m[at].is_string() ? m[at].get<std::string>() : "";
   };
-  if (const std::string flip = said("flip");
+  if (const std::string flip = extracted_with("flip");
       !fusion.flip.empty() && !flip.empty() && flip != fusion.flip)
     r.notes.push_back(
         fmt::format("The script of the fusion '{}' has flip={}; these embeddings "
                     "were extracted with flip={}.",
                     fusion.name, fusion.flip, flip));
-  if (!fusion.unit_samples && !fusion.flip.empty() && said("normalization") == "unit")
+  if (!fusion.unit_samples && !fusion.flip.empty() && extracted_with("normalization") == "unit")
     r.notes.push_back(
         fmt::format("The fusion '{}' keeps norms; these embeddings have unit length (extract them "
                     "with normalization=none).",
@@ -183,7 +183,7 @@ std::vector<std::string> notes_of_lists(const TrialSet& trials) {
     for (const std::string& note : list.notes)
       notes.push_back(fmt::format("{} {}.", list.path.filename().string(), note));
   notes.insert(notes.end(), trials.notes.begin(), trials.notes.end());
-  for (const FoundBlemishes& found : trials.blemishes) notes.push_back(blemish_sentence(found));
+  for (const FoundBlemishes& kind : trials.blemishes) notes.push_back(blemish_sentence(kind));
   for (std::string& difference : differences_from_official(spec, trials))
     notes.push_back(std::move(difference));
   return notes;
@@ -230,8 +230,8 @@ double TrackResult::failure_to_enrol_rate() const {
   return units == 0 ? 0 : static_cast<double>(failed.size()) / static_cast<double>(units);
 }
 
-const Number& TrackResult::number(std::string_view wanted) const {
-  return by_name("metric of this track", numbers, wanted);
+const Number& TrackResult::number(std::string_view name) const {
+  return by_name("metric of this track", numbers, name);
 }
 
 const TrackResult& Result::track(std::string_view name) const {
@@ -297,17 +297,18 @@ MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
     count_units(trials, scored.status, units, track, r);
     count_comparisons(*track.trials, trials, failed, drop, r);
     r.more_counts = track.trials->counts(trials);
-    ScoredTrack own = scored_track(scored, t);
-    own.left_out = drop ? failed : std::vector<std::uint8_t>();
-    own.searches = asks_for_searches(metrics);
-    if (intervals.any()) own.intervals = &intervals;
-    const Measurable measurable = track.trials->measurable(own, job);
-    MeasuredNumbers measured = measure_numbers(metrics, options, own, measurable, with_curves, job);
+    ScoredTrack scored_one = scored_track(scored, t);
+    scored_one.left_out = drop ? failed : std::vector<std::uint8_t>();
+    scored_one.searches = asks_for_searches(metrics);
+    if (intervals.any()) scored_one.intervals = &intervals;
+    const Measurable measurable = track.trials->measurable(scored_one, job);
+    MeasuredNumbers measured =
+        measure_numbers(metrics, options, scored_one, measurable, with_curves, job);
     r.numbers = std::move(measured.numbers);
     draws.push_back(std::move(measured.draws));
     if (!with_curves) continue;
     all.curves.push_back(
-        curves_of(track, own, measurable, options.rank_ties.value_or("pessimistic")));
+        curves_of(track, scored_one, measurable, options.rank_ties.value_or("pessimistic")));
     all.curves.back().band = std::move(measured.band);
   }
   for (const MetricRequest& request : metrics.metrics) {
@@ -395,9 +396,9 @@ Result evaluate(TrialSet trials, const EmbeddingSet& embeddings, const Evaluatio
 
 Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options,
                 const Job& job) {
-  EmbeddingSet own = std::move(embeddings);
-  return evaluate_embeddings(std::move(trials), own, options, job,
-                             [&] { std::vector<float>().swap(own.values); });
+  EmbeddingSet rows = std::move(embeddings);
+  return evaluate_embeddings(std::move(trials), rows, options, job,
+                             [&] { std::vector<float>().swap(rows.values); });
 }
 
 Result evaluate_scores(TrialSet trials, std::span<const double> scores,
@@ -420,9 +421,9 @@ Result evaluate_scores(TrialSet trials, std::span<const double> scores,
   const std::vector<std::uint8_t> failed = failed_units(unit_status(r.trials, r.status));
   std::size_t begin = 0;
   for (const Track& track : r.trials.tracks) {
-    const auto own = scores.subspan(begin, static_cast<std::size_t>(track.trials->slots()));
-    r.scores.push_back(given_scores(*track.trials, failed, own, begin));
-    begin += own.size();
+    const auto of_track = scores.subspan(begin, static_cast<std::size_t>(track.trials->slots()));
+    r.scores.push_back(given_scores(*track.trials, failed, of_track, begin));
+    begin += of_track.size();
   }
   finish(r, job);
   return r;
@@ -448,10 +449,10 @@ std::vector<double> read_scores_csv(const std::filesystem::path& path, const Tri
            {std::pair{"first", sides->first}, {"second", sides->second}}) {
         if (!csv.has_column(key)) continue;
         const std::string& name = csv.cell(row, csv.column(key));
-        const std::string& wanted = trials.unit_name(unit);
-        if (name != wanted)
+        const std::string& listed_name = trials.unit_name(unit);
+        if (name != listed_name)
           fail(at_line(csv.name(), csv.place(row).line),
-               fmt::format("column {} is {} where the list has {}", key, name, wanted),
+               fmt::format("column {} is {} where the list has {}", key, name, listed_name),
                "Rows are in the order of the lists.");
       }
       scores.push_back(csv.number(row, column));

@@ -47,14 +47,14 @@ std::shared_ptr<const People> people_of(const ListedTrials& trials, const Scored
 // The same comparisons with their scores, sorted.
 Comparisons sorted(const ListedTrials& trials, const ScoredTrack& scored, const People& people,
                    std::span<const double> scores) {
-  std::vector<double> own;
+  std::vector<double> taking_part;
   std::vector<std::uint8_t> labels;
   for (std::size_t k = 0; k < trials.comparisons.size(); ++k) {
     if (!takes_part(trials.comparisons[k], scored.left_out)) continue;
-    own.push_back(scores[k]);
+    taking_part.push_back(scores[k]);
     labels.push_back(trials.genuine[k]);
   }
-  return {own, labels, people.folds};
+  return {taking_part, labels, people.folds};
 }
 
 // Sorted, with the scores of centred embeddings where they were kept.
@@ -91,10 +91,10 @@ std::vector<double> centred_of_folds(const ListedTrials& trials, const UnitEmbed
   const std::size_t n = trials.comparisons.size();
   std::vector<double> all(static_cast<std::size_t>(trials.fold_count()) * n, failed_score({}));
   parallel_for(trials.fold_count(), job, [&](std::int64_t fold, int) {
-    const std::vector<double> own = centred_scores(
+    const std::vector<double> of_fold = centred_scores(
         first, second, static_cast<std::size_t>(units.dim), folds, static_cast<std::int32_t>(fold));
     for (std::size_t i = 0; i < scored.size(); ++i)
-      all[static_cast<std::size_t>(fold) * n + scored[i]] = own[i];
+      all[static_cast<std::size_t>(fold) * n + scored[i]] = of_fold[i];
   });
   return all;
 }
@@ -182,10 +182,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> ListedTrials::shared_with(
     where.emplace(key_of(other, k, {}), static_cast<std::int64_t>(k));
   std::vector<std::pair<std::int64_t, std::int64_t>> shared;
   for (std::size_t k = 0; k < comparisons.size(); ++k)
-    if (const auto found = where.lower_bound(key_of(*this, k, unit_of_other));
-        found != where.end() && found->first == key_of(*this, k, unit_of_other)) {
-      shared.emplace_back(static_cast<std::int64_t>(k), found->second);
-      where.erase(found);
+    if (const auto same = where.lower_bound(key_of(*this, k, unit_of_other));
+        same != where.end() && same->first == key_of(*this, k, unit_of_other)) {
+      shared.emplace_back(static_cast<std::int64_t>(k), same->second);
+      where.erase(same);
     }
   return shared;
 }

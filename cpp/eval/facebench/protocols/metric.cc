@@ -204,8 +204,8 @@ Measured Metric::measure(const Measurable& of, double target, const Convention& 
   return measured;
 }
 
-std::vector<double> Metric::targets(std::vector<double> given) const {
-  return takes_targets ? std::move(given) : std::vector<double>{0.0};
+std::vector<double> Metric::targets(std::vector<double> requested) const {
+  return takes_targets ? std::move(requested) : std::vector<double>{0.0};
 }
 
 std::string Metric::applies_to() const {

@@ -45,7 +45,7 @@ struct Metric {
   // convention has none.
   Measured measure(const Measurable& data, double target, const Convention& convention) const;
   // The targets that a protocol gives, or one that is not looked at.
-  std::vector<double> targets(std::vector<double> given) const;
+  std::vector<double> targets(std::vector<double> requested) const;
   // "scores", "searches" or "matrix".
   std::string applies_to() const;
 };

@@ -40,11 +40,11 @@ std::vector<std::string> names_of(const std::vector<Item>& items, Name name) {
 
 template <class Item, class Name>
 const Item& named(std::string_view kind, const std::vector<Item>& items, Name name,
-                  std::string_view wanted) {
-  const auto found = std::ranges::find(items, wanted, name);
-  if (found == items.end())
-    throw std::invalid_argument(unknown_name_message(kind, wanted, names_of(items, name)));
-  return *found;
+                  std::string_view name_sought) {
+  const auto item = std::ranges::find(items, name_sought, name);
+  if (item == items.end())
+    throw std::invalid_argument(unknown_name_message(kind, name_sought, names_of(items, name)));
+  return *item;
 }
 
 PublishedColumn read_column(const TomlTable& table) {
@@ -62,16 +62,17 @@ PublishedColumn read_column(const TomlTable& table) {
 }
 
 Conditions read_conditions(const TomlTable& table, Conditions conditions) {
-  const auto own = table.optional_table("conditions");
-  if (!own) return conditions;
-  for (const std::string& key : own->keys()) {
-    require_known(*own, key, condition_names().kind(), key, condition_names().names());
-    const std::string value = own->text(key);
-    const auto found = std::ranges::find(conditions, key, [](const auto& c) { return c.first; });
-    if (found == conditions.end())
+  const auto conditions_table = table.optional_table("conditions");
+  if (!conditions_table) return conditions;
+  for (const std::string& key : conditions_table->keys()) {
+    require_known(*conditions_table, key, condition_names().kind(), key, condition_names().names());
+    const std::string value = conditions_table->text(key);
+    const auto condition =
+        std::ranges::find(conditions, key, [](const auto& c) { return c.first; });
+    if (condition == conditions.end())
       conditions.emplace_back(key, value);
     else
-      found->second = value;
+      condition->second = value;
   }
   return conditions;
 }
@@ -216,8 +217,8 @@ const PublishedCell& PublishedTable::at(std::string_view row, std::string_view c
       .cells[static_cast<std::size_t>(&c - columns.data())];
 }
 
-const PublishedTable& Publication::table(std::string_view wanted) const {
-  return named("table", tables, &PublishedTable::id, wanted);
+const PublishedTable& Publication::table(std::string_view id) const {
+  return named("table", tables, &PublishedTable::id, id);
 }
 
 Publication parse_publication(std::string_view text, std::string_view file) {

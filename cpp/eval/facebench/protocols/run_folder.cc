@@ -282,8 +282,8 @@ Run read_run(const fs::path& folder, const Job& job) {
 std::string not_facebenchs(const Run& run) {
   const Json& protocol = run.manifest.content.at("protocol");
   const auto text = [&](const char* key) {
-    const auto found = protocol.find(key);
-    return found != protocol.end() && found->is_string() ? found->get<std::string>()
+    const auto value = protocol.find(key);
+    return value != protocol.end() && value->is_string() ? value->get<std::string>()
                                                          : std::string();
   };
   return not_facebenchs(text("id"), text("title"), text("sha256"));

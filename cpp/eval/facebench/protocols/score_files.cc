@@ -78,15 +78,15 @@ std::vector<std::pair<TextLine, std::vector<std::string_view>>> rows_of(const Li
 ScoredList read_genuine_impostor(Paths files) {
   std::vector<double> scores[2];
   std::vector<TrialList> lists;
-  Blemishes found(files[0].parent_path());
+  Blemishes blemishes(files[0].parent_path());
   for (const std::size_t k : {0, 1}) {
-    const ListFile file(files[k], k == 0 ? "genuine" : "impostor", found);
+    const ListFile file(files[k], k == 0 ? "genuine" : "impostor", blemishes);
     for (const auto& [line, words] : rows_of(file))
       scores[k].push_back(parse_double(words.back(), file.place(line), "the score"));
     lists.push_back(file.list());
   }
   ScoredList result = nameless(scores[0], scores[1], std::move(lists));
-  result.trials.blemishes = found.found();
+  result.trials.blemishes = blemishes.kinds();
   return result;
 }
 
@@ -206,14 +206,14 @@ ScoredList read_hdf5(Paths files) {
 // probe, score.
 ScoredList read_bob(Paths files, std::size_t columns) {
   ScoredList result;
-  Blemishes found(files[0].parent_path());
-  const ListFile file(files[0], "scores", found);
+  Blemishes blemishes(files[0].parent_path());
+  const ListFile file(files[0], "scores", blemishes);
   std::unordered_map<std::string, std::string> person;
   PairCollector pairs(
       [&](PairCollector::Position line) {
         return ListPlace{file.name(), line, ""};
       },
-      found);
+      blemishes);
   pairs.begin_track(kTrack);
   for (const auto& [line, words] : rows_of(file)) {
     if (words.size() != columns)
@@ -231,7 +231,7 @@ ScoredList read_bob(Paths files, std::size_t columns) {
   if (result.scores.empty()) fail(file.name(), "holds no scores", "Write the file again.");
   result.trials = pairs.finish([&](const std::string& sample) { return person.at(sample); });
   result.trials.lists.push_back(file.list());
-  result.trials.blemishes = found.found();
+  result.trials.blemishes = blemishes.kinds();
   return result;
 }
 ScoredList read_bob4(Paths files) { return read_bob(files, 4); }
@@ -300,19 +300,19 @@ ScoredList read_bee(Paths files) {
     if (fresh) set.identity_names.push_back(set.names[s]);
     set.identity.push_back(at->second);
   }
-  Blemishes found(files[1].parent_path());
+  Blemishes blemishes(files[1].parent_path());
   for (std::size_t k = 0; k < trials.mask.size(); ++k) {
     const std::int32_t row = trials.rows[k / mask.columns],
                        column = trials.columns[k % mask.columns];
     if (trials.mask[k] == DenseTrials::is_impostor && set.identity[row] == set.identity[column])
-      found.add(
+      blemishes.add(
           BlemishKind::mask_conflict,
           [&] {
             return ListPlace{files[1].string(), 0, ""};
           },
           [&] { return fmt::format("{} and {}", set.names[row], set.names[column]); });
   }
-  set.blemishes = found.found();
+  set.blemishes = blemishes.kinds();
   set.tracks.emplace_back(kTrack, std::move(trials));
   set.lists = {list_of(files[0], "scores"), list_of(files[1], "mask")};
   set.notes.push_back(fmt::format(

@@ -148,10 +148,10 @@ ScoreDifferences Scores::differences(const Scores& other) const {
             other.tail && same_tail(*tail, *other.tail) ? 0 : 1};
   if (outcomes) return {static_cast<std::int64_t>(outcomes->score.size()), *this == other ? 0 : 1};
   if (!centred.empty() && !other.centred.empty()) return {count(), *this == other ? 0 : 1};
-  ScoreDifferences found{count(), 0};
-  if (other.count() != found.all) return {found.all, found.all};
-  for (std::int64_t k = 0; k < found.all; ++k) found.different += at(k) != other.at(k);
-  return found;
+  ScoreDifferences differences{count(), 0};
+  if (other.count() != differences.all) return {differences.all, differences.all};
+  for (std::int64_t k = 0; k < differences.all; ++k) differences.different += at(k) != other.at(k);
+  return differences;
 }
 
 void Scores::save(H5Writer& file, const std::string& group,

@@ -28,34 +28,35 @@ std::string_view text_of(std::span<const std::string> names) {
   return names.empty() ? std::string_view("(none)") : std::string_view(names.front());
 }
 
-// Where one of the given names stands among the wanted ones, whose keys these are; -1: nowhere.
-using Wanted = std::unordered_map<std::string, std::int64_t>;
+// Where one of the given names stands among the listed ones, whose keys these are; -1: nowhere.
+using Positions = std::unordered_map<std::string, std::int64_t>;
 
-std::int64_t find_wanted(const Wanted& wanted, const std::string& name, std::string_view matching) {
+std::int64_t find_listed(const Positions& listed, const std::string& name,
+                         std::string_view matching) {
   const auto at = [&](const std::string& key) {
-    const auto found = wanted.find(key);
-    return found == wanted.end() ? std::int64_t{-1} : found->second;
+    const auto entry = listed.find(key);
+    return entry == listed.end() ? std::int64_t{-1} : entry->second;
   };
   if (matching == "stem") return at(stem(name));
-  std::int64_t found = at(name);
-  if (matching != "suffix") return found;
-  for (std::size_t slash = name.find('/'); found < 0 && slash != std::string::npos;
+  std::int64_t position = at(name);
+  if (matching != "suffix") return position;
+  for (std::size_t slash = name.find('/'); position < 0 && slash != std::string::npos;
        slash = name.find('/', slash + 1))
-    found = at(name.substr(slash + 1));
-  return found;
+    position = at(name.substr(slash + 1));
+  return position;
 }
 
 // Another way of matching under which given names are found, as advice; else what names are.
-std::string other_matching(std::span<const std::string> wanted, std::span<const std::string> known,
+std::string other_matching(std::span<const std::string> listed, std::span<const std::string> known,
                            std::string_view matching) {
   for (const std::string& other : name_matchings().names()) {
     if (other == matching) continue;
-    Wanted keys;
-    for (const std::string& name : wanted) keys.try_emplace(other == "stem" ? stem(name) : name);
-    if (keys.size() < wanted.size()) continue;  // several would answer to one name
-    const auto found = std::ranges::count_if(
-        known, [&](const std::string& name) { return find_wanted(keys, name, other) >= 0; });
-    if (found > 0) return fmt::format("By match={} {} of them are found.", other, found);
+    Positions keys;
+    for (const std::string& name : listed) keys.try_emplace(other == "stem" ? stem(name) : name);
+    if (keys.size() < listed.size()) continue;  // several would answer to one name
+    const auto matches = std::ranges::count_if(
+        known, [&](const std::string& name) { return find_listed(keys, name, other) >= 0; });
+    if (matches > 0) return fmt::format("By match={} {} of them are found.", other, matches);
   }
   return "Names are paths relative to the image folder.";
 }
@@ -70,41 +71,41 @@ const Table<NameMatching>& name_matchings() {
   return table;
 }
 
-std::vector<std::int64_t> match_names(std::span<const std::string> wanted,
+std::vector<std::int64_t> match_names(std::span<const std::string> listed,
                                       std::span<const std::string> known,
                                       std::string_view matching) {
   const bool by_stem = name_matchings().at(matching).name == "stem";
   const auto key = [&](const std::string& name) { return by_stem ? stem(name) : name; };
-  Wanted wanted_at;
-  wanted_at.reserve(wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const auto [old, added] = wanted_at.try_emplace(key(wanted[i]), static_cast<std::int64_t>(i));
+  Positions positions;
+  positions.reserve(listed.size());
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    const auto [old, added] = positions.try_emplace(key(listed[i]), static_cast<std::int64_t>(i));
     if (!added)
       fail("sample names",
            fmt::format("the list's {} and {} cannot be told apart by {} match",
-                       wanted[static_cast<std::size_t>(old->second)], wanted[i], matching));
+                       listed[static_cast<std::size_t>(old->second)], listed[i], matching));
   }
-  std::vector<std::int64_t> result(wanted.size(), -1);
+  std::vector<std::int64_t> result(listed.size(), -1);
   bool any = false;
   for (std::size_t j = 0; j < known.size(); ++j) {
-    const std::int64_t at = find_wanted(wanted_at, known[j], matching);
+    const std::int64_t at = find_listed(positions, known[j], matching);
     if (at < 0) continue;
     std::int64_t& row = result[static_cast<std::size_t>(at)];
     if (row >= 0)
       fail("sample names",
            fmt::format("{} is ambiguous: rows {} ({}) and {} ({}) both answer to it by {} match",
-                       wanted[static_cast<std::size_t>(at)], row,
+                       listed[static_cast<std::size_t>(at)], row,
                        known[static_cast<std::size_t>(row)], j, known[j], matching),
            "Every sample may be there once.");
     row = static_cast<std::int64_t>(j);
     any = true;
   }
-  if (!any && !wanted.empty())
+  if (!any && !listed.empty())
     fail("sample names",
          fmt::format("none of the {} names in the list is among the {} given; the list has names "
                      "like {}, given were names like {}",
-                     wanted.size(), known.size(), text_of(wanted), text_of(known)),
-         other_matching(wanted, known, matching));
+                     listed.size(), known.size(), text_of(listed), text_of(known)),
+         other_matching(listed, known, matching));
   return result;
 }
 

@@ -21,10 +21,10 @@ struct NameMatching {
 };
 const Table<NameMatching>& name_matchings();
 
-// For each of `wanted` the index in `known`, or -1 where it has none. Throws Error for an ambiguous
-// name (two of `known` match one of `wanted`, or two of `wanted` have the same stem), and where not
+// For each of `listed` the index in `known`, or -1 where it has none. Throws Error for an ambiguous
+// name (two of `known` match one of `listed`, or two of `listed` have the same stem), and where not
 // a single one is found.
-std::vector<std::int64_t> match_names(std::span<const std::string> wanted,
+std::vector<std::int64_t> match_names(std::span<const std::string> listed,
                                       std::span<const std::string> known,
                                       std::string_view matching);
 

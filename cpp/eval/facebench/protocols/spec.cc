@@ -246,14 +246,14 @@ std::vector<std::string> differences_from_official(const ProtocolSpec& spec,
       result.push_back(fmt::format("Not the official list: there is no track {}.", e.track));
       continue;
     }
-    const auto found = track_counts(*track, trials);
+    const auto counts = track_counts(*track, trials);
     std::vector<std::string> wrong;
-    for (const auto& [name, wanted] : e.counts) {
-      const auto own = std::ranges::find(found, name, [](const auto& c) { return c.first; });
-      const std::int64_t n = own == found.end() ? 0 : own->second;
-      if (n != wanted)
+    for (const auto& [name, official] : e.counts) {
+      const auto count = std::ranges::find(counts, name, [](const auto& c) { return c.first; });
+      const std::int64_t n = count == counts.end() ? 0 : count->second;
+      if (n != official)
         wrong.push_back(fmt::format("{} {}, {} {}", n, expected_count_names().at(name).doc,
-                                    wrong.empty() ? "the official one" : "not", wanted));
+                                    wrong.empty() ? "the official one" : "not", official));
     }
     if (!wrong.empty())
       result.push_back(

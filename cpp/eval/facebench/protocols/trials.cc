@@ -129,7 +129,7 @@ void TrialSet::check() const {
 void refuse_blemishes(const TrialSet& trials, std::string_view protocol) {
   if (trials.blemishes.empty()) return;
   std::int64_t all = 0;
-  for (const FoundBlemishes& found : trials.blemishes) all += found.count;
+  for (const FoundBlemishes& kind : trials.blemishes) all += kind.count;
   std::string first = blemish_sentence(trials.blemishes.front());
   first.pop_back();  // its full stop
   fail(fmt::format("protocol {}", protocol),

@@ -30,41 +30,41 @@ const Number* auc_of(const TrackResult& track) {
 }  // namespace
 
 std::vector<std::string> result_warnings(const Result& r) {
-  std::vector<std::string> found;
+  std::vector<std::string> warnings;
   for (std::size_t k = 0; k < r.scores.size(); ++k) {
     const Scores& scores = r.scores[k];
     std::int64_t same = 0;
     while (same < scores.count() && scores.at(same) == scores.at(0)) ++same;
     if (same > 1 && same == scores.count() && std::ranges::count(r.status, SampleStatus::ok) > 0)
-      found.push_back(fmt::format("Track {}: all {} comparisons have the same score, {:.4f}.",
-                                  r.trials.tracks[k].name, same, scores.at(0)));
+      warnings.push_back(fmt::format("Track {}: all {} comparisons have the same score, {:.4f}.",
+                                     r.trials.tracks[k].name, same, scores.at(0)));
   }
   for (const TrackResult& t : r.tracks) {
     const double rate = t.failure_to_enrol_rate();
     if (rate > kManyFailed)
-      found.push_back(fmt::format("Track {}: {} of {} {} failed to enrol ({:.1f} %: {}).", t.name,
-                                  t.failed.size(), t.templates > 0 ? t.templates : t.samples,
-                                  t.templates > 0 ? "templates" : "samples", 100 * rate,
-                                  reasons(t.failed)));
+      warnings.push_back(
+          fmt::format("Track {}: {} of {} {} failed to enrol ({:.1f} %: {}).", t.name,
+                      t.failed.size(), t.templates > 0 ? t.templates : t.samples,
+                      t.templates > 0 ? "templates" : "samples", 100 * rate, reasons(t.failed)));
   }
   const std::int64_t missing = std::ranges::count(r.status, SampleStatus::missing);
   if (static_cast<double>(missing) > kManyMissing * static_cast<double>(r.status.size()))
-    found.push_back(
+    warnings.push_back(
         fmt::format("{} of the {} names in the lists have no {}. If they are there under "
                     "other names, say how names match (match=stem or match=suffix).",
                     missing, r.status.size(), r.score == "given" ? "score" : "embedding"));
   for (const TrackResult& t : r.tracks)
     if (const Number* auc = auc_of(t); auc && auc->value < 0.5)
-      found.push_back(
+      warnings.push_back(
           fmt::format("Track {}: the AUC is {:.4f}, worse than chance.{}", t.name, auc->value,
                       r.score == "given"
                           ? " If the scores are distances (lower = more alike), say so: --distance."
                           : ""));
   const Json::json_pointer assumed("/manifest/model/assumed");
   if (r.embeddings.contains(assumed) && r.embeddings[assumed].is_string())
-    found.push_back(fmt::format("Assumed, since the model does not say it: {}.",
-                                r.embeddings[assumed].get<std::string>()));
-  return found;
+    warnings.push_back(fmt::format("Assumed, since the model does not say it: {}.",
+                                   r.embeddings[assumed].get<std::string>()));
+  return warnings;
 }
 
 }  // namespace facebench

@@ -55,13 +55,13 @@ RunFacts facts_of(const Run& run, const std::string& title, const Conditions& st
   const Json& content = run.manifest.content;
   RunFacts facts{run.metrics.at("protocol").at("id"), title, stated, ""};
   for (const auto& [name, place] : kRecorded) {
-    const std::string found = text_at(content, place);
-    if (found.empty()) continue;
-    const std::string* said = find_condition(stated, name);
-    if (said && !same_condition(name, *said, found))
+    const std::string recorded = text_at(content, place);
+    if (recorded.empty()) continue;
+    const std::string* stated_value = find_condition(stated, name);
+    if (stated_value && !same_condition(name, *stated_value, recorded))
       throw std::invalid_argument(fmt::format("{} '{}' is stated, but {} was made with '{}'", name,
-                                              *said, run.folder.string(), found));
-    if (!said) facts.conditions.emplace_back(name, found);
+                                              *stated_value, run.folder.string(), recorded));
+    if (!stated_value) facts.conditions.emplace_back(name, recorded);
   }
   for (const Json& note : content.value("notes", Json::array()))
     if (note.is_string() && note.get<std::string>().starts_with("Not the official list"))
@@ -74,11 +74,11 @@ void compare_conditions(const RunFacts& run, AgainstMatch& m) {
   const Conditions& printed = m.published.row->conditions;
   if (!run.other_data.empty()) m.differs.push_back(run.other_data);
   for (const auto& [name, published] : printed) {
-    const std::string* own = find_condition(run.conditions, name);
+    const std::string* recorded = find_condition(run.conditions, name);
     const ConditionName& condition = condition_names().at(name);
-    if (own && !same_condition(name, *own, published))
-      m.differs.push_back(fmt::format("{} is {}, not {}", name, *own, published));
-    else if (!own && (condition.identity || condition.preparation))
+    if (recorded && !same_condition(name, *recorded, published))
+      m.differs.push_back(fmt::format("{} is {}, not {}", name, *recorded, published));
+    else if (!recorded && (condition.identity || condition.preparation))
       m.unknown.push_back(name);
   }
   for (const ConditionName& c : condition_names().entries())

@@ -134,8 +134,8 @@ void add_failures(const RunScores& a, const RunScores& b, bool matters,
     std::string first;
     std::int64_t n = 0;
     for (const auto& [name, status] : in) {
-      const auto found = other.find(name);
-      if (found != other.end() && found->second == status) continue;
+      const auto there = other.find(name);
+      if (there != other.end() && there->second == status) continue;
       if (n++ == 0) first = fmt::format("{} ({})", name, status);
     }
     return n == 0 ? std::string() : fmt::format("; {} of them only here, first {}", n, first);
@@ -180,14 +180,14 @@ std::vector<Difference> run_differences(const Run& a, const Run& b, const RunSco
     if (kind == "intervals") return false;
     return kind == "convention" || !agreement.scores;
   };
-  std::vector<Difference> found;
+  std::vector<Difference> differences;
   const auto add = [&](const std::string& kind, const std::string& label, const Json& left,
                        const Json& right) {
     if (left.is_null() || right.is_null()) return;  // not recorded, so not known to differ
     const auto [x, y] = only_differences(left, right);
     if (x != y)
-      found.push_back({kind, matters(kind), with_reason(label, kind, matters(kind)),
-                       shortened(x, kEvidence), shortened(y, kEvidence)});
+      differences.push_back({kind, matters(kind), with_reason(label, kind, matters(kind)),
+                             shortened(x, kEvidence), shortened(y, kEvidence)});
   };
   for (const Recorded& r : recorded()) add(r.kind, r.label, at(x, r.places), at(y, r.places));
   auto left = inputs_of(x), right = inputs_of(y);
@@ -197,7 +197,7 @@ std::vector<Difference> run_differences(const Run& a, const Run& b, const RunSco
         fmt::format("the {} {}", kind_of_input(role) == std::string("data") ? "list" : "file",
                     role),
         hashes, right.contains(role) ? right[role] : Json());
-  add_failures(scores_a, scores_b, matters("images"), found);
+  add_failures(scores_a, scores_b, matters("images"), differences);
   if (scores_a.spec.sha256 != scores_b.spec.sha256) {
     const Json p = parse_toml(scores_a.spec.text, "a").json();
     const Json q = parse_toml(scores_b.spec.text, "b").json();
@@ -207,20 +207,20 @@ std::vector<Difference> run_differences(const Run& a, const Run& b, const RunSco
   }
   for (const TrackPairs& p : pairs)
     if (!p.same)
-      found.push_back({"data", true,
-                       fmt::format("track {} compares something else; {} comparisons are the same",
-                                   p.track, p.common),
-                       fmt::format("{} only here", p.only_a),
-                       fmt::format("{} only here", p.only_b)});
+      differences.push_back(
+          {"data", true,
+           fmt::format("track {} compares something else; {} comparisons are the same", p.track,
+                       p.common),
+           fmt::format("{} only here", p.only_a), fmt::format("{} only here", p.only_b)});
   add("data", "the tracks", track_names(scores_a), track_names(scores_b));
-  if (!agreement.scores && std::ranges::none_of(found, &Difference::matters))
-    found.push_back(
+  if (!agreement.scores && std::ranges::none_of(differences, &Difference::matters))
+    differences.push_back(
         {"model", true, "the scores differ, and what made them is not recorded", "", ""});
   const auto order = difference_kinds().names();
-  std::ranges::stable_sort(found, {}, [&](const Difference& d) {
+  std::ranges::stable_sort(differences, {}, [&](const Difference& d) {
     return std::ranges::find(order, d.kind) - order.begin();
   });
-  return found;
+  return differences;
 }
 
 }  // namespace facebench

@@ -19,13 +19,14 @@ namespace fs = std::filesystem;
 ProtocolSpec with_metrics_of_both(const ProtocolSpec& a, const ProtocolSpec& b) {
   ProtocolSpec both = a;
   for (const MetricRequest& request : b.metrics) {
-    const auto own = std::ranges::find(both.metrics, request.name, &MetricRequest::name);
-    if (own == both.metrics.end()) {
+    const auto in_both = std::ranges::find(both.metrics, request.name, &MetricRequest::name);
+    if (in_both == both.metrics.end()) {
       both.metrics.push_back(request);
       continue;
     }
     for (const double t : request.targets)
-      if (std::ranges::find(own->targets, t) == own->targets.end()) own->targets.push_back(t);
+      if (std::ranges::find(in_both->targets, t) == in_both->targets.end())
+        in_both->targets.push_back(t);
   }
   return both;
 }

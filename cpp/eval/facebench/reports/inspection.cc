@@ -52,12 +52,12 @@ class Pairs {
   // The first `count` of the comparisons that `wanted` says, in the order of `before`.
   template <class Wanted, class Before>
   std::vector<std::size_t> first_of(std::int64_t count, Wanted wanted, Before before) const {
-    std::vector<std::size_t> found;
+    std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < list_.scores.size(); ++i)
-      if (asked_for(i) && wanted(i)) found.push_back(i);
-    std::ranges::stable_sort(found, before);
-    if (std::ssize(found) > count) found.resize(static_cast<std::size_t>(count));
-    return found;
+      if (asked_for(i) && wanted(i)) chosen.push_back(i);
+    std::ranges::stable_sort(chosen, before);
+    if (std::ssize(chosen) > count) chosen.resize(static_cast<std::size_t>(count));
+    return chosen;
   }
 
  private:
@@ -177,9 +177,10 @@ std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pa
       if (std::ranges::find(s.people, person) == s.people.end()) s.people.push_back(person);
       for (const std::size_t i : comparisons[static_cast<std::size_t>(unit)]) {
         if (std::exchange(gone[i], std::uint8_t{1})) continue;
-        const Comparison own = list.units[i];
-        of_unit[static_cast<std::size_t>(own.first)] -= against[i];
-        if (own.second != own.first) of_unit[static_cast<std::size_t>(own.second)] -= against[i];
+        const Comparison comparison = list.units[i];
+        of_unit[static_cast<std::size_t>(comparison.first)] -= against[i];
+        if (comparison.second != comparison.first)
+          of_unit[static_cast<std::size_t>(comparison.second)] -= against[i];
       }
       of_unit[static_cast<std::size_t>(unit)] = -INFINITY;
     }
@@ -274,8 +275,8 @@ std::set<std::string> chosen_names(const PairChoice& c) {
   }
   if (asked.empty()) return {};
   std::set<std::string> names = asked[0];
-  for (const std::set<std::string>& more : asked)
-    std::erase_if(names, [&](const std::string& name) { return !more.contains(name); });
+  for (const std::set<std::string>& others : asked)
+    std::erase_if(names, [&](const std::string& name) { return !others.contains(name); });
   if (names.empty()) throw std::invalid_argument("nothing is all that was asked for");
   return names;
 }

@@ -77,11 +77,11 @@ PairedStatistics paired_statistics(const Measurable& a, const Measurable& b, Met
   RunStatistics left = statistics_of(a, data, how), right = statistics_of(b, data, how);
   PairedStatistics out;
   for (std::size_t i = 0; i < left.keys.size(); ++i) {
-    const auto found = std::ranges::find(right.keys, left.keys[i]);
-    if (found == right.keys.end()) continue;
+    const auto key = std::ranges::find(right.keys, left.keys[i]);
+    if (key == right.keys.end()) continue;
     out.keys.push_back(left.keys[i]);
     out.a.push_back(std::move(left.values[i]));
-    out.b.push_back(std::move(right.values[static_cast<std::size_t>(found - right.keys.begin())]));
+    out.b.push_back(std::move(right.values[static_cast<std::size_t>(key - right.keys.begin())]));
   }
   return out;
 }
@@ -156,15 +156,15 @@ class Side {
 };
 
 // What either run leaves out, as units of a run of which unit u is to_other[u] in the other.
-std::vector<std::uint8_t> left_out_by_either(const std::vector<std::uint8_t>& own,
-                                             const std::vector<std::uint8_t>& other,
+std::vector<std::uint8_t> left_out_by_either(const std::vector<std::uint8_t>& left_out,
+                                             const std::vector<std::uint8_t>& other_left_out,
                                              const std::vector<std::int32_t>& to_other) {
-  if (own.empty() && other.empty()) return {};
+  if (left_out.empty() && other_left_out.empty()) return {};
   std::vector<std::uint8_t> result(to_other.size(), 0);
   for (std::size_t u = 0; u < result.size(); ++u) {
     const std::int32_t v = to_other[u];
-    result[u] = (!own.empty() && own[u]) ||
-                (!other.empty() && v >= 0 && other[static_cast<std::size_t>(v)]);
+    result[u] = (!left_out.empty() && left_out[u]) ||
+                (!other_left_out.empty() && v >= 0 && other_left_out[static_cast<std::size_t>(v)]);
   }
   return result;
 }
@@ -242,10 +242,10 @@ std::vector<std::map<NumberKey, Replicates>> draw_track(std::span<const RunScore
                              units_in(run.trials, other.trials));
     const TrialSet set =
         numbered_as_in(runs[0].trials, run.trials, units_in(run.trials, runs[0].trials));
-    const auto found = std::ranges::find(run.trials.tracks, track, &Track::name);
-    if (found == run.trials.tracks.end())
+    const auto in_run = std::ranges::find(run.trials.tracks, track, &Track::name);
+    if (in_run == run.trials.tracks.end())
       throw std::invalid_argument("a run has no track '" + track + "'");
-    const Side side(run, set, static_cast<std::size_t>(found - run.trials.tracks.begin()),
+    const Side side(run, set, static_cast<std::size_t>(in_run - run.trials.tracks.begin()),
                     std::move(left_out));
     result[r] = draw(side.measurable(metrics, job),
                      {metrics, chosen_convention(run.options), options, job});

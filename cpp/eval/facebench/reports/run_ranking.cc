@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<Difference> why_not(const WholeRun& a, const WholeRun& b) {
-  std::vector<Difference> found;
+  std::vector<Difference> reasons;
   if (a.scores.spec.id != b.scores.spec.id || a.scores.spec.version != b.scores.spec.version) {
     const auto text = [](const ProtocolSpec& spec) {
       return fmt::format("{}, version {}", spec.id, spec.version);
@@ -31,8 +31,8 @@ std::vector<Difference> why_not(const WholeRun& a, const WholeRun& b) {
   for (Difference& d : run_differences(a.run, b.run, a.scores, b.scores, pairs))
     if (d.matters && (d.kind == "data" || d.kind == "convention" ||
                       d.what.starts_with("the photographs differ")))
-      found.push_back(std::move(d));
-  return found;
+      reasons.push_back(std::move(d));
+  return reasons;
 }
 
 // The protocol with that metric alone.
@@ -75,16 +75,16 @@ std::vector<std::vector<double>> moves_of(const std::vector<const Replicates*>& 
 // The factor that gives the moves the variance of the paired comparisons.
 double scale_of(const std::vector<std::vector<double>>& moves,
                 const std::vector<RunRanking::Pair>& pairs) {
-  double wanted = 0, there = 0;
+  double of_pairs = 0, of_moves = 0;
   for (const RunRanking::Pair& pair : pairs) {
     const double squared = squared_sd(pair.difference);
     if (std::isnan(squared)) continue;
     std::vector<double> differences;
     for (const auto& move : moves) differences.push_back(move[pair.a] - move[pair.b]);
-    wanted += squared;
-    there += variance_of(differences);
+    of_pairs += squared;
+    of_moves += variance_of(differences);
   }
-  return there > 0 ? std::sqrt(wanted / there) : 0;
+  return of_moves > 0 ? std::sqrt(of_pairs / of_moves) : 0;
 }
 
 // Counts one draw: `goodness` of each run, more is better.

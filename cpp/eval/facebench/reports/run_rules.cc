@@ -30,24 +30,24 @@ std::string text_of(const Json& value) { return shortened(value, std::string::np
 // What a rule can ask of a value, and how it is read in a sentence.
 struct ValueTest {
   std::string name, doc;
-  std::function<bool(const Json& value, const Json& wanted)> passes;
+  std::function<bool(const Json& value, const Json& expected)> passes;
 };
 const Table<ValueTest>& value_tests() {
   static const Table<ValueTest> table(
       "test of a value",
-      {{"is", "has to be", [](const Json& v, const Json& wanted) { return v == wanted; }},
+      {{"is", "has to be", [](const Json& v, const Json& expected) { return v == expected; }},
        {"one_of", "has to be one of",
-        [](const Json& v, const Json& wanted) { return std::ranges::count(wanted, v) > 0; }},
+        [](const Json& v, const Json& expected) { return std::ranges::count(expected, v) > 0; }},
        {"at_least", "has to be at least",
-        [](const Json& v, const Json& wanted) { return v.is_number() && v >= wanted; }},
+        [](const Json& v, const Json& expected) { return v.is_number() && v >= expected; }},
        {"at_most", "has to be at most",
-        [](const Json& v, const Json& wanted) { return v.is_number() && v <= wanted; }},
+        [](const Json& v, const Json& expected) { return v.is_number() && v <= expected; }},
        {"present", "recorded has to be",
-        [](const Json& v, const Json& wanted) { return !v.is_null() == wanted; }},
+        [](const Json& v, const Json& expected) { return !v.is_null() == expected; }},
        {"empty", "empty has to be",
-        [](const Json& v, const Json& wanted) { return is_empty(v) == wanted; }},
-       {"lacks", "must not contain", [](const Json& v, const Json& wanted) {
-          return text_of(v).find(text_of(wanted)) == std::string::npos;
+        [](const Json& v, const Json& expected) { return is_empty(v) == expected; }},
+       {"lacks", "must not contain", [](const Json& v, const Json& expected) {
+          return text_of(v).find(text_of(expected)) == std::string::npos;
         }}});
   return table;
 }
@@ -56,7 +56,7 @@ using Places = std::vector<std::pair<std::string, Json>>;
 
 // Everything at a place, with the keys that lead there.
 Places values_at(const Json& data, const std::string& place) {
-  Places found = {{"", data}};
+  Places places = {{"", data}};
   for (std::size_t begin = 0; begin <= place.size();) {
     const std::size_t end = std::min(place.find('/', begin), place.size());
     const std::string part = place.substr(begin, end - begin);
@@ -65,7 +65,7 @@ Places values_at(const Json& data, const std::string& place) {
     const auto add = [&](const std::string& at, const std::string& key, const Json& value) {
       next.emplace_back(at.empty() ? key : at + "/" + key, value);
     };
-    for (const auto& [at, value] : found) {
+    for (const auto& [at, value] : places) {
       const bool every = part == "*", some = part.ends_with('*');
       if (value.is_array() && every)
         for (std::size_t i = 0; i < value.size(); ++i) add(at, std::to_string(i), value[i]);
@@ -74,9 +74,9 @@ Places values_at(const Json& data, const std::string& place) {
         if (key == part || (some && key.starts_with(part.substr(0, part.size() - 1))))
           add(at, key, inner);
     }
-    found = std::move(next);
+    places = std::move(next);
   }
-  return found;
+  return places;
 }
 
 // A value in a sentence.
@@ -86,28 +86,29 @@ using Finding = std::pair<bool, std::string>;
 
 Finding apply_value(const RunRule& rule, const Json& data) {
   const ValueTest& test = value_tests().at(rule.test);
-  Places found = values_at(data, rule.value);
-  if (found.empty() && rule.test != "present" && rule.test != "empty")
+  Places places = values_at(data, rule.value);
+  if (places.empty() && rule.test != "present" && rule.test != "empty")
     return {false, fmt::format("{} is not recorded", rule.value)};
-  if (found.empty()) found.emplace_back(rule.value, nullptr);
-  for (const auto& [place, value] : found)
-    if (!test.passes(value, rule.wanted))
+  if (places.empty()) places.emplace_back(rule.value, nullptr);
+  for (const auto& [place, value] : places)
+    if (!test.passes(value, rule.expected))
       return {false, fmt::format("{} is {}, and {} {}", place, in_brief(value), test.doc,
-                                 in_brief(rule.wanted))};
-  const std::string more = found.size() > 1 ? fmt::format(" and {} more", found.size() - 1) : "";
-  return {true, fmt::format("{} is {}{}", found[0].first, in_brief(found[0].second), more)};
+                                 in_brief(rule.expected))};
+  const std::string others =
+      places.size() > 1 ? fmt::format(" and {} more", places.size() - 1) : "";
+  return {true, fmt::format("{} is {}{}", places[0].first, in_brief(places[0].second), others)};
 }
 
 Finding apply_file(const RunRule& rule, const fs::path& run) {
-  std::vector<std::string> found;
+  std::vector<std::string> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(run))
     if (const std::string name = entry.path().filename().string();
         ::fnmatch(rule.file.c_str(), name.c_str(), FNM_PERIOD) == 0)
-      found.push_back(name);
-  std::ranges::sort(found);
-  if (found.empty())
+      files.push_back(name);
+  std::ranges::sort(files);
+  if (files.empty())
     return {false, fmt::format("there is no file {} in the run folder", rule.file)};
-  return {true, fmt::format("{}", fmt::join(found, ", "))};
+  return {true, fmt::format("{}", fmt::join(files, ", "))};
 }
 
 Finding apply_verified(const fs::path& run, const Job& job) {
@@ -131,16 +132,16 @@ Finding apply_verified(const fs::path& run, const Job& job) {
 
 RunRules read_rules(const fs::path& path) {
   const TomlTable top = parse_toml(read_file(path, 1 << 20), path.string());
-  RunRules said;
-  said.id = top.text("id");
-  said.version = top.integer("version");
-  said.title = top.text("title", "");
-  said.source = top.text("source", "");
-  said.changes = top.texts("changes", {});
+  RunRules rules;
+  rules.id = top.text("id");
+  rules.version = top.integer("version");
+  rules.title = top.text("title", "");
+  rules.source = top.text("source", "");
+  rules.changes = top.texts("changes", {});
   const std::vector<TomlTable> tables = top.tables("rules");
   std::vector<std::size_t> tests;  // of each rule
   for (const TomlTable& table : tables) {
-    RunRule& rule = said.rules.emplace_back();
+    RunRule& rule = rules.rules.emplace_back();
     rule.name = table.text("name");
     rule.why = table.text("why", "");
     rule.value = table.text("value", "");
@@ -151,13 +152,13 @@ RunRules read_rules(const fs::path& path) {
     for (const std::string& test : value_tests().names()) {
       if (!table.has(test)) continue;
       rule.test = test;
-      rule.wanted = json_of_option(table.option(test));
+      rule.expected = json_of_option(table.option(test));
       ++tests.back();
     }
   }
   top.finish();
   for (std::size_t r = 0; r < tables.size(); ++r) {
-    const RunRule& rule = said.rules[r];
+    const RunRule& rule = rules.rules[r];
     if (!rule.value.empty() + !rule.file.empty() + rule.verified != 1)
       fail(tables[r].where(),
            fmt::format("rule '{}' needs one of value, verified and file", rule.name));
@@ -165,7 +166,7 @@ RunRules read_rules(const fs::path& path) {
       fail(tables[r].where(), fmt::format("rule '{}': a value needs one of {}", rule.name,
                                           fmt::join(value_tests().names(), ", ")));
   }
-  return said;
+  return rules;
 }
 
 std::vector<RuleResult> check_run(const fs::path& folder, const RunRules& rules, const Job& job) {
@@ -175,19 +176,19 @@ std::vector<RuleResult> check_run(const fs::path& folder, const RunRules& rules,
                      {"metrics", run.metrics}};
   std::vector<RuleResult> results;
   for (const RunRule& rule : rules.rules) {
-    Finding found;
+    Finding finding;
     if (!rule.unless.empty() &&
         std::ranges::any_of(values_at(data, rule.unless),
                             [](const auto& v) { return !is_empty(v.second); }))
-      found = {true, fmt::format("does not apply: {} is there", rule.unless)};
+      finding = {true, fmt::format("does not apply: {} is there", rule.unless)};
     else if (!rule.file.empty())
-      found = apply_file(rule, folder);
+      finding = apply_file(rule, folder);
     else if (rule.verified)
-      found = apply_verified(folder, job);
+      finding = apply_verified(folder, job);
     else
-      found = apply_value(rule, data);
-    if (!found.first && !rule.why.empty()) found.second += ". " + rule.why;
-    results.push_back({rule.name, found.first, std::move(found.second)});
+      finding = apply_value(rule, data);
+    if (!finding.first && !rule.why.empty()) finding.second += ". " + rule.why;
+    results.push_back({rule.name, finding.first, std::move(finding.second)});
   }
   return results;
 }

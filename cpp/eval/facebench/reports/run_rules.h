@@ -20,7 +20,7 @@ struct RunRule {
   // stands for every key and prefix* for those that begin so.
   std::string value;
   std::string test;       // of the value: is, one_of, at_least, at_most, present, empty, lacks
-  Json wanted;            // what the test compares with
+  Json expected;          // what the test compares with
   std::string unless;     // a place: the rule does not apply where something is there
   std::string file;       // a name with * and ?, of a file in the run folder
   bool verified = false;  // every file and input has its hash, and the numbers come out again

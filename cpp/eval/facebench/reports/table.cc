@@ -119,9 +119,9 @@ std::string protocol_id(const Json& metrics, const std::string& where) {
 }
 
 // Failures to enrol out of what was to be enrolled: templates where there are any, else samples.
-std::optional<Cell> failures(const Json& counts, const Json& more) {
-  const double templates = number(more, "templates", 0);
-  const double total = templates > 0 ? templates : number(more, "samples", 0);
+std::optional<Cell> failures(const Json& counts, const Json& totals) {
+  const double templates = number(totals, "templates", 0);
+  const double total = templates > 0 ? templates : number(totals, "samples", 0);
   if (total <= 0) return std::nullopt;
   Cell c;
   c.present = true;

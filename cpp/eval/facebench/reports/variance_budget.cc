@@ -36,12 +36,12 @@ const std::vector<Part>& parts() {
 }
 
 Json recorded(const Json& content, const Part& part) {
-  Json found = Json::array();
+  Json values = Json::array();
   for (const char* place : part.places) {
     const Json::json_pointer pointer{std::string(place)};
-    found.push_back(content.contains(pointer) ? content.at(pointer) : Json());
+    values.push_back(content.contains(pointer) ? content.at(pointer) : Json());
   }
-  return found;
+  return values;
 }
 
 // The part in which a run differs from the first.
@@ -84,7 +84,7 @@ double value_of(const Run& run, const std::string& track, const std::string& met
 }  // namespace
 
 VarianceBudget variance_budget(std::span<const fs::path> folders,
-                               const std::optional<std::string>& wanted,
+                               const std::optional<std::string>& metric_asked,
                                const std::optional<std::string>& track,
                                const BootstrapOptions& options, const Job& job) {
   if (folders.empty()) throw std::invalid_argument("a variance budget is of a run");
@@ -96,7 +96,7 @@ VarianceBudget variance_budget(std::span<const fs::path> folders,
   VarianceBudget budget;
   budget.protocol = list.protocol;
   budget.track = list.track;
-  budget.metric = wanted.value_or(known.empty() ? "" : known[0]);
+  budget.metric = metric_asked.value_or(known.empty() ? "" : known[0]);
   if (std::ranges::find(known, budget.metric) == known.end())
     throw std::invalid_argument(
         fmt::format("the run has no '{}' that can be drawn again; there are: {}", budget.metric,

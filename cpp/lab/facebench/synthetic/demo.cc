@@ -187,9 +187,9 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job)
              fmt::format("{} images of {} people to train on, {} of {} others to test on",
                          train_faces.images, train_faces.people, test_images, test_people));
 
-  PreparationOptions wanted;
-  wanted.crop_size = std::vector<std::int64_t>{kCropSize};
-  const PreparationSource sources[] = {{"caller", wanted}};
+  PreparationOptions preparation_options;
+  preparation_options.crop_size = std::vector<std::int64_t>{kCropSize};
+  const PreparationSource sources[] = {{"caller", preparation_options}};
   const Preparation preparation = resolve_preparation(sources);
   const auto pack = [&](const Dataset& dataset, const std::string& name) {
     return pack_dataset(dataset, preparation.detector.get(), preparation.selection,

@@ -56,7 +56,7 @@ std::optional<std::pair<std::string_view, std::string_view>> entry(std::string_v
 std::optional<ProcessorTimes> parse_processor_times(std::string_view text,
                                                     std::span<const int> processors, double ticks) {
   ProcessorTimes sum;
-  bool found = false;
+  bool any_line = false;
   each_line(text, [&](std::string_view line) {
     if (!line.starts_with("cpu")) return;
     const std::vector<std::string_view> parts = words(line);
@@ -75,7 +75,7 @@ std::optional<ProcessorTimes> parse_processor_times(std::string_view text,
       if (!value) return;
       seconds[i] = static_cast<double>(*value) / ticks;
     }
-    found = true;
+    any_line = true;
     sum.user += seconds[0] + seconds[1];
     sum.system += seconds[2];
     sum.idle += seconds[3];
@@ -83,7 +83,7 @@ std::optional<ProcessorTimes> parse_processor_times(std::string_view text,
     sum.interrupts += seconds[5] + seconds[6];
     sum.stolen += seconds[7];
   });
-  return found ? std::optional(sum) : std::nullopt;
+  return any_line ? std::optional(sum) : std::nullopt;
 }
 
 std::optional<ProcessTimes> parse_process_times(std::string_view text, double ticks) {

@@ -19,13 +19,13 @@ fs::path file_or_only_one(const fs::path& path, std::string_view preferred,
   std::error_code error;
   if (!fs::is_directory(path, error)) return path;
   if (fs::is_regular_file(path / preferred, error)) return path / preferred;
-  std::vector<fs::path> found;
+  std::vector<fs::path> files;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
-    if (has_ending(it->path(), ending)) found.push_back(it->path());
-  if (found.size() == 1) return found.front();
+    if (has_ending(it->path(), ending)) files.push_back(it->path());
+  if (files.size() == 1) return files.front();
   fail(path.string(),
-       found.empty() ? fmt::format("there is no {} file in this folder", ending)
-                     : fmt::format("there are {} {} files in this folder", found.size(), ending),
+       files.empty() ? fmt::format("there is no {} file in this folder", ending)
+                     : fmt::format("there are {} {} files in this folder", files.size(), ending),
        "Give the file.");
 }
 

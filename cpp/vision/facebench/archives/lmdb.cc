@@ -112,17 +112,17 @@ class LmdbArchive : public ImageArchive {
 
   // NAME_kv.txt in the folder of the data file.
   std::optional<fs::path> labels_file() const {
-    std::vector<fs::path> found;
+    std::vector<fs::path> files;
     std::error_code error;
     for (fs::directory_iterator it(path_.parent_path(), error), end; !error && it != end;
          it.increment(error))
-      if (has_ending(it->path(), "_kv.txt")) found.push_back(it->path());
-    if (found.size() > 1)
+      if (has_ending(it->path(), "_kv.txt")) files.push_back(it->path());
+    if (files.size() > 1)
       fail(path_.parent_path().string(),
-           fmt::format("there are {} files *_kv.txt in this folder", found.size()),
+           fmt::format("there are {} files *_kv.txt in this folder", files.size()),
            "Leave the one that lists this database.");
-    if (found.empty()) return std::nullopt;
-    return found.front();
+    if (files.empty()) return std::nullopt;
+    return files.front();
   }
 
   void refuse_repeated() const {
@@ -138,27 +138,27 @@ class LmdbArchive : public ImageArchive {
     const std::string_view value = file_.find(key(i));
     if (value.data() == nullptr)
       fail(where(i), "is listed, but not in the database", "Is the list of this database?");
-    const Entry found = messages_ ? message(value, i) : datum(value, i);
-    if (found.image.empty()) fail(where(i), "the image has no bytes");
-    return found;
+    const Entry entry = messages_ ? message(value, i) : datum(value, i);
+    if (entry.image.empty()) fail(where(i), "the image has no bytes");
+    return entry;
   }
 
   Entry message(std::string_view value, std::int64_t i) const {
     if (value.starts_with('\x80')) fail(where(i), "is a Python pickle, which is not read");
-    Entry found;
+    Entry entry;
     MessagePack message(value);
     std::size_t count = 0;
-    if (!message.list(count) || count != 2 || !message.bytes(found.image))
+    if (!message.list(count) || count != 2 || !message.bytes(entry.image))
       fail(where(i), "is no msgpack list of an image and a label", "The entry is damaged.");
-    if (!message.whole_number(found.label) || found.label < 0)
+    if (!message.whole_number(entry.label) || entry.label < 0)
       fail(where(i), "the label is no whole number from 0 on");
     if (!message.at_end()) fail(where(i), "bytes follow the label", "The entry is damaged.");
-    return found;
+    return entry;
   }
 
   Entry datum(std::string_view value, std::int64_t i) const {
     using Wire = ProtobufFields::Wire;
-    Entry found;
+    Entry entry;
     std::uint64_t label = 0, channels = 0, height = 0, width = 0;
     bool labelled = false, encoded = false;
     ProtobufFields fields(value);
@@ -166,7 +166,7 @@ class LmdbArchive : public ImageArchive {
       if (fields.is(1, Wire::varint)) channels = fields.value();
       if (fields.is(2, Wire::varint)) height = fields.value();
       if (fields.is(3, Wire::varint)) width = fields.value();
-      if (fields.is(4, Wire::bytes)) found.image = fields.bytes();
+      if (fields.is(4, Wire::bytes)) entry.image = fields.bytes();
       if (fields.is(5, Wire::varint)) {
         label = fields.value();
         labelled = true;
@@ -177,17 +177,17 @@ class LmdbArchive : public ImageArchive {
       fail(where(i), "is no message of Caffe's Datum",
            "Read are msgpack pairs with __keys__, too.");
     if (!encoded && channels > 0 && height < 65536 && width < 65536 && channels < 16 &&
-        channels * height * width == found.image.size())
+        channels * height * width == entry.image.size())
       fail(where(i), fmt::format("holds raw pixels, {} x {} x {}", channels, height, width),
            "Images have to be kept encoded (convert_imageset --encoded).");
     if (!labels_.empty())
-      found.label = labels_[static_cast<std::size_t>(i)];
+      entry.label = labels_[static_cast<std::size_t>(i)];
     else if (labelled && label < (1ull << 31))
-      found.label = static_cast<std::int64_t>(label);
+      entry.label = static_cast<std::int64_t>(label);
     else
       fail(where(i), "has no label from 0 on",
            "Lines 'KEY LABEL' in NAME_kv.txt beside the data file give it.");
-    return found;
+    return entry;
   }
 
   fs::path path_;

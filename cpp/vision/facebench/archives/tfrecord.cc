@@ -233,27 +233,27 @@ class TfRecordArchive : public ImageArchive {
   // list has none.
   Example example(std::int64_t i) const {
     using Wire = ProtobufFields::Wire;
-    Example found;
-    found.label = at(i).label;
+    Example example;
+    example.label = at(i).label;
     bool damaged = false;
     ProtobufFields message(record(i));
     while (message.next()) {
       if (!message.is(1, Wire::bytes)) continue;
       ProtobufFields features(message.bytes());
       while (features.next())
-        if (features.is(1, Wire::bytes)) take_feature(features.bytes(), found, damaged, i);
+        if (features.is(1, Wire::bytes)) take_feature(features.bytes(), example, damaged, i);
       damaged = damaged || features.damaged();
     }
     if (damaged || message.damaged())
       fail(where(i), "is no tf.train.Example", "The record is damaged, or of another kind.");
-    if (found.image.empty())
+    if (example.image.empty())
       fail(where(i), "has no feature 'image' with bytes", "TFace keeps the encoded image there.");
-    if (found.label < 0 && at(i).name_size == 0)
+    if (example.label < 0 && at(i).name_size == 0)
       fail(where(i), "has no label from 0 on", "Give TFace's list, NAME.txt or NAME.index.");
-    return found;
+    return example;
   }
 
-  void take_feature(std::string_view entry, Example& found, bool& damaged, std::int64_t i) const {
+  void take_feature(std::string_view entry, Example& example, bool& damaged, std::int64_t i) const {
     using Wire = ProtobufFields::Wire;
     std::string_view key, value;
     ProtobufFields pair(entry);
@@ -263,14 +263,14 @@ class TfRecordArchive : public ImageArchive {
     }
     damaged = damaged || pair.damaged();
     const bool image = key == "image" || key == "image_raw";
-    if (!image && (key != "label" || found.label >= 0)) return;
+    if (!image && (key != "label" || example.label >= 0)) return;
     ProtobufFields kinds(value);
     while (kinds.next()) {
       if (kinds.wire() != Wire::bytes) continue;
       ProtobufFields list(kinds.bytes());
       while (list.next()) {
-        if (image && kinds.number() == 1 && list.is(1, Wire::bytes)) found.image = list.bytes();
-        if (!image && kinds.number() == 3) take_label(list, found, i);
+        if (image && kinds.number() == 1 && list.is(1, Wire::bytes)) example.image = list.bytes();
+        if (!image && kinds.number() == 3) take_label(list, example, i);
       }
       damaged = damaged || list.damaged();
     }
@@ -278,7 +278,7 @@ class TfRecordArchive : public ImageArchive {
   }
 
   // Whole numbers stand one after the other, or packed into bytes.
-  void take_label(const ProtobufFields& list, Example& found, std::int64_t i) const {
+  void take_label(const ProtobufFields& list, Example& example, std::int64_t i) const {
     std::uint64_t label = list.value();
     if (list.is(1, ProtobufFields::Wire::bytes)) {
       // One varint is a field without its tag.
@@ -288,7 +288,7 @@ class TfRecordArchive : public ImageArchive {
       label = packed.value();
     }
     if (label >> 62 != 0) fail(where(i), "the label is below 0");
-    found.label = static_cast<std::int64_t>(label);
+    example.label = static_cast<std::int64_t>(label);
   }
 
   fs::path path_;

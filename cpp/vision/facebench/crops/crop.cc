@@ -150,16 +150,16 @@ const Table<CropEntry>& crops() {
 }
 
 void require_landmarks(std::string_view detector, std::string_view crop) {
-  const LandmarkKind found = detectors().at(detector).landmarks;
+  const LandmarkKind given_kind = detectors().at(detector).landmarks;
   const CropEntry& entry = crops().at(crop);
-  if (!entry.aligned || found == entry.kind || found == LandmarkKind::any) return;
+  if (!entry.aligned || given_kind == entry.kind || given_kind == LandmarkKind::any) return;
   std::string fitting;
   for (const DetectorEntry& d : detectors().entries())
     if (d.landmarks == entry.kind) fitting += (fitting.empty() ? "" : ", ") + d.name;
   throw std::invalid_argument(fmt::format(
       "the detector '{}' finds no landmarks{}, and the crop '{}' needs them; take another crop "
       "(paper), or a detector that finds them ({})",
-      detector, found == LandmarkKind::none ? "" : " of that kind", crop, fitting));
+      detector, given_kind == LandmarkKind::none ? "" : " of that kind", crop, fitting));
 }
 
 CropOptions resolve_crop(const CropOptions& options) {

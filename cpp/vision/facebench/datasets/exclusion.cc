@@ -49,14 +49,14 @@ Dataset exclude(const Dataset& dataset, const Exclusion& exclusion) {
     samples.push_back(s.id);
     labels.push_back(s.label);
   }
-  const ExcludedImages found = excluded_images(exclusion, dataset.label_names, samples, labels);
+  const ExcludedImages excluded = excluded_images(exclusion, dataset.label_names, samples, labels);
   Dataset result = dataset;
   result.samples.clear();
   for (std::size_t i = 0; i < samples.size(); ++i)
-    if (!found.out[i]) result.samples.push_back(dataset.samples[i]);
+    if (!excluded.out[i]) result.samples.push_back(dataset.samples[i]);
   if (result.samples.empty())
     fail(exclusion.path.string(), "every image of the data set is left out");
-  result.excluded = found.json(exclusion);
+  result.excluded = excluded.json(exclusion);
   return result;
 }
 

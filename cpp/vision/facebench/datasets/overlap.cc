@@ -36,21 +36,21 @@ void add_embeddings(OverlapSide& side, const fs::path& path) {
   const EmbeddingSet set = read_embeddings(path);
   std::unordered_map<std::string_view, std::size_t> row;
   for (std::size_t i = 0; i < set.size(); ++i) row.emplace(set.names[i], i);
-  EmbeddingSet& own = side.embeddings;
-  own.dim = set.dim;
-  own.names = side.samples;
-  own.values.assign(side.samples.size() * static_cast<std::size_t>(set.dim), 0);
-  own.status.assign(side.samples.size(), SampleStatus::missing);
-  std::size_t found = 0;
+  EmbeddingSet& kept = side.embeddings;
+  kept.dim = set.dim;
+  kept.names = side.samples;
+  kept.values.assign(side.samples.size() * static_cast<std::size_t>(set.dim), 0);
+  kept.status.assign(side.samples.size(), SampleStatus::missing);
+  std::size_t matched = 0;
   for (std::size_t i = 0; i < side.samples.size(); ++i) {
     const auto at = row.find(side.samples[i]);
     if (at == row.end()) continue;
-    ++found;
-    own.status[i] = set.status[at->second];
+    ++matched;
+    kept.status[i] = set.status[at->second];
     std::ranges::copy(set.row(at->second),
-                      own.values.begin() + static_cast<std::ptrdiff_t>(i) * set.dim);
+                      kept.values.begin() + static_cast<std::ptrdiff_t>(i) * set.dim);
   }
-  if (found == 0)
+  if (matched == 0)
     fail(path.string(), fmt::format("none of its names is a sample of {}", side.name),
          "The embeddings belong to other data.");
 }
@@ -247,13 +247,13 @@ OverlapSide read_overlap_side(const fs::path& path, const fs::path& embeddings) 
 
 void name_people(OverlapSide& side, const std::map<std::string, std::string>& table) {
   side.names = side.people;
-  std::size_t found = 0;
+  std::size_t matched = 0;
   for (std::string& name : side.names)
     if (const auto at = table.find(name); at != table.end()) {
       name = at->second;
-      ++found;
+      ++matched;
     }
-  if (found == 0)
+  if (matched == 0)
     fail(
         side.name,
         fmt::format("nobody of its {} people is in the table of names", side.people.size()),

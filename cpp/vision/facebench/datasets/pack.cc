@@ -14,8 +14,8 @@ using Shape = std::vector<std::int64_t>;
 
 constexpr std::string_view kAdvice = "Make the pack again with `facebench pack`.";
 
-void require_shape(const H5Reader& reader, std::string_view name, const Shape& wanted) {
-  if (reader.shape(name) != wanted)
+void require_shape(const H5Reader& reader, std::string_view name, const Shape& expected) {
+  if (reader.shape(name) != expected)
     fail(reader.path().string(), fmt::format("{} has not one row for each image", name), kAdvice);
 }
 

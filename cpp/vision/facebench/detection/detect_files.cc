@@ -50,13 +50,13 @@ class Lister {
   }
 
   void add_folder(const fs::path& folder) {
-    ImageFolder found = list_images(folder, job_);
+    ImageFolder folder_images = list_images(folder, job_);
     const fs::path canonical = fs::weakly_canonical(folder);
     const bool inside =
         !draw_.empty() && canonical != canonical_draw_ && lies_below(canonical_draw_, canonical);
     const fs::path drawn = inside ? canonical_draw_.lexically_relative(canonical) : fs::path();
     std::size_t images = 0;
-    for (const fs::path& image : found.images) {
+    for (const fs::path& image : folder_images.images) {
       if (inside && lies_below(image, drawn)) continue;
       ++images;
       add(alone_ ? image.generic_string() : (folder / image).generic_string(), folder / image,
@@ -65,7 +65,7 @@ class Lister {
     if (images == 0)
       fail(folder.string(), "there is no image in this folder or below it",
            "JPEG, PNG and PNM files are looked for");
-    for (const fs::path& other : found.others) result_.skipped.push_back(folder / other);
+    for (const fs::path& other : folder_images.others) result_.skipped.push_back(folder / other);
   }
 
   ImageFiles finish() {

@@ -35,22 +35,23 @@ bool left_out(std::string_view name, std::span<const std::string> drop) {
 std::string wrapper_of(std::span<const NamedTensor> tensors, const Graph& graph,
                        const ConversionEntry* entry, std::span<const std::string> drop,
                        std::string_view where) {
-  std::set<std::string> own;
-  for (const TensorSpec& t : graph.tensors()) own.insert(t.name);
-  std::map<std::string_view, std::size_t> found;  // tensors of the network under each beginning
+  std::set<std::string> expected;
+  for (const TensorSpec& t : graph.tensors()) expected.insert(t.name);
+  std::map<std::string_view, std::size_t>
+      beginnings;  // tensors of the network under each beginning
   for (const NamedTensor& t : tensors) {
     if (left_out(t.name, drop)) continue;
     const std::string_view name = t.name;
     for (std::size_t at = 0; at != std::string_view::npos;) {
-      if (own.contains(own_name(name.substr(at), entry))) ++found[name.substr(0, at)];
+      if (expected.contains(own_name(name.substr(at), entry))) ++beginnings[name.substr(0, at)];
       at = name.find('.', at);
       if (at != std::string_view::npos) ++at;
     }
   }
   std::string_view wrapper;
   std::size_t most = 0;
-  for (const auto& [beginning, count] : found) {
-    if (!wrapper.empty() && count == own.size() && most == count)
+  for (const auto& [beginning, count] : beginnings) {
+    if (!wrapper.empty() && count == expected.size() && most == count)
       fail(where, fmt::format("holds the network under '{}' and '{}'", wrapper, beginning),
            "Leave one of them out (drop, --drop)");
     if (count <= most) continue;
@@ -167,7 +168,7 @@ Model convert_weights(std::string_view network, std::span<const NamedTensor> ten
   const ConversionEntry* entry = conversions().find(network);
   Model model = make_model(network, resolved, options);
   const std::string wrapper = wrapper_of(tensors, model.weights.graph(), entry, drop, where);
-  std::vector<NamedTensor> own;
+  std::vector<NamedTensor> network_tensors;
   for (const NamedTensor& t : tensors) {
     const std::string_view foreign = t.name;
     const bool wrapped = foreign.starts_with(wrapper);
@@ -183,9 +184,9 @@ Model convert_weights(std::string_view network, std::span<const NamedTensor> ten
              "The network keeps this scale at 1; these weights are of another one");
       continue;
     }
-    own.push_back({name, t.tensor});
+    network_tensors.push_back({name, t.tensor});
   }
-  model.weights.load(own, where);
+  model.weights.load(network_tensors, where);
   model.weights.train(false);
   return model;
 }

@@ -136,14 +136,14 @@ class Values {
     return object.at(key);
   }
   const Json& list(const Json& object, const char* key, std::size_t size) const {
-    const Json& found = member(object, key);
-    if (!found.is_array() || (size > 0 && found.size() != size)) wrong(key);
-    return found;
+    const Json& value = member(object, key);
+    if (!value.is_array() || (size > 0 && value.size() != size)) wrong(key);
+    return value;
   }
   std::string text(const Json& object, const char* key) const {
-    const Json& found = member(object, key);
-    if (!found.is_string()) wrong(key);
-    return found.get<std::string>();
+    const Json& value = member(object, key);
+    if (!value.is_string()) wrong(key);
+    return value.get<std::string>();
   }
   void read(const Json& j, const char* key, std::int64_t& v) const {
     if (!j.is_number_integer() ||

@@ -57,13 +57,13 @@ class RangeModel : public BatchModel {
 };
 
 std::vector<std::int64_t> evenly(const ImageSource& images, std::int64_t count) {
-  std::vector<std::int64_t> found, chosen;
+  std::vector<std::int64_t> usable, chosen;
   for (std::int64_t i = 0; i < images.size(); ++i)
-    if (images.status(i) == SampleStatus::ok) found.push_back(i);
-  const auto total = static_cast<std::int64_t>(found.size());
+    if (images.status(i) == SampleStatus::ok) usable.push_back(i);
+  const auto total = static_cast<std::int64_t>(usable.size());
   const std::int64_t some = std::min(count, total);
   for (std::int64_t k = 0; k < some; ++k)
-    chosen.push_back(found[static_cast<std::size_t>(k * total / some)]);
+    chosen.push_back(usable[static_cast<std::size_t>(k * total / some)]);
   return chosen;
 }
 

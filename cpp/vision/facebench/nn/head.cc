@@ -161,10 +161,10 @@ void Head::add_observed(const HeadInput& input, Output& output) const {
 }
 
 at::Tensor Head::target_cosines(const HeadInput& input) const {
-  const ClassRange own = own_classes();
-  const at::Tensor place = input.labels() - own.first;
-  const at::Tensor held = place.ge(0).logical_and(place.lt(own.count));
-  const at::Tensor rows = (place.clamp(0, own.count - 1).unsqueeze(1) * centers_ +
+  const ClassRange held_range = own_classes();
+  const at::Tensor place = input.labels() - held_range.first;
+  const at::Tensor held = place.ge(0).logical_and(place.lt(held_range.count));
+  const at::Tensor rows = (place.clamp(0, held_range.count - 1).unsqueeze(1) * centers_ +
                            at::arange(centers_, place.options()))
                               .flatten();
   const at::Tensor& x = input.features();
@@ -187,8 +187,8 @@ Communicator& Head::processes() const {
 }
 
 ClassSplit Head::held_classes(const at::Tensor& labels) const {
-  const ClassRange own = own_classes();
-  return {processes(), labels, own.first, own.count, {}};
+  const ClassRange held_range = own_classes();
+  return {processes(), labels, held_range.first, held_range.count, {}};
 }
 
 ClassSplit Head::split(const at::Tensor& labels) {
@@ -200,33 +200,33 @@ ClassSplit Head::split(const at::Tensor& labels) {
     sampled_ = draw_classes(labels, static_cast<std::uint64_t>(steps.item<std::int64_t>()))
                    .to(labels.device());
   }
-  const ClassRange own = own_classes();
-  return {processes(), labels, own.first, own.count, sampled_};
+  const ClassRange held_range = own_classes();
+  return {processes(), labels, held_range.first, held_range.count, sampled_};
 }
 
 // Those of the labels, and others so that there are sample_rate times this process's classes, each
 // choice of others as likely as any. Rising: each class in turn is taken with the probability that
 // fills the sample (Knuth, TAOCP 3.4.2, algorithm S).
 at::Tensor Head::draw_classes(const at::Tensor& labels, std::uint64_t step) const {
-  const ClassRange own = own_classes();
-  std::vector<bool> present(static_cast<std::size_t>(own.count), false);
+  const ClassRange held_range = own_classes();
+  std::vector<bool> present(static_cast<std::size_t>(held_range.count), false);
   std::int64_t positives = 0;
   const at::Tensor local = labels.cpu().contiguous();
   for (std::int64_t i = 0; i < local.numel(); ++i) {
-    const std::int64_t row = local.const_data_ptr<std::int64_t>()[i] - own.first;
-    if (row < 0 || row >= own.count || present[static_cast<std::size_t>(row)]) continue;
+    const std::int64_t row = local.const_data_ptr<std::int64_t>()[i] - held_range.first;
+    if (row < 0 || row >= held_range.count || present[static_cast<std::size_t>(row)]) continue;
     present[static_cast<std::size_t>(row)] = true;
     ++positives;
   }
-  const auto share =
-      static_cast<std::int64_t>(description_.shape.sample_rate * static_cast<double>(own.count));
+  const auto share = static_cast<std::int64_t>(description_.shape.sample_rate *
+                                               static_cast<double>(held_range.count));
   const std::int64_t size = std::max({share, positives, std::int64_t{1}});
   Random random(description_.shape.seed, "head.sample",
-                {step, static_cast<std::uint64_t>(own.first)});
+                {step, static_cast<std::uint64_t>(held_range.first)});
   at::Tensor rows = at::empty({size}, at::TensorOptions(at::kLong));
   std::int64_t *next = rows.data_ptr<std::int64_t>(), needed = size - positives,
-               left = own.count - positives;
-  for (std::int64_t row = 0; row < own.count; ++row) {
+               left = held_range.count - positives;
+  for (std::int64_t row = 0; row < held_range.count; ++row) {
     if (present[static_cast<std::size_t>(row)]) {
       *next++ = row;
       continue;
@@ -239,9 +239,10 @@ at::Tensor Head::draw_classes(const at::Tensor& labels, std::uint64_t step) cons
 }
 
 at::Tensor Head::sampled_classes() const {
-  const ClassRange own = own_classes();
-  if (sampled_.defined()) return sampled_ + own.first;
-  return at::arange(own.first, own.first + own.count, at::TensorOptions(at::kLong));
+  const ClassRange held_range = own_classes();
+  if (sampled_.defined()) return sampled_ + held_range.first;
+  return at::arange(held_range.first, held_range.first + held_range.count,
+                    at::TensorOptions(at::kLong));
 }
 
 void Head::set_buffer(std::string_view name, const at::Tensor& value) {
@@ -270,7 +271,8 @@ at::Tensor& Head::add_class_parameter(const std::string& name, std::vector<std::
     centers_ = each;
   }
   if (!description_.shape.split_classes) return add_parameter(name, std::move(size), init);
-  const ClassRange own = own_classes(), rows{own.first * each, own.count * each};
+  const ClassRange held_range = own_classes(),
+                   rows{held_range.first * each, held_range.count * each};
   parameters_.push_back({{name, draw(name, size, init, rows)}, rows.first, size[0]});
   return parameters_.back().tensor;
 }
@@ -297,9 +299,9 @@ at::Tensor Head::draw(const std::string& name, const std::vector<std::int64_t>& 
     while (init == "truncated_normal" && std::abs(z) > 2) z = random.normal();
     return deviation * z;
   };
-  std::vector<std::int64_t> own = size;
-  own[0] = rows.count;
-  at::Tensor tensor = at::empty(own, at::TensorOptions(description_.shape.dtype));
+  std::vector<std::int64_t> rows_size = size;
+  rows_size[0] = rows.count;
+  at::Tensor tensor = at::empty(rows_size, at::TensorOptions(description_.shape.dtype));
   const std::int64_t width = c10::multiply_integers(size) / size[0];
   for (std::int64_t i = 0; i < rows.first * width; ++i) next();
   AT_DISPATCH_FLOATING_TYPES(tensor.scalar_type(), "head parameter", [&] {
@@ -317,11 +319,12 @@ at::Tensor& Head::add_buffer(const std::string& name, const at::Tensor& value,
 
 at::Tensor& Head::add_class_buffer(const std::string& name, std::int64_t width,
                                    BufferReduction reduction) {
-  const ClassRange own = own_classes();
+  const ClassRange held_range = own_classes();
   at::Tensor& tensor = add_buffer(
-      name, at::zeros({own.count, width}, at::TensorOptions(description_.shape.dtype)), reduction);
+      name, at::zeros({held_range.count, width}, at::TensorOptions(description_.shape.dtype)),
+      reduction);
   if (!description_.shape.split_classes) return tensor;
-  buffers_.back().first = own.first;
+  buffers_.back().first = held_range.first;
   buffers_.back().total = description_.shape.classes;
   return tensor;
 }

@@ -171,7 +171,7 @@ std::vector<InputRanges> InferenceNetwork::input_ranges(const at::Tensor& images
                                                         std::string_view tap) const {
   const c10::NoGradGuard no_grad;
   std::vector<InputRanges> ranges(static_cast<std::size_t>(images.size(0)));
-  const int wanted = graph().tap_node(tap);
+  const int output_node = graph().tap_node(tap);
   const Network::Override observe = [&](int index, const std::vector<at::Tensor>& values) {
     const Node& node = graph().nodes()[static_cast<std::size_t>(index)];
     if (node.op == Op::conv || node.op == Op::linear) {
@@ -183,7 +183,7 @@ std::vector<InputRanges> InferenceNetwork::input_ranges(const at::Tensor& images
     }
     return at::Tensor();
   };
-  network_.run(images, std::span<const int>(&wanted, 1), false, observe);
+  network_.run(images, std::span<const int>(&output_node, 1), false, observe);
   return ranges;
 }
 
@@ -228,7 +228,7 @@ at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view ta
     return planned->run(images);
   }
   static const auto convolution = find_operator("mkldnn::_convolution_pointwise");
-  const int wanted = graph().tap_node(tap);
+  const int output_node = graph().tap_node(tap);
   const Network::Override packed = [&](int index, const std::vector<at::Tensor>& values) {
     const PackedLayer* layer = packed_[static_cast<std::size_t>(index)].get();
     if (!layer) return at::Tensor();
@@ -239,7 +239,7 @@ at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view ta
                 {x, layer->weight, layer->bias, layer->padding, layer->stride, layer->dilation,
                  layer->groups, layer->activation, layer->scalars, std::optional<std::string>("")});
   };
-  return network_.run(images, std::span<const int>(&wanted, 1), false, packed).front();
+  return network_.run(images, std::span<const int>(&output_node, 1), false, packed).front();
 }
 
 }  // namespace facebench

@@ -397,13 +397,13 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
   throw std::logic_error("run_node");
 }
 
-std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const int> wanted,
+std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const int> outputs,
                                      bool training, const Override& override) const {
   check_input(images);
   // Only what the wanted values depend on, each value dropped after its last use.
   const std::vector<Node>& nodes = graph_.nodes();
   std::vector<int> uses(nodes.size(), 0);
-  for (const int w : wanted) ++uses[static_cast<std::size_t>(w)];
+  for (const int w : outputs) ++uses[static_cast<std::size_t>(w)];
   for (std::size_t i = nodes.size(); i-- > 0;)
     if (uses[i] > 0)
       for (const int input : nodes[i].inputs) ++uses[static_cast<std::size_t>(input)];
@@ -444,15 +444,15 @@ std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const i
     release(i);
   }
   std::vector<at::Tensor> result;
-  for (const int w : wanted) result.push_back(values[static_cast<std::size_t>(w)]);
+  for (const int w : outputs) result.push_back(values[static_cast<std::size_t>(w)]);
   return result;
 }
 
 std::vector<at::Tensor> Network::forward(const at::Tensor& images,
                                          std::span<const std::string> taps) {
-  std::vector<int> wanted;
-  for (const std::string& tap : taps) wanted.push_back(graph_.tap_node(tap));
-  std::vector<at::Tensor> result = run(images, wanted, training_);
+  std::vector<int> outputs;
+  for (const std::string& tap : taps) outputs.push_back(graph_.tap_node(tap));
+  std::vector<at::Tensor> result = run(images, outputs, training_);
   if (training_) ++dropout_step_;
   return result;
 }
@@ -464,8 +464,8 @@ at::Tensor Network::forward(const at::Tensor& images, std::string_view tap) {
 
 at::Tensor Network::infer(const at::Tensor& images, std::string_view tap) const {
   const c10::NoGradGuard no_grad;
-  const int wanted = graph_.tap_node(tap);
-  return run(images, std::span<const int>(&wanted, 1), false).front();
+  const int outputs = graph_.tap_node(tap);
+  return run(images, std::span<const int>(&outputs, 1), false).front();
 }
 
 at::Tensor input_on(const at::Tensor& input, at::Device device, at::ScalarType dtype) {

@@ -100,7 +100,7 @@ class Network {
   // A node's value computed in another way; an undefined tensor: run the node as it is.
   using Override = std::function<at::Tensor(int index, const std::vector<at::Tensor>& values)>;
 
-  std::vector<at::Tensor> run(const at::Tensor& images, std::span<const int> wanted, bool training,
+  std::vector<at::Tensor> run(const at::Tensor& images, std::span<const int> outputs, bool training,
                               const Override& override = nullptr) const;
   at::Tensor run_node(int index, const std::vector<at::Tensor>& values, bool training) const;
   // The node's options, with the running statistics' share that was set.

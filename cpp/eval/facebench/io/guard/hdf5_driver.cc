@@ -46,14 +46,14 @@ struct OpenFile {
 OpenFile* of(H5FD_t* file) { return reinterpret_cast<OpenFile*>(file); }
 const OpenFile* of(const H5FD_t* file) { return reinterpret_cast<const OpenFile*>(file); }
 
-bool copy_bytes(const OpenFile& own, haddr_t address, std::size_t bytes, std::byte* to) {
-  if (address > own.size || bytes > own.size - address) return false;
-  if (own.image.there) {
-    std::copy_n(own.image.bytes + address, bytes, to);
+bool copy_bytes(const OpenFile& file, haddr_t address, std::size_t bytes, std::byte* to) {
+  if (address > file.size || bytes > file.size - address) return false;
+  if (file.image.there) {
+    std::copy_n(file.image.bytes + address, bytes, to);
     return true;
   }
   while (bytes > 0) {
-    const ssize_t got = ::pread(own.descriptor, to, std::min(bytes, std::size_t{1} << 30),
+    const ssize_t got = ::pread(file.descriptor, to, std::min(bytes, std::size_t{1} << 30),
                                 static_cast<off_t>(address));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
@@ -88,8 +88,8 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
 }
 
 herr_t close_file(H5FD_t* file) {
-  const std::unique_ptr<OpenFile> own(of(file));
-  return own->descriptor >= 0 ? ::close(own->descriptor) : 0;
+  const std::unique_ptr<OpenFile> opened(of(file));
+  return opened->descriptor >= 0 ? ::close(opened->descriptor) : 0;
 }
 
 // A heap of names (HDF5 file format 3.0, III.D) that the library can take as it is, for it follows
@@ -98,16 +98,16 @@ herr_t close_file(H5FD_t* file) {
 // the last of which may lie at the end, and goes round where blocks name one another
 // (H5HL__fl_deserialize); and takes a name to end in a NUL. Addresses and lengths have 8 bytes
 // (H5Reader refuses others).
-bool is_sound(std::span<const std::byte> heap, const OpenFile& own) {
+bool is_sound(std::span<const std::byte> heap, const OpenFile& file) {
   constexpr std::size_t kHeader = 32, kFreeBlock = 16;
   constexpr std::uint64_t kNoFreeBlock = 1;
   if (heap.size() < kHeader) return false;
   const auto size = number_at<std::uint64_t>(heap.data() + 8);
   auto free = number_at<std::uint64_t>(heap.data() + 16);
   const auto address = number_at<std::uint64_t>(heap.data() + 24);
-  if (size > own.size || (size < kFreeBlock && free != kNoFreeBlock)) return false;
+  if (size > file.size || (size < kFreeBlock && free != kNoFreeBlock)) return false;
   std::vector<std::byte> names(size);
-  if (!copy_bytes(own, address, size, names.data())) return false;
+  if (!copy_bytes(file, address, size, names.data())) return false;
   std::uint64_t blocks = 0;
   while (free != kNoFreeBlock) {
     if (free > size - kFreeBlock || ++blocks > size / kFreeBlock) return false;

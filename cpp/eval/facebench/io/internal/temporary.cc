@@ -82,15 +82,15 @@ Temporary::Kind kind_of(const fs::directory_entry& entry) {
 // Temporaries of ours in a folder, by the names that begin with `prefix`. None where the folder
 // cannot be read.
 std::vector<fs::directory_entry> temporaries_in(const fs::path& folder, std::string_view prefix) {
-  std::vector<fs::directory_entry> found;
+  std::vector<fs::directory_entry> temporaries;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (name.starts_with(prefix) && is_temporary_name(name) && !it->is_symlink(error) &&
         (it->is_regular_file(error) || it->is_directory(error)))
-      found.push_back(*it);
+      temporaries.push_back(*it);
   }
-  return found;
+  return temporaries;
 }
 
 // Removes what nobody holds. A file system without locks says so of every file: nothing is removed.

@@ -27,11 +27,11 @@ unsigned mask_above(const float* p, float bound) {
 }
 
 int above(const float* scores, int count, float bound, unsigned short* where) {
-  int found = 0;
+  int count_above = 0;
   for (int i = 0; i < count; i += kLanes)
     for (unsigned mask = mask_above(scores + i, bound); mask; mask &= mask - 1)
-      where[found++] = static_cast<unsigned short>(i + __builtin_ctz(mask));
-  return found;
+      where[count_above++] = static_cast<unsigned short>(i + __builtin_ctz(mask));
+  return count_above;
 }
 
 void tally(const float* scores, int count, float scale, float offset, int bins, unsigned* counts) {

@@ -108,7 +108,7 @@ class Scanner {
     std::vector<std::int64_t> counted;
     std::vector<std::int32_t> first, second;  // pairs to be scored in double
     std::vector<double> exact;
-    std::vector<ScoredPair> found;
+    std::vector<ScoredPair> above;
   };
 
   // Positions [begin, end) in the order of a side that a panel holds.
@@ -125,10 +125,10 @@ class Scanner {
     return {p * kernels_.columns, std::min(columns_count(), (p + 1) * kernels_.columns),
             packed_columns_.data() + p * kernels_.columns * groups_};
   }
-  Panel row_panel(const Worker& own, std::int64_t p) const {
-    const std::int64_t begin = own.row_block * block_rows() + p * kernels_.rows;
+  Panel row_panel(const Worker& worker, std::int64_t p) const {
+    const std::int64_t begin = worker.row_block * block_rows() + p * kernels_.rows;
     return {begin, std::min(rows_count(), begin + kernels_.rows),
-            own.rows.data() + p * kernels_.rows * groups_};
+            worker.rows.data() + p * kernels_.rows * groups_};
   }
 
   void pack_columns(const Job& job) {
@@ -157,36 +157,37 @@ class Scanner {
     }
   }
 
-  void pack_rows(std::int64_t block, Worker& own) const {
+  void pack_rows(std::int64_t block, Worker& worker) const {
     const std::int64_t begin = block * block_rows();
     const std::int64_t end = std::min(rows_count(), begin + block_rows());
     const double distance = pack_panels(
         *rows_.set,
         std::span(rows_.order)
             .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
-        kernels_.rows, kernels_, own.rows.data());
-    own.row_block = block;
-    own.margin = filter_margin(distance, column_distance_, dim_);
-    own.widest_margin = std::max(own.widest_margin, own.margin);
+        kernels_.rows, kernels_, worker.rows.data());
+    worker.row_block = block;
+    worker.margin = filter_margin(distance, column_distance_, dim_);
+    worker.widest_margin = std::max(worker.widest_margin, worker.margin);
   }
 
-  void work(const Task& task, Worker& own) {
-    if (own.row_block != task.row_block) pack_rows(task.row_block, own);
+  void work(const Task& task, Worker& worker) {
+    if (worker.row_block != task.row_block) pack_rows(task.row_block, worker);
     const std::int64_t begin = task.strip * strip_panels_;
     const std::int64_t end = std::min(column_panels_, begin + strip_panels_);
     const std::int64_t row_panels =
-        (std::min(rows_count() - own.row_block * block_rows(), block_rows()) + kernels_.rows - 1) /
+        (std::min(rows_count() - worker.row_block * block_rows(), block_rows()) + kernels_.rows -
+         1) /
         kernels_.rows;
     for (std::int64_t p = begin; p < end; ++p) {
       const Panel column = column_panel(p);
       for (std::int64_t r = 0; r < row_panels; ++r) {
         fetch_part_of_next(column, r, row_panels);
-        score(row_panel(own, r), column, own);
+        score(row_panel(worker, r), column, worker);
       }
     }
-    score_exactly(own);
-    for (std::size_t k = 0; k < own.counts.size(); ++k) own.counted[k] += own.counts[k];
-    std::fill(own.counts.begin(), own.counts.end(), 0u);
+    score_exactly(worker);
+    for (std::size_t k = 0; k < worker.counts.size(); ++k) worker.counted[k] += worker.counts[k];
+    std::fill(worker.counts.begin(), worker.counts.end(), 0u);
   }
 
   // Of the panel of columns behind this one, into the second-level cache while this one works.
@@ -199,11 +200,11 @@ class Scanner {
       __builtin_prefetch(next + k * line, 0, 2);
   }
 
-  void score(const Panel& row, const Panel& column, Worker& own) {
+  void score(const Panel& row, const Panel& column, Worker& worker) {
     if (triangle_ && column.end - 1 <= row.begin) return;
-    auto* scores = reinterpret_cast<float*>(own.scores.data());
+    auto* scores = reinterpret_cast<float*>(worker.scores.data());
     kernels_.tile(row.data, column.data, groups_, scores);
-    const float bound = rounded_down(sink_.bound() - own.margin);
+    const float bound = rounded_down(sink_.bound() - worker.margin);
     const auto identity = [](const PairSide& side, std::int64_t position) {
       return side.identity[static_cast<std::size_t>(position)];
     };
@@ -214,52 +215,53 @@ class Scanner {
                                 identity(rows_, row.end - 1) < identity(columns_, column.begin);
     const int count = kernels_.rows * kernels_.columns;
     if (whole && impostors_only) {
-      const int found = kernels_.above(scores, count, bound, own.where.data());
-      for (int k = 0; k < found; ++k)
-        remember(row.begin + own.where[static_cast<std::size_t>(k)] / kernels_.columns,
-                 column.begin + own.where[static_cast<std::size_t>(k)] % kernels_.columns, own);
-      if (!own.counts.empty()) tally(scores, count, own);
+      const int above = kernels_.above(scores, count, bound, worker.where.data());
+      for (int k = 0; k < above; ++k)
+        remember(row.begin + worker.where[static_cast<std::size_t>(k)] / kernels_.columns,
+                 column.begin + worker.where[static_cast<std::size_t>(k)] % kernels_.columns,
+                 worker);
+      if (!worker.counts.empty()) tally(scores, count, worker);
       return;
     }
     for (std::int64_t i = row.begin; i < row.end; ++i)
       for (std::int64_t j = column.begin; j < column.end; ++j) {
         if ((triangle_ && j <= i) || identity(rows_, i) == identity(columns_, j)) continue;
         const float* s = scores + (i - row.begin) * kernels_.columns + (j - column.begin);
-        if (*s >= bound) remember(i, j, own);
-        if (own.counts.empty()) continue;
+        if (*s >= bound) remember(i, j, worker);
+        if (worker.counts.empty()) continue;
         const double bin =
-            (static_cast<double>(*s) + 1) * static_cast<double>(own.counts.size()) / 2;
-        ++own.counts[static_cast<std::size_t>(
-            std::clamp(bin, 0.0, static_cast<double>(own.counts.size() - 1)))];
+            (static_cast<double>(*s) + 1) * static_cast<double>(worker.counts.size()) / 2;
+        ++worker.counts[static_cast<std::size_t>(
+            std::clamp(bin, 0.0, static_cast<double>(worker.counts.size() - 1)))];
       }
   }
 
-  void tally(const float* scores, int count, Worker& own) const {
-    const auto bins = static_cast<int>(own.counts.size());
+  void tally(const float* scores, int count, Worker& worker) const {
+    const auto bins = static_cast<int>(worker.counts.size());
     const float scale = static_cast<float>(bins) / 2;
-    kernels_.tally(scores, count, scale, scale, bins, own.counts.data());
+    kernels_.tally(scores, count, scale, scale, bins, worker.counts.data());
   }
 
-  void remember(std::int64_t row, std::int64_t column, Worker& own) {
-    own.first.push_back(rows_.order[static_cast<std::size_t>(row)]);
-    own.second.push_back(columns_.order[static_cast<std::size_t>(column)]);
-    if (own.first.size() >= kBatch) score_exactly(own);
+  void remember(std::int64_t row, std::int64_t column, Worker& worker) {
+    worker.first.push_back(rows_.order[static_cast<std::size_t>(row)]);
+    worker.second.push_back(columns_.order[static_cast<std::size_t>(column)]);
+    if (worker.first.size() >= kBatch) score_exactly(worker);
   }
 
-  void score_exactly(Worker& own) {
-    own.exact.resize(own.first.size());
-    cosines(*rows_.set, *columns_.set, own.first, own.second, own.exact.data());
+  void score_exactly(Worker& worker) {
+    worker.exact.resize(worker.first.size());
+    cosines(*rows_.set, *columns_.set, worker.first, worker.second, worker.exact.data());
     const double bound = sink_.bound();
-    own.found.clear();
-    for (std::size_t k = 0; k < own.exact.size(); ++k) {
-      if (own.exact[k] < bound) continue;
-      const std::int32_t i = own.first[k], j = own.second[k];
-      own.found.push_back(
-          {own.exact[k], triangle_ ? std::min(i, j) : i, triangle_ ? std::max(i, j) : j});
+    worker.above.clear();
+    for (std::size_t k = 0; k < worker.exact.size(); ++k) {
+      if (worker.exact[k] < bound) continue;
+      const std::int32_t i = worker.first[k], j = worker.second[k];
+      worker.above.push_back(
+          {worker.exact[k], triangle_ ? std::min(i, j) : i, triangle_ ? std::max(i, j) : j});
     }
-    own.first.clear();
-    own.second.clear();
-    sink_.add(own.found);
+    worker.first.clear();
+    worker.second.clear();
+    sink_.add(worker.above);
   }
 
   const FilterKernels& kernels_ = filter_kernels();

@@ -97,16 +97,16 @@ void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
     draws.statistic.resolution = statistics[i].resolution;
     draws.statistic.rate = statistics[i].rate;
     draws.statistic.graded = statistics[i].graded;
-    Replicates& own = draws.replicates;
-    own.method = drawn.method;
-    own.degenerate_method = drawn.degenerate_method;
-    own.units = drawn.units;
-    own.of_people = drawn.of_people;
-    own.trials = {drawn.trials[i]};
-    own.opposed = drawn.opposed;
-    own.points = {drawn.points[i]};
-    own.values.push_back(std::move(drawn.values[i]));
-    if (!drawn.freedom.empty()) own.freedom.push_back(drawn.freedom[i]);
+    Replicates& replicates = draws.replicates;
+    replicates.method = drawn.method;
+    replicates.degenerate_method = drawn.degenerate_method;
+    replicates.units = drawn.units;
+    replicates.of_people = drawn.of_people;
+    replicates.trials = {drawn.trials[i]};
+    replicates.opposed = drawn.opposed;
+    replicates.points = {drawn.points[i]};
+    replicates.values.push_back(std::move(drawn.values[i]));
+    if (!drawn.freedom.empty()) replicates.freedom.push_back(drawn.freedom[i]);
   }
 }
 
@@ -117,23 +117,23 @@ std::optional<NumberDraws> mean_draws(const std::string& number,
   std::optional<NumberDraws> mean;
   const double share = 1 / static_cast<double>(tracks.size());
   for (const std::vector<NumberDraws>& track : tracks) {
-    const auto own = std::ranges::find(track, number, &NumberDraws::number);
-    if (own == track.end() || !own->replicates.opposed) return std::nullopt;
+    const auto of_number = std::ranges::find(track, number, &NumberDraws::number);
+    if (of_number == track.end() || !of_number->replicates.opposed) return std::nullopt;
     if (!mean) {
-      mean = *own;
+      mean = *of_number;
       mean->statistic.resolution *= share;
       mean->replicates.points[0] *= share;
       for (double& v : mean->replicates.values[0]) v *= share;
       continue;
     }
     Replicates& sum = mean->replicates;
-    const Replicates& more = own->replicates;
-    sum.units = std::max(sum.units, more.units);
-    sum.trials[0] = std::max(sum.trials[0], more.trials[0]);
-    sum.points[0] += share * more.points[0];
-    for (std::size_t r = 0; r < more.values[0].size(); ++r)
-      sum.values[0][r] += share * more.values[0][r];
-    sum.freedom[0] = std::min(sum.freedom[0], more.freedom[0]);
+    const Replicates& added = of_number->replicates;
+    sum.units = std::max(sum.units, added.units);
+    sum.trials[0] = std::max(sum.trials[0], added.trials[0]);
+    sum.points[0] += share * added.points[0];
+    for (std::size_t r = 0; r < added.values[0].size(); ++r)
+      sum.values[0][r] += share * added.values[0][r];
+    sum.freedom[0] = std::min(sum.freedom[0], added.freedom[0]);
   }
   return mean;
 }

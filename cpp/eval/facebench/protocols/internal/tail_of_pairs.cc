@@ -20,9 +20,9 @@ void add_failed_genuine(const UnitEmbeddings& units, std::span<const std::int32_
   for (std::size_t c = 0; c < columns.size(); ++c)
     columns_of[units.identity[static_cast<std::size_t>(columns[c])]].push_back(c);
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    const auto own = columns_of.find(units.identity[static_cast<std::size_t>(rows[r])]);
-    if (own == columns_of.end()) continue;
-    for (const std::size_t c : own->second) {
+    const auto of_person = columns_of.find(units.identity[static_cast<std::size_t>(rows[r])]);
+    if (of_person == columns_of.end()) continue;
+    for (const std::size_t c : of_person->second) {
       if (triangle && c <= r) continue;
       if (!units.failed(rows[r]) && !units.failed(columns[c])) continue;
       tail.genuine.push_back(failed_score({}));

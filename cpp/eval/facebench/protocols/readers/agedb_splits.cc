@@ -44,19 +44,19 @@ class AgedbReader : public TrialReader {
     if (splits->second.kind != MatArray::Kind::cell || splits->second.cells.empty())
       fail(path.string(), fmt::format("'{}' is not an array of cells", options_.variable));
 
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     const auto where = [&](PairCollector::Position p) {
       return ListPlace{
           path.string(), 0,
           fmt::format("{}{{{}}}, pair {}", options_.variable, p / kPairs + 1, p % kPairs + 1)};
     };
-    PairCollector pairs(where, found);
+    PairCollector pairs(where, blemishes);
     pairs.begin_track(options_.track);
     for (std::size_t fold = 0; fold < splits->second.cells.size(); ++fold)
       add_fold(splits->second.cells[fold], static_cast<std::int32_t>(fold), path, pairs);
     TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists.push_back({"pairs", path, sha256_hex(bytes), {}});
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     return set;
   }
 

@@ -38,23 +38,23 @@ class BinReader : public TrialReader {
           return lists / (options_.file + ending);
       return {};
     }
-    std::vector<fs::path> found;
+    std::vector<fs::path> packs;
     for (fs::directory_iterator it(lists, ignored), end; !ignored && it != end;
          it.increment(ignored))
-      if (is_verification_pack(it->path())) found.push_back(it->path());
-    return found.size() == 1 ? found.front() : fs::path();
+      if (is_verification_pack(it->path())) packs.push_back(it->path());
+    return packs.size() == 1 ? packs.front() : fs::path();
   }
 
   TrialSet read(const fs::path& lists) const override {
     const fs::path path = images(lists);
     if (path.empty()) fail(lists.string(), "there is no " + files().front(), "Give the file.");
     const VerificationPack pack(path);
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     PairCollector pairs(
         [&](PairCollector::Position pair) {
           return ListPlace{path.string(), 0, fmt::format("pair {}", pair)};
         },
-        found);
+        blemishes);
     pairs.begin_track(options_.track);
     const auto count = static_cast<std::int64_t>(pack.same().size());
     if (count < options_.folds)
@@ -70,7 +70,7 @@ class BinReader : public TrialReader {
     }
     TrialSet set = pairs.finish(identity_rules().at("genuine"));
     set.lists.push_back({"pairs", path, sha256_file(path), {}});
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     return set;
   }
 

@@ -48,7 +48,7 @@ class Config {
 
 // The image list as samples, in its order.
 std::vector<std::int32_t> listed_images(const Config& config, TrialSetBuilder& builder,
-                                        Blemishes& found) {
+                                        Blemishes& blemishes) {
   std::vector<std::string> names;
   for (const auto& row : mat_text_rows(config.variable("imageList"), config.place("imageList")))
     names.insert(names.end(), row.begin(), row.end());
@@ -62,7 +62,7 @@ std::vector<std::int32_t> listed_images(const Config& config, TrialSetBuilder& b
   std::unordered_map<std::string, double> label_of;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const ListPlace place{config.place("imageList"), 0, fmt::format("entry {}", i + 1)};
-    const std::string name = sample_name(names[i], found, [&] { return place; });
+    const std::string name = sample_name(names[i], blemishes, [&] { return place; });
     const std::size_t cut = name.rfind('_');
     if (cut == std::string::npos || cut == 0 || name.find('/') != std::string::npos)
       fail(place.text(), fmt::format("'{}' is not NAME_0001.jpg", name));
@@ -107,15 +107,15 @@ class BlufrReader : public TrialReader {
   TrialSet read(const fs::path& lists) const override {
     const fs::path path = lists / options_.file;
     const Config config(path);
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     TrialSet set;
     TrialSetBuilder builder(set);
-    const std::vector<std::int32_t> images = listed_images(config, builder, found);
+    const std::vector<std::int32_t> images = listed_images(config, builder, blemishes);
     const std::vector<MatArray>& tests = config.trials("testIndex");
     for (std::size_t t = 0; t < tests.size(); ++t)
       set.tracks.push_back(track(config, tests[t], images, t));
     set.lists.push_back({"divisions", path, config.hash(), {}});
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 // The images of one list by their numbers.
 using NumberedImages = std::unordered_map<std::int64_t, std::string>;
 
-NumberedImages read_images(const ListFile& text, Blemishes& found) {
+NumberedImages read_images(const ListFile& text, Blemishes& blemishes) {
   NumberedImages images;
   std::int64_t expected = 1;
   for (const TextLine& line : text.lines()) {
@@ -30,19 +30,19 @@ NumberedImages read_images(const ListFile& text, Blemishes& found) {
       fail(text.where(line), fmt::format("{} fields where NUMBER PATH is expected", fields.size()));
     const std::int64_t number = parse_int(fields[0], text.place(line), "the image's number");
     if (number != expected)
-      found.add(BlemishKind::numbering, where,
-                [&] { return fmt::format("{} where {} is expected", number, expected); });
+      blemishes.add(BlemishKind::numbering, where,
+                    [&] { return fmt::format("{} where {} is expected", number, expected); });
     expected = number + 1;
     // Some copies count from the list's own folder.
     std::string_view path = fields[1];
     if (path.starts_with("../")) path.remove_prefix(3);
-    std::string name = sample_name(path, found, where);
+    std::string name = sample_name(path, blemishes, where);
     const auto [known, fresh] = images.try_emplace(number, name);
     if (fresh) continue;
     if (known->second != name)
       fail(text.where(line),
            fmt::format("image number {} is {} here, {} before", number, name, known->second));
-    found.add(BlemishKind::repeated_name, where, [&] { return name; });
+    blemishes.add(BlemishKind::repeated_name, where, [&] { return name; });
   }
   if (images.empty()) fail(text.name(), "the list is empty");
   return images;
@@ -69,13 +69,13 @@ class CfpReader : public TrialReader {
   }
 
   TrialSet read(const fs::path& lists) const override {
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     std::vector<TrialList> read;
     std::map<std::string, NumberedImages> images;
     for (const std::string& kind : kinds()) {
       const fs::path path = images_in(lists, kind);
-      const ListFile text(path.empty() ? lists / files().front() : path, "images", found);
-      images[kind] = read_images(text, found);
+      const ListFile text(path.empty() ? lists / files().front() : path, "images", blemishes);
+      images[kind] = read_images(text, blemishes);
       read.push_back(text.list());
     }
     const NumberedImages &first = images[options_.first], &second = images[options_.second];
@@ -88,10 +88,10 @@ class CfpReader : public TrialReader {
         [&](PairCollector::Position p) {
           return ListPlace{file(static_cast<std::size_t>(p / kLines)).string(), p % kLines, ""};
         },
-        found);
+        blemishes);
     pairs.begin_track(options_.track);
     for (std::size_t f = 0; f < all.size(); ++f) {
-      const ListFile text(file(f), "pairs", found);
+      const ListFile text(file(f), "pairs", blemishes);
       const auto fold = static_cast<std::int32_t>(f / 2);
       if (text.lines().empty()) fail(text.name(), "the list is empty");
       for (const TextLine& line : text.lines()) {
@@ -103,7 +103,7 @@ class CfpReader : public TrialReader {
     }
     TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists = std::move(read);
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     return set;
   }
 
@@ -151,11 +151,11 @@ class CfpReader : public TrialReader {
 
   static const std::string& at(const NumberedImages& images, std::int64_t number,
                                const ListFile& text, const TextLine& line) {
-    const auto found = images.find(number);
-    if (found == images.end())
+    const auto image = images.find(number);
+    if (image == images.end())
       fail(text.where(line),
            fmt::format("there is no image {}; the image list has {}", number, images.size()));
-    return found->second;
+    return image->second;
   }
 
   CfpPairsOptions options_;

@@ -23,14 +23,14 @@ struct MaskTrack {
   std::array<DenseTrials::Mask, 256> kind{};  // of each mask value
 };
 
-std::vector<std::string> read_names(const ListFile& text, Blemishes& found) {
+std::vector<std::string> read_names(const ListFile& text, Blemishes& blemishes) {
   std::vector<std::string> names;
   std::unordered_map<std::string, std::int64_t> lines;
   for (const TextLine& line : text.lines()) {
     const auto where = [&] { return text.at(line); };
-    names.push_back(sample_name(line.text, found, where));
+    names.push_back(sample_name(line.text, blemishes, where));
     if (const auto [at, fresh] = lines.try_emplace(names.back(), line.number); !fresh)
-      found.add(BlemishKind::repeated_name, where, [&, at = at] {
+      blemishes.add(BlemishKind::repeated_name, where, [&, at = at] {
         return fmt::format("{}, as in line {}", names.back(), at->second);
       });
   }
@@ -53,11 +53,12 @@ class DfwReader : public TrialReader {
 
   TrialSet read(const fs::path& lists) const override {
     TrialSet set;
-    Blemishes found(lists);
-    const ListFile text(lists / options_.names, "names", found);
-    const std::vector<std::string> names = read_names(text, found);
+    Blemishes blemishes(lists);
+    const ListFile text(lists / options_.names, "names", blemishes);
+    const std::vector<std::string> names = read_names(text, blemishes);
     const fs::path path = lists / options_.mask;
-    const MaskMatrix mask = read_mask_matrix(path, static_cast<std::int64_t>(names.size()), found);
+    const MaskMatrix mask =
+        read_mask_matrix(path, static_cast<std::int64_t>(names.size()), blemishes);
     set.lists = {text.list(), {"mask", path, mask.sha256, {}}};
 
     note_oddities(mask, names, set);
@@ -70,10 +71,10 @@ class DfwReader : public TrialReader {
       DenseTrials trials;
       trials.rows = trials.columns = unit;
       trials.triangle = true;
-      trials.mask = track_mask(t, mask, person, names, path.string(), found);
+      trials.mask = track_mask(t, mask, person, names, path.string(), blemishes);
       set.tracks.push_back({t.options.name, std::move(trials)});
     }
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }
@@ -151,7 +152,7 @@ class DfwReader : public TrialReader {
   static std::vector<std::uint8_t> track_mask(const MaskTrack& t, const MaskMatrix& mask,
                                               const std::vector<std::int32_t>& person,
                                               const std::vector<std::string>& names,
-                                              const std::string& file, Blemishes& found) {
+                                              const std::string& file, Blemishes& blemishes) {
     const std::size_t n = names.size();
     std::vector<std::uint8_t> result(n * n, DenseTrials::not_compared);
     std::int64_t genuine = 0, impostor = 0;
@@ -182,7 +183,7 @@ class DfwReader : public TrialReader {
            "Do the values of the mask mean something else? Change the tracks in a copy of the "
            "protocol.");
     for (const std::size_t k : conflicts)
-      found.add(
+      blemishes.add(
           BlemishKind::mask_conflict, [&] { return where(k); }, [&] { return what(k); });
     return result;
   }

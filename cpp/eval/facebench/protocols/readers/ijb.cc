@@ -61,15 +61,15 @@ class IjbReader : public TrialReader {
 
   TrialSet read(const fs::path& lists) const override {
     TrialSet set;
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     const bool packed = is_packed(lists);
     set.notes.emplace_back(packed ? "The lists are those that InsightFace packs."
                                   : "The lists are NIST's own, which have no detector scores.");
     if (packed)
-      read_packed(lists, set, found);
+      read_packed(lists, set, blemishes);
     else
-      read_official(lists, set, found);
-    set.blemishes = found.found();
+      read_official(lists, set, blemishes);
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }
@@ -77,8 +77,8 @@ class IjbReader : public TrialReader {
  protected:
   virtual std::vector<std::string> packed_files() const = 0;
   virtual std::vector<std::string> official_files() const = 0;
-  virtual void read_packed(const fs::path& lists, TrialSet& set, Blemishes& found) const = 0;
-  virtual void read_official(const fs::path& lists, TrialSet& set, Blemishes& found) const = 0;
+  virtual void read_packed(const fs::path& lists, TrialSet& set, Blemishes& blemishes) const = 0;
+  virtual void read_official(const fs::path& lists, TrialSet& set, Blemishes& blemishes) const = 0;
 
   std::string faces_file() const { return options_.prefix + "_face_tid_mid.txt"; }
   std::string points_file() const { return options_.prefix + "_name_5pts_score.txt"; }
@@ -95,9 +95,9 @@ class IjbReader : public TrialReader {
 
   // The faces of InsightFace's packaging, without their subjects.
   std::vector<TemplateRow> read_faces(const fs::path& lists, TrialSet& set,
-                                      Blemishes& found) const {
-    const ListFile faces(lists / faces_file(), "faces", found),
-        points(lists / points_file(), "points and scores", found);
+                                      Blemishes& blemishes) const {
+    const ListFile faces(lists / faces_file(), "faces", blemishes),
+        points(lists / points_file(), "points and scores", blemishes);
     std::vector<TemplateRow> rows;
     rows.reserve(faces.lines().size());
     for (std::size_t i = 0; i < faces.lines().size(); ++i) {
@@ -124,7 +124,7 @@ class IjbReader : public TrialReader {
       if (score < 0) fail(points.where(other), fmt::format("the score is {}", values[11]));
       constexpr std::int64_t any = 999'999'999'999'999'999;
       rows.push_back({std::to_string(whole(fields[1], faces.place(line), "the template", any)), "",
-                      sample_name(fields[0], found, [&] { return faces.at(line); }),
+                      sample_name(fields[0], blemishes, [&] { return faces.at(line); }),
                       static_cast<std::int32_t>(
                           whole(fields[2], faces.place(line), "the medium", 2'147'483'647)),
                       static_cast<float>(score)});
@@ -135,7 +135,7 @@ class IjbReader : public TrialReader {
            fmt::format("there are {} rows, but {} in {}", points.lines().size(), rows.size(),
                        faces_file()),
            "The rows of the two files must be in step; fetch both again.");
-    note_large_scores(rows, points, found);
+    note_large_scores(rows, points, blemishes);
     set.lists.push_back(faces.list());
     set.lists.push_back(points.list());
     return rows;
@@ -144,23 +144,23 @@ class IjbReader : public TrialReader {
   // Another scale for all of them changes nothing, since templates are brought to unit length; a
   // few in per cent, or without their point, are as good as alone in their templates.
   static void note_large_scores(const std::vector<TemplateRow>& rows, const ListFile& points,
-                                Blemishes& found) {
+                                Blemishes& blemishes) {
     const auto is_large = [](const TemplateRow& row) { return *row.score > 1; };
     if (2 * std::ranges::count_if(rows, is_large) >= std::ssize(rows)) return;
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (is_large(rows[i]))
-        found.add(
+        blemishes.add(
             BlemishKind::large_score, [&] { return points.at(points.lines()[i]); },
             [&] { return fmt::format("{} has {}", rows[i].file, *rows[i].score); });
   }
 
   // NIST's files of templates, whose ids are one space: each template is in one file.
   std::vector<TemplateRows> read_nist(const fs::path& lists, TrialSet& set,
-                                      Blemishes& found) const {
+                                      Blemishes& blemishes) const {
     std::vector<TemplateRows> all;
     std::unordered_map<std::string, std::string> file_of;
     for (const std::string& file : template_files()) {
-      all.push_back({"", read_template_rows(lists / file, file, kNistColumns, set, found)});
+      all.push_back({"", read_template_rows(lists / file, file, kNistColumns, set, blemishes)});
       for (const TemplateRow& row : all.back().rows)
         if (const auto [at, fresh] = file_of.try_emplace(row.template_id, file);
             !fresh && at->second != file)
@@ -205,13 +205,13 @@ class Ijb11Reader : public IjbReader {
     return files;
   }
 
-  void read_packed(const fs::path& lists, TrialSet& set, Blemishes& found) const override {
-    std::vector<TemplateRows> rows{{"", read_faces(lists, set, found)}};
+  void read_packed(const fs::path& lists, TrialSet& set, Blemishes& blemishes) const override {
+    std::vector<TemplateRows> rows{{"", read_faces(lists, set, blemishes)}};
     const TemplateIndex index = index_of(rows);
     TemplatePairs pairs =
-        read_template_pairs(lists / packed_pairs(), {' ', true, faces_file()}, index, found);
+        read_template_pairs(lists / packed_pairs(), {' ', true, faces_file()}, index, blemishes);
     set.lists.push_back(pairs.list);
-    const std::vector<std::int32_t> person = connected_templates(pairs, index.size(), found);
+    const std::vector<std::int32_t> person = connected_templates(pairs, index.size(), blemishes);
     std::vector<std::string> name(index.size());
     for (const auto& [id, number] : index) name[number] = fmt::format("of template {}", id);
     for (TemplateRow& row : rows.front().rows)
@@ -220,11 +220,11 @@ class Ijb11Reader : public IjbReader {
     set.tracks.push_back({"verification", std::move(pairs.trials)});
   }
 
-  void read_official(const fs::path& lists, TrialSet& set, Blemishes& found) const override {
-    const std::vector<TemplateRows> rows = read_nist(lists, set, found);
+  void read_official(const fs::path& lists, TrialSet& set, Blemishes& blemishes) const override {
+    const std::vector<TemplateRows> rows = read_nist(lists, set, blemishes);
     TemplatePairs pairs = read_template_pairs(lists / official_pairs(),
                                               {',', false, "the files of galleries and probes"},
-                                              index_of(rows), found);
+                                              index_of(rows), blemishes);
     set.lists.push_back(pairs.list);
     add_templates(rows, set);
     ListedTrials& trials = pairs.trials;
@@ -249,15 +249,15 @@ class Ijb1nReader : public IjbReader {
   std::vector<std::string> official_files() const override { return template_files(); }
 
   // The rows of the CSV files are those of the faces again, with subjects.
-  void read_packed(const fs::path& lists, TrialSet& set, Blemishes& found) const override {
-    const std::vector<TemplateRow> faces = read_faces(lists, set, found);
+  void read_packed(const fs::path& lists, TrialSet& set, Blemishes& blemishes) const override {
+    const std::vector<TemplateRow> faces = read_faces(lists, set, blemishes);
     std::unordered_map<std::string, std::vector<const TemplateRow*>> of_template;
     for (const TemplateRow& face : faces) of_template[face.template_id].push_back(&face);
     std::vector<TemplateRows> all;
     std::unordered_map<std::string, std::string> file_of;
     for (const std::string& file : template_files()) {
       TemplateRows& rows = all.emplace_back();
-      for (const auto& [id, subject] : read_subjects(lists / file, set, found)) {
+      for (const auto& [id, subject] : read_subjects(lists / file, set, blemishes)) {
         const auto faces_of = of_template.find(id);
         if (faces_of == of_template.end())
           fail((lists / file).string(), fmt::format("template {} is not in {}", id, faces_file()),
@@ -273,8 +273,8 @@ class Ijb1nReader : public IjbReader {
     add_tracks(all, add_templates(all, set), set);
   }
 
-  void read_official(const fs::path& lists, TrialSet& set, Blemishes& found) const override {
-    const std::vector<TemplateRows> all = read_nist(lists, set, found);
+  void read_official(const fs::path& lists, TrialSet& set, Blemishes& blemishes) const override {
+    const std::vector<TemplateRows> all = read_nist(lists, set, blemishes);
     add_tracks(all, add_templates(all, set), set);
   }
 
@@ -282,8 +282,8 @@ class Ijb1nReader : public IjbReader {
   // Templates and their subjects in order of first appearance.
   static std::vector<std::pair<std::string, std::string>> read_subjects(const fs::path& path,
                                                                         TrialSet& set,
-                                                                        Blemishes& found) {
-    const ListCsv list = read_list_csv(path, path.filename().string(), found);
+                                                                        Blemishes& blemishes) {
+    const ListCsv list = read_list_csv(path, path.filename().string(), blemishes);
     const CsvTable& csv = list.table;
     const std::size_t id = csv.column("TEMPLATE_ID"), subject = csv.column("SUBJECT_ID");
     std::vector<std::pair<std::string, std::string>> all;

@@ -49,26 +49,26 @@ class IjbaReader : public TrialReader {
     TrialSet set;
     Blemishes blemishes(lists);
     std::vector<TemplateRows> templates;
-    std::vector<std::int64_t> found;
+    std::vector<std::int64_t> present;
     std::string absent;
     for (const std::int64_t split : options_.splits) {
       if (!has(lists, split)) {
         absent += fmt::format("{}{}", absent.empty() ? "" : ", ", split);
         continue;
       }
-      found.push_back(split);
+      present.push_back(split);
       read_templates(lists, split, templates, set, blemishes);
     }
-    if (found.empty())
+    if (present.empty())
       fail((lists / options_.folder).string(), "none of the splits is there",
            fmt::format("Expected is, for example, {}.", files().front()));
     if (!absent.empty())
       set.notes.push_back(fmt::format("Splits that are not there: {}; {} of {} are measured.",
-                                      absent, found.size(), options_.splits.size()));
+                                      absent, present.size(), options_.splits.size()));
     const TemplateNumbers numbers = add_templates(templates, set);
-    for (const std::int64_t split : found)
+    for (const std::int64_t split : present)
       set.tracks.push_back(read_track(lists, split, numbers, set, blemishes));
-    set.blemishes = blemishes.found();
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }
@@ -78,10 +78,10 @@ class IjbaReader : public TrialReader {
   virtual std::vector<std::string> files_of(std::int64_t split) const = 0;
   virtual void read_templates(const fs::path& lists, std::int64_t split,
                               std::vector<TemplateRows>& out, TrialSet& set,
-                              Blemishes& found) const = 0;
+                              Blemishes& blemishes) const = 0;
   virtual Track read_track(const fs::path& lists, std::int64_t split,
                            const TemplateNumbers& numbers, TrialSet& set,
-                           Blemishes& found) const = 0;
+                           Blemishes& blemishes) const = 0;
   std::string place(std::int64_t split, std::string_view file) const {
     return fmt::format("{}/split{}/{}_{}.csv", options_.folder, split, file, split);
   }
@@ -107,16 +107,16 @@ class Ijba11Reader : public IjbaReader {
     return {place(split, "verify_metadata"), place(split, "verify_comparisons")};
   }
   void read_templates(const fs::path& lists, std::int64_t split, std::vector<TemplateRows>& out,
-                      TrialSet& set, Blemishes& found) const override {
+                      TrialSet& set, Blemishes& blemishes) const override {
     out.push_back({prefix(split), read_template_rows(lists / place(split, "verify_metadata"),
                                                      fmt::format("metadata {}", split),
-                                                     kIjbaColumns, set, found)});
+                                                     kIjbaColumns, set, blemishes)});
   }
   Track read_track(const fs::path& lists, std::int64_t split, const TemplateNumbers& numbers,
-                   TrialSet& set, Blemishes& found) const override {
+                   TrialSet& set, Blemishes& blemishes) const override {
     const ListCsv list =
         read_list_csv(lists / place(split, "verify_comparisons"),
-                      fmt::format("comparisons {}", split), found, {.header = false});
+                      fmt::format("comparisons {}", split), blemishes, {.header = false});
     const CsvTable& csv = list.table;
     if (csv.columns().size() != 2)
       fail(at_line(csv.name(), 1),
@@ -137,12 +137,12 @@ class Ijba11Reader : public IjbaReader {
       const auto ids = [&] {
         return fmt::format("templates {} and {}", csv.cell(row, 0), csv.cell(row, 1));
       };
-      if (c.first == c.second) found.add(BlemishKind::self_comparison, where, ids);
+      if (c.first == c.second) blemishes.add(BlemishKind::self_comparison, where, ids);
       const auto [low, high] = std::minmax(c.first, c.second);
       const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
       const auto [earlier, fresh] = line_of.try_emplace(key, csv.place(row).line);
       if (!fresh)
-        found.add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
+        blemishes.add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
           return fmt::format("{}, as in line {}", ids(), earlier->second);
         });
       trials.comparisons.push_back(c);
@@ -163,12 +163,12 @@ class Ijba1nReader : public IjbaReader {
     return {place(split, "search_gallery"), place(split, "search_probe")};
   }
   void read_templates(const fs::path& lists, std::int64_t split, std::vector<TemplateRows>& out,
-                      TrialSet& set, Blemishes& found) const override {
+                      TrialSet& set, Blemishes& blemishes) const override {
     for (const char* side : {"gallery", "probe"})
       out.push_back(
           {fmt::format("{}{}/", prefix(split), side),
            read_template_rows(lists / place(split, fmt::format("search_{}", side)),
-                              fmt::format("{} {}", side, split), kIjbaColumns, set, found)});
+                              fmt::format("{} {}", side, split), kIjbaColumns, set, blemishes)});
   }
   Track read_track(const fs::path&, std::int64_t split, const TemplateNumbers&, TrialSet& set,
                    Blemishes&) const override {

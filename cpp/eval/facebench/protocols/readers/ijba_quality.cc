@@ -26,7 +26,7 @@ constexpr std::array<const char*, 3> kNames = {"low", "middle", "high"};
 // Gathers samples, each in one set only.
 class Sets {
  public:
-  explicit Sets(const fs::path& lists) : found_(lists) {}
+  explicit Sets(const fs::path& lists) : blemishes_(lists) {}
 
   void add(Quality quality, const std::string& name, const std::string& person,
            const ListPlace& where) {
@@ -34,10 +34,10 @@ class Sets {
     if (fresh)
       members_[quality].push_back(builder_.sample(name, person));
     else
-      found_.add(
+      blemishes_.add(
           BlemishKind::repeated_name, [&] { return where; },
           [&, earlier = earlier] {
-            return fmt::format("{}, as in {}", name, found_.place(earlier->second));
+            return fmt::format("{}, as in {}", name, blemishes_.place(earlier->second));
           });
   }
 
@@ -48,10 +48,10 @@ class Sets {
       pairs.columns = members_[high];
       set_.tracks.push_back({fmt::format("{}2high", kNames[q]), std::move(pairs)});
     }
-    set_.blemishes = found_.found();
+    set_.blemishes = blemishes_.kinds();
     return std::move(set_);
   }
-  Blemishes& found() { return found_; }
+  Blemishes& blemishes() { return blemishes_; }
   std::size_t size(Quality q) const { return members_[q].size(); }
   TrialSet& set() { return set_; }
 
@@ -60,7 +60,7 @@ class Sets {
   TrialSetBuilder builder_{set_};
   std::array<std::vector<std::int32_t>, 3> members_;
   std::unordered_map<std::string, ListPlace> seen_;
-  Blemishes found_;
+  Blemishes blemishes_;
 };
 
 class IjbaQualityReader : public TrialReader {
@@ -100,9 +100,9 @@ class QualityListsReader : public IjbaQualityReader {
   static void read_list(const fs::path& path, Quality quality, Sets& sets) {
     const std::string bytes = read_file(path);
     const auto variables = parse_mat5(std::as_bytes(std::span(bytes)), path.string());
-    const auto found = variables.find("namelist");
-    if (found == variables.end()) fail(path.string(), "there is no variable 'namelist'");
-    const auto rows = mat_text_rows(found->second, path.string() + ": namelist");
+    const auto names = variables.find("namelist");
+    if (names == variables.end()) fail(path.string(), "there is no variable 'namelist'");
+    const auto rows = mat_text_rows(names->second, path.string() + ": namelist");
     if (rows.empty()) fail(path.string() + ": namelist", "the list is empty");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const ListPlace where{path.string(), 0, fmt::format("namelist, row {}", i + 1)};
@@ -110,7 +110,7 @@ class QualityListsReader : public IjbaQualityReader {
         fail(where.text(),
              fmt::format("{} columns where subject and file are expected", rows[i].size()));
       if (trim(rows[i][0]).empty()) fail(where.text(), "the subject is empty");
-      sets.add(quality, sample_name(rows[i][1], sets.found(), [&] { return where; }),
+      sets.add(quality, sample_name(rows[i][1], sets.blemishes(), [&] { return where; }),
                std::string(trim(rows[i][0])), where);
     }
     sets.set().lists.push_back({kNames[quality], path, sha256_hex(bytes), {}});
@@ -129,13 +129,13 @@ class QualityScoresReader : public IjbaQualityReader {
  private:
   void read_into(Sets& sets, const fs::path& lists) const override {
     const fs::path path = lists / options_.scores;
-    const ListCsv list = read_list_csv(path, "quality", sets.found());
+    const ListCsv list = read_list_csv(path, "quality", sets.blemishes());
     const CsvTable& csv = list.table;
     const std::size_t sample = csv.column("sample"), quality = csv.column("quality");
     for (std::size_t row = 0; row < csv.rows(); ++row) {
       const ListPlace where = list.at(row);
       const std::string name =
-          sample_name(csv.cell(row, sample), sets.found(), [&] { return where; });
+          sample_name(csv.cell(row, sample), sets.blemishes(), [&] { return where; });
       const std::string person = csv.has_column("identity") ? csv.cell(row, csv.column("identity"))
                                                             : identity_.person(name);
       if (person.empty())

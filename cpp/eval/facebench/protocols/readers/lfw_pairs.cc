@@ -22,9 +22,9 @@ struct ListForm {
 // One pass over a list file.
 class LfwPairsParser {
  public:
-  LfwPairsParser(const ListFile& text, const ListForm& form, Blemishes& found, TrialSet& set,
+  LfwPairsParser(const ListFile& text, const ListForm& form, Blemishes& blemishes, TrialSet& set,
                  TrialSetBuilder& builder)
-      : text_(text), form_(form), found_(found), set_(set), builder_(builder) {}
+      : text_(text), form_(form), blemishes_(blemishes), set_(set), builder_(builder) {}
 
   void parse() {
     ListedTrials track;
@@ -109,7 +109,7 @@ class LfwPairsParser {
     const std::string_view given = field;
     field = trim(field);
     if (field.size() != given.size())
-      found_.add(
+      blemishes_.add(
           BlemishKind::blanks, [&] { return text_.at(line); },
           [&] { return fmt::format("around the name '{}'", field); });
     if (field.empty()) refuse(line, "a name is empty");
@@ -155,24 +155,24 @@ class LfwPairsParser {
       return fmt::format("{} and {}", set_.names[c.first], set_.names[c.second]);
     };
     if (c.first == c.second)
-      found_.add(BlemishKind::self_comparison, where, [&] { return set_.names[c.first]; });
+      blemishes_.add(BlemishKind::self_comparison, where, [&] { return set_.names[c.first]; });
     if (!genuine && set_.identity[c.first] == set_.identity[c.second]) {
       ++conflicts_;
-      found_.add(BlemishKind::label_conflict, where,
-                 [&] { return both() + " are listed as impostors, but are one person"; });
+      blemishes_.add(BlemishKind::label_conflict, where,
+                     [&] { return both() + " are listed as impostors, but are one person"; });
     }
     const auto [low, high] = std::minmax(c.first, c.second);
     const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
     const auto [earlier, fresh] = lines_of_.try_emplace(key, line.number);
     if (!fresh)
-      found_.add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
+      blemishes_.add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
         return fmt::format("{}, as in line {}", both(), earlier->second);
       });
   }
 
   const ListFile& text_;
   const ListForm& form_;
-  Blemishes& found_;
+  Blemishes& blemishes_;
   TrialSet& set_;
   TrialSetBuilder& builder_;
   std::int64_t folds_ = 0;  // 0 = one set without folds
@@ -189,14 +189,14 @@ class LfwPairsReader : public TrialReader {
   std::vector<std::string> files() const override { return {options_.pairs}; }
 
   TrialSet read(const std::filesystem::path& lists) const override {
-    Blemishes found(lists);
-    const ListFile text(lists / options_.pairs, "pairs", found);
+    Blemishes blemishes(lists);
+    const ListFile text(lists / options_.pairs, "pairs", blemishes);
     TrialSet set;
     TrialSetBuilder builder(set);
-    LfwPairsParser(text, {options_.track, options_.extension, "", 0, 0}, found, set, builder)
+    LfwPairsParser(text, {options_.track, options_.extension, "", 0, 0}, blemishes, set, builder)
         .parse();
     set.lists.push_back(text.list());
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }
@@ -217,17 +217,17 @@ class LfwGroupsReader : public TrialReader {
   }
 
   TrialSet read(const std::filesystem::path& lists) const override {
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     TrialSet set;
     TrialSetBuilder builder(set);
     for (const std::string& group : options_.groups) {
-      const ListFile text(lists / file_of(group), "pairs " + group, found);
+      const ListFile text(lists / file_of(group), "pairs " + group, blemishes);
       LfwPairsParser(text, {group, options_.extension, group + "/", options_.folds, options_.size},
-                     found, set, builder)
+                     blemishes, set, builder)
           .parse();
       set.lists.push_back(text.list());
     }
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }

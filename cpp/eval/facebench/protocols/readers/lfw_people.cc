@@ -31,7 +31,7 @@ std::int64_t positive(std::string_view field, const Place& place, std::string_vi
   return value;
 }
 
-std::vector<Person> read_people(const ListFile& text, Blemishes& found) {
+std::vector<Person> read_people(const ListFile& text, Blemishes& blemishes) {
   const auto& lines = text.lines();
   std::size_t at = 0;
   const auto next = [&](std::string_view what) -> const TextLine& {
@@ -57,7 +57,7 @@ std::vector<Person> read_people(const ListFile& text, Blemishes& found) {
       if (fields.size() != 2)
         fail(where,
              fmt::format("{} fields between tabs where NAME IMAGES is expected", fields.size()));
-      const std::string name = sample_name(fields[0], found, [&] { return text.at(line); });
+      const std::string name = sample_name(fields[0], blemishes, [&] { return text.at(line); });
       if (name.find('/') != std::string::npos)
         fail(where, fmt::format("'{}' is not a person's name", name));
       const std::int64_t images = positive(fields[1], text.place(line), "the number of images");
@@ -68,7 +68,7 @@ std::vector<Person> read_people(const ListFile& text, Blemishes& found) {
                                 "names; more are not read",
                                 kMostImages, kMostNameBytes));
       if (const auto [earlier, fresh] = line_of.try_emplace(name, line.number); !fresh)
-        found.add(
+        blemishes.add(
             BlemishKind::repeated_name, [&] { return text.at(line); },
             [&, earlier = earlier] {
               return fmt::format("{}, as in line {}", name, earlier->second);
@@ -88,12 +88,12 @@ class LfwPeopleReader : public TrialReader {
   std::vector<std::string> files() const override { return {options_.people}; }
 
   TrialSet read(const fs::path& lists) const override {
-    Blemishes found(lists);
-    const ListFile text(lists / options_.people, "people", found);
+    Blemishes blemishes(lists);
+    const ListFile text(lists / options_.people, "people", blemishes);
     TrialSet set;
     TrialSetBuilder builder(set);
     IdentificationTrials trials;
-    for (const Person& p : read_people(text, found)) {
+    for (const Person& p : read_people(text, blemishes)) {
       const bool enrolled = p.images >= options_.enrolled_from;
       if (!enrolled && !options_.open) continue;
       for (std::int64_t i = 1; i <= p.images; ++i) {
@@ -107,7 +107,7 @@ class LfwPeopleReader : public TrialReader {
                                     trials.gallery.size(), trials.probes.size()));
     set.tracks.push_back({options_.track, std::move(trials)});
     set.lists.push_back(text.list());
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }

@@ -19,8 +19,8 @@ constexpr std::string_view kSpaceAndTab = " \t";
 class Cleaner {
  public:
   // `separator` of the fields; kBlanks: there are none.
-  Cleaner(std::string_view bytes, std::string name, char separator, Blemishes& found)
-      : rest_(bytes), name_(std::move(name)), separator_(separator), found_(found) {
+  Cleaner(std::string_view bytes, std::string name, char separator, Blemishes& blemishes)
+      : rest_(bytes), name_(std::move(name)), separator_(separator), blemishes_(blemishes) {
     // Behind the last tab there may be an empty cell.
     if (separator_ == '\t') blanks_ = " ";
     ascii_ = std::ranges::none_of(bytes, [](char c) { return static_cast<signed char>(c) < 0; });
@@ -30,7 +30,7 @@ class Cleaner {
     out_.reserve(rest_.size());
     if (rest_.starts_with(kByteOrderMark)) {
       rest_.remove_prefix(kByteOrderMark.size());
-      found_.add(
+      blemishes_.add(
           BlemishKind::byte_order_mark,
           [&] {
             return ListPlace{name_, 1, ""};
@@ -39,7 +39,7 @@ class Cleaner {
     }
     for (std::int64_t number = 1; !rest_.empty(); ++number) take_line(number);
     if (crlf_ > 0)
-      found_.add(
+      blemishes_.add(
           BlemishKind::crlf,
           [&] {
             return ListPlace{name_, first_crlf_, ""};
@@ -61,25 +61,25 @@ class Cleaner {
     const std::size_t last = line.find_last_not_of(blanks_);
     if (last + 1 != line.size()) {  // npos + 1 = 0: nothing but blanks
       line = line.substr(0, last + 1);
-      found_.add(BlemishKind::blanks, where, [&] {
+      blemishes_.add(BlemishKind::blanks, where, [&] {
         return std::string(line.empty() ? "the line is blank" : "at the end of the line");
       });
     } else if (line.empty()) {
-      found_.add(BlemishKind::blanks, where, [] { return std::string("the line is blank"); });
+      blemishes_.add(BlemishKind::blanks, where, [] { return std::string("the line is blank"); });
     }
     std::string fields;
     if (separator_ == ',' && blanks_at_commas(line)) {
       fields = without_blanks_at_commas(line);
       line = fields;
-      found_.add(BlemishKind::blanks, where, [] { return std::string("around a comma"); });
+      blemishes_.add(BlemishKind::blanks, where, [] { return std::string("around a comma"); });
     }
     if (ascii_ || is_utf8(line)) {
       out_ += line;
     } else {
       const std::string text = from_latin_1(line);
       out_ += text;
-      found_.add(BlemishKind::latin_1, where,
-                 [&] { return fmt::format("read as '{}'", printable(text)); });
+      blemishes_.add(BlemishKind::latin_1, where,
+                     [&] { return fmt::format("read as '{}'", printable(text)); });
     }
     if (end != std::string_view::npos) out_ += '\n';
   }
@@ -106,7 +106,7 @@ class Cleaner {
   std::string name_;
   char separator_;
   std::string_view blanks_ = kSpaceAndTab;  // at the end of a line
-  Blemishes& found_;
+  Blemishes& blemishes_;
   bool ascii_ = true;
   std::int64_t crlf_ = 0, first_crlf_ = 0;
   std::string out_;
@@ -118,13 +118,13 @@ bool is_numbers(std::string_view line) {
 
 // Blanks a first line such as "10 300", which LFW's own list has and others had put before theirs:
 // numbers alone, and the second line is not.
-void drop_header_line(std::string& text, const std::filesystem::path& path, Blemishes& found) {
+void drop_header_line(std::string& text, const std::filesystem::path& path, Blemishes& blemishes) {
   const std::size_t end = text.find('\n');
   if (end == std::string::npos) return;
   const std::string_view all(text), first = all.substr(0, end);
   if (!is_numbers(first) || is_numbers(all.substr(end + 1, all.find('\n', end + 1) - end - 1)))
     return;
-  found.add(
+  blemishes.add(
       BlemishKind::header_line,
       [&] {
         return ListPlace{path.string(), 1, ""};
@@ -135,7 +135,7 @@ void drop_header_line(std::string& text, const std::filesystem::path& path, Blem
 
 // The text as it is meant; `list` gets the hash of the bytes.
 std::string cleaned(const std::filesystem::path& path, char separator, TrialList& list,
-                    Blemishes& found) {
+                    Blemishes& blemishes) {
   const std::string bytes = read_file(path);
   if (bytes.starts_with('\x80'))
     fail(path.string(),
@@ -145,7 +145,7 @@ std::string cleaned(const std::filesystem::path& path, char separator, TrialList
                      path.filename().string(),
                      std::filesystem::path(path).replace_extension(".csv").filename().string()));
   list.sha256 = sha256_hex(bytes);
-  return Cleaner(bytes, path.string(), separator, found).clean();
+  return Cleaner(bytes, path.string(), separator, blemishes).clean();
 }
 
 }  // namespace
@@ -159,28 +159,28 @@ MappedFile map_list(const std::filesystem::path& path) {
   return file;
 }
 
-ListFile::ListFile(const std::filesystem::path& path, std::string role, Blemishes& found)
+ListFile::ListFile(const std::filesystem::path& path, std::string role, Blemishes& blemishes)
     : list_{std::move(role), path, "", {}},
-      text_(cleaned(path, kBlanks, list_, found), path.string()) {
+      text_(cleaned(path, kBlanks, list_, blemishes), path.string()) {
   std::ranges::copy_if(text_.lines(), std::back_inserter(lines_),
                        [](const TextLine& line) { return !line.text.empty(); });
 }
 
-ListCsv read_list_csv(const std::filesystem::path& path, std::string role, Blemishes& found,
+ListCsv read_list_csv(const std::filesystem::path& path, std::string role, Blemishes& blemishes,
                       const CsvOptions& options) {
   TrialList list{std::move(role), path, "", {}};
-  std::string text = cleaned(path, options.separator, list, found);
-  if (!options.header) drop_header_line(text, path, found);
+  std::string text = cleaned(path, options.separator, list, blemishes);
+  if (!options.header) drop_header_line(text, path, blemishes);
   return {CsvTable(std::move(text), path.string(), options), std::move(list)};
 }
 
 void note_column_order(const CsvTable& table, std::initializer_list<std::string_view> official,
-                       Blemishes& found) {
+                       Blemishes& blemishes) {
   std::size_t before = 0;
   for (const std::string_view name : official) {
     const std::size_t at = table.column(name);
     if (at < before) {
-      found.add(
+      blemishes.add(
           BlemishKind::column_order,
           [&] {
             return ListPlace{table.name(), 1, ""};

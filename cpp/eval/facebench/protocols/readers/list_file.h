@@ -22,7 +22,7 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 class ListFile {
  public:
   // `role` is what the manifest calls the list. Throws Error as read_file() and TextFile do.
-  ListFile(const std::filesystem::path& path, std::string role, Blemishes& found);
+  ListFile(const std::filesystem::path& path, std::string role, Blemishes& blemishes);
 
   const std::string& name() const { return text_.name(); }
   const std::vector<TextLine>& lines() const { return lines_; }
@@ -44,7 +44,7 @@ struct ListCsv {
 
   ListPlace at(std::size_t row) const { return {table.name(), table.place(row).line, ""}; }
 };
-ListCsv read_list_csv(const std::filesystem::path& path, std::string role, Blemishes& found,
+ListCsv read_list_csv(const std::filesystem::path& path, std::string role, Blemishes& blemishes,
                       const CsvOptions& options = {});
 
 // A list of numbers, which is too long to be copied. Throws Error for one of more than 1 GiB.
@@ -52,6 +52,6 @@ MappedFile map_list(const std::filesystem::path& path);
 
 // Counts a header whose columns of these names come in another order.
 void note_column_order(const CsvTable& table, std::initializer_list<std::string_view> official,
-                       Blemishes& found);
+                       Blemishes& blemishes);
 
 }  // namespace facebench

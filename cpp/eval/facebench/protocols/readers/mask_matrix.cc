@@ -44,7 +44,7 @@ std::string_view next_word(std::string_view& line) {
 }  // namespace
 
 MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size,
-                            Blemishes& found) {
+                            Blemishes& blemishes) {
   const MappedFile file = map_list(path);
   const std::string name = path.string();
   std::string_view rest(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
@@ -59,13 +59,13 @@ MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size
   const auto at = [&](std::int64_t line) { return ListPlace{name, line, ""}; };
   if (rest.starts_with("\xEF\xBB\xBF")) {
     rest.remove_prefix(3);
-    found.add(
+    blemishes.add(
         BlemishKind::byte_order_mark, [&] { return at(1); },
         [] { return std::string("the file begins with it"); });
   }
   if (const std::size_t end = rest.find('\n');
       end != std::string_view::npos && end > 0 && rest[end - 1] == '\r')
-    found.add(
+    blemishes.add(
         BlemishKind::crlf, [&] { return at(1); },
         [] { return std::string("from the first line"); });
   const auto n = static_cast<std::size_t>(size);
@@ -76,7 +76,7 @@ MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size
     rest.remove_prefix(std::min(end + 1, rest.size()));
     std::string_view word = next_word(line);
     if (word.empty()) {
-      found.add(
+      blemishes.add(
           BlemishKind::blanks, [&] { return at(number); },
           [] { return std::string("the line is blank"); });
       continue;
@@ -92,7 +92,7 @@ MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size
                                 printable(word.substr(0, 40))));
       mask.values[row * n + column] = static_cast<std::uint8_t>(value);
       if (column < row && mask.values[column * n + row] != value)
-        found.add(
+        blemishes.add(
             BlemishKind::mask_asymmetry, [&] { return at(number); },
             [&] {
               return fmt::format("entry {} is {}, its mirror image {}", column + 1, value,

@@ -21,6 +21,7 @@ struct MaskMatrix {
 // differ from those above are counted. The file is mapped, not loaded. Throws Error with file and
 // line where a row is too short or too long, a number is malformed, no whole number or out of
 // range, and where there are too few or too many rows.
-MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size, Blemishes& found);
+MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size,
+                            Blemishes& blemishes);
 
 }  // namespace facebench

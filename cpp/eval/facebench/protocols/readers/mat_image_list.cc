@@ -29,9 +29,9 @@ struct MatFile {
     variables = parse_mat5(std::as_bytes(std::span(bytes)), name);
   }
   const MatArray& at(const std::string& variable) const {
-    const auto found = variables.find(variable);
-    if (found == variables.end()) fail(name, fmt::format("there is no variable '{}'", variable));
-    return found->second;
+    const auto entry = variables.find(variable);
+    if (entry == variables.end()) fail(name, fmt::format("there is no variable '{}'", variable));
+    return entry->second;
   }
   std::vector<std::vector<std::string>> rows(const std::string& variable) const {
     return mat_text_rows(at(variable), name + ": " + variable);
@@ -50,7 +50,7 @@ std::string person_in(const std::string& name) {
 
 std::vector<std::int32_t> read_mat_image_list(const fs::path& lists, const MatImageList& list,
                                               TrialSet& set, TrialSetBuilder& builder,
-                                              Blemishes& found) {
+                                              Blemishes& blemishes) {
   const MatFile file(lists / list.file);
   const std::string name_set = list.what + "_set", id_set = list.what + "_ids";
   std::vector<std::string> names;
@@ -68,7 +68,7 @@ std::vector<std::int32_t> read_mat_image_list(const fs::path& lists, const MatIm
     const auto where = [&] {
       return ListPlace{file.name, 0, fmt::format("{}, entry {}", name_set, i + 1)};
     };
-    const std::string name = sample_name(names[i], found, where);
+    const std::string name = sample_name(names[i], blemishes, where);
     if (name.find('/') != std::string::npos)
       fail(where().text(), fmt::format("'{}' is no name of a file", name));
     if (!seen.insert(name).second) fail(where().text(), fmt::format("{} is there twice", name));
@@ -84,7 +84,7 @@ std::vector<std::int32_t> read_mat_image_list(const fs::path& lists, const MatIm
       if (10 * ++conflicts > std::max<std::size_t>(names.size(), 10))
         fail(where().text(), what() + fmt::format(", and so are {} more", conflicts - 1),
              fmt::format("Do the rows of {} and {} belong together?", name_set, id_set));
-      found.add(BlemishKind::label_conflict, where, what);
+      blemishes.add(BlemishKind::label_conflict, where, what);
     }
     samples.push_back(builder.sample(fmt::format("{}/{}", list.folder, name), person));
   }

@@ -21,7 +21,7 @@ struct MatImageList {
 // of the names beginning with another person's number.
 std::vector<std::int32_t> read_mat_image_list(const std::filesystem::path& lists,
                                               const MatImageList& list, TrialSet& set,
-                                              TrialSetBuilder& builder, Blemishes& found);
+                                              TrialSetBuilder& builder, Blemishes& blemishes);
 
 // Every file of a folder, called PREFIX/NAME and each a person of its own, in natural order; hidden
 // files are passed over. The names' hash stands in the set's lists as `title`. Throws Error for a

@@ -33,19 +33,19 @@ class MatSearchReader : public TrialReader {
   }
 
   TrialSet read(const fs::path& lists) const override {
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     TrialSet set;
     TrialSetBuilder builder(set);
     IdentificationTrials trials;
-    trials.gallery = read_mat_image_list(lists, set_.gallery, set, builder, found);
-    trials.probes = read_mat_image_list(lists, set_.probes, set, builder, found);
+    trials.gallery = read_mat_image_list(lists, set_.gallery, set, builder, blemishes);
+    trials.probes = read_mat_image_list(lists, set_.probes, set, builder, blemishes);
     const std::vector<std::int32_t> more = add_unlisted_images(
         others(lists), set_.others,
         set_.in_gallery ? "names of distractors" : "names of non-mated probes", set, builder);
     std::vector<std::int32_t>& side = set_.in_gallery ? trials.gallery : trials.probes;
     side.insert(side.end(), more.begin(), more.end());
     set.tracks.push_back({options_.track, std::move(trials)});
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }

@@ -21,13 +21,13 @@ bool parts_columns(char c) { return c == ' ' || c == '\t'; }
 // One file while it is read.
 class Reading {
  public:
-  Reading(const std::filesystem::path& path, const NumberRows& rows, Blemishes& found)
-      : name_(path.string()), rows_(rows), found_(found) {}
+  Reading(const std::filesystem::path& path, const NumberRows& rows, Blemishes& blemishes)
+      : name_(path.string()), rows_(rows), blemishes_(blemishes) {}
 
   void read(std::string_view text) {
     if (text.starts_with(kByteOrderMark)) {
       text.remove_prefix(kByteOrderMark.size());
-      found_.add(
+      blemishes_.add(
           BlemishKind::byte_order_mark, [&] { return place(1); },
           [] { return std::string("the file begins with it"); });
     }
@@ -39,7 +39,7 @@ class Reading {
       text.remove_prefix(end == nullptr ? length : length + 1);
     }
     if (crlf_ > 0)
-      found_.add(
+      blemishes_.add(
           BlemishKind::crlf, [&] { return place(first_crlf_); },
           [&] { return fmt::format("{} lines", crlf_); });
   }
@@ -62,7 +62,7 @@ class Reading {
     const std::size_t before = text.size();
     while (!text.empty() && parts_columns(text.back())) text.remove_suffix(1);
     if (text.size() != before || text.empty())
-      found_.add(
+      blemishes_.add(
           BlemishKind::blanks, [&] { return place(line); },
           [&] {
             return std::string(text.empty() ? "the line is blank" : "at the end of the line");
@@ -96,7 +96,7 @@ class Reading {
     }
     if (at != end) refuse(line, whole);
     if (blanks)
-      found_.add(
+      blemishes_.add(
           BlemishKind::blanks, [&] { return place(line); },
           [] { return std::string("around a comma"); });
     rows_.take(std::span(row).first(rows_.columns), line);
@@ -104,14 +104,14 @@ class Reading {
 
   std::string name_;
   const NumberRows& rows_;
-  Blemishes& found_;
+  Blemishes& blemishes_;
   std::int64_t crlf_ = 0, first_crlf_ = 0;
 };
 
 }  // namespace
 
 TrialList read_number_rows(const std::filesystem::path& path, const NumberRows& rows,
-                           Blemishes& found) {
+                           Blemishes& blemishes) {
   if (rows.columns < 1 || rows.columns > kMostColumns)
     throw std::invalid_argument(
         fmt::format("{} columns of numbers; at most {}", rows.columns, kMostColumns));
@@ -119,7 +119,7 @@ TrialList read_number_rows(const std::filesystem::path& path, const NumberRows& 
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   TrialList list{rows.role, path, sha256_hex(text), {}};
-  Reading(path, rows, found).read(text);
+  Reading(path, rows, blemishes).read(text);
   return list;
 }
 

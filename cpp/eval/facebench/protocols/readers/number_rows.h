@@ -25,6 +25,6 @@ struct NumberRows {
 // Throws Error with file and line for another number of columns and for what is no whole number of
 // at most 18 digits.
 TrialList read_number_rows(const std::filesystem::path& path, const NumberRows& rows,
-                           Blemishes& found);
+                           Blemishes& blemishes);
 
 }  // namespace facebench

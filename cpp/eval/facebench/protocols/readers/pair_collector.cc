@@ -15,7 +15,7 @@ void PairCollector::begin_track(std::string name) {
 }
 
 std::int32_t PairCollector::sample(std::string_view text, Position position) {
-  const std::string name = sample_name(text, *found_, [&] { return where_(position); });
+  const std::string name = sample_name(text, *blemishes_, [&] { return where_(position); });
   const auto [at, fresh] = samples_.try_emplace(name, static_cast<std::int32_t>(names_.size()));
   if (fresh) names_.push_back(name);
   return at->second;
@@ -26,13 +26,13 @@ void PairCollector::add(std::string_view first, std::string_view second, bool ge
   const std::int32_t a = sample(first, position), b = sample(second, position);
   named_at_.resize(names_.size(), position);
   const auto where = [&] { return where_(position); };
-  if (a == b) found_->add(BlemishKind::self_comparison, where, [&] { return names_[a]; });
+  if (a == b) blemishes_->add(BlemishKind::self_comparison, where, [&] { return names_[a]; });
   const auto [low, high] = std::minmax(a, b);
   const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
   if (const auto [earlier, fresh] = seen_.try_emplace(key, position); !fresh)
-    found_->add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
+    blemishes_->add(BlemishKind::repeated_pair, where, [&, earlier = earlier] {
       return fmt::format("{} and {}, as in {}", names_[a], names_[b],
-                         found_->place(where_(earlier->second)));
+                         blemishes_->place(where_(earlier->second)));
     });
   ListedTrials& track = tracks_.back().trials;
   track.comparisons.push_back({a, b});
@@ -122,7 +122,7 @@ void PairCollector::count_conflicts(const Gathered& gathered, const TrialSet& se
                      t.comparisons.size()),
          "Are the words for genuine and impostor exchanged, or is this another list?");
   for (const std::size_t k : conflicts)
-    found_->add(
+    blemishes_->add(
         BlemishKind::label_conflict, [&] { return where_(gathered.position[k]); },
         [&] { return what(k); });
 }
@@ -135,7 +135,7 @@ TrialSet PairCollector::build(const std::vector<std::string>& person, std::strin
     count_conflicts(gathered, set, source);
     set.tracks.push_back({std::move(gathered.name), std::move(gathered.trials)});
   }
-  *this = PairCollector(where_, *found_);
+  *this = PairCollector(where_, *blemishes_);
   set.check();
   return set;
 }

@@ -21,8 +21,8 @@ class PairCollector {
   // A place in the list, as a number whose meaning only the reader knows: a line, say.
   using Position = std::int64_t;
 
-  PairCollector(std::function<ListPlace(Position)> where, Blemishes& found)
-      : where_(std::move(where)), found_(&found) {}
+  PairCollector(std::function<ListPlace(Position)> where, Blemishes& blemishes)
+      : where_(std::move(where)), blemishes_(&blemishes) {}
 
   // The comparisons that follow belong to this track.
   void begin_track(std::string name);
@@ -55,7 +55,7 @@ class PairCollector {
   void count_conflicts(const Gathered& gathered, const TrialSet& set, std::string_view source);
 
   std::function<ListPlace(Position)> where_;
-  Blemishes* found_;
+  Blemishes* blemishes_;
   std::vector<std::string> names_;
   std::vector<Position> named_at_;
   std::unordered_map<std::string, std::int32_t> samples_;

@@ -76,12 +76,13 @@ class PairsReader : public TrialReader {
 
   TrialSet read(const std::filesystem::path& lists) const override {
     const std::filesystem::path path = file_in(lists);
-    Blemishes found(lists);
-    const ListCsv list =
-        read_list_csv(path, "pairs", found, {separator_of(options_.separator), options_.header});
+    Blemishes blemishes(lists);
+    const ListCsv list = read_list_csv(path, "pairs", blemishes,
+                                       {separator_of(options_.separator), options_.header});
     const CsvTable& table = list.table;
     PairCollector pairs(
-        [&](PairCollector::Position row) { return list.at(static_cast<std::size_t>(row)); }, found);
+        [&](PairCollector::Position row) { return list.at(static_cast<std::size_t>(row)); },
+        blemishes);
     pairs.begin_track(options_.track);
     if (table.rows() == 0) fail(table.name(), "the list is empty", "Download it again.");
     const std::string note = collect(table, pairs);
@@ -90,7 +91,7 @@ class PairsReader : public TrialReader {
     TrialSet set = pairs.finish(identity_rules().at(options_.identity));
     set.lists.push_back(list.list);
     if (!note.empty()) set.lists.back().notes.push_back(note);
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     return set;
   }
 

@@ -53,7 +53,7 @@ std::string second_part(std::string_view sample) {
 
 }  // namespace
 
-std::string sample_name(std::string_view text, Blemishes& found,
+std::string sample_name(std::string_view text, Blemishes& blemishes,
                         const std::function<ListPlace()>& where) {
   const auto refuse = [&](std::string_view what) {
     fail(where().text(), fmt::format("'{}' {}", printable(text), what),
@@ -64,8 +64,8 @@ std::string sample_name(std::string_view text, Blemishes& found,
     plain = plain_name(text);
   if (!plain.empty() && plain != text) {
     const bool marked = text.find("\xEF\xBB\xBF") != std::string_view::npos;
-    found.add(marked ? BlemishKind::byte_order_mark : BlemishKind::blanks, where,
-              [&] { return fmt::format("in the name '{}'", plain); });
+    blemishes.add(marked ? BlemishKind::byte_order_mark : BlemishKind::blanks, where,
+                  [&] { return fmt::format("in the name '{}'", plain); });
     text = plain;
   }
   if (text.empty()) fail(where().text(), "a name is empty");

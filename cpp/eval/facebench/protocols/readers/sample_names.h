@@ -13,7 +13,7 @@ namespace facebench {
 // around it are counted and passed over. Throws Error naming `where` (called only when needed) for
 // an empty name, an absolute path, a path that leaves the folder ("..", a backslash) and control
 // characters.
-std::string sample_name(std::string_view text, Blemishes& found,
+std::string sample_name(std::string_view text, Blemishes& blemishes,
                         const std::function<ListPlace()>& where);
 
 // How the name of a sample gives its person.

@@ -22,7 +22,7 @@ class SurvfacePairs : public TrialReader {
   }
 
   TrialSet read(const fs::path& lists) const override {
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     TrialSet read;  // for the lists' hashes
     std::vector<std::vector<std::string>> rows[2];
     for (std::size_t i = 0; i < 2; ++i)
@@ -34,7 +34,7 @@ class SurvfacePairs : public TrialReader {
           return ListPlace{read.lists[first ? 0 : 1].path.string(), 0,
                            fmt::format("row {}", (first ? row : row - genuine) + 1)};
         },
-        found);
+        blemishes);
     pairs.begin_track(options_.track);
     PairCollector::Position row = 0;
     for (std::size_t i = 0; i < 2; ++i)
@@ -42,7 +42,7 @@ class SurvfacePairs : public TrialReader {
         pairs.add(pair[0], pair[1], i == 0, -1, row++);
     TrialSet set = pairs.finish(identity_rules().at("genuine"));
     set.lists = std::move(read.lists);
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     return set;
   }
 

@@ -37,8 +37,8 @@ class TemplateListReader : public TrialReader {
   std::vector<std::string> files() const override { return {options_.file}; }
 
   TrialSet read(const fs::path& lists) const override {
-    Blemishes found(lists);
-    const ListFile text(lists / options_.file, "templates", found);
+    Blemishes blemishes(lists);
+    const ListFile text(lists / options_.file, "templates", blemishes);
     const auto size = static_cast<std::size_t>(options_.size);
     const std::size_t run = blocks_.blocks.size() * size;  // lines of a subject
     const auto& lines = text.lines();
@@ -50,7 +50,7 @@ class TemplateListReader : public TrialReader {
            "It was cut off, or its blocks are others than the protocol says.");
     std::vector<std::string> names;
     for (const TextLine& line : lines)
-      names.push_back(sample_name(line.text, found, [&] { return text.at(line); }));
+      names.push_back(sample_name(line.text, blemishes, [&] { return text.at(line); }));
     TrialSet set;
     TrialSetBuilder builder(set);
     MatrixTrials trials;
@@ -82,7 +82,7 @@ class TemplateListReader : public TrialReader {
                                                name, subject, run, lines[begin].number));
           const auto [at, fresh] = images.try_emplace(name, line.number);
           if (!fresh && at->second >= block_line)
-            found.add(
+            blemishes.add(
                 BlemishKind::repeated_in_template, [&] { return text.at(line); },
                 [&, line_of = at->second] {
                   return fmt::format("{}, as in line {}", name, line_of);
@@ -96,7 +96,7 @@ class TemplateListReader : public TrialReader {
     }
     set.tracks.push_back({options_.track, std::move(trials)});
     set.lists.push_back(text.list());
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     if (shared > 0)
       set.lists.back().notes.push_back(
           fmt::format("has {} images in two templates of a subject", shared));

@@ -13,7 +13,7 @@ namespace {
 
 // Repeated pairs, in either order: comparisons by their lower template, and of each the last that
 // named a higher one. Memory of four bytes a comparison, whatever the number of templates.
-void count_repeated(const TemplatePairs& pairs, std::size_t templates, Blemishes& found) {
+void count_repeated(const TemplatePairs& pairs, std::size_t templates, Blemishes& blemishes) {
   const std::vector<Comparison>& all = pairs.trials.comparisons;
   std::vector<std::size_t> begin(templates + 1, 0);
   for (const Comparison& c : all)
@@ -43,7 +43,7 @@ void count_repeated(const TemplatePairs& pairs, std::size_t templates, Blemishes
   }
   std::ranges::sort(repeated);
   for (const auto& [k, earlier] : repeated)
-    found.add(
+    blemishes.add(
         BlemishKind::repeated_pair,
         [&, k = k] {
           return ListPlace{pairs.list.path.string(), pairs.line_of(k), ""};
@@ -62,7 +62,7 @@ std::int64_t TemplatePairs::line_of(std::size_t comparison) const {
 
 TemplatePairs read_template_pairs(const std::filesystem::path& path,
                                   const TemplatePairsFormat& format, const TemplateIndex& known,
-                                  Blemishes& found) {
+                                  Blemishes& blemishes) {
   TemplatePairs pairs;
   const std::string name = path.string();
   std::int64_t next_line = -1;
@@ -81,7 +81,7 @@ TemplatePairs read_template_pairs(const std::filesystem::path& path,
     if (row[0] != before.first) before = {row[0], unit(row[0], line)};
     const Comparison c{before.second, unit(row[1], line)};
     if (c.first == c.second)
-      found.add(
+      blemishes.add(
           BlemishKind::self_comparison,
           [&] {
             return ListPlace{name, line, ""};
@@ -94,16 +94,16 @@ TemplatePairs read_template_pairs(const std::filesystem::path& path,
     }
     pairs.trials.comparisons.push_back(c);
   };
-  pairs.list = read_number_rows(path, rows, found);
+  pairs.list = read_number_rows(path, rows, blemishes);
   if (pairs.trials.comparisons.empty()) fail(name, "the list is empty");
   if (pairs.trials.comparisons.size() > std::numeric_limits<std::int32_t>::max())
     fail(name, "holds more than 2^31 - 1 comparisons");
-  count_repeated(pairs, known.size(), found);
+  count_repeated(pairs, known.size(), blemishes);
   return pairs;
 }
 
 std::vector<std::int32_t> connected_templates(const TemplatePairs& pairs, std::size_t templates,
-                                              Blemishes& found) {
+                                              Blemishes& blemishes) {
   const ListedTrials& t = pairs.trials;
   std::vector<std::int32_t> parent(templates);
   std::iota(parent.begin(), parent.end(), 0);
@@ -130,7 +130,7 @@ std::vector<std::int32_t> connected_templates(const TemplatePairs& pairs, std::s
          fmt::format("{}, and so are {} of {} impostors", what, conflicts.size(), impostors),
          "Are 0 and 1 exchanged, or is this another list?");
   for (const std::size_t k : conflicts)
-    found.add(
+    blemishes.add(
         BlemishKind::label_conflict,
         [&, k = k] {
           return ListPlace{name, pairs.line_of(k), ""};

@@ -36,12 +36,12 @@ struct TemplatePairsFormat {
 // for a template that `known` lacks, a label other than 0 and 1, and an empty list.
 TemplatePairs read_template_pairs(const std::filesystem::path& path,
                                   const TemplatePairsFormat& format, const TemplateIndex& known,
-                                  Blemishes& found);
+                                  Blemishes& blemishes);
 
 // The people that genuine comparisons connect: for each template the lowest number among those it
 // is connected with. Impostor comparisons within a person are counted; Error where they are more
 // than a tenth of the impostors.
 std::vector<std::int32_t> connected_templates(const TemplatePairs& pairs, std::size_t templates,
-                                              Blemishes& found);
+                                              Blemishes& blemishes);
 
 }  // namespace facebench

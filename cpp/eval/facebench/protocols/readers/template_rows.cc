@@ -24,12 +24,12 @@ std::string_view known(const CsvTable& csv, const std::vector<std::string_view>&
 
 std::vector<TemplateRow> read_template_rows(const fs::path& path, std::string role,
                                             const TemplateColumns& columns, TrialSet& set,
-                                            Blemishes& found) {
-  const ListCsv list = read_list_csv(path, std::move(role), found);
+                                            Blemishes& blemishes) {
+  const ListCsv list = read_list_csv(path, std::move(role), blemishes);
   const CsvTable& csv = list.table;
   const std::string_view file_name = known(csv, columns.file),
                          medium_name = known(csv, columns.medium);
-  note_column_order(csv, {"TEMPLATE_ID", "SUBJECT_ID", file_name, medium_name}, found);
+  note_column_order(csv, {"TEMPLATE_ID", "SUBJECT_ID", file_name, medium_name}, blemishes);
   const std::size_t template_id = csv.column("TEMPLATE_ID"), subject = csv.column("SUBJECT_ID"),
                     file = csv.column(file_name), media = csv.column(medium_name);
   std::vector<TemplateRow> rows;
@@ -47,7 +47,7 @@ std::vector<TemplateRow> read_template_rows(const fs::path& path, std::string ro
     constexpr std::int64_t any = std::int64_t{1} << 53;
     TemplateRow row{std::to_string(number(template_id, any)),
                     std::to_string(number(subject, any)),
-                    sample_name(csv.cell(r, file), found, place),
+                    sample_name(csv.cell(r, file), blemishes, place),
                     static_cast<std::int32_t>(number(media, 2'147'483'647)),
                     {}};
     const auto [owner, fresh] = subject_of.try_emplace(row.template_id, row.subject);
@@ -57,7 +57,7 @@ std::vector<TemplateRow> read_template_rows(const fs::path& path, std::string ro
     const auto [earlier, first] =
         line_of.try_emplace(row.template_id + " " + row.file, csv.place(r).line);
     if (!first)
-      found.add(BlemishKind::repeated_in_template, place, [&, earlier_line = earlier->second] {
+      blemishes.add(BlemishKind::repeated_in_template, place, [&, earlier_line = earlier->second] {
         return fmt::format("{} in template {}, as in line {}", row.file, row.template_id,
                            earlier_line);
       });

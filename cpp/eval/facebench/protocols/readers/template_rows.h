@@ -31,7 +31,7 @@ struct TemplateColumns {
 // for a template of two subjects, a number out of range and an empty list.
 std::vector<TemplateRow> read_template_rows(const std::filesystem::path& path, std::string role,
                                             const TemplateColumns& columns, TrialSet& set,
-                                            Blemishes& found);
+                                            Blemishes& blemishes);
 
 // One file of templates; `prefix` keeps the templates of different files apart.
 struct TemplateRows {

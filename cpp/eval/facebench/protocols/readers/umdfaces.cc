@@ -31,21 +31,21 @@ const std::string& person_of(const Faces& faces, std::int32_t face) {
 
 // Adds the faces of one CSV file.
 void read_faces(const ListCsv& list, std::unordered_map<std::string, std::int32_t>& people,
-                Faces& faces, Blemishes& found) {
+                Faces& faces, Blemishes& blemishes) {
   const CsvTable& table = list.table;
   const std::size_t subject = table.column("SUBJECT_ID"), file = table.column("FILE"),
                     yaw = table.column("YAW");
   if (table.rows() == 0) fail(at_line(table.name(), 2), "the file names no faces");
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const auto where = [&] { return list.at(row); };
-    const std::string name = sample_name(table.cell(row, file), found, where);
+    const std::string name = sample_name(table.cell(row, file), blemishes, where);
     const std::string& person = table.cell(row, subject);
     if (person.empty()) fail(where().text(), "SUBJECT_ID is empty");
     if (const auto [at, fresh] =
             faces.index.try_emplace(name, static_cast<std::int32_t>(faces.file.size()));
         !fresh) {
       const std::string& first = person_of(faces, at->second);
-      found.add(BlemishKind::repeated_name, where, [&] {
+      blemishes.add(BlemishKind::repeated_name, where, [&] {
         return first == person ? name
                                : fmt::format("{} is of {} here, of {} before", name, person, first);
       });
@@ -68,18 +68,18 @@ class UmdfacesReader : public TrialReader {
   TrialSet read(const fs::path& lists) const override {
     Faces faces;
     std::unordered_map<std::string, std::int32_t> people;
-    Blemishes found(lists);
+    Blemishes blemishes(lists);
     std::vector<TrialList> read;
     for (const std::string& name : csv()) {
-      const ListCsv list = read_list_csv(lists / name, "faces", found);
-      read_faces(list, people, faces, found);
+      const ListCsv list = read_list_csv(lists / name, "faces", blemishes);
+      read_faces(list, people, faces, blemishes);
       read.push_back(list.list);
     }
     std::string note;
-    TrialSet set = pairs(faces, lists, read, note, found);
+    TrialSet set = pairs(faces, lists, read, note, blemishes);
     read.front().notes.push_back(std::move(note));
     set.lists = std::move(read);
-    set.blemishes = found.found();
+    set.blemishes = blemishes.kinds();
     set.check();
     return set;
   }
@@ -88,7 +88,7 @@ class UmdfacesReader : public TrialReader {
   virtual const std::vector<std::string>& csv() const = 0;
   // The note says where the pairs come from; a list of pairs is added to `read`.
   virtual TrialSet pairs(const Faces& faces, const fs::path& lists, std::vector<TrialList>& read,
-                         std::string& note, Blemishes& found) const = 0;
+                         std::string& note, Blemishes& blemishes) const = 0;
 };
 
 class UmdfacesDrawnReader : public UmdfacesReader {
@@ -167,9 +167,9 @@ class UmdfacesListedReader : public UmdfacesReader {
 
   // The pairs of the list; who is on them is what the faces' files say.
   TrialSet pairs(const Faces& faces, const fs::path& lists, std::vector<TrialList>& read,
-                 std::string& note, Blemishes& found) const override {
+                 std::string& note, Blemishes& blemishes) const override {
     note = fmt::format("describes the faces; the pairs are those listed in {}", options_.pairs);
-    const ListCsv list = read_list_csv(lists / options_.pairs, "pairs", found);
+    const ListCsv list = read_list_csv(lists / options_.pairs, "pairs", blemishes);
     const CsvTable& table = list.table;
     const std::size_t first = table.column("first"), second = table.column("second"),
                       label = table.column("label"), track = table.column("track");
@@ -182,7 +182,7 @@ class UmdfacesListedReader : public UmdfacesReader {
       mine.push_back(row);
     }
     const auto where = [&](std::int64_t row) { return list.at(static_cast<std::size_t>(row)); };
-    PairCollector collected(where, found);
+    PairCollector collected(where, blemishes);
     for (const std::string& name : order) {
       collected.begin_track(name);
       for (const std::size_t row : rows[name]) {

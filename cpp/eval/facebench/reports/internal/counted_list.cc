@@ -33,18 +33,18 @@ CountedList CountedList::only(const std::function<bool(std::size_t)>& keep) cons
   return kept;
 }
 
-std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted) {
+std::size_t track_of(const RunScores& run, const std::optional<std::string>& track) {
   const std::vector<Track>& tracks = run.trials.tracks;
   std::string known;
   std::vector<std::size_t> verifications;
   for (std::size_t t = 0; t < tracks.size(); ++t) {
-    if (wanted ? tracks[t].name == *wanted : tracks.size() == 1) return t;
+    if (track ? tracks[t].name == *track : tracks.size() == 1) return t;
     known += (known.empty() ? "" : ", ") + tracks[t].name;
     if (tracks[t].trials->verification()) verifications.push_back(t);
   }
-  if (!wanted && verifications.size() == 1) return verifications.front();
-  throw std::invalid_argument(wanted
-                                  ? fmt::format("the run has no track '{}': {}", *wanted, known)
+  if (!track && verifications.size() == 1) return verifications.front();
+  throw std::invalid_argument(track
+                                  ? fmt::format("the run has no track '{}': {}", *track, known)
                                   : fmt::format("the run has several tracks; give one: {}", known));
 }
 
@@ -88,11 +88,11 @@ double threshold_at(const CountedList& list, double far) {
   return tar_at_far(Comparisons(list.scores, list.labels), far, "exact").threshold;
 }
 
-ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> given, double far,
-                                 const fs::path& other, const std::string& track) {
-  if (given) {
+ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> threshold,
+                                 double far, const fs::path& other, const std::string& track) {
+  if (threshold) {
     if (!other.empty()) throw std::invalid_argument("give a threshold or another run, not both");
-    return {*given, "It was given."};
+    return {*threshold, "It was given."};
   }
   if (other.empty())
     return {threshold_at(list, far),

@@ -30,7 +30,7 @@ struct CountedList {
 
 // The number of the track of that name, or of the only one, or of the only verification. Throws
 // std::invalid_argument.
-std::size_t track_of(const RunScores& run, const std::optional<std::string>& wanted);
+std::size_t track_of(const RunScores& run, const std::optional<std::string>& track);
 // Comparisons with a failed enrolment are treated as the run says, or as `options` do. Throws Error
 // where the track is no verification whose scores were all kept.
 CountedList counted_list(const RunScores& run, std::size_t track,
@@ -49,8 +49,9 @@ struct ChosenThreshold {
 };
 // `given`, or what gives `far` on the run `other`, or (where that is empty) on the list itself.
 // Throws std::invalid_argument where both are given.
-ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> given, double far,
-                                 const std::filesystem::path& other, const std::string& track);
+ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> threshold,
+                                 double far, const std::filesystem::path& other,
+                                 const std::string& track);
 
 // The options of a report that is made on one run and tested on another.
 template <class Options>

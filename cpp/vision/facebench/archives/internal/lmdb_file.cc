@@ -154,9 +154,9 @@ std::string_view LmdbFile::find(std::string_view key) const {
     }
     if (begin == 0) return {};
     if (at.nodes == 0) refuse(number, "a branch without entries");
-    const Node found = node(at, begin - 1);
-    if (at.leaf) return found.key == key ? value(at, found) : std::string_view();
-    number = found.child;
+    const Node entry = node(at, begin - 1);
+    if (at.leaf) return entry.key == key ? value(at, entry) : std::string_view();
+    number = entry.child;
   }
   refuse(root_, "the tree has too many levels");
 }

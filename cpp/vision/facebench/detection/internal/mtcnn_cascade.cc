@@ -67,10 +67,12 @@ class Cascade {
 
   std::vector<MtcnnCell> cells(int width, int height) {
     const MtcnnNetworks::LevelRows rows = inputs_.level(width, height);
-    auto found = networks_.pnet(rows, width, height, static_cast<float>(options_.thresholds[0]));
-    if (found.size() != 1 || !(rules_.mirror_single || rules_.transpose_single)) return found;
+    auto cells_found =
+        networks_.pnet(rows, width, height, static_cast<float>(options_.thresholds[0]));
+    if (cells_found.size() != 1 || !(rules_.mirror_single || rules_.transpose_single))
+      return cells_found;
     // Errors of the original programs, reproduced: they take the corrections of another cell.
-    MtcnnCell& cell = found[0];
+    MtcnnCell& cell = cells_found[0];
     const int columns = MtcnnNetworks::pnet_cells(width);
     const int rows_of_cells = MtcnnNetworks::pnet_cells(height);
     const int index = cell.y * columns + cell.x;
@@ -78,7 +80,7 @@ class Cascade {
     const int y = rules_.mirror_single ? cell.y : index % rows_of_cells;
     const MtcnnCell other = cell_at(rows, width, height, x, y);
     std::copy_n(other.correction, 4, cell.correction);
-    return found;
+    return cells_found;
   }
 
   // One cell of a level, from the pixels that it sees.
@@ -95,14 +97,14 @@ class Cascade {
   }
 
   std::vector<Candidate<T>> candidates(int width, int height, double scale) {
-    std::vector<MtcnnCell> found = cells(width, height);
+    std::vector<MtcnnCell> cells_found = cells(width, height);
     if (rules_.columns_first)
-      std::stable_sort(found.begin(), found.end(),
+      std::stable_sort(cells_found.begin(), cells_found.end(),
                        [](const MtcnnCell& a, const MtcnnCell& b) { return a.x < b.x; });
     std::vector<Candidate<T>> result;
-    result.reserve(found.size());
+    result.reserve(cells_found.size());
     const T s = static_cast<T>(scale);
-    for (const MtcnnCell& cell : found) {
+    for (const MtcnnCell& cell : cells_found) {
       Candidate<T> c{};
       c.x0 = std::floor(static_cast<T>(kStride * cell.x + 1) / s);
       c.y0 = std::floor(static_cast<T>(kStride * cell.y + 1) / s);

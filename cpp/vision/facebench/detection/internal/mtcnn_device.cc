@@ -111,10 +111,9 @@ MtcnnDevice::MtcnnDevice(const MtcnnOptions& options, const MtcnnRules& rules,
   const auto open = function<decltype(&facebench_mtcnn_open)>("facebench_mtcnn_open");
   state_->detect = function<decltype(&facebench_mtcnn_detect)>("facebench_mtcnn_detect");
   state_->close = function<decltype(&facebench_mtcnn_close)>("facebench_mtcnn_close");
-  const CudaDevices found = cuda_devices();
-  if (found.devices.empty())
-    fail(kWhere, "there is no CUDA device: " + found.reason, kDeviceAdvice);
-  const CudaDevice& first = found.devices.front();
+  const CudaDevices cuda = cuda_devices();
+  if (cuda.devices.empty()) fail(kWhere, "there is no CUDA device: " + cuda.reason, kDeviceAdvice);
+  const CudaDevice& first = cuda.devices.front();
   state_->name = fmt::format("cuda {}.{}", first.compute_major, first.compute_minor);
   std::array<char, 512> reason{};
   state_->detector = open(first.index, &r, device_layers(weights).data(), reason.data(),

@@ -63,18 +63,18 @@ at::Tensor ClassSplit::from_holders(const at::Tensor& values) const {
 }
 
 at::Tensor ClassSplit::summed(const at::Tensor& part) const {
-  const at::Tensor own = part.detach();
-  at::Tensor sum = own.clone();
+  const at::Tensor local = part.detach();
+  at::Tensor sum = local.clone();
   processes_.all_reduce(std::span(&sum, 1));
-  return part + (sum - own);
+  return part + (sum - local);
 }
 
-ClassSplit::Others ClassSplit::over_processes(const Others& own, Sum kind) const {
+ClassSplit::Others ClassSplit::over_processes(const Others& local, Sum kind) const {
   const at::Tensor winner =
-      sampled_.defined() ? sampled_.index_select(0, own.winner.clamp_min(0)) : own.winner;
-  const at::Tensor named = at::where(own.winner.ge(0), winner + first_, own.winner);
+      sampled_.defined() ? sampled_.index_select(0, local.winner.clamp_min(0)) : local.winner;
+  const at::Tensor named = at::where(local.winner.ge(0), winner + first_, local.winner);
   const at::Tensor told =
-      at::stack({own.sum.to(at::kDouble), own.highest.to(at::kDouble), named.to(at::kDouble)});
+      at::stack({local.sum.to(at::kDouble), local.highest.to(at::kDouble), named.to(at::kDouble)});
   Others all;
   // Classes rise with the rank: of equal logits the first class wins.
   for (const at::Tensor& part : processes_.all_gather(told)) {

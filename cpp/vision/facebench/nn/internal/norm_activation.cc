@@ -217,9 +217,9 @@ std::vector<NormChain> norm_chains(const Graph& graph) {
   const auto chain = [&](int i) -> NormChain& { return result[static_cast<std::size_t>(i)]; };
   // The chain that ends in node i, if only one other node reads it; it is removed from the list.
   const auto take = [&](int i) {
-    NormChain found;
-    if (uses[static_cast<std::size_t>(i)] == 1) std::swap(found, chain(i));
-    return found;
+    NormChain chain_of_node;
+    if (uses[static_cast<std::size_t>(i)] == 1) std::swap(chain_of_node, chain(i));
+    return chain_of_node;
   };
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
     const std::vector<int>& inputs = nodes[static_cast<std::size_t>(i)].inputs;

@@ -17,44 +17,44 @@ TrueClass true_class(const at::Tensor& rows, const at::Tensor& scale, const at::
   const at::NoGradGuard no_grad;
   // Where this process does not hold the class, any row will do: the holder's value is taken.
   const at::Tensor index = split ? labels.clamp_min(0) : labels;
-  TrueClass own;
-  own.by_norms = at::empty({0}, rows.options());
+  TrueClass target;
+  target.by_norms = at::empty({0}, rows.options());
   const at::Tensor centers = at::arange(loss.centers, index.options());
   const at::Tensor mine =
       weight.index_select(0, (index.unsqueeze(1) * loss.centers + centers).flatten());
   const at::Tensor factors = unit_weights ? normalize_rows(mine) : mine;
-  own.cosine = nearest_cosines(rows, factors.view({rows.size(0), loss.centers, rows.size(1)}));
-  if (split) own.cosine = split->from_holders(own.cosine);
+  target.cosine = nearest_cosines(rows, factors.view({rows.size(0), loss.centers, rows.size(1)}));
+  if (split) target.cosine = split->from_holders(target.cosine);
   if (!loss.target) {
-    own.logit = scale * own.cosine;
+    target.logit = scale * target.cosine;
     if (bias.numel()) {
       at::Tensor shift = bias.index_select(0, index).unsqueeze(1);
       if (split) shift = split->from_holders(shift);
-      own.logit = own.logit + shift;
+      target.logit = target.logit + shift;
     }
-    own.without_margin = own.logit;
-    own.by_cosine = scale;
-    own.by_scale = own.cosine;
-    return own;
+    target.without_margin = target.logit;
+    target.by_cosine = scale;
+    target.by_scale = target.cosine;
+    return target;
   }
-  own.without_margin = scale * own.cosine;
+  target.without_margin = scale * target.cosine;
   const at::AutoGradMode gradients(true);
-  const at::Tensor c = own.cosine.detach().requires_grad_(true);
+  const at::Tensor c = target.cosine.detach().requires_grad_(true);
   const at::Tensor s = scale.detach().clone().requires_grad_(true);
   variable_list inputs{c, s};
   if (norms.numel()) inputs.push_back(norms.detach().clone().requires_grad_(true));
   const at::Tensor held = c.clamp(-1, 1);
   const at::Tensor logit = loss.target(held, s, norms.numel() ? inputs.back() : at::Tensor());
   const variable_list slopes = torch::autograd::grad({logit}, inputs, {at::ones_like(logit)});
-  own.logit = logit.detach();
-  own.by_cosine = slopes[0];
-  own.by_scale = slopes[1];
-  if (norms.numel()) own.by_norms = slopes[2];
+  target.logit = logit.detach();
+  target.by_cosine = slopes[0];
+  target.by_scale = slopes[1];
+  if (norms.numel()) target.by_norms = slopes[2];
   if (loss.hard) {
     const at::NoGradGuard no_slopes;
-    own.hard = loss.hard(held, scale);
+    target.hard = loss.hard(held, scale);
   }
-  return own;
+  return target;
 }
 
 at::Tensor nearest_centers(const at::Tensor& values, std::int64_t centers) {
