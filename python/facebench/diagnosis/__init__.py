@@ -106,6 +106,7 @@ def diagnose(
         "expected": None if claim is None else claim.value,
         "wrong": [_cost(factor, search.start, best, t) for factor, t in search.costs(best)],
         "refused": refused | search.refused,
+        "untried": development.crops_of_others(),
         "notes": [*_notes(development, spec, limit, best.setting.color)],
         "commands": settings.command(best.setting, *names, network.own_arithmetic, network.is_ours),
     }

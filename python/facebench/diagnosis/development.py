@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from facebench import _eval, datasets, embedding
+from facebench import _eval, datasets, detection, embedding
 from facebench._torch import full
 from facebench.core import Error
-from facebench.diagnosis.settings import WHOLE, Scale, Setting
+from facebench.diagnosis.settings import CROPS, WHOLE, Scale, Setting
 from facebench.embedding import _foreign
 from facebench.io import SampleStatus
 
@@ -192,9 +192,7 @@ class Development:
         asked = self._asked
         known = self.network.said() | asked
         if known.get("detector") not in (None, "", "none") and not known.get("crop"):
-            try:
-                full.require_landmarks(known["detector"], "arcface112")
-            except ValueError:  # no landmarks that the default crop needs: boxes will do
+            if not _finds(known["detector"], "arcface112"):  # the default crop: boxes will do
                 asked = asked | {"crop": "paper"}
         pack = self._pack("detected.h5", asked, progress)
         detector = pack.manifest["detector"] or {"detector": "none"}
@@ -209,8 +207,6 @@ class Development:
         self.without_face = int(np.sum(~_there(pack))) - self.missing
         if self.cropped_already:
             return
-        from facebench import detection
-
         lines = [detection.face_csv_header()]
         for name, there, box, points in zip(
             pack.names, _there(pack), pack.boxes, pack.landmarks, strict=True
@@ -221,6 +217,25 @@ class Development:
                 lines.append(detection.face_csv_record(name, face))
         self._faces = self._folder / "faces.csv"
         self._faces.write_text("".join(lines))
+
+    def crops(self) -> tuple[str, ...]:
+        """The crops that the faces of this detector can be cut by."""
+        if self.cropped_already:
+            return (WHOLE,)
+        return tuple(crop for crop in CROPS if crop == WHOLE or _finds(self._detector, crop))
+
+    def crops_of_others(self) -> list[str]:
+        """Which crops need points that this detector does not find, and which detector does."""
+        left_out = {}
+        for crop in () if self.cropped_already else CROPS:
+            if crop not in self.crops():
+                finders = [name for name in detection.list_detectors() if _finds(name, crop)]
+                left_out.setdefault(finders[0], []).append(crop)
+        return [
+            f"{' and '.join(crops)} could not be tried: defined by points that the detector "
+            f"{self._detector} does not find. Try --detector {finder} too."
+            for finder, crops in left_out.items()
+        ]
 
     def _pack(self, name, preparation, progress=False):
         request = full.RunRequest(**self._places, **preparation, cache=os.fspath(self._cache or ""))
@@ -299,6 +314,15 @@ def _cells(crops, side):
     height, width = (length // side for length in crops.shape[1:3])
     crops = crops[:, : side * height, : side * width]
     return crops.reshape(-1, side, height, side, width, 3).mean((2, 4))
+
+
+def _finds(detector, crop):
+    """Whether the detector finds the points that the crop is cut by."""
+    try:
+        full.require_landmarks(detector, crop)
+    except ValueError:
+        return False
+    return True
 
 
 def _there(pack):

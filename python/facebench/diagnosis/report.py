@@ -26,14 +26,16 @@ class Diagnosis(Report):
     ``best``: the setting to use; ``given``: what the model says, or what was assumed (None where it
     cannot be tried); ``tried``: every setting with AUC, d' and how far it is behind the best, each
     with its interval, and whether it is ``equal``: not to be told apart from the best. ``wrong``:
-    what each factor of the given setting costs; ``commands``: the lines to type.
+    what each factor of the given setting costs; ``commands``: the lines to type; ``untried``: the
+    crops that are defined by points of another detector.
     """
 
     def _title(self):
         return f"Why is the number of {self.model} low?"
 
     def _sections(self):
-        sections = [Section(self._title(), [*self._verdict()], level=1)]
+        verdict = [*self._verdict(), *(text(sentence) for sentence in self.untried)]
+        sections = [Section(self._title(), verdict, level=1)]
         if self.wrong:
             sections.append(Section("What the given setting costs", [self._wrong()]))
         sections.append(Section("Settings tried", [*self._table()]))

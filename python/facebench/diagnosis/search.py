@@ -9,7 +9,7 @@ import numpy as np
 
 from facebench import metrics
 from facebench.core import Error
-from facebench.diagnosis.settings import CROPS, FACTORS, FLIPS, SCALES, WHOLE, Setting, cells
+from facebench.diagnosis.settings import FACTORS, FLIPS, SCALES, WHOLE, Setting, cells
 
 FEW = 200  # comparisons of the first look
 WEAK = 0.9  # AUC below which values that failed alone are tried in pairs
@@ -69,7 +69,7 @@ class Search:
         network = development.network
         scales = () if network.own_arithmetic else SCALES
         self.values = {
-            "crop": (WHOLE,) if development.cropped_already else CROPS,
+            "crop": development.crops(),
             "scale": (*scales, *(() if start.scale in scales else (start.scale,))),
             "color": ("gray",) if network.gray else ("rgb", "bgr"),
             "size": sizes,

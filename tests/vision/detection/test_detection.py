@@ -643,7 +643,7 @@ def test_tables_are_documented_and_constructible(tmp_path):
         assert doc
         if name == "mtcnn" and WEIGHTS is None:
             continue
-        if name == "dlib" and "FACEBENCH_DLIB_MODELS" not in os.environ:
+        if name.startswith("dlib") and "FACEBENCH_DLIB_MODELS" not in os.environ:
             continue
         detection.make_detector(name, **({"file": str(path)} if name == "given" else {}))
     assert set(detection.selection_rules()) >= {"largest", "center_weighted", "nearest_center"}

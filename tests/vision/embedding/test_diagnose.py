@@ -152,6 +152,9 @@ class Planted:
         self.pairs = Pairs(images, *people.T, genuine, people)
         self.network = SimpleNamespace(own_arithmetic=False, gray=False)
 
+    def crops(self):
+        return (settings.WHOLE,)
+
     def scores(self, setting, count):
         right = all(getattr(setting, factor) == value for factor, value in self.right.items())
         return ((4 if right else 1) * self.pairs.genuine + self.noise[0])[:count]

@@ -124,7 +124,9 @@ def test_five_points_are_those_of_dlib(lfw):
     (plain,) = detection.detect(image, "hog")
     assert face.box.tolist() == plain.box.tolist() and face.score == plain.score
     assert face.landmarks.tolist() == [[59, 65], [93, 68], [74, 89], [68, 66], [83, 68]]
-    with pytest.raises(ValueError, match=r"'mtcnn' finds no landmarks of that kind.*\(dlib\)"):
+    with pytest.raises(
+        ValueError, match=r"'mtcnn' finds no landmarks of that .*\(dlib, dlib_cnn\)"
+    ):
         facebench.compare(image, image, detector="mtcnn")
     with pytest.raises(ValueError, match=r"'dlib' finds no landmarks of that kind.*\(mtcnn\)"):
         facebench.compare(image, image, crop="arcface112")
@@ -155,3 +157,27 @@ def test_two_photographs_need_no_model_of_ones_own(lfw, tmp_path):
 def test_diagnosis_takes_no_other_landmarks_for_dlibs(lfw):
     with pytest.raises(ValueError, match=r"'mtcnn' finds no landmarks of that kind"):
         facebench.diagnose("dlib", "lfw", root=lfw.parent, detector="mtcnn")
+
+
+def test_diagnosis_names_the_detector_of_a_crop_that_it_cannot_try(lfw, tmp_path):
+    """A network that says nothing of its pixels: MTCNN does not find the points of dlib's crop."""
+    for name in ("Abdullah_Gul", "Adrien_Brody", "Alejandro_Toledo", "Amelie_Mauresmo"):
+        (tmp_path / name).mkdir()
+        for number in range(1, 6):
+            photograph = f"{name}/{name}_{number:04}.jpg"
+            (tmp_path / photograph).symlink_to(lfw / photograph)
+
+    def shrink(crops):
+        return crops[:, ::10, ::10].reshape(len(crops), -1).astype(np.float32)
+
+    found = facebench.diagnose(shrink, "folders", root=tmp_path, limit=40)
+    (sentence,) = found.untried
+    assert sentence == (
+        "dlib150 could not be tried: defined by points that the detector mtcnn does not find. Try "
+        "--detector dlib too."
+    )
+    assert sentence in str(found)
+    assert {"arcface112", "paper"} <= {row["setting"]["crop"] for row in found.tried}
+    found = facebench.diagnose(shrink, "folders", root=tmp_path, limit=40, detector="dlib")
+    assert found.untried[0].startswith("arcface112 and sphereface112x96 could not be tried")
+    assert "dlib150" in {row["setting"]["crop"] for row in found.tried}

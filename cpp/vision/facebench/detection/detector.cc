@@ -44,6 +44,11 @@ const Table<DetectorEntry>& detectors() {
         &options_schema<HogOptions>(),
         [](const Json& o) { return make_dlib(read_options(HogOptions{}, o, "dlib")); },
         LandmarkKind::eye_corners},
+       {"dlib_cnn",
+        "dlib's CNN detector: boxes, scores, the five points of dlib; turned and covered faces too",
+        &options_schema<HogOptions>(),
+        [](const Json& o) { return make_dlib_cnn(read_options(HogOptions{}, o, "dlib_cnn")); },
+        LandmarkKind::eye_corners},
        {"given", "boxes and landmarks from a file, by sample id", &options_schema<GivenOptions>(),
         [](const Json& o) { return make_given(read_options(GivenOptions{}, o, "given")); },
         LandmarkKind::any}});

@@ -59,7 +59,7 @@ struct DetectorEntry {
   std::function<std::unique_ptr<Detector>(const Json& options)> make;
   LandmarkKind landmarks = LandmarkKind::eyes_and_mouth;  // that its faces can have
 };
-// mtcnn, hog, dlib, given.
+// mtcnn, hog, dlib, dlib_cnn, given.
 const Table<DetectorEntry>& detectors();
 
 // Throws std::invalid_argument for an unknown name or option (did you mean) or a value out of

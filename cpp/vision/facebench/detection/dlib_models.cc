@@ -24,7 +24,10 @@ const Table<DlibModel>& dlib_models() {
                          "55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30"},
                         {"five_points", "corners of the eyes and base of the nose, in a box",
                          "shape_predictor_5_face_landmarks.dat",
-                         "c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888"}});
+                         "c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888"},
+                        {"cnn_detector", "seven convolutions over a pyramid of the image",
+                         "mmod_human_face_detector.dat",
+                         "4cb19393e2fbaf2b1609a9319ad5386618c886a6234ec1b971f3e87c85d87fe6"}});
   return table;
 }
 

@@ -16,7 +16,7 @@ struct DlibModel {
   std::string file;
   std::string sha256;
 };
-// face_network, five_points. (Its 68-point predictor has conditions and is not used.)
+// face_network, five_points, cnn_detector. (Its 68-point predictor has conditions and is not used.)
 const Table<DlibModel>& dlib_models();
 
 // Where the file lies: in the folder that the environment variable FACEBENCH_DLIB_MODELS names. In

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/detection/dlib_layers.h"
 #include "facebench/detection/dlib_models.h"
 #include "facebench/embedding/convert.h"
-#include "facebench/embedding/internal/dlib_layers.h"
 #include "facebench/nn/internal/aten.h"
 
 namespace facebench {
@@ -24,7 +24,9 @@ at::Tensor tensor(const std::vector<float>& numbers, at::IntArrayRef shape) {
 Model dlib_model(const std::filesystem::path& path) {
   const DlibModel& known = dlib_models().at("face_network");
   const std::filesystem::path file = path.empty() ? find_dlib_model(known.name) : path;
-  const DlibLayers layers = read_dlib_layers(read_dlib_model(known.name, file), file.string());
+  const std::string bytes = read_dlib_model(known.name, file);
+  const std::vector<DlibConvolution> convolutions = read_dlib_convolutions(bytes, file.string());
+  const DlibLinear linear = read_dlib_linear(bytes, file.string());
 
   const Graph graph = build_graph("dlib_resnet29");
   std::vector<NamedTensor> tensors;
@@ -34,12 +36,12 @@ Model dlib_model(const std::filesystem::path& path) {
       tensors.push_back({node.name + name, std::move(t)});
     };
     if (node.op == Op::linear)
-      add(".weight", tensor(layers.linear, {layers.features, layers.embedding}).t().contiguous());
+      add(".weight", tensor(linear.weight, {linear.features, linear.embedding}).t().contiguous());
     if (node.op != Op::conv && node.op != Op::batch_norm) continue;
-    if (next == layers.convolutions.size())
+    if (next == convolutions.size())
       fail(file.string(),
            fmt::format("holds {} convolutions, and '{}' is one more", next, node.name));
-    const DlibConvolution& c = layers.convolutions[next];
+    const DlibConvolution& c = convolutions[next];
     if (node.op == Op::conv) {
       add(".weight", tensor(c.weight, {c.out, c.in, c.height, c.width}));
       continue;

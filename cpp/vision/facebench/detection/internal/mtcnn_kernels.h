@@ -1,7 +1,7 @@
 #pragma once
 
 // The arithmetic of MTCNN's fast path. Included by files that are compiled for several instruction
-// sets, so it includes no headers: the linker might keep an inline function that was compiled there
+// sets, so it includes no header with functions: the linker might keep one that was compiled there
 // for the whole program, and older processors cannot run it.
 //
 // P-Net works on rows of planes, pixels in the lanes of a register; R-Net and O-Net on crops with
@@ -17,6 +17,8 @@
 // where * is the convolution along the row. Sums and differences of rows are made once for all
 // output channels, and both output rows stay in registers from the first product to the last.
 
+#include "facebench/detection/internal/conv_layer.h"
+
 namespace facebench {
 
 // Four input rows -> two output rows of a 3 x 3 convolution and its PReLU, without padding. Channel
@@ -25,20 +27,6 @@ struct PlanarLayer {
   const float* weights;  // [4][inputs][3][outputs]: of d1 + d2, d2 - d1, d0 - d2, d3 - d1
   const float* bias;
   const float* slope;
-};
-
-// A square convolution without padding, stride 1, then PReLU, or a dense layer (kernel 1). Values
-// are [y][x][channel].
-struct ConvLayer {
-  int kernel = 1;
-  int inputs = 0;
-  int outputs = 0;
-  int padded = 0;  // outputs, rounded up to a multiple of 16
-  // [padded / 16][kernel][kernel * inputs][16]; where the kernel is 3,
-  // [padded / 16][4][3 * inputs][16], in the order of PlanarLayer's.
-  const float* weights = nullptr;
-  const float* bias = nullptr;   // [padded]
-  const float* slope = nullptr;  // [padded]; 1 = no activation
 };
 
 struct MtcnnKernels {

@@ -1,11 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "facebench/core/error.h"
-#include "facebench/embedding/internal/dlib_layers.h"
+#include "facebench/detection/dlib_layers.h"
 
 namespace facebench {
 namespace {
@@ -48,31 +49,56 @@ struct Parts {
 };
 
 TEST(DlibLayers, AreReadInOrder) {
-  const DlibLayers layers = read_dlib_layers(Parts().bytes(), "x.dat");
-  ASSERT_EQ(layers.convolutions.size(), 2u);
-  const DlibConvolution& c = layers.convolutions[0];
+  const std::vector<DlibConvolution> layers = read_dlib_convolutions(Parts().bytes(), "x.dat");
+  ASSERT_EQ(layers.size(), 2u);
+  const DlibConvolution& c = layers[0];
   EXPECT_EQ((std::vector{c.out, c.in, c.height, c.width}), (std::vector<std::int64_t>{2, 1, 3, 1}));
   EXPECT_EQ(c.weight, counted(6, 0));
   EXPECT_EQ(c.bias, counted(2, 6));
   EXPECT_EQ(c.scale, counted(2, 10));
   EXPECT_EQ(c.shift, counted(2, 12));
-  EXPECT_EQ(layers.convolutions[1].out, 300);
-  EXPECT_EQ(layers.convolutions[1].in, 2);
-  EXPECT_EQ(layers.embedding, 3);
-  EXPECT_EQ(layers.features, 300);
-  EXPECT_EQ(layers.linear, counted(900, 0));
+  EXPECT_EQ(layers[1].out, 300);
+  EXPECT_EQ(layers[1].in, 2);
+  const DlibLinear linear = read_dlib_linear(Parts().bytes(), "x.dat");
+  EXPECT_EQ(linear.embedding, 3);
+  EXPECT_EQ(linear.features, 300);
+  EXPECT_EQ(linear.weight, counted(900, 0));
+}
+
+TEST(DlibLayers, ABatchNormIsFoldedAndMayBeLeftOut) {
+  const auto norm = [](float first) { return tensor({1, 2, 1, 1}, {first, first + 1}); };
+  const std::string alias = integer(1) + integer(1) + integer(2) + integer(1) + integer(1);
+  const std::string layer =
+      text("con_4") + tensor({1, 1, 1, 4}, counted(4, 0)) + integer(2) + integer(1) + integer(1);
+  const std::string bytes = layer + text("bn_con2") + tensor({1, 4, 1, 1}, {3, 4, 5, 6}) + alias +
+                            alias + norm(100) + norm(200) + norm(7) + norm(8) + layer;
+  const std::vector<DlibConvolution> layers = read_dlib_convolutions(bytes, "x.dat");
+  ASSERT_EQ(layers.size(), 2u);
+  for (int k = 0; k < 2; ++k) {
+    const double scale = (3 + k) / std::sqrt(8 + k + 1e-4);
+    EXPECT_FLOAT_EQ(layers[0].scale[k], static_cast<float>(scale));
+    EXPECT_FLOAT_EQ(layers[0].shift[k], static_cast<float>(5 + k - scale * (7 + k)));
+  }
+  EXPECT_EQ(layers[1].scale, (std::vector<float>{1, 1}));
+  EXPECT_EQ(layers[1].shift, (std::vector<float>{0, 0}));
 }
 
 TEST(DlibLayers, AFileCutShortIsAnError) {
   const std::string bytes = Parts().bytes();
-  for (std::size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_THROW(read_dlib_layers(bytes.substr(0, size), "x.dat"), Error) << size;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const auto read = [&] {
+      read_dlib_convolutions(bytes.substr(0, size), "x.dat");
+      read_dlib_linear(bytes.substr(0, size), "x.dat");
+    };
+    EXPECT_THROW(read(), Error) << size;
+  }
 }
 
 TEST(DlibLayers, WhatDoesNotFitIsSaidWithItsByte) {
   const auto message = [](const Parts& parts) -> std::string {
     try {
-      read_dlib_layers(parts.bytes(), "x.dat");
+      read_dlib_convolutions(parts.bytes(), "x.dat");
+      read_dlib_linear(parts.bytes(), "x.dat");
     } catch (const Error& e) {
       return e.what();
     }
@@ -100,7 +126,7 @@ TEST(DlibLayers, WhatDoesNotFitIsSaidWithItsByte) {
                 .find("more filters or pixels than numbers"),
             std::string::npos);
   EXPECT_NE(said(&Parts::first_affine, tensor({1, 1, 1, 3}, counted(3, 0)))
-                .find("affine layer of 3 numbers follows 2 filters"),
+                .find("a norm has 3 numbers, expected 4"),
             std::string::npos);
   EXPECT_NE(said(&Parts::linear, integer(3) + integer(300) + tensor({1, 1, 1, 2}, counted(2, 0)))
                 .find("2 numbers are not those of a linear layer of 300 x 3"),
