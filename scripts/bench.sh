@@ -7,6 +7,7 @@
 #   scripts/bench.sh train --quick       training, arguments of tests/bench/train_peers.py
 #   scripts/bench.sh detect --pairs 9    MTCNN, arguments of tests/bench/detect.py
 #   scripts/bench.sh embed iresnet50     embedding, arguments of tests/bench/embed_peers.py
+#   scripts/bench.sh dlib --threads 1    dlib's networks, arguments of tests/bench/dlib_peers.py
 #   scripts/bench.sh load rec tar        reading images, arguments of tests/bench/load_peers.py
 #   scripts/bench.sh lfw --pairs 1       LFW from photographs, arguments of tests/bench/lfw_peers.py
 source "$(dirname "$0")/common.sh"
@@ -48,7 +49,7 @@ detect() {  # detect ARGUMENT...
   "$bench/bin/python" tests/bench/detect.py --limits "$program" --json "$build/bench/detect.json" "$@"
 }
 case ${1:-} in
-  train | embed | detect | load | lfw)
+  train | embed | detect | dlib | load | lfw)
     what=$1
     shift
     if [ "$what" = detect ]; then detect "$@"; else peers "$what" "$@"; fi

@@ -191,9 +191,9 @@ class Development:
         """Finds the faces of all images, once for all crops."""
         asked = self._asked
         known = self.network.said() | asked
-        if known.get("detector") not in (None, "", "none") and not known.get("crop"):
-            if not _finds(known["detector"], "arcface112"):  # the default crop: boxes will do
-                asked = asked | {"crop": "paper"}
+        detects = known.get("detector") not in (None, "", "none")
+        if detects and not known.get("crop") and not _finds(known["detector"], "arcface112"):
+            asked = asked | {"crop": "paper"}  # not the default crop: boxes will do
         pack = self._pack("detected.h5", asked, progress)
         detector = pack.manifest["detector"] or {"detector": "none"}
         self._detector = detector["detector"]

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("facebench._full")
 
-from facebench import Error, detection, images  # noqa: E402
+from facebench import Error, detection, images
 
 pytestmark = pytest.mark.kernels
 needs_dlib = pytest.mark.skipif(
