@@ -89,6 +89,9 @@ void bind_model(py::module_& m) {
           "input_ranges", [](const Model& model) { return pairs_of(model.input_ranges); },
           [](Model& model, const RangePairs& ranges) { model.input_ranges = ranges_of(ranges); },
           "What its layers read, (low, high) by layer, for precision int8; empty: unknown.")
+      .def_property_readonly(
+          "training", [](const Model& model) { return json_to_python(model.training); },
+          "Recipe, loss, training set, engine and device that it was trained with; None: unknown.")
       .def_property_readonly("embedding_size", &Model::embedding_size,
                              "Values of one embedding, before flips.")
       .def(

@@ -118,10 +118,11 @@ class PythonNetwork : public TrainedNetwork {
   }
 
   InputView input_view() const override { return *view_; }
-  void set_training_run(const std::string& hash) override {
-    options_.training_run = hash;
+  void set_training(const std::string& run_hash, const Json& record) override {
+    options_.training_run = run_hash;
     const py::gil_scoped_acquire gil;
     network_.attr("options") = py::cast(options_);
+    network_.attr("training") = json_to_python(record);
   }
   std::unique_ptr<TrainedModel> snapshot(std::span<const NamedTensor> instead) const override {
     return std::make_unique<PythonTrainedModel>(network_, instead, raised_);

@@ -242,16 +242,21 @@ class TorchEmbedder(_NetworkEmbedder):
         self._module = module
         self._title = _name(module)
         self._options = full.ModelOptions(mean=[127.5], std=[127.5])
+        self._training = None
         if weights is not None:
             self._load(Path(weights))
         self._set_pixels(mean, std, color, known=weights is not None)
         self.description = {"torch": type(module).__qualname__} | self._pixels()
+        if self._training is not None:
+            self.description["training"] = self._training
 
     @classmethod
-    def _trained(cls, module, options, size):
-        """The network of a training: all of its ``options`` are known, and its input's ``size``."""
+    def _trained(cls, module, options, size, training):
+        """The network of a training: all of its ``options`` are known, its input's ``size``, and
+        what its file says of the ``training``."""
         self = cls(module, mean=options.mean, std=options.std, color=options.color)
         self._options, self._input, self._prepared = options, size, True
+        self._training = training
         return self
 
     def _load(self, path: Path):
@@ -265,6 +270,7 @@ class TorchEmbedder(_NetworkEmbedder):
             )
         size, self._options = full.parse_model_description(metadata["model"], str(path), "model")
         self._input, self._prepared = (size.height or 0, size.width or 0), True
+        self._training = json.loads(metadata.get("training", "null"))
         try:
             self._module.load_state_dict({n: torch.from_numpy(t) for n, t in tensors.items()})
         except RuntimeError as error:
@@ -292,6 +298,8 @@ class TorchEmbedder(_NetworkEmbedder):
             for name, tensor in self._module.state_dict().items()
         }
         said = {"format": _OWN_MODEL, "version": "1", "model": self._model_description()}
+        if self._training is not None:
+            said["training"] = json.dumps(self._training, sort_keys=True)
         write_safetensors(path, tensors, said)
 
     def _export_onnx(self, path) -> None:

@@ -99,9 +99,10 @@ def against(
 
     A printed value is compared with a run's number if both have the same protocol, track, metric,
     matrix entry, official lists, network, loss, training set, detector, crop, flip and fusion, as
-    far as the paper states them. All but loss and training set are read from the run's manifest
-    where facebench made the embeddings; state the others, e.g. ``stated={"loss": "softmax",
-    "training_set": "webface"}`` (names as in ``protocols.find_published``). All other printed
+    far as the paper states them. They are read from the run's manifest where facebench made the
+    embeddings; those of the training where it trained the model. State the others, e.g.
+    ``stated={"loss": "softmax", "run-2:training_set": "webface"}``: of all runs, or after its title
+    of one (names as in ``protocols.find_published``). All other printed
     values are listed apart, with what differs: the nearest first, and in Markdown ``nearest`` of
     them (None: all).
 
@@ -257,8 +258,8 @@ def _section(found, nearest):
         section.blocks.append(
             text(
                 "No printed value is of the same system: see the differences below. State what the "
-                "manifest does not record (loss, training set; of embeddings from elsewhere the "
-                "network too)."
+                "manifest does not record (of models from elsewhere the loss and the training set, "
+                "of embeddings the network too)."
             )
         )
     others = found["other_systems"]
@@ -270,7 +271,8 @@ def _section(found, nearest):
             section.blocks.append(
                 text(
                     f"Not known of {run}, so what depends on it cannot match: "
-                    f"{', '.join(sorted(names))}. State it with --as NAME=VALUE."
+                    f"{', '.join(sorted(names))}. State it with --as NAME=VALUE, or of this run "
+                    f"alone with --as {run}:NAME=VALUE."
                 )
             )
     if others:

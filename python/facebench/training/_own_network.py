@@ -41,7 +41,7 @@ class OwnNetwork:
         self._given = given
         self._replaced = {}
         self._checked = False
-        self.options = None  # what model files say; set before the first of them
+        self.options = self.training = None  # what model files say; set before the first of them
 
     def description(self):
         return _own_module.description(self._given)
@@ -128,7 +128,7 @@ class OwnNetwork:
             for name, value in instead.items():
                 self._replaced[name] = parameters[name].clone()
                 parameters[name].copy_(value)
-        return TorchEmbedder._trained(self._module, self.options, self._shape[1:])
+        return TorchEmbedder._trained(self._module, self.options, self._shape[1:], self.training)
 
     def restore(self):
         parameters = dict(self._module.named_parameters())

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 
 import facebench
 import pytest
@@ -290,3 +291,62 @@ def test_the_verb(run):
     assert result.exit_code == 0 and "| 98.2 % | -0.20 | inside |" in re.sub(
         " +", " ", result.output
     )
+
+
+TRAINED = {
+    "recipe": "resnet50.pytorch",
+    "changed": [],
+    "loss": "softmax",
+    "training_set": {"name": "webface"},
+    "engine": "facebench",
+}
+PREPARED = {k: SYSTEM[k] for k in ("detector", "crop", "flip")}
+
+
+@pytest.fixture
+def trained(run, seal):
+    """Changes what the file of the run's model says of its training."""
+
+    def change(**record):
+        manifest = json.loads((run / "run.json").read_text())
+        model = {"network": "resnet50", "training": TRAINED | record}
+        manifest["content"]["embeddings"] = {"manifest": {"model": model}}
+        (run / "run.json").write_text(json.dumps(manifest))
+        seal(run)
+        return run
+
+    return change
+
+
+def test_the_training_is_read_from_the_models_file(trained):
+    found = reports.against(trained(), stated=PREPARED)
+    assert places(found["same"]) == [("table-3", "ResNet-50")]
+    found = reports.against(trained(recipe="resnet50.section_4_4"), stated=PREPARED)
+    assert places(found["same"]) == [("table-14", "WebFace")]
+    run = trained(changed=["optimizer.lr"])
+    first = reports.against(run, stated=PREPARED)["other_systems"][0]
+    assert first["differs"] == ["training is resnet50.pytorch, changed, not resnet50.pytorch"]
+    # A name of a file is not that of a data set; the loss is what it is.
+    run = trained(training_set={"name": "casia112"})
+    assert reports.against(run, stated=PREPARED)["same"] == []
+    named = PREPARED | {"training_set": "webface"}
+    assert places(reports.against(run, stated=named)["same"]) == [("table-3", "ResNet-50")]
+    with pytest.raises(ValueError, match=r"loss 'arcface' is stated, but .* made with 'softmax'"):
+        reports.against(run, stated=PREPARED | {"loss": "arcface"})
+
+
+def test_one_run_may_be_stated_otherwise(run, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(run, other)
+    stated = SYSTEM | {"other:training": "resnet50.section_4_4", "other:training_set": "vggface2"}
+    found = reports.against([run, other], stated=stated)["same"]
+    assert [(v["run"], v["table"], v["row"]) for v in found] == [
+        ("run", "table-3", "ResNet-50"),
+        ("other", "table-14", "VGGFace2"),
+    ]
+    with pytest.raises(ValueError, match="unknown title of a run 'othe'; did you mean 'other'"):
+        reports.against([run, other], stated={"othe:loss": "softmax"})
+    with pytest.raises(ValueError, match="did you mean 'loss'"):
+        reports.against([run, other], stated={"other:los": "softmax"})
+    text = facebench.report([run, other], against="wang-guo-2019", stated={"loss": "softmax"})
+    assert "--as other:NAME=VALUE" in text

@@ -33,9 +33,18 @@ std::string text_at(const Json& content, const char* place) {
              : "";
 }
 
-// The conditions that a manifest holds, and where.
-constexpr std::pair<const char*, const char*> kRecorded[] = {
+// The conditions that a manifest holds, and where. A caller may call a training otherwise: a name
+// of a file is not that of a data set.
+struct RecordedCondition {
+  const char* name;
+  const char* place;
+  bool may_be_restated = false;
+};
+constexpr RecordedCondition kRecorded[] = {
     {"network", "/embeddings/manifest/model/network"},
+    {"loss", "/embeddings/manifest/model/training/loss"},
+    {"training_set", "/embeddings/manifest/model/training/training_set/name", true},
+    {"training", "/embeddings/manifest/model/training/recipe", true},
     {"detector", "/preparation/detector/detector"},
     {"crop", "/preparation/crop/name"},
     {"flip", "/embeddings/manifest/extract/flip"},
@@ -51,14 +60,44 @@ bool same_condition(std::string_view name, const std::string& a, const std::stri
          one->detector_scores == other->detector_scores;
 }
 
+bool changed_training(const Json& content) {
+  const Json::json_pointer changed("/embeddings/manifest/model/training/changed");
+  return content.contains(changed) && !content.at(changed).empty();
+}
+
+// What is stated of the runs of a title: of all runs, then of these.
+Conditions stated_of(const std::string& title, const Conditions& stated) {
+  Conditions result;
+  for (const bool of_title : {true, false})
+    for (const auto& [key, value] : stated) {
+      const std::size_t colon = key.rfind(':');
+      const std::string name = key.substr(colon + 1);
+      if (of_title != (colon != std::string::npos) || find_condition(result, name)) continue;
+      if (!of_title || key.substr(0, colon) == title) result.emplace_back(name, value);
+    }
+  return result;
+}
+
+void check_stated(const Conditions& stated, const std::vector<std::string>& titles) {
+  for (const auto& [key, value] : stated) {
+    const std::size_t colon = key.rfind(':');
+    condition_names().at(key.substr(colon + 1));
+    if (colon == std::string::npos) continue;
+    const std::string title = key.substr(0, colon);
+    if (std::ranges::find(titles, title) == titles.end())
+      throw std::invalid_argument(unknown_name_message("title of a run", title, titles));
+  }
+}
+
 RunFacts facts_of(const Run& run, const std::string& title, const Conditions& stated) {
   const Json& content = run.manifest.content;
   RunFacts facts{run.metrics.at("protocol").at("id"), title, stated, ""};
-  for (const auto& [name, place] : kRecorded) {
-    const std::string recorded = text_at(content, place);
+  for (const auto& [name, place, may_be_restated] : kRecorded) {
+    std::string recorded = text_at(content, place);
     if (recorded.empty()) continue;
+    if (name == std::string_view("training") && changed_training(content)) recorded += ", changed";
     const std::string* stated_value = find_condition(stated, name);
-    if (stated_value && !same_condition(name, *stated_value, recorded))
+    if (stated_value && !may_be_restated && !same_condition(name, *stated_value, recorded))
       throw std::invalid_argument(fmt::format("{} '{}' is stated, but {} was made with '{}'", name,
                                               *stated_value, run.folder.string(), recorded));
     if (!stated_value) facts.conditions.emplace_back(name, recorded);
@@ -112,15 +151,15 @@ AgainstMatch match(const ReportTable& table, std::size_t row, std::size_t column
 Against compare_with_published(std::span<const Run> runs,
                                std::shared_ptr<const Publication> publication,
                                const Conditions& stated, std::vector<std::string> titles) {
-  for (const auto& [name, value] : stated) condition_names().at(name);
   if (titles.empty()) titles = run_titles(runs);
+  check_stated(stated, titles);
   Against a;
   a.publication = std::move(publication);
   a.stated = stated;
   a.table = make_table(runs, titles);
   std::vector<RunFacts> facts;
   for (std::size_t i = 0; i < runs.size(); ++i)
-    facts.push_back(facts_of(runs[i], titles[i], stated));
+    facts.push_back(facts_of(runs[i], titles[i], stated_of(titles[i], stated)));
 
   const std::vector<PublishedValue> values = published_values(*a.publication);
   std::vector<bool> measured(values.size(), false);

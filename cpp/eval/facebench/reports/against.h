@@ -16,9 +16,11 @@ namespace facebench {
 // A printed value is compared with a run's number if both have the same protocol, track, metric and
 // matrix entry, under the official lists, and the same conditions: those that define a system
 // (network, loss, training set), and how its images were prepared (detector, crop, flip, fusion),
-// as far as the paper states them. A run's manifest says all but loss and training set, if the
-// embeddings were computed here; the rest is stated by the caller, and shown as such. A condition
-// that is not known of the run does not match. All other values are listed separately: the same
+// as far as the paper states them. A run's manifest says what the embeddings were computed with, if
+// that was here, and what the model's file says of its training; the rest is stated by the caller
+// ("loss" of all runs, "TITLE:loss" of those of that title), and shown as such. What is stated of a
+// training counts in place of what its file says. A condition that is not known of the run does not
+// match. All other values are listed separately: the same
 // metric for other systems, with what differs, and what the runs do not measure.
 struct AgainstMatch {
   std::size_t row = 0, column = 0;   // of the table
@@ -45,8 +47,8 @@ struct Against {
   std::vector<std::size_t> others() const;
 };
 
-// Titles as for make_table(). Throws std::invalid_argument for conditions with unknown names (did
-// you mean), and where the caller states a network other than a manifest has.
+// Titles as for make_table(). Throws std::invalid_argument for unknown names of conditions or titles
+// (did you mean), and where the caller states a network or loss other than a manifest has.
 Against compare_with_published(std::span<const Run> runs,
                                std::shared_ptr<const Publication> publication,
                                const Conditions& stated = {}, std::vector<std::string> titles = {});

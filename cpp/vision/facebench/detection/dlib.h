@@ -27,7 +27,7 @@ std::unique_ptr<Detector> make_hog(const HogOptions& options);
 // (detection/dlib_models.h).
 std::unique_ptr<Detector> make_dlib(const HogOptions& options);
 // dlib's CNN detector, which also finds turned and covered faces, computed by kernels of ours
-// (scores within 1e-4 of dlib's), and the same five points. Takes some 20 times as long as hog.
+// (scores within 1e-4 of dlib's), and the same five points. Takes about four times as long as hog.
 // Throws as make_dlib.
 std::unique_ptr<Detector> make_dlib_cnn(const HogOptions& options);
 

@@ -36,6 +36,7 @@ BatchModelInfo info_of(const Model& model) {
   info.thread_safe = true;
   info.embedding_size = model.embedding_size();
   info.description = model_description(model);
+  if (!model.training.is_null()) info.description["training"] = model.training;
   info.file = model.file;
   info.sha256 = model.sha256;
   return info;

@@ -196,6 +196,7 @@ void save_model(const Model& model, const std::filesystem::path& path) {
     for (const auto& [layer, range] : model.input_ranges) ranges[layer] = {range.low, range.high};
     metadata["input_ranges"] = canonical_json(ranges);
   }
+  if (!model.training.is_null()) metadata["training"] = canonical_json(model.training);
   write_safetensors(path, tensors, metadata);
 }
 
@@ -248,8 +249,13 @@ Model load_model(const std::filesystem::path& path) {
   InputRanges ranges;
   if (const std::string text = entry("input_ranges"); !text.empty())
     ranges = parse_input_ranges(text, where);
-  return {network, network_options,   options,          std::move(weights),
-          path,    sha256_file(path), std::move(ranges)};
+  Json training;
+  if (const std::string text = entry("training"); !text.empty()) {
+    training = parse_file_json(text, where + " (metadata 'training')");
+    if (!training.is_object()) fail(where, "metadata 'training' is not an object");
+  }
+  return {network, network_options,   options,           std::move(weights),
+          path,    sha256_file(path), std::move(ranges), std::move(training)};
 }
 
 }  // namespace facebench

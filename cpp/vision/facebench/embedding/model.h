@@ -49,6 +49,7 @@ struct Model {
   std::filesystem::path file;  // that it was loaded from; empty otherwise
   std::string sha256;          // of that file
   InputRanges input_ranges;    // for precision int8 (embedding/quantize.h); empty: none
+  Json training;               // what is known of its training (training/trainer.h); null: nothing
 
   // The number of values of one embedding before flips.
   std::int64_t embedding_size() const;
@@ -81,10 +82,10 @@ ModelDescription parse_model_description(std::string_view text, std::string_view
 
 // A model file is safetensors (float32, on the CPU, by the network's tensor names) whose metadata
 // has "format" = "facebench-model", "version" = "1" and "model" = model_description() as JSON; with
-// input ranges also "input_ranges" = {layer: [low, high], ...} as JSON. Same
-// model, same bytes. save_model writes the whole file or nothing. Throw Error naming the file and
-// what is wrong: not a model file, a newer version, an unknown network or option, a tensor that is
-// missing, unexpected, of another type or of another shape.
+// input ranges also "input_ranges" = {layer: [low, high], ...}, and with a record of its training
+// "training", as JSON. Same model, same bytes. save_model writes the whole file or nothing. Throw
+// Error naming the file and what is wrong: not a model file, a newer version, an unknown network or
+// option, a tensor that is missing, unexpected, of another type or of another shape.
 void save_model(const Model& model, const std::filesystem::path& path);
 Model load_model(const std::filesystem::path& path);
 

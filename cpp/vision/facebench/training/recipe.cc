@@ -338,4 +338,16 @@ Json recipe_to_json(const Recipe& recipe) {
   return json;
 }
 
+std::vector<std::string> changed_settings(const Recipe& recipe) {
+  std::vector<std::string> changed;
+  const std::vector<std::string> known = recipe_names();
+  if (std::ranges::find(known, recipe.id) == known.end()) return changed;
+  const Json own = recipe_to_json(recipe), built_in = recipe_to_json(find_recipe(recipe.id));
+  for (const auto& [part, values] : own.items())
+    for (const auto& [name, value] : values.items())
+      if (built_in[part].value(name, Json()) != value && !(part == "training" && name == "seed"))
+        changed.push_back(part + "." + name);
+  return changed;
+}
+
 }  // namespace facebench

@@ -89,5 +89,8 @@ std::vector<std::string> recipe_keys(const Recipe& recipe);
 
 // Everything that decides the result (not id, title and texts), defaults filled in.
 Json recipe_to_json(const Recipe& recipe);
+// The keys ("optimizer.lr") in which it differs from the built-in recipe of its id, but for the
+// seed; none for other ids.
+std::vector<std::string> changed_settings(const Recipe& recipe);
 
 }  // namespace facebench

@@ -95,7 +95,10 @@ class ImageNetwork : public GraphNetwork {
   }
 
   InputView input_view() const override { return model_.input_view(); }
-  void set_training_run(const std::string& hash) override { model_.options.training_run = hash; }
+  void set_training(const std::string& run_hash, const Json& record) override {
+    model_.options.training_run = run_hash;
+    model_.training = record;
+  }
 
   std::unique_ptr<TrainedModel> snapshot(std::span<const NamedTensor> instead) const override {
     NetworkOptions options = model_.network_options;
@@ -112,7 +115,9 @@ class ImageNetwork : public GraphNetwork {
                 model_.options,
                 Network(std::move(graph), tensors, model_.network),
                 {},
-                {}};
+                {},
+                {},
+                model_.training};
     model.weights.channels_last(channels_last());
     model.weights.train(false);
     return std::make_unique<GraphModel>(std::move(model));
@@ -146,7 +151,7 @@ class WordNetwork : public GraphNetwork {
   }
 
   InputView input_view() const override { refuse(); }
-  void set_training_run(const std::string&) override {}
+  void set_training(const std::string&, const Json&) override {}
   std::unique_ptr<TrainedModel> snapshot(std::span<const NamedTensor>) const override { refuse(); }
   Network* ours() override { return &weights_; }
 

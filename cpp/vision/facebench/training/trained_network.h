@@ -67,8 +67,8 @@ class TrainedNetwork {
 
   // How its input is cut out of the images of the training.
   virtual InputView input_view() const = 0;
-  // What model files will name as the run that trained it.
-  virtual void set_training_run(const std::string& hash) = 0;
+  // What model files will say: the hash of the run that trained it, and Model::training.
+  virtual void set_training(const std::string& run_hash, const Json& record) = 0;
   // A copy on the CPU in float32, without auxiliary outputs; `instead`: values in place of those of
   // the parameters of these names.
   virtual std::unique_ptr<TrainedModel> snapshot(std::span<const NamedTensor> instead) const = 0;

@@ -158,7 +158,24 @@ class Trainer {
     if (!data.excluded.is_null()) identity_["excluded"] = data.excluded;
     identity_.update(content_basics());
     training_run_ = sha256_hex(canonical_json(identity_));
-    learner_.network().set_training_run(training_run_);
+    learner_.network().set_training(training_run_, training_record());
+  }
+
+  // What the model file says of its training.
+  Json training_record() const {
+    Json set = {{"images", classes_.samples.size()},
+                {"people", classes_.count},
+                {"sha256", identity_["data"]},
+                {"content", data_.content_hash}};
+    if (!data_.name.empty()) set["name"] = data_.name;
+    if (!data_.excluded.is_null()) set["removed"] = data_.excluded;
+    return {{"recipe", recipe_.id},
+            {"changed", changed_settings(recipe_)},
+            {"loss", callbacks_.loss ? callbacks_.loss->description : Json(recipe_.loss)},
+            {"training_set", std::move(set)},
+            {"engine", "facebench"},
+            {"device", identity_["device"]},
+            {"torch", TORCH_VERSION}};
   }
 
   // Every process starts with what rank 0 reads from the file, or without one with its fresh

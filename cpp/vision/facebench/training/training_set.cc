@@ -101,6 +101,7 @@ OpenedTrainingSet open_training_set(const std::filesystem::path& path,
     opened.set = training_set(*pack, exclusion);
     opened.images = std::move(pack);
   }
+  opened.set.name = (path.has_filename() ? path : path.parent_path()).stem().string();
   return opened;
 }
 

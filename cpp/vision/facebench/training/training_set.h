@@ -29,6 +29,8 @@ struct TrainingSet {
   Json preparation = Json::object();
   // What a list left out (ExcludedImages::json); null without one.
   Json excluded = nullptr;
+  // What it is called in the model file; of an opened one the name of its file or folder.
+  std::string name;
 };
 
 // All of a pack, which must outlive the result; with a list, its people and images are not trained

@@ -16,12 +16,13 @@ def report(
         "A paper's tables (facebench list published), or your own TOML file.", metavar="NAME|FILE"
     ) = "",
     stated: option(
-        "NAME=VALUE of what the runs do not record: loss, training_set, of embeddings from "
-        "elsewhere also network, detector, crop, flip, fusion, as the paper's tables name them; "
-        "only numbers of the same system, prepared alike, are compared.",
+        "NAME=VALUE of what the runs do not record, or RUN:NAME=VALUE of the run of that title "
+        "alone: loss, training_set, training, of embeddings from elsewhere also network, detector, "
+        "crop, flip, fusion, as the paper's tables name them; only numbers of the same system, "
+        "prepared alike, are compared.",
         list[str],
         "--as",
-        metavar="NAME=VALUE",
+        metavar="[RUN:]NAME=VALUE",
     ) = None,
     all: flag("--all", "With --against, list every printed value, not the ten nearest.") = False,
     format: option(
