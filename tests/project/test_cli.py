@@ -55,6 +55,7 @@ VERBS = [
     "data check",
     "data scan",
     "data convert",
+    "data describe",
     "data overlap",
     "data merge",
     "data croissant",

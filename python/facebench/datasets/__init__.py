@@ -65,6 +65,7 @@ from facebench._full import (
 )
 from facebench.datasets._audit import audit_sheet
 from facebench.datasets._croissant import write_croissant
+from facebench.datasets._description import Description, describe
 from facebench.datasets._overlap import find_overlap, read_person_names
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "ConvertOptions",
     "Dataset",
     "DecodedImages",
+    "Description",
     "FaceNuisance",
     "ImageSource",
     "OverlapOptions",
@@ -84,6 +86,7 @@ __all__ = [
     "check_dataset",
     "convert_dataset",
     "dataset_readers",
+    "describe",
     "exclude",
     "find_image_archive",
     "find_overlap",

@@ -73,6 +73,7 @@ SECTIONS = {
             "check": data.check,
             "scan": data.scan,
             "convert": data.convert,
+            "describe": data.describe,
             "overlap": data.overlap,
             "merge": data.merge,
             "croissant": data.croissant,

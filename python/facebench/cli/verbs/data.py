@@ -157,6 +157,31 @@ def convert(
 
 
 @verb(
+    "facebench data describe webface.h5 --model m.safetensors",
+    lambda: keywords(
+        facebench.datasets.describe,
+        embeddings=option("Embeddings of the images: how sure the labels are.", Path),
+        model=option("The same of a pack, which this model embeds.", metavar="MODEL"),
+        csv=option("A table of numbers of the images, such as age or yaw.", Path),
+        column=option("With --csv: those of its columns.", list[str]),
+        key=option("With --csv: the column that names images. Default: the first."),
+        limit=option("Pictures looked at, and images compared with people.", int, min=1),
+        threads=common.Threads,
+    ),
+)
+def describe(
+    source: argument("A pack, a folder of people, or an archive.", Path),
+    out: option("Also write a page.", Path, metavar="FILE.html") = None,
+    **options,
+):
+    """What a training set is like: people, pictures, labels. Beside those of Wang & Guo."""
+    found = facebench.datasets.describe(source, progress=make_progress(), **options)
+    if out is not None:
+        found.write_html(out)
+    return found
+
+
+@verb(
     "facebench data overlap webface.h5 lfw.h5",
     lambda: [
         *keywords(

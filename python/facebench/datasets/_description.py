@@ -1,0 +1,359 @@
+"""What a training set is like: its breadth and depth, its pictures, and how sure its labels are."""
+
+import os
+
+import numpy as np
+
+from facebench import _eval, _library, images, protocols
+from facebench.core import Error
+from facebench.core._arguments import path_text
+from facebench.io import SampleStatus, read_embeddings
+from facebench.reports.page import Report, Section, bullets, table_block, text
+
+# Wang & Guo, section 4.4: the sets that they compare, after the people of the test sets went.
+_PAPER, _TABLE = "wang-guo-2019", "table-16"
+_SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+_WORST = 10  # people and images that are named
+_BLOCK = 1 << 24  # similarities at once
+
+
+class Description(Report):
+    """What a training set is like. Its fields are those of :meth:`to_dict`.
+
+    ``people`` and ``images`` that can be trained on, ``left_out`` by status; ``depth``: images a
+    person (mean, quantiles by share, people of one image, share of the images that belong to the
+    tenth of people with the most); ``looked``: how many pictures were decoded, with their ``sizes``
+    and the share that is ``grey``; ``measures``: quantiles of what is known of each image, by name;
+    ``labels``: how alike images are within and between people (None without embeddings);
+    ``printed``: people, images and images a person of the sets of Wang & Guo's table 16.
+    """
+
+    def _title(self):
+        return f"What {self.name} is like"
+
+    def _sections(self):
+        sections = [Section(self._title(), [*self._breadth()], level=1)]
+        sections.append(Section("Pictures", [*self._pictures()]))
+        if self.labels is not None:
+            sections.append(Section("Labels", [*self._labels()]))
+        return sections
+
+    def _breadth(self):
+        depth = self.depth
+        rows = [[self.name, f"{self.people:,}", f"{self.images:,}", f"{depth['mean']:.1f}"]]
+        rows += [[f"{p['name']} (printed)", *p["cells"]] for p in self.printed]
+        yield table_block(["set", "people", "images", "images a person"], rows)
+        yield text(
+            "Printed: table 16 of Wang & Guo 2019, training sets without the people of the test "
+            "sets."
+        )
+        quantiles = depth["quantiles"]
+        yield table_block(
+            ["images a person", *(f"{100 * float(share):g} %" for share in quantiles)],
+            [["at most", *quantiles.values()]],
+        )
+        yield text(
+            f"{depth['single']:,} people have one image; the tenth of people with the most have "
+            f"{100 * depth['top_tenth']:.1f} % of the images."
+        )
+        if self.left_out:
+            said = ", ".join(f"{count:,} {status}" for status, count in self.left_out.items())
+            yield text(f"Not trained on: {said}.")
+
+    def _pictures(self):
+        sizes = self.sizes
+        yield text(
+            f"Of {self.looked:,} pictures, spread evenly: {100 * self.grey:.1f} % without colour; "
+            f"width {_three(sizes['width'])}, height {_three(sizes['height'])} (least, median, "
+            "most)."
+        )
+        if self.measures:
+            columns = ["measure", "images", *(f"{100 * share:g} %" for share in _SHARES)]
+            yield table_block(
+                columns,
+                [[m["name"], m["images"], *m["quantiles"].values()] for m in self.measures],
+            )
+
+    def _labels(self):
+        labels = self.labels
+        columns = ["cosine of an image to", "images", *(f"{100 * share:g} %" for share in _SHARES)]
+        yield table_block(
+            columns,
+            [
+                [what, labels["images"], *labels[key].values()]
+                for what, key in (
+                    ("the mean of its person's others", "within"),
+                    ("the most alike mean of another person", "between"),
+                )
+            ],
+        )
+        yield text(
+            f"{100 * labels['nearer_to_another']:.2f} % of {labels['images']:,} images are nearer "
+            "to the mean of another person than to that of their own: wrong labels, people who are "
+            "in the set twice, and images that the model does not recognise."
+        )
+        if labels["doubtful_images"]:
+            yield text("The most doubtful labels:")
+            yield bullets(
+                f"{d['image']}: {d['own']:.3f} to its own, {d['other']:.3f} to {d['person']}"
+                for d in labels["doubtful_images"]
+            )
+        if labels["alike_people"]:
+            yield text("The people who are most alike, perhaps one under two names:")
+            yield bullets(
+                f"{' and '.join(a['people'])}: {a['cosine']:.3f}" for a in labels["alike_people"]
+            )
+
+
+def _three(numbers):
+    return " / ".join(f"{n:g}" for n in numbers)
+
+
+def _quantiles(values, shares=_SHARES):
+    return {str(s): float(v) for s, v in zip(shares, np.quantile(values, shares), strict=True)}
+
+
+class _Source:
+    """Names, people and pictures of a pack, a folder of people or an archive."""
+
+    def __init__(self, path):
+        full = _library.full
+        self.path = os.fspath(path)
+        self.pack = self.dataset = None
+        archive = full.find_image_archive(self.path) is not None
+        if archive or os.path.isdir(self.path):
+            read = full.read_archive if archive else full.read_image_folder
+            self.dataset = read(self.path)
+            samples = self.dataset.samples
+            self.names = [s.id for s in samples]
+            self.labels = np.array([s.label for s in samples])
+            self.people = self.dataset.label_names
+            self.statuses = np.zeros(len(samples), int)
+        else:
+            self.pack = full.Pack(self.path)
+            self.names, self.people = self.pack.names, self.pack.label_names
+            self.labels = np.asarray(self.pack.labels)
+            self.statuses = np.asarray(self.pack.statuses)
+        self.used = np.flatnonzero(self.statuses == int(SampleStatus.ok))
+        if not len(self.used):
+            raise Error(f"{self.path}: holds no image with a face")
+
+    def picture(self, index):
+        """The pixels of an image; None where it cannot be read."""
+        if self.pack is not None:
+            return self.pack.images[index]
+        try:
+            sample = self.dataset.samples[index]
+            return images.decode(sample.read(), sample.where)
+        except Error:
+            return None
+
+
+def _depth(labels):
+    counts = np.unique(labels, return_counts=True)[1]
+    most = np.sort(counts)[::-1][: max(1, round(len(counts) / 10))]
+    shares = (0, 0.25, 0.5, 0.75, 1)
+    levels = np.quantile(counts, shares, method="inverted_cdf")
+    return {
+        "mean": float(counts.mean()),
+        "quantiles": {str(s): int(n) for s, n in zip(shares, levels, strict=True)},
+        "single": int(np.sum(counts == 1)),
+        "top_tenth": float(most.sum() / counts.sum()),
+    }
+
+
+def _evenly(indices, limit):
+    return indices[np.arange(min(limit, len(indices))) * len(indices) // min(limit, len(indices))]
+
+
+def _look(source, limit):
+    """Sizes and colours of pictures; those that cannot be read are none."""
+    sizes, grey, unreadable = [], 0, 0
+    for index in _evenly(source.used, limit):
+        pixels = source.picture(int(index))
+        if pixels is None:
+            unreadable += 1
+            continue
+        sizes.append(pixels.shape[:2])
+        grey += int(np.ptp(pixels, 2).max() == 0)
+    if not sizes:
+        raise Error(f"{source.path}: none of {unreadable} pictures can be read")
+    height, width = np.array(sizes).T
+    three = {
+        name: [float(f(side)) for f in (np.min, np.median, np.max)]
+        for name, side in (("width", width), ("height", height))
+    }
+    return {
+        "looked": len(sizes),
+        "unreadable": unreadable,
+        "sizes": three,
+        "grey": grey / len(sizes),
+    }
+
+
+def _measured(source, csv, column, key, threads):
+    """What a pack, and a table of the caller's, say of each image."""
+    full = _library.full
+    found = {}
+    if source.pack is not None:
+        for name in full.sample_measures():
+            found[name] = np.asarray(full.measure_samples(source.pack, name, threads))[source.used]
+    if csv is not None:
+        at = {name: i for i, name in enumerate(source.names)}
+        used = set(source.used.tolist())
+        columns = [column] if isinstance(column, str) else list(column or ())
+        for name, (names, values) in _eval.read_qualities(os.fspath(csv), columns, key).items():
+            known = [k for k, n in enumerate(names) if at.get(n) in used]
+            if not known:
+                raise Error(f"{csv}: names no image of {source.path}; the first is '{names[0]}'")
+            found[name] = np.asarray(values, float)[known]
+    rows = []
+    for name, values in found.items():
+        values = values[np.isfinite(values)]
+        if len(values):
+            rows.append({"name": name, "images": len(values), "quantiles": _quantiles(values)})
+    return rows
+
+
+def _unit(rows):
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1)
+
+
+def _labels(source, images, rows, limit):
+    """How alike images are to their own person and to others, of at most ``limit`` of these
+    ``images``, whose embeddings are ``rows``. None for one person, or where nobody has two."""
+    people, labels = np.unique(source.labels[images], return_inverse=True)
+    rows = _unit(np.asarray(rows, np.float32))
+    sums = np.zeros((len(people), rows.shape[1]))
+    np.add.at(sums, labels, rows)
+    counts = np.bincount(labels)
+    means = _unit(sums).astype(np.float32)
+    looked = _evenly(np.flatnonzero(counts[labels] > 1), limit)
+    if len(people) < 2 or not len(looked):
+        return None
+    others = _unit(sums[labels[looked]] - rows[looked])
+    within = np.sum(others * rows[looked], 1)
+    between, nearest = _nearest(rows[looked], means, labels[looked])
+    alike, partner = _nearest(means, means, np.arange(len(people)))
+    name = [source.people[p] for p in people]
+    doubt = np.argsort(within - between, kind="stable")[:_WORST]
+    pairs = dict.fromkeys(
+        tuple(sorted((int(i), int(partner[i])))) for i in np.argsort(-alike, kind="stable")
+    )
+    return {
+        "images": len(looked),
+        "within": _quantiles(within),
+        "between": _quantiles(between),
+        "nearer_to_another": float(np.mean(between > within)),
+        "doubtful_images": [
+            {
+                "image": source.names[images[looked[k]]],
+                "own": float(within[k]),
+                "other": float(between[k]),
+                "person": name[nearest[k]],
+            }
+            for k in doubt
+            if between[k] > within[k]
+        ],
+        "alike_people": [
+            {"people": [name[i], name[j]], "cosine": float(means[i] @ means[j])}
+            for i, j in list(pairs)[:_WORST]
+        ],
+    }
+
+
+def _nearest(rows, means, own):
+    """The largest cosine of each row to a mean other than its own, and whose it is."""
+    best, whose = np.empty(len(rows)), np.empty(len(rows), int)
+    step = max(1, _BLOCK // len(means))
+    for at in range(0, len(rows), step):
+        cosines = rows[at : at + step] @ means.T
+        cosines[np.arange(len(cosines)), own[at : at + step]] = -2
+        whose[at : at + step] = cosines.argmax(1)
+        best[at : at + step] = cosines.max(1)
+    return best, whose
+
+
+def describe(
+    source,
+    *,
+    embeddings=None,
+    model=None,
+    csv=None,
+    column=None,
+    key=None,
+    limit=5000,
+    threads=0,
+    progress=None,
+) -> Description:
+    """What a training set is like, a :class:`Description`; beside Wang & Guo's table 16.
+
+    ``source``: a pack, a folder with a folder for each person, or an archive. Of a pack the
+    qualities of its faces are measured too (:func:`sample_measures`). ``csv``: a table of numbers
+    of the images, such as age or yaw; ``column``: those of its columns (default: all), ``key``: the
+    one that names images (default: the first). ``embeddings``, a file of embeddings of the images,
+    or a ``model``, which embeds a pack, tell how sure the labels are. ``limit``: at most so many
+    pictures are decoded, and so many images compared with the means of all people.
+
+    >>> import pathlib, tempfile
+    >>> from facebench import datasets
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> options = datasets.SyntheticOptions(people=20, images=2, size=64)
+    >>> _ = datasets.write_synthetic_dataset(options, folder / "faces")
+    >>> found = datasets.describe(folder / "faces" / "images")
+    >>> found.people, found.images, found.depth["mean"], found.grey
+    (20, 40, 2.0, 0.0)
+    """
+    if embeddings is not None and model is not None:
+        raise ValueError("embeddings, or the model that makes them: one of them")
+    if limit < 1:
+        raise ValueError("limit must be at least 1")
+    held = _Source(source)
+    if model is not None and held.pack is None:
+        raise ValueError("a model embeds a pack: make one (facebench.pack), or give embeddings")
+    statuses, counts = np.unique(held.statuses, return_counts=True)
+    fields = {
+        "name": os.path.basename(os.path.normpath(held.path)),
+        "people": len(np.unique(held.labels[held.used])),
+        "images": len(held.used),
+        "left_out": {
+            SampleStatus(s).name: int(n)
+            for s, n in zip(statuses.tolist(), counts, strict=True)
+            if s != int(SampleStatus.ok)
+        },
+        "depth": _depth(held.labels[held.used]),
+        **_look(held, limit),
+        "measures": _measured(held, csv, column, key, threads),
+        "labels": None,
+        "printed": _printed(),
+    }
+    if model is not None:
+        from facebench import embedding
+
+        made = embedding.extract(model, held.pack, threads=threads, progress=progress)
+        fields["labels"] = _labels(held, held.used, made.values[held.used], limit)
+    elif embeddings is not None:
+        read = read_embeddings(path_text(embeddings, "embeddings"))
+        fields["labels"] = _labels(held, *_rows(held, read, embeddings), limit)
+    return Description(fields)
+
+
+def _rows(held, read, path):
+    """Which images have an embedding, and the embeddings."""
+    good = np.flatnonzero(np.asarray(read.status) == int(SampleStatus.ok))
+    at = {read.names[i]: i for i in good}
+    known = [i for i in held.used if held.names[i] in at]
+    if not known:
+        raise Error(
+            f"{path}: has no embedding of an image of {held.path}; the first of these is "
+            f"'{held.names[held.used[0]]}'"
+        )
+    return np.array(known), read.values[[at[held.names[i]] for i in known]]
+
+
+def _printed():
+    table = protocols.load_published(_PAPER)[_TABLE]
+    columns = ("subjects", "images", "images_per_subject")
+    at = [[c["id"] for c in table.columns].index(column) for column in columns]
+    return [{"name": row["name"], "cells": [row["printed"][k] for k in at]} for row in table.rows]
