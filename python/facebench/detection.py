@@ -15,7 +15,7 @@ import numpy as np
 from facebench import images
 from facebench._eval import Error
 from facebench._library import full
-from facebench.core._arguments import listed, type_text
+from facebench.core._arguments import listed, of_kind, type_text
 
 DetectedFile = full.DetectedFile
 DetectionSummary = full.DetectionSummary
@@ -189,7 +189,9 @@ def detect_to_file(
     '1.png,no_face'
     """
     files = _files(paths, draw)
-    format = format or os.path.splitext(os.fspath(out))[1].lstrip(".").lower()
+    format = (
+        of_kind(format, str, "format") or os.path.splitext(os.fspath(out))[1].lstrip(".").lower()
+    )
     return full.detect_to_file(_finder(detector, options), files, out, format, threads, progress)
 
 
@@ -233,12 +235,12 @@ def select_face(
     >>> select_face(faces, 100, 100, "largest"), select_face(faces, 100, 100, "nearest_center")
     (0, 1)
     """
-    return full.select_face(list(faces), width, height, rule)
+    return full.select_face(listed(faces, "faces"), width, height, rule)
 
 
 def draw_faces(image: np.ndarray, faces: Sequence[Face], selected: int | None = None) -> np.ndarray:
     """A copy of the image with boxes and landmarks drawn on it."""
-    return full.draw_faces(image, list(faces), -1 if selected is None else selected)
+    return full.draw_faces(image, listed(faces, "faces"), -1 if selected is None else selected)
 
 
 def intersection_over_union(a: Face, b: Face) -> float:

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from facebench import datasets, embedding, reports
 from facebench._library import full
-from facebench.core._arguments import with_keys
+from facebench.core._arguments import of_kind, with_keys
 from facebench.core._options import takes
 from facebench.embedding import _foreign
 from facebench.io import EmbeddingSet, write_embeddings
@@ -85,6 +85,7 @@ def embed(
     sixteen parts of a pack or archive; `facebench.embedding.merge_shards` joins them. ``options``
     are fields of `ExtractOptions`: flip, normalization, micro_batch, precision, device, executor.
     """
+    of_kind(shard, str, "shard")
     extract = full.ExtractOptions(**options)
     embedder = embedding.load_embedder(model, mean=mean, std=std, color=color)
     _foreign.warn_of_assumptions(embedder, extract.flip)
@@ -160,8 +161,8 @@ def run(
     model = _foreign.ready_model(model, request.flip, mean=mean, std=std, color=color)
     more = {"model": model, "command": command, "threads": threads, "progress": progress}
     if several:
-        folder = Path(out or "")
-        return {n: run(p, out=out and folder / n, **more, **options) for n, p in several.items()}
+        places = {n: None if out is None else Path(out) / n for n in several}
+        return {n: run(p, out=places[n], **more, **options) for n, p in several.items()}
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
             request.discard = True

@@ -50,7 +50,7 @@ def plot_roc(results, ax=None, *, bands=True, **line):
     ax = _axes(ax)
     for label, track, far, tar in curves:
         (drawn,) = ax.plot(far, tar, **{"label": label, "drawstyle": "steps-post", **line})
-        if bands:
+        if of_kind(bands, bool, "bands"):
             at, low, high = track.roc_band()
             ax.fill_between(at, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
     ax.set(xscale="log", xlabel="false accept rate", ylabel="true accept rate")
@@ -65,7 +65,7 @@ def plot_det(results, ax=None, *, bands=True, **line):
     for label, track, far, tar in curves:
         style = {"label": label, "drawstyle": "steps-post", **line}
         (drawn,) = ax.plot(far, [1 - t for t in tar], **style)
-        if bands:
+        if of_kind(bands, bool, "bands"):
             at, low, high = track.roc_band()
             ax.fill_between(at, 1 - high, 1 - low, color=drawn.get_color(), alpha=0.2, linewidth=0)
     ax.set(xscale="log", yscale="log", xlabel="false match rate", ylabel="false non-match rate")

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -201,24 +202,43 @@ def _alternatives(kind: ast.expr) -> list[ast.expr]:
     return [kind]
 
 
+def _annotated(kind: ast.expr) -> tuple[ast.expr, int | None]:
+    """A type without its Annotated, and the length that says: ``"FixedSize(4)"``."""
+    if not (isinstance(kind, ast.Subscript) and isinstance(kind.slice, ast.Tuple)):
+        return kind, None
+    if _word(kind.value) != "Annotated":
+        return kind, None
+    plain, *notes = kind.slice.elts
+    length = re.search(r"FixedSize\((\d+)\)", " ".join(map(ast.unparse, notes)))
+    return plain, int(length[1]) if length else None
+
+
 def _word(kind: ast.expr) -> str:
+    kind, _ = _annotated(kind)
     if isinstance(kind, ast.Subscript):
-        annotated = _word(kind.value) == "Annotated" and isinstance(kind.slice, ast.Tuple)
-        return _word(kind.slice.elts[0] if annotated else kind.value)
+        kind = kind.value
     return ast.unparse(kind).rpartition(".")[2]
 
 
 def _element(kind: ast.expr) -> ast.expr | None:
     """The type of the elements of a sequence."""
+    kind, _ = _annotated(kind)
     holds = isinstance(kind, ast.Subscript) and _word(kind.value) in ("Sequence", "Iterable")
     return kind.slice if holds else None
+
+
+def _wrong_length(kind: ast.expr, value) -> int | None:
+    """The length that a sequence should have and has not."""
+    _, length = _annotated(kind)
+    return None if length in (None, len(value)) else length
 
 
 def _fits(kind: ast.expr, value) -> bool:
     for one in _alternatives(kind):
         word, element = _word(one), _element(one)
         if element is not None:
-            fits = _is_sequence(value) and all(_fits(element, item) for item in value)
+            fits = _is_sequence(value) and _wrong_length(one, value) is None
+            fits = fits and all(_fits(element, item) for item in value)
         elif word in _KINDS:
             fits = _KINDS[word][1](value)
         else:
@@ -241,11 +261,14 @@ def _kind_text(kind: ast.expr) -> str:
 
 def _complaint(name: str, kind: ast.expr, value) -> str:
     """Why a value does not fit, down to the element of a sequence."""
-    elements = [e for e in map(_element, _alternatives(kind)) if e is not None]
-    if elements and _is_sequence(value):
+    sequences = [(k, e) for k in _alternatives(kind) if (e := _element(k)) is not None]
+    if sequences and _is_sequence(value):
+        sequence, element = sequences[0]
+        if (length := _wrong_length(sequence, value)) is not None:
+            return f"{name} must have {length} entries, not {len(value)}"
         for i, item in enumerate(value):
-            if not _fits(elements[0], item):
-                return _complaint(f"{name}[{i}]", elements[0], item)
+            if not _fits(element, item):
+                return _complaint(f"{name}[{i}]", element, item)
     return f"{name} must be {_kind_text(kind)}, not {type_text(value)}"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from facebench.core._arguments import of_kind
 from facebench.io import sha256_file
 from facebench.reports import write_text
 
@@ -85,6 +86,9 @@ def write_croissant(pack, folder, *, name=None, description=None, url=None, lice
     """
     from facebench import datasets
 
+    stated = {"name": name, "description": description, "url": url, "license": license}
+    for field, value in stated.items():
+        of_kind(value, (str, type(None)), field)
     path, folder = Path(pack), Path(folder)
     faces = datasets.Pack(os.fspath(path))
     manifest = faces.manifest

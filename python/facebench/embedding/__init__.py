@@ -251,10 +251,10 @@ def convert(
     >>> embedding.convert(path, network="mobilefacenet", **pixels).options.flip
     'sum'
     """
-    path = Path(weights)
+    path, drop = Path(weights), listed(drop, "drop")
     if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
         raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
-    if not os.path.isfile(path):
+    if not os.path.exists(path):
         raise Error(f"{brief(path)}: there is no such file")
     if path.suffix == ".onnx":
         if network is not None or drop:
@@ -279,7 +279,7 @@ def convert(
         model_options.origin = f"{path.name}{taken} sha256:{sha256}"
         _set_model_options(model_options, rest)
         model = full.convert_weights(
-            network, tensors, network_options, model_options, list(drop), str(path)
+            network, tensors, network_options, model_options, drop, str(path)
         )
         full.require_pixels(network, sha256, list(rest), str(path))
     if out is not None:
@@ -371,6 +371,7 @@ def extract(
     ['a', 'b', 'c']
     """
     options = ExtractOptions() if options is None else of_kind(options, ExtractOptions, "options")
+    of_kind(shard, str, "shard")
     model = load_embedder(model)
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)
@@ -395,7 +396,7 @@ def extract(
 
 def _shard(text):
     """ "3/16" as (3, 16)."""
-    number, _, count = of_kind(text, str, "shard").partition("/")
+    number, _, count = text.partition("/")
     if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) < 2**31):
         raise ValueError(f"shard '{brief(text)}': expected NUMBER/COUNT, as 3/16")
     return int(number), int(count)

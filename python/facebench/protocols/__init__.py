@@ -126,7 +126,7 @@ def read_trials(protocol, root=None, lists=None, strict=False):
     """
     spec = _spec(protocol)
     trials = _eval.read_trials(spec, path_text(root, "root"), path_text(lists, "lists"))
-    if strict:
+    if of_kind(strict, bool, "strict"):
         _eval.refuse_blemishes(trials, spec.id)
     return trials
 
@@ -455,7 +455,7 @@ def _scored_list(spec, files, form, strict, distance):
     trials, scores, turned = _eval.read_scored_list(files, form or "")
     if turned and distance:
         raise ValueError(f"{files[0]} says itself that it holds distances: leave distance out")
-    if strict:
+    if of_kind(strict, bool, "strict"):
         _eval.refuse_blemishes(trials, spec.id)
     return trials, scores
 
@@ -582,7 +582,7 @@ def evaluate(
     if options is not None and more:
         raise ValueError("give options or keywords, not both")
     options = EvaluationOptions(**more) if options is None else options
-    if (distance or columns is not None) and scores is None:
+    if (of_kind(distance, bool, "distance") or columns is not None) and scores is None:
         raise ValueError("distance and columns are said of scores, and none are given")
     spec = _spec(protocol)
     files = _pairs.score_files(scores)

@@ -278,6 +278,8 @@ def _contents(title, sections):
 
 def report_html(title, sections, subtitle=""):
     """A page as text; see :func:`write_html`."""
+    of_kind(title, str, "title")
+    of_kind(subtitle, str, "subtitle")
     sections = _sections(sections)
     sortable = any(block.get("sortable") for s in sections for block in s.blocks)
     page = written(

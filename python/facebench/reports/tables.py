@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from facebench import _eval
-from facebench.core._arguments import brief, did_you_mean, listed, mapping
+from facebench.core._arguments import brief, did_you_mean, listed, mapping, of_kind
 from facebench.reports.escape import spreadsheet_record
 from facebench.reports.page import Section, heading, report_markdown, table_block, text, written
 from facebench.reports.runs import as_list
@@ -111,6 +111,7 @@ def against(
     the printed one, in the printed unit) and where the printed value lies of our interval; or,
     with ``format`` (markdown, csv, latex, json), a text.
     """
+    of_kind(nearest, (int, type(None)), "nearest")
     formats = {
         "markdown": lambda found: report_markdown([_section(found, nearest or None)]),
         "csv": _against_csv,

@@ -94,7 +94,9 @@ def read_training(folder, title=None) -> Training:
     folder = Path(folder)
     if not is_training(folder):
         raise Error(f"{brief(folder)}: not the folder of a training: it has no log.jsonl.")
-    training = Training(title or os.path.basename(os.path.abspath(folder)))
+    training = Training(
+        of_kind(title, (str, type(None)), "title") or os.path.basename(os.path.abspath(folder))
+    )
     rows: dict[int, dict] = {}
     for number, text in enumerate(read_text(folder / "log.jsonl").splitlines(), 1):
         try:

@@ -228,7 +228,6 @@ def compare(
         cut.append(crop)
     first, second = embedding.extract(embedder, np.stack(cut), extract).values.astype(np.float64)
     score = float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
-    passes = (
-        [row | {"passes": score >= row["threshold"]} for row in _thresholds(run)] if run else []
-    )
+    rows = [] if run is None else _thresholds(run)
+    passes = [row | {"passes": score >= row["threshold"]} for row in rows]
     return Comparison(score, passes, _authors_decision(embedder, extract, first, second))

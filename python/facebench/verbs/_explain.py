@@ -5,6 +5,7 @@ from pathlib import Path
 
 from facebench import pipeline, reports
 from facebench.core import Error
+from facebench.core._arguments import of_kind
 from facebench.protocols import EvaluationOptions, evaluate, load
 from facebench.reports.headlines import cells_of
 from facebench.verbs._again import Undone, model_of
@@ -31,6 +32,7 @@ def explain(
     extraction. ``shares`` of the result then says what each is of the difference. Embedded are the
     packs that the runs kept; ``model``: of both, where they name no file. Needs torch.
     """
+    of_kind(resolve, bool, "resolve")
     how = {"replicates": replicates, "level": level, "seed": seed}
     found = reports.explain(a, b, **how, threads=threads, progress=progress)
     if model is not None and not resolve:

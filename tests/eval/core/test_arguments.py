@@ -79,6 +79,9 @@ def test_the_sentence_names_argument_wanted_and_given():
         "unknown": lambda: metrics.wilson(1, 2, lavel=0.5),
         "range": lambda: metrics.wilson(2**70, 2),
         "array": lambda: metrics.wilson(np.ones(2, int), 2),
+        "length": lambda: facebench.detection.Face([0, 0, 1]),
+        "landmarks": lambda: facebench.detection.Face([0, 0, 1, 1], landmarks=[[0, 0, 0]] * 5),
+        "coordinate": lambda: facebench.detection.Face([0, 0, 1, "1"]),
         "nul": lambda: facebench.detection.list_image_files(["a\0b"]),
     }.items():
         with pytest.raises((TypeError, ValueError)) as caught:
@@ -94,6 +97,9 @@ def test_the_sentence_names_argument_wanted_and_given():
         "unknown": "wilson(): got an unexpected keyword argument 'lavel'; it takes (k, n, level)",
         "range": "wilson(): k or n is out of the range of its type",
         "array": "wilson(): k must be a whole number, not an array (2,) of int64",
+        "length": "Face(): box must have 4 entries, not 3",
+        "landmarks": "Face(): landmarks[0] must have 2 entries, not 3",
+        "coordinate": "Face(): box[3] must be a number, not str",
         "nul": "list_image_files(): paths holds a character that no name may hold: NUL, or half of "
         "one",
     }
@@ -241,6 +247,30 @@ def test_values_that_are_looked_at_late():
     endless.append(endless)
     with pytest.raises(ValueError, match="a list that holds itself"):
         facebench.training.load_recipe("demo", epochs=endless)
+
+
+def test_an_array_where_a_word_a_switch_or_a_list_is_wanted(tmp_path):
+    """Whether one is true numpy refuses to say, in words that name no argument; and one number that
+    is shown as ten thousand million was walked, to be printed by the binding library."""
+    (tmp_path / "pairs.txt").write_text("2\t1\nA\t1\t2\nA\t1\tB\t1\nC\t1\t2\nC\t1\tD\t1\n")
+    result = facebench.evaluate("lfw", scores=[1, 0, 1, 0], root=tmp_path, interval="none")
+    faces, array = np.zeros((1, 8, 8, 3), np.uint8), np.zeros(0)
+    shown = np.broadcast_to(np.float32(1), (100_000, 100_000))
+    for name, call in {
+        "shard": lambda: facebench.embedding.extract(len, faces, shard=array),
+        "format": lambda: facebench.detection.detect_to_file([], "x.csv", "hog", format=array),
+        "strict": lambda: facebench.protocols.read_trials("lfw", tmp_path, strict=array),
+        "distance": lambda: facebench.evaluate("lfw", scores=[1, 0], distance=array),
+        "bands": lambda: facebench.plots.plot_roc(result, bands=array),
+        "resolve": lambda: facebench.explain("a", "b", resolve=array),
+        "nearest": lambda: facebench.reports.against([], nearest=array),
+        "drop": lambda: facebench.embedding.convert("w.pth", network="small4", drop=array),
+        "subtitle": lambda: facebench.reports.write_html("x.html", "", [], subtitle=array),
+        "license": lambda: facebench.datasets.write_croissant("p.h5", tmp_path, license=array),
+        "faces": lambda: facebench.detection.select_face(shown, 8, 8),
+    }.items():
+        with pytest.raises(TypeError, match=f"^{name}: expected .* found an array"):
+            call()
 
 
 def test_a_folder_of_photographs_says_how_far_it_is(tmp_path):

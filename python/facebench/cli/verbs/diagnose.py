@@ -30,7 +30,9 @@ from facebench.cli.verb import verb
     ],
 )
 def diagnose(
-    model: argument("FILE.safetensors, FILE.onnx or module:function; or a run folder.") = ...,
+    model: argument(
+        "FILE.safetensors, FILE.onnx or module:function (whose code is run); or a run folder."
+    ) = ...,
     protocol: argument("See: facebench list protocols. Of a run folder: none.") = None,
     cache: option("Where crops are kept.", Path, metavar="FOLDER") = Path("runs/cache"),
     no_cache: flag("--no-cache", "Keep and take none.") = False,

@@ -14,7 +14,10 @@ def verify(
     run: argument("A run folder.", Path),
     root: option("Where the data set lies now; default: as then.", Path) = None,
     again: option("Detect, crop and embed so many images once more, drawn anew.", int) = 0,
-    model: option("The model of --again, as of run; default: the file that the run names.") = None,
+    model: option(
+        "The model of --again, as of run (module:function runs its code); default: the file that "
+        "the run names."
+    ) = None,
     sign: option("Sign run.json by this secret key (minisign), if nothing differs.", Path) = None,
     signed_by: option("The public key (file or text) that has to have signed run.json.") = None,
     threads: common.Threads = 0,
