@@ -8,6 +8,7 @@
 #include "facebench/io/guard/confined_child.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/internal/hdf5_source.h"
+#include "facebench/io/internal/memory_number.h"
 #include "facebench/io/text.h"
 
 namespace facebench {
@@ -30,6 +31,13 @@ H5Reader::H5Reader(const std::filesystem::path& path) : path_(path) {
          fmt::format("has addresses of {} bytes and lengths of {}, which is not supported",
                      std::to_integer<int>(bytes[at]), std::to_integer<int>(bytes[at + 1])),
          "Write it with 8 bytes for each, as is usual");
+  // What a file in several parts says of its driver is asked for as it says (H5F__super_read).
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  const std::size_t driver = bytes.size() > 8 && bytes[8] == std::byte{1} ? 52 : 48;
+  if (bytes.size() > driver + 8 && bytes[8] < std::byte{2} &&
+      number_at<std::uint64_t>(bytes.data() + driver) != kNone)
+    fail(path.string(), "is one of several files that make up one, which is not supported",
+         "Write it as one file");
   source_ = readers_are_confined() ? hdf5::open_confined_source(path, bytes)
                                    : hdf5::open_library_source(path, bytes.size());
 }

@@ -11,7 +11,6 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/internal/hdf5_library.h"
-#include "facebench/io/internal/inflate.h"
 #include "facebench/io/internal/memory_number.h"
 
 namespace facebench::hdf5 {
@@ -86,42 +85,6 @@ class Heap {
   std::vector<Object> objects_;
 };
 
-// HDF5's shuffle keeps the first bytes of all elements together, then the second bytes, and so on.
-std::vector<std::byte> unshuffled(std::span<const std::byte> bytes, std::size_t element) {
-  std::vector<std::byte> out(bytes.begin(), bytes.end());
-  const std::size_t count = bytes.size() / element;
-  for (std::size_t b = 0; b < element; ++b)
-    for (std::size_t i = 0; i < count; ++i) out[i * element + b] = bytes[b * count + i];
-  return out;
-}
-
-// Undoes the filters of a chunk, the last one that was applied first. The chunk's mask says which
-// filters it went without.
-std::vector<std::byte> unfiltered(std::vector<std::byte> bytes, hid_t properties,
-                                  std::uint32_t mask, std::size_t chunk_bytes,
-                                  const TextsFile& file) {
-  const int filters = H5Pget_nfilters(properties);
-  for (int i = filters - 1; i >= 0; --i) {
-    if ((mask >> i & 1) != 0) continue;
-    unsigned flags = 0;
-    std::size_t values = 1;
-    unsigned element = kReferenceBytes;
-    const H5Z_filter_t filter = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags,
-                                               &values, &element, 0, nullptr, nullptr);
-    if (filter == H5Z_FILTER_DEFLATE) {
-      Inflated inflated = inflate_zlib(bytes, chunk_bytes);
-      if (!inflated.whole) file.refuse("a chunk cannot be expanded to what it should hold");
-      bytes = std::move(inflated.bytes);
-    } else if (filter == H5Z_FILTER_SHUFFLE) {
-      bytes = unshuffled(bytes, std::clamp<std::size_t>(element, 1, chunk_bytes));
-    } else {  // the library writes checksums of numbers alone
-      file.refuse("texts of variable length with a checksum");
-    }
-  }
-  if (bytes.size() != chunk_bytes) file.refuse("a chunk has not the size that it should have");
-  return bytes;
-}
-
 std::vector<std::byte> read_chunks(const TextsFile& file, hid_t dataset, hid_t properties,
                                    std::uint64_t elements) {
   hsize_t rows = 0;
@@ -130,6 +93,8 @@ std::vector<std::byte> read_chunks(const TextsFile& file, hid_t dataset, hid_t p
   if (H5Pget_chunk(properties, 1, &rows) != 1 || rows == 0 ||
       H5Pget_chunk_opts(properties, &options) < 0)
     file.refuse(library_message());
+  if (has_filter(properties, H5Z_FILTER_FLETCHER32))  // the library writes those of numbers alone
+    file.refuse("texts of variable length with a checksum");
   for (hsize_t first = 0; first < elements; first += rows) {
     haddr_t address = 0;
     hsize_t stored = 0;
@@ -140,7 +105,7 @@ std::vector<std::byte> read_chunks(const TextsFile& file, hid_t dataset, hid_t p
     std::vector<std::byte> bytes = file.read(address, stored, "a chunk of texts");
     const hsize_t count = std::min<hsize_t>(rows, elements - first);
     if (count < rows && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0) mask = ~0u;
-    bytes = unfiltered(std::move(bytes), properties, mask, rows * kReferenceBytes, file);
+    bytes = unfiltered(std::move(bytes), properties, mask, rows * kReferenceBytes, file.where);
     std::copy_n(bytes.begin(), count * kReferenceBytes, out.begin() + first * kReferenceBytes);
   }
   return out;

@@ -104,6 +104,19 @@ bool read_through_own_driver(hid_t access, std::optional<std::span<const std::by
 // Bytes of a file that was opened so. false where they are not all there.
 bool read_bytes(hid_t file, std::uint64_t address, std::span<std::byte> out);
 
+// Throws Error where a chunk of a dataset does not hold the bytes of one, or would unpack to more
+// (guard/hdf5_chunks.cc). To be asked before the library reads.
+void check_chunks(hid_t dataset, std::span<const std::int64_t> shape, std::uint64_t element_bytes,
+                  std::uint64_t file_bytes, const std::string& where);
+
+// The bytes of a chunk without the filters that were applied to it: all but those of the mask.
+// Throws Error where they are not `chunk_bytes`.
+std::vector<std::byte> unfiltered(std::vector<std::byte> bytes, hid_t properties,
+                                  std::uint32_t mask, std::uint64_t chunk_bytes,
+                                  const std::string& where);
+
+bool has_filter(hid_t properties, H5Z_filter_t kind);
+
 // A one-dimensional dataset of texts of variable length, each up to its first NUL
 // (guard/hdf5_texts.cc).
 std::vector<std::string> read_variable_texts(hid_t file, hid_t dataset, std::uint64_t elements,
