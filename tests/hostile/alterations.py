@@ -244,7 +244,8 @@ def of_root(run):
             yield f"{name} lost its last line", write(f"../{name}", b"".join(lines[:-1]))
             yield f"{name} has two lines swapped", write(f"../{name}", b"".join(swapped))
             yield f"{name} has its last line twice", write(f"../{name}", data + lines[-1])
-            yield f"{name} names another person", write(f"../{name}", data.replace(b"A", b"B", 1))
+            other = data.replace(lines[1], b"X" + lines[1], 1)
+            yield f"{name} names another person", write(f"../{name}", other)
 
 
 def remove(name):

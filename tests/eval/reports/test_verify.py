@@ -9,7 +9,7 @@ import facebench
 import h5py
 import numpy as np
 import pytest
-from facebench import _eval, protocols, reports
+from facebench import _eval, io, protocols, reports
 from facebench.reports.results import write_run_pages
 from json_alterations import another, changed, places
 
@@ -250,6 +250,76 @@ def test_what_the_lists_say_and_the_run_does_not(run, saved, seal):
     shutil.copytree(saved, run, dirs_exist_ok=True)
     forge(run, lambda c: c.update(inputs=[]), seal)
     assert "among its inputs" in named(run)[0]["comparisons from the lists"]
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"interval_rules": 99}, "content of run.json"),
+        ({"interval_rules": "2"}, "content of run.json"),
+        ({"limit": 8}, "comparisons from the lists"),
+        ({"embedder": "ArcFace"}, "run.json against pack.h5 and embeddings.h5"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)
+def test_what_no_evaluation_says_of_itself(run, saved, seal, change, where):
+    """In both copies, with hashes and pages anew."""
+    forge(run, lambda content: content.update(change), seal)
+    write_run_pages(run)
+    assert set(named(run, saved.parent)[0]) == {where}
+
+
+def test_curves_that_no_part_of_the_run_names(run, seal):
+    (run / "curves.json").unlink()
+    document = json.loads((run / "run.json").read_text())
+    del document["content"]["outputs"]["curves.json"]
+    (run / "run.json").write_text(json.dumps(document))
+    seal(run)
+    write_run_pages(run)
+    assert "No such file" in named(run)[0]["curves from scores"]
+
+
+def test_embeddings_that_run_json_says_are_others(saved, tmp_path, seal):
+    names = protocols.read_trials("lfw", saved.parent).names
+    values = np.random.default_rng(2).normal(size=(len(names), 8)).astype(np.float32)
+    io.write_embeddings(tmp_path / "e.h5", io.EmbeddingSet(values, names))
+    run = tmp_path / "run"
+    place = {"embeddings": tmp_path / "e.h5", "root": saved.parent}
+    facebench.evaluate("lfw", **place, interval="none", out=run)
+    assert named(run)[0] == {}
+    forge(run, lambda c: c["embeddings"].update(manifest={"model": "ArcFace"}), seal)
+    write_run_pages(run)
+    assert "of the embeddings: /manifest" in named(run)[0]["scores from e.h5"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('title = "LFW View 2"', 'title = "LFW View 2\u200b"'),
+        ('title = "LFW View 2"', 'title = "LFW V\u0456ew 2"'),  # a letter of another script
+        ('title = "LFW View 2"', 'title = "\u202eLFW  view-2"'),
+        ('title = "LFW View 2"', 'title = "Mine"'),
+    ],
+    ids=["nothing-seen", "cyrillic", "spelled", "by-its-id"],
+)
+def test_a_protocol_that_looks_like_another(saved, tmp_path, change):
+    own = "LFW" if "Mine" in change[1] else "mine"
+    text = (
+        protocols.load_protocol("lfw").text.replace(*change).replace('id = "lfw"', f'id = "{own}"')
+    )
+    (tmp_path / "own.toml").write_text(text)
+    scores = {"scores": np.linspace(1, 0, 8), "root": saved.parent, "interval": "none"}
+    facebench.evaluate(tmp_path / "own.toml", **scores, out=tmp_path / "run")
+    assert "Not facebench's lfw" in named(tmp_path / "run")[0]["protocol"]
+
+
+def test_a_protocol_of_ones_own_that_looks_like_none(saved, tmp_path):
+    text = protocols.load_protocol("lfw").text.replace('id = "lfw"', 'id = "\u4eba\u8138\u4e00"')
+    text = text.replace('title = "LFW View 2"', 'title = "LFW View 2 without twins"')
+    (tmp_path / "own.toml").write_text(text)
+    scores = {"scores": np.linspace(1, 0, 8), "root": saved.parent, "interval": "none"}
+    facebench.evaluate(tmp_path / "own.toml", **scores, out=tmp_path / "run")
+    assert named(tmp_path / "run")[0] == {}
 
 
 @pytest.mark.parametrize("change", [("version = ", "version = 1"), ('id = "lfw"', 'id = "mine"')])

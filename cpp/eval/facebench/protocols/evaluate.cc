@@ -80,16 +80,6 @@ void finish(Result& r, const Job& job) {
   r.warnings = result_warnings(r);
 }
 
-// Of what decides the scores, not of a file: the same for an array and for the file it came from.
-std::string embeddings_hash(const EmbeddingSet& e) {
-  Sha256 hash;
-  hash.update(fmt::format("{} {}\n", e.size(), e.dim));
-  for (std::size_t i = 0; i < e.size(); ++i)
-    hash.update(fmt::format("{} {}\n", static_cast<int>(e.status[i]), e.names[i]));
-  hash.update(std::as_bytes(std::span(e.values)));
-  return hash.hex();
-}
-
 // Scores of one track as given, with failed_score() where a side failed and 0 where nothing is
 // compared. `first_row` is that of the whole list, for messages.
 Scores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_units,
@@ -175,6 +165,20 @@ void note_fusion(Result& r, const EmbeddingSet& embeddings) {
 }
 
 }  // namespace
+
+Json embeddings_json(const EmbeddingSet& embeddings) {
+  // Of what decides the scores, not of a file: the same for an array and for the file it came from.
+  Sha256 hash;
+  hash.update(fmt::format("{} {}\n", embeddings.size(), embeddings.dim));
+  for (std::size_t i = 0; i < embeddings.size(); ++i)
+    hash.update(
+        fmt::format("{} {}\n", static_cast<int>(embeddings.status[i]), embeddings.names[i]));
+  hash.update(std::as_bytes(std::span(embeddings.values)));
+  return {{"sha256", hash.hex()},
+          {"dim", embeddings.dim},
+          {"rows", embeddings.size()},
+          {"manifest", embeddings.manifest}};
+}
 
 std::vector<std::string> notes_of_lists(const TrialSet& trials) {
   const ProtocolSpec& spec = *trials.spec;
@@ -365,10 +369,7 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
     const UnitEmbeddings units = unit_embeddings(
         r.trials, embeddings, options.match.value_or(r.spec.match), *r.options.fusion, job);
     r.status = units.sample_status;
-    r.embeddings = {{"sha256", embeddings_hash(embeddings)},
-                    {"dim", embeddings.dim},
-                    {"rows", rows},
-                    {"manifest", embeddings.manifest}};
+    r.embeddings = embeddings_json(embeddings);
     fused();
     for (const Track& track : r.trials.tracks)
       r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));

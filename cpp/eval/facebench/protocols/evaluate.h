@@ -122,6 +122,10 @@ Result evaluate_scores(TrialSet trials, std::span<const double> scores,
                        std::span<const SampleStatus> status = {},
                        const EvaluationOptions& options = {}, const Job& job = {});
 
+// What run.json says of the embeddings that were evaluated: their number and dimension, their
+// manifest, and a hash of names, status and values.
+Json embeddings_json(const EmbeddingSet& embeddings);
+
 // What the lists alone make a result say (the first of its `notes`): what is odd in them, and how
 // they differ from the official ones. The trials know their protocol.
 std::vector<std::string> notes_of_lists(const TrialSet& trials);

@@ -28,9 +28,10 @@ constexpr const char* kOwnFiles[] = {"run.json",    "scores.h5",   "metrics.json
                                      "curves.json", "pack.h5",     "embeddings.h5",
                                      "report.md",   "report.html", "card.md"};
 
-// Runs of earlier versions do not.
-bool keeps_curves(const Run& run) {
-  return run.manifest.content.at("outputs").contains("curves.json") ||
+// Runs of earlier versions do not. `format`: of scores.h5, 0 where it cannot be read.
+bool keeps_curves(const Run& run, std::int64_t format = 0) {
+  return format >= kFormatWithContent ||
+         run.manifest.content.at("outputs").contains("curves.json") ||
          fs::exists(run.folder / "curves.json");
 }
 
@@ -66,10 +67,11 @@ Check compare_numbers(const char* what, const fs::path& path, const Json& again,
   }
 }
 
-// The rule that the run's intervals were made by; before the second none was recorded.
+// The rule that the run's intervals were made by; before the second none was recorded. 0: no rule.
 std::int64_t interval_rules_of(const Json& content) {
   const auto found = content.find("interval_rules");
-  return found != content.end() && found->is_number_integer() ? found->get<std::int64_t>() : 1;
+  if (found == content.end()) return 1;
+  return found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
 // metrics.json or curves.json without what the rule of intervals decides.
@@ -110,6 +112,9 @@ std::vector<Check> compare_content(const Run& run, const RunScores& s,
   const bool copied = s.format >= kFormatWithContent;
   Json wanted = copied ? s.content : recorded;
   wanted.update(content_of_scores(s, tracks));
+  if (copied &&
+      !(1 <= interval_rules_of(recorded) && interval_rules_of(recorded) <= kIntervalRules))
+    wanted["interval_rules"] = kIntervalRules;
   for (const std::string_view file : recorded_files(run))
     wanted["outputs"][file] = sha256_file(run.folder / file, job);
   std::vector<std::string> unfollowed;  // of an earlier format: what nothing else says
@@ -209,7 +214,7 @@ std::vector<Check> recompute(const Run& run, const RunScores& s, const Job& job)
     std::vector<Check> checks = {
         of_earlier_rule(compare_numbers("metrics", metrics_path, metrics, pretty_json(metrics)),
                         run, metrics_path, metrics)};
-    if (keeps_curves(run))
+    if (keeps_curves(run, s.format))
       checks.push_back(of_earlier_rule(
           compare_numbers("curves", curves_path, drawn, canonical_json(drawn) + "\n"), run,
           curves_path, drawn));
@@ -252,6 +257,12 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
   Check check{"scores from " + path.filename().string(), true, ""};
   try {
     const EmbeddingSet embeddings = read_embeddings(path);
+    // Those that a run kept are compared beside its pack.
+    if (s.format >= kFormatWithContent && path.parent_path() != run.folder)
+      if (const std::string found = differences(run.manifest.content.value("embeddings", Json()),
+                                                embeddings_json(embeddings));
+          !found.empty())
+        return {check.name, false, "run.json says something else of the embeddings: " + found};
     const UnitEmbeddings units = unit_embeddings(
         s.trials, embeddings, s.options.match.value_or(s.spec.match), *s.options.fusion, job);
     ScoreDifferences found;
@@ -311,6 +322,11 @@ void check_kept_manifests(std::vector<Check>& checks, const Run& run) {
         recorded["embedder"] = content.value("embedder", Json());
         wanted["embedder"] = wanted["embeddings"][name];
       }
+    }
+    // Only what makes embeddings of photographs knows a model.
+    if (content.contains("embedder") && !content.contains("pack_sha256")) {
+      recorded["embedder"] = content["embedder"];
+      wanted["embedder"] = nullptr;
     }
     if (wanted.empty()) return;
     std::string found;

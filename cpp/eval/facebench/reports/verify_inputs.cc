@@ -124,6 +124,8 @@ Check check_lists(const Run& run, const RunScores& s, const fs::path& root, cons
   if (const auto limit = content.find("limit");
       limit != content.end() && limit->is_number_integer())
     lists = limited(lists, limit->get<std::int64_t>());
+  if (content.contains("limit") && content["limit"] != lists.limit)
+    return {kLists, false, "run.json has a limit that leaves nothing out"};
   if (const std::string found = difference_of_trials(s.trials, lists); !found.empty())
     return {kLists, false, fmt::format("{}: {}", folder.string(), found)};
   for (const TrialList& list : lists.lists)

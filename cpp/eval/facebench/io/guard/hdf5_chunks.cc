@@ -71,7 +71,7 @@ std::vector<std::byte> unfiltered(std::vector<std::byte> bytes, hid_t properties
       bytes = unshuffled(bytes, std::clamp<std::size_t>(filter.element, 1, chunk_bytes));
     } else {  // of the kinds that were let in, a checksum
       if (bytes.size() < kChecksumBytes) refuse(where, "a chunk is shorter than its checksum");
-      bytes.resize(bytes.size() - kChecksumBytes);
+      bytes.erase(bytes.end() - kChecksumBytes, bytes.end());
     }
   }
   if (bytes.size() != chunk_bytes) refuse(where, "a chunk has not the size that it should have");
