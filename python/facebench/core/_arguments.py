@@ -145,7 +145,7 @@ def cut(text) -> str:
     >>> len(cut("a" * 600)), cut("short")
     (500, 'short')
     """
-    text = str(text)
+    text = str(text).strip()
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 

@@ -154,7 +154,8 @@ class OnnxEmbedder(_NetworkEmbedder):
         open_file(path, MOST).close()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        # None: it prints names of the file as they are. What failed stands in its exception.
+        options.log_severity_level = 4
         try:
             self._session = onnxruntime.InferenceSession(
                 str(path), options, providers=["CPUExecutionProvider"]

@@ -431,6 +431,28 @@ def test_damaged_metadata_of_an_onnx_file_is_refused(tmp_path):
             embedding.load_embedder(tmp_path / "m.onnx")
 
 
+def test_an_onnx_file_that_fails_while_it_runs(tmp_path, capfd):
+    """ONNX Runtime printed names of the file as they are, of any length, past what a terminal may
+    be shown."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    sides = onnx.numpy_helper.from_array(np.array([-1, 511]), "sides")
+    node = onnx.helper.make_node("Reshape", ["x", "sides"], ["y"], name="\x1b[2J" + "n" * 40_000)
+    given, made = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in (("x", ["n", 3, 8, 8]), ("y", ["n", 511]))
+    )
+    graph = onnx.helper.make_graph([node], "g", [given], [made], [sides])
+    opset = onnx.helper.make_opsetid("", 13)
+    onnx.save(
+        onnx.helper.make_model(graph, opset_imports=[opset], ir_version=8), tmp_path / "m.onnx"
+    )
+    embedder = embedding.load_embedder(tmp_path / "m.onnx", mean=127.5, std=127.5, color="rgb")
+    with pytest.raises(Error, match="onnxruntime cannot run it") as caught:
+        embedding.extract(embedder, faces(2, 8))
+    assert len(str(caught.value)) < 700 and capfd.readouterr() == ("", "")
+
+
 def test_given_weights_go_to_onnx(tmp_path):
     """The given MobileFaceNet: our graph, its own ONNX file, and the one that we write."""
     if not DATA:
